@@ -1,6 +1,7 @@
 /**
  * Moves long texts of a parsed body between threads as octets, without a copy. The first read turns the octets into a string outside the
- * V8 heap. A cloned string would be on the heap, where only a full garbage collection frees it, and this stops the main thread.
+ * V8 heap. A cloned string would be on the heap, where only a full garbage collection frees it, and this stops the main thread. A caller
+ * that needs no string takes the octets.
  */
 
 /** Node keeps a string of this length or more outside the heap if it is decoded from octets. */
@@ -16,6 +17,12 @@ export interface LongText {
 }
 
 type Holder = Record<string | number, unknown>
+
+/** Reads a long text. */
+interface Reader {
+  (): string
+  readonly text?: LongText
+}
 
 /** Replaces the long texts of a parsed value by empty strings, and returns the long texts. */
 export function takeLongTexts(value: object): readonly LongText[] {
@@ -38,15 +45,26 @@ export function putLongTexts(value: object, texts: readonly LongText[]): void {
   for (const { path, octets, isWide } of texts) {
     const holder = path.slice(0, -1).reduce((inner, key) => inner[key] as Holder, value as Holder)
     const key = path.at(-1) ?? ''
-    place(holder, key, {
-      get: () => {
-        const text = Buffer.from(octets.buffer).toString(isWide ? 'utf16le' : 'latin1')
-        octets.buffer.transfer(0)
-        place(holder, key, { value: text, writable: true })
-        return text
-      },
-    })
+    const read = (): string => {
+      const text = Buffer.from(octets.buffer).toString(isWide ? 'utf16le' : 'latin1')
+      octets.buffer.transfer(0)
+      place(holder, key, { value: text, writable: true })
+      return text
+    }
+    place(holder, key, { get: Object.assign(read, { text: { path, octets, isWide } } satisfies Pick<Reader, 'text'>) })
   }
+}
+
+/**
+ * Returns an object with the octets (ISO 8859-1) of a field in place of its text, so that no string is made of a long text. Returns the
+ * value itself if it is not an object, or if the field is short, was read before, or has characters above U+00FF.
+ */
+export function withOctets(value: unknown, name: string): unknown {
+  if (typeof value !== 'object' || value === null) return value
+  const fields: PropertyDescriptorMap = Object.getOwnPropertyDescriptors(value)
+  const text = (fields[name]?.get as Reader | undefined)?.text
+  if (!text || text.isWide) return value
+  return Object.defineProperties({}, { ...fields, [name]: { value: text.octets, enumerable: true, configurable: true, writable: true } })
 }
 
 /** Frees the memory of the texts that were not read. */

@@ -3,7 +3,7 @@ import * as z from 'zod'
 import { Refusal, invalid } from '#core/refusals.ts'
 import type { Principal } from '#core/access/principal/principal.ts'
 import type { Mailbox } from '#core/addresses.ts'
-import { requestDigest } from '#core/submission/doors/send-messages.ts'
+import { requestDigest } from '#core/submission/doors/request-digest.ts'
 import { action, type Action } from '../../actions/action.ts'
 import { encoderOf } from '../../wire/fields/codec.ts'
 import { filledLine } from '../../wire/fields/text.ts'
@@ -55,7 +55,7 @@ const sending: Action<RestCore> = action({
     const given = toSendOrder(fields)
     await requireOwnReplyTo(core, principal, given.replyTo)
     const order = { ...given, to: [...given.to, ...((fields as { readonly toExtra?: readonly Mailbox[] }).toExtra ?? [])] }
-    if (continues) return core.sendApprovals.continue(principal, continues, requestDigest(order), signal)
+    if (continues) return core.sendApprovals.continue(principal, continues, await requestDigest(order), signal)
     const accepted = await core.sendMessages.send(principal, order)
     if (accepted.status !== 'awaiting_approval') return accepted
     return { ...accepted, ...(await core.sendApprovals.outcomeOf(principal, accepted.traceId)) }

@@ -2,6 +2,7 @@
 import * as z from 'zod'
 import type { UncheckedAttachment } from '#core/submission/compose/attachments.ts'
 import { Base64File } from '#core/submission/compose/base64.ts'
+import { withOctets } from '../../bodies/json/long-texts.ts'
 
 const contentId = /^[\w!#$%&'*+\-/=?^`{|}~.@]{1,200}$/
 
@@ -14,15 +15,19 @@ const cid = z
 /** Longer texts are looked at later, in steps. */
 const maxCheckedHere = 32_768
 
-const content = z.string().transform((given, context): UncheckedAttachment['content'] => {
-  if (given.length > maxCheckedHere) return { unchecked: given }
-  const parsed = Base64File.parse(given)
-  if (parsed instanceof Base64File) return parsed
-  context.addIssue({ code: 'custom', message: parsed.fault })
+const content = z.unknown().transform((given, context): UncheckedAttachment['content'] => {
+  if (given instanceof Uint8Array) return { unchecked: given }
+  if (typeof given !== 'string') context.issues.push({ code: 'invalid_type', expected: 'string', input: given })
+  else if (given.length > maxCheckedHere) return { unchecked: given }
+  else {
+    const parsed = Base64File.parse(given)
+    if (parsed instanceof Base64File) return parsed
+    context.addIssue({ code: 'custom', message: parsed.fault })
+  }
   return z.NEVER
 })
 
-export const attachment = z
+const fields = z
   .strictObject({
     filename: z
       .string()
@@ -34,6 +39,7 @@ export const attachment = z
           'Defaults to `attachment` with the extension of the type.',
       }),
     content: content.meta({
+      type: 'string',
       description: 'The bytes of the file in base64 (RFC 4648 §4). Line breaks are allowed; padding can be omitted.',
     }),
     content_type: z
@@ -61,3 +67,6 @@ export const attachment = z
     contentId: given.content_id ?? given.cid,
     ...(given.disposition && { disposition: given.disposition }),
   }))
+
+/** The text of a large file is never a string: its octets are checked and sent. */
+export const attachment = z.preprocess((given) => withOctets(given, 'content'), fields)

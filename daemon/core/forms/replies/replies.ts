@@ -9,7 +9,8 @@ import type { Core } from '../../core.ts'
 import { invalid, Refusal } from '../../refusals.ts'
 import type { OutcomeSoFar, SendApprovals } from '../../submission/approval/send-approvals.ts'
 import type { Acceptance } from '../../submission/submission.ts'
-import { requestDigest, type SendMessages, type SendOrder } from '../../submission/doors/send-messages.ts'
+import { requestDigest } from '../../submission/doors/request-digest.ts'
+import type { SendMessages, SendOrder } from '../../submission/doors/send-messages.ts'
 import type { MarkedTemplate } from '../../templates/template-content.ts'
 import type { Templates } from '../../templates/templates.ts'
 import type { Variables } from '../../templates/template.ts'
@@ -182,7 +183,7 @@ export class Replies {
   /** The same, after the user of an agent was shown the message: waits a while for what a person decides about it. */
   async continueSend(principal: Principal, draftId: string, continues: Continues, signal: AbortSignal): Promise<OutcomeSoFar> {
     const { form, reply } = await this.#byId(principal, draftId)
-    return this.#options.sendApprovals.continue(principal, continues, requestDigest(orderOf(form, reply)), signal)
+    return this.#options.sendApprovals.continue(principal, continues, await requestDigest(orderOf(form, reply)), signal)
   }
 
   /** What a draft is sent from: its form, for whoever names the draft alone. Throws `not_found`. */

@@ -21,9 +21,9 @@ export interface GivenAttachment {
   readonly disposition?: 'inline' | 'attachment' | undefined
 }
 
-/** A file whose base64 has not been checked yet, because it is large. */
+/** A file whose base64 has not been checked yet, because it is large. Octets are a text in ISO 8859-1; see `Base64File.parse`. */
 export interface UncheckedAttachment extends Omit<GivenAttachment, 'content'> {
-  readonly content: Base64File | { readonly unchecked: string }
+  readonly content: Base64File | { readonly unchecked: string | Uint8Array }
 }
 
 /** Looks at the base64 of large files, in steps. Throws `validation_failed`, naming `attachments[…]`. */

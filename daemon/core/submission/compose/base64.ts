@@ -1,6 +1,6 @@
 /**
- * Files in base64, as callers give them and as mail carries them. The text is never decoded as a whole: the digits that came
- * in go out again in lines of 76, a piece at a time.
+ * Files in base64, as callers give them and as mail carries them. The text is neither decoded nor copied as a whole: its digits are
+ * sent in lines of 76, a piece at a time.
  */
 import { runAtOnce, type Steps } from '../../event-loop.ts'
 
@@ -19,40 +19,40 @@ export interface Base64Fault {
 export class Base64File {
   /** How many octets the file has. */
   readonly size: number
-  readonly #digits: string
+  /** Digits and padding. */
+  readonly #text: Buffer
 
-  private constructor(digits: string) {
-    this.#digits = digits
-    const padding = digits.endsWith('==') ? 2 : digits.endsWith('=') ? 1 : 0
-    this.size = Math.floor(((digits.length - padding) * 3) / 4)
+  private constructor(text: Buffer, digits: number) {
+    this.#text = text
+    this.size = Math.floor((digits * 3) / 4)
   }
 
   /**
-   * Line breaks and blanks may stand anywhere (RFC 2045 §6.8); padding is all there or not at all, and bits after the last
-   * octet are zero (RFC 4648 §3.5). What is no base64 gives a fault instead: what is wrong with it, in words that follow the
-   * name of a field.
+   * Tabs, spaces and line breaks may be anywhere (RFC 2045 §6.8); padding is complete or absent, and bits after the last octet are
+   * zero (RFC 4648 §3.5). Octets are a text in ISO 8859-1. Their blanks are moved to the end, and the file uses their memory.
    */
-  static parse(given: string): Base64File | Base64Fault {
+  static parse(given: string | Uint8Array): Base64File | Base64Fault {
     return runAtOnce(Base64File.parsing(given))
   }
 
   /** Likewise, in steps. */
-  static *parsing(given: string): Steps<Base64File | Base64Fault> {
-    const digits = yield* withoutBlanks(given)
-    const whole = digits.length % 4 === 0 || (digits.length % 4 !== 1 && !digits.endsWith('='))
-    return whole && (yield* isReversible(digits))
-      ? new Base64File(digits)
-      : { fault: `must be base64 (RFC 4648 §4)${faultOf(given, digits)}` }
+  static *parsing(given: string | Uint8Array): Steps<Base64File | Base64Fault> {
+    const octets = typeof given === 'string' ? yield* asOctets(given) : given
+    const parsed = new Compaction(octets)
+    while (parsed.step()) yield
+    const { detail, wrongAt } = parsed
+    if (wrongAt !== undefined) return fault(faultOfCharacter(head(given, 0), head(given, wrongAt), wrongAt))
+    return detail === undefined ? new Base64File(parsed.text, parsed.digits) : fault(detail)
   }
 
-  /** The digits without breaks, for who compares files without decoding them. */
+  /** The text without blanks. */
   get digits(): string {
-    return this.#digits
+    return this.#text.toString('latin1')
   }
 
   /** The octets of the file, all at once. */
   decoded(): Buffer {
-    return Buffer.from(this.#digits, 'base64')
+    return Buffer.from(this.digits, 'base64')
   }
 
   /** How many octets `lines` gives. */
@@ -62,10 +62,23 @@ export class Base64File {
 
   /** The file as the body of a part: base64 in lines that end in CRLF, some 2.5 MB at a time. Each piece overwrites the one before. */
   *lines(): Iterable<Buffer> {
-    const most = Math.min(this.#digits.length, digitsPerPiece)
+    const text = this.#text
+    const most = Math.min(text.length, digitsPerPiece)
     const out = Buffer.allocUnsafe(most + 3 + 2 * Math.ceil((most + 3) / lineDigits))
-    for (const digits of pieces(this.#digits)) yield inLines(digits, out)
+    for (let at = 0; at < text.length; at += digitsPerPiece) yield inLines(text.subarray(at, at + digitsPerPiece), out)
   }
+}
+
+/** Writes the lines to `out`, and padding after the last digit. */
+function inLines(digits: Buffer, out: Buffer): Buffer {
+  let at = 0
+  for (let from = 0; from < digits.length; from += lineDigits) {
+    at += digits.copy(out, at, from, from + lineDigits)
+    while ((at % (lineDigits + 2)) % 4 !== 0) out[at++] = equals
+    out[at++] = cr
+    out[at++] = lf
+  }
+  return out.subarray(0, at)
 }
 
 /** The most octets that `count` files may have together to keep to `encoded` octets as bodies of parts; zero or less when none fits. */
@@ -74,94 +87,105 @@ export function octetsWithin(encoded: number, count: number): number {
   return Math.floor(((encoded - forLastLines) * lineOctets) / (lineDigits + 2))
 }
 
-/** The digits in pieces of whole lines, padded. */
-function* pieces(digits: string): Iterable<string> {
-  for (let at = 0; at < digits.length; at += digitsPerPiece) {
-    const piece = digits.slice(at, at + digitsPerPiece)
-    yield piece.padEnd(Math.ceil(piece.length / 4) * 4, '=')
-  }
-}
-
 const stepUnits = 524_288
-
-/** Removes blanks octet by octet. A regular expression would create a string for each line. */
-function* withoutBlanks(given: string): Steps<string> {
-  if (!/[\t\n\r ]/.test(given)) return given
-  const digits: Buffer<ArrayBuffer> = Buffer.allocUnsafeSlow(given.length)
-  let size = 0
-  for (let at = 0; at < given.length; at += stepUnits) {
-    const piece = given.slice(at, at + stepUnits)
-    if (!/^[\0-\u007f]*$/.test(piece)) return given
-    size = blanksRemoved(digits, size, size + digits.write(piece, size, 'latin1'))
-    if (given.length > stepUnits) yield
-  }
-  const text = digits.toString('latin1', 0, size)
-  digits.buffer.transfer(0) // the memory is large, and a collection comes late
-  return text
-}
-
-/** Returns the end of the octets that are kept. */
-function blanksRemoved(octets: Buffer, from: number, to: number): number {
-  let kept = from
-  for (let at = from; at < to; at++) {
-    const octet = octets[at] ?? 0
-    if (octet > 0x20 || (octet !== 0x20 && octet !== 0x0a && octet !== 0x0d && octet !== 0x09)) octets[kept++] = octet
-  }
-  return kept
-}
+const equals = 0x3d
+const cr = 0x0d
+const lf = 0x0a
 
 const alphabet = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/'
 const noDigit = 64
-/** Values of digits, by their octets. */
+const blank = 65
+const padding = 66
+/** Values of digits, and kinds of other characters, by their octets. */
 const values = Uint8Array.from({ length: 256 }, (_, octet) => {
-  const value = alphabet.indexOf(String.fromCharCode(octet))
-  return value < 0 ? noDigit : value
+  const char = String.fromCharCode(octet)
+  if (char === '=') return padding
+  if (/[\t\n\r ]/.test(char)) return blank
+  return alphabet.includes(char) ? alphabet.indexOf(char) : noDigit
 })
 
-/** Whether there are only digits, with padding at the end, and no bits after the last octet. Uses the same memory for each piece. */
-function* isReversible(digits: string): Steps<boolean> {
-  const count = digits.length - (digits.endsWith('==') ? 2 : digits.endsWith('=') ? 1 : 0)
-  const octets = Buffer.allocUnsafe(Math.min(count, stepUnits))
-  let last = 0
-  for (let from = 0; from < count; from += stepUnits) {
-    const size = Math.min(stepUnits, count - from)
-    if (octets.write(digits.slice(from, from + size), 'utf8') < size) return false
-    for (let at = 0; at < size; at++) {
-      last = values[octets[at] ?? 0] ?? noDigit
-      if (last === noDigit) return false
+/** Writes an octet that is no digit for each UTF-16 unit above U+00FF. */
+function* asOctets(given: string): Steps<Buffer> {
+  const octets = Buffer.allocUnsafeSlow(given.length)
+  for (let at = 0; at < given.length; at += stepUnits) {
+    octets.write(given.slice(at, at + stepUnits).replaceAll(/[^\0-\xff]/g, '\0'), at, 'latin1')
+    if (given.length > stepUnits) yield
+  }
+  return octets
+}
+
+/** Checks a text and moves its blanks to the end, in steps. */
+class Compaction {
+  /** The first character that is neither digit nor blank nor padding. */
+  wrongAt: number | undefined
+  readonly #text: Uint8Array
+  #at = 0
+  #kept = 0
+  #padsFrom: number | undefined
+
+  constructor(text: Uint8Array) {
+    this.#text = text
+  }
+
+  /** Returns false when nothing is left to do. */
+  step(): boolean {
+    const text = this.#text
+    const end = Math.min(this.#at + stepUnits, text.length)
+    let kept = this.#kept
+    for (let at = this.#at; at < end; at++) {
+      const octet = text[at] ?? 0
+      const value = values[octet] ?? noDigit
+      if (value >= noDigit) {
+        if (value === blank) continue
+        if (value === padding) this.#padsFrom ??= kept
+        else this.wrongAt ??= at
+      }
+      if (kept !== at) text[kept] = octet
+      kept++
     }
-    if (count > stepUnits) yield
+    this.#kept = kept
+    this.#at = end
+    if (this.wrongAt !== undefined) return false
+    if (end < text.length) return true
+    text.fill(0x20, kept)
+    return false
   }
-  return count % 4 === 2 ? last % 16 === 0 : count % 4 !== 3 || last % 4 === 0
+
+  get text(): Buffer {
+    return Buffer.from(this.#text.buffer, this.#text.byteOffset, this.#kept)
+  }
+
+  get digits(): number {
+    return this.#padsFrom ?? this.#kept
+  }
+
+  /** What is wrong, in words that follow the name of the encoding. */
+  get detail(): string | undefined {
+    const { digits, text } = this
+    const pads = text.length - digits
+    const excess = digits % 4
+    if (!text.subarray(digits).every((octet) => octet === equals)) return '; padding (=) may stand at the end only'
+    if (excess === 1 || (pads > 0 && (pads > 2 || excess + pads !== 4)))
+      return '; its length or its padding is wrong, as when the end is missing'
+    const last = values[text[digits - 1] ?? 0] ?? 0
+    if (excess !== 0 && last % (excess === 2 ? 16 : 4) !== 0)
+      return '; its last character has bits that belong to no octet, as when the end is missing'
+    return undefined
+  }
 }
 
-/** Writes the lines to `out`. */
-function inLines(digits: string, out: Buffer): Buffer {
-  const lines = Math.ceil(digits.length / lineDigits)
-  const first = 2 * lines // the digits move forward to their lines
-  out.write(digits, first, 'latin1')
-  let at = 0
-  for (let from = 0; from < digits.length; from += lineDigits) {
-    const length = Math.min(lineDigits, digits.length - from)
-    out.copyWithin(at, first + from, first + from + length)
-    at += length
-    out[at++] = 0x0d
-    out[at++] = 0x0a
-  }
-  return out.subarray(0, at)
-}
+const fault = (detail: string): Base64Fault => ({ fault: `must be base64 (RFC 4648 §4)${detail}` })
 
-function faultOf(given: string, digits: string): string {
-  if (/^\s*data:/i.test(given)) return ', not a data: URL; leave out everything up to the comma'
-  const at = given.search(/[^A-Za-z0-9+/=\t\n\r ]/)
-  const char = String.fromCodePoint(given.codePointAt(at) ?? 0)
+const head = (given: string | Uint8Array, from: number): string =>
+  typeof given === 'string' ? given.slice(from, from + 100) : Buffer.from(given.subarray(from, from + 100)).toString('latin1')
+
+/** `start` is the start of the text; `rest` begins with the wrong character. */
+function faultOfCharacter(start: string, rest: string, at: number): string {
+  if (/^\s*data:/i.test(start)) return ', not a data: URL; leave out everything up to the comma'
+  const char = String.fromCodePoint(rest.codePointAt(0) ?? 0)
   if (char === '-' || char === '_')
     return `; character ${at + 1} is "${char}" of the URL-safe alphabet: write + instead of - and / instead of _`
-  if (at >= 0) return `; character ${at + 1} is ${/[\p{L}\p{P}\p{S}]/u.test(char) ? `"${char}"` : codePointOf(char)}`
-  if (/=[^=]/.test(digits)) return '; padding (=) may stand at the end only'
-  if (digits.endsWith('=') ? digits.length % 4 !== 0 || digits.endsWith('===') : digits.length % 4 === 1)
-    return '; its length or its padding is wrong, as when the end is missing'
-  return '; its last character has bits that belong to no octet, as when the end is missing'
+  return `; character ${at + 1} is ${/[\p{L}\p{P}\p{S}]/u.test(char) ? `"${char}"` : codePointOf(char)}`
 }
 
 const codePointOf = (char: string): string => `U+${(char.codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, '0')}`

@@ -79,7 +79,7 @@ export class PublishableSends {
       principal,
       projectId: key.projectId,
       idempotencyKey: order.idempotencyKey,
-      orderDigest: orderDigest(order),
+      orderDigest: await orderDigest(order),
     })
     if (earlier) return earlier // its captcha was solved, and it is counted
     const { organizationId } = principal

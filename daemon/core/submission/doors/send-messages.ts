@@ -1,5 +1,4 @@
 /** Sends a message that came in a request (REST), as fields or whole: finds project and From, composes once, and hands over to `accept`. */
-import { createHash, hash } from 'node:crypto'
 import { Draft } from '#store/content.ts'
 import { newTraceId } from '#store/ids.ts'
 import type { Core } from '../../core.ts'
@@ -22,6 +21,7 @@ import { Base64File, type Base64Fault } from '../compose/base64.ts'
 import { composing, type SendRequest } from '../compose/compose.ts'
 import { drafted } from '../compose/drafted.ts'
 import { authorOf } from './author.ts'
+import { requestDigest } from './request-digest.ts'
 import { labelsOf } from '../labels.ts'
 import { saysAutomatic } from './headers.ts'
 import { questionOf, type Acceptance, type Submission } from '../submission.ts'
@@ -100,29 +100,9 @@ type Sender = Partial<Pick<Submission, 'door' | 'windows' | 'once' | 'stage'>>
 /** A message on its way to `accept`. */
 export type Prepared = Submission & { readonly draft: Draft }
 
-/** `requestDigest`, where there is an idempotency key that it belongs to. */
-export const orderDigest = (order: SendOrder | WholeOrder): string | undefined =>
+/** The digest of an order that has an idempotency key; undefined without one. */
+export const orderDigest = async (order: SendOrder | WholeOrder): Promise<string | undefined> =>
   order.idempotencyKey === undefined ? undefined : requestDigest(order)
-
-/** The SHA-256 of everything that the caller asked for but the idempotency key, in hexadecimal. */
-export function requestDigest(order: SendOrder | WholeOrder): string {
-  if ('mime' in order) {
-    const { idempotencyKey: _key, mime, ...asked } = order
-    return createHash('sha256')
-      .update(JSON.stringify(asked))
-      .update('base64' in mime ? mime.base64 : mime)
-      .digest('hex')
-  }
-  const { idempotencyKey: _, attachments, text, html, ...rest } = order
-  const digits = attachments.map(({ content }) => ('unchecked' in content ? content.unchecked : content.digits))
-  const files = attachments.map(({ content: _content, ...facts }, i) => ({ ...facts, length: digits[i]?.length }))
-  // lengths come first, so that nothing can move from one part into the next
-  const facts = JSON.stringify([rest, files, text?.length ?? null, html?.length ?? null])
-  if (digits.length === 0) return hash('sha256', `${facts}${text ?? ''}${html ?? ''}`)
-  const digest = createHash('sha256').update(facts)
-  for (const part of [text ?? '', html ?? '', ...digits]) digest.update(part)
-  return digest.digest('hex')
-}
 
 export class SendMessages {
   readonly #options: SendOptions
@@ -164,7 +144,7 @@ export class SendMessages {
     requireTellable(principal, policy, projectId, order, health)
     const keyed = {
       idempotencyKey: ownIdempotencyKey(principal, order.idempotencyKey),
-      orderDigest: principal.agent ? requestDigest(order) : orderDigest(order),
+      orderDigest: await (principal.agent ? requestDigest(order) : orderDigest(order)),
     }
     const earlier = 'template' in order && order.template && (await accept.earlier({ principal, projectId, ...keyed }))
     if (earlier) return earlier // also when the template has changed or gone since

@@ -4,6 +4,7 @@ import { traces } from '#core/trace/trace.ts'
 import { addDestination, errorOf, objectOf, refusal, startFixture, type Fixture } from '../fixture/rest-fixture.ts'
 import { column } from '../../../support/column.ts'
 import { foreignText } from '../../../support/foreign-text.ts'
+import { Seeded } from '../../../support/seeded.ts'
 
 const plain = { from: 'Shop <shop@example.ch>', to: 'ada@example.ch', subject: 'Your order', text: 'Thank you.' }
 
@@ -84,6 +85,31 @@ test('sendMessage takes base64 with line breaks, and without padding', async (t)
   const sent = await fixture.rest.must('POST', '/v1/messages', { ...plain, attachments })
   const { text } = await storedOf(fixture, sent['trace_id'])
   t.is(text.replaceAll('\r\n', '').split(bytes.toString('base64')).length - 1, contents.length)
+})
+
+test('sendMessage sends the octets of a large file in short lines, and recognizes the same file under an idempotency key', async (t) => {
+  const fixture = await startFixture(t)
+  const bytes = new Seeded('large file').bytes(700_000)
+  const content = bytes.toString('base64').replaceAll(/.{4}/g, '$&\r\n')
+  const body = { ...plain, idempotency_key: 'order 1', attachments: [{ filename: 'a.bin', content }] }
+  const sent = await fixture.rest.must('POST', '/v1/messages', body)
+  const { text } = await storedOf(fixture, sent['trace_id'])
+  t.true(text.includes(`\r\n\r\n${bytes.toString('base64').replaceAll(/.{1,76}/g, '$&\r\n')}\r\n--`))
+  t.deepEqual(await fixture.rest.must('POST', '/v1/messages', body), sent)
+  const other = await fixture.rest.must('POST', '/v1/messages', { ...body, attachments: [{ filename: 'a.bin', content: `${content}\n` }] })
+  t.like(other, { trace_id: sent['trace_id'], warnings: { length: 1 } })
+})
+
+test('sendMessage names the first wrong character of a large file', async (t) => {
+  const { rest } = await startFixture(t)
+  const line = `${'YWFh'.repeat(16)}\n`
+  const refused = async (end: string) =>
+    refusal(await rest.call('POST', '/v1/messages', { ...plain, attachments: [{ filename: 'a', content: line.repeat(30_000) + end }] }))[2]
+  const start = 'attachments[0].content: must be base64 (RFC 4648 §4)'
+  t.is(await refused('YW€h'), `${start}; character 1950003 is "€"`)
+  t.is(await refused('YWéh€'), `${start}; character 1950003 is "é"`)
+  t.is(await refused('Y\u0007'), `${start}; character 1950002 is U+0007`)
+  t.is(await refused('YQ==YQ=='), `${start}; padding (=) may stand at the end only`)
 })
 
 test('sendMessage takes the From of the named destination, or of the one for any sender', async (t) => {
