@@ -4,7 +4,7 @@ import { deadLinks, decisions, goneFiles } from './documents.ts'
 import type { Document } from './source.ts'
 
 const document = (path: string, text: string): Document => ({ path, text })
-const page = '# One sync for a group\n\nDate: 2026-11-21\n\n## Context\n\nA\n\n## Decision\n\nB\n\n## Given up\n\nC\n'
+const page = '# One sync for a group\n\nDate: 2026-11-21\n\n## Context\n\nA\n\n## Decision\n\nB\n\n## Consequences\n\nC\n'
 const readme = (text = '[a](decisions/README.md)'): Document => document('store/README.md', text)
 const index = (text = '[a](0001-one-sync.md)'): Document => document('store/decisions/README.md', text)
 
@@ -47,7 +47,7 @@ test('decisions() wants a number, four parts in their order, and words in each',
     page.replace('## Context', '## Why'),
     page.replace('\nC\n', ''),
     page.replace('\nB\n', ''),
-    page.replace('## Decision', '## Given up').replace(/## Given up(?=\n\nC)/, '## Decision'),
+    page.replace('## Decision', '## Consequences').replace(/## Consequences(?=\n\nC)/, '## Decision'),
   ]) {
     t.regex(faults(path, text).join(), /^store\/decisions\/0001-one-sync\.md needs a title/, text)
   }

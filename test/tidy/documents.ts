@@ -44,7 +44,7 @@ export function decisions(documents: readonly Document[]): string[] {
 }
 
 /** The parts of a page, in this order. */
-const parts = [/^# \S.*\n/, /^Date: 20\d\d-\d\d-\d\d$/m, /^## Context$/m, /^## Decision$/m, /^## Given up$/m]
+const parts = [/^# \S.*\n/, /^Date: 20\d\d-\d\d-\d\d$/m, /^## Context$/m, /^## Decision$/m, /^## (?:Consequences|Given up)$/m]
 
 function pageFaults({ path, text }: Document): string[] {
   const places = parts.map((part) => text.search(part))
@@ -54,7 +54,7 @@ function pageFaults({ path, text }: Document): string[] {
     ...(/^\d{4}-[a-z\d]+(-[a-z\d]+)*\.md$/.test(posix.basename(path)) ? [] : [`${path} is not named NNNN-title.md`]),
     ...(inOrder && !empty
       ? []
-      : [`${path} needs a title, a line "Date: YYYY-MM-DD", and under "Context", "Decision" and "Given up" some words`]),
+      : [`${path} needs a title, a line "Date: YYYY-MM-DD", and under "Context", "Decision" and "Consequences" some words`]),
   ]
 }
 
