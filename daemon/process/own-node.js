@@ -61,7 +61,7 @@ export async function runWithOwnNode() {
 
 /**
  * Takes the signals that the first process forwards. A terminal and systemd send a signal to both processes: it counts once, whichever
- * way it arrives first and however long the other takes.
+ * way it arrives first and however long the other takes. The end of the first process counts as SIGTERM.
  */
 export function takeForwardedSignals() {
   /** @type {import('node:events').EventEmitter} */
@@ -74,11 +74,19 @@ export function takeForwardedSignals() {
   events.emit = (name, ...values) =>
     typeof name === 'string' && isSignal(name) ? isNew(name, own, ofFirst) && emit(name, ...values) : emit(name, ...values)
   process.on('message', (signal) => {
-    if (typeof signal !== 'string' || !isSignal(signal)) return
-    if (events.listenerCount(signal) === 0) process.kill(process.pid, signal)
-    else if (isNew(signal, ofFirst, own)) emit(signal, signal, constants.signals[signal])
+    if (typeof signal === 'string' && isSignal(signal)) take(signal)
+  })
+  // SIGKILL ended the first process
+  process.on('disconnect', () => {
+    if (!['SIGTERM', 'SIGINT'].some((signal) => own.has(signal) || ofFirst.has(signal))) take('SIGTERM')
   })
   process.channel?.unref()
+
+  /** @param {NodeJS.Signals} signal */
+  function take(signal) {
+    if (events.listenerCount(signal) === 0) process.kill(process.pid, signal)
+    else if (isNew(signal, ofFirst, own)) emit(signal, signal, constants.signals[signal])
+  }
 }
 
 /**

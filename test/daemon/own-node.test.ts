@@ -7,6 +7,7 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import test, { type ExecutionContext } from '#test'
 import { Daemon, programOf } from '../support/daemon/daemon.ts'
+import { waitFor } from '../support/waits.ts'
 import { temporaryFolder } from '../support/daemon/workspace.ts'
 
 const root = new URL('../../', import.meta.url)
@@ -133,6 +134,27 @@ test('a signal to both processes counts once, also if the first process forwards
   process.kill(-first, 'SIGINT')
   t.deepEqual(await daemon.exited, { code: 1, signal: null })
   t.regex(daemon.log, /second signal/)
+})
+
+test('SIGKILL to the older Node.js while serve() stops does not cut the stop short', async (t) => {
+  const { daemon, first } = await startWith(t, ['setsid'])
+  const slow = await unfinishedRequest(daemon)
+  t.teardown(() => slow.destroy())
+  process.kill(-first, 'SIGTERM')
+  await daemon.said(/"stopping"/)
+  process.kill(first, 'SIGKILL')
+  t.deepEqual(await daemon.exited, { code: null, signal: 'SIGKILL' })
+  slow.end('x'.repeat(100))
+  await daemon.said(/"stopped"/)
+  t.notRegex(daemon.log, /second signal/)
+})
+
+test('SIGKILL to the older Node.js stops serve() in order', async (t) => {
+  const { daemon, first } = await startWith(t)
+  process.kill(first, 'SIGKILL')
+  t.like(await daemon.exited, { signal: 'SIGKILL' })
+  await daemon.said(/"stopped"/)
+  await waitFor('the daemon ends', async () => (isAlive(daemon.addresses.pid) ? undefined : true))
 })
 
 test('SIGUSR2 and SIGHUP to the older Node.js reach serve(), and a signal that ends it ends both', async (t) => {
