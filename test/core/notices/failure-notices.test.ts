@@ -5,7 +5,7 @@ import { removeTrace } from '#core/retention/remove-trace.ts'
 import { systemOrganizationId } from '#core/routing/policy/system-policy.ts'
 import type { AttemptReport } from '#core/delivery/transport.ts'
 import { serviceRef } from '#core/trace/trace-token.ts'
-import { traces, type Trace } from '#core/trace/trace.ts'
+import { traces } from '#core/trace/trace.ts'
 import { readReport } from '#ingest/report/report.ts'
 import { Change } from '#store/change.ts'
 import { StoreDamaged } from '#store/kv.ts'
@@ -22,13 +22,12 @@ import {
   minute,
   noticeTraces,
   noticing,
+  outcomes,
   send,
   textOf,
   refusing,
   verifiedDomain,
 } from './notices-fixture.ts'
-
-const outcomes = ({ notices = [] }: Trace) => notices.map(({ at, withheld }) => (at === undefined ? 'due' : (withheld ?? 'sent')))
 
 /** What the fields of a notice say of each recipient. */
 const failedIn = (text: string) =>
@@ -252,21 +251,6 @@ test('two services that send notices to each other exchange one for a message', 
   t.is(handedOver(fixture).length, 1, 'the notice of the other service arrived, and was refused')
   t.is((await noticeTraces(fixture)).length, 0)
   t.is((await noticeTraces(other)).length, 1)
-})
-
-test('a credential brings about 20 notices an hour; further ones are counted and shown', async (t) => {
-  const fixture = await noticing(t)
-  const ids: string[] = []
-  for (let i = 0; i < 22; i++) ids.push(await send(fixture))
-  await fixture.pass(2 * minute)
-  const all = (await Promise.all(ids.map((id) => fixture.trace(id)))).flatMap(outcomes)
-  t.is(all.filter((one) => one === 'sent').length, 20)
-  t.is(all.filter((one) => one === 'limit').length, 2)
-  t.is((await noticeTraces(fixture)).length, 20)
-  await fixture.pass(2 * 60 * minute)
-  const later = await send(fixture)
-  await fixture.pass(minute)
-  t.deepEqual(outcomes(await fixture.trace(later)), ['sent'])
 })
 
 test('a message that goes again before its notice is due has none', async (t) => {

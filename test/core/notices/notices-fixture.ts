@@ -60,3 +60,6 @@ export const textOf = async (call: Call | undefined): Promise<string> => (call ?
 /** Traces of notices in the store. */
 export const noticeTraces = async ({ database }: CoreFixture, of = organizationId): Promise<readonly Trace[]> =>
   (await database.all(traces, { organizationId: of })).map(({ record }) => record).filter(({ door }) => door === 'failure_notice')
+
+export const outcomes = ({ notices = [] }: Trace): string[] =>
+  notices.map(({ at, withheld }) => (at === undefined ? 'due' : (withheld ?? 'sent')))
