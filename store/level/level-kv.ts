@@ -60,7 +60,7 @@ const encodings = { keyEncoding: 'view', valueEncoding: 'view' } as const
 /** Our own keys lie behind all tuples. */
 const versionKey = Buffer.of(0xff, 0x01)
 const mebibyte = 1024 * 1024
-/** Measured; see `decisions/0012-what-goes-to-the-value-log.md` of the store. */
+/** Measured; see `decisions/0011-value-log.md` of the store. */
 const defaults = { maxInline: 2 * 1024, segmentBytes: 128 * mebibyte, writeBufferSize: 16 * mebibyte, cacheSize: 16 * mebibyte }
 
 const behindAll = Buffer.of(0xff, 0xff)
