@@ -1,6 +1,9 @@
 /** The house rules that a machine can check, run over every file of the repository. The rules are tested in test/tidy/. */
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import test, { type ExecutionContext } from '#test'
+import budget from './tidy/prose/budget.json' with { type: 'json' }
 import { filesOfLane, importsOfModules, lanesOf } from './suite/lanes.ts'
 import { readUnstable, staleUnstable } from './suite/run/gate.ts'
 import { decisions, deadLinks, goneFiles } from './tidy/documents.ts'
@@ -9,6 +12,7 @@ import { importDirection } from './tidy/layers.ts'
 import { moduleState } from './tidy/state/module-state.ts'
 import { nameMaps } from './tidy/state/name-maps.ts'
 import { packageHomes } from './tidy/packages.ts'
+import { overBudget, passagesOf } from './tidy/prose/prose.ts'
 import { longReadmes, readmes } from './tidy/readmes.ts'
 import { fileLength, folderDepth, folderSize, functionLength, names } from './tidy/shape.ts'
 import { realTime, unusedExceptions } from './tidy/state/real-time.ts'
@@ -59,3 +63,11 @@ test('a README.md fits on one screen', (t) => clean(t, longReadmes(documents)))
 test('every decision is a page of its layer, linked from an index', (t) => clean(t, decisions(documents)))
 test('every file that a document names is there', (t) => clean(t, goneFiles(documents, paths)))
 test('every relative link of a document leads somewhere', (t) => clean(t, deadLinks(documents, paths)))
+test('sentences keep to the budget of constructions that are hard to read', (t) =>
+  clean(
+    t,
+    overBudget(
+      passagesOf(tree, (path) => JSON.parse(readFileSync(join(root, path), 'utf8')) as unknown),
+      budget,
+    ),
+  ))

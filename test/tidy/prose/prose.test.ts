@@ -1,0 +1,100 @@
+import test from '#test'
+import { parseSource } from '../source.ts'
+import { constructions } from './constructions.ts'
+import { findingsIn, kinds, overBudget, passagesOf, rateOf, type Budget, type Kind } from './prose.ts'
+import { subjectFault } from './subjects.ts'
+
+const riddles = [
+  'It is for whoever waits',
+  'What is asked comes first',
+  'The caller is told of it',
+  'Nobody reads it',
+  'It waits for so long',
+  'It is made anew',
+  'There is none: the address is none',
+  'It runs no more',
+  'The rest stands in the queue',
+  'The text behind the last dot',
+  'Those that fail',
+  'A turn of its own',
+  'The rule by which it goes',
+  'Whatever it costs',
+  'It waits as ever',
+  'The list is looked at',
+]
+
+test('each construction is found in a sentence, and plain sentences have none of them', (t) => {
+  t.is(riddles.length, constructions.length)
+  for (const [i, { name, pattern }] of constructions.entries()) t.true((riddles[i] ?? '').search(pattern) >= 0, name)
+  const plain = 'Accepts a message: applies policy and limits, then commits content, trace and queue entry in one write.'
+  t.deepEqual(findingsIn({ path: 'a.ts', line: 1, text: plain }), [])
+})
+
+const tree = {
+  sources: [
+    parseSource('daemon/core/a.ts', "/** Those that fail.\n * It is asked. */\nexport const a = 'key', b = 'The caller is told of it'\n"),
+    parseSource('admin-api/pages/words/de.ts', "export const de = 'Wer what is asked'\n"),
+    parseSource('test/a.test.ts', "// What is asked\ntest('nobody reads it', () => {})\n"),
+  ],
+  documents: [
+    { path: 'CHANGELOG.md', text: '# One of them' },
+    { path: 'store/decisions/0001-a.md', text: 'It is made anew.' },
+    { path: 'admin-api/docs/a.md', text: 'Run:\n\n```\nwhat is asked\n```\n\nNobody.' },
+    { path: 'README.md', text: 'Postern delivers mail.' },
+  ],
+  paths: ['admin-api/catalogs/dashboard/en/queue.json', 'admin-api/catalogs/dashboard/de/queue.json'],
+}
+
+test('passagesOf() sorts texts by kind and leaves out translations and code', (t) => {
+  const passages = passagesOf(tree, () => ({ title: 'What is asked', more: { hint: 'Queue' } }))
+  const found = Object.fromEntries(
+    [...passages].map(([kind, all]) => [kind, all.flatMap(findingsIn).map(({ path, line, words }) => [path, line, words])]),
+  )
+  t.deepEqual(found, {
+    comments: [
+      ['daemon/core/a.ts', 1, 'Those that'],
+      ['daemon/core/a.ts', 2, 'is asked'],
+    ],
+    errors: [['daemon/core/a.ts', 3, 'is told']],
+    screens: [
+      ['admin-api/catalogs/dashboard/en/queue.json', 1, 'What is'],
+      ['admin-api/catalogs/dashboard/en/queue.json', 1, 'is asked'],
+    ],
+    docs: [['admin-api/docs/a.md', 7, 'Nobody']],
+    documents: [],
+    decisions: [
+      ['store/decisions/0001-a.md', 1, 'anew'],
+      ['store/decisions/0001-a.md', 1, 'is made'],
+    ],
+    changelog: [['CHANGELOG.md', 1, 'One of']],
+    'test comments': [
+      ['test/a.test.ts', 1, 'What is'],
+      ['test/a.test.ts', 1, 'is asked'],
+    ],
+    'test texts': [['test/a.test.ts', 2, 'nobody']],
+  })
+})
+
+test('overBudget() names kinds with more constructions per 1,000 words than their budget', (t) => {
+  const text = `${'word '.repeat(198)}is asked`
+  t.is(rateOf([{ path: 'a', line: 1, text }]), 5)
+  const passages = new Map<Kind, readonly { path: string; line: number; text: string }[]>([['docs', [{ path: 'a', line: 1, text }]]])
+  const budget = (rate: number) => Object.fromEntries(kinds.map((kind) => [kind, rate])) as Budget
+  t.deepEqual(overBudget(passages, budget(5)), [])
+  t.regex(overBudget(passages, budget(4.9)).join(), /^docs: 5 constructions per 1,000 words, and the budget is 4\.9/)
+})
+
+test('subjectFault() accepts an area with an imperative and refuses other forms', (t) => {
+  for (const subject of ['store: check blocks in the background', 'http, mcp: pass the deadline on', 'npm start: end with the daemon'])
+    t.is(subjectFault(subject), undefined, subject)
+  for (const [subject, fault] of [
+    ['Check blocks', /^write it as/],
+    ['store: checks blocks', /"checks" is no imperative/],
+    ['store: added a check', /"added" is no imperative/],
+    ['store: the blocks', /"the" is no imperative/],
+    ['store: check blocks.', /full stop/],
+    [`store: check ${'x'.repeat(70)}`, /^has 83 characters/],
+    ['store: keep what is asked', /^has a clause with what/],
+  ] as const)
+    t.regex(subjectFault(subject) ?? '', fault, subject)
+})
