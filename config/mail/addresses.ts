@@ -44,8 +44,8 @@ export const isLocalPart = (text: string, max = maxLocalOctets): boolean =>
 
 const octets = (text: string): number => new TextEncoder().encode(text).length
 
-/** Reads a bare addr-spec of one person. Returns undefined also if it has a `*`, because people mean a pattern by it. */
-export const parseExactAddress = (text: string): Mailbox | undefined => (text.includes('*') ? undefined : parseAddress(text))
+/** Reads a bare addr-spec of one person, trimmed as in `parseMailbox`. Returns undefined if it has a `*`: people mean a pattern by it. */
+export const parseExactAddress = (text: string): Mailbox | undefined => (text.includes('*') ? undefined : parseAddress(trimInvisible(text)))
 
 /** Reads a DNS name. Returns it in lower case with A-labels, or undefined if it is not valid. */
 export function parseDomain(text: string): string | undefined {

@@ -1,5 +1,6 @@
 /** `postern login-link`: a sign-in link for an address, from the running daemon, or straight from the store when none runs. */
 import { pagesUrl, type Config } from '#config/settings/load.ts'
+import { addressProblem } from '#config/mail/address-problem.ts'
 import { parseExactAddress } from '#core/addresses.ts'
 import { systemClock } from '#core/clock.ts'
 import { operatorLink } from '#core/people/sign-in/operator-link.ts'
@@ -13,8 +14,11 @@ import { StartRefused } from '../process/start-refused.ts'
 
 /** Prints the link. Throws `StartRefused` when there is no data, and for what is no address. */
 export async function loginLink(config: Config, email: string, out: { write(text: string): unknown }): Promise<ExitCode> {
-  if (!parseExactAddress(email))
-    throw new StartRefused(`login-link takes a mail address such as ada@example.com, and not ${JSON.stringify(email)}.`, exitCodes.usage)
+  if (!parseExactAddress(email)) {
+    const problem = addressProblem(email)
+    const words = `login-link takes a mail address such as ada@example.com, and not ${JSON.stringify(email)}.`
+    throw new StartRefused(problem === undefined ? words : `${words} The address ${problem}.`, exitCodes.usage)
+  }
   const access = await runningDaemon(config.dataDir)
   const made = access && (await askDaemon(access, email))
   const url = made ?? (await fromStore(config, email))

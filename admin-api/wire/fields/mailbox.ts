@@ -1,7 +1,7 @@
 /** Mail addresses as callers of REST give them: text with or without a display name, or an object. */
 import * as z from 'zod'
 import { addressProblem } from '#config/mail/address-problem.ts'
-import { parseAddress, parseMailbox, type Mailbox } from '#core/addresses.ts'
+import { parseAddress, parseExactMailbox, parseMailbox, type Mailbox } from '#core/addresses.ts'
 import { trimInvisible } from '#config/mail/invisible.ts'
 import { isOneLine } from './text.ts'
 
@@ -28,6 +28,15 @@ const asObject = z
 
 /** One mailbox. Lists, groups and comments are refused, wherever they hide. */
 export const mailbox = z.union([asText, asObject])
+
+/** The text of one mailbox as it is stored, without blanks and invisible characters around it. */
+export const mailboxText = z
+  .string()
+  .max(600)
+  .overwrite(trimInvisible)
+  .refine((text) => isOneLine(text) && parseExactMailbox(text) !== undefined, {
+    error: ({ input }) => addressProblem(String(input)) ?? words,
+  })
 
 /** One mailbox or a list of them; comes out as a list. */
 export const mailboxes = (max: number) =>

@@ -3,18 +3,23 @@ import * as z from 'zod'
 import { digests, defaultSubject, maxRecipients, type NotificationOrder } from '#core/forms/notifications/notification.ts'
 import { shownUrl } from '#core/webhooks/endpoints/target-url.ts'
 import type { ShownNotifications } from '#core/forms/notifications/notifications.ts'
-import { parseExactAddress, parseExactMailbox } from '#core/addresses.ts'
+import { addressProblem } from '#config/mail/address-problem.ts'
+import { trimInvisible } from '#config/mail/invisible.ts'
+import { parseExactAddress } from '#core/addresses.ts'
 import { shownQuery } from '../feedback/webhook.ts'
 import { encoderOf, type Decoded } from '../fields/codec.ts'
+import { mailboxText } from '../fields/mailbox.ts'
 import { hmacSecret, isOneLine } from '../fields/text.ts'
 import { toWireTime, wireTime } from '../fields/time.ts'
 
 const json = z.record(z.string(), z.unknown())
 const email = z
   .string()
-  .trim()
+  .overwrite(trimInvisible)
   .max(320)
-  .refine((text) => parseExactAddress(text) !== undefined, 'must be an email address such as name@example.org')
+  .refine((text) => parseExactAddress(text) !== undefined, {
+    error: ({ input }) => addressProblem(String(input)) ?? 'must be an email address such as name@example.org',
+  })
 
 const when = json.nullable().meta({
   description:
@@ -38,13 +43,7 @@ export const notificationsInput = z.strictObject({
     .array(z.strictObject({ email, when: when.optional(), digest: digest.default('instant') }))
     .max(maxRecipients)
     .default([]),
-  from: z
-    .string()
-    .max(600)
-    .refine((text) => isOneLine(text) && parseExactMailbox(text) !== undefined, 'must be one address such as Ada <ada@example.ch>')
-    .nullable()
-    .default(null)
-    .meta(words.from),
+  from: mailboxText.nullable().default(null).meta(words.from),
   reply_to_field: z.string().min(1).max(64).nullable().default(null).meta(words.replyTo),
   subject_tmpl: z.string().max(500).refine(isOneLine, 'must be on one line, without control characters').default('').meta(words.subject),
   include_answers: z.boolean().default(true).meta(words.answers),

@@ -4,23 +4,16 @@ import { replyStatuses, statusOfReply, type FormReply } from '#core/forms/replie
 import type { ListedReply, ReplyPreview, SentReply } from '#core/forms/replies/replies.ts'
 import type { Span } from '#core/templates/renderer.ts'
 import { traceStatuses } from '#core/trace/states.ts'
-import { parseMailbox } from '#core/addresses.ts'
 import { encoder } from '../fields/codec.ts'
 import { acceptance } from '../sending/send.ts'
-import { filledLine, id, isOneLine } from '../fields/text.ts'
+import { mailboxText } from '../fields/mailbox.ts'
+import { filledLine, id } from '../fields/text.ts'
 import { wireTime } from '../fields/time.ts'
 
 export const maxReplyBodyBytes = 1_048_576
 const maxBody = 262_144
 
-const from = z
-  .string()
-  .max(600)
-  .refine(
-    (text) => isOneLine(text) && parseMailbox(text) !== undefined,
-    'must be one address such as ada@example.ch or Ada <ada@example.ch>',
-  )
-  .meta({ description: 'Defaults to the sender of the destination.' })
+const from = mailboxText.meta({ description: 'Defaults to the sender of the destination.' })
 const content = {
   from: from.optional(),
   subject: filledLine(989).optional(),

@@ -3,7 +3,6 @@ import { hostname } from 'node:os'
 import { resolve } from 'node:path'
 import { createInterface } from 'node:readline'
 import type { Readable } from 'node:stream'
-import { trimInvisible } from '#config/mail/invisible.ts'
 import { isLoopback, type Config } from '#config/settings/load.ts'
 import { parseDomain, parseExactAddress } from '#core/addresses.ts'
 import { exitCodes } from '../../process/lifecycle.ts'
@@ -112,7 +111,7 @@ const readMechanisms = (text: string): readonly string[] => (text === 'none' ? [
 const readSource = (text: string): CertificateSource['from'] | undefined => certificateSources.find((one) => one === text)
 const readPath = (text: string): string | undefined => (text === '' ? undefined : text === 'none' ? 'none' : resolve(text))
 
-const readEmail = (text: string): string | undefined => parseExactAddress(trimInvisible(text))?.address
+const readEmail = (text: string): string | undefined => parseExactAddress(text)?.address
 
 /** Flags that cannot be read end the setup before it asks anything. Throws `StartRefused`. */
 function requireReadable({ domain, host, email, url, public: isPublic, certificate, spf }: SetupWords): void {

@@ -1,6 +1,7 @@
 /** Whether mail of an SMTP credential or send-only key brings notices about failures, and to whom. */
 import type { Immutable } from '#store/record-kind.ts'
 import * as z from 'zod'
+import { addressProblem } from '#config/mail/address-problem.ts'
 import { parseExactAddress } from '../addresses.ts'
 import { invalid, type FieldProblem } from '../refusals.ts'
 
@@ -22,7 +23,8 @@ export const noticesIn = ({ failureNotices, failureNoticeTo }: NoticeSettings): 
 /** The settings that were given, as they are kept: an empty address clears it. Adds what is wrong to `problems`. */
 export function checkNoticeSettings({ failureNotices, failureNoticeTo: to }: GivenNotices, problems: FieldProblem[]): NoticeSettings {
   const mailbox = to ? parseExactAddress(to) : undefined
-  if (to && !mailbox) problems.push({ path: 'failure_notice_to', message: 'must be a mail address such as admin@example.org' })
+  if (to && !mailbox)
+    problems.push({ path: 'failure_notice_to', message: addressProblem(to) ?? 'must be a mail address such as admin@example.org' })
   return {
     ...(failureNotices !== undefined && { failureNotices }),
     ...(to !== undefined && { failureNoticeTo: mailbox?.address ?? null }),

@@ -1,4 +1,5 @@
 /** Patterns of virtual inboxes, and which captures they are for. Spec "Virtual inbox". */
+import { trimInvisible } from '#config/mail/invisible.ts'
 import { foldAddress, parseDomain, parseExactAddress } from '../addresses.ts'
 import { patternsOf, type Addressed } from '../trace/arrivals.ts'
 
@@ -6,9 +7,10 @@ export const catchAll = '*'
 
 /** The pattern in the one spelling it is kept in, whatever its letters of case; undefined when it is none. */
 export function parsePattern(text: string): string | undefined {
-  if (text === catchAll) return text
-  if (text.startsWith('@')) {
-    const domain = parseDomain(text.slice(1))
+  const trimmed = trimInvisible(text)
+  if (trimmed === catchAll) return trimmed
+  if (trimmed.startsWith('@')) {
+    const domain = parseDomain(trimmed.slice(1))
     return domain === undefined ? undefined : `@${domain}`
   }
   const mailbox = parseExactAddress(text)

@@ -1,4 +1,5 @@
 /** Which local parts an inbound route takes: one exactly, all that begin with `name+`, or every one. Pure. */
+import { trimInvisible } from '#config/mail/invisible.ts'
 
 /** Longer local parts do not exist (RFC 5321 §4.5.3.1.1). */
 const maxLength = 64
@@ -21,7 +22,7 @@ const tokens = /^(?:b[0-9a-hjkmnp-tv-z]{21}|srs[01].*|[a-z2-7]{26}|[0-9a-hjkmnp-
 
 /** The pattern in its one form; undefined when it is none. */
 export function parsePattern(text: string): string | undefined {
-  const pattern = text.trim().toLowerCase()
+  const pattern = trimInvisible(text).toLowerCase()
   if (pattern === '*') return pattern
   const name = pattern.endsWith('+*') ? pattern.slice(0, -1) : pattern
   return name.length <= maxLength && word.test(name) ? pattern : undefined

@@ -1,5 +1,7 @@
 /** What a publishable key is made of, checked and brought into the one form in which it is kept. */
-import { parseDomain, parseExactMailbox } from '../addresses.ts'
+import { addressProblem } from '#config/mail/address-problem.ts'
+import { trimInvisible } from '#config/mail/invisible.ts'
+import { parseDomain, parseExactAddress, parseExactMailbox } from '../addresses.ts'
 import { invalid, type FieldProblem } from '../refusals.ts'
 import type { CaptchaProvider } from '../visitors/captcha.ts'
 import { webOrigin } from '../visitors/web-origin.ts'
@@ -32,10 +34,11 @@ export function checkRequest(request: NewPublishableKey): Pick<PublishableKey, '
   const words = 'must be an address such as ada@example.ch, or @example.ch for every address of the domain'
   const allowedTo = each(request.allowedTo, toEntry, 'allowed_to', words, problems)
   const locked = parseExactMailbox(request.lockedFrom)
-  if (!locked) problems.push({ path: 'locked_from', message: 'must be one address such as shop@example.ch' })
+  if (!locked)
+    problems.push({ path: 'locked_from', message: addressProblem(request.lockedFrom) ?? 'must be one address such as shop@example.ch' })
   problems.push(...captchaProblems(request))
   if (problems.length > 0) throw invalid(problems)
-  return { allowedOrigins, allowedTo, lockedFrom: request.lockedFrom.trim() }
+  return { allowedOrigins, allowedTo, lockedFrom: trimInvisible(request.lockedFrom) }
 }
 
 function captchaProblems({ captchaProvider, captchaSecret, captchaSiteKey }: NewPublishableKey): FieldProblem[] {
@@ -48,11 +51,9 @@ function captchaProblems({ captchaProvider, captchaSecret, captchaSiteKey }: New
 
 /** Folded. */
 function toEntry(text: string): string | undefined {
-  if (!text.startsWith('@')) {
-    const mailbox = parseExactMailbox(text)
-    return mailbox?.name === '' ? mailbox.address.toLowerCase() : undefined
-  }
-  const domain = parseDomain(text.slice(1))
+  const trimmed = trimInvisible(text)
+  if (!trimmed.startsWith('@')) return parseExactAddress(trimmed)?.address.toLowerCase()
+  const domain = parseDomain(trimmed.slice(1))
   return domain === undefined ? undefined : `@${domain}`
 }
 
@@ -66,7 +67,7 @@ function each(
 ): string[] {
   const entries = given.map((text, index) => {
     const entry = read(text)
-    if (entry === undefined) problems.push({ path: `${path}[${index}]`, message })
+    if (entry === undefined) problems.push({ path: `${path}[${index}]`, message: addressProblem(text) ?? message })
     return entry
   })
   return [...new Set(entries.filter((entry) => entry !== undefined))]

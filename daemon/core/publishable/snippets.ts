@@ -1,7 +1,7 @@
 /** Makes snippets out of reveal links, so that a token goes into its page without anybody having seen it. */
 import type { Database } from '#store/database.ts'
 import type { Principal } from '../access/principal/principal.ts'
-import { foldAddress, parseAddress, parseMailbox, type Mailbox } from '../addresses.ts'
+import { foldAddress, parseExactAddress, parseMailbox, type Mailbox } from '../addresses.ts'
 import { invalid, Refusal, type FieldProblem } from '../refusals.ts'
 import { honeypot } from '../visitors/honeypot.ts'
 import { covers } from './publishable-gates.ts'
@@ -57,7 +57,7 @@ export class Snippets {
 /** The recipient. Throws `validation_failed` for what the key would refuse later, in front of visitors. */
 function checkRequest(key: PublishableKey, { toAddress, fromAddress, formFields = [] }: SnippetRequest): Mailbox {
   const problems: FieldProblem[] = []
-  const to = parseAddress(toAddress)
+  const to = parseExactAddress(toAddress)
   if (!to || !key.allowedTo.some((entry) => covers(entry, to)))
     problems.push({ path: 'to_address', message: `must be one of allowed_to of the key: ${key.allowedTo.join(', ')}` })
   const from = parseMailbox(fromAddress)

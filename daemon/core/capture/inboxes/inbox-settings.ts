@@ -1,5 +1,6 @@
 /** Virtual inboxes themselves: making, changing, moving and deleting them. Spec "Virtual inbox". */
 import { isDeepStrictEqual } from 'node:util'
+import { addressProblem } from '#config/mail/address-problem.ts'
 import type { Core } from '../../core.ts'
 import { owningProject } from '../../access/principal/project-choice.ts'
 import type { Principal } from '../../access/principal/principal.ts'
@@ -25,6 +26,7 @@ export interface InboxRequest extends InboxChanges {
 
 /** Of a project. */
 const maxInboxes = 1000
+const patternWords = 'must be * for every address, @example.ch for a domain, or one address'
 
 export class InboxSettings {
   readonly #options: InboxSettingsOptions
@@ -39,7 +41,7 @@ export class InboxSettings {
     const { organizationId } = principal
     const addressPattern = parsePattern(request.addressPattern)
     if (addressPattern === undefined)
-      throw invalid([{ path: 'address_pattern', message: 'must be * for every address, @example.ch for a domain, or one address' }])
+      throw invalid([{ path: 'address_pattern', message: addressProblem(request.addressPattern) ?? patternWords }])
     const notifyWebhookUrl = await this.#checked(request.notifyWebhookUrl)
     return writes.runAudited(principal, 'inbox.created', async (change) => {
       const projectId = owningProject(principal, (await policies.of(organizationId)).projects, request.projectId)

@@ -1,7 +1,6 @@
 /** The suppression list of an organization: adding, listing, changing, removing and exporting. Spec "Suppression". */
 import { domainToUnicode } from 'node:url'
 import { addressProblem } from '#config/mail/address-problem.ts'
-import { trimInvisible } from '#config/mail/invisible.ts'
 import { Change } from '#store/change.ts'
 import type { Database, Page } from '#store/database.ts'
 import type { Core } from '../../core.ts'
@@ -154,7 +153,7 @@ export function newEntry(
 
 /** In the form of the list. Throws `validation_failed`. */
 function emailOf(text: string, path: string): string {
-  const mailbox = parseExactAddress(trimInvisible(text))
+  const mailbox = parseExactAddress(text)
   if (mailbox) return foldEmail(mailbox.address)
   throw invalid([{ path, message: addressProblem(text) ?? 'must be one address such as ada@example.ch' }])
 }

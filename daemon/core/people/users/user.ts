@@ -1,6 +1,5 @@
 /** Users: people who sign in. They exist once in the whole service, whatever organizations they are members of. */
 import { addressProblem } from '#config/mail/address-problem.ts'
-import { trimInvisible } from '#config/mail/invisible.ts'
 import type { Change } from '#store/change.ts'
 import type { Database } from '#store/database.ts'
 import { defineRecord, type Stored, type Immutable } from '#store/record-kind.ts'
@@ -38,7 +37,7 @@ export const maxUserName = 100
 
 /** An address as users are known by. Throws `validation_failed` for what is none. */
 export function identityOf(email: string): string {
-  const mailbox = parseExactAddress(trimInvisible(email))
+  const mailbox = parseExactAddress(email)
   if (mailbox) return foldAddress(mailbox.address)
   throw invalid([{ path: 'email', message: addressProblem(email) ?? 'must be an email address such as name@example.org' }])
 }

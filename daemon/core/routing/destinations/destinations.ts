@@ -1,4 +1,6 @@
 /** Destinations: connecting, reading, changing and removing a customer's providers, and their mode. Spec "Destination". */
+import { addressProblem } from '#config/mail/address-problem.ts'
+import { trimInvisible } from '#config/mail/invisible.ts'
 import type { Change } from '#store/change.ts'
 import type { Page } from '#store/database.ts'
 import { isQueuedFor } from '#store/queue.ts'
@@ -80,7 +82,7 @@ export class Destinations implements List<OfProject, DestinationView> {
     const { organizationId } = principal
     const owner = async (): Promise<string> => owningProject(principal, (await policies.of(organizationId)).projects, request.projectId)
     await owner() // before anything is looked up
-    checkFrom(request.from)
+    const plain = changed(request)
     const now = clock.now()
     const id = database.newId('dst', now)
     const connection = await newConnection(id, request.connection, this.#options)
@@ -88,7 +90,7 @@ export class Destinations implements List<OfProject, DestinationView> {
       const record: Destination = {
         ...defaults,
         maxConnections: this.#options.defaultConnections,
-        ...changed(request),
+        ...plain,
         ...connection,
         id,
         projectId: await owner(),
@@ -123,10 +125,10 @@ export class Destinations implements List<OfProject, DestinationView> {
   async update(principal: Principal, id: string, changes: DestinationChanges): Promise<DestinationView> {
     const { record: stored } = await this.#getToChange(principal, id)
     const { ownership } = changes
-    checkFrom(changes.from)
-    if (!changes.connection) return this.#rewrite(principal, 'destination.updated', id, () => changed(changes), ownership)
+    const plain = changed(changes)
+    if (!changes.connection) return this.#rewrite(principal, 'destination.updated', id, () => plain, ownership)
     const changesFor = await changedConnection(stored, changes.connection, this.#options)
-    return this.#rewrite(principal, 'destination.updated', id, (before) => ({ ...changed(changes), ...changesFor(before) }), ownership)
+    return this.#rewrite(principal, 'destination.updated', id, (before) => ({ ...plain, ...changesFor(before) }), ownership)
   }
 
   /** In sandbox mode everything for this destination is captured; what was accepted as relayed before still goes out. */
@@ -248,16 +250,19 @@ export class Destinations implements List<OfProject, DestinationView> {
 
 type Plain = Pick<DestinationSettings, 'name' | 'environment' | 'priority' | 'from' | 'maxConnections' | 'maxRatePerMin'>
 
-/** The plain fields that were given. */
+/** The plain fields that were given. Throws `validation_failed` for a sender that is no address. */
 function changed({ name, environment, priority, from, maxConnections, maxRatePerMin }: DestinationChanges): Partial<Plain> {
+  const sender = from == null ? from : checkedFrom(from)
   return Object.fromEntries(
-    Object.entries({ name, environment, priority, from, maxConnections, maxRatePerMin }).filter(([, value]) => value !== undefined),
+    Object.entries({ name, environment, priority, from: sender, maxConnections, maxRatePerMin }).filter(([, value]) => value !== undefined),
   )
 }
 
-function checkFrom(from: string | null | undefined): void {
-  if (from != null && !parseExactMailbox(from))
-    throw invalid([{ path: 'from', message: 'must be one address such as shop@example.ch or Shop <shop@example.ch>' }])
+/** As it is stored, without blanks and invisible characters around it. */
+function checkedFrom(from: string): string {
+  if (parseExactMailbox(from)) return trimInvisible(from)
+  const message = addressProblem(from) ?? 'must be one address such as shop@example.ch or Shop <shop@example.ch>'
+  throw invalid([{ path: 'from', message }])
 }
 
 /** Nothing names the default sender, and yet mail of every project may depend on it. */

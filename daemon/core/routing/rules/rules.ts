@@ -1,5 +1,6 @@
 /** Routing rules: creating, listing in the order in which they are tried, changing and deleting. Spec "Routing rule". */
 import { addressProblem } from '#config/mail/address-problem.ts'
+import { trimInvisible } from '#config/mail/invisible.ts'
 import { isDeepStrictEqual } from 'node:util'
 import type { Database, Page } from '#store/database.ts'
 import type { Stored } from '#store/record-kind.ts'
@@ -166,7 +167,7 @@ function readMatch(request: MatchRequest): RuleMatch {
 }
 
 function readAddress(text: string, path: string): string {
-  const mailbox = parseAddress(text)
+  const mailbox = parseAddress(trimInvisible(text))
   if (mailbox?.local === '*')
     throw invalid([{ path, message: `matches one address only; for every address of the domain, match ${mailbox.domain}` }])
   if (!mailbox || mailbox.local.includes('*'))
