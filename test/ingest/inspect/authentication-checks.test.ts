@@ -1,7 +1,6 @@
 /** Checks 1 to 4, one mail for each outcome: SPF, DKIM, DMARC and its policy. */
-import { generateKeyPairSync } from 'node:crypto'
 import test from '#test'
-import { dkimSign } from 'mailauth/lib/dkim/sign.js'
+import { byMailauth, ed25519, edPem, edZone } from './dkim-variants.ts'
 import { forwarded, type Hop } from './forwarded.ts'
 import { keyRecord, now, rsaKey, signed, type Changes } from './golden.ts'
 import { prove, resultOf, type Fixture } from './one-check.ts'
@@ -35,35 +34,6 @@ const withKey = (bits: number, tags = ''): Changes => ({
   sign: (message) => signed(message, { bits }),
   zone: { 'k1._domainkey.example.com TXT': [[keyRecord(rsaKey(bits).publicKey, tags)]] },
 })
-const edKey = generateKeyPairSync('ed25519')
-const edRecord = `v=DKIM1; k=ed25519; p=${edKey.publicKey.export({ type: 'spki', format: 'der' }).subarray(-32).toString('base64')}`
-
-interface Tags {
-  readonly maxBodyLength?: number
-  readonly expires?: Date
-  readonly privateKey?: string
-  readonly selector?: string
-  readonly algorithm?: string
-}
-const byMailauth =
-  ({ maxBodyLength, expires, privateKey, selector = 'k1', algorithm }: Tags = {}) =>
-  async (message: string): Promise<string> => {
-    const pem = privateKey ?? rsaKey().privateKey.export({ type: 'pkcs8', format: 'pem' }).toString()
-    const entry = {
-      signingDomain: 'example.com',
-      selector,
-      privateKey: pem,
-      ...(maxBodyLength !== undefined && { maxBodyLength }),
-      algorithm,
-    }
-    const { signatures } = await dkimSign(Buffer.from(message, 'latin1'), {
-      ...{ headerList: ['From', 'Subject', 'Date'], signTime: new Date(now - 5000), ...(expires && { expires }), signatureData: [entry] },
-    } as unknown as Parameters<typeof dkimSign>[1])
-    return signatures
-  }
-const edPem = edKey.privateKey.export({ type: 'pkcs8', format: 'pem' }).toString()
-const edZone = { 'ed._domainkey.example.com TXT': [[edRecord]] }
-
 prove('dkim', [
   { what: 'a signature with 2048 bits', status: 'pass', points: 10 },
   {
@@ -75,7 +45,7 @@ prove('dkim', [
   },
   {
     ...{ what: 'Ed25519 alone', status: 'warn', points: 6 },
-    changes: { sign: byMailauth({ privateKey: edPem, selector: 'ed' }), zone: edZone },
+    changes: ed25519,
     says: /Ed25519/,
   },
   { what: 'a key of 1024 bits', status: 'warn', points: 6, changes: withKey(1024), says: /1024 bits/ },

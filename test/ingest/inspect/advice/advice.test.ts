@@ -1,9 +1,11 @@
 /** The advice of the checks: made from what the report knows, so that following it breaks nothing else. */
 import test from '#test'
+import { inEnglish } from '#ingest/inspect/sentences/say.ts'
+import { adviceExamples } from './advice-examples.ts'
 import type { CheckId } from '#ingest/inspect/checks/verdict.ts'
-import { alternative, keyRecord, newsletter, rsaKey, signed, type Changes, type letter } from './golden.ts'
-import { resultOf } from './one-check.ts'
-import { forwarded } from './forwarded.ts'
+import { alternative, keyRecord, newsletter, rsaKey, signed, type Changes, type letter } from '../golden.ts'
+import { resultOf } from '../one-check.ts'
+import { forwarded } from '../forwarded.ts'
 
 interface Row {
   readonly what: string
@@ -247,6 +249,15 @@ for (const { what, changes, fix } of rows.filter(({ check, fix: advice }) => che
       changes: { ...given, zone: { ...given.zone, ...spf(record).zone } },
     })
     t.is(status, 'pass', summary)
+  })
+
+for (const [code, [check, changes, mail]] of Object.entries(adviceExamples))
+  test(`${check} gives the advice ${code}`, async (t) => {
+    const { fix, fixSaid = [], summary } = await resultOf({ check, changes: await changes, ...(mail && { mail }) })
+    const advice = fixSaid.find((said) => said.code === code)
+    t.truthy(advice, `${summary} ${fix ?? ''}`)
+    t.true(advice && fix?.includes(inEnglish(advice)))
+    t.notRegex(fix ?? '', /[{}]/, 'every value of the sentence is there')
   })
 
 test('a key record is never advised for another organization', async (t) => {
