@@ -2,7 +2,7 @@
 import { isIP } from 'node:net'
 import type { AddressGuard } from '#core/outbound/address-guard.ts'
 import type { Resolver } from '#core/outbound/resolver.ts'
-import type { ImapFlow } from 'imapflow'
+import type { ImapFlow, SearchObject } from 'imapflow'
 import { permittedAddresses } from '../outbound/dial.ts'
 import { OutboundFailure } from '../outbound/failure.ts'
 import { authoritiesWith } from '../outbound/tls.ts'
@@ -30,6 +30,10 @@ export interface ImapLogin {
 /** Reports say what they have to say before the message they return. */
 export const maxReadOctets = 1024 * 1024
 const maxAddresses = 4
+/** A search finds twice as many mails at most: the library reads an answer in one turn of the event loop. */
+const searchedMails = 1000
+/** Of what a server sends. The answer to a search is one line. */
+export const limits = { maxLiteralSize: 2 * maxReadOctets, maxLineLength: 65_536, maxResponseSize: 4 * maxReadOctets }
 
 /** Opens it. `signal` ends the connection at any time. Throws `PollFailure`. */
 export async function openMailbox(network: ImapNetwork, login: ImapLogin, signal: AbortSignal): Promise<ImapMailbox> {
@@ -78,9 +82,7 @@ function optionsOf({ trusted, stepMs }: ImapNetwork, login: ImapLogin, address: 
     socketTimeout: stepMs,
     disableAutoIdle: true,
     disableCompression: true,
-    maxLiteralSize: 2 * maxReadOctets,
-    maxLineLength: 64 * maxReadOctets, // the answer to a search is one line
-    maxResponseSize: 64 * maxReadOctets,
+    ...limits,
     logger: false,
   }
 }
@@ -88,6 +90,7 @@ function optionsOf({ trusted, stepMs }: ImapNetwork, login: ImapLogin, address: 
 export class ImapMailbox {
   /** Of its UIDs (RFC 9051 §2.3.1.1). */
   uidValidity = ''
+  #exists = 0
   readonly #client: ImapFlow
   readonly #signal: AbortSignal
   readonly #end = (): void => this.end()
@@ -104,13 +107,30 @@ export class ImapMailbox {
   /** Connects, logs in and opens it, so that not even reading marks anything (EXAMINE). Throws errors of the library. */
   async enter(path: string): Promise<void> {
     await this.#client.connect()
-    const { uidValidity } = await this.#client.mailboxOpen(path, { readOnly: true })
+    const { uidValidity, exists } = await this.#client.mailboxOpen(path, { readOnly: true })
     this.uidValidity = String(uidValidity)
+    this.#exists = exists
   }
 
-  /** UIDs after this one, ascending. Throws `PollFailure`. */
+  /** The first UIDs after this one, ascending: all, or at least `searchedMails`. Throws `PollFailure`. */
   async uidsAfter(uid: number): Promise<readonly number[]> {
-    const found = await this.#ask(() => this.#client.search({ uid: `${uid + 1}:*` }, { uid: true }))
+    const isNew = `${uid + 1}:*`
+    let [first, last] = [1, this.#exists]
+    while (last - first >= searchedMails) {
+      const middle = Math.floor((first + last) / 2)
+      if ((await this.#search({ seq: String(middle), uid: isNew }, uid)).length > 0) last = middle
+      else first = middle + 1
+    }
+    const end = Math.min(this.#exists, last + searchedMails)
+    const found = first > end ? [] : await this.#search({ seq: `${first}:${end}`, uid: isNew }, uid)
+    if (first === 1 || found[0] === uid + 1) return found
+    // mails that were deleted meanwhile moved the others to smaller sequence numbers
+    const before = await this.#search({ uid: found[0] === undefined ? isNew : `${uid + 1}:${found[0] - 1}` }, uid)
+    return [...before, ...found]
+  }
+
+  async #search(query: SearchObject, uid: number): Promise<readonly number[]> {
+    const found = await this.#ask(() => this.#client.search(query, { uid: true }))
     if (!Array.isArray(found)) throw new PollFailure('server')
     // the star stands for the last mail, which can be an older one (RFC 9051 §9, seq-range)
     return found.filter((one) => one > uid).toSorted((a, b) => a - b)

@@ -4,7 +4,7 @@ import { createServer } from 'node:net'
 import test, { type ExecutionContext } from '#test'
 import { ImapFlow } from 'imapflow'
 import { ResolveError } from '#core/outbound/resolver.ts'
-import { ImapMailbox, openMailbox, type ImapLogin, type ImapNetwork } from '../../../protocols/imap-dsn/mailbox.ts'
+import { ImapMailbox, limits, openMailbox, type ImapLogin, type ImapNetwork } from '../../../protocols/imap-dsn/mailbox.ts'
 import { PollFailure } from '../../../protocols/imap-dsn/poll-failure.ts'
 import { closedPort } from '../../support/network/held-port.ts'
 import { waiting } from '../../support/waits.ts'
@@ -81,9 +81,9 @@ const withMail =
     return command.startsWith('UID FETCH 9 ') ? `${flags}${done}` : done
   }
 
-async function entered({ port }: ImapScript): Promise<{ readonly mailbox: ImapMailbox; readonly client: ImapFlow }> {
+async function entered({ port }: ImapScript, options: object = {}): Promise<{ readonly mailbox: ImapMailbox; readonly client: ImapFlow }> {
   const auth = { user: 'bounces', pass: 'correct-horse' }
-  const client = new ImapFlow({ host: '127.0.0.1', port, secure: false, doSTARTTLS: false, auth, logger: false })
+  const client = new ImapFlow({ host: '127.0.0.1', port, secure: false, doSTARTTLS: false, auth, logger: false, ...options })
   const mailbox = new ImapMailbox(client, new AbortController().signal)
   await mailbox.enter('INBOX')
   return { mailbox, client }
@@ -96,6 +96,59 @@ test('ImapMailbox.read() finds the mail behind what the server tells of others',
   t.is(await mailbox.read(9), undefined)
   await mailbox.leave()
   await t.throwsAsync(mailbox.read(8), { instanceOf: PollFailure })
+})
+
+/** A mailbox of mails with these UIDs, which loses its first mails before it answers the nth search. */
+const mailsWith =
+  (uids: readonly number[], searches: string[] = [], [lostAt, lost] = [Infinity, 0]): Answer =>
+  (tag, command) => {
+    const done = `${tag} OK done\r\n`
+    if (command.startsWith('CAPABILITY')) return `* CAPABILITY IMAP4rev1\r\n${done}`
+    if (command.startsWith('EXAMINE')) return `* ${uids.length} EXISTS\r\n* OK [UIDVALIDITY 7] ok\r\n${tag} OK [READ-ONLY] done\r\n`
+    const [, from, to = from, uidFrom, uidTo = uidFrom] = /^UID SEARCH (?:(\d+)(?::(\d+))? )?UID (\d+)(?::(\S+))?$/.exec(command) ?? []
+    if (uidFrom === undefined) return done
+    searches.push(command)
+    const here = searches.length >= lostAt ? uids.slice(lost) : uids
+    const top = uidTo === '*' ? Math.max(...here) : Number(uidTo)
+    const [least, most] = [Math.min(Number(uidFrom), top), Math.max(Number(uidFrom), top)]
+    const found = here.slice(from === undefined ? 0 : Number(from) - 1, to === undefined ? undefined : Number(to))
+    return `* SEARCH ${found.filter((uid) => uid >= least && uid <= most).join(' ')}\r\n${done}`
+  }
+
+test('ImapMailbox.uidsAfter() finds the next mails of a large mailbox by short answers', async (t) => {
+  const uids = Array.from({ length: 100_000 }, (_, i) => 4_000_000 + 3 * i)
+  for (const last of [0, 4_000_000, 4_000_001, 4_150_000, 4_299_994, 4_299_996, 4_299_997]) {
+    const searches: string[] = []
+    const { mailbox } = await entered(await script(t, '* OK ready', mailsWith(uids, searches)))
+    const found = await mailbox.uidsAfter(last)
+    const rest = uids.filter((uid) => uid > last)
+    t.deepEqual(found, rest.slice(0, found.length), String(last))
+    t.true(found.length <= 2000 && found.length >= Math.min(rest.length, 1000), `${last}: ${found.length}`)
+    t.true(searches.length <= 10, `${last}: ${searches.length}`)
+    mailbox.end()
+  }
+  const { mailbox } = await entered(await script(t, '* OK ready', mailsWith([])))
+  t.deepEqual(await mailbox.uidsAfter(0), [])
+  mailbox.end()
+})
+
+test('ImapMailbox.uidsAfter() misses no mail when others are deleted between its searches', async (t) => {
+  const uids = Array.from({ length: 20_000 }, (_, i) => i + 1)
+  for (let at = 1; at <= 8; at++) {
+    const { mailbox } = await entered(await script(t, '* OK ready', mailsWith(uids, [], [at, 3000])))
+    const [first] = await mailbox.uidsAfter(10_000)
+    t.is(first, 10_001, `before search ${at}`)
+    mailbox.end()
+  }
+})
+
+test('openMailbox() ends the connection to a server whose lines are too long', async (t) => {
+  const many = `* SEARCH ${Array.from({ length: 20_000 }, (_, i) => i + 1).join(' ')}\r\n`
+  const answer: Answer = (tag, command) => (command.startsWith('UID SEARCH') ? `${many}${tag} OK done\r\n` : mailsWith([1])(tag, command))
+  const server = await script(t, '* OK ready', answer)
+  const { mailbox } = await entered(server, limits)
+  await t.throwsAsync(mailbox.uidsAfter(0), { instanceOf: PollFailure })
+  mailbox.end()
 })
 
 /** Resolves when the client has read the BYE of its server, of which it emits no event. */
