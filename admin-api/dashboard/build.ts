@@ -5,6 +5,7 @@
 import { basename, join } from 'node:path'
 import { gzipSync } from 'node:zlib'
 import { build, type Metafile } from 'esbuild'
+import { catalogPlugin } from '../catalogs/catalog-plugin.ts'
 import { builtFolder, type Manifest } from './built-files.ts'
 import { placeFiles, type BuiltFile } from './place-files.ts'
 
@@ -31,6 +32,7 @@ export async function bundleDashboard(): Promise<readonly BuiltFile[]> {
     jsx: 'automatic',
     jsxImportSource: 'preact',
     tsconfig: join(client, 'tsconfig.json'),
+    plugins: [catalogPlugin],
     metafile: true,
     write: false,
     logLevel: 'warning',

@@ -17,6 +17,7 @@ const allowed = new Set([
   'MIT-0',
   'PSF-2.0',
   'Python-2.0',
+  'Unicode-DFS-2016',
   'Unlicense',
 ])
 

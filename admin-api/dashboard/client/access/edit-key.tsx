@@ -49,7 +49,7 @@ export function EditKey({ apiKey, onClose, onDone }: EditKeyProps): JSX.Element 
             options={[
               ['kept', w.asItIs(now)],
               ...(apiKey.expires_at === null ? [] : [['never', common.never] as const]),
-              ...[30, 90, 365].map((days) => [String(days), common.inDays(days)] as const),
+              ...[30, 90, 365].map((days) => [String(days), common.inDays({ days })] as const),
             ]}
           />
           {apiKey.send_only && (

@@ -159,12 +159,12 @@ function ApiKeys({ list, isMaking, onClose, onSecret }: ApiKeysProps): JSX.Eleme
           rotate={async () => {
             const { key, name } = await call(rotateApiKey, { path: { id: doing.key.id } })
             setDoing(undefined)
-            onSecret({ title: w.newSecretOf(plain(name)), fields: [['api_key', key]], note: w.keyNote })
+            onSecret({ title: w.newSecretOf({ name: plain(name) }), fields: [['api_key', key]], note: w.keyNote })
           }}
           revoke={async () => {
             await call(revokeApiKey, { path: { id: doing.key.id } })
             setDoing(undefined)
-            toast(w.revoked(plain(doing.key.name)))
+            toast(w.revoked({ name: plain(doing.key.name) }))
             list.reload()
           }}
         />
@@ -228,7 +228,7 @@ function NewKey({ onClose, onSecret }: { readonly onClose: () => void; readonly 
     const what = wanted === 'send_only' ? { send_only: true } : { scopes: [wanted] }
     const project = projectId.value === undefined ? {} : { project_id: projectId.value }
     const { key } = await call(createApiKey, { body: { name, ...what, ...project, ...expires } })
-    onSecret({ title: w.secretOf(name), fields: [['api_key', key]], note: w.keyNote })
+    onSecret({ title: w.secretOf({ name }), fields: [['api_key', key]], note: w.keyNote })
   }
   return (
     <FormDialog title={w.newKey} submit={w.create} needsConfirmation onClose={onClose} onSubmit={create}>
@@ -252,9 +252,9 @@ function NewKey({ onClose, onSecret }: { readonly onClose: () => void; readonly 
             onChange={setDays}
             options={[
               ['', w.never],
-              ['30', w.inDays(30)],
-              ['90', w.inDays(90)],
-              ['365', w.inDays(365)],
+              ['30', w.inDays({ days: 30 })],
+              ['90', w.inDays({ days: 90 })],
+              ['365', w.inDays({ days: 365 })],
             ]}
           />
         </>

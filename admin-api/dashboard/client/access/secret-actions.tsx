@@ -20,11 +20,11 @@ export function SecretButtons({ name, canRotate = true, onDo }: ButtonsProps): J
   return (
     <span class="row-buttons">
       {canRotate && (
-        <button class="button small" onClick={() => onDo('rotate')} aria-label={w.rotateNamed(plain(name))}>
+        <button class="button small" onClick={() => onDo('rotate')} aria-label={w.rotateNamed({ name: plain(name) })}>
           {w.rotate}
         </button>
       )}
-      <button class="button small danger" onClick={() => onDo('revoke')} aria-label={w.revokeNamed(plain(name))}>
+      <button class="button small danger" onClick={() => onDo('revoke')} aria-label={w.revokeNamed({ name: plain(name) })}>
         {w.revoke}
       </button>
     </span>
@@ -42,7 +42,7 @@ interface DialogsProps {
 export function SecretActionDialog({ what, name, onClose, rotate, revoke }: DialogsProps): JSX.Element {
   const w = words()
   return what === 'rotate' ? (
-    <FormDialog title={w.rotateQuestion(plain(name))} submit={w.rotate} needsConfirmation onClose={onClose} onSubmit={rotate}>
+    <FormDialog title={w.rotateQuestion({ name: plain(name) })} submit={w.rotate} needsConfirmation onClose={onClose} onSubmit={rotate}>
       {() => <p>{w.rotateText}</p>}
     </FormDialog>
   ) : (

@@ -98,12 +98,12 @@ export function SmtpLogins({ list, isMaking, onClose, onSecret }: SmtpLoginsProp
           rotate={async () => {
             const { username, password, label } = await call(rotateSmtpCredential, { path: { id: doing.login.id } })
             setDoing(undefined)
-            onSecret(secretOf(w.newSecretOf(plain(label || username)), username, password))
+            onSecret(secretOf(w.newSecretOf({ name: plain(label || username) }), username, password))
           }}
           revoke={async () => {
             await call(revokeSmtpCredential, { path: { id: doing.login.id } })
             setDoing(undefined)
-            toast(w.revoked(plain(nameOf(doing.login))))
+            toast(w.revoked({ name: plain(nameOf(doing.login)) }))
             list.reload()
           }}
         />
@@ -170,7 +170,7 @@ function NewLogin({ onClose, onSecret }: { readonly onClose: () => void; readonl
       ...(projectId.value !== undefined && { project_id: projectId.value }),
     }
     const { username, password } = await call(createSmtpCredential, { body })
-    onSecret(secretOf(w.secretOf(label || username), username, password))
+    onSecret(secretOf(w.secretOf({ name: label || username }), username, password))
   }
   return (
     <FormDialog title={w.newLogin} submit={w.create} needsConfirmation onClose={onClose} onSubmit={create}>

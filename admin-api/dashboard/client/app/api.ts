@@ -2,7 +2,7 @@
 import { signal } from '@preact/signals'
 import { addressOf, type Operation, type RequestParts } from '../wire/operation.ts'
 import { organization } from './location.ts'
-import { words } from '../words/words.ts'
+import { words } from '../words/shell-words.ts'
 
 /** A refusal of the service, or that it could not be reached (`unreachable`, without a status). */
 export class ApiFault extends Error {

@@ -2,7 +2,8 @@
 import type { ComponentType, JSX } from 'preact'
 import { useEffect, useState } from 'preact/hooks'
 import { Loading, State } from '../parts/states.tsx'
-import { words } from '../words/words.ts'
+import { withWords } from '../words/catalog.ts'
+import { words } from '../words/shell-words.ts'
 
 /** Made once for each part, outside of components. `meanwhile` stands in its place until its code is there. */
 export function later<P extends object>(
@@ -15,7 +16,7 @@ export function later<P extends object>(
     const [isFailed, setFailed] = useState(false)
     useEffect(() => {
       if (loaded) return
-      load().then(
+      withWords(load()).then(
         ({ default: component }) => {
           loaded = component
           setTurn((turn) => turn + 1)

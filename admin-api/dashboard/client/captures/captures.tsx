@@ -174,7 +174,7 @@ const Empty = ({ wanted }: { readonly wanted: string }): JSX.Element =>
   wanted === '' ? (
     <State title={words().inboxEmpty} text={words().inboxEmptyText} />
   ) : (
-    <State title={words().noMailTo(wanted)} text={words().exactAddress} drawing={<Icon name="search" />}>
+    <State title={words().noMailTo({ address: wanted })} text={words().exactAddress} drawing={<Icon name="search" />}>
       <div class="actions">
         <a class="button" href={linkHere({ address: '' })}>
           {words().clearAll}

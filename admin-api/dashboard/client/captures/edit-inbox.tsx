@@ -48,7 +48,7 @@ export function EndInbox({ inbox, onClose }: Omit<EditProps, 'onDone'>): JSX.Ele
       onClose={onClose}
       onSubmit={async () => {
         await call(deleteInbox, { path: { id: inbox.id } })
-        toast(common.deleted(plain(inbox.address_pattern)))
+        toast(common.deleted({ name: plain(inbox.address_pattern) }))
         go(link('/captures'))
       }}
     />

@@ -47,12 +47,12 @@ export function Inboxes({ inboxes, chosen }: { readonly inboxes: readonly Inbox[
       )}
       {home && (
         <div class="captured-count">
-          <span>{w.capturesIn(month())}</span>
+          <span>{w.capturesIn({ month: month() })}</span>
           <b>{number(home.captures_this_month)}</b>
           {cap !== null && (
             <>
               <Gauge used={home.captures_this_month} limit={cap} />
-              <p class="faint">{w.capturesLeft(number(Math.max(0, cap - home.captures_this_month)), number(cap))}</p>
+              <p class="faint">{w.capturesLeft({ left: number(Math.max(0, cap - home.captures_this_month)), cap: number(cap) })}</p>
             </>
           )}
         </div>

@@ -98,7 +98,7 @@ function Head({ message, inboxId }: { readonly message: CapturedMessage; readonl
       </div>
       <p class="soft">
         <SafeText text={message.intended_from || '<>'} /> {w.toWord} <Recipients all={message.intended_to} />{' '}
-        {others > 0 && w.seenInHeaders(others)} ·{' '}
+        {others > 0 && w.seenInHeaders({ count: others })} ·{' '}
         <time datetime={message.captured_at} title={message.captured_at}>
           {longTime(message.captured_at)}
         </time>

@@ -16,7 +16,7 @@ export function WhyTab({ message }: { readonly message: CapturedMessage }): JSX.
   const cause = trace.data && 'outcome_cause' in trace.data ? trace.data.outcome_cause : null
   const reasons = {
     'captured.anonymous_project': w.whyAnonymous,
-    'captured.sandbox_destination': w.whySandbox(name),
+    'captured.sandbox_destination': w.whySandbox({ name }),
     'captured.no_route': w.whyNoRoute,
   }
   const decided = cause === null ? undefined : outcomeReason({ outcome: message.capture_reason, outcome_cause: cause }, name)

@@ -87,7 +87,7 @@ export function DestinationPage({ id }: { readonly id: string }): JSX.Element {
           onClose={() => setEnding(false)}
           onSubmit={async () => {
             await call(deleteDestination, { path: { id } })
-            toast(w.deleted(plain(destination.name)))
+            toast(w.deleted({ name: plain(destination.name) }))
             go(link('/destinations'))
           }}
         />

@@ -53,7 +53,10 @@ function DestinationList(): JSX.Element {
         {rows.length > 0 && (
           <div class="say">
             <h2>
-              {w.destinationsSay(rows.filter(({ mode }) => mode === 'live').length, rows.filter(({ mode }) => mode === 'sandbox').length)}
+              {w.destinationsSay({
+                live: rows.filter(({ mode }) => mode === 'live').length,
+                sandbox: rows.filter(({ mode }) => mode === 'sandbox').length,
+              })}
             </h2>
             <p>{w.destinationsText}</p>
           </div>

@@ -97,7 +97,7 @@ function Settings({ kind, onClose }: { readonly kind: Kind; readonly onClose: ()
     go(link(`/destinations/${id}`))
   }
   return (
-    <FormDialog title={w.newDestinationOf(kind.name)} submit={w.create} onClose={onClose} onSubmit={create}>
+    <FormDialog title={w.newDestinationOf({ name: kind.name })} submit={w.create} onClose={onClose} onSubmit={create}>
       {(fault) => (
         <>
           <TextField label={w.name} value={name} onChange={setName} fault={fault?.fields.get('name')} />

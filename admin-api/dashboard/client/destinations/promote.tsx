@@ -47,7 +47,7 @@ export function Promote({ id }: { readonly id: string }): JSX.Element {
         <Show read={read} reload={read.reload} failure={w.destinationFailed}>
           {(destination) =>
             destination.mode === 'live' ? (
-              <State title={w.alreadyLive(plain(destination.name))}>
+              <State title={w.alreadyLive({ name: plain(destination.name) })}>
                 <div class="actions">
                   <a class="button" href={link(`/destinations/${id}`)}>
                     {w.back}
@@ -63,8 +63,8 @@ export function Promote({ id }: { readonly id: string }): JSX.Element {
                       {isReachable === undefined
                         ? w.promoteSay
                         : isReachable
-                          ? w.promoteReady(plain(destination.name))
-                          : w.promoteNotReady(plain(destination.name))}
+                          ? w.promoteReady({ name: plain(destination.name) })
+                          : w.promoteNotReady({ name: plain(destination.name) })}
                     </h2>
                     <p>{w.promoteText}</p>
                   </div>
@@ -104,7 +104,7 @@ function Decision({ destination }: { readonly destination: Destination }): JSX.E
       }
       const body = choice === 'all' ? { default_route: true, ...project } : { ...project }
       const { warnings } = await call(promoteDestinationToLive, { path: { id: destination.id }, body })
-      toast(warnings.length > 0 ? own().liveNotRouted(plain(destination.name)) : w.nowLive(plain(destination.name)))
+      toast(warnings.length > 0 ? own().liveNotRouted(plain(destination.name)) : w.nowLive({ name: plain(destination.name) }))
       go(link(`/destinations/${destination.id}`))
     } catch (error) {
       setFault(asFault(error))
@@ -128,7 +128,7 @@ function Decision({ destination }: { readonly destination: Destination }): JSX.E
             onSender={setSender}
             fault={choice === 'sender' ? fault?.fields.get('match') : undefined}
           />
-          <TextField label={w.typeToConfirm(plain(destination.name))} value={typed} onChange={setTyped} />
+          <TextField label={w.typeToConfirm({ name: plain(destination.name) })} value={typed} onChange={setTyped} />
           <Fault fault={fault} />
           <div class="actions">
             <button class="button primary" aria-disabled={!isReady || isBusy}>

@@ -62,7 +62,7 @@ export function DomainPage({ id }: { readonly id: string }): JSX.Element {
             <>
               <div class="say">
                 <h2>{domainSay(domain)}</h2>
-                <p>{domain.checked_at === null ? w.neverChecked : w.checkedAt(longTime(domain.checked_at))}</p>
+                <p>{domain.checked_at === null ? w.neverChecked : w.checkedAt({ at: longTime(domain.checked_at) })}</p>
               </div>
               <Records domain={domain} />
               <Doing domain={domain} onOpen={setOpen} />
@@ -136,7 +136,7 @@ const RemoveDomain = ({ id, name, onClose }: { readonly id: string; readonly nam
     onClose={onClose}
     onSubmit={async () => {
       await call(deleteDomain, { path: { id } })
-      toast(words().deleted(name))
+      toast(words().deleted({ name }))
       go(link('/domains'))
     }}
   />
@@ -145,7 +145,7 @@ const RemoveDomain = ({ id, name, onClose }: { readonly id: string; readonly nam
 function domainSay({ domain, records, checked_at: at }: SendingDomain): string {
   if (at === null) return own().unchecked(domain)
   const open = records.filter(({ required, verdict }) => required && verdict !== 'ok').length
-  return open === 0 ? words().domainReady(domain) : words().domainOpen(domain, open)
+  return open === 0 ? words().domainReady({ domain }) : words().domainOpen({ domain, open })
 }
 
 const Records = ({ domain }: { readonly domain: SendingDomain }): JSX.Element => (

@@ -124,7 +124,7 @@ async function sendTest(id: string): Promise<void> {
   const w = allWords()
   try {
     const { delivered, status_code: code, error } = await call(testFormWebhook, { path: { id } })
-    toast(delivered ? w.testArrived(code ?? 0) : w.testFailed(error ?? String(code)))
+    toast(delivered ? w.testArrived({ code: code ?? 0 }) : w.testFailed({ why: error ?? String(code) }))
   } catch (error) {
     toast(asFault(error).message)
   }

@@ -59,7 +59,7 @@ export function DestinationHealths({
         <h2 id="healths">{w.destinations}</h2> <span class="faint">{w.lastHour}</span>
         {destinations.length > shown.length && <a href={link('/destinations')}>{w.allDestinations}</a>}
       </div>
-      {!areAll && <p class="healths-shown faint">{w.newestDestinations(destinations.length)}</p>}
+      {!areAll && <p class="healths-shown faint">{w.newestDestinations({ many: destinations.length })}</p>}
       <ul class="healths">
         {shown.map((destination) => {
           const health = healths.get(destination.id)
@@ -75,7 +75,7 @@ export function DestinationHealths({
                 {health &&
                   (health.last_hour.attempts === 0
                     ? w.noAttempts
-                    : w.errorsAndLatency(percent(health.last_hour.error_rate), health.last_hour.p95_ms ?? 0))}
+                    : w.errorsAndLatency({ errors: percent(health.last_hour.error_rate), p95: health.last_hour.p95_ms ?? 0 }))}
               </span>
               {stripOf?.(destination)}
             </li>

@@ -49,6 +49,6 @@ export function HealthStrip({ health, label }: { readonly health: Health | undef
 export function stripWords(name: string, totals: Health['totals'] | undefined): string {
   const w = words()
   return totals && totals.attempts > 0
-    ? `${name}: ${w.stripSays(number(totals.attempts), decimal(100 * errorRate(totals), 1), String(totals.p95_ms ?? 0))}`
+    ? `${name}: ${w.stripSays({ attempts: number(totals.attempts), errors: decimal(100 * errorRate(totals), 1), p95: String(totals.p95_ms ?? 0) })}`
     : `${name}: ${w.noAttempts}`
 }

@@ -59,7 +59,8 @@ function Strip({ one: { id, name }, shown, day }: StripProps): JSX.Element {
   const hour = shown.healths.get(id)?.last_hour
   const point = chosen === undefined ? undefined : health?.points[chosen]
   const time = { since: new Date(day.from).toISOString(), until: new Date(day.to).toISOString() }
-  const hourSays = !hour || hour.attempts === 0 ? w.noAttempts : w.errorsAndLatency(percent(hour.error_rate, 1), hour.p95_ms ?? 0)
+  const hourSays =
+    !hour || hour.attempts === 0 ? w.noAttempts : w.errorsAndLatency({ errors: percent(hour.error_rate, 1), p95: hour.p95_ms ?? 0 })
   return (
     <li>
       <a class="cut" href={link('/traces', { destination_id: id, ...time })}>

@@ -32,14 +32,14 @@ export function troubledOf(destinations: readonly Destination[], healths: Health
 
 /** Once its time has come, the next message is the trial. */
 export const nextTrialWords = (at: string, timeOf: (at: string) => string): string =>
-  Date.parse(at) > Date.now() ? words().nextTrial(timeOf(at)) : words().trialIsDue
+  Date.parse(at) > Date.now() ? words().nextTrial({ at: timeOf(at) }) : words().trialIsDue
 
 /** What keeps one from its work. */
 export function Why({ destination: { name }, isPaused, errorRate, cause, nextTrialAt }: Trouble): JSX.Element {
   const w = words()
   return (
     <p>
-      {w.failedInLastHour(plain(name), percent(errorRate))} {isPaused && <BreakerReason cause={cause} />}{' '}
+      {w.failedInLastHour({ name: plain(name), share: percent(errorRate) })} {isPaused && <BreakerReason cause={cause} />}{' '}
       {nextTrialAt !== null && nextTrialWords(nextTrialAt, shortTime)}
     </p>
   )

@@ -20,7 +20,7 @@ export function NewRoute({ onClose, onSecret }: NewRouteProps): JSX.Element {
   const create = async ({ pattern, url }: { readonly pattern: string; readonly url: string }): Promise<undefined> => {
     const project = projectId.value === undefined ? {} : { project_id: projectId.value }
     const made = await call(createInboundRoute, { body: { local_part_pattern: pattern.trim(), webhook_url: url.trim(), ...project } })
-    onSecret({ title: common.secretOf(takenBy(made)), fields: [['hmac_secret', made.hmac_secret]], note: common.webhookNote })
+    onSecret({ title: common.secretOf({ name: takenBy(made) }), fields: [['hmac_secret', made.hmac_secret]], note: common.webhookNote })
     return undefined
   }
   return (

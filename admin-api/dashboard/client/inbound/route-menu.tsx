@@ -87,10 +87,10 @@ function RotateSecret({ route, onClose }: RouteProps): JSX.Element {
   if (secret) return <SecretDialog secret={secret} onDone={onClose} />
   const rotate = async (): Promise<void> => {
     const { hmac_secret: next } = await call(rotateInboundRouteSecret, { path: { id: route.id } })
-    setSecret({ title: common.newSecretOf(name), fields: [['hmac_secret', next]], note: common.webhookNote })
+    setSecret({ title: common.newSecretOf({ name }), fields: [['hmac_secret', next]], note: common.webhookNote })
   }
   return (
-    <FormDialog title={common.rotateQuestion(name)} submit={common.rotate} isDangerous onClose={onClose} onSubmit={rotate}>
+    <FormDialog title={common.rotateQuestion({ name })} submit={common.rotate} isDangerous onClose={onClose} onSubmit={rotate}>
       {() => <p>{common.rotateSecretText}</p>}
     </FormDialog>
   )
@@ -107,7 +107,7 @@ function EndRoute({ route, onClose }: RouteProps): JSX.Element {
       onClose={onClose}
       onSubmit={async () => {
         await call(deleteInboundRoute, { path: { id: route.id } })
-        toast(allWords().deleted(takenBy(route)))
+        toast(allWords().deleted({ name: takenBy(route) }))
         go(link('/inbound-routes'))
       }}
     />

@@ -84,7 +84,7 @@ export function SendsPlot({ span, isShown = false, height }: PlotOf): JSX.Elemen
               data,
               name: 'sends',
               title: w.sendsPlot,
-              note: w.perStepByOutcome(stepName(span.stepMs)),
+              note: w.perStepByOutcome({ step: stepName(span.stepMs) }),
               summary: summary(series),
               explore: traces(),
             }}
@@ -165,7 +165,13 @@ export function DeliveryPlot({ span }: PlotOf): JSX.Element {
         }
         return (
           <Plot
-            {...{ data, name: 'delivery', title: w.deliveryPlot, note: w.recipientsPer(stepName(span.stepMs)), summary: summary(series) }}
+            {...{
+              data,
+              name: 'delivery',
+              title: w.deliveryPlot,
+              note: w.recipientsPer({ step: stepName(span.stepMs) }),
+              summary: summary(series),
+            }}
             explore={traces({ outcome: 'relayed' })}
           />
         )

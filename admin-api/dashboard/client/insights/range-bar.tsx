@@ -10,7 +10,12 @@ const choose = (range: Range): void => go(linkHere({ range: range === '24h' ? ''
 
 export function RangeBar(): JSX.Element {
   const w = words()
-  const labels: Readonly<Record<Range, string>> = { '24h': '24 h', '7d': w.days(7), '30d': w.days(30), '90d': w.days(90) }
+  const labels: Readonly<Record<Range, string>> = {
+    '24h': '24 h',
+    '7d': w.days({ count: 7 }),
+    '30d': w.days({ count: 30 }),
+    '90d': w.days({ count: 90 }),
+  }
   useKeys(Object.fromEntries(ranges.map((range, at) => [String(at + 1), () => choose(range)])), [])
   return (
     <div class="range-bar">

@@ -62,7 +62,7 @@ export const JobFigures = ({ figures, of, done }: JobFiguresProps): JSX.Element 
       <div key={name}>
         <dt>{name}</dt>
         <dd>
-          <b>{number(value)}</b> <span>{i === 0 && of > 0 ? words().of(number(of)) : unit}</span>
+          <b>{number(value)}</b> <span>{i === 0 && of > 0 ? words().of({ limit: number(of) }) : unit}</span>
           {i === 0 && of > 0 && <Gauge used={done} limit={of} isProgress />}
         </dd>
       </div>

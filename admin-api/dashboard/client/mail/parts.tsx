@@ -37,7 +37,7 @@ export function Source({ id, read: ask }: SourceProps): JSX.Element {
     <Show read={read} reload={() => setTurn(turn + 1)} failure={w.messageFailed}>
       {({ text, size }) => (
         <>
-          {size > maxSourceShown && <p class="faint">{w.firstPart(bytes(maxSourceShown))}</p>}
+          {size > maxSourceShown && <p class="faint">{w.firstPart({ size: bytes(maxSourceShown) })}</p>}
           <pre class="code wrap" tabIndex={0}>
             <SafeText text={text.replaceAll('\r\n', '\n')} />
           </pre>

@@ -10,6 +10,6 @@ export const Recipients = ({ all }: { readonly all: readonly string[] }): JSX.El
     <b class="ink">
       <SafeText text={all.slice(0, shown).join(', ')} />
     </b>
-    {all.length > shown && ` ${words().andMore(all.length - shown)}`}
+    {all.length > shown && ` ${words().andMore({ count: all.length - shown })}`}
   </span>
 )

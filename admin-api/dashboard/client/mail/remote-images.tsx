@@ -13,7 +13,7 @@ export const RemoteImages = ({ count, isLoaded, onLoad }: RemoteImagesProps): JS
   count === 0 ? null : (
     <span class="remote">
       <Icon name="image" />
-      {isLoaded ? words().imagesLoaded(count) : words().imagesNotLoaded(count)}
+      {isLoaded ? words().imagesLoaded({ count }) : words().imagesNotLoaded({ count })}
       {!isLoaded && (
         <button class="as-link" onClick={onLoad}>
           {words().loadOnce}

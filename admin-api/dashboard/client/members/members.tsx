@@ -85,7 +85,7 @@ function MemberList({ list, onDo }: { readonly list: Listing<Member>; readonly o
         <button
           class="button small danger"
           onClick={() => onDo({ what: 'remove', member })}
-          aria-label={isMe(member) ? w.leave : common.removeNamed(plain(nameOf(member)))}
+          aria-label={isMe(member) ? w.leave : common.removeNamed({ name: plain(nameOf(member)) })}
         >
           {isMe(member) ? w.leave : common.remove}
         </button>

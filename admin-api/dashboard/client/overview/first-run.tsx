@@ -56,7 +56,12 @@ export function Checklist({ destinations, traces, onSend }: FirstRunProps): JSX.
           own={destinations.length > 0 ? {} : { new: '1' }}
         />
       </Step>
-      <Step n={2} isDone={ready !== undefined} title={w.stepDomain} text={ready ? w.stepDomainDone(ready.domain) : w.stepDomainText}>
+      <Step
+        n={2}
+        isDone={ready !== undefined}
+        title={w.stepDomain}
+        text={ready ? w.stepDomainDone({ domain: ready.domain }) : w.stepDomainText}
+      >
         <StepLink screen="domains" label={w.domains} own={{}} />
       </Step>
       <Step n={3} isDone={captured !== undefined} title={w.stepSend} text={captured ? w.stepSendDone : w.stepSendText}>
@@ -70,7 +75,12 @@ export function Checklist({ destinations, traces, onSend }: FirstRunProps): JSX.
           )
         )}
       </Step>
-      <Step n={4} isDone={live !== undefined} title={w.stepPromote} text={live ? w.stepPromoteDone(plain(live.name)) : w.stepPromoteText}>
+      <Step
+        n={4}
+        isDone={live !== undefined}
+        title={w.stepPromote}
+        text={live ? w.stepPromoteDone({ name: plain(live.name) }) : w.stepPromoteText}
+      >
         {!live && destinations[0] && (
           <StepLink screen="destinations" label={w.promoteToLive} own={{}} rest={`/${destinations[0].id}/promote`} />
         )}
@@ -149,7 +159,7 @@ function Gate({ captured }: { readonly captured: number }): JSX.Element {
       </svg>
       <figcaption>
         <span>{w.yourSite}</span>
-        <span class="held">{w.capturedSoFar(captured)}</span>
+        <span class="held">{w.capturedSoFar({ count: captured })}</span>
         <b>{w.closedUntil}</b>
         <span>{w.yourCustomers}</span>
       </figcaption>

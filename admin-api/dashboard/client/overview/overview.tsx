@@ -28,6 +28,7 @@ import {
   type TraceSummary,
   type Usage,
 } from '../wire/operations.ts'
+import { withWords } from '../words/catalog.ts'
 import { words } from '../words/words.ts'
 import { DestinationHealths, useHealths, type Healths } from '../health/destination-healths.tsx'
 import { rateLimits } from '../health/limits.ts'
@@ -49,7 +50,7 @@ let loadedPlots: Plots | undefined
 function usePlots(): Plots | undefined {
   const [plots, setPlots] = useState(loadedPlots)
   useEffect(() => {
-    import('../insights/overview-plots.tsx').then(
+    withWords(import('../insights/overview-plots.tsx')).then(
       (loaded) => setPlots((loadedPlots = loaded)),
       () => undefined, // the rest of the screen says that the service cannot be reached
     )
@@ -194,7 +195,7 @@ function Ledger({ day, usage }: { readonly day: DeliveryInsight | undefined; rea
   const figures: Figure[] = [
     limited(w.sendsToday, sent, projectId.value === undefined ? limit : null),
     ...(day ? shares(day) : []),
-    limited(w.capturesIn(month()), captured, counted.length === 1 ? (home?.monthly_capture_cap ?? null) : null),
+    limited(w.capturesIn({ month: month() }), captured, counted.length === 1 ? (home?.monthly_capture_cap ?? null) : null),
     ...(projectId.value !== undefined && home && home.send_budget !== null
       ? [limited(w.sendBudget, home.project_sends_today, home.send_budget)]
       : []),
@@ -217,7 +218,7 @@ function Ledger({ day, usage }: { readonly day: DeliveryInsight | undefined; rea
 const limited = (label: string, used: number, limit: number | null): Figure => ({
   label,
   value: number(used),
-  unit: limit === null ? words().withoutLimit : words().of(number(limit)),
+  unit: limit === null ? words().withoutLimit : words().of({ limit: number(limit) }),
   gauge: limit === null ? undefined : { used, limit },
 })
 
@@ -229,7 +230,7 @@ function shares({ totals: { taken, failed, bounced, complained } }: DeliveryInsi
     all === 0 ? '–' : percent(part / all, part === 0 || part === all ? 0 : part / all < 0.01 ? 2 : 1)
   const rate = (part: number): number => (all === 0 ? 0 : (100 * part) / all)
   return [
-    { label: w.takenShare, value: share(taken), unit: w.ofRecipients(number(all)) },
+    { label: w.takenShare, value: share(taken), unit: w.ofRecipients({ count: number(all) }) },
     { label: w.bounceRate, value: share(bounced), unit: w.bounceLimit, gauge: { used: rate(bounced), limit: rateLimits.bounced.warn } },
     {
       label: w.complaintRate,

@@ -24,7 +24,7 @@ export function ProjectState(): JSX.Element | null {
         {shown.length === 1 ? (
           <SafeText text={only.name} />
         ) : (
-          w.projectsClaimed(number(shown.length - anonymous.length), number(shown.length))
+          w.projectsClaimed({ claimed: number(shown.length - anonymous.length), all: number(shown.length) })
         )}
         {!isClaimed && (
           <>

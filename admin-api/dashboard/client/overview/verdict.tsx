@@ -57,12 +57,12 @@ export function Verdict({ destinations, healths, held, figures, queue, parked, u
       {figures && <Hour figures={figures} isNamed={found.length > 0} />}
       {parked > 0 && (
         <p class="warn">
-          <a href={link('/webhooks')}>{w.webhooksParked(parked)}</a>
+          <a href={link('/webhooks')}>{w.webhooksParked({ parked })}</a>
         </p>
       )}
       {held > 0 && (
         <p>
-          <a href={link('/traces', { status: 'pending' })}>{w.awaitingApproval(held)}</a>
+          <a href={link('/traces', { status: 'pending' })}>{w.awaitingApproval({ waiting: held })}</a>
         </p>
       )}
       {queue && <Waits queue={queue} />}
@@ -78,7 +78,7 @@ function Unrouted({ count, destinations }: { readonly count: number; readonly de
   const since = new Date(Date.now() - 24 * hourMs).toISOString()
   return (
     <a href={link('/traces', { outcome: 'captured.no_route', since })}>
-      {w.unrouted(number(count), count, live.length === 1 ? plain(live[0]?.name ?? '') : undefined)}
+      {w.unrouted({ some: number(count), count, name: live.length === 1 ? plain(live[0]?.name ?? '') : undefined })}
     </a>
   )
 }
@@ -94,7 +94,7 @@ function findings(figures: Figures): readonly JSX.Element[] {
   ))
   const waits = late !== undefined && (
     <a key="late" href={link('/queue')}>
-      {w.mailIsLate(span(late))}
+      {w.mailIsLate({ time: span(late) })}
     </a>
   )
   return [...(first ? [first] : []), ...(waits ? [waits] : []), ...others]
@@ -110,7 +110,7 @@ function tracesOf({ what, hours }: Share): Record<string, string> {
 
 function sentence({ what, some, all, hours }: Share): string {
   const says = words().tooMuch[what]
-  return says(number(some), some > all ? undefined : number(all), hours)
+  return says({ some: number(some), all: some > all ? undefined : number(all), hours })
 }
 
 function Fine({ figures, isFirst }: { readonly figures: Figures | undefined; readonly isFirst: boolean }): JSX.Element {
@@ -127,7 +127,7 @@ function Hour({ figures, isNamed }: { readonly figures: Figures; readonly isName
   if (taken + failed + deferred === 0) return null
   return (
     <p>
-      {words().hourSays(number(taken), number(failed), number(deferred))} {lost && sentence(lost)}
+      {words().hourSays({ taken: number(taken), failed: number(failed), deferred: number(deferred) })} {lost && sentence(lost)}
     </p>
   )
 }
@@ -138,8 +138,10 @@ function Waits({ queue: { count, held, complete, waiting_since: since } }: { rea
   if (count === 0) return <p>{w.nothingWaits}</p>
   return (
     <p>
-      <a href={link('/queue')}>{w.waitsInQueue(complete ? number(count) : `> ${number(count)}`, count, span(Math.max(1000, waited)))}</a>{' '}
-      {held > 0 && w.ofThemHeld(number(held))}
+      <a href={link('/queue')}>
+        {w.waitsInQueue({ shown: complete ? number(count) : `> ${number(count)}`, count, time: span(Math.max(1000, waited)) })}
+      </a>{' '}
+      {held > 0 && w.ofThemHeld({ held: number(held) })}
     </p>
   )
 }

@@ -1,7 +1,7 @@
 /** Small controls: copying, one of a few, tabs, gauges, fields of forms, and the frame of dialogs. */
 import type { ComponentChildren, JSX } from 'preact'
 import { useId, useLayoutEffect, useRef, useState, type Dispatch, type StateUpdater } from 'preact/hooks'
-import { words } from '../words/words.ts'
+import { words } from '../words/shell-words.ts'
 import { Icon, type IconName } from './icon.tsx'
 import { toast } from './toast.tsx'
 

@@ -119,7 +119,7 @@ export function EndDialog({ name, effects, children, ...rest }: EndDialogProps):
             ))}
           </ul>
           {children}
-          <TextField label={words().typeToConfirm(name)} value={typed} onChange={setTyped} />
+          <TextField label={words().typeToConfirm({ name })} value={typed} onChange={setTyped} />
         </>
       )}
     </FormDialog>

@@ -105,7 +105,9 @@ function Rows<T>({ narrow, ...props }: RowsProps<T>): JSX.Element {
           )
           return (
             <li key={keyOf(row)} data-row={keyOf(row)} class={bulk ? `choosable${has(keyOf(row)) ? ' chosen' : ''}` : ''}>
-              {bulk && <NarrowBox label={words().choose(nameOf(row))} isChosen={has(keyOf(row))} onToggle={() => toggle(keyOf(row))} />}
+              {bulk && (
+                <NarrowBox label={words().choose({ name: nameOf(row) })} isChosen={has(keyOf(row))} onToggle={() => toggle(keyOf(row))} />
+              )}
               {open ? <a href={open(row)}>{inside}</a> : <div>{inside}</div>}
               {!open && right !== undefined && <div class="row-actions">{right}</div>}
             </li>
@@ -150,7 +152,7 @@ function WideRows<T>({ label, rows, columns, keyOf, open, bulk, nameOf = keyOf, 
           >
             {bulk && (
               <td class="c-choose">
-                <Box label={w.choose(nameOf(row))} isChosen={has(keyOf(row))} onToggle={() => toggle(keyOf(row))} />
+                <Box label={w.choose({ name: nameOf(row) })} isChosen={has(keyOf(row))} onToggle={() => toggle(keyOf(row))} />
               </td>
             )}
             {columns.map(({ head, cell, class: name }) => (

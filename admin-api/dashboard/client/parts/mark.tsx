@@ -1,6 +1,6 @@
 /** Status marks: a shape for each state, so that colour is never alone; and the small picture of the way that a send took. */
 import type { JSX } from 'preact'
-import { words } from '../words/words.ts'
+import { words } from '../words/shell-words.ts'
 import type { TraceSummary } from '../wire/operations.ts'
 
 export type Tone = 'good' | 'held' | 'sent' | 'warn' | 'bad' | 'soft'
@@ -143,4 +143,4 @@ function End({ status, x }: { readonly status: string; readonly x: number }): JS
 }
 
 const pathWords = ({ outcome, attempts, status }: PathTrace): string =>
-  `${outcome}, ${words().attemptsMade(attempts)}, ${status.replaceAll('_', ' ')}`
+  `${outcome}, ${words().attemptsMade({ count: attempts })}, ${status.replaceAll('_', ' ')}`

@@ -1,7 +1,7 @@
 /** Menus that close by Escape and by a click elsewhere. */
 import type { ComponentChildren, JSX } from 'preact'
 import { useEffect, useRef, useState } from 'preact/hooks'
-import { words } from '../words/words.ts'
+import { words } from '../words/shell-words.ts'
 import { Icon } from './icon.tsx'
 
 export function useOutside(anchor: { readonly current: HTMLElement | null }, isShown: boolean, close: () => void): void {

@@ -11,7 +11,7 @@ export function NewPill({ added, changed, onShow }: News & { readonly onShow: ()
       {added + changed > 0 && (
         <button class="new-pill" onClick={onShow}>
           <Icon name="up" />
-          {added > 0 ? w.newOnes(added) : w.updatedOnes(changed)}
+          {added > 0 ? w.newOnes({ count: added }) : w.updatedOnes({ count: changed })}
         </button>
       )}
     </div>

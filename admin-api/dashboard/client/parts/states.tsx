@@ -4,7 +4,7 @@ import { boot } from '../app/boot.ts'
 import { address, link, organization } from '../app/location.ts'
 import type { ApiFault } from '../app/api.ts'
 import type { Read } from '../app/query.ts'
-import { words } from '../words/words.ts'
+import { words } from '../words/shell-words.ts'
 import { copy } from './controls.tsx'
 import { Icon } from './icon.tsx'
 import { Facts } from './safe-text.tsx'
@@ -125,7 +125,7 @@ export function NotAllowed({ fault, says }: { readonly fault?: ApiFault; readonl
   const scope = fault?.details['required_scope']
   const text = (
     <>
-      {w.yourRole(role, name)} {typeof scope === 'string' ? w.needsScope : (says ?? (fault && <span lang="en">{fault.message}</span>))}
+      {w.yourRole({ role, name })} {typeof scope === 'string' ? w.needsScope : (says ?? (fault && <span lang="en">{fault.message}</span>))}
     </>
   )
   return (
@@ -153,7 +153,7 @@ const SignedOut = (): JSX.Element => (
 
 /** Stands in place of what needs a new proof of identity, and comes back to this screen. */
 export const Confirm = (): JSX.Element => (
-  <State title={words().confirmFirst} text={words().confirmFirstText(boot.email)} drawing={<Drawing sign="lock" />}>
+  <State title={words().confirmFirst} text={words().confirmFirstText({ email: boot.email })} drawing={<Drawing sign="lock" />}>
     <div class="actions">
       <a class="button primary" href={signInAddress(true)}>
         {words().confirm}

@@ -41,6 +41,9 @@ export function utcTime(at: string): string {
 
 export const dateOnly = (at: string): string => format({ day: 'numeric', month: 'short', year: 'numeric' }).format(new Date(at))
 
+/** `09:14:02` */
+export const clockTime = (at: string): string => new Date(at).toLocaleTimeString(language.value === 'en' ? 'en-GB' : `${language.value}-CH`)
+
 /** `09:14:02.118` */
 export const preciseTime = (at: string): string => {
   const date = new Date(at)

@@ -1,7 +1,7 @@
 /** One short message at a time about what was just done, with the way back where there is one. */
 import { signal } from '@preact/signals'
 import type { JSX } from 'preact'
-import { words } from '../words/words.ts'
+import { words } from '../words/shell-words.ts'
 
 interface Toast {
   readonly text: string

@@ -1,7 +1,7 @@
 /** The bar over every screen: where one is, whether it is live, the call behind it, and at most two actions. */
 import type { ComponentChildren, JSX } from 'preact'
 import { useEffect } from 'preact/hooks'
-import { words } from '../words/words.ts'
+import { words } from '../words/shell-words.ts'
 import { Icon } from './icon.tsx'
 import { keyFor, useKeys } from '../app/keys.ts'
 import { later } from '../app/later.tsx'

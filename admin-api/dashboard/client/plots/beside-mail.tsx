@@ -26,7 +26,13 @@ export function WebhookPlot({ span }: PlotOf): JSX.Element {
         }
         return (
           <Plot
-            {...{ data, name: 'webhooks', title: w.webhookPlot, note: w.attemptsPer(stepName(span.stepMs)), summary: summary(series) }}
+            {...{
+              data,
+              name: 'webhooks',
+              title: w.webhookPlot,
+              note: w.attemptsPer({ step: stepName(span.stepMs) }),
+              summary: summary(series),
+            }}
             explore={{ to: '/webhooks', says: words().showWebhooks }}
           />
         )
@@ -52,7 +58,13 @@ export function SuppressionPlot({ span }: PlotOf): JSX.Element {
         }
         return (
           <Plot
-            {...{ data, name: 'suppressions', title: w.suppressionPlot, note: w.newPer(stepName(span.stepMs)), summary: summary(series) }}
+            {...{
+              data,
+              name: 'suppressions',
+              title: w.suppressionPlot,
+              note: w.newPer({ step: stepName(span.stepMs) }),
+              summary: summary(series),
+            }}
             explore={{ to: '/suppressions', says: words().showSuppressions }}
           />
         )
@@ -100,7 +112,7 @@ export function SmtpPlot({ span }: PlotOf): JSX.Element {
         return (
           <div class="plot-box">
             <Plot
-              {...{ data, name: 'smtp', title: w.smtpPlot, note: w.perStep(stepName(span.stepMs)), summary: summary(series) }}
+              {...{ data, name: 'smtp', title: w.smtpPlot, note: w.perStep({ step: stepName(span.stepMs) }), summary: summary(series) }}
               explore={{ to: '/keys', query: { kind: 'smtp' }, says: words().showLogins }}
             />
             <Reasons codes={codes} />

@@ -40,7 +40,7 @@ export function MoveResources({ id }: { readonly id: string }): JSX.Element {
       />
       <div class="sheet">
         <Show read={read} reload={read.reload} failure={w.failed}>
-          {() => (mayChange.value ? <Wizard id={id} /> : <State title={common.notAllowed} text={common.yourRole(role, owner)} />)}
+          {() => (mayChange.value ? <Wizard id={id} /> : <State title={common.notAllowed} text={common.yourRole({ role, name: owner })} />)}
         </Show>
       </div>
     </>

@@ -88,7 +88,7 @@ function Ledger({ project }: { readonly project: Project }): JSX.Element {
         <div key={name}>
           <dt>{name}</dt>
           <dd>
-            <b>{number(used)}</b> <span>{limit === null ? allWords().withoutLimit : allWords().of(number(limit))}</span>
+            <b>{number(used)}</b> <span>{limit === null ? allWords().withoutLimit : allWords().of({ limit: number(limit) })}</span>
             {limit !== null && <Gauge used={used} limit={limit} />}
           </dd>
         </div>
@@ -158,7 +158,8 @@ function Partitions({ project: { id } }: { readonly project: Project }): JSX.Ele
                     <SafeText text={one.name} />
                   </a>
                   <span class="faint">
-                    {w.sendsToday} {number(one.project_sends_today)} {one.send_budget !== null && allWords().of(number(one.send_budget))}
+                    {w.sendsToday} {number(one.project_sends_today)}{' '}
+                    {one.send_budget !== null && allWords().of({ limit: number(one.send_budget) })}
                   </span>
                 </li>
               ))}

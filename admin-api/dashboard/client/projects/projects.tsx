@@ -92,7 +92,7 @@ function Name({ project, isLink = true }: { readonly project: Project; readonly 
 function Used({ used, limit }: { readonly used: number; readonly limit: number | null }): JSX.Element {
   return (
     <span class="used">
-      <span class="num">{number(used)}</span> <span class="faint">{limit === null ? '' : allWords().of(number(limit))}</span>
+      <span class="num">{number(used)}</span> <span class="faint">{limit === null ? '' : allWords().of({ limit: number(limit) })}</span>
       {limit !== null && <Gauge used={used} limit={limit} />}
     </span>
   )

@@ -40,7 +40,7 @@ export function NewPublishable({ onClose, onSecret }: NewProps): JSX.Element {
     const gates = { allowed_origins: lines(origins), allowed_to: lines(to), locked_from: from.trim(), rate_preset: rate }
     const made = await call(createPublishableKey, { body: { ...gates, ...guard, ...project, ...(name !== '' && { name }) } })
     onSecret({
-      title: common.secretOf(made.name || made.key_preview),
+      title: common.secretOf({ name: made.name || made.key_preview }),
       fields: [['publishable_key', made.raw_token ?? '']],
       note: w.publishableNote,
     })

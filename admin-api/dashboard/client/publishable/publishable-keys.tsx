@@ -80,7 +80,7 @@ export function PublishableKeys({ list, isMaking, onClose, onSecret }: KeysProps
             const made = await call(rotatePublishableKey, { path: { id: doing.key.id } })
             setDoing(undefined)
             onSecret({
-              title: common.newSecretOf(plain(nameOf(made))),
+              title: common.newSecretOf({ name: plain(nameOf(made)) }),
               fields: [['publishable_key', made.raw_token ?? '']],
               note: `${w.rotateHint} ${w.publishableNote}`,
             })
@@ -88,7 +88,7 @@ export function PublishableKeys({ list, isMaking, onClose, onSecret }: KeysProps
           revoke={async () => {
             await call(revokePublishableKey, { path: { id: doing.key.id } })
             setDoing(undefined)
-            toast(common.revoked(plain(nameOf(doing.key))))
+            toast(common.revoked({ name: plain(nameOf(doing.key)) }))
             list.reload()
           }}
         />

@@ -52,7 +52,7 @@ export function NewHold({ filter, destinations, onDone, onClose }: NewHoldProps)
           {preview.state === 'failed' && <Fault fault={preview.fault} />}
           {preview.data ? (
             <>
-              <p>{w.waitNow(preview.data.matched ?? 0, !preview.data.complete)}</p>
+              <p>{w.waitNow({ n: preview.data.matched ?? 0, isMore: !preview.data.complete })}</p>
               <Parts lanes={preview.data.lanes ?? []} destinations={destinations} />
             </>
           ) : (

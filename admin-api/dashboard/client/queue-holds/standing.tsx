@@ -53,7 +53,7 @@ function Row({ hold, onLift }: { readonly hold: QueueHold; readonly onLift: () =
         <time datetime={at} title={exactTime(at)}>
           {shortTime(at)}
         </time>{' '}
-        · <SafeText text={w.heldBy(isOperators ? w.theOperator : by, reason ?? '')} /> ·{' '}
+        · <SafeText text={w.heldBy({ by: isOperators ? w.theOperator : by, hasReason: Boolean(reason), reason: reason ?? '' })} /> ·{' '}
         <a href={side.queueLink({ held: 'true', held_by: id })}>{w.heldNow}</a>
       </span>
       {mayLift && (

@@ -16,7 +16,7 @@ export function OfOrganization(): JSX.Element | null {
   if (organizationName === undefined) return null
   return (
     <p>
-      <SafeText text={words().inQueueOf(organizationName)} />
+      <SafeText text={words().inQueueOf({ organization: organizationName })} />
     </p>
   )
 }

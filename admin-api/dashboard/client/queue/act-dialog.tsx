@@ -52,7 +52,7 @@ export function ActDialog({ asked: { act, filter, done }, destinations, onClose 
   }
   return (
     <FormDialog
-      title={preview.data ? w.questions[act](matched) : w.verbs[act]}
+      title={preview.data ? w.questions[act]({ n: matched }) : w.verbs[act]}
       submit={w.verbs[act]}
       isDangerous={act === 'drop'}
       needsConfirmation={side.organization !== undefined}
@@ -68,7 +68,7 @@ export function ActDialog({ asked: { act, filter, done }, destinations, onClose 
           <p>{w.effects[act]}</p>
           <TextField label={w.reason} hint={w.reasonHint} value={reason} onChange={setReason} fault={fault?.fields.get('reason')} />
           {act === 'drop' && matched > 0 && (
-            <TextField label={allWords().typeToConfirm(String(matched))} value={typed} onChange={setTyped} />
+            <TextField label={allWords().typeToConfirm({ name: String(matched) })} value={typed} onChange={setTyped} />
           )}
         </>
       )}

@@ -22,7 +22,7 @@ export function FilterWords({ act: { filter, created_at: made } }: { readonly ac
   const before = filter.accepted_before
   const isEndGiven = before !== null && made !== null && Math.abs(Date.parse(before) - Date.parse(made)) > endMs
   const given = [
-    ...(filter.trace_ids === null ? [] : [chosen(filter.trace_ids.length)]),
+    ...(filter.trace_ids === null ? [] : [chosen({ n: filter.trace_ids.length })]),
     ...meantBy(filter),
     ...(filter.held_by === null ? [] : [`${w.heldBy} ${filter.held_by}`]),
     ...(filter.min_attempts === null ? [] : [`${w.attempts} ${filter.min_attempts}`]),

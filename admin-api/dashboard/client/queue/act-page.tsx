@@ -57,8 +57,8 @@ export function ActPage({ id }: { readonly id: string }): JSX.Element {
 
 const sentenceOf = ({ act, status, counters: { acted } }: QueueAct): string => {
   const w = words()
-  if (status === 'finished') return w.finishedSay[act](acted)
-  return status === 'stopped' ? w.stoppedSay(acted) : w.runningSay(acted)
+  if (status === 'finished') return w.finishedSay[act]({ n: acted })
+  return status === 'stopped' ? w.stoppedSay({ n: acted }) : w.runningSay({ n: acted })
 }
 
 function Shown({ act }: { readonly act: QueueAct }): JSX.Element {

@@ -38,7 +38,7 @@ export function ActList(): JSX.Element {
       <div class="sheet">
         {rows.length > 0 && (
           <div class="say">
-            <h2>{w.actsSay(running)}</h2>
+            <h2>{w.actsSay({ running })}</h2>
             <p>{w.actsText}</p>
           </div>
         )}

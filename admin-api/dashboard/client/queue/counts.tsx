@@ -22,7 +22,7 @@ export function Counts({ counts: { count, held, complete, lanes }, destinations 
   return (
     <>
       <div class="say">
-        <h2>{w.say(count, held, !complete)}</h2>
+        <h2>{w.say({ n: count, held, isMore: !complete })}</h2>
         <p>{w.sayText}</p>
       </div>
       <Parts

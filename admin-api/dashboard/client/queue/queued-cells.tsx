@@ -32,7 +32,7 @@ export function To({ one: { trace_id: id, to, from } }: OneProps): JSX.Element {
   const inside = (
     <>
       <SafeText text={to[0] ?? from} />
-      {to.length > 1 && ` ${w.andMore(to.length - 1)}`} <span class="faint">{w.from} </span>
+      {to.length > 1 && ` ${w.andMore({ count: to.length - 1 })}`} <span class="faint">{w.from} </span>
       <span class="faint">
         <SafeText text={from} />
       </span>
@@ -48,7 +48,7 @@ export function To({ one: { trace_id: id, to, from } }: OneProps): JSX.Element {
 
 export function When({ one: { next_attempt_at: at, held } }: OneProps): JSX.Element {
   if (held) {
-    const why = words().heldBy(held.by, plain(held.reason ?? ''))
+    const why = words().heldBy({ by: held.by, hasReason: Boolean(held.reason), reason: plain(held.reason ?? '') })
     return (
       <span title={`${longTime(held.at)}: ${why}`}>
         {shortTime(held.at)} {why}

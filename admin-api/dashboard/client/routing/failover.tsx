@@ -100,7 +100,7 @@ const PolicyButtons = ({ policy, name, onRemove }: ButtonsProps): JSX.Element =>
         <a class="button small" href={linkHere({ edit: policy.id, new: '' })} aria-label={`${words().edit}: ${name}`}>
           {words().edit}
         </a>
-        <button class="button small danger" onClick={() => void onRemove(policy)} aria-label={allWords().removeNamed(name)}>
+        <button class="button small danger" onClick={() => void onRemove(policy)} aria-label={allWords().removeNamed({ name })}>
           {allWords().remove}
         </button>
       </>

@@ -139,7 +139,7 @@ function RuleButtons({ rule, siblings, onMove, onRemove }: ButtonsProps): JSX.El
       <a class="button small" href={linkHere({ edit: rule.id, new: '' })} aria-label={`${w.edit}: ${name}`}>
         {w.edit}
       </a>
-      <button class="button small danger" onClick={() => void onRemove(rule)} aria-label={common.removeNamed(name)}>
+      <button class="button small danger" onClick={() => void onRemove(rule)} aria-label={common.removeNamed({ name })}>
         {common.remove}
       </button>
     </span>

@@ -74,7 +74,7 @@ export function SelectionBar<T>({ selection: { rows, clear }, bulk }: BarProps<T
   if (rows.length === 0) return null
   return (
     <div class="selection-bar" role="toolbar" aria-label={w.chosenRows}>
-      <span role="status">{w.chosenCount(rows.length)}</span>
+      <span role="status">{w.chosenCount({ n: rows.length })}</span>
       {bulk(rows, clear)}
       <button class="button quiet small end" type="button" onClick={clear}>
         {w.clearChoice}

@@ -9,7 +9,8 @@ import { Loading, State } from '../parts/states.tsx'
 import { shortTime } from '../parts/time.ts'
 import { hasUndo, Toasts, undoLast } from '../parts/toast.tsx'
 import { TopBar } from '../parts/top-bar.tsx'
-import { speak, words } from '../words/words.ts'
+import { speak, withWords } from '../words/catalog.ts'
+import { words } from '../words/shell-words.ts'
 import { boot } from '../app/boot.ts'
 import { awaySince, shownCall } from '../app/api.ts'
 import { isTyping, listenToKeys, pressedFor, useKeys } from '../app/keys.ts'
@@ -35,7 +36,7 @@ function CurrentScreen(): JSX.Element {
   const Shown = screen && loaded.get(screen)
   useEffect(() => {
     if (!screen || loaded.has(screen)) return
-    screen.load().then(
+    withWords(screen.load()).then(
       ({ default: component }) => {
         loaded.set(screen, component)
         setTurn((turn) => turn + 1)
@@ -162,7 +163,7 @@ const Away = (): JSX.Element => (
     {awaySince.value !== undefined && (
       <p class="note warn">
         <Mark name="warning" />
-        <span>{words().away(shortTime(awaySince.value))}</span>
+        <span>{words().away({ time: shortTime(awaySince.value) })}</span>
       </p>
     )}
   </div>

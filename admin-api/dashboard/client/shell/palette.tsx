@@ -7,7 +7,7 @@ import { Mark } from '../parts/mark.tsx'
 import { SafeText } from '../parts/safe-text.tsx'
 import { getTrace, listTraces, type TraceSummary } from '../wire/operations.ts'
 import { colon } from '../words/language.ts'
-import { words } from '../words/words.ts'
+import { words } from '../words/shell-words.ts'
 import { call } from '../app/api.ts'
 import { go, link, projectId } from '../app/location.ts'
 import { isApiCallOpen, isPaletteOpen } from '../app/open.ts'
@@ -158,7 +158,7 @@ function lookUps(text: string): Choice[] {
     {
       id: 'look-traces',
       group: w.lookUp,
-      label: w.tracesThatContain(text),
+      label: w.tracesThatContain({ text }),
       icon: 'traces',
       run: () => go(link('/traces', { q: text })),
     },

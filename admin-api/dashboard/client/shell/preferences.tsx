@@ -3,7 +3,8 @@ import type { JSX } from 'preact'
 import { Segments } from '../parts/controls.tsx'
 import { toast } from '../parts/toast.tsx'
 import { language, languages, type Language } from '../words/language.ts'
-import { speak, words } from '../words/words.ts'
+import { speak } from '../words/catalog.ts'
+import { words } from '../words/shell-words.ts'
 import { keepLanguage, setShortcuts, setTheme, shortcuts, theme } from '../app/settings.ts'
 
 const names: Readonly<Record<Language, string>> = { en: 'English', de: 'Deutsch', fr: 'Français', it: 'Italiano' }

@@ -5,16 +5,16 @@ import { organization } from '../app/location.ts'
 import { mayChange, mayRead } from '../app/permissions.ts'
 import type { IconName } from '../parts/icon.tsx'
 import type { ScreenProps } from '../app/screen-props.ts'
-import type { Words } from '../words/entries.ts'
+import type { ShellWords } from '../words/shell-words.ts'
 
 type Load = () => Promise<{ readonly default: ComponentType<ScreenProps> }>
 
 export interface Screen {
   /** The first part of its path; empty for the start. */
   readonly name: string
-  readonly label: (words: Words) => string
+  readonly label: (words: ShellWords) => string
   /** In the bar of phones, where the label is too long for a fifth of 320 px. */
-  readonly short?: (words: Words) => string
+  readonly short?: (words: ShellWords) => string
   readonly icon: IconName
   readonly group: 'mail' | 'delivery' | 'content' | 'access' | 'foot' | 'none'
   /** The paths that it has among those of another screen. */
@@ -32,11 +32,11 @@ export interface Screen {
   /** The key behind `g`. */
   readonly key: string
   /** What `?new=1` makes there, for those who may change things. */
-  readonly makes?: (words: Words) => string
+  readonly makes?: (words: ShellWords) => string
   /** That is for administrators alone. */
   readonly isForAdministrators?: boolean
   /** Its parts that are looked for by name. */
-  readonly areas?: readonly { readonly at: string; readonly label: (words: Words) => string }[]
+  readonly areas?: readonly { readonly at: string; readonly label: (words: ShellWords) => string }[]
   readonly load: Load
 }
 

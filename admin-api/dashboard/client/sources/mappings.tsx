@@ -96,7 +96,7 @@ function Mapping({ mapping, onDone }: { readonly mapping: PostofficeMapping; rea
       </code>
       <span>→ {plain(projects.value.find((one) => one.id === project)?.name ?? project)}</span>
       {mayAdminister.value && (
-        <button class="button small" onClick={() => void remove()} aria-label={allWords().removeNamed(plain(postoffice))}>
+        <button class="button small" onClick={() => void remove()} aria-label={allWords().removeNamed({ name: plain(postoffice) })}>
           {allWords().remove}
         </button>
       )}

@@ -23,7 +23,7 @@ export function RotateSecret({ id, name, onClose }: RotateProps): JSX.Element {
   }
   if (secret) return <SecretDialog secret={secret} onDone={onClose} />
   return (
-    <FormDialog title={common.rotateQuestion(name)} submit={common.rotate} isDangerous onClose={onClose} onSubmit={rotate}>
+    <FormDialog title={common.rotateQuestion({ name })} submit={common.rotate} isDangerous onClose={onClose} onSubmit={rotate}>
       {() => <p>{w.rotateEffect}</p>}
     </FormDialog>
   )

@@ -82,7 +82,7 @@ export function SourcePage({ id }: { readonly id: string }): JSX.Element {
           onClose={() => setEnding(false)}
           onSubmit={async () => {
             await call(revokeIngestSource, { path: { id } })
-            toast(common.revoked(name))
+            toast(common.revoked({ name }))
             go(link('/bounce-sources'))
           }}
         />

@@ -34,7 +34,7 @@ export function NewSuppression({ onDone }: { readonly onDone: () => void }): JSX
   const begin = { email: '', reason: '', until: '' }
   const create = async ({ email, reason, until }: typeof begin): Promise<undefined> => {
     const { id } = await call(createSuppression, { body: { email, reason: textOrNull(reason), expires_at: timeOf(until) } })
-    toast(common.suppressedNow(email), () => void call(deleteSuppression, { path: { id } }).then(onDone))
+    toast(common.suppressedNow({ email }), () => void call(deleteSuppression, { path: { id } }).then(onDone))
     return undefined
   }
   return (

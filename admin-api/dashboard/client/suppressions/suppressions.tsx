@@ -49,7 +49,7 @@ function SuppressionList(): JSX.Element {
     try {
       await call(deleteSuppression, { path: { id } })
       list.change((rows) => rows.filter((one) => one.id !== id))
-      toast(w.unsuppressed(email), () => void call(createSuppression, { body: asBefore(row) }).then(list.reload))
+      toast(w.unsuppressed({ email }), () => void call(createSuppression, { body: asBefore(row) }).then(list.reload))
     } catch (error) {
       toast(asFault(error).message)
     }
@@ -60,7 +60,7 @@ function SuppressionList(): JSX.Element {
         <a class="button small" href={linkHere({ edit: row.id, new: '', import: '' })} aria-label={own().changeNamed(plain(row.email))}>
           {own().change}
         </a>
-        <button class="button small" onClick={() => void remove(row)} aria-label={w.removeNamed(row.email)}>
+        <button class="button small" onClick={() => void remove(row)} aria-label={w.removeNamed({ name: row.email })}>
           {w.remove}
         </button>
       </span>

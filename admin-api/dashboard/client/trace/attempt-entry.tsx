@@ -36,7 +36,7 @@ export function AttemptEntry({ detail, message }: { readonly detail: AttemptDeta
   return (
     <>
       <h3>
-        {w.attempt(attempt, outcomeOf(detail))} <span>{place}</span>
+        {w.attempt({ n: attempt, outcome: outcomeOf(detail) })} <span>{place}</span>
       </h3>
       {repliesOf(detail).map(({ tone, code, text, addresses }, i) => (
         <div key={i}>
@@ -44,7 +44,7 @@ export function AttemptEntry({ detail, message }: { readonly detail: AttemptDeta
             <i>{code}</i> <SafeText text={text} />
           </div>
           {detail.recipients.length > 1 && (
-            <p class="faint">{addresses.length > 3 ? w.forRecipients(addresses.length) : addresses.join(', ')}</p>
+            <p class="faint">{addresses.length > 3 ? w.forRecipients({ count: addresses.length }) : addresses.join(', ')}</p>
           )}
         </div>
       ))}

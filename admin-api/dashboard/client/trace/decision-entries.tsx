@@ -79,7 +79,7 @@ export function SuppressedEntry({ entry, trace }: { readonly entry: Entry; reado
     try {
       await call(deleteSuppression, { path: { id } })
       setGone(true)
-      toast(w.unsuppressed(email), () => void call(createSuppression, { body: { email } }).then(() => setGone(false)))
+      toast(w.unsuppressed({ email }), () => void call(createSuppression, { body: { email } }).then(() => setGone(false)))
     } catch (error) {
       toast(asFault(error).message)
     }

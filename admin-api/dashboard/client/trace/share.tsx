@@ -55,7 +55,7 @@ function Preview({ shared }: { readonly shared: SharedTrace }): JSX.Element {
   const title = (entry: SharedTrace['timeline'][number]): string => {
     const { event } = entry
     if (event === 'routed') return shared.outcome === 'relayed' ? w.routedRelayed : w.routedCaptured
-    if (event === 'attempt') return w.attemptNumber(attempts.indexOf(entry) + 1)
+    if (event === 'attempt') return w.attemptNumber({ n: attempts.indexOf(entry) + 1 })
     return Object.hasOwn(w.events, event) ? w.events[event as keyof typeof w.events] : event.replaceAll('_', ' ')
   }
   return (

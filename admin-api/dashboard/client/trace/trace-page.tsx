@@ -162,7 +162,7 @@ const RecipientsTab = ({ trace }: { readonly trace: Trace }): JSX.Element => (
         )}
         {mayAdminister.value && !recipient.suppression && <Suppress email={recipient.address} />}
         {recipient.suppression && (
-          <p class="soft">{allWords().suppressedBecause(recipient.suppression.reason ?? recipient.suppression.source)}</p>
+          <p class="soft">{allWords().suppressedBecause({ reason: recipient.suppression.reason ?? recipient.suppression.source })}</p>
         )}
       </li>
     ))}
@@ -190,7 +190,7 @@ function Replay({ trace, onClose, onDone }: ReplayProps): JSX.Element {
     <FormDialog title={w.replayQuestion} submit={w.replayNow} onClose={onClose} onSubmit={run}>
       {() => (
         <>
-          <p>{w.replayText(without, trace.recipients.length)}</p>
+          <p>{w.replayText({ without, all: trace.recipients.length })}</p>
           <label class="check">
             <input type="checkbox" checked={withUnknown} onChange={(event) => setWithUnknown(event.currentTarget.checked)} />
             {w.replayUnknown}

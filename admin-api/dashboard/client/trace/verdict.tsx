@@ -13,6 +13,7 @@ import { Explained } from '../diagnosis/diagnosis.tsx'
 import { refusalReason, useReasons } from '../reasons/reasons.ts'
 import { createSuppression, deleteSuppression, diagnoseBounce, type Trace } from '../wire/operations.ts'
 import { language } from '../words/language.ts'
+import { clockTime } from '../parts/time.ts'
 import { words } from '../words/words.ts'
 import { words as ownWords } from './trace-words.ts'
 
@@ -27,7 +28,7 @@ export function Verdict({ trace }: { readonly trace: Trace }): JSX.Element | nul
   if (!isBad) {
     if (status === 'pending') return <Awaited traceId={trace.trace_id} />
     if (status === 'queued' && trace.attempts > 0 && trace.next_attempt_at !== null)
-      return <Note tone="warn" mark="warning" text={w.putOffUntil(new Date(trace.next_attempt_at))} />
+      return <Note tone="warn" mark="warning" text={w.putOffUntil({ at: clockTime(trace.next_attempt_at) })} />
     if (status === 'captured') return <Captured trace={trace} />
     if (status === 'suppressed') return <Note tone="warn" mark="suppressed" text={w.suppressedVerdict} more={trace.summary} />
     if (status === 'validation_failed') return <Refused trace={trace} />
@@ -127,7 +128,7 @@ export function Suppress({ email }: { readonly email: string }): JSX.Element | n
     try {
       const { id } = await call(createSuppression, { body: { email } })
       setDone(true)
-      toast(w.suppressedNow(email), () => void call(deleteSuppression, { path: { id } }).then(() => setDone(false), tell))
+      toast(w.suppressedNow({ email }), () => void call(deleteSuppression, { path: { id } }).then(() => setDone(false), tell))
     } catch (error) {
       tell(error)
     }

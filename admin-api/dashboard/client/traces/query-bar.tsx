@@ -55,14 +55,14 @@ export function QueryBar({
         <span class="chip" key={`${name} ${value}`}>
           <span class="soft">{name}:</span>
           <b class="cut">{name === 'destination_id' ? (destinations.find(({ id }) => id === value)?.name ?? value) : value}</b>
-          <a href={without} aria-label={w.removeFilter(name)}>
+          <a href={without} aria-label={w.removeFilter({ name })}>
             <Icon name="close" />
           </a>
         </span>
       ))}
       {unknown.map((key) => (
         <span class="chip unknown" key={key}>
-          {w.unknownFilter(key)}
+          {w.unknownFilter({ name: key })}
         </span>
       ))}
       <input

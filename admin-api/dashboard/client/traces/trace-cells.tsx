@@ -24,7 +24,7 @@ const outcomeWords = (outcome: string): string =>
   outcome.replace('captured.', 'captured · ').replace('_destination', '').replace('_project', '').replaceAll('_', ' ')
 
 export const recipientWords = ({ to }: Pick<TraceSummary, 'to'>): string =>
-  to.length > 1 ? `${to[0] ?? ''} ${words().andMore(to.length - 1)}` : (to[0] ?? '')
+  to.length > 1 ? `${to[0] ?? ''} ${words().andMore({ count: to.length - 1 })}` : (to[0] ?? '')
 
 /** From the acceptance to the last change; what is not at an end waits. */
 function tookWords({ status, created_at: from, updated_at: until, outcome, send_at: sendAt }: TraceSummary): string {

@@ -140,7 +140,7 @@ const destinationName = ({ destination_id: id }: TraceSummary, names: ReadonlyMa
 const isInControl = ({ target }: Event): boolean => target instanceof Element && target.closest('a, label, input') !== null
 
 const boxOf = (trace: TraceSummary, { has, toggle }: Selection<TraceSummary>) => ({
-  label: words().choose(`${plain(trace.subject || words().noSubject)}, ${recipientWords(trace)}`),
+  label: words().choose({ name: `${plain(trace.subject || words().noSubject)}, ${recipientWords(trace)}` }),
   isChosen: has(trace.trace_id),
   onToggle: () => toggle(trace.trace_id),
 })

@@ -18,7 +18,7 @@ export const LimitsLedger = ({ usage: { sends, limits } }: { readonly usage: Usa
       <div key={name}>
         <dt>{named(name)}</dt>
         <dd>
-          <b>{number(used)}</b> <span>{limit === null ? allWords().withoutLimit : allWords().of(number(limit))}</span>
+          <b>{number(used)}</b> <span>{limit === null ? allWords().withoutLimit : allWords().of({ limit: number(limit) })}</span>
           {limit !== null && <Gauge used={used} limit={limit} />}
         </dd>
       </div>

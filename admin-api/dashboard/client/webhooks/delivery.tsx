@@ -149,11 +149,11 @@ function Attempts({ detail }: { readonly detail: WebhookAttemptDetail }): JSX.El
     <>
       <Tabs
         label={w.attempts}
-        tabs={attempts.toReversed().map(({ number }) => ({ id: String(number), label: w.attemptNumber(number) }))}
+        tabs={attempts.toReversed().map(({ number }) => ({ id: String(number), label: w.attemptNumber({ n: number }) }))}
         value={String(shown.number)}
         onChoose={setChosen}
       />
-      <div class="block" role="tabpanel" aria-label={w.attemptNumber(shown.number)}>
+      <div class="block" role="tabpanel" aria-label={w.attemptNumber({ n: shown.number })}>
         <div class="actions">
           <h3>{w.response}</h3>
           <span class={shown.status_code !== null && shown.status_code < 300 ? 'tag good' : 'tag bad'}>

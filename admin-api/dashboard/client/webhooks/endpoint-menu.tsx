@@ -63,7 +63,7 @@ export function EndpointMenu({ endpoint, onChange }: MenuProps): JSX.Element {
           onClose={() => setOpen(undefined)}
           onSubmit={async () => {
             await call(deleteWebhook, { path: { id: endpoint.id } })
-            toast(common.deleted(plain(endpoint.name)))
+            toast(common.deleted({ name: plain(endpoint.name) }))
             go(link('/webhooks'))
           }}
         />

@@ -46,7 +46,7 @@ export function WebhookPage({ id }: { readonly id: string }): JSX.Element {
   const test = async (): Promise<void> => {
     try {
       const { delivered, status_code: code, error } = await call(testWebhook, { path: { id }, body: {} })
-      toast(delivered ? w.testArrived(code ?? 0) : w.testFailed(error ?? String(code)))
+      toast(delivered ? w.testArrived({ code: code ?? 0 }) : w.testFailed({ why: error ?? String(code) }))
       setTurn(turn + 1)
     } catch (error) {
       toast(asFault(error).message)
@@ -89,13 +89,13 @@ export function WebhookPage({ id }: { readonly id: string }): JSX.Element {
       </div>
       {isRotating && (
         <FormDialog
-          title={w.rotateQuestion(plain(name))}
+          title={w.rotateQuestion({ name: plain(name) })}
           submit={w.rotate}
           onClose={() => setRotating(false)}
           onSubmit={async () => {
             const { hmac_secret: next } = await call(rotateWebhookSecret, { path: { id } })
             setRotating(false)
-            setSecret({ title: w.newSecretOf(plain(name)), fields: [['hmac_secret', next]], note: w.webhookNote })
+            setSecret({ title: w.newSecretOf({ name: plain(name) }), fields: [['hmac_secret', next]], note: w.webhookNote })
           }}
         >
           {() => <p>{w.rotateSecretText}</p>}

@@ -129,7 +129,7 @@ function NewEndpoint({ onClose, onSecret }: { readonly onClose: () => void; read
   const create = async (settings: EndpointSettings): Promise<undefined> => {
     const project = projectId.value === undefined ? {} : { project_id: projectId.value }
     const { hmac_secret: secret } = await call(createWebhook, { body: { ...settings, ...project } })
-    onSecret({ title: w.secretOf(settings.name), fields: [['hmac_secret', secret]], note: w.webhookNote })
+    onSecret({ title: w.secretOf({ name: settings.name }), fields: [['hmac_secret', secret]], note: w.webhookNote })
     return undefined
   }
   return <EditEndpoint title={w.newEndpoint} submit={w.create} onClose={onClose} onSave={create} />

@@ -100,7 +100,7 @@ function EndSite({ site, onClose }: { readonly site: Site; readonly onClose: () 
       onClose={onClose}
       onSubmit={async () => {
         await call(deleteSite, { path: { id: site.id } })
-        toast(allWords().deleted(site.slug))
+        toast(allWords().deleted({ name: site.slug }))
         go(link('/websites'))
       }}
     />

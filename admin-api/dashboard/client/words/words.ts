@@ -1,29 +1,22 @@
-/** The words of the dashboard in the chosen language; each language is loaded when it is wanted. */
-import { signal } from '@preact/signals'
-import { en } from './en.ts'
-import type { Words } from './entries.ts'
+/** Words that several screens share, with those of the frame. Not for the frame itself, whose own are `shell-words.ts`. */
+import { computed } from '@preact/signals'
+import { catalog } from './catalog.ts'
 import { language, type Language } from './language.ts'
+import { words as shell } from './shell-words.ts'
 
-const current = signal<Words>(en)
+const insights = catalog('insights', (chosen) => import(`../../../catalogs/dashboard/${chosen}/insights.json`))
+const screens = catalog('screens', (chosen) => import(`../../../catalogs/dashboard/${chosen}/screens.json`))
+const settings = catalog('settings', (chosen) => import(`../../../catalogs/dashboard/${chosen}/settings.json`))
+
+const all = computed(() => ({ ...screens(), ...insights(), ...settings(), ...shell() }))
+
+export type Words = typeof all.value
 
 /** The words to show now. */
-export const words = (): Words => current.value
+export const words = (): Words => all.value
 
 /** The words of a part of the dashboard that brings its own in every language. */
 export const inLanguages =
-  <T>(all: Readonly<Record<Language, T>>) =>
+  <T>(given: Readonly<Record<Language, T>>) =>
   (): T =>
-    all[language.value]
-
-const load: Readonly<Record<Language, () => Promise<Words>>> = {
-  en: () => Promise.resolve(en),
-  de: async () => (await import('./de.ts')).de,
-  fr: async () => (await import('./fr.ts')).fr,
-  it: async () => (await import('./it.ts')).it,
-}
-
-export async function speak(next: Language): Promise<void> {
-  current.value = await load[next]()
-  language.value = next
-  document.documentElement.lang = next
-}
+    given[language.value]

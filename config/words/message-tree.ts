@@ -1,0 +1,15 @@
+/** What a catalog is, and what its messages are once they are compiled. */
+
+/** A catalog: messages by name, in groups. */
+export interface MessageTree {
+  readonly [name: string]: string | MessageTree
+}
+
+/** Type of the messages of a catalog: a function of named parameters where a message has any, else the text. */
+export type Messages<Tree, Of> = {
+  readonly [Name in keyof Tree]: Tree[Name] extends string
+    ? Name extends keyof Of
+      ? (parameters: Of[Name]) => string
+      : string
+    : Messages<Tree[Name], Name extends keyof Of ? Of[Name] : unknown>
+}

@@ -1,0 +1,44 @@
+/** Types of the parameters of messages, as text for a generated file. */
+import { parse, type Token } from '@messageformat/parser'
+import type { MessageTree } from './message-tree.ts'
+
+/** Type of an object with the parameters of each message of a catalog; undefined where none has any. */
+export function parametersType(tree: MessageTree): string | undefined {
+  const types = Object.entries(tree).flatMap(([name, message]) => {
+    const type = typeof message === 'string' ? typeOf(message) : parametersType(message)
+    return type === undefined ? [] : [`${/^[a-z_$][\w$]*$/i.test(name) ? name : JSON.stringify(name)}: ${type}`]
+  })
+  return types.length > 0 ? `{ ${types.join('; ')} }` : undefined
+}
+
+function typeOf(message: string): string | undefined {
+  const kinds = parametersOf(message)
+  return kinds.size > 0 ? `{ ${[...kinds].map(([name, kind]) => `${name}: ${kind}`).join('; ')} }` : undefined
+}
+
+/** Names of the parameters of a message with their types. */
+export function parametersOf(message: string): ReadonlyMap<string, string> {
+  const kinds = new Map<string, string>()
+  const visit = (tokens: readonly Token[]): void => {
+    for (const token of tokens) {
+      if (!('arg' in token)) continue
+      const [known, kind] = [kinds.get(token.arg), kindOf(token)]
+      if (known === undefined || known === text) kinds.set(token.arg, kind)
+      else if (kind !== known && kind !== text) throw new Error(`${token.arg} is used as ${known} and as ${kind}: ${message}`)
+      if ('cases' in token) for (const { tokens: inner } of token.cases) visit(inner)
+    }
+  }
+  visit(parse(message))
+  return kinds
+}
+
+/** A plain parameter is shown as it is. */
+const text = 'string | number'
+
+function kindOf(token: Token): string {
+  if (token.type === 'plural' || token.type === 'selectordinal' || (token.type === 'function' && token.key === 'number')) return 'number'
+  if (token.type !== 'select') return text
+  const keys = new Set(token.cases.map(({ key }) => key))
+  if (keys.has('true') || keys.has('false')) return 'boolean'
+  return keys.has('undefined') ? 'string | undefined' : 'string'
+}

@@ -1,0 +1,78 @@
+/** Catalogs: their types are current, translations fit English, and what a language lacks is in English. */
+import { globSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { basename, dirname, join } from 'node:path'
+import { build } from 'esbuild'
+import type { MessageTree } from '#config/words/message-tree.ts'
+import { parametersOf } from '#config/words/parameter-types.ts'
+import test from '#test'
+import { catalogFolder, readCatalog } from '../../../admin-api/catalogs/catalog-files.ts'
+import { catalogPlugin } from '../../../admin-api/catalogs/catalog-plugin.ts'
+import { catalogTypes } from '../../../admin-api/catalogs/generate-types.ts'
+
+const root = join(import.meta.dirname, '../../..')
+const catalogs = globSync('**/catalogs/**/*.json', { cwd: root, exclude: ['node_modules', 'build'] }).map((path) => join(root, path))
+
+const flat = (tree: MessageTree, at = ''): readonly (readonly [string, string])[] =>
+  Object.entries(tree).flatMap(([name, message]) =>
+    typeof message === 'string' ? [[`${at}${name}`, message] as const] : flat(message, `${at}${name}.`),
+  )
+
+test('generated types of the catalogs are current', (t) => {
+  for (const [name, text] of Object.entries(catalogTypes()))
+    t.is(readFileSync(join(catalogFolder(name), `${name}-catalogs.ts`), 'utf8'), text, 'run npm run generate')
+})
+
+test('every translation is of a message of English, with its parameters', (t) => {
+  const faults = catalogs.flatMap((path) => {
+    const english = new Map(flat(readCatalog(join(dirname(dirname(path)), 'en', basename(path)))))
+    return flat(readCatalog(path)).flatMap(([name, message]) => {
+      const [own, known] = [parametersOf(message), parametersOf(english.get(name) ?? '')]
+      const fits = (type: string, given: string | undefined): boolean =>
+        given === type || (given !== undefined && /^string( \| number)?$/.test(type))
+      const odd = [...own].filter(([parameter, type]) => !fits(type, known.get(parameter)))
+      const fault = english.has(name) ? odd.map(([parameter]) => parameter).join(' ') : 'not in English'
+      return fault === '' ? [] : [`${path} ${name}: ${fault}`]
+    })
+  })
+  t.true(catalogs.length > 0)
+  t.deepEqual(faults, [])
+})
+
+test('every catalog of the dashboard is loaded under its own name', (t) => {
+  const client = join(root, 'admin-api/dashboard/client')
+  const named = globSync('**/*words.ts', { cwd: client }).flatMap((file) => [
+    ...readFileSync(join(client, file), 'utf8').matchAll(/catalog\(\s*'([\w-]+)',[^$]*\$\{\w+\}\/([\w-]+)\.json`/g),
+  ])
+  t.deepEqual(
+    named.filter(([, name, file]) => name !== file).map(([text]) => text),
+    [],
+  )
+  const files = globSync('*.json', { cwd: join(catalogFolder('dashboard'), 'en') }).map((file) => basename(file, '.json'))
+  t.deepEqual(named.map(([, name = '']) => name).sort(), files.sort())
+})
+
+test('catalogPlugin: a message that a language lacks is in English, and so is a language that is gone', async (t) => {
+  const folder = mkdtempSync(join(tmpdir(), 'postern-catalogs-'))
+  t.teardown(() => rmSync(folder, { recursive: true }))
+  for (const [language, messages] of Object.entries({ en: { yes: 'Yes', n: '{n, number} mails' }, de: { yes: 'Ja' } })) {
+    mkdirSync(join(folder, 'catalogs', language), { recursive: true })
+    writeFileSync(join(folder, 'catalogs', language, 'area.json'), JSON.stringify(messages))
+  }
+  const entry = `
+    import { catalog, speak, withWords } from ${JSON.stringify(join(root, 'admin-api/dashboard/client/words/catalog.ts'))}
+    const words = catalog('area', (language) => import(\`./catalogs/\${language}/area.json\`))
+    export const show = async (language) => {
+      await speak(language)
+      await withWords(Promise.resolve())
+      return [words().yes, words().n({ n: 1234 })]
+    }`
+  const { outputFiles } = await build({
+    stdin: { contents: entry, resolveDir: folder },
+    ...{ bundle: true, format: 'esm', write: false, plugins: [catalogPlugin], banner: { js: 'const document = { documentElement: {} }' } },
+  })
+  const module = `data:text/javascript,${encodeURIComponent(outputFiles[0]?.text ?? '')}`
+  const { show } = (await import(module)) as { readonly show: (language: string) => Promise<readonly string[]> }
+  t.deepEqual(await show('de'), ['Ja', '1,234 mails'])
+  t.deepEqual(await show('fr'), ['Yes', '1,234 mails'])
+})
