@@ -47,7 +47,7 @@ export function EditKey({ apiKey, onClose, onDone }: EditKeyProps): JSX.Element 
             label={common.expires}
             {...at('expires', 'expires_at')}
             options={[
-              ['kept', w.asItIs(now)],
+              ['kept', w.asItIs({ when: now })],
               ...(apiKey.expires_at === null ? [] : [['never', common.never] as const]),
               ...[30, 90, 365].map((days) => [String(days), common.inDays({ days })] as const),
             ]}

@@ -22,7 +22,7 @@ export const noticeBodyOf = (record: Noticing, { notices, noticeTo }: NoticeDraf
 })
 
 /** How many notices were sent and withheld today, in words. */
-export const noticesToday = ({ sent, withheld }: Today): string => words().noticeCounts(number(sent), number(withheld))
+export const noticesToday = ({ sent, withheld }: Today): string => words().noticeCounts({ sent: number(sent), withheld: number(withheld) })
 
 interface NoticeProps {
   readonly notices: Bound<Noticing['failure_notices']>

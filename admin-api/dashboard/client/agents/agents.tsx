@@ -31,7 +31,7 @@ export default function Agents(): JSX.Element {
       <div class="sheet">
         {count !== undefined && (
           <div class="say">
-            <h2>{w.say(count)}</h2>
+            <h2>{w.say({ count })}</h2>
             <p>{w.sayText}</p>
           </div>
         )}
@@ -62,7 +62,11 @@ function ApplicationList({ list, onRevoke }: ApplicationListProps): JSX.Element 
   const [w, common] = [words(), allWords()]
   const actions = (application: Application): JSX.Element | string =>
     mayChange.value ? (
-      <button class="button small danger" onClick={() => onRevoke(application)} aria-label={w.revokeNamed(plain(application.name))}>
+      <button
+        class="button small danger"
+        onClick={() => onRevoke(application)}
+        aria-label={w.revokeNamed({ name: plain(application.name) })}
+      >
         {w.revoke}
       </button>
     ) : application.user.email === boot.email ? (
@@ -123,15 +127,15 @@ function Revoke({ application: { id, name, project_id: project }, onClose, onDon
   const w = words()
   const revoke = async (): Promise<void> => {
     const { ended_keys: keys } = await call(revokeApplication, { path: { id } })
-    toast(w.revoked(plain(name), keys.length))
+    toast(w.revoked({ name: plain(name), keys: keys.length }))
     onClose()
     onDone()
   }
   return (
-    <FormDialog title={w.revokeTitle(plain(name))} submit={w.revoke} isDangerous onClose={onClose} onSubmit={revoke}>
+    <FormDialog title={w.revokeTitle({ name: plain(name) })} submit={w.revoke} isDangerous onClose={onClose} onSubmit={revoke}>
       {() => (
         <ul class="effects">
-          <li>{w.revokeEffect(projectName(project))}</li>
+          <li>{w.revokeEffect({ project: projectName(project) })}</li>
           <li>{w.revokeKeys}</li>
           <li>{w.revokeStays}</li>
         </ul>

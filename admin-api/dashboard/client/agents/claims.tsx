@@ -26,10 +26,10 @@ export function Claims(): JSX.Element {
         <Show read={read} reload={read.reload} failure={w.failed} rows={1}>
           {({ data }) =>
             data.length === 0 ? (
-              <p class="soft">{w.noneWaiting(boot.email)}</p>
+              <p class="soft">{w.noneWaiting({ email: boot.email })}</p>
             ) : (
               <>
-                <p class="soft">{w.waitingText(boot.email)}</p>
+                <p class="soft">{w.waitingText({ email: boot.email })}</p>
                 <ul class="links">
                   {data.map(({ user_code: code, client_name: client, started_at: at, path }) => (
                     <li key={code}>
@@ -38,9 +38,9 @@ export function Claims(): JSX.Element {
                         <code class="matching-code">{code}</code>
                       </span>
                       <span>
-                        <SafeText text={client} /> <span class="faint">{w.askedAt(shortTime(at))}</span>
+                        <SafeText text={client} /> <span class="faint">{w.askedAt({ at: shortTime(at) })}</span>
                       </span>
-                      <a class="button" href={path} aria-keyshortcuts={keyFor('a')} aria-label={w.attachCode(code)}>
+                      <a class="button" href={path} aria-keyshortcuts={keyFor('a')} aria-label={w.attachCode({ code })}>
                         {w.attach}
                       </a>
                     </li>

@@ -57,7 +57,7 @@ export function Connect({ url }: { readonly url: string }): JSX.Element {
         onChoose={(id) => go(linkHere({ client: id === 'claude' ? '' : id }), { replaces: true })}
         pills={all.map(({ id, name }) => ({ value: id, label: name }))}
       />
-      <p class="faint">{chosen.file === undefined ? w.inTerminal : w.inFile(chosen.file)}</p>
+      <p class="faint">{chosen.file === undefined ? w.inTerminal : w.inFile({ file: chosen.file })}</p>
       <pre class="code wrap" tabIndex={0}>
         {text}
       </pre>

@@ -28,10 +28,10 @@ export function InvoiceFiles({ invoice, print, csv }: FilesProps): JSX.Element {
     save(new Blob([JSON.stringify(invoice, undefined, 2)], { type: 'application/json' }), `${invoice.number}.json`)
   return (
     <>
-      <button class="button quiet" onClick={() => void saveCsv()} title={w.asFile('CSV')}>
+      <button class="button quiet" onClick={() => void saveCsv()} title={w.asFile({ format: 'CSV' })}>
         CSV
       </button>
-      <button class="button quiet" onClick={() => void saveJson()} title={w.asFile('JSON')}>
+      <button class="button quiet" onClick={() => void saveJson()} title={w.asFile({ format: 'JSON' })}>
         JSON
       </button>
       <a class="button" href={print} target="_blank" rel="noopener" title={w.print}>

@@ -55,7 +55,7 @@ export function InvoiceLines({ lines, sums }: LinesProps): JSX.Element {
           </div>
         ))}
       </dl>
-      {without > 0 && <p class="no-rows faint">{w.without(without)}</p>}
+      {without > 0 && <p class="no-rows faint">{w.without({ n: without })}</p>}
     </section>
   )
 }
@@ -84,7 +84,7 @@ function LineRows({ line }: { readonly line: Line }): JSX.Element {
         <td class="num">{number(billable)}</td>
         <td class="num">
           {francs(price / urpPerRappen)}
-          {per > 1 && ` ${w.perDays(per)}`}
+          {per > 1 && ` ${w.perDays({ days: per })}`}
         </td>
         <td class="num">{francs(amount)}</td>
       </tr>

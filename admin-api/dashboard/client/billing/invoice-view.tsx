@@ -21,10 +21,14 @@ export function InvoiceView({ invoice, pathOf }: ViewProps): JSX.Element {
   return (
     <>
       <div class="say">
-        <h2>{state === 'credit_note' ? w.saysCreditNote(francs(Math.abs(total)), period) : w.says(francs(total), period)}</h2>
+        <h2>
+          {state === 'credit_note'
+            ? w.saysCreditNote({ amount: francs(Math.abs(total)), month: period })
+            : w.says({ amount: francs(total), month: period })}
+        </h2>
         <p class="invoice-state">
           <InvoiceState invoice={invoice} />{' '}
-          {(state === 'open' || state === 'overdue') && due !== null && <span>{w.dueAt(dateOnly(due))}</span>}
+          {(state === 'open' || state === 'overdue') && due !== null && <span>{w.dueAt({ date: dateOnly(due) })}</span>}
           {state === 'settled' && <span>{w.settledText}</span>}
           {voids !== null && <a href={pathOf(voids)}>{w.ofInvoice}</a>}
         </p>
@@ -39,7 +43,7 @@ export function InvoiceView({ invoice, pathOf }: ViewProps): JSX.Element {
         lines={invoice.lines}
         sums={[
           [w.net, invoice.net_rappen],
-          [w.vat(decimal(rate / 100, 0, 2)), invoice.vat_rappen],
+          [w.vat({ rate: decimal(rate / 100, 0, 2) }), invoice.vat_rappen],
           [w.total, total],
         ]}
       />

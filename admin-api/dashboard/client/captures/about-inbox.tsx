@@ -28,7 +28,7 @@ export function AboutInbox({ inboxId }: { readonly inboxId: string }): JSX.Eleme
         <dt>{w.lastNotified}</dt>
         <dd>{last ? `${longTime(last.at)}, ${String(last.status_code ?? last.error ?? '')}` : w.never}</dd>
         <dt>{w.keptFor}</dt>
-        <dd>{days === null ? w.asPlan : w.days(days)}</dd>
+        <dd>{days === null ? w.asPlan : w.days({ n: days })}</dd>
       </dl>
       <p>
         {w.waitFor} <CopyButton text={wait} label={allWords().copy} />

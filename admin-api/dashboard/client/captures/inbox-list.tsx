@@ -80,7 +80,7 @@ const newIn = ({ inbox_id: id, new_trace_ids: ids }: InboxFigures): number => co
 function Count({ figures }: FiguresProps): JSX.Element | null {
   if (!figures) return null
   const fresh = newIn(figures)
-  if (fresh > 0) return <span class="inbox-count new">{own().newIn(number(fresh) + (fresh >= mostNew ? '+' : ''))}</span>
+  if (fresh > 0) return <span class="inbox-count new">{own().newIn({ count: number(fresh) + (fresh >= mostNew ? '+' : '') })}</span>
   const shown = number(figures.messages) + (figures.has_more ? '+' : '')
   return (
     <span class="inbox-count">

@@ -112,7 +112,7 @@ function Head({ message, inboxId }: { readonly message: CapturedMessage; readonl
       </p>
       {message.released && (
         <p>
-          <Mark name="live" /> {own.releasedAt(longTime(message.released.at))}{' '}
+          <Mark name="live" /> {own.releasedAt({ at: longTime(message.released.at) })}{' '}
           <a href={link(`/traces/${message.released.trace_id}`)}>{own.itsTrace}</a>
         </p>
       )}

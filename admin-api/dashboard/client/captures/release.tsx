@@ -85,7 +85,7 @@ function Ask({ inboxId, message, live, projectId, onClose }: AskProps): JSX.Elem
     go(link(`/traces/${traceId}`))
   }
   return (
-    <FormDialog title={w.releaseTitle} submit={w.releaseNow(to.length)} isDangerous onClose={onClose} onSubmit={release}>
+    <FormDialog title={w.releaseTitle} submit={w.releaseNow({ n: to.length })} isDangerous onClose={onClose} onSubmit={release}>
       {(fault) => (
         <>
           <p class="lead">{w.releaseText}</p>
@@ -104,7 +104,7 @@ function Ask({ inboxId, message, live, projectId, onClose }: AskProps): JSX.Elem
                   <SafeText text={address} />
                 </li>
               ))}
-              {to.length > maxNamed && <li>{w.andMore(to.length - maxNamed)}</li>}
+              {to.length > maxNamed && <li>{w.andMore({ n: to.length - maxNamed })}</li>}
             </ul>
           </div>
           {expected.data && <Expected expected={expected.data} />}
@@ -134,7 +134,7 @@ function Expected({ expected }: { readonly expected: RoutingSimulation }): JSX.E
     <div class="note warn" role="status">
       <Mark name="suppressed" />
       <p>
-        <b>{w.wouldSkip(suppressed.length)}</b>{' '}
+        <b>{w.wouldSkip({ n: suppressed.length })}</b>{' '}
         <SafeText
           text={suppressed
             .slice(0, maxNamed)

@@ -21,7 +21,7 @@ export function CreditGrants({ grants }: { readonly grants: readonly CreditGrant
             {grants.map((grant) => (
               <li key={grant.id}>
                 <div>
-                  <b>{w.kinds[grant.kind]}</b> <span class="faint">{w.grantedAt(dateOnly(grant.granted_at))}</span>
+                  <b>{w.kinds[grant.kind]}</b> <span class="faint">{w.grantedAt({ date: dateOnly(grant.granted_at) })}</span>
                   {grant.note !== '' && (
                     <p class="soft">
                       <SafeText text={grant.note} />
@@ -30,11 +30,11 @@ export function CreditGrants({ grants }: { readonly grants: readonly CreditGrant
                 </div>
                 <div class="grant-left">
                   <span>
-                    <b>{credits(grant.remaining)}</b> <span class="faint">{w.ofAmount(credits(grant.amount))}</span>
+                    <b>{credits(grant.remaining)}</b> <span class="faint">{w.ofAmount({ amount: credits(grant.amount) })}</span>
                   </span>
                   <Gauge used={Number(grant.remaining)} limit={Number(grant.amount)} isProgress />
                 </div>
-                <span class="soft">{grant.expires_at === null ? w.neverExpires : w.expiresOn(dateOnly(grant.expires_at))}</span>
+                <span class="soft">{grant.expires_at === null ? w.neverExpires : w.expiresOn({ date: dateOnly(grant.expires_at) })}</span>
               </li>
             ))}
           </ol>

@@ -60,7 +60,7 @@ function useSites(): readonly Site[] | undefined {
 function sayOf({ balance_credits: balance, is_unlimited: isUnlimited, has_credit: hasCredit }: Credits): string {
   const w = words()
   if (isUnlimited) return w.sayByContract
-  return hasCredit ? w.sayLeft(shown(balance)) : w.sayNone
+  return hasCredit ? w.sayLeft({ amount: shown(balance) }) : w.sayNone
 }
 
 function Alert({ credits: { alert_percent: percent, has_credit: hasCredit } }: { readonly credits: Credits }): JSX.Element | null {
@@ -71,7 +71,7 @@ function Alert({ credits: { alert_percent: percent, has_credit: hasCredit } }: {
     <div class={isGone ? 'note bad credit-alert' : 'note warn credit-alert'}>
       <Mark name={isGone ? 'failed' : 'warning'} />
       <p>
-        <b>{isGone ? w.allUsed : w.mostUsed(percent)}</b> {isGone ? w.allUsedText : w.mostUsedText}
+        <b>{isGone ? w.allUsed : w.mostUsed({ percent })}</b> {isGone ? w.allUsedText : w.mostUsedText}
       </p>
     </div>
   )
@@ -117,7 +117,7 @@ function Figures({ credits, sites, usages }: FiguresProps): JSX.Element {
         <div>
           <dt>{w.nextToExpire}</dt>
           <dd>
-            <b>{shown(next.remaining)}</b> <span>{w.on(dateOnly(next.expires_at))}</span>
+            <b>{shown(next.remaining)}</b> <span>{w.on({ date: dateOnly(next.expires_at) })}</span>
           </dd>
         </div>
       )}

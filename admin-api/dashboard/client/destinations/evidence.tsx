@@ -109,7 +109,7 @@ function Found({ evidence }: { readonly evidence: DestinationEvidence }): JSX.El
   return (
     <>
       <p class="faint">
-        {w.collectedAt(longTime(at))}, {mode === 'live' ? w.asLive : w.asSandbox}
+        {w.collectedAt({ at: longTime(at) })}, {mode === 'live' ? w.asLive : w.asSandbox}
       </p>
       <h3>
         {w.connection} <span class={probe.ok ? 'tag good' : 'tag bad'}>{probe.ok ? common.passed : common.notPassed}</span>
@@ -147,7 +147,7 @@ function Found({ evidence }: { readonly evidence: DestinationEvidence }): JSX.El
         <>
           <h3>{w.score}</h3>
           <p>
-            {w.scoreOf(inspect.score, inspect.grade)} <a href={link(`/inspect/${inspect.test_id}`)}>{w.showReport}</a>
+            {w.scoreOf({ score: inspect.score, grade: inspect.grade })} <a href={link(`/inspect/${inspect.test_id}`)}>{w.showReport}</a>
           </p>
         </>
       )}
@@ -209,7 +209,7 @@ function DryRun({ dryRun }: { readonly dryRun: DestinationEvidence['dry_run'] })
   ] as const
   return (
     <>
-      <p class="faint">{words().of(dryRun.messages)}</p>
+      <p class="faint">{words().of({ n: dryRun.messages })}</p>
       <ul class="would">
         {sums.map(([mark, count, text]) => (
           <li key={mark}>

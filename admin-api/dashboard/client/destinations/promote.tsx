@@ -104,7 +104,7 @@ function Decision({ destination }: { readonly destination: Destination }): JSX.E
       }
       const body = choice === 'all' ? { default_route: true, ...project } : { ...project }
       const { warnings } = await call(promoteDestinationToLive, { path: { id: destination.id }, body })
-      toast(warnings.length > 0 ? own().liveNotRouted(plain(destination.name)) : w.nowLive({ name: plain(destination.name) }))
+      toast(warnings.length > 0 ? own().liveNotRouted({ name: plain(destination.name) }) : w.nowLive({ name: plain(destination.name) }))
       go(link(`/destinations/${destination.id}`))
     } catch (error) {
       setFault(asFault(error))
@@ -206,13 +206,13 @@ interface ChooseRouteProps {
 function ChooseRoute({ destination, choice, onChoose, sender, onSender, fault }: ChooseRouteProps): JSX.Element {
   const w = own()
   const choices: readonly (readonly [RouteChoice, string])[] = [
-    ['all', w.allMailOf(plain(projectOf(destination)?.name ?? ''))],
+    ['all', w.allMailOf({ project: plain(projectOf(destination)?.name ?? '') })],
     ['sender', w.oneSender],
     ['none', w.nothingYet],
   ]
   return (
     <fieldset class="choices">
-      <legend>{w.whichMail(plain(destination.name))}</legend>
+      <legend>{w.whichMail({ name: plain(destination.name) })}</legend>
       {choices.map(([value, label]) => (
         <label class="check" key={value}>
           <input type="radio" name="route" checked={choice === value} onChange={() => onChoose(value)} />

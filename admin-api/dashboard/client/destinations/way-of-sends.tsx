@@ -34,7 +34,7 @@ export function WayOfSends({ destinations, healths }: Known): JSX.Element {
         <ul class="ways">
           <li>
             <Icon name="routing" />
-            {rules && w.rules(rules.data.length, rules.next_cursor !== null)} <a href={link('/routing')}>{w.showRules}</a>
+            {rules && w.rules({ n: rules.data.length, hasMore: rules.next_cursor !== null })} <a href={link('/routing')}>{w.showRules}</a>
           </li>
           {policy === 'relay_default' && (
             <li>

@@ -1,8 +1,4 @@
-/** The words of diagnoses, which are loaded with the screen of a trace. */
-import { de } from './words.de.ts'
-import { en } from './words.en.ts'
-import { fr } from './words.fr.ts'
-import { it } from './words.it.ts'
-import { inLanguages } from '../words/words.ts'
+/** Words of this screen, loaded with it. */
+import { catalog } from '../words/catalog.ts'
 
-export const words = inLanguages({ en, de, fr, it })
+export const words = catalog('diagnosis', (language) => import(`../../../catalogs/dashboard/${language}/diagnosis.json`))

@@ -121,7 +121,7 @@ function RotateKeys({ id, name, onClose, onDone }: RotateProps): JSX.Element {
     toast(w.rotated)
   }
   return (
-    <FormDialog title={w.rotateQuestion(name)} submit={w.rotate} onClose={onClose} onSubmit={rotate}>
+    <FormDialog title={w.rotateQuestion({ domain: name })} submit={w.rotate} onClose={onClose} onSubmit={rotate}>
       {() => <p>{w.rotateText}</p>}
     </FormDialog>
   )
@@ -143,7 +143,7 @@ const RemoveDomain = ({ id, name, onClose }: { readonly id: string; readonly nam
 )
 
 function domainSay({ domain, records, checked_at: at }: SendingDomain): string {
-  if (at === null) return own().unchecked(domain)
+  if (at === null) return own().unchecked({ domain })
   const open = records.filter(({ required, verdict }) => required && verdict !== 'ok').length
   return open === 0 ? words().domainReady({ domain }) : words().domainOpen({ domain, open })
 }
@@ -170,7 +170,7 @@ const Records = ({ domain }: { readonly domain: SendingDomain }): JSX.Element =>
             <dt>{words().found}</dt>
             <dd class="mono">{found === null || found.length === 0 ? '–' : found.map((one) => <SafeText key={one} text={one} />)}</dd>
           </dl>
-          {lookups !== null && <p class={lookups > maxLookups ? 'bad' : 'soft'}>{own().spfLookups(lookups)}</p>}
+          {lookups !== null && <p class={lookups > maxLookups ? 'bad' : 'soft'}>{own().spfLookups({ n: lookups })}</p>}
           {verdict !== 'ok' && (
             <p class="soft" lang="en">
               {hint}

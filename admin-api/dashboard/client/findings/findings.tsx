@@ -53,7 +53,7 @@ export function Findings(): JSX.Element {
 }
 
 const Looked = ({ report: { checked_at: at } }: { readonly report: DoctorReport }): JSX.Element =>
-  at === null ? <>{words().notYet}</> : <time title={exactTime(at)}>{words().lookedAt(shortTime(at))}</time>
+  at === null ? <>{words().notYet}</> : <time title={exactTime(at)}>{words().lookedAt({ at: shortTime(at) })}</time>
 
 function Found({ report: { findings, checked_at: at } }: { readonly report: DoctorReport }): JSX.Element {
   const w = words()

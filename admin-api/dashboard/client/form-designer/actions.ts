@@ -53,7 +53,7 @@ export function actionsOn({ definition, change, undo }: Editing): FieldActions {
       change((before) => ({ ...before, schema: removeField(before.schema, key), logic: { ...before.logic, rules } }))
       choose((fields[at + 1] ?? fields[at - 1])?.key)
       const name = plain(titleOf(field))
-      toast(gone === 0 ? words().removed(name) : words().removedWith(name, gone), undo ?? (() => change(() => definition)))
+      toast(gone === 0 ? words().removed({ name }) : words().removedWith({ name, rules: gone }), undo ?? (() => change(() => definition)))
     },
     duplicate(key) {
       const field = definition.schema.fields.find((one) => one.key === key)

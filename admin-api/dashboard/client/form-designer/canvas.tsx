@@ -125,7 +125,7 @@ function shownStep(pages: readonly FormPage[], chosen: Field | undefined): numbe
 
 function StepSwitch({ pages, step }: { readonly pages: readonly FormPage[]; readonly step: number | undefined }): JSX.Element {
   const w = words()
-  const titles = pages.map(({ number, start }) => [String(number), plain(start?.title ?? '') || w.step(number)] as const)
+  const titles = pages.map(({ number, start }) => [String(number), plain(start?.title ?? '') || w.step({ n: number })] as const)
   return (
     <label class="step-switch">
       <span class="hidden">{w.shownStep}</span>
@@ -193,18 +193,18 @@ function Over({ boxes, form, editing, actions, chosen }: CanvasProps & { readonl
     >
       {box && (
         <div class="chosen-box" style={placed(box, 9)}>
-          <span class="chosen-name">{w.chosen(w.types[chosen.type], chosen.key)}</span>
+          <span class="chosen-name">{w.chosen({ type: w.types[chosen.type], key: chosen.key })}</span>
           {mayChange.value && <Tools field={chosen} actions={actions} />}
           {rule && (
             <a class="chosen-rule" href={link(`/forms/${form.id}/logic`)}>
-              {w.shownByRule(rule.n)}
+              {w.shownByRule({ n: rule.n })}
             </a>
           )}
         </div>
       )}
       {drop && (
         <div class="drop-bar" style={{ top: `${String(drop.top)}px` }}>
-          {w.dropHere(draggedName(editing))}
+          {w.dropHere({ name: draggedName(editing) })}
         </div>
       )}
     </div>

@@ -55,7 +55,7 @@ function Line({ change: { path, kind, before, after } }: { readonly change: Defi
       <dt>{nameOf(path)}</dt>
       <dd>
         {kind === 'moved' ? (
-          words().moved(Number(before), Number(after))
+          words().moved({ from: Number(before), to: Number(after) })
         ) : (
           <>
             {before !== undefined && (

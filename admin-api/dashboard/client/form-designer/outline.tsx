@@ -67,7 +67,7 @@ export function Outline({ editing: { definition, check }, actions, chosen }: Out
             const facts = [
               ...(field.required ? [w.needed] : []),
               ...(ruled.has(key) ? [w.conditional] : []),
-              ...(keys.length > 1 ? [w.inRow(keys.indexOf(key) + 1, keys.length)] : []),
+              ...(keys.length > 1 ? [w.inRow({ at: keys.indexOf(key) + 1, count: keys.length })] : []),
             ]
             const is = { isChosen: chosen?.key === key, page: pageOf.get(key), wrong: wrong.get(key) }
             return [<Outlined key={key} field={field} facts={facts} {...is} actions={actions} />]
@@ -99,14 +99,14 @@ function Outlined({ field, facts, isChosen, page, wrong, actions }: OutlinedProp
           {signs[type]}
         </span>
         <span class="cut">
-          {page !== undefined && <b>{w.step(page)}: </b>}
+          {page !== undefined && <b>{w.step({ n: page })}: </b>}
           <SafeText text={titleOf(field)} />
         </span>
         <span class="hidden">{w.types[type]}</span>
         {wrong !== undefined && (
-          <span class="wrong-mark" title={w.problems(wrong)}>
+          <span class="wrong-mark" title={w.problems({ count: wrong })}>
             <Mark name="warning" />
-            <span class="hidden">{w.problems(wrong)}</span>
+            <span class="hidden">{w.problems({ count: wrong })}</span>
           </span>
         )}
         {facts.length > 0 && <small>{facts.join(' · ')}</small>}

@@ -19,12 +19,12 @@ export const signs: Readonly<Record<FieldType, string>> = {
 
 interface NewWords {
   readonly label: string
-  readonly option: (n: number) => string
+  readonly option: (parameters: { readonly n: number }) => string
 }
 
 /** A field of the type as it is right after it was added. */
 export function newField(type: FieldType, key: string, { label, option }: NewWords): Field {
-  const options = [1, 2, 3].map((n) => ({ value: `option_${String(n)}`, label: option(n) }))
+  const options = [1, 2, 3].map((n) => ({ value: `option_${String(n)}`, label: option({ n }) }))
   const own: Partial<Record<FieldType, object>> = {
     email: { label, autocomplete: 'email' },
     phone: { label, autocomplete: 'tel' },

@@ -70,7 +70,7 @@ export function Options({ field, at, faults, actions }: OptionsProps): JSX.Eleme
           class="button small"
           aria-disabled={options.length >= most}
           onClick={() => {
-            const label = w.option(options.length + 1)
+            const label = w.option({ n: options.length + 1 })
             if (options.length < most) put([...options, { value: valueFor(`option_${String(options.length + 1)}`, options), label }])
           }}
         >
@@ -106,31 +106,31 @@ interface RowProps {
 
 function OptionRow({ option, n, fault, onChange, onMove, onRemove }: RowProps): JSX.Element {
   const w = words()
-  const name = option.label || w.option(n)
+  const name = option.label || w.option({ n })
   return (
     <>
       <input
         class="input"
-        aria-label={w.optionLabel(n)}
+        aria-label={w.optionLabel({ n })}
         aria-invalid={fault !== undefined}
         value={option.label}
         onInput={(event) => onChange({ ...option, label: event.currentTarget.value })}
       />
       <input
         class="input mono"
-        aria-label={w.optionValue(n)}
+        aria-label={w.optionValue({ n })}
         value={option.value}
         spellcheck={false}
         onInput={(event) => onChange({ ...option, value: event.currentTarget.value })}
       />
       <div class="field-tools">
-        <button type="button" class="button quiet square small" aria-label={w.optionUp(name)} onClick={() => n > 1 && onMove(-1)}>
+        <button type="button" class="button quiet square small" aria-label={w.optionUp({ name })} onClick={() => n > 1 && onMove(-1)}>
           <Icon name="up" />
         </button>
-        <button type="button" class="button quiet square small" aria-label={w.optionDown(name)} onClick={() => onMove(1)}>
+        <button type="button" class="button quiet square small" aria-label={w.optionDown({ name })} onClick={() => onMove(1)}>
           <Icon name="down" />
         </button>
-        <button type="button" class="button quiet square small" aria-label={w.optionRemove(name)} onClick={onRemove}>
+        <button type="button" class="button quiet square small" aria-label={w.optionRemove({ name })} onClick={onRemove}>
           <Icon name="close" />
         </button>
       </div>

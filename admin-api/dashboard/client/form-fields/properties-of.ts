@@ -1,8 +1,8 @@
 /** Which properties of a field are set where, and with what; `field-properties.ts` of the core says what each may be. */
 import type { Field, FieldType } from '#core/forms/definition/definition.ts'
-import type { en } from '../form-designer/words.en.ts'
+import type { words } from '../form-designer/designer-words.ts'
 
-export type PropertyName = keyof (typeof en)['property'] & keyof Field
+export type PropertyName = keyof ReturnType<typeof words>['property'] & keyof Field
 
 export const sections = ['basics', 'choices', 'limits', 'more', 'privacy'] as const
 export type Section = (typeof sections)[number]

@@ -42,7 +42,7 @@ export function ShownWhen({ formId, editing, field: { key, type } }: ShownProps)
         <ul>
           {rules.map(({ n, when, action }) => (
             <li key={`${String(n)} ${action}`}>
-              <b>{d.byRule(n, w.actions[action])}</b> {sentenceOf(when, fields)}
+              <b>{d.byRule({ n, action: w.actions[action] })}</b> {sentenceOf(when, fields)}
             </li>
           ))}
         </ul>

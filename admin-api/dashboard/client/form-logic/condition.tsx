@@ -177,7 +177,7 @@ function ValueChip({ field, comparison, fields, onChange }: ComparisonProps & { 
   const put = (next: NonNullable<Comparison['value']>): void => onChange({ ...comparison, value: next })
   if (typeof value === 'object' && 'field' in value) {
     const other = fields.find(({ key }) => key === value.field)
-    return <span class="chip-word">{w.answerTo(plain(other ? titleOf(other) : value.field))}</span>
+    return <span class="chip-word">{w.answerTo({ name: plain(other ? titleOf(other) : value.field) })}</span>
   }
   const isNumber = withCount.has(op) || valueKinds[field.type] === 'number'
   if (withList.has(op)) {

@@ -24,8 +24,8 @@ export default function Logic({ editing }: PartProps): JSX.Element {
   const fresh = newRule(definition.schema, rules)
   return (
     <div class="logic">
-      <section class="rules-of-form" aria-label={w.title(rules.length)} tabIndex={mayChange.value ? undefined : 0}>
-        <h2>{rules.length === 0 ? w.noRules : w.title(rules.length)}</h2>
+      <section class="rules-of-form" aria-label={w.title({ n: rules.length })} tabIndex={mayChange.value ? undefined : 0}>
+        <h2>{rules.length === 0 ? w.noRules : w.title({ n: rules.length })}</h2>
         <p class="faint">{w.text}</p>
         <fieldset disabled={!mayChange.value}>
           <ol>
@@ -119,13 +119,13 @@ function RuleSentence({ rule, n, schema, onChange, onMove, onRemove }: RuleProps
         </div>
       </div>
       <div class="field-tools">
-        <button type="button" class="button quiet square small" aria-label={w.upRule(n)} onClick={() => onMove(-1)}>
+        <button type="button" class="button quiet square small" aria-label={w.upRule({ n })} onClick={() => onMove(-1)}>
           <Icon name="up" />
         </button>
-        <button type="button" class="button quiet square small" aria-label={w.downRule(n)} onClick={() => onMove(1)}>
+        <button type="button" class="button quiet square small" aria-label={w.downRule({ n })} onClick={() => onMove(1)}>
           <Icon name="down" />
         </button>
-        <button type="button" class="button quiet square small" aria-label={w.removeRule(n)} onClick={onRemove}>
+        <button type="button" class="button quiet square small" aria-label={w.removeRule({ n })} onClick={onRemove}>
           <Icon name="trash" />
         </button>
       </div>
@@ -197,7 +197,7 @@ function ActionChips({ action, targets: { fields, pages }, onChange }: ActionPro
         {!isNeed &&
           pages.map(({ number, title }) => (
             <option key={number} value={what === 'jump' ? String(number) : `page:${String(number)}`}>
-              {w.page(number, plain(title))}
+              {w.page({ n: number, hasTitle: title !== '', title: plain(title) })}
             </option>
           ))}
         {what === 'jump' && <option value="submit">{w.submit}</option>}

@@ -19,13 +19,13 @@ function comparisonOf({ field: key, op, value }: Comparison, fields: readonly Fi
   const named = (one: string): string => plain(titleOf(fields.find((each) => each.key === one) ?? { key: one, type: 'text' }))
   const said = (one: string | number): string => {
     const option = field?.options?.find((each) => each.value === one)
-    return typeof one === 'number' ? String(one) : w.quoted(plain(option?.label.split('\n')[0] ?? one))
+    return typeof one === 'number' ? String(one) : w.quoted({ text: plain(option?.label.split('\n')[0] ?? one) })
   }
   const compared =
     value === undefined
       ? ''
       : typeof value === 'object' && 'field' in value
-        ? w.answerTo(named(value.field))
+        ? w.answerTo({ name: named(value.field) })
         : [value].flat().map(said).join(', ')
-  return [w.quoted(named(key)), w.operators[op], compared].filter((part) => part !== '').join(' ')
+  return [w.quoted({ text: named(key) }), w.operators[op], compared].filter((part) => part !== '').join(' ')
 }

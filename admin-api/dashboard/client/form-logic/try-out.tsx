@@ -49,7 +49,7 @@ function Trial({ definition }: { readonly definition: Definition }): JSX.Element
           <>
             {pages.length > 1 && (
               <li key={`page ${String(number)}`} class="tried-page">
-                {w.step(number)}
+                {w.step({ n: number })}
               </li>
             )}
             {rows.flatMap((row) =>

@@ -31,7 +31,7 @@ export default function AnalyticsPart({ form }: PartProps): JSX.Element {
           label={w.range}
           value={range}
           onChoose={(next) => go(linkHere({ range: next === '30' ? '' : next }), { replaces: true })}
-          choices={ranges.map((value) => ({ value, label: w.days(Number(value)) }))}
+          choices={ranges.map((value) => ({ value, label: w.days({ n: Number(value) }) }))}
         />
         <CompareButton />
       </div>
@@ -103,7 +103,7 @@ const Steps = ({ pages }: { readonly pages: FormAnalytics['pages'] }): JSX.Eleme
           {pages.map(({ page, title, reached, left }) => (
             <tr key={page} class="still">
               <td class="tall">
-                <SafeText text={w.step(page, plain(title ?? ''))} />
+                <SafeText text={w.step({ n: page, hasTitle: Boolean(title), title: plain(title ?? '') })} />
                 <Gauge used={reached} limit={most} isProgress />
               </td>
               <td class="num">{number(reached)}</td>

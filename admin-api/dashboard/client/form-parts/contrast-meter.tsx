@@ -48,7 +48,7 @@ export function ContrastMeter({ theme, shade, onFix }: MeterProps): JSX.Element 
         <h2>{w.contrast}</h2>
         <span class="status" role="status">
           <Mark name={passed === pairs.length ? 'ok' : 'warning'} />
-          {w.passing(passed, pairs.length)}
+          {w.passing({ pass: passed, all: pairs.length })}
         </span>
       </header>
       <ul>
@@ -95,9 +95,9 @@ function Row({
         </svg>
         {!isPassing && (
           <p class="nearest">
-            {w.needs(decimal(needed, 0, 1), better)}
+            {w.needs({ ratio: decimal(needed, 0, 1), color: better })}
             {mayChange.value && (
-              <button type="button" class="button small" aria-label={w.fixOf(w.pairs[name])} onClick={() => onFix(color, better)}>
+              <button type="button" class="button small" aria-label={w.fixOf({ name: w.pairs[name] })} onClick={() => onFix(color, better)}>
                 {w.fix}
               </button>
             )}

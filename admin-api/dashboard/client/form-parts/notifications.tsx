@@ -238,14 +238,14 @@ function RecipientRow({ n, recipient: { email, digest, when, status }, fields, o
       <input
         class="input"
         type="email"
-        aria-label={w.email(n)}
+        aria-label={w.email({ n })}
         placeholder="name@example.org"
         value={email}
         onInput={(event) => onChange({ email: event.currentTarget.value })}
       />
       <select
         class="input"
-        aria-label={w.rhythm(n)}
+        aria-label={w.rhythm({ n })}
         value={digest}
         onChange={(event) => onChange({ digest: event.currentTarget.value as Recipient['digest'] })}
       >
@@ -259,7 +259,12 @@ function RecipientRow({ n, recipient: { email, digest, when, status }, fields, o
         <Mark name={status === undefined || status === 'unconfirmed' ? 'pending' : 'ok'} />
         {w.states[status ?? 'fresh']}
       </span>
-      <button type="button" class="button quiet square" aria-label={w.removeRecipient(email || w.email(n))} onClick={onRemove}>
+      <button
+        type="button"
+        class="button quiet square"
+        aria-label={w.removeRecipient({ email: email || w.email({ n }) })}
+        onClick={onRemove}
+      >
         <Icon name="trash" />
       </button>
       {first && (

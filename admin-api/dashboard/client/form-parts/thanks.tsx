@@ -67,7 +67,7 @@ function Variants({ definition, set }: VariantsProps): JSX.Element | null {
         const put = (changes: Partial<typeof variant>): void =>
           set({ variants: variants.with(at, { ...variant, ...changes }) }, `variant ${String(at)}`)
         return (
-          <section key={at} aria-label={w.variant(at + 1)}>
+          <section key={at} aria-label={w.variant({ n: at + 1 })}>
             <div class="chips">
               <span class="chip-word strong">{w.only}</span>
               <ConditionChips condition={variant.when} fields={fields} onChange={(when) => put({ when })} />
@@ -76,7 +76,7 @@ function Variants({ definition, set }: VariantsProps): JSX.Element | null {
             <TextField label={w.thanksBody} isLong value={variant.body} onChange={(next) => put({ body: next })} />
             <button type="button" class="button quiet small" onClick={() => set({ variants: variants.toSpliced(at, 1) })}>
               <Icon name="trash" />
-              {w.removeVariant(at + 1)}
+              {w.removeVariant({ n: at + 1 })}
             </button>
           </section>
         )

@@ -161,7 +161,7 @@ interface ColorProps {
 
 function ColorField({ name, color, onChange }: ColorProps): JSX.Element {
   const w = words()
-  const [title, text] = w.color[name]
+  const { name: title, text } = w.color[name]
   const [typed, setTyped] = useTyped(color)
   return (
     <li>
@@ -172,7 +172,7 @@ function ColorField({ name, color, onChange }: ColorProps): JSX.Element {
       </span>
       <input
         class="input mono"
-        aria-label={w.hexOf(String(title))}
+        aria-label={w.hexOf({ name: String(title) })}
         value={typed}
         spellcheck={false}
         maxLength={7}

@@ -27,7 +27,9 @@ export function Translations({ editing: { definition, change } }: { readonly edi
         <details key={locale}>
           <summary>
             <b>{locale}</b>{' '}
-            <span class="faint">{w.translated(texts.filter(([place]) => own[place] !== undefined).length, texts.length)}</span>
+            <span class="faint">
+              {w.translated({ done: texts.filter(([place]) => own[place] !== undefined).length, all: texts.length })}
+            </span>
           </summary>
           <TextTable
             texts={texts}
@@ -42,7 +44,7 @@ export function Translations({ editing: { definition, change } }: { readonly edi
               onClick={() => put(Object.fromEntries(Object.entries(translations).filter(([one]) => one !== locale)))}
             >
               <Icon name="trash" />
-              {w.removeLanguage(locale)}
+              {w.removeLanguage({ language: locale })}
             </button>
           )}
         </details>

@@ -29,7 +29,7 @@ export default function VersionsPart({ form, editing, onChanged }: PartProps): J
   const chosen = numberIn('version', form.version) ?? 0
   const before = numberIn('against', form.version) ?? (chosen === 0 ? form.version : chosen - 1)
   const [isRolling, setRolling] = useState(false)
-  const name = (version: number): string => (version === 0 ? w.draft : w.versionNumber(version))
+  const name = (version: number): string => (version === 0 ? w.draft : w.versionNumber({ n: version }))
   if (form.version === 0) return <State title={w.noVersions} text={w.noVersionsText} />
   return (
     <div class="versions-of-form">
@@ -47,9 +47,9 @@ export default function VersionsPart({ form, editing, onChanged }: PartProps): J
         }}
         entryOf={(row) => entryOf(form, row, chosen)}
       />
-      <section class="compared-versions" aria-label={w.against(name(chosen), name(before))} tabIndex={0}>
+      <section class="compared-versions" aria-label={w.against({ what: name(chosen), other: name(before) })} tabIndex={0}>
         <div class="actions">
-          <h2>{before === 0 ? name(chosen) : w.against(name(chosen), name(before))}</h2>
+          <h2>{before === 0 ? name(chosen) : w.against({ what: name(chosen), other: name(before) })}</h2>
           {chosen > 0 && (
             <a class="button small" href={link(`/forms/${form.id}/submissions`, { status: 'all', version: String(chosen) })}>
               {w.submissionsOf}
@@ -57,7 +57,7 @@ export default function VersionsPart({ form, editing, onChanged }: PartProps): J
           )}
           {mayChange.value && chosen > 0 && chosen !== form.version && form.status !== 'archived' && (
             <button class="button small" onClick={() => setRolling(true)}>
-              {w.rollBack(chosen)}
+              {w.rollBack({ n: chosen })}
             </button>
           )}
         </div>
@@ -69,7 +69,7 @@ export default function VersionsPart({ form, editing, onChanged }: PartProps): J
             ...(chosen === 1 ? [['0', '–'] as const] : []),
             ...Array.from({ length: form.version }, (_, i) => form.version - i)
               .filter((version) => version !== chosen)
-              .map((version) => [String(version), w.versionNumber(version)] as const),
+              .map((version) => [String(version), w.versionNumber({ n: version })] as const),
           ]}
         />
         {before === 0 ? <p class="faint">{w.first}</p> : <Compared form={form} editing={editing} chosen={chosen} before={before} />}
@@ -83,7 +83,7 @@ export default function VersionsPart({ form, editing, onChanged }: PartProps): J
             onChanged(next)
             list.reload()
             go(linkHere({ version: '', against: '' }), { replaces: true })
-            toast(w.rolledBack(next.version))
+            toast(w.rolledBack({ n: next.version }))
           }}
         />
       )}
@@ -99,7 +99,7 @@ const entryOf = (form: PartProps['form'], row: FormVersionSummary, chosen: numbe
 
 /** Of a version its note, of one that repeats another one that one. */
 const titleOf = ({ note, rolled_back_to: back }: FormVersionSummary): string =>
-  note === '' ? (back === null ? words().noNote : words().backTo(back)) : note
+  note === '' ? (back === null ? words().noNote : words().backTo({ n: back })) : note
 
 interface ComparedProps extends Pick<PartProps, 'form' | 'editing'> {
   readonly chosen: number
@@ -134,7 +134,7 @@ function RollBack({ form, version, onClose, onDone }: RollBackProps): JSX.Elemen
     onDone(next)
   }
   return (
-    <FormDialog title={w.rollBack(version)} submit={w.rollBack(version)} onClose={onClose} onSubmit={run}>
+    <FormDialog title={w.rollBack({ n: version })} submit={w.rollBack({ n: version })} onClose={onClose} onSubmit={run}>
       {(fault) => (
         <>
           <p class="faint">{w.rollBackText}</p>

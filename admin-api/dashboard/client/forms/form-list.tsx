@@ -75,9 +75,11 @@ export function FormList(): JSX.Element {
           narrow={({ name, status: one, version, submissions_new: fresh, updated_at: at }) => [
             <Mark name={statusMarks[one]} />,
             <SafeText text={name} />,
-            [w.statuses[one], version === 0 ? w.neverPublished : w.versionNumber(version), ...(fresh > 0 ? [w.newCount(fresh)] : [])].join(
-              ' · ',
-            ),
+            [
+              w.statuses[one],
+              version === 0 ? w.neverPublished : w.versionNumber({ n: version }),
+              ...(fresh > 0 ? [w.newCount({ n: fresh })] : []),
+            ].join(' · '),
             shortTime(at, true),
           ]}
         />
@@ -113,7 +115,7 @@ function columns(lastDays: ReadonlyMap<string, FormFigures> | undefined): readon
       head: w.newOnes,
       class: 'c-time num',
       cell: ({ id, submissions_new: fresh }) => (
-        <a href={link(`/forms/${id}/submissions`)} aria-label={w.newOf(fresh)}>
+        <a href={link(`/forms/${id}/submissions`)} aria-label={w.newOf({ n: fresh })}>
           {fresh > 0 ? <b>{number(fresh)}</b> : '0'}
         </a>
       ),
@@ -138,7 +140,9 @@ function columns(lastDays: ReadonlyMap<string, FormFigures> | undefined): readon
 function Nothing({ isFiltered }: { readonly isFiltered: boolean }): JSX.Element {
   const w = words()
   if (isFiltered)
-    return <NothingMatches title={w.nothingMatches} text={w.nothingMatchesText(w.allForms)} all={linkHere({ q: '', status: '' })} />
+    return (
+      <NothingMatches title={w.nothingMatches} text={w.nothingMatchesText({ all: w.allForms })} all={linkHere({ q: '', status: '' })} />
+    )
   return (
     <State title={w.none} text={w.noneText}>
       {mayChange.value && (

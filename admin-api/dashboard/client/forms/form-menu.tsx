@@ -70,13 +70,13 @@ export function FormMenu(props: MenuProps): JSX.Element {
       {open === 'remove' && (
         <EndDialog
           title={w.remove}
-          effects={w.removeEffects}
+          effects={Object.values(w.removeEffects)}
           name={plain(form.name)}
           submit={w.remove}
           onClose={() => setOpen(undefined)}
           onSubmit={async () => {
             await call(deleteForm, { path: { id: form.id }, query: { confirm: form.name } })
-            toast(w.removed(plain(form.name)))
+            toast(w.removed({ name: plain(form.name) }))
             go(link('/forms'), { replaces: true })
           }}
         />
@@ -128,7 +128,7 @@ async function duplicate({ form, flush }: MenuProps): Promise<void> {
   try {
     await flush()
     const copy = await call(duplicateForm, { path: { id: form.id } })
-    toast(words().duplicated(plain(form.name)))
+    toast(words().duplicated({ name: plain(form.name) }))
     go(link(`/forms/${copy.id}`))
   } catch (error) {
     toast(asFault(error).message)
@@ -165,7 +165,7 @@ function Move({ form, onChanged, onClose }: DialogProps): JSX.Element {
   const submit = async (): Promise<void> => {
     await move(to)
     onClose()
-    toast(w.moved(nameOf(to)), () => void move(form.project_id))
+    toast(w.moved({ project: nameOf(to) }), () => void move(form.project_id))
   }
   return (
     <FormDialog title={w.moveTitle} submit={allWords().done} onClose={onClose} onSubmit={submit}>

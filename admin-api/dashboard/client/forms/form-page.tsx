@@ -124,7 +124,7 @@ function Loaded({ form, first, part, onChanged }: LoadedProps): JSX.Element {
             title={isLive ? w.nothingToPublish : undefined}
             aria-keyshortcuts="Control+Enter Meta+Enter"
           >
-            {w.publish(form.version + 1)}
+            {w.publish({ n: form.version + 1 })}
           </button>
         )}
       </TopBar>
@@ -142,7 +142,7 @@ function Loaded({ form, first, part, onChanged }: LoadedProps): JSX.Element {
           onClose={() => go(linkHere({ do: '' }), { replaces: true })}
           onPublished={(next) => {
             onChanged(next)
-            toast(next.version === form.version && form.status === 'published' ? w.nothingToPublish : w.published(next.version))
+            toast(next.version === form.version && form.status === 'published' ? w.nothingToPublish : w.published({ n: next.version }))
           }}
         />
       )}
@@ -187,7 +187,7 @@ function FormTabs({ form, part, rules }: FormTabsProps): JSX.Element {
       <a class="to-submissions" href={link(`/forms/${form.id}/submissions`)}>
         <Icon name="submissions" />
         {w.submissions}
-        {form.submissions_new > 0 && <span>{w.newCount(form.submissions_new)}</span>}
+        {form.submissions_new > 0 && <span>{w.newCount({ n: form.submissions_new })}</span>}
       </a>
     </nav>
   )
@@ -197,9 +197,9 @@ function FormTabs({ form, part, rules }: FormTabsProps): JSX.Element {
 function Truth({ form, editing }: Omit<PartProps, 'onChanged'>): JSX.Element {
   const w = words()
   const { saving, savedAt, check, undo, redo } = editing
-  const state = { draft: w.notLive, published: w.live(form.version), paused: w.isPaused, archived: w.isArchived }[form.status]
+  const state = { draft: w.notLive, published: w.live({ n: form.version }), paused: w.isPaused, archived: w.isArchived }[form.status]
   const saved = {
-    saved: w.saved(shortTime(savedAt, true)),
+    saved: w.saved({ time: shortTime(savedAt, true) }),
     unsaved: w.unsaved,
     saving: w.saving,
     failed: w.saveFailed,
@@ -213,7 +213,7 @@ function Truth({ form, editing }: Omit<PartProps, 'onChanged'>): JSX.Element {
         <span class="faint" role="status" title={exactTime(savedAt)}>
           {saved}
         </span>
-        {check.warnings.length > 0 && <span class="tag warn">{w.warnings(check.warnings.length)}</span>}
+        {check.warnings.length > 0 && <span class="tag warn">{w.warnings({ n: check.warnings.length })}</span>}
       </p>
       {mayChange.value && (
         <div class="actions">
@@ -246,7 +246,7 @@ function Notes({ form, editing: { saving, takeTheirs, keepMine, retry } }: Omit<
     return (
       <Note>
         <p>
-          <b>{w.conflict}</b> {w.conflictText(who, when === '' ? '' : shortTime(when))}
+          <b>{w.conflict}</b> {w.conflictText({ who, when: when === '' ? '' : shortTime(when) })}
         </p>
         <button class="button small" onClick={() => void takeTheirs().then(() => toast(w.tookTheirs))}>
           {w.takeTheirs}

@@ -24,7 +24,7 @@ export function LastDays({ figures }: { readonly figures: FormFigures | undefine
   const { days, totals } = figures
   const most = Math.max(4, ...days.map(({ submissions }) => submissions))
   return (
-    <span class="last-days" title={w.inDays(number(totals.submissions), days.length)}>
+    <span class="last-days" title={w.inDays({ n: number(totals.submissions), days: days.length })}>
       <svg viewBox={`0 0 ${String(days.length * 3)} 18`} aria-hidden="true">
         <path d={`M0 17.500h${String(days.length * 3)}`} />
         {days.map(({ at, submissions }, day) => {

@@ -19,7 +19,7 @@ export function NewForm({ onClose }: { readonly onClose: () => void }): JSX.Elem
   const [name, setName] = useState('')
   const [source, setSource] = useState('')
   const [isBroken, setBroken] = useState(false)
-  const usual = way === 'starter' && starter !== 'blank' ? String(w.starters[starter][0]) : ''
+  const usual = way === 'starter' && starter !== 'blank' ? w.starters[starter].name : ''
   const project = projectId.value === undefined ? {} : { project_id: projectId.value }
   const create = async (): Promise<void> => {
     const named = { name: name.trim() === '' ? usual : name, ...project }
@@ -98,10 +98,10 @@ function Starters({ chosen, onChoose }: StartersProps): JSX.Element {
   return (
     <div class="kinds" role="group" aria-label={w.beginWith}>
       {(Object.keys(w.starters) as Starter[]).map((one) => {
-        const [title, text] = w.starters[one]
+        const { name, text } = w.starters[one]
         return (
           <button key={one} type="button" aria-pressed={one === chosen} onClick={() => onChoose(one)}>
-            <b>{title}</b>
+            <b>{name}</b>
             <span>{text}</span>
           </button>
         )

@@ -31,8 +31,8 @@ export function PublishDialog({ form, live, editing, onClose, onPublished }: Pub
   }
   return (
     <FormDialog
-      title={w.publishTitle(form.version + 1)}
-      submit={w.publish(form.version + 1)}
+      title={w.publishTitle({ n: form.version + 1 })}
+      submit={w.publish({ n: form.version + 1 })}
       isReady={isReady}
       onClose={onClose}
       onSubmit={publish}
@@ -41,7 +41,9 @@ export function PublishDialog({ form, live, editing, onClose, onPublished }: Pub
         <>
           <p class="faint">{w.publishText}</p>
           {!isReady && <Findings title={w.cannotPublish} mark="failed" findings={check.errors} />}
-          {check.warnings.length > 0 && <Findings title={w.warnings(check.warnings.length)} mark="warning" findings={check.warnings} />}
+          {check.warnings.length > 0 && (
+            <Findings title={w.warnings({ n: check.warnings.length })} mark="warning" findings={check.warnings} />
+          )}
           {live && (
             <div class="publish-changes" tabIndex={0} role="group" aria-label={w.changed}>
               <Changes before={wholeOf(live.definition)} after={definition} />

@@ -81,7 +81,7 @@ function Strip({ one: { id, name }, shown, day }: StripProps): JSX.Element {
 }
 
 function cellWords({ at, attempts, errors, p95_ms: p95 }: Health['points'][number], stepMs: number): string {
-  return plotWords().cell(stepLabel(Date.parse(at), stepMs), number(attempts), number(errors), took(p95))
+  return plotWords().cell({ time: stepLabel(Date.parse(at), stepMs), attempts: number(attempts), errors: number(errors), p95: took(p95) })
 }
 
 interface CellsProps {

@@ -83,7 +83,7 @@ interface NothingProps {
 
 function Nothing({ route, isFiltered, more }: NothingProps): JSX.Element {
   const w = words()
-  if (!isFiltered) return <State title={w.noMail} text={route.address === null ? undefined : w.noMailText(takenBy(route))} />
+  if (!isFiltered) return <State title={w.noMail} text={route.address === null ? undefined : w.noMailText({ address: takenBy(route) })} />
   return <NothingMatches all={linkHere({ q: '' })} more={more} {...(more && { text: w.noneYet })} />
 }
 

@@ -64,7 +64,7 @@ function TestButton({ id }: { readonly id: string }): JSX.Element {
   const test = async (): Promise<void> => {
     try {
       const { delivered, status_code: code, error } = await call(testInboundRoute, { path: { id } })
-      toast(delivered ? w.testArrived(code ?? 0) : w.testFailed(error ?? String(code)))
+      toast(delivered ? w.testArrived({ code: code ?? 0 }) : w.testFailed({ why: error ?? String(code) }))
     } catch (error) {
       toast(asFault(error).message)
     }

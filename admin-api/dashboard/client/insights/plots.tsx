@@ -209,7 +209,7 @@ export function LatencyPlot({ span, height }: PlotOf): JSX.Element {
             ...{ times: timesOf(now.points), stepMs: span.stepMs, series, format: duration },
             before: before && {
               values: before.points.map((point) => point[timing].p95_ms),
-              label: plotWords().before('p95'),
+              label: plotWords().before({ label: 'p95' }),
               total: tookOf(before.totals[timing].p95_ms),
             },
           }

@@ -25,7 +25,7 @@ export const Checks = ({
             <Mark name={marks[check.status]} />
             <Titled check={check} />
             <span class="faint">
-              {words().statuses[check.status]} {check.max > 0 && `· ${words().points(check.points, check.max)}`}
+              {words().statuses[check.status]} {check.max > 0 && `· ${words().points({ points: check.points, max: check.max })}`}
             </span>
           </summary>
           <div class="found">

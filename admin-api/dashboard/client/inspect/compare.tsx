@@ -98,8 +98,8 @@ function Both({ before, after }: BothProps): JSX.Element {
   return (
     <>
       <div class="say">
-        <h2>{gain === 0 ? w.sameScore : gain > 0 ? w.scoreRose(gain) : w.scoreFell(-gain)}</h2>
-        <p>{w.checksChanged(changed.length, pairs.length)}</p>
+        <h2>{gain === 0 ? w.sameScore : gain > 0 ? w.scoreRose({ points: gain }) : w.scoreFell({ points: -gain })}</h2>
+        <p>{w.checksChanged({ changed: changed.length, all: pairs.length })}</p>
       </div>
       <div class="both">
         <Head label={w.before} test={before} />
@@ -116,7 +116,7 @@ const Head = ({ label, test }: { readonly label: string; readonly test: InspectT
     <Grade test={test} />
     <div>
       <h3>
-        <a href={link(`/inspect/${test.id}`)}>{words().ofHundred(test.score ?? 0)}</a>
+        <a href={link(`/inspect/${test.id}`)}>{words().ofHundred({ score: test.score ?? 0 })}</a>
       </h3>
       <p class="soft">
         <SafeText text={test.mail?.subject || allWords().noSubject} />
@@ -173,7 +173,8 @@ const Finding = ({ check, label }: { readonly check: Check; readonly label: stri
     <p class="status">
       <Mark name={marks[check.status]} />
       <span>
-        {label}: {words().statuses[check.status]} {check.max > 0 && <span class="faint">{words().points(check.points, check.max)}</span>}
+        {label}: {words().statuses[check.status]}{' '}
+        {check.max > 0 && <span class="faint">{words().points({ points: check.points, max: check.max })}</span>}
       </span>
     </p>
     <p>

@@ -99,7 +99,11 @@ function History({ tests }: { readonly tests: readonly InspectTestSummary[] }): 
   return (
     <figure class="history">
       <figcaption>{w.history}</figcaption>
-      <svg viewBox={`-3 -3 ${String(width + 6)} ${String(height + 6)}`} role="img" aria-label={w.historySentence(scores.join(', '))}>
+      <svg
+        viewBox={`-3 -3 ${String(width + 6)} ${String(height + 6)}`}
+        role="img"
+        aria-label={w.historySentence({ scores: scores.join(', ') })}
+      >
         <path class="thin" d={`M0 ${String(height)}H${String(width)}`} />
         <polyline points={points.join(' ')} />
       </svg>

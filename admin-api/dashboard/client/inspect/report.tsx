@@ -19,7 +19,7 @@ export function Report({ test }: { readonly test: InspectTest }): JSX.Element {
       <div class="say score">
         <Grade test={test} />
         <div>
-          <h2>{w.ofHundred(test.score ?? 0)}</h2>
+          <h2>{w.ofHundred({ score: test.score ?? 0 })}</h2>
           {test.mail && (
             <p>
               <SafeText text={test.mail.subject || allWords().noSubject} /> · <SafeText text={test.mail.from} />
@@ -29,7 +29,7 @@ export function Report({ test }: { readonly test: InspectTest }): JSX.Element {
           {test.caps.map(({ id, limit, reason }) => (
             <p key={id} class="warn">
               <Mark name="warning" />{' '}
-              {Object.hasOwn(caps, id) ? w.capped(limit, caps[id] ?? '') : <span lang="en">{w.capped(limit, reason)}</span>}
+              {Object.hasOwn(caps, id) ? w.capped({ limit, reason: caps[id] ?? '' }) : <span lang="en">{w.capped({ limit, reason })}</span>}
             </p>
           ))}
         </div>
@@ -77,7 +77,7 @@ function ToMend({ checks }: { readonly checks: readonly Check[] }): JSX.Element 
               <button class="as-link" onClick={() => show(check.id)}>
                 <Titled check={check} />
               </button>
-              <span class="faint num">{lost(check) > 0 && w.morePoints(lost(check))}</span>
+              <span class="faint num">{lost(check) > 0 && w.morePoints({ points: lost(check) })}</span>
             </li>
           ))}
         </ul>
@@ -94,7 +94,7 @@ function Group({ group, checks }: { readonly group: Check['group']; readonly che
     <>
       <div class="head">
         <h2>{w.groups[group]}</h2>
-        <span class="faint num">{w.points(sum('points'), sum('max'))}</span>
+        <span class="faint num">{w.points({ points: sum('points'), max: sum('max') })}</span>
       </div>
       <Checks checks={checks} isOpen={isMissed} />
     </>

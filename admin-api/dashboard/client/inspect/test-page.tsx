@@ -83,9 +83,9 @@ function CompareLink({ test }: { readonly test: InspectTest }): JSX.Element | nu
 function Unfinished({ test }: { readonly test: InspectTest }): JSX.Element {
   const w = words()
   const facts: Readonly<Record<string, readonly [title: string, text: ComponentChildren]>> = {
-    waiting: [w.waitingTitle, w.waitingText(longTime(test.expires_at))],
+    waiting: [w.waitingTitle, w.waitingText({ at: longTime(test.expires_at) })],
     scoring: [w.scoringTitle, w.scoringText],
-    expired: [w.expiredTitle, w.expiredText(longTime(test.expires_at))],
+    expired: [w.expiredTitle, w.expiredText({ at: longTime(test.expires_at) })],
     failed: [w.failedTitle, <ProblemSaid english={test.problem ?? ''} code={test.problem_code} />],
   }
   const [title, text] = facts[test.status] ?? ['', '']

@@ -2,14 +2,7 @@
 import type { JSX } from 'preact'
 import { go, linkHere, query } from '../app/location.ts'
 import { Segments } from '../parts/controls.tsx'
-import { inLanguages } from '../words/words.ts'
-
-const words = inLanguages({
-  en: { colors: 'Colours of the mail program', light: 'Light', dark: 'Dark' },
-  de: { colors: 'Farben des Mailprogramms', light: 'Hell', dark: 'Dunkel' },
-  fr: { colors: 'Couleurs du logiciel de messagerie', light: 'Clair', dark: 'Sombre' },
-  it: { colors: 'Colori del programma di posta', light: 'Chiaro', dark: 'Scuro' },
-})
+import { words } from './mail-words.ts'
 
 export const isDarkMail = (): boolean => query.value.get('colors') === 'dark'
 

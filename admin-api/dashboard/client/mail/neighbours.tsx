@@ -3,14 +3,7 @@ import type { JSX } from 'preact'
 import { keyFor, useKeys } from '../app/keys.ts'
 import { go } from '../app/location.ts'
 import { Icon } from '../parts/icon.tsx'
-import { inLanguages } from '../words/words.ts'
-
-const words = inLanguages({
-  en: { before: 'Previous message', after: 'Next message' },
-  de: { before: 'Vorige Nachricht', after: 'Nächste Nachricht' },
-  fr: { before: 'Message précédent', after: 'Message suivant' },
-  it: { before: 'Messaggio precedente', after: 'Messaggio successivo' },
-})
+import { words } from './mail-words.ts'
 
 /** Previous and next by key; nothing at an end. */
 export function useNeighbourKeys(before: string | undefined, after: string | undefined): void {

@@ -39,7 +39,7 @@ export function Invitations({ isMaking, onClose }: InvitationsProps): JSX.Elemen
     onClose()
     setAgain(undefined)
     list.reload()
-    if (invitation.accept_url === null) toast(w.invited(plain(invitation.email)))
+    if (invitation.accept_url === null) toast(w.invited({ email: plain(invitation.email) }))
     else setOpened(invitation)
   }
   return (
@@ -51,7 +51,7 @@ export function Invitations({ isMaking, onClose }: InvitationsProps): JSX.Elemen
       {isMaking && <Invite onClose={onClose} onOpened={show} />}
       {again && (
         <FormDialog
-          title={w.sendAgainTo(plain(again.email))}
+          title={w.sendAgainTo({ email: plain(again.email) })}
           submit={w.sendAgain}
           needsConfirmation
           onClose={() => setAgain(undefined)}
@@ -64,7 +64,7 @@ export function Invitations({ isMaking, onClose }: InvitationsProps): JSX.Elemen
       {opened && (
         <SecretDialog
           secret={{
-            title: w.invitationOf(plain(opened.email)),
+            title: w.invitationOf({ email: plain(opened.email) }),
             fields: [['accept_url', opened.accept_url ?? '']],
             note: w.handOver,
           }}
@@ -85,12 +85,18 @@ function Revoke({ invitation: { id, email }, onClose, onDone }: RevokeProps): JS
   const w = words()
   const revoke = async (): Promise<void> => {
     await call(revokeInvitation, { path: { id } })
-    toast(w.invitationRevoked(plain(email)))
+    toast(w.invitationRevoked({ email: plain(email) }))
     onClose()
     onDone()
   }
   return (
-    <FormDialog title={w.revokeInvitation(plain(email))} submit={allWords().revoke} isDangerous onClose={onClose} onSubmit={revoke}>
+    <FormDialog
+      title={w.revokeInvitation({ email: plain(email) })}
+      submit={allWords().revoke}
+      isDangerous
+      onClose={onClose}
+      onSubmit={revoke}
+    >
       {() => <p>{w.revokeInvitationText}</p>}
     </FormDialog>
   )

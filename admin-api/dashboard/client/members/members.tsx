@@ -45,7 +45,7 @@ export default function Members(): JSX.Element {
       <div class="sheet">
         {count > 0 && (
           <div class="say">
-            <h2>{w.membersSay(count)}</h2>
+            <h2>{w.membersSay({ n: count })}</h2>
             <p>{w.membersText}</p>
           </div>
         )}
@@ -98,7 +98,7 @@ function MemberList({ list, onDo }: { readonly list: Listing<Member>; readonly o
       list={list}
       failure={w.membersFailed}
       keyOf={({ user_id: id }) => id}
-      empty={<State title={w.membersSay(0)} />}
+      empty={<State title={w.membersSay({ n: 0 })} />}
       columns={[
         {
           head: w.person,
@@ -141,13 +141,13 @@ function ChangeRole({ member, onClose, onDone }: ChangeProps): JSX.Element {
   const [role, setRole] = useState<Role>(member.role)
   const change = async (): Promise<void> => {
     await call(updateMember, { path: { id: member.user_id }, body: { role } })
-    toast(w.roleChanged(plain(nameOf(member)), role))
+    toast(w.roleChanged({ name: plain(nameOf(member)), role }))
     onClose()
     onDone()
   }
   return (
     <FormDialog
-      title={w.changeRoleOf(plain(nameOf(member)))}
+      title={w.changeRoleOf({ name: plain(nameOf(member)) })}
       submit={w.changeRole}
       needsConfirmation
       isReady={role !== member.role}

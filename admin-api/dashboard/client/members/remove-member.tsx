@@ -28,18 +28,18 @@ export function RemoveMember({ member, onClose, onDone }: RemoveProps): JSX.Elem
     const query = kept.length === 0 ? {} : { query: { keep_keys: kept.join(',') } }
     await call(deleteMember, { path: { id: member.user_id }, ...query })
     if (leaves) return location.assign('/orgs')
-    toast(w.removedMember(plain(member.email)))
+    toast(w.removedMember({ name: plain(member.email) }))
     onClose()
     onDone()
   }
   const toggle = (id: string, keeps: boolean): void => setKept(keeps ? [...kept, id] : kept.filter((one) => one !== id))
-  const title = leaves ? w.leaveOrganization(plain(organization.value?.name ?? '')) : w.removeMember
+  const title = leaves ? w.leaveOrganization({ name: plain(organization.value?.name ?? '') }) : w.removeMember
   return (
     <EndDialog
       title={title}
       effects={[
         leaves ? w.leaveEffect : w.removeMemberEffect,
-        ...(ending.length > 0 ? [w.keysEndEffect(ending.length - kept.length)] : []),
+        ...(ending.length > 0 ? [w.keysEndEffect({ n: ending.length - kept.length })] : []),
       ]}
       name={member.email}
       submit={leaves ? w.leave : w.removeMember}
@@ -51,7 +51,7 @@ export function RemoveMember({ member, onClose, onDone }: RemoveProps): JSX.Elem
         ending.map(({ id, name }) => (
           <label class="check" key={id}>
             <input type="checkbox" checked={kept.includes(id)} onChange={(event) => toggle(id, event.currentTarget.checked)} />
-            {w.keepKey(plain(name))}
+            {w.keepKey({ name: plain(name) })}
           </label>
         ))}
     </EndDialog>

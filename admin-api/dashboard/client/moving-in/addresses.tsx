@@ -118,7 +118,7 @@ export function Addresses(): JSX.Element {
           <TextField label={w.list} hint={w.listNameHint} value={wanted.list} onChange={set('list')} />
           <div class="actions">
             <button class="button primary" aria-disabled={!wanted.file || run?.isGoing === true}>
-              {isCounted ? w.takeAddresses(run.report?.counts?.added ?? 0) : w.preview}
+              {isCounted ? w.takeAddresses({ n: run.report?.counts?.added ?? 0 }) : w.preview}
             </button>
             {run?.isGoing && (
               <button type="button" class="button" onClick={stop}>
@@ -143,9 +143,9 @@ interface ShownProps {
 
 function sentenceOf({ isDry, isGoing, report: { counts, reached } }: Reported): string {
   const w = words()
-  if (counts) return isDry ? w.wouldTake(counts.added) : w.taken(counts.added)
-  if (isGoing) return w.goesOn(reached)
-  return isDry ? w.countBrokeOff : w.brokeOff(reached)
+  if (counts) return isDry ? w.wouldTake({ n: counts.added }) : w.taken({ n: counts.added })
+  if (isGoing) return w.goesOn({ row: reached })
+  return isDry ? w.countBrokeOff : w.brokeOff({ row: reached })
 }
 
 function Shown({ run, goOn }: ShownProps): JSX.Element {
@@ -159,13 +159,13 @@ function Shown({ run, goOn }: ShownProps): JSX.Element {
       <div class="say" role="status">
         <h2>{sentenceOf(run)}</h2>
         <p>
-          {from !== '' && w.fileOf(from)} {isDry ? w.nothingYet : hasRest && w.restIsLeft}
+          {from !== '' && w.fileOf({ service: from })} {isDry ? w.nothingYet : hasRest && w.restIsLeft}
         </p>
       </div>
       {hasRest && !isDry && (
         <div class="block">
           <button class="button" onClick={() => goOn(reached + 1)}>
-            {w.continueFrom(reached + 1)}
+            {w.continueFrom({ row: reached + 1 })}
           </button>
         </div>
       )}
@@ -197,7 +197,7 @@ function Left({ rows, count }: { readonly rows: readonly LeftRow[]; readonly cou
   const w = words()
   return (
     <div class="block">
-      <h3>{w.notTaken(count)}</h3>
+      <h3>{w.notTaken({ n: count })}</h3>
       <ul class="links">
         {rows.map(({ row, line, result, email, message }) => (
           <li key={row}>
@@ -212,13 +212,13 @@ function Left({ rows, count }: { readonly rows: readonly LeftRow[]; readonly cou
                 <SafeText text={message} />
               </span>{' '}
               <span class="faint">
-                {w.results[result]} · {w.lineOf(number(line))}
+                {w.results[result]} · {w.lineOf({ line: number(line) })}
               </span>
             </span>
           </li>
         ))}
       </ul>
-      {count > rows.length && <p class="faint">{w.firstOnly(rows.length)}</p>}
+      {count > rows.length && <p class="faint">{w.firstOnly({ n: rows.length })}</p>}
     </div>
   )
 }

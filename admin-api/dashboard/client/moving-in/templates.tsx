@@ -70,7 +70,7 @@ export function MovedTemplates(): JSX.Element {
           </label>
           <div class="actions">
             <button class="button primary" aria-disabled={isBusy || !isReady}>
-              {isCounted && result.report ? w.takeTemplates(writes(result.report)) : w.preview}
+              {isCounted && result.report ? w.takeTemplates({ n: writes(result.report) }) : w.preview}
             </button>
           </div>
         </form>
@@ -93,7 +93,8 @@ async function take({ files, service, subject, replaces }: Wanted, isDry: boolea
     }
     return { isDry, report: await call(importServiceTemplates, { body }, { isShown: true }) }
   } catch (error) {
-    if (error instanceof NotJson) return { fault: new ApiFault({ code: 'validation_failed', message: w.notJson(plain(error.file)) }) }
+    if (error instanceof NotJson)
+      return { fault: new ApiFault({ code: 'validation_failed', message: w.notJson({ name: plain(error.file) }) }) }
     return { fault: asFault(error) }
   }
 }
@@ -104,7 +105,7 @@ function Shown({ report, isDry }: { readonly report: TemplateImportReport; reado
   return (
     <section aria-label={w.result}>
       <div class="say" role="status">
-        <h2>{isDry ? w.wouldTakeTemplates(writes(report)) : w.takenTemplates(writes(report))}</h2>
+        <h2>{isDry ? w.wouldTakeTemplates({ n: writes(report) }) : w.takenTemplates({ n: writes(report) })}</h2>
         {isDry && <p>{w.nothingYet}</p>}
       </div>
       <JobFigures

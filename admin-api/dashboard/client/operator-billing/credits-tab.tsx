@@ -41,7 +41,7 @@ export function CreditsTab({ id }: { readonly id: string }): JSX.Element {
 function sayOf({ balance_credits: balance, is_unlimited: isUnlimited, has_credit: hasCredit }: Credits): string {
   const w = words()
   if (isUnlimited) return w.byContract
-  return hasCredit ? w.left(shown(balance)) : w.noneLeft
+  return hasCredit ? w.left({ amount: shown(balance) }) : w.noneLeft
 }
 
 type Kind = 'operator' | 'purchased'
@@ -62,7 +62,7 @@ function Grant({ id, onDone }: { readonly id: string; readonly onDone: () => voi
     })
     close()
     onDone()
-    toast(w.granted(shown(granted)))
+    toast(w.granted({ amount: shown(granted) }))
   }
   return (
     <FormDialog title={w.grant} submit={w.grant} needsConfirmation isReady={typed !== ''} onClose={close} onSubmit={grant}>

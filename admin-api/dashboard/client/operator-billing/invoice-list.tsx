@@ -63,7 +63,7 @@ export default function OperatorInvoices({ areas }: { readonly areas: JSX.Elemen
           failure={w.invoicesFailed}
           keyOf={({ id }) => id}
           open={pathOf}
-          empty={<State title={w.noInvoices(period)} text={w.noInvoicesText} />}
+          empty={<State title={w.noInvoices({ month: period })} text={w.noInvoicesText} />}
           columns={[
             ...invoiceColumns(pathOf).slice(0, 1),
             {
@@ -97,7 +97,7 @@ function CloseMonth({ begin, onDone }: { readonly begin: string; readonly onDone
   const run = async (): Promise<void> => {
     const made = await call(operatorCloseMonth, { body: { period: period.trim() } })
     onDone()
-    toast(w.closed(made.period, made.closed, made.already))
+    toast(w.closed({ month: made.period, made: made.closed, before: made.already }))
     setPartly(!made.is_complete)
     if (made.is_complete) close()
   }

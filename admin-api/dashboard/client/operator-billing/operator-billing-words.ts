@@ -1,8 +1,4 @@
-/** The words of what the operator does about invoices, credits and websites, which are loaded with its screens. */
-import { inLanguages } from '../words/words.ts'
-import { de } from './words.de.ts'
-import { en } from './words.en.ts'
-import { fr } from './words.fr.ts'
-import { it } from './words.it.ts'
+/** Words of this screen, loaded with it. */
+import { catalog } from '../words/catalog.ts'
 
-export const words = inLanguages({ en, de, fr, it })
+export const words = catalog('operator-billing', (language) => import(`../../../catalogs/dashboard/${language}/operator-billing.json`))

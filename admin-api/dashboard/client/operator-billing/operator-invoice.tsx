@@ -132,7 +132,7 @@ function VoidInvoice({ invoice, onClose }: ActProps): JSX.Element {
       body: { reason: reason.trim(), ...(reopens && { reopen: true }) },
     })
     onClose()
-    toast(w.voided(note.number))
+    toast(w.voided({ number: note.number }))
     go(link(`/operator/invoices/${note.id}`))
   }
   return (

@@ -21,7 +21,7 @@ export function SitesTab({ id }: { readonly id: string }): JSX.Element {
   const list = useList(operatorListSites, { path: { id }, query: { limit: '50' } })
   const [ending, setEnding] = useState<Site>()
   const back = ({ id: siteId, slug }: Site): void =>
-    void change(() => call(operatorLetSiteBack, { path: { id: siteId } }), w.isBack(slug), list.reload)
+    void change(() => call(operatorLetSiteBack, { path: { id: siteId } }), w.isBack({ name: slug }), list.reload)
   const act = (site: Site): JSX.Element =>
     site.takedown === null ? (
       <button class="button small danger" onClick={() => setEnding(site)}>
@@ -89,11 +89,11 @@ function TakeDown({ site: { id, slug }, onClose, onDone }: TakeDownProps): JSX.E
     await call(operatorTakeDownSite, { path: { id }, body: { status: status === '451' ? 451 : 410, reason: reason.trim() } })
     onClose()
     onDone()
-    toast(w.takenDown(slug))
+    toast(w.takenDown({ name: slug }))
   }
   return (
     <FormDialog
-      title={w.takeDownTitle(slug)}
+      title={w.takeDownTitle({ name: slug })}
       submit={w.takeDown}
       isDangerous
       needsConfirmation

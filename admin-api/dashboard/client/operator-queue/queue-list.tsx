@@ -42,7 +42,7 @@ export function QueueList({ areas }: { readonly areas: JSX.Element }): JSX.Eleme
             keyOf={({ id }) => id}
             open={({ id }) => queueOf(id)}
             empty={
-              <State title={w.nothingMatches(text)} drawing={<Icon name="search" />}>
+              <State title={w.nothingMatches({ text })} drawing={<Icon name="search" />}>
                 <div class="actions">
                   <a class="button" href={linkHere({ q: '' })}>
                     {common.clearAll}
@@ -99,8 +99,8 @@ function Working({ state: { queue, lanes } }: { readonly state: SystemState }): 
   return (
     <>
       <div class="say">
-        <h2>{w.queueSay(waiting)}</h2>
-        <p>{oldest === null ? w.queueNoneLate : w.queueOldest(span(Date.now() - Date.parse(oldest)))}</p>
+        <h2>{w.queueSay({ n: waiting })}</h2>
+        <p>{oldest === null ? w.queueNoneLate : w.queueOldest({ time: span(Date.now() - Date.parse(oldest)) })}</p>
       </div>
       {lanes.length === 0 ? (
         <State title={w.noLanes} text={w.noLanesText} />

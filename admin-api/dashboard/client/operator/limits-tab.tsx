@@ -161,7 +161,7 @@ export function FlagsTab({ account, onChanged }: TabProps): JSX.Element {
                 next !== current &&
                 void change(
                   () => put(name, next),
-                  w.flagSet(name, labels[next]),
+                  w.flagSet({ flag: name, state: labels[next] }),
                   onChanged,
                   () => put(name, current),
                 )

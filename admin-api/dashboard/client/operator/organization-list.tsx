@@ -51,7 +51,7 @@ export function OrganizationList({ areas }: { readonly areas: JSX.Element }): JS
           keyOf={({ id }) => id}
           open={({ id }) => link(`/operator/organizations/${id}`)}
           empty={
-            <State title={w.nothingMatches(text)} drawing={<Icon name="search" />}>
+            <State title={w.nothingMatches({ text })} drawing={<Icon name="search" />}>
               <div class="actions">
                 <a class="button" href={linkHere({ q: '' })}>
                   {allWords().clearAll}

@@ -107,7 +107,7 @@ function Restore({ account, onDone }: { readonly account: OperatorAccount; reado
   }
   return (
     <div class="note warn operator-restore">
-      <p>{w.deletedAt(longTime(account.deleted_at ?? ''))}</p>
+      <p>{w.deletedAt({ at: longTime(account.deleted_at ?? '') })}</p>
       <button class="button small" onClick={() => void restore()}>
         {w.restore}
       </button>

@@ -27,7 +27,7 @@ export function PlanTab({ account, onChanged }: TabProps): JSX.Element {
           if (plan !== account.plan)
             void change(
               () => putPlan(plan),
-              w.planSet(plan),
+              w.planSet({ plan }),
               onChanged,
               () => putPlan(account.plan),
             )
@@ -53,7 +53,7 @@ export function PlanTab({ account, onChanged }: TabProps): JSX.Element {
           if (state !== account.payment_state)
             void change(
               () => putState(state),
-              w.paymentSet(state),
+              w.paymentSet({ state }),
               onChanged,
               () => putState(account.payment_state),
             )

@@ -63,7 +63,7 @@ function Figures({ state }: { readonly state: SystemState }): JSX.Element {
       queue.oldest_due_at === null ? '–' : span(Date.now() - Date.parse(queue.oldest_due_at)),
       queue.oldest_due_at === null ? w.noneWaits : '',
     ],
-    [w.diskFree, bytes(disk.free_bytes), w.diskOf(bytes(disk.total_bytes))],
+    [w.diskFree, bytes(disk.free_bytes), w.diskOf({ total: bytes(disk.total_bytes) })],
     [w.writes, number(writes)],
     [w.memory, bytes(memory)],
     [w.lastBackup, ...backupOf(state)],
@@ -79,7 +79,7 @@ function Figures({ state }: { readonly state: SystemState }): JSX.Element {
             {name === w.diskFree && (
               <>
                 <Gauge used={disk.total_bytes - disk.free_bytes} limit={disk.total_bytes - disk.low_bytes} />
-                <span>{w.diskLow(bytes(disk.low_bytes))}</span>
+                <span>{w.diskLow({ limit: bytes(disk.low_bytes) })}</span>
               </>
             )}
           </dd>
@@ -93,7 +93,7 @@ function Figures({ state }: { readonly state: SystemState }): JSX.Element {
 function backupOf({ last_backup_at: at }: SystemState): readonly [value: string, unit: string] {
   const w = words()
   if (at === null) return [w.noBackup, w.makeBackup]
-  return [w.ago(span(Math.max(0, Date.now() - Date.parse(at)))), longTime(at)]
+  return [w.ago({ time: span(Math.max(0, Date.now() - Date.parse(at))) }), longTime(at)]
 }
 
 interface Owned {
@@ -141,7 +141,8 @@ function Breakers({ breakers }: Pick<SystemState, 'breakers'>): JSX.Element {
                 <BreakerReason cause={one.cause} />
               </span>
               <span class="faint">
-                <Owner one={one} /> · {one.state === 'half_open' ? w.onTrial : one.until ? w.trialAt(shortTime(one.until)) : w.resting}
+                <Owner one={one} /> ·{' '}
+                {one.state === 'half_open' ? w.onTrial : one.until ? w.trialAt({ at: shortTime(one.until) }) : w.resting}
               </span>
             </li>
           ))}

@@ -89,7 +89,7 @@ function Invoice({ id, period }: MonthProps): JSX.Element {
               </tbody>
             </table>
           </div>
-          <p class="operator-total">{w.total(francs(total))}</p>
+          <p class="operator-total">{w.total({ amount: francs(total) })}</p>
         </section>
       )}
     </Show>

@@ -21,13 +21,13 @@ export function EndOrganization({ chosen: { id, name, members }, onClose, onDone
       organizations.value.some((one) => one.id === id && one.role === 'owner') ? { organizationId: id } : {},
     )
     onClose()
-    toast(w.deleted(plain(name)))
+    toast(w.deleted({ name: plain(name) }))
     forget(id, onDone)
   }
   return (
     <EndDialog
-      title={w.deleteNamed(plain(name))}
-      effects={[w.deleteStops, ...(members === undefined ? [] : [w.deleteMembers(members)]), w.deleteGoes]}
+      title={w.deleteNamed({ name: plain(name) })}
+      effects={[w.deleteStops, ...(members === undefined ? [] : [w.deleteMembers({ n: members })]), w.deleteGoes]}
       name={name}
       submit={w.delete}
       needsConfirmation

@@ -49,21 +49,25 @@ function Actions({
   return (
     <span class="row-buttons">
       {(role === 'owner' || role === 'admin') && (
-        <button class="button small" aria-label={w.renameNamed(label)} onClick={() => onDo('rename', chosen)}>
+        <button class="button small" aria-label={w.renameNamed({ name: label })} onClick={() => onDo('rename', chosen)}>
           {w.rename}
         </button>
       )}
       {role === 'viewer' || role === 'billing' ? (
-        <a class="button small" href={`/organizations/${id}/${role === 'billing' ? 'usage' : 'members'}`} aria-label={w.leaveNamed(label)}>
+        <a
+          class="button small"
+          href={`/organizations/${id}/${role === 'billing' ? 'usage' : 'members'}`}
+          aria-label={w.leaveNamed({ name: label })}
+        >
           {memberWords().leave}
         </a>
       ) : (
-        <button class="button small" aria-label={w.leaveNamed(label)} onClick={() => onDo('leave', chosen)}>
+        <button class="button small" aria-label={w.leaveNamed({ name: label })} onClick={() => onDo('leave', chosen)}>
           {memberWords().leave}
         </button>
       )}
       {role === 'owner' && (
-        <button class="button small danger" aria-label={w.deleteNamed(label)} onClick={() => onDo('delete', chosen)}>
+        <button class="button small danger" aria-label={w.deleteNamed({ name: label })} onClick={() => onDo('delete', chosen)}>
           {allWords().delete}
         </button>
       )}

@@ -30,7 +30,7 @@ export function NewTeam({ onClose, onMade }: NewTeamProps): JSX.Element {
     return (
       <SecretDialog
         secret={{
-          title: w.newTeamKey(plain(made.name)),
+          title: w.newTeamKey({ name: plain(made.name) }),
           fields: [
             ['organization_id', made.id],
             ['api_key', made.api_key],

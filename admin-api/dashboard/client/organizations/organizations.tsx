@@ -54,7 +54,7 @@ export default function Organizations(): JSX.Element {
       <div class="sheet">
         {count > 0 && (
           <div class="say">
-            <h2>{w.say(count)}</h2>
+            <h2>{w.say({ n: count })}</h2>
             <p>{w.sayText}</p>
           </div>
         )}
@@ -79,12 +79,12 @@ function Leave({ chosen: { id, name, userId = '' }, onClose, onDone }: DoingProp
   const leave = async (): Promise<void> => {
     await call(deleteMember, { path: { id: userId } }, { organizationId: id })
     onClose()
-    toast(w.left(plain(name)))
+    toast(w.left({ name: plain(name) }))
     forget(id, onDone)
   }
   return (
     <EndDialog
-      title={w.leaveNamed(plain(name))}
+      title={w.leaveNamed({ name: plain(name) })}
       effects={[memberWords().leaveEffect, memberWords().ownKeysEnd]}
       name={name}
       submit={memberWords().leave}

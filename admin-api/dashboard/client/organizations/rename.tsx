@@ -25,11 +25,11 @@ export function Rename({ chosen, onClose, onDone }: DoingProps): JSX.Element {
   const rename = async (): Promise<void> => {
     await put(name.trim())
     onClose()
-    toast(w.renamed(plain(name.trim())), undo)
+    toast(w.renamed({ name: plain(name.trim()) }), undo)
   }
   const isReady = name.trim() !== '' && name.trim() !== chosen.name
   return (
-    <FormDialog title={w.renameNamed(plain(chosen.name))} submit={w.rename} isReady={isReady} onClose={onClose} onSubmit={rename}>
+    <FormDialog title={w.renameNamed({ name: plain(chosen.name) })} submit={w.rename} isReady={isReady} onClose={onClose} onSubmit={rename}>
       {(fault) => <TextField label={allWords().name} value={name} onChange={setName} fault={fault?.fields.get('name')} />}
     </FormDialog>
   )

@@ -49,7 +49,7 @@ export function Teams({ list, room, onDo }: TeamsProps): JSX.Element {
   return (
     <section aria-labelledby="teams">
       <div class="head">
-        <h2 id="teams">{w.teams(plain(organization.value?.name ?? ''))}</h2>
+        <h2 id="teams">{w.teams({ name: plain(organization.value?.name ?? '') })}</h2>
       </div>
       <p class="no-rows soft">{w.teamsText}</p>
       {room && <Room room={room} />}
@@ -63,7 +63,7 @@ function Room({ room: { used, limit, refusal } }: { readonly room: TeamRoom }): 
   return (
     <div class="no-rows team-room">
       <p>
-        {limit === null ? w.teamUseUnlimited(number(used)) : w.teamUse(number(used), number(limit))}{' '}
+        {limit === null ? w.teamUseUnlimited({ used: number(used) }) : w.teamUse({ used: number(used), limit: number(limit) })}{' '}
         {refusal !== undefined && (
           <>
             {refusal} {refusal === w.teamCapReached && <a href={link('/usage')}>{w.comparePlans}</a>}
@@ -88,10 +88,10 @@ function TeamList({ list, onDo }: Pick<TeamsProps, 'list' | 'onDo'>): JSX.Elemen
     )
   const Actions = (team: Organization): JSX.Element => (
     <span class="row-buttons">
-      <button class="button small" aria-label={w.renameNamed(plain(team.name))} onClick={() => onDo('rename', team)}>
+      <button class="button small" aria-label={w.renameNamed({ name: plain(team.name) })} onClick={() => onDo('rename', team)}>
         {w.rename}
       </button>
-      <button class="button small danger" aria-label={w.deleteNamed(plain(team.name))} onClick={() => onDo('delete', team)}>
+      <button class="button small danger" aria-label={w.deleteNamed({ name: plain(team.name) })} onClick={() => onDo('delete', team)}>
         {allWords().delete}
       </button>
     </span>
@@ -99,7 +99,7 @@ function TeamList({ list, onDo }: Pick<TeamsProps, 'list' | 'onDo'>): JSX.Elemen
   const actions = (team: Organization): JSX.Element | string => (mayAdminister.value ? <Actions {...team} /> : '')
   return (
     <List
-      label={w.teams(plain(organization.value?.name ?? ''))}
+      label={w.teams({ name: plain(organization.value?.name ?? '') })}
       list={list}
       failure={w.teamsFailed}
       keyOf={({ id }) => id}

@@ -30,7 +30,7 @@ export function CreditBurnDown({ credits }: { readonly credits: Credits }): JSX.
     <GivenEvents events={grantsOf(ledger)}>
       <div class="plot-box">
         <Plot
-          {...{ data, title: w.burnDown, note: w.perDayAndAhead(comingDays), name: 'credits' }}
+          {...{ data, title: w.burnDown, note: w.perDayAndAhead({ days: comingDays }), name: 'credits' }}
           summary={`${balance?.label ?? ''} ${balance?.total ?? ''}, ${projection?.label ?? ''}: ${end}`}
           {...(mayRead.value && { explore: { to: '/websites', says: w.showWebsites } })}
         />
@@ -57,7 +57,8 @@ function plotOf(credits: Credits, ledger: CreditDays, compared: boolean): BurnDo
   const coming = projectionOf(credits, ledger)
   const zero = coming.findIndex((value) => value <= 0)
   const ahead = zero < 0 ? coming : coming.slice(0, zero + 1)
-  const end = balance <= 0 ? w.usedUp : zero < 0 ? w.longerThan(comingDays) : w.until(dayLabel(today + (zero + 1) * dayMs))
+  const end =
+    balance <= 0 ? w.usedUp : zero < 0 ? w.longerThan({ days: comingDays }) : w.until({ date: dayLabel(today + (zero + 1) * dayMs) })
   const times = Array.from({ length: past + ahead.length }, (_, day) => begin + day * dayMs)
   const balances = balancesOf(balance, ledger)
   const before = times.map((time) => (time > today ? null : (balances(time - pastDays * dayMs) ?? null)))
@@ -152,6 +153,6 @@ function nextOf({ kind, amount, granted_at: begin, expires_at: end }: Credits['g
 const grantsOf = ({ grants }: CreditDays): readonly PlotEvent[] =>
   grants.map(({ at, credits }) => ({
     at,
-    text: words().creditChange(`${credits < 0 ? '−' : '+'}${shortly(Math.abs(credits))}`),
+    text: words().creditChange({ amount: `${credits < 0 ? '−' : '+'}${shortly(Math.abs(credits))}` }),
     isBad: false,
   }))

@@ -54,7 +54,7 @@ function useChanges({ span, destinations, healths }: SpanProps): readonly PlotEv
   const rests = destinations.flatMap(({ id, name }): readonly PlotEvent[] => {
     const breaker = healths.get(id)?.breaker
     const isResting = breaker !== undefined && breaker.state !== 'closed' && breaker.since !== null
-    return isResting ? [{ at: Date.parse(breaker.since ?? ''), text: words().paused(shortened(name)), isBad: true }] : []
+    return isResting ? [{ at: Date.parse(breaker.since ?? ''), text: words().paused({ name: shortened(name) }), isBad: true }] : []
   })
   const all = [...read, ...rests].toSorted((a, b) => a.at - b.at)
   return all.filter(({ at, text }, index) => !all.slice(0, index).some((before) => before.text === text && at - before.at < sameMs))
@@ -81,10 +81,10 @@ function textOf({ act, target, details }: AuditEntry): string | undefined {
   const name = shortened(typeof details['name'] === 'string' ? details['name'] : target)
   if (act.startsWith('routing_rule.')) return w.rulesChanged
   if (act.startsWith('failover_policy.')) return w.failoverChanged
-  if (act === 'destination.set_live') return w.live(name)
-  if (act === 'destination.set_sandbox') return w.sandbox(name)
-  if (act === 'destination.updated') return w.changed(name)
-  return act === 'destination.deleted' ? w.deleted(name) : undefined
+  if (act === 'destination.set_live') return w.live({ name })
+  if (act === 'destination.set_sandbox') return w.sandbox({ name })
+  if (act === 'destination.updated') return w.changed({ name })
+  return act === 'destination.deleted' ? w.deleted({ name }) : undefined
 }
 
 /** The same events as a list, the latest first. */
@@ -94,7 +94,7 @@ export function Changes({ span }: { readonly span: TimeSpan }): JSX.Element | nu
   if (events.length === 0) return null
   return (
     <details class="changes">
-      <summary>{w.changesInTime(events.length)}</summary>
+      <summary>{w.changesInTime({ count: events.length })}</summary>
       <ul>
         {events.toReversed().map(({ at, text, isBad }) => (
           <li key={`${String(at)} ${text}`} class={isBad ? 'bad' : ''}>

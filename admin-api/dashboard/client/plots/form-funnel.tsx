@@ -60,7 +60,7 @@ function plotOf({ days, totals }: Funnel, before: Funnel | undefined): PlotData 
 
 const earlier = ({ days, totals }: Funnel): Before => ({
   ...{ values: days.map(({ submissions }) => submissions), total: number(totals.submissions) },
-  label: words().before(words().funnel.submissions),
+  label: words().before({ label: words().funnel.submissions }),
 })
 
 /** So many days are shown; the figures of all forms at once reach over no more than 31. */
@@ -75,7 +75,7 @@ export function AllForms({ now }: { readonly now: number }): JSX.Element | null 
   const shown = useSum(isOn, to - days * dayMs, to)
   const before = useSum(isOn && isCompared(query.value), to - 2 * days * dayMs, to - days * dayMs)
   if (!shown) return null
-  const note = shown.hasMore ? `${w.perDayOf(days)}, ${w.ofNewest(most)}` : w.perDayOf(days)
+  const note = shown.hasMore ? `${w.perDayOf({ days })}, ${w.ofNewest({ count: most })}` : w.perDayOf({ days })
   return <FormFunnel {...{ now: shown, before, formId: undefined, title: allWords().forms, note, name: 'forms' }} />
 }
 

@@ -37,7 +37,7 @@ export default function Profile(): JSX.Element {
       </TopBar>
       <div class="sheet">
         <div class="say">
-          <h2>{afterSign(w.say(plain(boot.email)))}</h2>
+          <h2>{afterSign(w.say({ email: plain(boot.email) }))}</h2>
           <p>{w.sayText}</p>
         </div>
         <section aria-labelledby="profile-account">

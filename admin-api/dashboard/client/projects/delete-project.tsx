@@ -17,14 +17,14 @@ export function DeleteProject({ project, onClose }: { readonly project: Project;
   const remove = async (): Promise<void> => {
     await call(deleteProject, { path: { id }, ...(discards && { query: { discard_queued: 'true' } }) })
     forgetProject(id)
-    toast(w.deleted(plain(name)))
+    toast(w.deleted({ name: plain(name) }))
     const isChosen = projectId.value === id || partitions.includes(projectId.value ?? '')
     go(link('/projects', isChosen ? { project: '' } : {}), { replaces: true })
   }
   return (
     <EndDialog
       title={w.deleteProject}
-      effects={[w.deleteEffect, ...(partitions.length > 0 ? [w.deletePartitions(partitions.length)] : []), w.deleteShared]}
+      effects={[w.deleteEffect, ...(partitions.length > 0 ? [w.deletePartitions({ count: partitions.length })] : []), w.deleteShared]}
       name={name}
       submit={w.deleteProject}
       onClose={onClose}

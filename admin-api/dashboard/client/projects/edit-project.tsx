@@ -43,7 +43,7 @@ export function NewProject({ parent, onClose, onDone }: NewProps): JSX.Element {
     const body = { name, no_route_policy: policy, ...limits, ...(parent && { parent_id: parent.id }) }
     const made = await call(createProject, { body })
     rememberProject(made)
-    toast(w.made(plain(made.name)))
+    toast(w.made({ name: plain(made.name) }))
     onDone(made)
   }
   return (
@@ -88,10 +88,16 @@ export function EditProject({ project, onClose, onDone }: EditProps): JSX.Elemen
     await keep(pick(after, changed))
     onClose()
     const restore = (): Promise<void> => keep(pick(before, changed)).catch((error: unknown) => toast(asFault(error).message))
-    toast(w.saved(plain(typed.name)), () => void restore())
+    toast(w.saved({ name: plain(typed.name) }), () => void restore())
   }
   return (
-    <FormDialog title={w.editOf(plain(name))} submit={allWords().save} isReady={changed.length > 0} onClose={onClose} onSubmit={save}>
+    <FormDialog
+      title={w.editOf({ name: plain(name) })}
+      submit={allWords().save}
+      isReady={changed.length > 0}
+      onClose={onClose}
+      onSubmit={save}
+    >
       {(fault) => <Fields typed={typed} onChange={setTyped} fault={fault} hasEnvironment />}
     </FormDialog>
   )

@@ -19,9 +19,9 @@ import {
   updateWebhook,
 } from '../wire/operations.ts'
 import type { Operation } from '../wire/operation.ts'
-import type { en } from './words.en.ts'
+import type { words } from './projects-words.ts'
 
-export type Kind = keyof (typeof en)['kinds']
+export type Kind = keyof ReturnType<typeof words>['kinds']
 
 export interface Movable {
   readonly kind: Kind

@@ -66,7 +66,7 @@ function Wizard({ id }: { readonly id: string }): JSX.Element {
       setOutcomes((before) => new Map(before).set(one.id, outcome))
     }
     setChosen(new Set())
-    if (moved.length > 0) toast(w.movedCount(moved.length, plain(to.name)), () => void moveBack(moved))
+    if (moved.length > 0) toast(w.movedCount({ count: moved.length, name: plain(to.name) }), () => void moveBack(moved))
   }
   const moveBack = async (moved: readonly Movable[]): Promise<void> => {
     for (const one of moved.toReversed()) {
@@ -80,7 +80,7 @@ function Wizard({ id }: { readonly id: string }): JSX.Element {
   return (
     <>
       <div class="say">
-        <h2>{w.moveSay(wanted.length)}</h2>
+        <h2>{w.moveSay({ count: wanted.length })}</h2>
         <p>{w.moveText}</p>
       </div>
       <div class="columns">
@@ -89,7 +89,7 @@ function Wizard({ id }: { readonly id: string }): JSX.Element {
             <Group key={kind} kind={kind} found={groups.get(kind) ?? []} chosen={chosen} outcomes={outcomes} onChoose={setChosen} />
           ))}
         </section>
-        <aside aria-label={w.moveSay(wanted.length)}>
+        <aside aria-label={w.moveSay({ count: wanted.length })}>
           <div class="block form">
             <ChooseField
               label={w.moveTo}
@@ -99,7 +99,7 @@ function Wizard({ id }: { readonly id: string }): JSX.Element {
             />
             <div class="actions">
               <button class="button primary" aria-disabled={isBusy || wanted.length === 0} onClick={() => wanted.length > 0 && start(run)}>
-                {w.moveNow(wanted.length)}
+                {w.moveNow({ count: wanted.length })}
               </button>
             </div>
           </div>

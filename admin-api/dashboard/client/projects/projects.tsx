@@ -38,7 +38,7 @@ function ProjectList(): JSX.Element {
       <div class="sheet">
         {rows.length > 0 && (
           <div class="say">
-            <h2>{w.say(rows.length - partitions, partitions, number(sends))}</h2>
+            <h2>{w.say({ projects: rows.length - partitions, partitions, sends: number(sends) })}</h2>
             <p>{w.sayText}</p>
           </div>
         )}

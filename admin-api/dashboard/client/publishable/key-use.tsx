@@ -28,7 +28,7 @@ export function KeyUse({
   const [span] = useState(() => spanOf('90d', true, Date.now()))
   const month = { ...span, from: span.to - 30 * span.stepMs }
   const read = useRead(getPublishableKeyInsight, { query: { ...asQuery(month), project: publishable.project_id, limit: most } })
-  const title = w.useOf(plain(name))
+  const title = w.useOf({ name: plain(name) })
   return (
     <Dialog title={title} onClose={onClose}>
       <div class="key-use">

@@ -117,7 +117,8 @@ const Actions = ({ publishable, onDo }: ActionsProps): JSX.Element | null =>
     </span>
   ) : null
 
-const rateOf = ({ rates: { per_ip_hour: ip, per_key_day: day } }: PublishableKey): string => words().rateOf(bound(ip), bound(day))
+const rateOf = ({ rates: { per_ip_hour: ip, per_key_day: day } }: PublishableKey): string =>
+  words().rateOf({ ip: bound(ip), day: bound(day) })
 
 const bound = (most: number): string => (most === 0 ? allWords().withoutLimit : number(most))
 

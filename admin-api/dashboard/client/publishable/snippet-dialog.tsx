@@ -20,7 +20,7 @@ export function SnippetDialog({ publishable, onClose }: SnippetProps): JSX.Eleme
   const { allowed_to: recipients } = publishable
   const [way, setWay] = useState<'form' | 'call'>('form')
   const [to, setTo] = useState(recipients[0] ?? '')
-  const title = w.snippetOf(plain(publishable.name || publishable.key_preview))
+  const title = w.snippetOf({ name: plain(publishable.name || publishable.key_preview) })
   const text = way === 'form' ? formSnippet(publishable, to, w.contactForm) : callSnippet(publishable, to)
   return (
     <Dialog title={title} onClose={onClose}>

@@ -10,9 +10,10 @@ type Cause = KnownDestinationHealth['breaker']['cause']
 export function BreakerReason({ cause }: { readonly cause: Cause }): JSX.Element | null {
   if (cause === null) return null
   const { code, failed, attempts, error } = cause
+  const says = words().breaker[code]
   return (
     <>
-      {words().breaker[code](number(failed), number(attempts))} <ErrorSaid {...error} />
+      {typeof says === 'string' ? says : says({ failed: number(failed), attempts: number(attempts) })} <ErrorSaid {...error} />
     </>
   )
 }

@@ -12,11 +12,11 @@ function routeReason({ by, environment }: Route, destination: string, rule: stri
   const w = words()
   const inEnvironment = environment !== null
   const sentences: Readonly<Record<string, () => string>> = {
-    request: () => (inEnvironment ? w.requestEnvironment(environment, destination) : w.request(destination)),
-    credential: () => (inEnvironment ? w.credentialEnvironment(environment, destination) : w.credential(destination)),
-    rule: () => (inEnvironment ? w.ruleEnvironment(rule, environment, destination) : w.rule(rule, destination)),
-    project: () => w.project(environment ?? '–', destination),
-    org_default: () => w.orgDefault(destination),
+    request: () => (inEnvironment ? w.requestEnvironment({ environment, destination }) : w.request({ destination })),
+    credential: () => (inEnvironment ? w.credentialEnvironment({ environment, destination }) : w.credential({ destination })),
+    rule: () => (inEnvironment ? w.ruleEnvironment({ rule, environment, destination }) : w.rule({ rule, destination })),
+    project: () => w.project({ environment: environment ?? '–', destination }),
+    org_default: () => w.orgDefault({ destination }),
     none: () => w.none,
   }
   return Object.hasOwn(sentences, by) ? sentences[by]?.() : undefined
@@ -31,10 +31,10 @@ interface Outcome {
 export function outcomeReason({ outcome, outcome_cause: cause = null }: Outcome, destination: string): string | undefined {
   const w = words()
   if (outcome === 'captured.anonymous_project') return w.anonymous
-  if (cause !== null) return cause === 'proof' ? w.proof(destination) : w[cause]
-  if (outcome === 'captured.sandbox_destination') return w.sandbox(destination)
+  if (cause !== null) return cause === 'proof' ? w.proof({ destination }) : w[cause]
+  if (outcome === 'captured.sandbox_destination') return w.sandbox({ destination })
   if (outcome === 'captured.no_route') return w.noRoute
-  return outcome === 'relayed' ? w.live(destination) : undefined
+  return outcome === 'relayed' ? w.live({ destination }) : undefined
 }
 
 export interface Reasons {
@@ -68,7 +68,7 @@ export function refusalReason(code: string | null, used: number | null = null, l
   const said = code === 'validation_failed' && isCounted ? w.tooMany : wordOf(w.refusals, code)
   if (said === undefined || !isCounted) return said && `${said}.`
   const show = code === 'request_too_large' ? bytes : number
-  return `${said} (${w.usedOf(show(used), show(limit))}).`
+  return `${said} (${w.usedOf({ used: show(used), limit: show(limit) })}).`
 }
 
 /** The word of a code, where there is one. */
@@ -78,7 +78,7 @@ const wordOf = (known: Readonly<Record<string, string>>, code: string | null): s
 /** Why a message went to another destination, and to which; undefined for a cause that is not known here. */
 export function failoverReason(cause: string | null, destination: string): string | undefined {
   const why = wordOf(words().causes, cause)
-  return why && `${why} ${words().goesOn(destination)}`
+  return why && `${why} ${words().goesOn({ destination })}`
 }
 
 /** What is known beside a step: the rules, and the names of destinations. */
@@ -96,8 +96,8 @@ export function stepReason(one: Step, simulation: RoutingSimulation, { rules, de
   const rule = found ? ruleName(found) : (ruleId ?? '')
   if (result === 'refused') return refusalReason(one.code, one.used, one.limit)
   if (result === 'decided') return outcomeReason(simulation, destination)
-  if (step === 'rule' && result === 'not_matched') return w.ruleNot(rule)
-  if (step === 'rule' && result === 'destination_gone') return w.ruleGone(rule)
+  if (step === 'rule' && result === 'not_matched') return w.ruleNot({ rule })
+  if (step === 'rule' && result === 'destination_gone') return w.ruleGone({ rule })
   if (result === 'matched') return simulation.route ? routeReason(simulation.route, destination, rule) : undefined
   if (step === 'org_default') return w.noDefault
   if (step === 'failover') return failoverStep(one, plain(destinations.get(destinationId ?? '') ?? destination))
@@ -112,7 +112,7 @@ const passedReason = ({ step, code, used, limit, address }: Step): string | unde
     suppressions: () => w.noneSuppressed,
     smtp_credential: () => w.loginFits,
     named_destination: () => w.notRecorded,
-    sender: () => (address === null ? undefined : w.senderOf(address)),
+    sender: () => (address === null ? undefined : w.senderOf({ address })),
     limits: () => (used === null || limit === null ? w.noLimit : limitReason(code, used, limit)),
   }
   return sentences[step]?.()
@@ -120,22 +120,22 @@ const passedReason = ({ step, code, used, limit, address }: Step): string | unde
 
 function limitReason(code: string | null, used: number, limit: number): string | undefined {
   const what = wordOf(words().limits, code)
-  return what && `${what}: ${words().usedOf(number(used), number(limit))}.`
+  return what && `${what}: ${words().usedOf({ used: number(used), limit: number(limit) })}.`
 }
 
 function suppressionReason({ code, address }: Step): string | undefined {
   const why = wordOf(words().sources, code)
-  return why && words().suppressed(address ?? '', why)
+  return why && words().suppressed({ address: address ?? '', why })
 }
 
 function failoverStep({ result, code, wait_seconds: seconds }: Step, destination: string): string | undefined {
   const w = words()
-  if (result === 'passed') return w.takesMail(destination)
-  return seconds === null ? failoverReason(code, destination) : w.waits(destination, number(seconds))
+  if (result === 'passed') return w.takesMail({ destination })
+  return seconds === null ? failoverReason(code, destination) : w.waits({ destination, seconds: number(seconds) })
 }
 
 function ruleName({ match, priority }: RoutingRule): string {
   const w = words()
   const about = 'from' in match ? match.from : 'domain' in match ? match.domain : w.anyMail
-  return `${plain(about)} (${w.priority(priority)})`
+  return `${plain(about)} (${w.priority({ priority })})`
 }

@@ -44,7 +44,7 @@ export function OperationList({ subjects, chosen, text }: ListProps): JSX.Elemen
       <Search text={text} />
       <div class="operation-list">
         {shown.length === 0 && (
-          <State title={w.nothingFound(text)} text={w.nothingFoundText} drawing={<Icon name="search" />}>
+          <State title={w.nothingFound({ text })} text={w.nothingFoundText} drawing={<Icon name="search" />}>
             <div class="actions">
               <a class="button" href={linkHere({ q: '' })}>
                 {w.clear}

@@ -187,7 +187,7 @@ function Good({ status, response, schemas, isRepeated }: GoodProps): JSX.Element
       </p>
       {isRepeated && <p class="soft">{w.sameFields}</p>}
       {!isRepeated && json && <Fields schema={json.schema} schemas={schemas} isAnswer />}
-      {!isRepeated && !json && <p class="soft">{other === undefined ? w.noFields : w.notJson(other)}</p>}
+      {!isRepeated && !json && <p class="soft">{other === undefined ? w.noFields : w.notJson({ type: other })}</p>}
       {headers.length > 0 && (
         <>
           <h4>{w.headers}</h4>

@@ -45,7 +45,7 @@ export default function Reference({ rest: [, name] }: ScreenProps): JSX.Element 
                 {name === undefined && <Beginning document={document} subjects={subjects} />}
                 {entry && <OperationPage key={entry.operationId} entry={entry} schemas={document.components.schemas} />}
                 {name !== undefined && !entry && (
-                  <State title={w.noOperation} text={w.noOperationText(name)}>
+                  <State title={w.noOperation} text={w.noOperationText({ name })}>
                     <div class="actions">
                       <a class="button primary" href={link('/docs/api')}>
                         {w.allOperations}
@@ -94,7 +94,7 @@ function Beginning({ document, subjects }: { readonly document: OpenApi; readonl
               <a href={link(`/docs/api/${first?.operationId ?? ''}`)} lang="en">
                 {subjectTitle(name)}
               </a>
-              <span class="faint">{w.operations(others.length + 1)}</span>
+              <span class="faint">{w.operations({ count: others.length + 1 })}</span>
               <p lang="en">{description}</p>
             </li>
           ))}

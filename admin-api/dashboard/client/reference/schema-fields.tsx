@@ -87,7 +87,7 @@ function Inside({ schema, schemas, isAnswer = false, label }: FieldsProps & { re
   return (
     <>
       <button class="as-link inside-button" aria-expanded={isOpen} onClick={() => setOpen(!isOpen)}>
-        {isOpen ? words().hideFields(label) : words().showFields(label)}
+        {isOpen ? words().hideFields({ name: label }) : words().showFields({ name: label })}
       </button>
       {isOpen && <Fields schema={schema} schemas={schemas} isAnswer={isAnswer} />}
     </>

@@ -88,7 +88,7 @@ function TryForm({ entry, schemas }: TryProps): JSX.Element {
     >
       {scope !== '' && (
         <p class="soft">
-          {w.tryText(organization.value?.name ?? '')} {method !== 'GET' && <b class="ink">{w.tryChanges}</b>}
+          {w.tryText({ name: organization.value?.name ?? '' })} {method !== 'GET' && <b class="ink">{w.tryChanges}</b>}
         </p>
       )}
       {parameters.map((parameter) => (
@@ -103,7 +103,7 @@ function TryForm({ entry, schemas }: TryProps): JSX.Element {
       {example !== undefined && <TextField label={w.body} value={body} onChange={setBody} fault={fault} isLong isMono />}
       <div class="actions">
         <button class={method === 'DELETE' ? 'button danger' : 'button primary'} aria-disabled={isBusy}>
-          {w.send(method)}
+          {w.send({ method })}
         </button>
       </div>
       {outcome && <Result outcome={outcome} name={entry.operationId} />}
@@ -175,7 +175,7 @@ function Result({ outcome, name }: { readonly outcome: Outcome; readonly name: s
       {answer === undefined && <p class="soft">{w.noContent}</p>}
       {answer instanceof Blob && (
         <div class="actions">
-          <span>{w.aFile(bytes(answer.size))}</span>
+          <span>{w.aFile({ size: bytes(answer.size) })}</span>
           <button class="button small" type="button" onClick={() => void save(answer, name)}>
             {w.save}
           </button>

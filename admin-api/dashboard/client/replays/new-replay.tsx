@@ -177,12 +177,12 @@ function Count({ found, onStart }: { readonly found: Replay; readonly onStart: (
   const count = number(matched ?? 0)
   return (
     <>
-      <h2 class="big-count">{matched === 0 ? w.noneMatches : w.matched(count, complete === false)}</h2>
+      <h2 class="big-count">{matched === 0 ? w.noneMatches : w.matched({ count, isMore: complete === false })}</h2>
       <p class="soft">{w.countText}</p>
       {matched !== 0 && (
         <div class="actions">
           <button class="button primary" onClick={onStart}>
-            {w.start(count)}
+            {w.start({ count })}
           </button>
         </div>
       )}
@@ -237,7 +237,7 @@ function Start({ body, found, onClose }: StartProps): JSX.Element {
   }
   return (
     <EndDialog
-      title={w.startTitle(number(found.matched ?? 0))}
+      title={w.startTitle({ count: number(found.matched ?? 0) })}
       effects={[w.startEffect, w.startCounts, ...(body.include_unknown === true ? [w.startUnknown] : [])]}
       name={matched}
       submit={w.startNow}

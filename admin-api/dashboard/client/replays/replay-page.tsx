@@ -63,7 +63,7 @@ function Shown({ replay }: { readonly replay: Replay }): JSX.Element {
   return (
     <>
       <div class="say">
-        <h2>{says[status](replayed)}</h2>
+        <h2>{says[status]({ replayed })}</h2>
         <p>{w.sayText}</p>
       </div>
       {because !== null && <JobNote title={w.stoppedBecause} text={because} />}

@@ -53,7 +53,7 @@ function ReplayList(): JSX.Element {
           <>
             {rows.length > 0 && (
               <div class="say">
-                <h2>{running === 0 ? w.noneRunning : w.running(running)}</h2>
+                <h2>{running === 0 ? w.noneRunning : w.running({ count: running })}</h2>
                 <p>{w.listText}</p>
               </div>
             )}

@@ -25,7 +25,7 @@ export function AgentApproval(): JSX.Element | null {
     <div class="block choices">
       <div>
         <h2>{w.agents}</h2>
-        <p class="soft">{w.noRouteOf(plain(project.name))}</p>
+        <p class="soft">{w.noRouteOf({ name: plain(project.name) })}</p>
       </div>
       <label class="check">
         <input

@@ -80,7 +80,7 @@ export function EditFailover({ policy, destinations, onClose, onDone }: EditProp
           {Array.from({ length: places }, (_, at) => (
             <ChooseField
               key={at}
-              label={w.fallbackN(at + 1)}
+              label={w.fallbackN({ n: at + 1 })}
               value={fallbacks[at] ?? ''}
               onChange={(id) => setAt(at, id)}
               fault={at === 0 ? fault?.fields.get('fallback_ids') : undefined}

@@ -33,7 +33,7 @@ export function NoRoute(): JSX.Element | null {
     <div class="block choices" role="radiogroup" aria-labelledby="no-route">
       <div>
         <h2 id="no-route">{w.noRoute}</h2>
-        <p class="soft">{w.noRouteOf(plain(project.name))}</p>
+        <p class="soft">{w.noRouteOf({ name: plain(project.name) })}</p>
       </div>
       {choices.map(([value, label, text]) => (
         <label class="check" key={value}>

@@ -30,7 +30,9 @@ export function Rules({ destinations }: { readonly destinations: readonly Destin
   const list = useList(listRoutingRules, { query: { ...project, limit: '200' } })
   const rows = list.read.data ?? []
   const nameOf = ({ destination_id: id, environment }: RoutingRule): string =>
-    environment === null ? plain(destinations.find((one) => one.id === id)?.name ?? id ?? '–') : w.environmentNamed(plain(environment))
+    environment === null
+      ? plain(destinations.find((one) => one.id === id)?.name ?? id ?? '–')
+      : w.environmentNamed({ name: plain(environment) })
   const close = (): void => go(linkHere({ new: '', edit: '' }), { replaces: true })
   const tell = (error: unknown): void => toast(asFault(error).message)
   const move = async (rule: RoutingRule, by: number): Promise<void> => {

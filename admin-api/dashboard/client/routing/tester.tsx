@@ -65,7 +65,7 @@ function Verdict({ simulation }: { readonly simulation: RoutingSimulation }): JS
     <div role="status" class="verdict">
       <p class="status">
         <Mark name={mark} />
-        <b>{refusal ? w.wouldRefuse(refusal.code) : w.wouldBe(outcome ?? '–')}</b>
+        <b>{refusal ? w.wouldRefuse({ code: refusal.code }) : w.wouldBe({ outcome: outcome ?? '–' })}</b>
       </p>
       <p class="soft" lang={said === undefined ? 'en' : undefined}>
         <SafeText text={said ?? refusal?.message ?? reason} />

@@ -33,7 +33,7 @@ export function Reschedule({ send, onClose, onDone }: RescheduleProps): JSX.Elem
     const time = Number.isNaN(Date.parse(at)) ? at : new Date(at).toISOString()
     const { send_at: now } = await moveTo(time)
     const before = send.send_at
-    toast(w.rescheduled(longTime(now ?? time)), before === null ? undefined : () => void back(before))
+    toast(w.rescheduled({ at: longTime(now ?? time) }), before === null ? undefined : () => void back(before))
     return undefined
   }
   return (
@@ -47,7 +47,7 @@ export function Reschedule({ send, onClose, onDone }: RescheduleProps): JSX.Elem
     >
       {({ at }) => (
         <>
-          <p>{w.rescheduleText(plain(send.subject || allWords().noSubject))}</p>
+          <p>{w.rescheduleText({ subject: plain(send.subject || allWords().noSubject) })}</p>
           <TextField label={w.newTime} hint={w.newTimeHint} type="datetime-local" {...at('at', 'send_at')} />
         </>
       )}

@@ -38,7 +38,7 @@ export default function Scheduled(): JSX.Element {
       <div class="sheet">
         {next !== undefined && (
           <div class="say">
-            <h2>{w.scheduledSay(rows.length, longTime(next))}</h2>
+            <h2>{w.scheduledSay({ n: rows.length, at: longTime(next) })}</h2>
             <p>{w.scheduledText}</p>
           </div>
         )}
@@ -150,7 +150,7 @@ const Subject = ({ send: { trace_id: id, subject } }: { readonly send: Scheduled
 const SendStatus = ({ send: { canceled_at: at } }: { readonly send: ScheduledSend }): JSX.Element => (
   <span class="status">
     <Mark name={at === null ? 'queued' : 'canceled'} />
-    {at === null ? words().waiting : words().canceledAt(shortTime(at))}
+    {at === null ? words().waiting : words().canceledAt({ at: shortTime(at) })}
   </span>
 )
 
@@ -168,12 +168,12 @@ function CancelMany({ many: { sends, done }, onClose, onDone }: Omit<CancelProps
       done()
       onDone()
     }
-    toast(w.canceledMany(sends.length))
+    toast(w.canceledMany({ n: sends.length }))
     onClose()
   }
   return (
     <FormDialog
-      title={w.cancelManyQuestion(sends.length)}
+      title={w.cancelManyQuestion({ n: sends.length })}
       submit={w.cancelNow}
       close={w.keepIt}
       isDangerous
@@ -195,7 +195,7 @@ function SendNow({ send, onClose, onDone }: CancelProps): JSX.Element {
   }
   return (
     <FormDialog title={w.sendNowQuestion} submit={w.sendNow} onClose={onClose} onSubmit={leave}>
-      {() => <p>{w.sendNowEffect(plain(send.to.join(', ')), send.send_at === null ? '–' : longTime(send.send_at))}</p>}
+      {() => <p>{w.sendNowEffect({ to: plain(send.to.join(', ')), at: send.send_at === null ? '–' : longTime(send.send_at) })}</p>}
     </FormDialog>
   )
 }
@@ -216,7 +216,7 @@ function Cancel({ send, onClose, onDone }: CancelProps): JSX.Element {
   }
   return (
     <FormDialog title={w.cancelQuestion} submit={w.cancelNow} close={w.keepIt} isDangerous onClose={onClose} onSubmit={cancel}>
-      {() => <p>{w.cancelEffect(plain(send.to.join(', ')), send.send_at === null ? '–' : longTime(send.send_at))}</p>}
+      {() => <p>{w.cancelEffect({ to: plain(send.to.join(', ')), at: send.send_at === null ? '–' : longTime(send.send_at) })}</p>}
     </FormDialog>
   )
 }

@@ -37,7 +37,7 @@ export function Chosen({ chosen, onDone }: ChosenProps): JSX.Element {
       {mayChange.value && replayable.length > 0 && (
         <button class="button small" onClick={() => setAsking(true)}>
           <Icon name="replay" />
-          {w.replayChosen(number(replayable.length))}
+          {w.replayChosen({ n: number(replayable.length) })}
         </button>
       )}
       {isAsking && <Replay traces={replayable} onClose={() => setAsking(false)} onDone={onDone} />}
@@ -56,13 +56,13 @@ function Replay({ traces, onClose, onDone }: ReplayProps): JSX.Element {
   const isTooMany = traces.length > maxReplayed
   const run = async (): Promise<void> => {
     for (const { trace_id: id } of traces) await call(retryTrace, { path: { trace_id: id }, body: { include_unknown: false } })
-    toast(w.replayedChosen(number(traces.length)))
+    toast(w.replayedChosen({ n: number(traces.length) }))
     onClose()
     onDone()
   }
   return (
     <FormDialog
-      title={w.replayChosenQuestion(number(traces.length))}
+      title={w.replayChosenQuestion({ n: number(traces.length) })}
       submit={common.replayNow}
       isReady={!isTooMany}
       onClose={onClose}
@@ -73,7 +73,7 @@ function Replay({ traces, onClose, onDone }: ReplayProps): JSX.Element {
           <p>{w.replayChosenText}</p>
           {isTooMany && (
             <p class="warn">
-              {w.replayTooMany(number(maxReplayed))} <a href={link('/replays')}>{common.replays}</a>
+              {w.replayTooMany({ n: number(maxReplayed) })} <a href={link('/replays')}>{common.replays}</a>
             </p>
           )}
         </>

@@ -42,7 +42,7 @@ export function LastDay({ id }: { readonly id: string }): JSX.Element | null {
           .filter((type) => type !== 'unreadable' || totals.unreadable > 0)
           .map((type) => (
             <div key={type}>
-              <dt>{w.inLastDay(type)}</dt>
+              <dt>{w.inLastDay({ type })}</dt>
               <dd>
                 <b class={totals[type] > 0 && type === 'complained' ? 'bad' : ''}>{number(totals[type])}</b>
               </dd>

@@ -54,7 +54,7 @@ export function Mappings({ sourceId, dropped }: MappingsProps): JSX.Element {
             {dropped.map(({ postoffice, events, last_at: at }) => (
               <span key={postoffice}>
                 <br />
-                <SafeText text={postoffice} /> · {w.events(events)} · {shortTime(at)}
+                <SafeText text={postoffice} /> · {w.events({ n: events })} · {shortTime(at)}
               </span>
             ))}
           </p>

@@ -33,7 +33,11 @@ export function NewSource({ onClose, onDone }: NewProps): JSX.Element {
     const imap = polls ? { imap_config: { ...rest, port: Number(port), poll_interval_seconds: Number(interval) } } : {}
     const made = await call(createIngestSource, { body: { provider, ...(label !== '' && { label }), ...imap } })
     onDone()
-    setSecret({ title: w.secretTitle(plain(made.label || provider)), fields: [['hmac_secret', made.hmac_secret]], note: w.secretNote })
+    setSecret({
+      title: w.secretTitle({ name: plain(made.label || provider) }),
+      fields: [['hmac_secret', made.hmac_secret]],
+      note: w.secretNote,
+    })
   }
   if (secret) return <SecretDialog secret={secret} onDone={onClose} />
   return (

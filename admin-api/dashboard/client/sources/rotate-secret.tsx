@@ -19,7 +19,7 @@ export function RotateSecret({ id, name, onClose }: RotateProps): JSX.Element {
   const [secret, setSecret] = useState<Secret>()
   const rotate = async (): Promise<void> => {
     const { hmac_secret: next } = await call(rotateIngestSourceSecret, { path: { id } })
-    setSecret({ title: w.secretTitle(name), fields: [['hmac_secret', next]], note: w.secretNote })
+    setSecret({ title: w.secretTitle({ name }), fields: [['hmac_secret', next]], note: w.secretNote })
   }
   if (secret) return <SecretDialog secret={secret} onDone={onClose} />
   return (

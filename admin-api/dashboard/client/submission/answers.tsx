@@ -43,7 +43,7 @@ export function Answers({ submission, definition, publishedAt, onRefused }: Answ
             )}
             {consent && (
               <p class="faint">
-                {publishedAt !== undefined && `${w.textOf(dateOnly(publishedAt))} · `}
+                {publishedAt !== undefined && `${w.textOf({ day: dateOnly(publishedAt) })} · `}
                 SHA-256 <code title={consent.sha256}>{consent.sha256.slice(0, 12)}</code>
               </p>
             )}

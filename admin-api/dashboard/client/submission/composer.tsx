@@ -73,7 +73,7 @@ interface Typed {
 
 const begin = ({ draft, replies, form }: ComposerProps): Typed => ({
   from: (draft ?? replies[0])?.from ?? '',
-  subject: draft?.subject ?? words().replySubject(form?.name ?? ''),
+  subject: draft?.subject ?? words().replySubject({ form: form?.name ?? '' }),
   text: draft?.text ?? '',
   ...{ templateId: '', variables: {} },
 })
@@ -111,7 +111,7 @@ function useWriting(props: ComposerProps, to: string) {
     send: () =>
       run(async ({ id, form_id: formId }) => {
         await call(sendFormReply, { path: { id: formId, draft_id: id } })
-        toast(w.sentTo(plain(to)))
+        toast(w.sentTo({ to: plain(to) }))
         onSent()
       }),
     keep: () =>

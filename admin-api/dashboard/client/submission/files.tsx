@@ -66,7 +66,7 @@ function FileRow({ file, submission, onRefused }: Omit<FilesProps, 'files'> & { 
           class="button small"
           type="button"
           aria-disabled={isBusy}
-          aria-label={w.downloadFile(plain(name))}
+          aria-label={w.downloadFile({ name: plain(name) })}
           onClick={() => start(download)}
         >
           {w.download}

@@ -87,12 +87,14 @@ function About({ submission, form }: Pick<HeadProps, 'submission' | 'form'>): JS
             <SafeText text={form.name} />
           </a>
         )}
-        <a href={link(`/forms/${submission.form_id}/versions`, { version: String(submission.version) })}>{w.version(submission.version)}</a>
+        <a href={link(`/forms/${submission.form_id}/versions`, { version: String(submission.version) })}>
+          {w.version({ version: submission.version })}
+        </a>
       </span>
       <time datetime={submission.created_at} title={exactTime(submission.created_at)}>
         {shortTime(submission.created_at, true)}
       </time>
-      {submission.fill_ms !== null && <span>{w.filledIn(span(submission.fill_ms))}</span>}
+      {submission.fill_ms !== null && <span>{w.filledIn({ time: span(submission.fill_ms) })}</span>}
       {submission.status !== 'spam' && (
         <span class="good">
           <Mark name="ok" /> {w.noSpam}
@@ -141,15 +143,15 @@ function Tools({ submission, acts, onReply, onDone }: HeadProps): JSX.Element {
       </button>
       {isEnding && (
         <EndDialog
-          title={w.deleteMany(1)}
+          title={w.deleteMany({ n: 1 })}
           effects={[w.deleteEffect]}
           name={submission.reference}
-          submit={w.deleteMany(1)}
+          submit={w.deleteMany({ n: 1 })}
           onClose={() => setEnding(false)}
           onSubmit={async () => {
             await call(deleteFormSubmission, { path: { id: submission.form_id, submission_id: submission.id } })
             setEnding(false)
-            toast(w.deletedMany(1))
+            toast(w.deletedMany({ n: 1 }))
             onDone(submission.id)
           }}
         />

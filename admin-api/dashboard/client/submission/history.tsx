@@ -32,14 +32,14 @@ export function History({ submission }: { readonly submission: FormSubmission })
     <section class="sub-section sub-history" aria-label={w.history}>
       <h3>{w.history}</h3>
       <ul>
-        <li>{w.received(longTime(created), version)}</li>
-        {notices.state === 'failed' && <li>{w.noticesFailed(notices.fault.message)}</li>}
+        <li>{w.received({ at: longTime(created), version })}</li>
+        {notices.state === 'failed' && <li>{w.noticesFailed({ why: notices.fault.message })}</li>}
         {notices.data?.data.map((notice) => (
           <li key={notice.trace_id ?? notice.attempt_id}>
             <Notice notice={notice} />
           </li>
         ))}
-        {updated !== created && <li>{w.changedAt(longTime(updated))}</li>}
+        {updated !== created && <li>{w.changedAt({ at: longTime(updated) })}</li>}
         {origin !== null && (
           <li>
             {w.fromPage} <SafeText text={origin} />
@@ -53,7 +53,7 @@ export function History({ submission }: { readonly submission: FormSubmission })
             </code>
           </li>
         )}
-        {unknown > 0 && <li>{w.unknownKeys(unknown)}</li>}
+        {unknown > 0 && <li>{w.unknownKeys({ n: unknown })}</li>}
       </ul>
     </section>
   )
@@ -98,7 +98,7 @@ function Delivery({ id }: { readonly id: string }): JSX.Element {
         <Mark name={status} /> {status}
       </span>{' '}
       <span class="faint">
-        {w.attempts(count)}
+        {w.attempts({ n: count })}
         {code !== null && ` · HTTP ${String(code)}`}
         {error !== null && (
           <>

@@ -95,13 +95,13 @@ function DraftActs({ reply, onEdit, onSent, onGone }: DraftActsProps): JSX.Eleme
       </button>
       {isSending && (
         <FormDialog
-          title={w.sendReplyTo(plain(reply.to))}
+          title={w.sendReplyTo({ to: plain(reply.to) })}
           submit={w.sendReply}
           onClose={() => setSending(false)}
           onSubmit={async () => {
             await call(sendFormReply, { path })
             setSending(false)
-            toast(w.sentTo(plain(reply.to)))
+            toast(w.sentTo({ to: plain(reply.to) }))
             onSent()
           }}
         >

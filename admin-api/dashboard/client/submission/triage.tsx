@@ -67,7 +67,7 @@ function Tags({ tags, onSave }: { readonly tags: readonly string[]; readonly onS
           <span class="tag big" key={tag}>
             <SafeText text={tag} />
             {mayChange.value && (
-              <button aria-label={w.removeTag(plain(tag))} onClick={() => void onSave(tags.filter((one) => one !== tag))}>
+              <button aria-label={w.removeTag({ tag: plain(tag) })} onClick={() => void onSave(tags.filter((one) => one !== tag))}>
                 <Icon name="close" />
               </button>
             )}

@@ -25,8 +25,8 @@ export function BulkBar({ chosen, onClear, onDone }: BulkProps): JSX.Element {
       if (await changeMany(chosen, action, onDone)) onDone()
     })
   return (
-    <div class="bulk" role="group" aria-label={w.chosen(chosen.length)}>
-      <b>{w.chosen(chosen.length)}</b>
+    <div class="bulk" role="group" aria-label={w.chosen({ n: chosen.length })}>
+      <b>{w.chosen({ n: chosen.length })}</b>
       <button class="button small" aria-disabled={isBusy} onClick={() => act('archive')}>
         {w.archive}
       </button>
@@ -41,15 +41,15 @@ export function BulkBar({ chosen, onClear, onDone }: BulkProps): JSX.Element {
       </button>
       {isEnding && (
         <EndDialog
-          title={w.deleteMany(chosen.length)}
+          title={w.deleteMany({ n: chosen.length })}
           effects={[w.deleteEffect]}
           name={String(chosen.length)}
-          submit={w.deleteMany(chosen.length)}
+          submit={w.deleteMany({ n: chosen.length })}
           onClose={() => setEnding(false)}
           onSubmit={async () => {
             if (!(await changeMany(chosen, 'delete', onDone))) return
             setEnding(false)
-            toast(w.deletedMany(chosen.length))
+            toast(w.deletedMany({ n: chosen.length }))
             onDone()
           }}
         />

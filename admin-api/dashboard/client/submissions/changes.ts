@@ -37,7 +37,7 @@ export async function setStatus(submission: FormSubmission, status: Status, onUn
   const undo = async (): Promise<void> => {
     if (await attempt(() => change(changed, { status: submission.status }))) onUndone()
   }
-  toast(words().markedAs(status, 1), () => void undo())
+  toast(words().markedAs({ status, n: 1 }), () => void undo())
   return changed
 }
 
@@ -62,6 +62,6 @@ export async function changeMany(chosen: readonly FormSubmission[], action: Bulk
     const undone = await attempt(() => Promise.all(chosen.map((one) => change(one, { status: one.status }))))
     if (undone) onUndone()
   }
-  toast(words().markedAs(statusAfter[action], chosen.length), () => void undo())
+  toast(words().markedAs({ status: statusAfter[action], n: chosen.length }), () => void undo())
   return true
 }

@@ -12,7 +12,7 @@ import { words } from './submissions-words.ts'
 /** The time that the list is narrowed to. */
 function timeOf(from: string | null, to: string | null): string | undefined {
   const [begin = '…', end = '…'] = [from, to].map((at) => (Number.isNaN(Date.parse(at ?? '')) ? undefined : longTime(at ?? '')))
-  return (from ?? '') === '' && (to ?? '') === '' ? undefined : words().between(begin, end)
+  return (from ?? '') === '' && (to ?? '') === '' ? undefined : words().between({ from: begin, to: end })
 }
 
 interface FiltersProps {
@@ -62,7 +62,9 @@ export function Filters({ forms, formId, rows, members, isShown }: FiltersProps)
           <Entry key={id} to={listLink(id, { version: '' })} isCurrent={id === formId} icon="forms" label={name} count={count} isTyped />
         ))}
         {time && <Entry to={listLink(formId, { from: '', to: '' })} isCurrent icon="close" label={time} />}
-        {version !== '' && <Entry to={listLink(formId, { version: '' })} isCurrent icon="close" label={w.version(Number(version))} />}
+        {version !== '' && (
+          <Entry to={listLink(formId, { version: '' })} isCurrent icon="close" label={w.version({ version: Number(version) })} />
+        )}
       </ul>
       {tags.length > 0 && (
         <>

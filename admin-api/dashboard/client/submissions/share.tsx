@@ -78,7 +78,7 @@ function Ways({ form: { id }, isOne }: { readonly form: ListedForm; readonly isO
 const Copied = ({ title, text }: { readonly title: string; readonly text: string }): JSX.Element => (
   <div class="share-way">
     <h3>{title}</h3>
-    <button class="button small" type="button" aria-label={words().copyOf(title)} onClick={() => void copy(text)}>
+    <button class="button small" type="button" aria-label={words().copyOf({ what: title })} onClick={() => void copy(text)}>
       <Icon name="copy" />
       {words().copy}
     </button>

@@ -140,7 +140,7 @@ function Empty({ formId }: { readonly formId: string | undefined }): JSX.Element
   if (!isNarrowed() && (wantedStatus() === 'open' || wantedStatus() === 'all'))
     return <State title={w.nothingYet} text={wantedStatus() === 'open' ? w.nothingOpenText : w.nothingYetText} />
   return (
-    <State title={w.nothingFits} text={w.nothingFitsText(w.statuses[wantedStatus()])} drawing={<Icon name="search" />}>
+    <State title={w.nothingFits} text={w.nothingFitsText({ status: w.statuses[wantedStatus()] })} drawing={<Icon name="search" />}>
       <div class="actions">
         <a class="button" href={listLink(formId, { status: '', tag: '', assignee: '', q: '' })}>
           {allWords().clearAll}
@@ -167,7 +167,7 @@ function Row({ row, forms, members, formId, chosenId, isPicked, onPick }: RowPro
       {mayChange.value && (
         <label class="pick">
           <input type="checkbox" checked={isPicked} onChange={onPick} />
-          <span class="hidden">{w.pick(plain(title))}</span>
+          <span class="hidden">{w.pick({ title: plain(title) })}</span>
         </label>
       )}
       <a
@@ -203,7 +203,7 @@ function Row({ row, forms, members, formId, chosenId, isPicked, onPick }: RowPro
           )}
           {files.length > 0 && (
             <span>
-              <Icon name="clip" /> {w.files(files.length)}
+              <Icon name="clip" /> {w.files({ n: files.length })}
             </span>
           )}
           {answerer && (

@@ -32,7 +32,7 @@ export default function Submissions({ rest }: ScreenProps): JSX.Element {
   const isOfAll = first === 'submissions' || query.value.get('in') === 'all'
   const formId = isOfAll ? undefined : first
   const form = forms.read.data?.find(({ id }) => id === formId)
-  const title = form ? w.submissionsOf(plain(form.name)) : w.submissions
+  const title = form ? w.submissionsOf({ form: plain(form.name) }) : w.submissions
   useChanges('form_submissions', forms.reload)
   return (
     <>

@@ -56,10 +56,10 @@ export function EditSuppression({ row, onDone }: { readonly row: Suppression; re
     // the control shows no seconds, so a time that was not touched stays as it is
     const body = { reason: textOrNull(reason), ...(until !== begin.until && { expires_at: timeOf(until) }) }
     await call(updateSuppression, { path: { id: row.id }, body })
-    return w.changed(row.email)
+    return w.changed({ email: row.email })
   }
   return (
-    <EditDialog title={w.changeNamed(row.email)} begin={begin} onClose={close} onSave={save} onDone={onDone}>
+    <EditDialog title={w.changeNamed({ email: row.email })} begin={begin} onClose={close} onSave={save} onDone={onDone}>
       {({ at }) => <WhyFields reason={at('reason')} until={at('until', 'expires_at')} />}
     </EditDialog>
   )

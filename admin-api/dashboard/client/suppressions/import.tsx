@@ -27,7 +27,7 @@ export function ImportDialog({ onDone }: { readonly onDone: () => void }): JSX.E
     if (report) return close()
     const made = await call(importSuppressions, { body: bodyOf(found) })
     onDone()
-    toast(w.imported(made.added))
+    toast(w.imported({ n: made.added }))
     if (made.refused === 0) close()
     else setReport(made)
   }
@@ -100,7 +100,7 @@ function Counts({ found: { rows, without, repeated }, tried }: CountsProps): JSX
       <ul class="would">
         <li>
           <Mark name={rows.length === 0 || isTooMany ? 'warning' : 'ok'} />
-          <b>{number(rows.length)}</b> {isTooMany ? w.tooMany(number(maxRows)) : w.toTake}
+          <b>{number(rows.length)}</b> {isTooMany ? w.tooMany({ most: number(maxRows) }) : w.toTake}
         </li>
         {tried && (
           <li>
@@ -142,7 +142,7 @@ function Report({ report }: { readonly report: SuppressionImportReport }): JSX.E
   const refused = report.rows.filter(({ result }) => result === 'refused')
   return (
     <>
-      <p>{w.reportOf(report.added, report.already_there, report.refused)}</p>
+      <p>{w.reportOf({ added: report.added, known: report.already_there, refused: report.refused })}</p>
       <ul class="recipients">
         {refused.slice(0, maxShown).map(({ row, email, message }) => (
           <li key={row}>

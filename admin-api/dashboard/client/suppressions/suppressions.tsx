@@ -57,7 +57,11 @@ function SuppressionList(): JSX.Element {
   const actions = (row: Suppression): JSX.Element | string =>
     mayAdminister.value ? (
       <span class="row-buttons">
-        <a class="button small" href={linkHere({ edit: row.id, new: '', import: '' })} aria-label={own().changeNamed(plain(row.email))}>
+        <a
+          class="button small"
+          href={linkHere({ edit: row.id, new: '', import: '' })}
+          aria-label={own().changeNamed({ email: plain(row.email) })}
+        >
           {own().change}
         </a>
         <button class="button small" onClick={() => void remove(row)} aria-label={w.removeNamed({ name: row.email })}>
@@ -130,7 +134,7 @@ async function removeAll(rows: readonly Suppression[], done: () => void, reload:
   try {
     for (const { id } of rows) await call(deleteSuppression, { path: { id } })
     const again = rows.map(asBefore)
-    toast(own().removedAll(rows.length), () => void call(importSuppressions, { body: { rows: again } }).then(reload))
+    toast(own().removedAll({ n: rows.length }), () => void call(importSuppressions, { body: { rows: again } }).then(reload))
   } catch (error) {
     toast(asFault(error).message)
   }

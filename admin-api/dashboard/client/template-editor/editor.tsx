@@ -69,7 +69,7 @@ function useDraft({ template, onSaved }: EditorProps) {
   const save = async (): Promise<void> => {
     const next = await call(updateTemplate, { path: { id }, body: contentOf(draft) })
     const isBeside = next.current_version > template.current_version + 1
-    toast(isBeside ? words().savedBeside(next.current_version) : words().saved(next.current_version))
+    toast(isBeside ? words().savedBeside({ n: next.current_version }) : words().saved({ n: next.current_version }))
     take(next, draft)
   }
   const trySave = (): void => {
@@ -153,7 +153,7 @@ function Top({ template, isChanged, isBusy, onSave, onTest, onSaved }: TopProps)
   return (
     <TopBar title={plain(name)} heading={heading}>
       <span class={isChanged ? 'tag warn' : 'tag'} role="status">
-        {isChanged ? w.unsaved : w.versionNumber(version)}
+        {isChanged ? w.unsaved : w.versionNumber({ n: version })}
       </span>
       {mayChange.value && (
         <>

@@ -7,7 +7,10 @@ import type { Check, Finding } from './use-check.ts'
 export function Findings({ check, onJump }: { readonly check: Check; readonly onJump: (finding: Finding) => void }): JSX.Element {
   const w = words()
   const { problems, warnings, read } = check
-  const counts = [problems.length > 0 && w.problems(problems.length), warnings.length > 0 && w.warnings(warnings.length)].filter(Boolean)
+  const counts = [
+    problems.length > 0 && w.problems({ count: problems.length }),
+    warnings.length > 0 && w.warnings({ count: warnings.length }),
+  ].filter(Boolean)
   const word = read.state === 'loading' ? w.checking : counts.length === 0 ? w.fine : counts.join(', ')
   return (
     <section class="findings" aria-label={word}>
@@ -24,7 +27,7 @@ export function Findings({ check, onJump }: { readonly check: Check; readonly on
                 <span lang="en">
                   {finding.path !== '' && <code>{finding.path}</code>} {finding.message}
                 </span>
-                {finding.line !== undefined && <span class="faint">{w.line(finding.line)}</span>}
+                {finding.line !== undefined && <span class="faint">{w.line({ n: finding.line })}</span>}
               </button>
             </li>
           ))}

@@ -39,7 +39,7 @@ export function Preview({ preview, read, isStale }: PreviewProps): JSX.Element {
           ]}
         />
         {view !== 'text' && <ColorSwitch />}
-        {view !== 'text' && preview?.html && <span class="remote">{w.size(bytes(new Blob([preview.html]).size))}</span>}
+        {view !== 'text' && preview?.html && <span class="remote">{w.size({ size: bytes(new Blob([preview.html]).size) })}</span>}
       </div>
       <p class="subject-line">
         <span class="faint">{w.subject}</span> <b>{preview?.subject ?? '…'}</b>

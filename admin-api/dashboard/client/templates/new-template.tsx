@@ -43,10 +43,10 @@ export function NewTemplate({ onClose }: { readonly onClose: () => void }): JSX.
             </span>
             <div class="kinds" role="group" aria-labelledby="starters">
               {starters.map((one) => {
-                const [title, text] = w.starters[one.id]
+                const { name, text } = w.starters[one.id]
                 return (
                   <button key={one.id} type="button" aria-pressed={one === starter} onClick={() => choose(one)}>
-                    <b>{title}</b>
+                    <b>{name}</b>
                     <span>{text}</span>
                   </button>
                 )
@@ -60,8 +60,8 @@ export function NewTemplate({ onClose }: { readonly onClose: () => void }): JSX.
 
   function choose(one: Starter): void {
     setStarter(one)
-    const previous = starter && w.starters[starter.id][0]
-    if (one.id !== 'blank' && (name === '' || name === previous)) setName(String(w.starters[one.id][0]))
+    const previous = starter && w.starters[starter.id].name
+    if (one.id !== 'blank' && (name === '' || name === previous)) setName(w.starters[one.id].name)
     if (one.id !== 'blank' && (slug === '' || slug === starter?.slug)) setSlug(one.slug)
   }
 }

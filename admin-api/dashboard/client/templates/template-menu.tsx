@@ -25,7 +25,7 @@ export function TemplateMenu({ template, onSaved, onTest }: MenuProps): JSX.Elem
   const remove = async (): Promise<void> => {
     await call(deleteTemplate, { path: { id: template.id } })
     keepDraft(template.id, undefined)
-    toast(w.removed(plain(template.name)))
+    toast(w.removed({ name: plain(template.name) }))
     go(link('/templates'), { replaces: true })
   }
   return (
@@ -44,7 +44,7 @@ export function TemplateMenu({ template, onSaved, onTest }: MenuProps): JSX.Elem
       {open === 'remove' && (
         <EndDialog
           title={w.remove}
-          effects={[w.versionsGo(template.current_version), w.sendsRefused]}
+          effects={[w.versionsGo({ n: template.current_version }), w.sendsRefused]}
           name={template.slug}
           submit={w.remove}
           onClose={() => setOpen(undefined)}

@@ -77,7 +77,7 @@ function TemplateList(): JSX.Element {
           narrow={({ id, name, slug, current_version: version, updated_at: at }) => [
             <Mark name="none" />,
             <SafeText text={name} />,
-            `${slug} · ${w.versionNumber(version)}${uses ? ` · ${w.usedTimes(uses.get(id) ?? 0)}` : ''}`,
+            `${slug} · ${w.versionNumber({ n: version })}${uses ? ` · ${w.usedTimes({ n: uses.get(id) ?? 0 })}` : ''}`,
             shortTime(at, true),
           ]}
         />
@@ -101,7 +101,7 @@ const usesOf = (uses: ReadonlyMap<string, number> | undefined, id: string): stri
 
 function Nothing({ text }: { readonly text: string }): JSX.Element {
   const w = words()
-  if (text !== '') return <NothingMatches title={w.nothingMatches(text)} all={linkHere({ q: '' })} />
+  if (text !== '') return <NothingMatches title={w.nothingMatches({ text })} all={linkHere({ q: '' })} />
   return (
     <State title={w.none} text={w.noneText}>
       {mayChange.value && (

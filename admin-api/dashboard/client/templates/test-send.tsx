@@ -58,7 +58,7 @@ export function TestSend({ template, sample, before, onClose }: TestProps): JSX.
           <div class="note held">
             <Mark name="captured" />
             <p>
-              {w.testStays} {mustSave ? w.testSaves : w.testOf(template.current_version)}
+              {w.testStays} {mustSave ? w.testSaves : w.testOf({ n: template.current_version })}
             </p>
           </div>
           <TextField label={w.from} type="email" value={from} onChange={setFrom} fault={fault?.fields.get('from')} />

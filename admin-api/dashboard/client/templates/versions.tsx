@@ -31,7 +31,7 @@ export function Versions({ template, onRestored }: VersionsProps): JSX.Element {
         list={list}
         failure={w.versionsFailed}
         entryOf={({ version, created_at: at }) => ({
-          ...{ key: version, title: w.versionNumber(version), at, isChosen: version === (chosen ?? current) },
+          ...{ key: version, title: w.versionNumber({ n: version }), at, isChosen: version === (chosen ?? current) },
           href: linkHere({ version: String(version) }),
           tag: version === current ? w.current : undefined,
         })}
@@ -60,7 +60,7 @@ function Compared({ template, version, onRestored }: VersionsProps & { readonly 
     try {
       const next = await put(draftOf(older))
       go(linkHere({ version: '' }), { replaces: true })
-      toast(w.restored(version, next.current_version), () => void put(before))
+      toast(w.restored({ from: version, to: next.current_version }), () => void put(before))
     } catch (error) {
       toast(asFault(error).message)
     }
@@ -70,7 +70,7 @@ function Compared({ template, version, onRestored }: VersionsProps & { readonly 
       {(older) => (
         <div class="compared">
           <div class="actions">
-            <h2>{w.compare(version, current)}</h2>
+            <h2>{w.compare({ from: version, to: current })}</h2>
             {mayChange.value && (
               <button class="button small" aria-disabled={isBusy} onClick={() => start(() => restore(older))}>
                 {w.restore}
@@ -101,7 +101,7 @@ function Difference({ title, before, after }: { readonly title: string; readonly
         {diffOf(before, after).map((line, i) =>
           line.kind === 'fold' ? (
             <p key={i} class="fold">
-              {w.unchangedLines(line.count)}
+              {w.unchangedLines({ count: line.count })}
             </p>
           ) : (
             <pre key={i} class={line.kind}>

@@ -47,22 +47,22 @@ const sentences: Readonly<Record<string, Sentence>> = {
   accepted: ({ trace, text }) => {
     const w = words()
     const { template } = trace
-    const made = template ? w.templated(plain(template.slug), template.version) : ''
+    const made = template ? w.templated({ slug: plain(template.slug), version: template.version }) : ''
     const from = text('released_from') === '' ? '' : w.ofCaptured
-    return [w.accepted(bytes(trace.size), trace.recipients.length), made, from].filter(Boolean).join(' ')
+    return [w.accepted({ size: bytes(trace.size), n: trace.recipients.length }), made, from].filter(Boolean).join(' ')
   },
   scheduled: (given) => scheduledSentence(given),
-  retry_scheduled: ({ at }) => words().nextAttemptAt(at('next_attempt_at')),
-  replayed: ({ count }) => words().replayed(count('recipients')),
-  retried: ({ count }) => words().retried(count('recipients')),
+  retry_scheduled: ({ at }) => words().nextAttemptAt({ at: at('next_attempt_at') }),
+  replayed: ({ count }) => words().replayed({ n: count('recipients') }),
+  retried: ({ count }) => words().retried({ n: count('recipients') }),
   failover: ({ text, nameOf }) => failoverReason(text('cause'), nameOf(text('to'))),
-  waiting: ({ text, at, nameOf }) => words().waiting(nameOf(text('destination_id')), at('next_trial_at')),
-  approval_requested: ({ at }) => words().approvalUntil(at('expires_at')),
-  approved: ({ text }) => words().approvedBy(decider(text)),
-  refused: ({ text }) => words().refusedBy(decider(text)),
-  withdrawn: ({ text }) => words().withdrawnBy(decider(text)),
+  waiting: ({ text, at, nameOf }) => words().waiting({ destination: nameOf(text('destination_id')), at: at('next_trial_at') }),
+  approval_requested: ({ at }) => words().approvalUntil({ at: at('expires_at') }),
+  approved: ({ text }) => words().approvedBy({ who: decider(text) }),
+  refused: ({ text }) => words().refusedBy({ who: decider(text) }),
+  withdrawn: ({ text }) => words().withdrawnBy({ who: decider(text) }),
   expired: () => words().notApproved,
-  canceled: ({ text }) => words().canceledBy(text('canceled_by')),
+  canceled: ({ text }) => words().canceledBy({ who: text('canceled_by') }),
   held: (given) => actSentence(given, words().heldBy),
   hold_released: (given) => actSentence(given, words().holdReleasedBy),
   expedited: (given) => actSentence(given, words().expeditedBy),
@@ -70,7 +70,7 @@ const sentences: Readonly<Record<string, Sentence>> = {
   sent: () => words().takenForAll,
   partly_sent: ({ trace }) => {
     const left = trace.recipients.filter(({ status }) => /^(sent|delivered|bounced|complained)$/.test(status)).length
-    return words().takenForSome(left, trace.recipients.length)
+    return words().takenForSome({ n: left, all: trace.recipients.length })
   },
   failed: () => words().abandoned,
   released: () => words().releasedAsOwn,
@@ -78,23 +78,23 @@ const sentences: Readonly<Record<string, Sentence>> = {
   dialect: ({ entry, text }) => {
     const ignored = entry.detail['ignored_fields']
     const fields = Array.isArray(ignored) ? ignored.map((one) => plain(String(one))).join(', ') : ''
-    return fields === '' ? words().dialect(text('api')) : words().dialectIgnored(text('api'), fields)
+    return fields === '' ? words().dialect({ api: text('api') }) : words().dialectIgnored({ api: text('api'), fields })
   },
   verp: ({ text }) => {
-    if (text('bounce_domain') !== '') return words().verp(text('bounce_domain'))
+    if (text('bounce_domain') !== '') return words().verp({ domain: text('bounce_domain') })
     const why = known(words().verpOffs, text('off'))
-    return why && words().verpOff(why)
+    return why && words().verpOff({ why })
   },
   suppressed: ({ trace, entry }) => {
     const held = entry.detail['recipients']
     if (!Array.isArray(held)) return undefined
     const isOfList = held.some((one: { readonly source?: string }) => one.source === 'unsubscribe')
-    return (isOfList ? words().unsubscribed : words().suppressed)(held.length, trace.recipients.length)
+    return (isOfList ? words().unsubscribed : words().suppressed)({ n: held.length, all: trace.recipients.length })
   },
-  auto_suppressed: ({ text }) => words().autoSuppressed(text('recipient') || words().aRecipient),
+  auto_suppressed: ({ text }) => words().autoSuppressed({ who: text('recipient') || words().aRecipient }),
   tracking: (given) => trackingSentence(given),
-  opened: ({ text }) => words().opened(text('recipient') || words().aRecipient),
-  clicked: ({ count, text }) => words().clicked(count('link'), text('recipient') || words().aRecipient),
+  opened: ({ text }) => words().opened({ who: text('recipient') || words().aRecipient }),
+  clicked: ({ count, text }) => words().clicked({ link: count('link'), who: text('recipient') || words().aRecipient }),
   delivered: (given) => reportSentence(given),
   bounced: (given) => reportSentence(given),
   complained: (given) => reportSentence(given),
@@ -106,18 +106,19 @@ const sentences: Readonly<Record<string, Sentence>> = {
 const decider = (text: Given['text']): string => text('email') || text('decided_by')
 
 /** What a person did with it in the queue, and their reason. */
-function actSentence({ text, entry }: Given, saying: (who: string, why: string) => string): string {
-  const done = saying(text('by'), text('reason').replace(/[.\s]+$/, ''))
+function actSentence({ text, entry }: Given, say: ReturnType<typeof words>['heldBy']): string {
+  const why = text('reason').replace(/[.\s]+$/, '')
+  const done = say({ who: text('by'), hasWhy: why !== '', why })
   return entry.detail['attempt_under_way'] === true ? `${done} ${words().endsFirst}` : done
 }
 
 function scheduledSentence({ trace, text, at }: Given): string {
   const w = words()
-  if (text('brought_forward_by') !== '') return w.broughtForward(text('brought_forward_by'), at('planned'))
-  if (text('rescheduled_by') !== '') return w.rescheduled(text('rescheduled_by'), at('send_at'), at('planned'))
-  if (trace.outcome !== 'relayed') return w.capturedAt(at('send_at'))
+  if (text('brought_forward_by') !== '') return w.broughtForward({ by: text('brought_forward_by'), planned: at('planned') })
+  if (text('rescheduled_by') !== '') return w.rescheduled({ by: text('rescheduled_by'), at: at('send_at'), planned: at('planned') })
+  if (trace.outcome !== 'relayed') return w.capturedAt({ at: at('send_at') })
   const isApproved = trace.timeline.some(({ event }) => event === 'approval_requested')
-  return (isApproved ? w.leavesIfApproved : w.leavesAt)(at('send_at'))
+  return (isApproved ? w.leavesIfApproved : w.leavesAt)({ at: at('send_at') })
 }
 
 function trackingSentence({ entry, text, count }: Given): string {
@@ -125,11 +126,17 @@ function trackingSentence({ entry, text, count }: Given): string {
   const { clicks, opens } = entry.detail
   const links = count('links')
   const what =
-    clicks === true ? (opens === true ? w.trackedBoth(links) : w.trackedClicks(links)) : opens === true ? w.trackedOpens : w.trackedNone
+    clicks === true
+      ? opens === true
+        ? w.trackedBoth({ n: links })
+        : w.trackedClicks({ n: links })
+      : opens === true
+        ? w.trackedOpens
+        : w.trackedNone
   return [what, known(w.untracked, text('untracked_reason'))].filter(Boolean).join(' ')
 }
 
 function reportSentence({ entry, text }: Given): string {
   const { reports, aRecipient } = words()
-  return reports[entry.event as keyof typeof reports](text('recipient') || aRecipient)
+  return reports[entry.event as keyof typeof reports]({ who: text('recipient') || aRecipient })
 }

@@ -17,9 +17,9 @@ interface DensityProps {
 
 const spanNames: Readonly<Record<Range, () => string>> = {
   '24h': () => words().hours,
-  '7d': () => words().days(7),
-  '30d': () => words().days(30),
-  '90d': () => words().days(90),
+  '7d': () => words().days({ n: 7 }),
+  '30d': () => words().days({ n: 30 }),
+  '90d': () => words().days({ n: 90 }),
 }
 
 export function Density({ since, until }: DensityProps): JSX.Element | null {
@@ -36,7 +36,7 @@ export function Density({ since, until }: DensityProps): JSX.Element | null {
   return (
     <div class="density">
       <div class="density-head">
-        <p>{sends.data && w.counted(number(total), stepLabel(span.from, span.stepMs), w.now)}</p>
+        <p>{sends.data && w.counted({ n: number(total), from: stepLabel(span.from, span.stepMs), to: w.now })}</p>
         <ul aria-hidden="true">
           <li class="relayed">{w.relayed}</li>
           <li class="captured">{w.captured}</li>

@@ -173,7 +173,7 @@ function More({ count, more, isLoading }: { readonly count: number; readonly mor
   useNear(end, isLoading ? undefined : more)
   return (
     <div class="more" ref={end}>
-      <span class="faint">{ownWords().loaded(number(count))}</span>{' '}
+      <span class="faint">{ownWords().loaded({ n: number(count) })}</span>{' '}
       <button class="button" aria-disabled={isLoading} onClick={() => isLoading || more()}>
         {words().older}
       </button>

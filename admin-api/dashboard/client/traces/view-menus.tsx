@@ -76,7 +76,7 @@ export function ViewsMenu(): JSX.Element {
               <a href={openView(view)} aria-current={view.query === filtersHere() ? 'true' : undefined} onClick={close}>
                 {plain(view.name)}
               </a>
-              <button type="button" aria-label={w.removeView(plain(view.name))} onClick={() => drop(view)}>
+              <button type="button" aria-label={w.removeView({ name: plain(view.name) })} onClick={() => drop(view)}>
                 <Icon name="close" />
               </button>
             </div>
@@ -90,7 +90,7 @@ export function ViewsMenu(): JSX.Element {
 
 function drop(view: SavedView): void {
   removeView(view.name)
-  toast(words().viewRemoved(plain(view.name)), () => saveView(view))
+  toast(words().viewRemoved({ name: plain(view.name) }), () => saveView(view))
 }
 
 function SaveView({ onSaved }: { readonly onSaved: () => void }): JSX.Element {
@@ -107,10 +107,16 @@ function SaveView({ onSaved }: { readonly onSaved: () => void }): JSX.Element {
         saveView(view)
         onSaved()
         go(openView(view), { replaces: true })
-        toast(w.viewSaved(plain(view.name)))
+        toast(w.viewSaved({ name: plain(view.name) }))
       }}
     >
-      <TextField label={w.viewName} value={name} onChange={setName} hint={w.viewKept} {...(isFull && { fault: w.viewsFull(maxViews) })} />
+      <TextField
+        label={w.viewName}
+        value={name}
+        onChange={setName}
+        hint={w.viewKept}
+        {...(isFull && { fault: w.viewsFull({ n: maxViews }) })}
+      />
       <button class="button" aria-disabled={name.trim() === '' || isFull}>
         {w.saveView}
       </button>

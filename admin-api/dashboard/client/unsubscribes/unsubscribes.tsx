@@ -31,7 +31,7 @@ export default function Unsubscribes(): JSX.Element {
   const [undoing, setUndoing] = useState<Unsubscribe>()
   const actions = (row: Unsubscribe): JSX.Element | string =>
     mayAdminister.value ? (
-      <button class="button small" onClick={() => setUndoing(row)} aria-label={w.undoNamed(plain(row.email))}>
+      <button class="button small" onClick={() => setUndoing(row)} aria-label={w.undoNamed({ email: plain(row.email) })}>
         {w.undo}
       </button>
     ) : (
@@ -166,13 +166,13 @@ function Undo({ row, onClose, onDone }: UndoProps): JSX.Element {
   return (
     <EndDialog
       title={w.undo}
-      effects={[w.undoEffect(plain(nameOf(row))), w.undoOnlyIfAsked, w.undoNoWayBack]}
+      effects={[w.undoEffect({ list: plain(nameOf(row)) }), w.undoOnlyIfAsked, w.undoNoWayBack]}
       name={email}
       submit={w.undo}
       onClose={onClose}
       onSubmit={async () => {
         await call(deleteUnsubscribe, { path: { id: row.id } })
-        toast(w.undone(email))
+        toast(w.undone({ email }))
         onClose()
         onDone()
       }}

@@ -13,7 +13,7 @@ export function AskForPlan({ plan, onClose }: { readonly plan: string; readonly 
   const larger = plans.slice(plans.findIndex((one) => one === plan) + 1)
   const [wanted, setWanted] = useState<string>(larger[0] ?? 'enterprise')
   const { id = '', name = '' } = organization.value ?? {}
-  const text = w.request(name, id, plan, wanted)
+  const text = w.request({ name, id, now: plan, wanted })
   return (
     <FormDialog title={w.askTitle} submit={w.copyRequest} onClose={onClose} onSubmit={() => copy(text).then(onClose)}>
       {() => (

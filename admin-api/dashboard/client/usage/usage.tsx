@@ -62,7 +62,7 @@ function UsageAndPlan(): JSX.Element {
           {(usage) => (
             <>
               <div class="say">
-                <h2>{w.say(usage.plan)}</h2>
+                <h2>{w.say({ plan: usage.plan })}</h2>
                 <p>{mayAdminister.value ? w.sayText : w.onlyAdministrators}</p>
               </div>
               <LimitsLedger usage={usage} />
@@ -102,7 +102,9 @@ function Month({ period, all, usage }: MonthProps): JSX.Element {
         <p class="soft">{w.projectedHint}</p>
       </div>
       <Axes usage={usage} lines={lines} />
-      {invoice.data && 'total_rappen' in invoice.data && <p class="usage-total">{w.soFar(francs(invoice.data.total_rappen))}</p>}
+      {invoice.data && 'total_rappen' in invoice.data && (
+        <p class="usage-total">{w.soFar({ amount: francs(invoice.data.total_rappen) })}</p>
+      )}
       <p class="no-rows faint">{w.planChanges}</p>
       <Projects usage={usage} />
     </section>
@@ -151,12 +153,12 @@ function Axes({ usage, lines }: AxesProps): JSX.Element {
           {fees.map((fee) => (
             <tr class="still" key={fee.label}>
               <td class="strong">{lineLabel(language.value, fee)}</td>
-              <td class="num">{fee.per > 1 ? w.days(fee.quantity) : '–'}</td>
+              <td class="num">{fee.per > 1 ? w.days({ n: fee.quantity }) : '–'}</td>
               <td class="num">–</td>
               <td class="num">–</td>
               <td class="num">
                 {francs(fee.unit_price_urp / urpPerRappen)}
-                {fee.per > 1 && ` / ${w.days(fee.per)}`}
+                {fee.per > 1 && ` / ${w.days({ n: fee.per })}`}
               </td>
               <td class="num">{francs(fee.amount_rappen)}</td>
               <td class="num">–</td>

@@ -105,7 +105,7 @@ async function redeliverAll(rows: readonly WebhookAttempt[], done: () => void, r
   done()
   try {
     for (const { id } of rows) await call(redeliverWebhookAttempt, { path: { id } })
-    toast(own().redeliveredAll(rows.length))
+    toast(own().redeliveredAll({ n: rows.length }))
   } catch (error) {
     toast(asFault(error).message)
   }

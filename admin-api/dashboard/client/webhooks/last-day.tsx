@@ -62,7 +62,7 @@ export function EndpointDay({ id }: { readonly id: string }): JSX.Element | null
   }
   return (
     <dl class="ledger">
-      <Figure name={w.success} value={successOf(totals)} unit={w.ofAttempts(totals.succeeded + totals.failed)} />
+      <Figure name={w.success} value={successOf(totals)} unit={w.ofAttempts({ n: totals.succeeded + totals.failed })} />
       <Figure name={w.failures} value={number(totals.failed)} isBad={totals.failed > 0} />
       <Latency {...totals} />
       <Figure name={w.waitingNow} {...waiting} />
@@ -70,7 +70,10 @@ export function EndpointDay({ id }: { readonly id: string }): JSX.Element | null
       <div>
         <dt>{w.strip}</dt>
         <dd>
-          <HealthStrip health={asHealth} label={`${w.success}: ${successOf(totals)} ${w.ofAttempts(totals.succeeded + totals.failed)}`} />
+          <HealthStrip
+            health={asHealth}
+            label={`${w.success}: ${successOf(totals)} ${w.ofAttempts({ n: totals.succeeded + totals.failed })}`}
+          />
         </dd>
       </div>
     </dl>
@@ -98,7 +101,7 @@ function DayLedger({ totals }: { readonly totals: DayTotals }): JSX.Element {
   const { succeeded, failed, parked } = totals
   return (
     <dl class="ledger">
-      <Figure name={w.success} value={successOf(totals)} unit={w.ofAttempts(succeeded + failed)} />
+      <Figure name={w.success} value={successOf(totals)} unit={w.ofAttempts({ n: succeeded + failed })} />
       <Figure name={w.failures} value={number(failed)} isBad={failed > 0} />
       <Figure name={w.parked} value={number(parked)} isBad={parked > 0} />
       <Latency {...totals} />

@@ -49,9 +49,9 @@ function Whole({ deploy, isLive }: { readonly deploy: OpenSiteDeploy; readonly i
   return (
     <>
       <div class="say">
-        <h2>{report ? w.reportSay(report.pages) : w.missing(missing.length)}</h2>
+        <h2>{report ? w.reportSay({ pages: report.pages }) : w.missing({ n: missing.length })}</h2>
         {!report && <p>{w.noReport}</p>}
-        {report && report.ignored > 0 && <p>{w.ignored(report.ignored)}</p>}
+        {report && report.ignored > 0 && <p>{w.ignored({ n: report.ignored })}</p>}
       </div>
       <dl class="ledger follows">
         <div>
@@ -121,7 +121,7 @@ const Part = ({ title, none, count, shown, isGood = false, children }: PartProps
       </h2>
     </div>
     {count === 0 ? <p class="no-rows soft">{none}</p> : children}
-    {count > shown && <p class="no-rows faint">{words().andMore(count - shown)}</p>}
+    {count > shown && <p class="no-rows faint">{words().andMore({ n: count - shown })}</p>}
   </section>
 )
 

@@ -39,7 +39,7 @@ export function DeployUpload({ site, onDone }: UploadProps): JSX.Element {
     const options = { file, type: 'application/zip', signal: stopping.signal, onProgress: (share: number) => setSending({ file, share }) }
     try {
       const { files } = await upload(createSiteDeploy, input, options)
-      toast(activates ? `${w.deployed(files)} ${w.activated}` : w.deployed(files))
+      toast(activates ? `${w.deployed({ files })} ${w.activated}` : w.deployed({ files }))
       onDone()
     } catch (error) {
       if (stopping.signal.aborted) toast(w.stopped)
@@ -74,7 +74,7 @@ export function DeployUpload({ site, onDone }: UploadProps): JSX.Element {
 
 function Progress({ sending: { file, share }, onStop }: { readonly sending: Sending; readonly onStop: () => void }): JSX.Element {
   const w = words()
-  const text = share >= 1 ? w.reading : w.uploading(percent(share, 0), bytes(file.size * share), bytes(file.size))
+  const text = share >= 1 ? w.reading : w.uploading({ share: percent(share, 0), sent: bytes(file.size * share), all: bytes(file.size) })
   return (
     <div class="drop-place sending">
       <div

@@ -53,7 +53,7 @@ export function Deploys({ site, onChange }: DeploysProps): JSX.Element {
         narrow={(one) => [
           <Mark name={markOf(one, site)} />,
           <a href={link(`/websites/${site.id}/deploys/${one.id}`)}>{shortTime(one.created_at)}</a>,
-          `${stateOf(one, site)} · ${w.filesCount(one.files)} · ${bytes(one.bytes)}`,
+          `${stateOf(one, site)} · ${w.filesCount({ n: one.files })} · ${bytes(one.bytes)}`,
           <Actions deploy={one} doing={doing} />,
         ]}
       />

@@ -13,7 +13,7 @@ export function Findings({ report }: { readonly report: SiteDeployReport | null 
     [rules.length, w.ruleProblems],
     [forms.length, w.formsFound],
   ] as const
-  const text = found.flatMap(([count, say]) => (count > 0 ? [say(count)] : [])).join(' · ')
+  const text = found.flatMap(([count, say]) => (count > 0 ? [say({ n: count })] : [])).join(' · ')
   if (text === '') return <span class="faint">{w.clean}</span>
   return <span title={text}>{text}</span>
 }

@@ -58,7 +58,7 @@ export function SiteDomains({ id }: { readonly id: string }): JSX.Element {
             await call(removeSiteDomain, { path: { id, domain: ending } })
             setEnding(undefined)
             read.reload()
-            toast(w.domainGone(ending))
+            toast(w.domainGone({ domain: ending }))
           }}
         />
       )}
@@ -80,7 +80,7 @@ function Domain({ siteId, domain: one, onChange, onEnd }: DomainProps): JSX.Elem
     try {
       const { status } = await call(verifySiteDomain, { path: { id: siteId, domain: one.domain } })
       onChange()
-      toast(status === 'verified' ? w.checked(one.domain) : w.notYet(one.domain))
+      toast(status === 'verified' ? w.checked({ domain: one.domain }) : w.notYet({ domain: one.domain }))
     } catch (error) {
       toast(asFault(error).message)
     }
@@ -106,7 +106,7 @@ function Domain({ siteId, domain: one, onChange, onEnd }: DomainProps): JSX.Elem
             </dd>
           </dl>
         ))}
-        <p class="faint">{one.checked_at === null ? w.neverChecked : w.checkedAt(longTime(one.checked_at))}</p>
+        <p class="faint">{one.checked_at === null ? w.neverChecked : w.checkedAt({ time: longTime(one.checked_at) })}</p>
         {mayChange.value && (
           <div class="actions">
             <button class="button small" aria-disabled={isBusy} onClick={() => start(check)}>

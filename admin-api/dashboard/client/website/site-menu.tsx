@@ -94,7 +94,7 @@ function EndSite({ site, onClose }: { readonly site: Site; readonly onClose: () 
   return (
     <EndDialog
       title={w.remove}
-      effects={[w.removeDeploys, w.removeName, ...(site.domains.length === 0 ? [] : [w.removeDomains(site.domains.length)])]}
+      effects={[w.removeDeploys, w.removeName, ...(site.domains.length === 0 ? [] : [w.removeDomains({ n: site.domains.length })])]}
       name={site.slug}
       submit={w.remove}
       onClose={onClose}

@@ -72,10 +72,13 @@ export default function SitePage({ id }: { readonly id: string }): JSX.Element {
 function Says({ site }: { readonly site: Site }): JSX.Element {
   const w = words()
   const status = statusOf(site)
-  const text = status === 'taken_down' ? w.sayText.taken_down(site.takedown?.status ?? 0, site.takedown?.reason ?? '') : w.sayText[status]
+  const text =
+    status === 'taken_down'
+      ? w.sayText.taken_down({ status: site.takedown?.status ?? 0, reason: site.takedown?.reason ?? '' })
+      : w.sayText[status]
   return (
     <div class="say">
-      <h2>{w.say[status](site.slug)}</h2>
+      <h2>{w.say[status]({ name: site.slug })}</h2>
       <p>{text}</p>
       {site.url !== '' && (
         <p class="site-address">

@@ -21,7 +21,7 @@ export function SiteTraffic({ read, name }: { readonly read: Reading<SiteUsage>;
           ) : (
             <Plot
               title={w.sent}
-              note={w.eachDay(unitOf(usage)[0])}
+              note={w.eachDay({ unit: unitOf(usage)[0] })}
               data={plotOf(usage)}
               name={`site-${name}`}
               summary={`${w.traffic}: ${bytes(usage.traffic_bytes)}, ${w.answers}: ${number(usage.answers)}`}

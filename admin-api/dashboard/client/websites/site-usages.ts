@@ -45,5 +45,5 @@ export function lasting({ balance_credits: balance, is_unlimited: isUnlimited }:
   if (Number(balance) <= 0) return w.used
   if (perDay === 0) return w.noUse
   const days = Math.floor(Number(balance) / perDay)
-  return days > mostDays ? w.moreThanYear : w.days(days)
+  return days > mostDays ? w.moreThanYear : w.days({ n: days })
 }

@@ -58,7 +58,7 @@ export function IfFailover({ chain, onChange, named }: IfFailoverProps): JSX.Ele
         Array.from({ length: Math.min(fallbacks.length + 1, others.length, maxFallbacks) }, (_, at) => (
           <ChooseField
             key={at}
-            label={w.fallbackN(at + 1)}
+            label={w.fallbackN({ n: at + 1 })}
             value={fallbacks[at] ?? ''}
             onChange={(id) => setAt(at, id)}
             options={[none, ...others]}

@@ -125,7 +125,7 @@ function Ask({ asked, home, destinations }: AskProps): JSX.Element {
         label={w.ifDays}
         value={trial.days || '7'}
         onChange={set('days')}
-        options={[1, 7, 30, 90].map((days) => [String(days), w.ifDaysN(days)] as const)}
+        options={[1, 7, 30, 90].map((days) => [String(days), w.ifDaysN({ n: days })] as const)}
       />
       <div class="actions">
         <button class="button primary">{w.tryNow}</button>
@@ -206,7 +206,7 @@ function Sums({ rows }: { readonly rows: readonly SimulatedTrace[] }): JSX.Eleme
   return (
     <div class="block" role="status">
       <h2 ref={heading} tabIndex={-1}>
-        {w.looked(rows.length)}
+        {w.looked({ n: rows.length })}
       </h2>
       <ul class="would">
         {sums.map(([mark, sum, text]) => (
