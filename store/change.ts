@@ -1,4 +1,4 @@
-/** Collects one atomic write. Nothing happens before `Database.commit`. */
+/** Collects the operations of one atomic write. `Database.commit` applies them. */
 import type { Add, Bytes, Check, Setting, Tally, Write } from './kv.ts'
 import { keyName, pack, type Element } from './tuple.ts'
 import { globalKey, indexRows, keyOf, type IndexRow, type RecordKind, type Identified, type Stored } from './record-kind.ts'
@@ -7,10 +7,10 @@ import { encodeRecord } from './record-version.ts'
 export { decode, encode } from './json.ts'
 const empty: Bytes = Buffer.alloc(0)
 
-/** Stands for the records of a kind in an organization. */
+/** Identifies the records of a kind in an organization. */
 export const fillName = (kind: string, organizationId: string): string => `${organizationId}/${kind}`
 
-/** What a change does to a record: there is no `before` for a new one, and no `after` for one that goes. */
+/** Effect of a change on a record. A new record has no `before`; a deleted record has no `after`. */
 export interface ChangedRecord {
   readonly kind: string
   readonly organizationId: string
@@ -26,18 +26,18 @@ export class Change implements Write {
   readonly deletes: Bytes[] = []
   readonly adds: Add[] = []
   readonly tallies: Tally[] = []
-  /** Organizations whose settings this write touches. */
+  /** Organizations whose settings this write changes. */
   readonly settingsOf: string[] = []
-  /** What this write may fill, of kinds that are often empty; see `Database.isEmpty`. */
+  /** Kinds and organizations that may gain their first record; see `Database.isEmpty`. */
   readonly fills = new Set<string>()
-  /** What this write leaves to do, as names of places to look at, by the name of who does it; see `Database.onWork`. */
+  /** Places with work to do, by the name of the worker; see `Database.onWork`. */
   work: Map<string, Set<string>> | undefined
-  /** With which it becomes visible, after all that come before; see `Database.orderedId`. */
+  /** The id that makes this write visible, after all earlier ids; see `Database.orderedId`. */
   orderedId: string | undefined
-  /** What this write does to records of the kinds that are tracked. */
+  /** Effects on records of tracked kinds. */
   readonly changed: ChangedRecord[] = []
 
-  /** A new record. Fails as a conflict when the id or a unique index value is taken. */
+  /** Inserts a record. The commit is a conflict if the id or a unique index value exists. */
   insert<R extends Identified>(kind: RecordKind<R>, organizationId: string, record: R): this {
     const key = keyOf(kind, organizationId, record)
     this.checks.push({ key, version: undefined })
@@ -45,22 +45,22 @@ export class Change implements Write {
   }
 
   /**
-   * One of many new records that are not expected to be read soon, whose ids are random enough that no look-up of them is worth its
-   * time. Fails as a conflict when a unique index value is taken.
+   * Inserts a record that is unlikely to be read soon and whose id is random enough to skip the look-up. The commit is a conflict if a
+   * unique index value exists.
    */
   insertCold<R extends Identified>(kind: RecordKind<R>, organizationId: string, record: R): this {
     this.sets.push({ key: keyOf(kind, organizationId, record), value: encodeRecord(kind, record), isNew: true, isCold: true })
     return this.#putRows(kind, organizationId, record, true)
   }
 
-  /** A new record whose id is random enough that no look-up is worth its time, and whose unique values are that id alone. */
+  /** Inserts a record whose id is random enough to skip the look-up, and whose only unique value is the id. */
   insertUnchecked<R extends Identified>(kind: RecordKind<R>, organizationId: string, record: R): this {
     this.sets.push({ key: keyOf(kind, organizationId, record), value: encodeRecord(kind, record) })
     for (const { key, value } of indexRows(kind, organizationId, record)) this.sets.push({ key, value, isNew: true })
     return this.#recordChange(kind, organizationId, undefined, record)
   }
 
-  /** Fails as a conflict when the record has changed since it was read. */
+  /** The commit is a conflict if the record was changed after the read. */
   replace<R extends Identified>(kind: RecordKind<R>, organizationId: string, stored: Stored<R>, next: R): this {
     const key = keyOf(kind, organizationId, next)
     if (kind.place && Buffer.compare(key, keyOf(kind, organizationId, stored.record)) !== 0)
@@ -73,7 +73,7 @@ export class Change implements Write {
     return this.#recordChange(kind, organizationId, stored.record, next)
   }
 
-  /** Like `replace`, for a change that leaves every indexed value and the place as they were. */
+  /** Like `replace`, for a change that keeps every indexed value and the place. */
   rewrite<R extends Identified>(kind: RecordKind<R>, organizationId: string, stored: Stored<R>, next: R): this {
     const key = keyOf(kind, organizationId, next)
     this.checks.push({ key, version: stored.version })
@@ -81,7 +81,7 @@ export class Change implements Write {
     return this.#recordChange(kind, organizationId, stored.record, next)
   }
 
-  /** A new record with a key of its own in place of one that was read: unique values may pass from the old one to it. */
+  /** Inserts a record with another key in place of a record that was read. The new record may take over its unique values. */
   supersede<R extends Identified>(kind: RecordKind<R>, organizationId: string, stored: Stored<R>, next: R): this {
     const key = keyOf(kind, organizationId, next)
     const oldKey = keyOf(kind, organizationId, stored.record)
@@ -99,7 +99,7 @@ export class Change implements Write {
     return this.#recordChange(kind, organizationId, stored.record, undefined)
   }
 
-  /** Fails as a conflict when the record has changed since it was read. */
+  /** The commit is a conflict if the record was changed after the read. */
   checkRecord<R extends Identified>(kind: RecordKind<R>, organizationId: string, { record, version }: Stored<R>): this {
     this.checks.push({ key: keyOf(kind, organizationId, record), version })
     return this
@@ -115,7 +115,7 @@ export class Change implements Write {
     return this
   }
 
-  /** Only when the key is absent; it is set by this write. */
+  /** Sets a key that must be absent. */
   setNew(key: readonly Element[], value: Bytes): this {
     const packed = pack(key)
     this.checks.push({ key: packed, version: undefined })
@@ -128,31 +128,31 @@ export class Change implements Write {
     return this
   }
 
-  /** Adds to a counter; with a limit, the write fails with reason `limit` when it would be passed. */
+  /** Adds to a counter. The commit fails with reason `limit` if the counter would exceed the limit. */
   add(key: readonly Element[], delta: number, limit?: number): this {
     return this.addPacked(pack(key), delta, limit)
   }
 
-  /** `add` for a key that is packed already. */
+  /** Like `add`, for a packed key. */
   addPacked(key: Bytes, delta: number, limit?: number): this {
     this.adds.push(limit === undefined ? { key, delta } : { key, delta, limit })
     return this
   }
 
-  /** Adds to counts by name, see `Tally`. */
+  /** Adds to counts by name; see `Tally`. */
   tally(tally: Tally): this {
     this.tallies.push(tally)
     return this
   }
 
-  /** Says who finds work at a place when this write is durable. */
+  /** Notifies a worker of work at a place when this write is durable. */
   schedule(worker: string, item: string): this {
     this.work ??= new Map()
     this.work.set(worker, (this.work.get(worker) ?? new Set()).add(item))
     return this
   }
 
-  /** Deletes the key, as this write sets it, at or soon after the given time with a later sweep. Written again, it stays. */
+  /** Deletes the key in a sweep at or soon after the given time, unless a later write sets the key again. */
   expire(atMs: number, key: readonly Element[]): this {
     return this.set(globalKey('expire', atMs, pack(key)))
   }

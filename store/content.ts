@@ -1,6 +1,6 @@
 /**
- * Message content as rows of at most 256 KiB. A small message becomes one row of the write that accepts it; of a larger
- * one the full rows are durable before that write, under a marker by which a crash's leftovers are found and removed.
+ * Stores message content in rows of at most 256 KiB. The write that accepts a small message contains its only row. Full rows of a larger
+ * message become durable before that write. A marker lets a start after a crash find and remove unfinished rows.
  */
 import { createHash, hash, type Hash } from 'node:crypto'
 import { Change, decode, encode } from './change.ts'
@@ -9,7 +9,7 @@ import { joined, type Bytes } from './kv.ts'
 import { globalKey } from './record-kind.ts'
 import { pack, unpack, within, type Element } from './tuple.ts'
 
-/** Where content stands, and what it must hash to. */
+/** Location and hash of stored content. */
 export interface ContentRef {
   readonly id: string
   readonly size: number
@@ -21,9 +21,9 @@ export interface ContentRef {
 export const contentRowBytes = 256 * 1024
 const maxJoinedBytes = 16 * 1024
 
-/** Where a row of content stands. */
+/** Key of a content row. */
 export const contentRowKey = (organizationId: string, id: string, row: number): readonly Element[] => [organizationId, 'content', id, row]
-/** The marker of content that is still being written. */
+/** Key of the marker for content that is still being written. */
 export const openContentKey = (organizationId: string, id: string): readonly Element[] => globalKey('content.open', organizationId, id)
 
 /** Divides the pieces into full rows without a copy. `rest` is shorter than a row. */
@@ -45,7 +45,7 @@ function inRows(pieces: readonly Bytes[]): { readonly rows: readonly Bytes[][]; 
   return { rows, rest: row }
 }
 
-/** Content on its way in. */
+/** Content that is being received. */
 export class Draft {
   readonly #database: Database
   readonly #organizationId: string
@@ -60,7 +60,7 @@ export class Draft {
   #ref: ContentRef | undefined
   size = 0
 
-  /** `owner`: who sends it, if that is not the organization. */
+  /** `owner`: the sender, if it is not the organization. */
   constructor(database: Database, organizationId: string, id: string, owner = organizationId) {
     this.#database = database
     this.#organizationId = organizationId
@@ -69,8 +69,8 @@ export class Draft {
   }
 
   /**
-   * Takes the next bytes, which must not change afterwards, or with `isReused` not before the promise resolves. Wait for the promise, if
-   * there is one, before the next call. It rejects as `DraftRoom` throws.
+   * Appends bytes. The caller must not change them afterwards; with `isReused`, not before the promise resolves. If there is a promise,
+   * wait for it before the next call. It rejects with the errors of `DraftRoom`.
    */
   write(chunk: Bytes, isReused = false): void | Promise<void> {
     this.#pending += chunk.length
@@ -80,7 +80,7 @@ export class Draft {
     if (!isKept) return this.#spill(isReused)
   }
 
-  /** Adds the rest of the content to the write that makes it count; again to another one, when that did not happen. */
+  /** Adds the remaining content to the accepting write. Call it again for another write if that commit failed. */
   seal(change: Change): ContentRef {
     this.#uncount()
     const rest = this.#rest()
@@ -90,19 +90,19 @@ export class Draft {
     return (this.#ref ??= { id: this.#id, size: this.size, sha256: this.#digest(rest), rows })
   }
 
-  /** The content while it is still in memory, in pieces, for a delivery that follows at once. */
+  /** Returns the pieces of content that is still in memory, for an immediate delivery attempt. */
   inMemory(): readonly Bytes[] | undefined {
     return this.#rows > 0 ? undefined : this.#rest()
   }
 
-  /** What was written so far, from the start; for content that is read again and then discarded. */
+  /** Reads the content from the start, before it is sealed. */
   async *read(): AsyncIterable<Bytes> {
     const rest = [...this.#pieces]
     for (let row = 0; row < this.#rows; row++) yield await readRow(this.#database, this.#organizationId, this.#id, row)
     yield* rest
   }
 
-  /** Puts other content in the place of what was written so far; only before it is sealed. */
+  /** Replaces the content before it is sealed. */
   async replace(content: Bytes): Promise<void> {
     await this.discard()
     this.#pending = 0
@@ -111,7 +111,7 @@ export class Draft {
     await this.write(content)
   }
 
-  /** Forgets everything. Rows already in the store are removed, unless the write with the sealed content was committed. */
+  /** Releases memory and disk space. Removes stored rows unless the write with the sealed content was committed. */
   async discard(committed = false): Promise<void> {
     this.#pieces = []
     this.#uncount()
@@ -126,7 +126,7 @@ export class Draft {
     this.#counted = 0
   }
 
-  /** What is not in the store yet. Joining a small message costs less than handling its pieces, copying a larger one more. */
+  /** Returns content that is not stored. Joining a small message costs less than handling its pieces; copying a larger one costs more. */
   #rest(): readonly Bytes[] {
     if (this.#pending <= maxJoinedBytes && this.#pieces.length !== 1) this.#pieces = [joined(this.#pieces)]
     return this.#pieces
@@ -158,7 +158,7 @@ export class Draft {
   }
 }
 
-/** The content row by row, from the one with this number on. */
+/** Reads the content row by row, starting at `firstRow`. */
 export async function* readContent(database: Database, organizationId: string, ref: ContentRef, firstRow = 0): AsyncIterable<Bytes> {
   for (let row = firstRow; row < ref.rows; row++) yield await readRow(database, organizationId, ref.id, row)
 }
@@ -169,7 +169,7 @@ async function readRow(database: Database, organizationId: string, id: string, r
   return entry.value
 }
 
-/** The content in one piece, behind the prefix. Each row can be freed once it is copied. */
+/** Reads the content in one piece after `prefix`. Each row can be freed once it is copied. */
 export async function readWholeContent(database: Database, organizationId: string, ref: ContentRef, prefix = ''): Promise<Bytes> {
   const first = Buffer.from(prefix)
   const whole = Buffer.allocUnsafeSlow(first.length + ref.size)
@@ -182,12 +182,12 @@ export async function readWholeContent(database: Database, organizationId: strin
   return whole
 }
 
-/** Longer than any message is on its way in, whatever clocks of daemons say. */
+/** Longer than any message takes to arrive, with any difference between the clocks of daemons. */
 const longestDraftMs = 86_400_000
 
 /**
- * Removes the rows of content whose acceptance never came. Only for the start after a crash, before anything is taken in: it would
- * remove drafts that are still being written. Beside other daemons, those that have been left for a day. Returns how many contents went.
+ * Removes rows of content that was never accepted. Call it only at a start, before any content arrives, because it would remove unfinished
+ * drafts. If other daemons share the store, it removes drafts older than a day. Returns the number of removed contents.
  */
 export async function sweepAbandonedContent(database: Database): Promise<number> {
   let swept = 0

@@ -1,8 +1,8 @@
-/** The cursors of lists: opaque to clients, good for the list that gave them out and for no other. */
+/** Cursors of lists: opaque to clients, and valid only for the list that returned them. */
 import { hash } from 'node:crypto'
 import { elementsOf, pack, within, type Element } from './tuple.ts'
 
-/** A cursor that no page of the list gave out: another list's, cut or made up. */
+/** The cursor does not come from this list, or it is truncated or invented. */
 export class CursorInvalid extends Error {
   override readonly name = 'CursorInvalid'
 
@@ -13,19 +13,19 @@ export class CursorInvalid extends Error {
 
 const listMarkBytes = 6
 
-/** Identifies a list without saying which it is. */
+/** Identifies a list without revealing it. */
 const listMark = (prefix: Uint8Array): Buffer => hash('sha256', prefix, 'buffer').subarray(0, listMarkBytes)
 
 /**
- * A cursor that stands on a key: what of it goes on behind the list's prefix, so that the address a list was asked for is not in it,
- * and addresses of pages in logs and browsers hold none.
+ * Returns a cursor for a key. It contains only the part of the key after the prefix of the list, so that addresses in filters do not appear
+ * in logs and browser histories.
  */
 export function cursorAt(prefix: readonly Element[], key: Uint8Array): string {
   const first = pack(prefix)
   return Buffer.concat([listMark(first), key.subarray(first.length)]).toString('base64url')
 }
 
-/** The key that a cursor of the list stands on. Throws `CursorInvalid`. */
+/** Returns the key of a cursor. Throws `CursorInvalid`. */
 export function keyAt(prefix: readonly Element[], cursor: string): Uint8Array {
   const { start, end } = within(prefix)
   const given = Buffer.from(cursor, 'base64url')
@@ -33,12 +33,12 @@ export function keyAt(prefix: readonly Element[], cursor: string): Uint8Array {
   const isOfList = given.subarray(0, listMarkBytes).equals(listMark(first))
   const key = Buffer.concat([first, given.subarray(listMarkBytes)])
   const isInside = isOfList && Buffer.compare(key, start) >= 0 && Buffer.compare(key, end) < 0
-  // decoding skips what is no base64url, and a key that was cut can still lie inside
+  // decoding skips characters outside base64url, and a truncated key can still be inside the list
   if (!isInside || given.toString('base64url') !== cursor || !elementsOf(key)) throw new CursorInvalid()
   return key
 }
 
-/** The first key after this one. */
+/** Returns the first possible key after this key. */
 export const keyAfter = (key: Uint8Array): Buffer => Buffer.concat([key, Buffer.of(0)])
 
 /** Returns the range of the keys after the cursor, in the direction of the walk. */

@@ -1,4 +1,4 @@
-/** Records over the ordered map: typed reads inside one organization, lists by cursor, and commits of a `Change`. */
+/** Records in an ordered map: typed reads within one organization, lists with cursors, and commits of a `Change`. */
 import { Change, decode, fillName } from './change.ts'
 import { cursorAt, cursorRange, keyAfter } from './cursor.ts'
 import type { Daemons } from './daemons/daemons.ts'
@@ -26,44 +26,44 @@ import { inSteps } from './in-steps.ts'
 import { decodeRecord } from './record-version.ts'
 import { pack, unpack, within, type Element } from './tuple.ts'
 
-/** What a caller can reach: one organization, and when `bound` only what belongs to one project or to no project. */
+/** Access of a caller: one organization; with `bound`, only records of one project or without a project. */
 export interface Visibility {
   readonly organizationId: string
   readonly projectId?: string
   readonly bound?: boolean
-  /** Projects that are being deleted: what belongs to them is not there any more. */
+  /** Projects that are being deleted. Their records are hidden. */
   readonly hiddenProjects?: ReadonlySet<string> | undefined
 }
 
-/** A part of a list. The cursor continues it; undefined means that this was the end. */
+/** A part of a list. The cursor continues it; it is undefined at the end. */
 export interface Page<T> {
   readonly rows: readonly T[]
   readonly nextCursor: string | undefined
 }
 
 export interface ListOptions {
-  /** The index to walk, and the first of its values; without it, all records by id, or those with the first of their place. */
+  /** The index to walk, and its first values. Without an index, all records by id, or by the first elements of their place. */
   readonly index?: string
   readonly values?: readonly Element[]
   readonly limit: number
   readonly cursor?: string | undefined
-  /** Newest (largest) first; this is the default. */
+  /** Smallest first. By default, the largest (newest) come first. */
   readonly ascending?: boolean
-  /** Begins behind these elements of the keys, which follow `values`; for ascending lists, and only without a cursor. */
+  /** Starts after these elements of the keys, which follow `values`. Only for ascending lists without a cursor. */
   readonly after?: readonly Element[] | undefined
-  /** The list is for work of the daemon, which goes on while writes of the log are lost. */
+  /** The list serves work of the daemon, which continues while writes of the log are lost. */
   readonly forWork?: true
 }
 
-/** Chooses among the rows of a list what no index can choose. */
+/** Selects rows of a list by criteria that have no index. */
 export interface Sieve<R> {
-  /** What happens to a record; `end` says that neither it nor any behind it is wanted. */
+  /** `take` keeps the record, `pass` skips it, and `end` skips it and all later records. */
   sort(record: R): 'take' | 'pass' | 'end'
-  /** A page ends behind so many rows, taken or not. */
+  /** The page ends after this number of rows. */
   readonly maxLooks: number
 }
 
-/** Records of an index are read so many at once at most. */
+/** Largest number of records of an index that are read at once. */
 const maxStep = 128
 
 export class Database {
@@ -77,7 +77,7 @@ export class Database {
   #commits = 0
   readonly #ids = new RecordIds()
   readonly #ordered: OrderedCommits
-  /** What is known to be empty, and how many writes that fill have begun or ended. */
+  /** Kinds and organizations without records, and the number of started and finished writes that can fill them. */
   readonly #empty = new Set<string>()
   #fillings = 0
 
@@ -94,8 +94,8 @@ export class Database {
   }
 
   /**
-   * Another one whenever settings of the organization were written, here or by another daemon; caches compare it. Where several daemons
-   * share the store, one that cannot look into it is given another one each time.
+   * Changes with each write to settings of the organization, by any daemon. Caches compare it. If this daemon cannot read the value that
+   * daemons share, each call returns a new number.
    */
   generation(organizationId: string): number {
     return (this.#generations.get(organizationId) ?? 0) + (this.#shared?.generation(organizationId) ?? 0)
@@ -111,20 +111,23 @@ export class Database {
   }
 
   /**
-   * A new id for this change, which sorts after every one of its prefix that was asked for here. Commit it at once: then records become
-   * visible in the order of their ids, and who has seen the latest has missed none before it, once `settled` says so.
+   * Creates an id for this change that sorts after all earlier ids of the prefix. Commit the change immediately. Records become visible in
+   * the order of their ids: after `settled` resolves, no record with a smaller id can appear.
    */
   orderedId(change: Change, prefix: string, nowMs: number): string {
     change.orderedId = this.#ordered.next(prefix, nowMs)
     return change.orderedId
   }
 
-  /** Resolves when nothing with an ordered id up to this one becomes visible any more; with true where something may have since a look. */
+  /**
+   * Resolves when no record with an ordered id up to this id can become visible. Resolves with true if such a record may have appeared
+   * since the last read.
+   */
   settled(id: string): Promise<boolean> {
     return this.#ordered.settle(id)
   }
 
-  /** Another one when changes were committed, or may have been by another daemon. */
+  /** Changes after each commit, and when another daemon may have committed. */
   get commits(): number {
     return this.#shared ? ++this.#commits : this.#commits
   }
@@ -146,36 +149,38 @@ export class Database {
     return result
   }
 
-  /** Whether `isEmpty` was found to be so and holds still; false is no answer. */
+  /** True if `isEmpty` returned true and no write has changed it since. False means unknown. */
   isKnownEmpty<R extends Identified>(kind: RecordKind<R>, organizationId: string): boolean {
     return this.#empty.has(fillName(kind.name, organizationId))
   }
 
-  /** Notified of the tallies of each change as soon as it is durable; must not throw. */
+  /** Calls the listener with the tallies of each change as soon as it is durable. The listener must not throw. */
   onTallied(listener: (tallies: readonly Tally[]) => void): void {
     this.#onTallied = listener
   }
 
-  /** Has other daemons publish the tallies of this organization too, until the returned function is called. */
+  /** Makes other daemons publish the tallies of this organization until the returned function is called. */
   follow(organizationId: string): () => void {
     return this.#shared?.follow(organizationId) ?? ((): void => {})
   }
 
-  /** Notified of work that changes schedule (`Change.schedule`) as soon as it is durable. What was scheduled before is in the store. */
+  /**
+   * Calls the listener with places that changes schedule (`Change.schedule`) as soon as they are durable. Earlier places are in the store.
+   */
   onWork(worker: string, listener: (places: ReadonlySet<string>) => void): void {
     this.#workers.set(worker, listener)
   }
 
   /**
-   * Whether the organization has no record of a kind that is often empty. Found out once, and remembered until this
-   * process writes one; asked each time where several daemons share the store.
+   * Returns whether the organization has no record of an often empty kind. A single daemon reads this once and remembers it until it writes
+   * such a record. Daemons that share a store read it each time.
    */
   async isEmpty<R extends Identified>(kind: RecordKind<R>, organizationId: string): Promise<boolean> {
     const name = fillName(kind.name, organizationId)
     if (this.#empty.has(name)) return true
     const before = this.#fillings
     for await (const _row of this.kv.range({ ...within([organizationId, kind.name]), limit: 1, whole: true })) return false
-    if (kind.isOftenEmpty && !this.#shared && before === this.#fillings) this.#empty.add(name) // otherwise a write came between, or may
+    if (kind.isOftenEmpty && !this.#shared && before === this.#fillings) this.#empty.add(name) // otherwise a write happened in between, or may have
     return true
   }
 
@@ -191,13 +196,13 @@ export class Database {
     return entry && visible(kind, reach, toStored(kind, entry))
   }
 
-  /** Where the record with this id stands; undefined when there is none. */
+  /** Returns the key of a record by id; undefined if it does not exist. */
   async keyFor(kind: AnyKind, organizationId: string, id: string): Promise<Bytes | undefined> {
     if (!kind.place) return recordKey(kind, organizationId, id)
     return placedKey(kind, organizationId, await this.kv.get(idRow(kind, id)))
   }
 
-  /** A record may move between the two looks; then they are taken again. */
+  /** Repeats the reads if the record moved between them. */
   async #placed(kind: AnyKind, organizationId: string, id: string): Promise<Entry | undefined> {
     for (let before: Bytes | undefined; ;) {
       const key = await this.keyFor(kind, organizationId, id)
@@ -207,14 +212,14 @@ export class Database {
     }
   }
 
-  /** The record as it is now; as given where it has not changed since, which costs no decoding. */
+  /** Returns the current version of the record. An unchanged record is returned as given, without decoding. */
   async newest<R extends Identified>(kind: RecordKind<R>, reach: Visibility, known: Stored<R>): Promise<Stored<R> | undefined> {
     const entry = await this.kv.get(keyOf(kind, reach.organizationId, known.record))
     if (!entry && kind.place) return this.get(kind, reach, known.record.id)
     return entry && visible(kind, reach, entry.version === known.version ? known : toStored(kind, entry))
   }
 
-  /** By many ids at once, each in its place of the answer. Where the place of a record is known too, its id is not looked up. */
+  /** Reads many ids at once; the result has their order. If the place of a record is known, its id is not looked up. */
   async getMany<R extends Identified>(
     kind: RecordKind<R>,
     reach: Visibility,
@@ -238,13 +243,13 @@ export class Database {
     return Promise.all(found.map(async (entry, i) => entry ?? (keys[i] && this.#placed(kind, organizationId, ids[i] ?? ''))))
   }
 
-  /** The records that stand for their organizations, each in its place of the answer. Not for what a tenant can reach. */
+  /** Reads the record that represents each organization; the result has their order. Not for access by tenants. */
   async getOwn<R extends Identified>(kind: RecordKind<R>, organizationIds: readonly string[]): Promise<(Stored<R> | undefined)[]> {
     const entries = await this.kv.getMany(organizationIds.map((id) => recordKey(kind, id, id)))
     return entries.map((entry) => entry && toStored(kind, entry))
   }
 
-  /** By a unique index inside the organization. */
+  /** Finds a record by a unique index of the organization. */
   async find<R extends Identified>(
     kind: RecordKind<R>,
     reach: Visibility,
@@ -255,7 +260,7 @@ export class Database {
     return row && this.get(kind, reach, textOf(row))
   }
 
-  /** By many values of a unique index, each in its place of the answer; two reads in all, one when nothing is found. */
+  /** Finds records by values of a unique index; the result has their order. Two reads in total, or one if nothing is found. */
   async findMany<R extends Identified>(
     kind: RecordKind<R>,
     reach: Visibility,
@@ -275,7 +280,7 @@ export class Database {
     return answer
   }
 
-  /** By a store-wide unique value; the organization comes with the record. */
+  /** Finds a record by a value that is unique in the store, and returns its organization. */
   async lookup<R extends Identified>(
     kind: RecordKind<R>,
     index: string,
@@ -288,7 +293,7 @@ export class Database {
     return stored && { ...stored, organizationId }
   }
 
-  /** The values of a store-wide index of texts from `from` up to `until`, at most `limit`. */
+  /** Returns values of a store-wide text index from `from` up to `until`, at most `limit`. */
   async lookupTexts(kind: AnyKind, index: string, range: { from: string; until: string; limit: number }): Promise<string[]> {
     const key = (text: string): Bytes => pack([...lookupPrefix(kind.name, index), text])
     const found: string[] = []
@@ -298,8 +303,8 @@ export class Database {
   }
 
   /**
-   * One page of records in index order, in one walk; the records behind an index are read in steps. Rows outside the reach, and those
-   * that `sieve` does not take, are passed over; the cursor stands behind the last row looked at. Throws `CursorInvalid`.
+   * Returns one page of records in index order, in one walk. Records of an index are read in steps. Rows that are inaccessible, or that
+   * `sieve` passes, are skipped. The cursor follows the last row that was read. Throws `CursorInvalid`.
    */
   async list<R extends Identified>(
     kind: RecordKind<R>,
@@ -318,7 +323,7 @@ export class Database {
     if (limit === 0) return { rows, nextCursor: undefined }
     const maxLooks = sieve?.maxLooks ?? Infinity
     let looks = 0
-    // at first no more than the page can take; what is passed over makes the steps grow
+    // starts with the size of the page and grows with the number of skipped rows
     let size = options.index ? Math.min(limit, maxLooks, maxStep) : 1
     for await (const { step, hasMore } of inSteps(entries, () => size)) {
       const found = await this.recordsOf(kind, reach, step, options.index !== undefined)
@@ -336,7 +341,7 @@ export class Database {
     return { rows, nextCursor: undefined }
   }
 
-  /** The records that rows of an index stand for, or that rows are; each in its place of the answer. */
+  /** Reads the records of index rows, or decodes rows that are records; the result has their order. */
   async recordsOf<R extends Identified>(
     kind: RecordKind<R>,
     reach: Visibility,
@@ -346,7 +351,7 @@ export class Database {
     return isIndex ? this.getMany(kind, reach, rows.map(idIn)) : rows.map((entry) => visible(kind, reach, toStored(kind, entry)))
   }
 
-  /** Every record of a kind, for kinds that are few by nature. `work` goes on while writes of the log are lost. */
+  /** Reads all records of a kind with few records. Reads for `work` continue while writes of the log are lost. */
   async all<R extends Identified>(kind: RecordKind<R>, reach: Visibility, use: 'work' | 'shown' = 'work'): Promise<Stored<R>[]> {
     const rows: Stored<R>[] = []
     for await (const entry of this.kv.range({ ...within([reach.organizationId, kind.name]), whole: use === 'work' ? true : use })) {
@@ -356,7 +361,7 @@ export class Database {
     return rows
   }
 
-  /** Deletes what `Change.expire` named and whose time has come, in small writes. Returns how many keys were due. */
+  /** Deletes expired keys (`Change.expire`) in small writes. Returns the number of expired keys. */
   async sweep(nowMs: number, stepRows = 500): Promise<number> {
     let swept = 0
     for (;;) {
@@ -369,19 +374,19 @@ export class Database {
         const target = unpack(key)[3]
         if (!(target instanceof Uint8Array)) continue
         const entry = await this.kv.get(target)
-        if (entry && entry.version !== version) continue // written again since, and due at another time or never
+        if (entry && entry.version !== version) continue // written again, with another expiry or without one
         change.checks.push({ key: target, version: entry?.version })
         change.deletes.push(target)
       }
       if (rows === 0) return swept
       const result = await this.kv.write(change)
-      if (result.ok) swept += rows // otherwise a key was written meanwhile, and the next look sees it
+      if (result.ok) swept += rows // otherwise a key was written at the same time, and the next sweep reads it
     }
   }
 }
 
 const textOf = ({ value }: Entry): string => Buffer.from(value).toString('utf8')
-/** The record that a row of an index stands for. */
+/** Returns the record id of an index row. */
 const idIn = ({ key }: Entry): string => String(unpack(key).at(-1))
 export const toStored = <R extends Identified>(kind: RecordKind<R>, entry: Entry): Stored<R> => ({
   record: decodeRecord(kind, entry),
@@ -393,5 +398,3 @@ function visible<R extends Identified>(kind: RecordKind<R>, reach: Visibility, s
   if (project === undefined) return stored
   return reach.hiddenProjects?.has(project) || (reach.bound && project !== reach.projectId) ? undefined : stored
 }
-
-/** Entries in steps of `sizeNow()`, and whether any follow. */

@@ -44,7 +44,7 @@ export class RecordIds {
   }
 }
 
-/** Ids of one prefix that sort in the order in which this made them, also when the clock goes back. */
+/** Creates ids of one prefix that sort in their order of creation, even if the clock goes back. */
 export class OrderedIds {
   readonly #ids: RecordIds
   readonly #prefix: string
@@ -56,7 +56,7 @@ export class OrderedIds {
     this.#prefix = prefix
   }
 
-  /** Its time is `nowMs`, or later where that is needed for the order. */
+  /** Uses `nowMs`, or a later time if the order requires it. */
   next(nowMs: number): string {
     this.#latestMs = Math.max(this.#latestMs, nowMs)
     const id = this.#ids.next(this.#prefix, this.#latestMs)
@@ -64,7 +64,7 @@ export class OrderedIds {
     return this.#latest
   }
 
-  /** Every later one sorts behind this one too. */
+  /** Makes all later ids sort after this id. */
   pass(id: string): void {
     if (id <= this.#latest) return
     this.#latest = id

@@ -1,7 +1,7 @@
-/** Rows of a range in steps, so that the records of a step are read at once. */
+/** Reads rows of a range in steps, so that the records of a step can be read at once. */
 import type { Entry } from './kv.ts'
 
-/** Entries in steps of `sizeNow()`, and whether any follow. */
+/** Yields entries in steps of `sizeNow()`, with a flag for further entries. */
 export async function* inSteps(
   entries: AsyncIterable<Entry>,
   sizeNow: () => number,

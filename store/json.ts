@@ -1,4 +1,4 @@
-/** JSON values as the bytes that are stored. */
+/** Encodes values as JSON bytes and decodes them. */
 import type { Bytes } from './kv.ts'
 
 export const encode = (value: unknown): Bytes => Buffer.from(JSON.stringify(value))

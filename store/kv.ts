@@ -1,50 +1,50 @@
 /**
- * The store's one interface: an ordered map from byte keys to byte values with conditional atomic writes,
- * shaped like FoundationDB's. Everything above it works on any implementation that passes the contract suite.
+ * The only interface of the store: an ordered map of byte keys to byte values with conditional atomic writes, like FoundationDB's. All
+ * layers above it work with any implementation that passes the contract suite.
  */
 export type Bytes = Uint8Array
 
-/** Octets of all pieces. */
+/** Returns the number of octets in all pieces. */
 export function lengthOf(pieces: readonly Bytes[]): number {
   let length = 0
   for (const piece of pieces) length += piece.length
   return length
 }
 
-/** Pieces joined; a single piece is not copied. */
+/** Joins pieces. A single piece is not copied. */
 export const joined = (pieces: readonly Bytes[]): Bytes => (pieces.length === 1 && pieces[0] ? pieces[0] : Buffer.concat(pieces))
 
-/** A stored value; `version` changes with every write of the key and never repeats. */
+/** A stored value. `version` changes with each write of the key and never repeats. */
 export interface Entry {
   readonly key: Bytes
   readonly value: Bytes
   readonly version: bigint
 }
 
-/** Keys from `start` (inclusive) to `end` (exclusive) in byte order, or backwards. */
+/** Keys from `start` (inclusive) to `end` (exclusive), in byte order or reversed. */
 export interface Range {
   readonly start: Bytes
   readonly end: Bytes
   readonly limit?: number
   readonly reverse?: boolean
-  /** Values may come empty, which spares those that stand apart from being read. */
+  /** Values may be empty. This saves reading values that are stored separately. */
   readonly keysOnly?: boolean
   /**
-   * Throws `StoreDamaged` for rows that damage may hide. `shown`: for lists that people read, also while writes are lost of which nothing
-   * tells the rows.
+   * Throws `StoreDamaged` for rows that damage may hide. With `shown`, for lists that people read, also while lost writes of the log may
+   * hide unknown rows.
    */
   readonly whole?: boolean | 'shown'
 }
 
-/** Holds when the key still has this version; `undefined` means the key must be absent, and must be set by the same write. */
+/** Requires that the key has this version. `undefined` requires that the key is absent and that the same write sets it. */
 export interface Check {
   readonly key: Bytes
   readonly version: bigint | undefined
 }
 
 /**
- * A change of a counter, applied at commit in the order of arrival, so that hot counters never conflict.
- * With `limit`, the whole write fails when the counter would pass it (a negative delta never fails).
+ * Adds to a counter at commit, in order of arrival, so that busy counters never conflict. With `limit`, the whole write fails if the
+ * counter would exceed it. A negative delta never fails.
  */
 export interface Add {
   readonly key: Bytes
@@ -53,31 +53,31 @@ export interface Add {
 }
 
 /**
- * Adds to counts by name that share one value, which `get` and `range` show: see `tally.ts`. Applied like `Add`, and never refused; a
- * key of tallies is not set or checked otherwise.
+ * Adds to named counts in one value, which `get` and `range` return; see `tally.ts`. Applied like `Add`, and never refused. Only tallies
+ * may write such a key.
  */
 export interface Tally {
   readonly key: Bytes
   readonly names: readonly string[]
-  /** Added to each of the names; 1 by default. */
+  /** Added to each name; 1 by default. */
   readonly delta?: number
-  /** The value keeps so many subjects at most. */
+  /** Largest number of subjects in the value. */
   readonly maxSubjects?: number
 }
 
-/** A value in pieces is stored as one. */
+/** Pieces are stored as one value. */
 export interface Setting {
   readonly key: Bytes
   readonly value: Bytes | readonly Bytes[]
-  /** The writer knows that nothing has ever had this key. */
+  /** The key has never existed. */
   readonly isNew?: true | undefined
-  /** It is not expected to be read soon. */
+  /** The value is unlikely to be read soon. */
   readonly isCold?: true | undefined
 }
 
 /**
- * All of it happens, or nothing: when a check fails or a counter would pass its limit. Deletes come before sets, so a key in
- * both is set. A key holds a value or a counter, never both: `get` and `range` show values only, `deletes` takes either.
+ * Applied completely or not at all: a failed check or an exceeded limit prevents the whole write. Deletes are applied before sets, so a key
+ * in both is set. A key has either a value or a counter. `get` and `range` return values only; `deletes` accepts both.
  */
 export interface Write {
   readonly checks: readonly Check[]
@@ -87,27 +87,27 @@ export interface Write {
   readonly tallies?: readonly Tally[]
 }
 
-/** The outcome of a write; `version` is that of all keys it set. `conflict`: a check failed; `limit`: a counter would pass its limit. */
+/** Outcome of a write. All keys that it set have `version`. `conflict`: a check failed. `limit`: a counter would exceed its limit. */
 export type WriteResult =
   { readonly ok: true; readonly version: bigint } | { readonly ok: false; readonly reason: 'conflict' | 'limit'; readonly key: Bytes }
 
-/** An ordered, durable map. Errors of the medium are fatal: see `StoreFailure`. */
+/** An ordered, durable map. Storage errors are fatal: see `StoreFailure`. */
 export interface Kv extends AsyncDisposable {
   /** Throws `StoreDamaged` for a row that damage may hide. */
   get(key: Bytes): Promise<Entry | undefined>
   getMany(keys: readonly Bytes[]): Promise<(Entry | undefined)[]>
   range(range: Range): AsyncIterable<Entry>
-  /** The counter's value, 0 when it was never added to. */
+  /** Returns the value of a counter; 0 if nothing was added. */
   counter(key: Bytes): Promise<number>
-  /** The values of many counters, each in its place; one look for all of them. */
+  /** Returns the values of many counters in their order, with one read. */
   counters(keys: readonly Bytes[]): Promise<number[]>
-  /** Resolves once durable (fsynced), or with the reason why nothing was written. */
+  /** Resolves when the write is durable (fsynced), or with the reason for its refusal. */
   write(write: Write): Promise<WriteResult>
 }
 
 /**
- * The medium failed. When a write failed, the process must stop accepting at once and end: what was acknowledged later could
- * be lost. When one value cannot be read, `key` names it. An undecided write failed, and the next start may find it.
+ * Storage failed. After a failed write, the process must stop accepting mail at once and end, because later acknowledgements could be lost.
+ * `key` names a value that cannot be read. If the outcome of a write is unknown, the next start may find it.
  */
 export class StoreFailure extends Error {
   override readonly name: string = 'StoreFailure'
@@ -121,20 +121,20 @@ export class StoreFailure extends Error {
   }
 }
 
-/** What was stored is damaged, and cannot be read or relied on. Writing goes on. */
+/** Stored data is damaged and cannot be read or trusted. Writing continues. */
 export class StoreDamaged extends StoreFailure {}
 
-/** Where large values stand is away: nothing was written or read. The same again may succeed later, and the process goes on. */
+/** The storage of large values is unreachable: nothing was read or written. A repetition may succeed later, and the process continues. */
 export class StoreAway extends Error {
   override readonly name = 'StoreAway'
 }
 
-/** Another process owns the data folder, or it cannot be opened; the message says what to do. */
+/** Another process uses the data folder, or it cannot be opened. The message gives the next step. */
 export class StoreUnavailable extends Error {
   override readonly name = 'StoreUnavailable'
 }
 
-/** Another process has the data folder open. */
+/** Another process has opened the data folder. */
 export class StoreInUse extends StoreUnavailable {
   readonly lockFile: string
 
@@ -145,7 +145,7 @@ export class StoreInUse extends StoreUnavailable {
   }
 }
 
-/** The store is damaged and is not opened; `problems` are one sentence each. */
+/** The store is damaged and was not opened. `problems` has a sentence for each problem. */
 export class DamagedFolder extends StoreUnavailable {
   readonly problems: readonly string[]
 
@@ -156,13 +156,13 @@ export class DamagedFolder extends StoreUnavailable {
   }
 }
 
-/** What content that is not accepted yet takes of the disk. */
+/** Disk space of content that is not accepted yet. */
 export interface DraftRoom {
-  /** Counts bytes that are about to be written for an owner. Throws when there is no room for them. */
+  /** Reserves bytes for an owner before they are written. Throws if there is no room. */
   take(owner: string, bytes: number): void
-  /** Their content is accepted, or is none any more. */
+  /** Releases bytes whose content was accepted or deleted. */
   release(owner: string, bytes: number): void
-  /** They were deleted. Their space comes back when the store collects it. */
+  /** Reports deleted bytes, which stay on disk until the store collects them. */
   removed(bytes: number): void
 }
 

@@ -1,41 +1,41 @@
-/** Lists that are put together from several ranges of one kind, each in the same order: a cursor stands on a place in that order. */
+/** Lists that combine several ranges in a common order. A cursor is a place in this order. */
 import { cursorAt, CursorInvalid, keyAfter, keyAt } from './cursor.ts'
 import type { Database, Page, Sieve, Visibility } from './database.ts'
 import type { Bytes, Entry } from './kv.ts'
 import type { Identified, RecordKind, Stored } from './record-kind.ts'
 import { pack, unpack, within, type Element } from './tuple.ts'
 
-/** One of the ranges. */
+/** A range of a combined list. */
 export interface Source<R> {
-  /** What all its keys begin with. */
+  /** Prefix of all its keys. */
   readonly prefix: readonly Element[]
-  /** Its rows are those of an index; otherwise they are the records. */
+  /** True if the rows are index rows, false if they are records. */
   readonly isIndex: boolean
-  /** The place in the common order of a row with this behind the prefix; unlike that of any other row. */
+  /** Returns the place of a row in the common order, from the elements after the prefix. Places are unique. */
   readonly placeOf: (rest: readonly Element[]) => readonly Element[]
-  /** What would stand behind the prefix at a place. */
+  /** Returns the elements after the prefix for a place. */
   readonly restAt: (place: readonly Element[]) => readonly Element[]
-  /** Another source has this record. */
+  /** Returns true if another source has this record. */
   readonly skips?: (record: R) => boolean
 }
 
 export interface Merge<R> {
   readonly sources: readonly Source<R>[]
-  /** Oldest (smallest) first; the largest by default. */
+  /** Smallest (oldest) first; by default, largest first. */
   readonly ascending?: boolean
-  /** Begins behind this place. */
+  /** Starts after this place. */
   readonly from?: readonly Element[] | undefined
-  /** Records that are wanted, as far as that is known. */
+  /** Expected number of records, if known. */
   readonly expected: number
 }
 
-/** A row; `stored` is undefined when its record is out of reach, or that of another source. */
+/** A row. `stored` is undefined if the record is inaccessible or belongs to another source. */
 interface Merged<R> {
   readonly place: readonly Element[]
   readonly stored: Stored<R> | undefined
 }
 
-/** Rows of one source are read so many at once at most. */
+/** Largest number of rows of a source that are read at once. */
 const maxStep = 128
 
 class Run<R extends Identified> {
@@ -45,7 +45,7 @@ class Run<R extends Identified> {
   #rows: readonly Merged<R>[] = []
   #at = 0
   #isOver = false
-  /** Of the row that is next. */
+  /** Key of the next row. */
   head: Bytes | undefined
 
   constructor(source: Source<R>, { from, ascending = false }: Merge<R>, step: number) {
@@ -56,7 +56,7 @@ class Run<R extends Identified> {
     this.#step = step
   }
 
-  /** Looks at the next row. */
+  /** Reads the next row. */
   async advance(database: Database, kind: RecordKind<R>, reach: Visibility): Promise<void> {
     if (this.#at === this.#rows.length && !this.#isOver) await this.#read(database, kind, reach)
     const next = this.#rows[this.#at]
@@ -85,7 +85,7 @@ class Run<R extends Identified> {
   }
 }
 
-/** The rows of all sources in their order. */
+/** Yields the rows of all sources in the common order. */
 export async function* merged<R extends Identified>(
   database: Database,
   kind: RecordKind<R>,
@@ -110,13 +110,13 @@ export interface MergedPage<R> extends Omit<Merge<R>, 'expected'> {
   readonly name: readonly Element[]
   readonly limit: number
   readonly cursor?: string | undefined
-  /** Whether a row can stand there: what a cursor says may be made up. */
+  /** Returns whether a place is valid: cursors can be invented. */
   readonly isPlace: (place: readonly Element[]) => boolean
 }
 
 /**
- * One page. `name` makes the cursors those of one list. Rows outside the reach, and those that the sieve does not take, are passed over;
- * the cursor stands behind the last row looked at. Throws `CursorInvalid`.
+ * Returns one page. `name` binds the cursors to one list. Rows that are inaccessible, or that the sieve passes, are skipped. The cursor
+ * follows the last row that was read. Throws `CursorInvalid`.
  */
 export async function mergedPage<R extends Identified>(
   database: Database,

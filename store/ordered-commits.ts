@@ -1,13 +1,13 @@
 /**
- * Records that become visible in the order of their ids. One process makes its ids as it commits; where several share a store, a reader
- * has what is before an id committed, or called off, in all of them before it takes the id for the latest.
+ * Makes records visible in the order of their ids. A single process creates ids as it commits. If several processes share a store, a reader
+ * waits until all of them have committed or canceled the ids before an id.
  */
 import type { Daemons } from './daemons/daemons.ts'
 import { OrderedIds, type RecordIds } from './ids.ts'
 import type { WriteResult } from './kv.ts'
 
 const topic = 'ordered'
-/** Ids are given out right before their commit; those that fail to come to it are called off. */
+/** Ids are created directly before their commit. Ids without a commit are canceled. */
 const maxOpen = 10_000
 
 export class OrderedCommits {
@@ -15,14 +15,14 @@ export class OrderedCommits {
   readonly #unusedMs: number
   readonly #ids: RecordIds
   readonly #orderedIds = new Map<string, OrderedIds>()
-  /** Ids that may become visible, in their order. */
+  /** Ids that may become visible, in order. */
   readonly #open = new Map<string, 'given' | 'committing'>()
-  /** Resolves when one of them is committed, or begins to be. */
+  /** Resolves when a commit starts or ends. */
   #changed: PromiseWithResolvers<void> | undefined
-  /** By prefix: up to this id, what is not visible never will be, at any daemon. */
+  /** By prefix, the largest id below which no further id can become visible at any daemon. */
   readonly #settled = new Map<string, string>()
 
-  /** `unusedMs`: an id that is waited for so long while no commit begins with it is called off. */
+  /** `unusedMs`: time after which an id without a commit is canceled if a reader waits for it. */
   constructor(daemons: Daemons, ids: RecordIds, unusedMs = 5000) {
     this.#daemons = daemons
     this.#ids = ids
@@ -30,7 +30,7 @@ export class OrderedCommits {
     daemons.onAsked(topic, (ids) => Promise.all(ids.map((id) => this.#settleHere(id))))
   }
 
-  /** Sorts after every id of its prefix that was given out, or settled, here. Its time is `nowMs`, or later where the order needs that. */
+  /** Creates an id that sorts after all created and settled ids of its prefix. Its time is `nowMs`, or later if the order requires it. */
   next(prefix: string, nowMs: number): string {
     const id = this.#idsOf(prefix).next(nowMs)
     if (this.#daemons.isAlone) return id
@@ -39,7 +39,7 @@ export class OrderedCommits {
     return id
   }
 
-  /** Writes what becomes visible with the id. A conflict when the id was called off; what failed can be written again. */
+  /** Writes the records of an id. Returns a conflict if the id was canceled. A failed write can be repeated. */
   async commit(id: string, write: () => Promise<WriteResult>): Promise<WriteResult> {
     if (this.#daemons.isAlone) return write()
     if (!this.#open.has(id)) return { ok: false, reason: 'conflict', key: Buffer.from(id) }
@@ -56,8 +56,8 @@ export class OrderedCommits {
   }
 
   /**
-   * Resolves when nothing before this id becomes visible any more: with true where something may have since the caller looked, with false
-   * where all of it was visible then.
+   * Resolves when no earlier id can become visible: with true if a record may have become visible since the read of the caller, with false
+   * if all records were visible then.
    */
   async settle(id: string): Promise<boolean> {
     if (this.#daemons.isAlone || id <= (this.#settled.get(prefixOf(id)) ?? '')) return false
@@ -111,7 +111,7 @@ export class OrderedCommits {
 
 const prefixOf = (id: string): string => id.slice(0, id.indexOf('_'))
 
-/** Time that passes, and can be called off. */
+/** Starts a timer that can be canceled. */
 function pause(ms: number): { isOver: boolean; readonly over: Promise<void>; cancel(): void } {
   const { promise: over, resolve } = Promise.withResolvers<void>()
   const timer = setTimeout(() => {

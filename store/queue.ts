@@ -1,4 +1,4 @@
-/** The delivery queue as rows ordered by destination, project and due time. Claims read the head of a range; nothing ever scans it. */
+/** The delivery queue: rows ordered by destination, project and due time. Claims read the start of a range; nothing scans the queue. */
 import { decode, encode, type Change } from './change.ts'
 import type { Database } from './database.ts'
 import type { Bytes, Entry } from './kv.ts'
@@ -6,62 +6,62 @@ import { globalKey } from './record-kind.ts'
 import { pack, unpack, within, type Element } from './tuple.ts'
 
 /**
- * What a destination has to do for one project, in order of due time. The queue of a destination that several projects use
- * is as many parts, so that none of them stands behind the backlog of another.
+ * Entries of a destination for one project, in order of due time. Each project of a destination has its own part, so that the backlog of
+ * one project does not delay the others.
  */
 export interface QueuePart {
   readonly destinationId: string
   readonly projectId: string
 }
 
-/** A delivery attempt that was begun; that it has ended is said by its entry having gone, or standing elsewhere without it. */
+/** A started delivery attempt. It has ended if its entry is deleted, or is stored elsewhere without it. */
 export interface BegunAttempt {
   /** Attempts of a message count from 1. */
   readonly number: number
   /** Milliseconds since the epoch. */
   readonly startedAt: number
-  /** What is spoken to. */
+  /** Provider that receives the request. */
   readonly provider?: string | undefined
   readonly host?: string | undefined
   readonly port?: number | undefined
 }
 
-/** One message waiting for its next delivery attempt to one destination. */
+/** A message that waits for its next delivery attempt at one destination. */
 export interface QueueEntry extends QueuePart {
-  /** Milliseconds since the epoch; not before then is the attempt made. */
+  /** Time of the next attempt, in milliseconds since the epoch. */
   readonly dueMs: number
   readonly traceId: string
   readonly organizationId: string
-  /** Delivery attempts made so far. */
+  /** Number of delivery attempts so far. */
   readonly attempts: number
-  /** When its first attempt was due, in milliseconds since the epoch; absent until it was put off for the first time. */
+  /** Due time of the first attempt, in milliseconds since the epoch; absent until the entry is deferred. */
   readonly since?: number
-  /** The attempt under way, or that was when the process ended. */
+  /** The attempt in progress, or in progress when the process ended. */
   readonly begun?: BegunAttempt
-  /** When the message was accepted, in milliseconds since the epoch; absent in rows of earlier releases. */
+  /** Time of acceptance, in milliseconds since the epoch; absent in rows of earlier releases. */
   readonly acceptedMs?: number
 }
 
-/** Due times from here on (9999-12-31T23:59:59Z) are places of held entries, which never become due. */
+/** Due times from this value on (9999-12-31T23:59:59Z) belong to held entries, which never become due. */
 export const heldDueMs = 253_402_300_799_000
-/** The place of a held entry: held entries keep the order of their first due times. */
+/** Returns the place of a held entry. Held entries keep the order of their first due times. */
 export const heldPlace = (firstDueMs: number): number => heldDueMs + firstDueMs
 export const isHeldPlace = (dueMs: number): boolean => dueMs >= heldDueMs
 
-/** A place in a part of the queue; entries before it are done. */
+/** A place in a part of the queue. All earlier entries are done. */
 export interface QueuePosition {
   readonly dueMs: number
   readonly traceId: string
 }
 
-/** What of an entry determines its rows. */
+/** Fields of an entry that determine its rows. */
 export type QueueRow = QueuePart & QueuePosition & Pick<QueueEntry, 'since'>
 
 const partKey = ({ destinationId, projectId }: QueuePart, ...rest: readonly Element[]): readonly Element[] =>
   globalKey('queue', destinationId, projectId, ...rest)
 const rowKey = (row: QueueRow): readonly Element[] => partKey(row, row.dueMs, row.traceId)
 
-/** Entries that were put off, by their age; the value says where the entry stands. */
+/** Deferred entries by age. The value contains the place of the entry. */
 export const sinceFamily = 'queue.since'
 const sinceKey = (since: number, traceId: string): readonly Element[] => globalKey(sinceFamily, since, traceId)
 
@@ -73,7 +73,7 @@ export function enqueue(change: Change, entry: QueueEntry): Change {
   return change.add(queueLengthKey, 1)
 }
 
-/** Notes in the row of an entry which attempt has begun, or that none has. The caller checks that the entry is still there. */
+/** Stores the attempt in progress, or its end, in the row of an entry. The caller checks that the entry exists. */
 export const noteBegun = (change: Change, entry: QueueEntry, begun: BegunAttempt | undefined): Change =>
   change.set(rowKey(entry), rowValue(entry, begun))
 
@@ -92,7 +92,7 @@ export function dequeue(change: Change, row: QueueRow): Change {
   return change.delete(rowKey(row)).add(queueLengthKey, -1)
 }
 
-/** Puts an entry off, to another time or part; its age goes on from when its first attempt was due. No attempt is under way then. */
+/** Moves an entry to another time or part without an attempt in progress. Its age still counts from the due time of the first attempt. */
 export const putOff = (change: Change, entry: QueueEntry, next: Omit<QueueEntry, 'since'>): QueueEntry => {
   const { begun: _, ...rest } = next
   const later = { ...rest, since: entry.since ?? entry.dueMs }
@@ -100,29 +100,29 @@ export const putOff = (change: Change, entry: QueueEntry, next: Omit<QueueEntry,
   return later
 }
 
-/** When the first attempt was due of the message that was put off and waits longest; undefined when none was put off. One seek. */
+/** Returns the due time of the first attempt of the oldest deferred message; undefined if no message is deferred. One seek. */
 export async function oldestSince(database: Database): Promise<number | undefined> {
   for await (const { key } of database.kv.range({ ...within(globalKey(sinceFamily)), limit: 1 })) return Number(unpack(key)[2])
   return undefined
 }
 
-/** The row of ages that an entry must have; undefined when it was never put off. */
+/** Returns the age row of an entry; undefined if it was never deferred. */
 export const rowOfAge = ({ since, traceId }: QueueEntry): Uint8Array | undefined =>
   since === undefined ? undefined : pack(sinceKey(since, traceId))
 
-/** The queue row that a row of ages belongs to. */
+/** Returns the queue row of an age row. */
 export function rowOfSince({ key, value }: Pick<Entry, 'key' | 'value'>): Uint8Array {
   const [destinationId, projectId, dueMs] = decode<[string, string, number]>(value)
   return pack(rowKey({ destinationId, projectId, dueMs, traceId: String(unpack(key)[3]) }))
 }
 
-/** Like `dequeue`, for an entry that something else may have taken out. */
+/** Like `dequeue`, for an entry that may be gone. */
 export async function dequeueIfThere(database: Database, change: Change, row: QueueRow): Promise<Change> {
   const stored = await database.kv.get(pack(rowKey(row)))
   return stored ? dequeue(change.check(rowKey(row), stored.version), toQueueEntry(stored)) : change
 }
 
-/** Takes an entry out that waits. False when it does not stand in its place, or its attempt has begun: then nothing changes. */
+/** Removes a waiting entry. Returns false without a change if the entry has moved or its attempt has started. */
 export async function dequeueIfWaiting(database: Database, change: Change, row: QueueRow): Promise<boolean> {
   const stored = await database.kv.get(pack(rowKey(row)))
   const entry = stored && toQueueEntry(stored)
@@ -131,14 +131,14 @@ export async function dequeueIfWaiting(database: Database, change: Change, row: 
   return true
 }
 
-/** Counts all entries, so that metrics never scan. */
+/** Number of all entries, so that metrics need no scan. */
 const queueLengthKey = globalKey('counter', 'queue.length')
-/** Of these, those that are held. */
+/** Number of held entries. */
 const heldLengthKey = globalKey('counter', 'queue.held')
 export const heldLength = (database: Database): Promise<number> => database.kv.counter(pack(heldLengthKey))
 export const queueLength = (database: Database): Promise<number> => database.kv.counter(pack(queueLengthKey))
 
-/** Entries of one part in order of due time, from a position on (inclusive). */
+/** Returns entries of one part in order of due time, from a position (inclusive). */
 export async function queueHead(
   database: Database,
   part: QueuePart,
@@ -153,7 +153,7 @@ export async function queueHead(
   return entries
 }
 
-/** Reads a row of the queue. */
+/** Decodes a queue row. */
 export function toQueueEntry({ key, value }: Pick<Entry, 'key' | 'value'>): QueueEntry {
   const [, , destinationId, projectId, dueMs, traceId] = unpack(key)
   const [organizationId, attempts, since, begun, acceptedMs] =
@@ -170,16 +170,16 @@ export function toQueueEntry({ key, value }: Pick<Entry, 'key' | 'value'>): Queu
 const toBegun = (values: readonly unknown[]): BegunAttempt =>
   Object.fromEntries(begunFields.flatMap((field, i) => (values[i] === null ? [] : [[field, values[i]]]))) as unknown as BegunAttempt
 
-/** An entry that goes to a place where it does not wait for an attempt, or back from there. */
+/** Moves an entry to or from a place without attempts. */
 export const moveEntry = (change: Change, entry: QueueEntry, next: QueueEntry): Change => enqueue(dequeue(change, entry), next)
 
-/** The entry as it stands in its place now; undefined when it does not. */
+/** Returns the current entry at its place; undefined if it has moved. */
 export async function queuedAt(database: Database, row: QueueRow): Promise<QueueEntry | undefined> {
   const stored = await database.kv.get(pack(rowKey(row)))
   return stored && toQueueEntry(stored)
 }
 
-/** The entry in its place with the version of its row, so that a write can depend on it. */
+/** Returns the entry at its place with the version of its row, so that a write can depend on it. */
 export async function rowAt(
   database: Database,
   row: QueueRow,
@@ -188,13 +188,13 @@ export async function rowAt(
   return stored && { entry: toQueueEntry(stored), key: rowKey(row), version: stored.version }
 }
 
-/** Whether anything is queued for a destination. */
+/** Returns whether a destination has queued entries. */
 export async function isQueuedFor(database: Database, destinationId: string): Promise<boolean> {
   for await (const _ of database.kv.range({ ...within(globalKey('queue', destinationId)), limit: 1, whole: true })) return true
   return false
 }
 
-/** Every part that has anything queued, of one destination or of all, by one seek each. */
+/** Returns all parts with entries, of one destination or all, with one seek for each part. */
 export async function queuedParts(database: Database, destinationId?: string, whole = false): Promise<QueuePart[]> {
   const found: QueuePart[] = []
   const all = destinationId === undefined ? globalKey('queue') : globalKey('queue', destinationId)

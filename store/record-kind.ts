@@ -1,4 +1,4 @@
-/** A kind of record: its name in keys, its schema, and its indexes, declared in one file next to the noun it belongs to. */
+/** A kind of record: its name in keys, schema and indexes. The file of the noun declares it. */
 import type { z } from 'zod'
 import { decode } from './json.ts'
 import type { Bytes, Entry } from './kv.ts'
@@ -8,54 +8,54 @@ export interface Identified {
   readonly id: string
 }
 
-/** The type a schema describes, as records are: never changed in place. */
+/** The type of a schema with read-only fields, because records are never changed in place. */
 export type Immutable<T> = T extends object ? { readonly [Key in keyof T]: Immutable<T[Key]> } : T
 
-/** A record as it was read; `version` guards the write that follows. */
+/** A record that was read. `version` guards the next write. */
 export interface Stored<R> {
   readonly record: R
   readonly version: bigint
 }
 
-/** The values under which a record is found; one array for each row. */
+/** Returns the index values of a record, one array for each row. */
 export type IndexValues<R> = (record: R) => readonly (readonly Element[])[]
 
-/** Makes a record of one version out of one of the version before it; pure. `upgradeFrom` makes one. */
+/** Converts a record from one version to the next; pure. `upgradeFrom` creates such a step. */
 export type UpgradeStep = (old: unknown) => unknown
 
 export interface RecordKind<R extends Identified> {
   readonly name: string
-  /** What people call one of them, in sentences such as "No routing rule has this id."; made of the name by default. */
+  /** Name in sentences such as "No routing rule has this id."; derived from `name` by default. */
   readonly noun: string
-  /** The record in the version that is written. */
+  /** Schema of the current version. */
   readonly schema: z.ZodType<R>
   /**
-   * The first leads from version 1 to 2, and so on: a changed schema comes with one more. A step leaves what the record's indexes
-   * are made of as it is, since the index rows of older records stay as they are stored.
+   * Steps to the current version: the first converts version 1 to 2. Each change of the schema adds a step. A step must keep the indexed
+   * fields, because index rows of older records stay as stored.
    */
   readonly upgrades: readonly UpgradeStep[]
   /**
-   * What stands before the id in the keys of records that lie in an order of their own, such as that of their time, so that no index is
-   * needed for it. They are found by id through the look-up `id`, which such a kind must have, by its ids alone.
+   * Key elements before the id, for records with their own order, such as a time, which then need no index. The look-up `id` finds such
+   * records by id; it must exist and depend only on the id.
    */
   readonly place: ((record: R) => readonly Element[]) | undefined
-  /** Range indexes inside the organization. */
+  /** Range indexes of the organization. */
   readonly indexes: Readonly<Record<string, IndexValues<R>>>
-  /** Unique inside the organization. */
+  /** Unique in the organization. */
   readonly unique: Readonly<Record<string, IndexValues<R>>>
-  /** Unique in the whole store, and found without knowing the organization (a key's hash, a public id). */
+  /** Unique in the whole store, and readable without the organization, such as the hash of a key or a public id. */
   readonly lookups: Readonly<Record<string, IndexValues<R>>>
-  /** Settings are few and read with every send: they are cached, and their writes invalidate the cache. */
+  /** Settings are few and are read with each send. They are cached, and their writes invalidate the cache. */
   readonly isSetting: boolean
-  /** Most organizations have none, and every send asks: that there are none is remembered, see `Database.isEmpty`. */
+  /** Most organizations have no such record, and each send reads it. `Database.isEmpty` remembers the absence. */
   readonly isOftenEmpty: boolean
-  /** A change notes what it does to these records (`Change.touched`), for the log of who did what. */
+  /** Changes list their effects on these records (`Change.touched`) for the audit log. */
   readonly isTracked: boolean
-  /** The project a record belongs to; undefined for what belongs to the organization. */
+  /** Returns the project of a record; undefined for records of the organization. */
   readonly projectOf: (record: R) => string | undefined
 }
 
-/** Fills in what a kind leaves out. */
+/** Adds the defaults of a kind. */
 export function defineRecord<R extends Identified>(kind: Pick<RecordKind<R>, 'name' | 'schema'> & Partial<RecordKind<R>>): RecordKind<R> {
   return {
     noun: kind.name.replaceAll('_', ' '),
@@ -72,23 +72,23 @@ export function defineRecord<R extends Identified>(kind: Pick<RecordKind<R>, 'na
   }
 }
 
-/** A step from records of an earlier schema. Throws when one does not fit it. */
+/** Creates a step from an earlier schema. The step throws if a record does not match it. */
 export const upgradeFrom =
   <Old>(schema: z.ZodType<Old>, step: (old: Old) => unknown): UpgradeStep =>
   (old) =>
     step(schema.parse(old))
 
-/** Keys that belong to no organization. */
+/** Returns a key outside all organizations. */
 export const globalKey = (...elements: readonly Element[]): readonly Element[] => ['', ...elements]
 
-/** The key of a record by its id, and by its place where its kind has places. */
+/** Returns the key of a record from its id, and from its place if the kind has places. */
 export const recordKey = (kind: AnyKind, organizationId: string, id: string, place: readonly Element[] = []): Bytes =>
   pack([organizationId, kind.name, ...place, id])
 
 export const keyOf = <R extends Identified>(kind: RecordKind<R>, organizationId: string, record: R): Bytes =>
   recordKey(kind, organizationId, record.id, kind.place?.(record))
 
-/** Key prefixes of index rows; the sign is the sort of index. */
+/** Returns the key prefix of index rows. The sign marks the sort of index. */
 export const indexPrefix = (kind: string, organizationId: string, index: string): readonly Element[] => [organizationId, `${kind}#${index}`]
 export const uniquePrefix = (kind: string, organizationId: string, index: string): readonly Element[] => [
   organizationId,
@@ -104,7 +104,7 @@ export interface IndexRow {
 
 const nothing = Buffer.alloc(0)
 
-/** Every index row that a record has. */
+/** Returns all index rows of a record. */
 export function indexRows<R extends Identified>(kind: RecordKind<R>, organizationId: string, record: R): IndexRow[] {
   const rows: IndexRow[] = []
   const add = (elements: readonly Element[], value: Bytes, unique: boolean): void => {
@@ -125,17 +125,17 @@ export function indexRows<R extends Identified>(kind: RecordKind<R>, organizatio
   return rows
 }
 
-/** A kind whatever its records are. */
+/** Any kind of record. */
 // oxlint-disable-next-line typescript/no-explicit-any -- a kind both reads and writes its records, so no narrower type takes all
 export type AnyKind = RecordKind<any>
 
-/** Of records, each with its id; undefined where one is not known. */
+/** Places of records, each with the id; undefined if a place is unknown. */
 export type Places = readonly (readonly Element[] | undefined)[]
 
-/** The key of the look-up row of an id. */
+/** Returns the key of the look-up row of an id. */
 export const idRow = (kind: AnyKind, id: string): Bytes => pack([...lookupPrefix(kind.name, 'id'), id])
 
-/** Where the look-up row of an id says that the record stands; undefined when it is of another organization. */
+/** Returns the key that the look-up row of an id refers to; undefined if the record belongs to another organization. */
 export function placedKey(kind: AnyKind, organizationId: string, row: Entry | undefined): Bytes | undefined {
   if (!row) return undefined
   const [owner, id, ...place] = decode<[string, string, ...Element[]]>(row.value)

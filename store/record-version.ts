@@ -1,22 +1,21 @@
 /**
- * Records as bytes. Version 1 of a kind is stored as the record in JSON, a later one as `[version, record]`: what was stored before
- * a kind had versions stays as it is.
+ * Encodes records. Version 1 of a kind is the record in JSON, and later versions are `[version, record]`, so that records from before
+ * versions existed stay valid.
  */
 import { decode, encode } from './json.ts'
 import { StoreDamaged, StoreFailure, type Bytes, type Entry } from './kv.ts'
 import type { Identified, RecordKind } from './record-kind.ts'
 import { describeKey } from './tuple.ts'
 
-/** The version in which records of a kind are written. */
+/** Returns the current version of a kind. */
 export const versionOf = ({ upgrades }: { readonly upgrades: RecordKind<Identified>['upgrades'] }): number => upgrades.length + 1
 
 export const encodeRecord = <R extends Identified>(kind: RecordKind<R>, record: R): Bytes =>
   encode(kind.upgrades.length === 0 ? record : [versionOf(kind), record])
 
 /**
- * The record in the version of this release. An older one is upgraded, step by step, and compared with the schema; its stored bytes
- * stay until it is written again. Throws `StoreFailure` when a newer release wrote it or it cannot be upgraded, and `StoreDamaged` when it
- * is not JSON.
+ * Decodes a record to the current version. Older records are upgraded step by step and checked against the schema; the stored bytes stay
+ * until the next write. Throws `StoreFailure` for records of newer releases and failed upgrades, and `StoreDamaged` for invalid JSON.
  */
 export function decodeRecord<R extends Identified>(kind: RecordKind<R>, { key, value }: Pick<Entry, 'key' | 'value'>): R {
   const stored = storedIn<R>(kind.name, key, value)

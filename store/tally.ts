@@ -1,6 +1,6 @@
 /**
- * Counts by name in one value. A name is what is counted, such as `r`; where the value has a bound, its first letter is what is counted
- * and the rest the subject that it is counted for, such as `kexample.org`.
+ * Named counts in one value. A name says what is counted, such as `r`. If the value has a bound, the first letter of a name says what is
+ * counted, and the rest is the subject, such as `kexample.org`.
  */
 import type { Bytes } from './kv.ts'
 
@@ -29,7 +29,7 @@ export function encodeCounts(counts: ReadonlyMap<string, number>): Bytes {
   return bytes.subarray(0, at)
 }
 
-/** Throws for bytes that are no counts. */
+/** Throws if the bytes are not counts. */
 export function decodeCounts(value: Bytes): Counts {
   const bytes = Buffer.from(value.buffer, value.byteOffset, value.byteLength)
   const counts: Counts = new Map()
@@ -49,21 +49,21 @@ export function decodeCounts(value: Bytes): Counts {
   return counts
 }
 
-/** Adds `delta` to each of the names. A name longer than a length octet can say is shortened. */
+/** Adds `delta` to each name. Names that exceed the length octet are shortened. */
 export function addNames(counts: Counts, names: readonly string[], delta: number): void {
   for (const name of names) {
     const short = name.length > maxNameLength ? name.slice(0, maxNameLength) : name
     counts.set(short, (counts.get(short) ?? 0) + delta)
   }
 }
-/** A character of UTF-16 is at most three octets in UTF-8. */
+/** A UTF-16 unit has at most three octets in UTF-8. */
 const maxNameLength = 85
 
 export function addCounts(counts: Counts, more: ReadonlyMap<string, number>): void {
   for (const [name, count] of more) counts.set(name, (counts.get(name) ?? 0) + count)
 }
 
-/** Keeps the subjects that are counted most; what the others have goes to their letters alone. Sums by letter stay as they are. */
+/** Keeps the subjects with the highest counts. The counts of others go to their letters without a subject. Sums by letter do not change. */
 export function foldSubjects(counts: Counts, maxSubjects: number): void {
   if (counts.size <= maxSubjects) return
   const weights = new Map<string, number>()

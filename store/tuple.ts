@@ -1,10 +1,10 @@
 /**
- * Order-preserving encoding of tuples to keys: byte order of the keys is element-wise order of the tuples
- * (strings by UTF-8 bytes, numbers by value). The format is FoundationDB's tuple layer, reduced to what keys need here.
+ * Encodes tuples as keys that keep the order: byte order of keys is element order of tuples (strings by UTF-8 bytes, numbers by value). The
+ * format is a subset of FoundationDB's tuple layer.
  */
 import type { Bytes } from './kv.ts'
 
-/** A key element: text, an integer below 2^53 either way, or raw bytes. */
+/** A key element: text, an integer between -2^53 and 2^53, or bytes. */
 export type Element = string | number | Bytes
 
 const codeBytes = 0x01
@@ -25,11 +25,11 @@ export function pack(elements: readonly Element[]): Bytes {
   return key
 }
 
-/** A string that stands for a key in maps and sets. */
+/** Returns a string that identifies a key in maps and sets. */
 export const keyName = (key: Bytes): string =>
   (key instanceof Buffer ? key : Buffer.from(key.buffer, key.byteOffset, key.byteLength)).toString('latin1')
 
-/** A key for people. */
+/** Formats a key for people. */
 export function describeKey(key: Bytes): string {
   try {
     return JSON.stringify(unpack(key).map((element) => (element instanceof Uint8Array ? Buffer.from(element).toString('hex') : element)))
@@ -38,7 +38,7 @@ export function describeKey(key: Bytes): string {
   }
 }
 
-/** All keys that extend the tuple by at least one more element. */
+/** Returns the range of keys that extend the tuple by at least one element. */
 export function within(elements: readonly Element[]): { start: Bytes; end: Bytes } {
   const prefix = pack(elements)
   return { start: Buffer.concat([prefix, Buffer.of(0)]), end: Buffer.concat([prefix, Buffer.of(0xff)]) }
@@ -65,7 +65,7 @@ export function unpack(key: Bytes): Element[] {
   return elements
 }
 
-/** Reads a key that may be none: undefined for bytes that `pack` never makes. */
+/** Decodes a key; undefined for bytes that `pack` never creates. */
 export function elementsOf(key: Bytes): Element[] | undefined {
   try {
     const elements = unpack(key)
@@ -80,7 +80,7 @@ function room(at: number, more: number): number {
   return at
 }
 
-/** Keys are short and mostly ASCII, for which a loop is faster than a call into the runtime. */
+/** Keys are short and mostly ASCII, so a loop is faster than a call into the runtime. */
 function putString(text: string, start: number): number {
   let at = room(start, text.length * 6 + 2)
   scratch[at++] = codeString
