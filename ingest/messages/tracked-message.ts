@@ -1,5 +1,6 @@
 /** Rewrites the HTML of a message for click and open tracking; every other octet stays. Runs inside the worker thread. */
 import type { UntrackedReason } from '#core/trace/trace-tracking.ts'
+import { countedLength } from '../html/bounded-html.ts'
 import { findHtmlSpans } from '../html/html-links.ts'
 import { linkTarget } from '../html/link-target.ts'
 import { BrokenMime, onlyField } from '../mime/mime-head.ts'
@@ -18,7 +19,8 @@ export class Untracked extends Error {
   }
 }
 
-const maxEncoded = 3 * 1024 * 1024
+const maxEncoded = 8 * 1024 * 1024
+/** Without the content of `data:` addresses. */
 const maxHtml = 1024 * 1024
 const maxLinks = 1000
 const maxBlank = 1024
@@ -38,6 +40,8 @@ interface HtmlPart {
   readonly part: PlacedPart
   /** Decoded. */
   readonly octets: Buffer
+  /** Octets that count for the limit. */
+  readonly counted: number
   readonly links: readonly Link[]
   /** Where the image goes. */
   readonly pixelAt: number
@@ -105,7 +109,7 @@ function htmlParts(raw: Buffer, ownUrl: string): HtmlPart[] {
   if (shown.some((part) => part.type.startsWith('text/') && holdsPgp(raw, part))) throw new Untracked('pgp')
   if (html.reduce((sum, { bodyStart, bodyEnd }) => sum + bodyEnd - bodyStart, 0) > maxEncoded) throw new Untracked('too_large')
   const found = html.map((part) => htmlPart(raw, part, ownUrl))
-  if (found.reduce((sum, { octets }) => sum + octets.length, 0) > maxHtml) throw new Untracked('too_large')
+  if (found.reduce((sum, { counted }) => sum + counted, 0) > maxHtml) throw new Untracked('too_large')
   if (found.reduce((sum, { links }) => sum + links.length, 0) > maxLinks) throw new Untracked('too_large')
   return found
 }
@@ -132,12 +136,13 @@ function htmlPart(raw: Buffer, part: PlacedPart, ownUrl: string): HtmlPart {
   const octets = decodeBody(raw.subarray(part.bodyStart, part.bodyEnd), part.encoding)
   if (!octets) throw new Untracked('encoding')
   if (!asciiCharset.test(charset) || part.parameters.has('charset*') || octets.includes(0)) throw new Untracked('charset')
-  if (octets.length > maxHtml) throw new Untracked('too_large')
-  const isUtf8 = utf8Charset.test(charset)
   const html = octets.toString('latin1')
+  const counted = html.length <= maxHtml ? html.length : countedLength(html)
+  if (counted > maxHtml) throw new Untracked('too_large')
+  const isUtf8 = utf8Charset.test(charset)
   const { links, bodyEnd, base } = findHtmlSpans(html, (text) => (isUtf8 ? Buffer.from(text, 'latin1').toString('utf8') : text))
   return {
-    ...{ part, octets },
+    ...{ part, octets, counted },
     links: links.flatMap(({ start, end, value }) => {
       // other characters than ASCII reach the server in the charset of the document
       const target = isUtf8 || /^[\0-\x7f]*$/.test(value) ? linkTarget(value, ownUrl, base) : undefined

@@ -4,6 +4,8 @@
 const maxLineOctets = 998
 const base64Line = 76
 const qpLine = 76
+const [cr, lf, equalsSign] = [0x0d, 0x0a, 0x3d]
+const escapes = Array.from({ length: 256 }, (_, octet) => Buffer.from(`=${octet.toString(16).toUpperCase().padStart(2, '0')}`))
 
 /** The octets of a body; undefined when the encoding is unknown or broken. */
 export function decodeBody(body: Buffer, encoding: string): Buffer | undefined {
@@ -15,7 +17,7 @@ export function decodeBody(body: Buffer, encoding: string): Buffer | undefined {
     case 'base64':
       return decodeBase64(body.toString('latin1'))
     case 'quoted-printable':
-      return decodeQuotedPrintable(body.toString('latin1'))
+      return decodeQuotedPrintable(body)
     default:
       return undefined
   }
@@ -38,45 +40,67 @@ function encodeBase64(octets: Buffer): Buffer {
   return Buffer.from(lines.join('\r\n'), 'latin1')
 }
 
-function decodeQuotedPrintable(text: string): Buffer | undefined {
-  const lines = text.split('\r\n').map(withoutTrailingBlanks)
-  let joined = ''
-  for (const [at, line] of lines.entries()) {
-    const goesOn = line.endsWith('=')
-    const content = goesOn ? line.slice(0, -1) : line
-    if (/=(?![0-9A-Fa-f]{2})/.test(content)) return undefined
-    joined += goesOn || at === lines.length - 1 ? content : `${content}\r\n`
+function decodeQuotedPrintable(body: Buffer): Buffer | undefined {
+  const decoded = Buffer.allocUnsafe(body.length)
+  let length = 0
+  for (let start = 0; start <= body.length;) {
+    const found = body.indexOf('\r\n', start)
+    const end = withoutBlanks(body, start, found < 0 ? body.length : found)
+    const isSoft = end > start && body[end - 1] === equalsSign
+    const contentEnd = isSoft ? end - 1 : end
+    for (let at = start; at < contentEnd; at++) {
+      const octet = body[at] === equalsSign ? escaped(body, at, contentEnd) : body[at]
+      if (octet === undefined) return undefined
+      if (body[at] === equalsSign) at += 2
+      decoded[length++] = octet
+    }
+    if (found < 0) break
+    if (!isSoft) length += body.copy(decoded, length, found, found + 2)
+    start = found + 2
   }
-  const octets = joined.replaceAll(/=([0-9A-Fa-f]{2})/g, (_, hex: string) => String.fromCharCode(Number.parseInt(hex, 16)))
-  return Buffer.from(octets, 'latin1')
+  return decoded.subarray(0, length)
 }
 
-/** RFC 2045 §6.7 (3). */
-function withoutTrailingBlanks(line: string): string {
-  let end = line.length
-  while (line[end - 1] === ' ' || line[end - 1] === '\t') end--
-  return line.slice(0, end)
+/** The octet of an escape; undefined without two hexadecimal digits. */
+function escaped(body: Buffer, at: number, end: number): number | undefined {
+  const digits = at + 2 < end ? body.toString('latin1', at + 1, at + 3) : ''
+  return /^[\dA-F]{2}$/i.test(digits) ? Number.parseInt(digits, 16) : undefined
 }
 
-/** Line ends stay line ends; a CR or LF alone is encoded, so that it stays alone. */
+/** The end of a line without its trailing blanks (RFC 2045 §6.7 (3)). */
+function withoutBlanks(body: Buffer, start: number, end: number): number {
+  while (end > start && (body[end - 1] === 0x20 || body[end - 1] === 0x09)) end--
+  return end
+}
+
+/** Line ends stay line ends; a CR or LF alone is encoded, so that it stays alone. One pass, as a message has millions of octets. */
 function encodeQuotedPrintable(octets: Buffer): Buffer {
-  const lines = octets.toString('latin1').split('\r\n')
-  return Buffer.from(lines.map(quotedLine).join('\r\n'), 'latin1')
-}
-
-function quotedLine(line: string): string {
-  const escaped = line.replaceAll(/[^\t -<>-~]|[\t ]$/g, (c) => `=${c.charCodeAt(0).toString(16).toUpperCase().padStart(2, '0')}`)
-  const pieces: string[] = []
-  let start = 0
-  while (escaped.length - start > qpLine) {
+  const encoded = Buffer.allocUnsafe(octets.length * 3 + Math.ceil(octets.length / 24) * 3)
+  const isEnd = (at: number): boolean => at === octets.length || (octets[at] === cr && octets[at + 1] === lf)
+  let length = 0
+  let column = 0
+  for (let at = 0; at < octets.length; at++) {
+    if (isEnd(at)) {
+      length += octets.copy(encoded, length, at, at + 2)
+      column = 0
+      at++
+      continue
+    }
+    const octet = octets[at] ?? 0
+    const isLast = isEnd(at + 1)
+    const isPlain = (octet > 0x20 && octet < 0x7f && octet !== equalsSign) || ((octet === 0x20 || octet === 0x09) && !isLast)
+    const width = isPlain ? 1 : 3
     // a soft line break takes one of the characters, and does not cut an escape
-    let stop = start + qpLine - 1
-    if (escaped[stop - 1] === '=') stop -= 1
-    else if (escaped[stop - 2] === '=') stop -= 2
-    pieces.push(escaped.slice(start, stop))
-    start = stop
+    if (column + width > (isLast ? qpLine : qpLine - 1)) {
+      length += encoded.write('=\r\n', length, 'latin1')
+      column = 0
+    }
+    if (isPlain) encoded[length] = octet
+    else encoded.set(escapes[octet] ?? [], length)
+    length += width
+    column += width
   }
-  return [...pieces, escaped.slice(start)].join('=\r\n')
+  return encoded.subarray(0, length)
 }
 
 function hasShortLines(octets: Buffer): boolean {

@@ -12,7 +12,7 @@ export const untrackedReasons = {
   encrypted: 'it is encrypted',
   pgp: 'it contains a PGP block',
   dkim_signed: 'it came with a DKIM signature, which a change would break',
-  too_large: 'it has more than 1 MiB of HTML or 1,000 links',
+  too_large: 'it has more than 1 MiB of HTML without embedded pictures, 8 MiB with them, or 1,000 links',
   charset: 'the charset of its HTML is unknown, or not a superset of ASCII',
   encoding: 'the transfer encoding of its HTML is unknown or broken',
   broken_mime: 'its MIME structure can be read in more than one way',

@@ -183,6 +183,27 @@ test('A message that must not be changed tells why', (t) => {
   t.is(reasonOf(page('<a href=https://a.test/>a</a>\r\n'.repeat(1000))), 'tracked')
 })
 
+test('embedded pictures do not count for the limit, and the links around them are tracked', (t) => {
+  const picture = `<img src="data:image/png;base64,${'A'.repeat(1_500_000)}">`
+  const link = '<a href=https://a.test/>a</a>'
+  for (const encoding of ['8bit', 'base64', 'quoted-printable']) {
+    const html = Buffer.from(`${link}${picture}${link}`)
+    const body = encoding === 'base64' ? html.toString('base64') : html.toString().replaceAll('=', encoding === '8bit' ? '=' : '=3D')
+    const raw = page(body, `Content-Transfer-Encoding: ${encoding}`)
+    t.deepEqual(trackableLinks(raw, own), ['https://a.test/', 'https://a.test/'], encoding)
+    const [part] = placedParts(marked(raw))
+    const octets = part && decodeBody(marked(raw).subarray(part.bodyStart, part.bodyEnd), part.encoding)
+    t.true(octets?.includes(picture), encoding)
+    t.true(octets?.toString().endsWith(`"${own}/t/c/2">a</a>${image}${encoding === 'base64' ? '' : '\r\n'}`), encoding)
+  }
+  t.is(reasonOf(page(`${picture.repeat(2)}${'x'.repeat(1024 * 1024)}`)), 'too_large')
+  t.is(reasonOf(page(picture.repeat(6))), 'too_large')
+})
+
+test('tracking is linear on pictures of octets that quoted-printable must encode', (t) => {
+  t.true(growsLinearly((size) => void marked(page(`<img src="data:,${'\xff'.repeat(size)}">`)), 1_000_000))
+})
+
 test('Octets outside of marked HTML stay, whatever the message is', async (t) => {
   const seeded = new Seeded('messages')
   let changed = 0

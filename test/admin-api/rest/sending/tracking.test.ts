@@ -35,8 +35,8 @@ const get = ({ address }: Fixture, path: string, method = 'GET'): Promise<Got> =
     sent.end()
   })
 
-async function relaying(t: ExecutionContext, plan: PlanName = 'enterprise'): Promise<Fixture> {
-  const fixture = await startFixture(t, { plan })
+async function relaying(t: ExecutionContext, plan: PlanName = 'enterprise', settings: Record<string, string> = {}): Promise<Fixture> {
+  const fixture = await startFixture(t, { plan, settings })
   const live = await addDestination(fixture.rest, {}, true)
   await fixture.rest.must('POST', '/v1/routing/rules', { match: 'example.ch', destination_id: live })
   return fixture
@@ -59,6 +59,14 @@ interface WireTrace {
   readonly timeline: readonly { readonly event: string; readonly detail: Record<string, unknown> }[]
 }
 const traceOf = async (fixture: Fixture, id: string) => (await fixture.rest.must('GET', `/v1/traces/${id}`)) as unknown as WireTrace
+
+test('links beside an embedded picture of any usual size are tracked', async (t) => {
+  const fixture = await relaying(t, 'enterprise', { POSTERN_SUBMISSION_MAX_MESSAGE_BYTES: '3145728' })
+  const picture = `<img src="data:image/png;base64,${'A'.repeat(1_200_000)}">`
+  const { id, text } = await send(fixture, { html: `${picture}${html}`, ...both })
+  t.like(await fixture.rest.must('GET', `/v1/traces/${id}`), { tracking: { untracked_reason: null } })
+  t.is((await get(fixture, pathIn(text, 'c'))).headers.location, target)
+})
 
 test('sendMessage with tracking sends links that lead to the same place, and the trace tells who followed them', async (t) => {
   const fixture = await relaying(t)
