@@ -180,7 +180,7 @@ export class Database {
     if (this.#empty.has(name)) return true
     const before = this.#fillings
     for await (const _row of this.kv.range({ ...within([organizationId, kind.name]), limit: 1, whole: true })) return false
-    if (kind.isOftenEmpty && !this.#shared && before === this.#fillings) this.#empty.add(name) // otherwise a write happened in between, or may have
+    if (kind.isOftenEmpty && !this.#shared && before === this.#fillings) this.#empty.add(name) // no write in between
     return true
   }
 

@@ -16,7 +16,7 @@ export const postmark: Vendor = {
   },
   read(answer) {
     const body = jsonOf(answer)
-    if (answer.status !== 200 || body['ErrorCode'] !== 0) return refusal(answer)
+    if (answer.status !== 200 || errorCodeOf(body) !== undefined) return refusal(answer)
     return { kind: 'accepted', messageId: textOf(body['MessageID']), refused: inactive(textOf(body['Message']) ?? '') }
   },
   async probe(credentials, context) {
@@ -24,6 +24,10 @@ export const postmark: Vendor = {
   },
   readProbe: (answer) => (answer.status === 200 ? { kind: 'accepted' } : refusal(answer)),
 }
+
+/** Undefined if the request succeeded. A 200 without a readable code is a success: a retry would send the message twice. */
+const errorCodeOf = ({ ErrorCode: code }: Readonly<Record<string, unknown>>): number | undefined =>
+  typeof code === 'number' && code !== 0 ? code : undefined
 
 const origin = ({ base }: VendorContext): string => base ?? 'https://api.postmarkapp.com'
 const authorization = ({ server_token: token = '' }: Credentials) => ({ 'x-postmark-server-token': token })
@@ -65,9 +69,9 @@ function inactive(message: string): string[] {
 
 /** `{ErrorCode, Message}` */
 function refusal(answer: VendorAnswer): VendorVerdict {
-  const { ErrorCode: code, Message } = jsonOf(answer)
-  const known = typeof code === 'number' && code !== 0
-  const verdict = verdictByStatus(answer, { code: known ? String(code) : undefined, message: textOf(Message) })
-  if (known && misconfigured.has(code)) return { ...verdict, kind: 'misconfigured' }
-  return answer.status === 200 ? { ...verdict, kind: known ? 'permanent' : 'transient' } : verdict
+  const body = jsonOf(answer)
+  const code = errorCodeOf(body)
+  const verdict = verdictByStatus(answer, { code: code?.toString(), message: textOf(body['Message']) })
+  if (code !== undefined && misconfigured.has(code)) return { ...verdict, kind: 'misconfigured' }
+  return answer.status === 200 ? { ...verdict, kind: 'permanent' } : verdict
 }

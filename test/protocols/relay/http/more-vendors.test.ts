@@ -7,6 +7,7 @@ import { msgraph } from '../../../../protocols/relay/http/vendors/msgraph.ts'
 import { scaleway } from '../../../../protocols/relay/http/vendors/scaleway.ts'
 import { smtp2go } from '../../../../protocols/relay/http/vendors/smtp2go.ts'
 import { sparkpost } from '../../../../protocols/relay/http/vendors/sparkpost.ts'
+import { makeVendors } from '../../../../protocols/relay/http/vendors/vendors.ts'
 import {
   VendorRefusal,
   type Credentials,
@@ -118,6 +119,9 @@ for (const [vendor, answer, messageId] of partly)
     t.deepEqual(vendor.read(answer), { kind: 'accepted', messageId, refused: ['b@peer.test'] })
   })
 
+/** Statuses of accepting answers other than 200. */
+const accepting: Readonly<Record<string, number>> = { sendgrid: 202, mailersend: 202, msgraph: 202, brevo: 201 }
+
 const nobody: readonly (readonly [Vendor, VendorAnswer])[] = [
   [scaleway, answerOf(200, { emails: [{ id: 'e2', mail_rcpt: 'b@peer.test', status: 'failed', status_details: 'blocklisted' }] })],
   [smtp2go, answerOf(200, { data: { succeeded: 0, failed: 1, failures: ['b@peer.test is suppressed'], email_id: '1er' } })],
@@ -128,6 +132,12 @@ const nobody: readonly (readonly [Vendor, VendorAnswer])[] = [
 for (const [vendor, answer] of nobody)
   test(`${vendor.provider} refuses for good when nobody gets a message, whatever the status`, (t) => {
     t.is(vendor.read(answer).kind, 'permanent')
+  })
+
+for (const [name, vendor] of Object.entries(makeVendors()))
+  test(`${name}: accepts a 2xx answer that cannot be read, because a retry would send the message twice`, (t) => {
+    for (const text of ['', 'OK', '{"id":"1', '[]', '{}'])
+      t.is(vendor.read({ status: accepting[name] ?? 200, headers: {}, text }).kind, 'accepted', text)
   })
 
 test('sparkpost replaces nothing in the message, and refuses what JSON cannot hold', async (t) => {
