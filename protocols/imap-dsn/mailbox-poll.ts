@@ -1,8 +1,9 @@
 /** One look into a mailbox: a connection of its own, every mail behind the checkpoint in order, each durable before the next. */
 import type { ReportReading } from '#core/feedback/event.ts'
 import type { MailboxKey, PolledMailbox, PolledMailboxes } from '#core/feedback/intake/polled-mailboxes.ts'
+import type { Work } from '#core/fairness/work.ts'
 import type { ReportResult } from '#ingest/report/report-reader.ts'
-import { openMailbox, type ImapMailbox, type ImapNetwork } from './mailbox.ts'
+import { maxReadOctets, openMailbox, type ImapMailbox, type ImapNetwork } from './mailbox.ts'
 import { PollFailure } from './poll-failure.ts'
 
 export interface RoundParts {
@@ -22,6 +23,8 @@ export interface RoundResult {
 
 /** So that a mailbox with many mails does not keep others waiting. */
 const maxMails = 500
+/** In which the library reads `maxReadOctets`, in turns of its own. */
+const libraryMs = 1.5
 const starttlsPort = 143
 
 /** Undefined when the mailbox is not to be looked into any more. Throws `PollFailure`; what was taken until then stays taken. */
@@ -29,9 +32,11 @@ export async function pollOnce(parts: RoundParts, key: MailboxKey, signal: Abort
   const source = await storing(() => parts.mailboxes.open(key))
   if (!source) return undefined
   const mailbox = await openMailbox(parts.network, loginOf(source), signal)
+  const work = parts.mailboxes.begin(key)
   try {
-    return await readNew(parts, source, mailbox, signal)
+    return await work.run(() => readNew(parts, { source, mailbox, work, signal }))
   } finally {
+    work.end()
     await mailbox.leave()
   }
 }
@@ -41,12 +46,14 @@ function loginOf({ imap, password }: PolledMailbox): Parameters<typeof openMailb
   return { ...imap, password, security: imap.port === starttlsPort ? 'starttls' : 'tls' }
 }
 
-async function readNew(
-  { mailboxes, readReport }: RoundParts,
-  source: PolledMailbox,
-  mailbox: ImapMailbox,
-  signal: AbortSignal,
-): Promise<RoundResult> {
+interface Round {
+  readonly source: PolledMailbox
+  readonly mailbox: ImapMailbox
+  readonly work: Work
+  readonly signal: AbortSignal
+}
+
+async function readNew({ mailboxes, readReport }: RoundParts, { source, mailbox, work, signal }: Round): Promise<RoundResult> {
   const { uidValidity } = mailbox
   const { checkpoint } = source
   // under another UIDVALIDITY everything is read again; what was taken before is known by its content
@@ -54,8 +61,10 @@ async function readNew(
   const uids = await mailbox.uidsAfter(lastUid)
   let [mails, reports, skipped] = [0, 0, 0]
   for (const uid of uids.slice(0, maxMails)) {
+    await work.after(work.pace())
     if (signal.aborted) throw new PollFailure('time')
-    const raw = await mailbox.read(uid)
+    const raw = await work.after(mailbox.read(uid))
+    work.spend(((raw?.length ?? 0) / maxReadOctets) * libraryMs)
     const at = { uidValidity, lastUid: uid }
     const reading = raw && (await readOrNothing((mail) => readReport(mail, source.organizationId), raw))
     if (raw && reading) await storing(() => mailboxes.take(source, { at, reading, raw }))

@@ -33,7 +33,7 @@ const maxAddresses = 4
 /** A search finds twice as many mails at most: the library reads an answer in one turn of the event loop. */
 const searchedMails = 1000
 /** Of what a server sends. The answer to a search is one line. */
-export const limits = { maxLiteralSize: 2 * maxReadOctets, maxLineLength: 65_536, maxResponseSize: 4 * maxReadOctets }
+export const limits = { maxLiteralSize: 2 * maxReadOctets, maxLineLength: 32_768, maxResponseSize: 4 * maxReadOctets }
 
 /** Opens it. `signal` ends the connection at any time. Throws `PollFailure`. */
 export async function openMailbox(network: ImapNetwork, login: ImapLogin, signal: AbortSignal): Promise<ImapMailbox> {

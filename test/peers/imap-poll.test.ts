@@ -1,13 +1,17 @@
 /** Polling a mailbox of Debian's Dovecot: what is taken, how far it is remembered, what is left alone, and what is refused. */
 import { readFile } from 'node:fs/promises'
 import type { ExecutionContext } from 'ava'
+import { Fairness } from '#core/fairness/fairness.ts'
+import type { Work } from '#core/fairness/work.ts'
 import { ingestSources } from '#core/ingest-sources/ingest-source.ts'
 import { openMailbox, maxReadOctets, type ImapNetwork } from '../../protocols/imap-dsn/mailbox.ts'
 import { PollFailure } from '../../protocols/imap-dsn/poll-failure.ts'
 import { pollOnce } from '../../protocols/imap-dsn/mailbox-poll.ts'
+import { organizationId } from '../core/core-fixture.ts'
 import { pollFixture, sourceId, type PollFixture } from '../protocols/imap-dsn/poll-fixture.ts'
 import { temporaryFolder } from '../support/daemon/workspace.ts'
 import { testWith } from '../support/peers/peers.ts'
+import { waitFor } from '../support/waits.ts'
 import { Dovecot, dovecotPassword, type DovecotOptions } from './dovecot.ts'
 
 const peers = testWith('dovecot')
@@ -64,6 +68,37 @@ peers('Every mail is taken once and in order, progress is kept with it, and noth
     names.every((name) => !/:2,./.test(name)),
     names.join(' '),
   )
+})
+
+peers('A mailbox is charged for its mails, and waits while it uses more than its share', async (t) => {
+  const { dovecot, poll, subjects, fairness, fixture } = await place(t)
+  const { clock } = fixture
+  const works: Work[] = []
+  fairness.begin = (facts) => {
+    const work = Fairness.prototype.begin.call(fairness, facts)
+    works.push(work)
+    return work
+  }
+  const large = 'x'.repeat(70).concat('\r\n').repeat(15_000)
+  for (const subject of ['one', 'two']) await dovecot.deliver('bounces', `${dsn(subject)}${large}`)
+  t.like(await poll(), { mails: 2 })
+  t.true((works[0]?.spent ?? 0) > 2.8, String(works[0]?.spent))
+  await dovecot.deliver('bounces', dsn('three'))
+  for (const [credentialId, ms] of [
+    [sourceId, 20_000],
+    ['key_other', 5000],
+  ] as const) {
+    const work = fairness.begin({ address: '192.0.2.1', kind: 'send' })
+    work.belongsTo({ credentialId, organizationId })
+    void work.turn()
+    work.spend(ms)
+  }
+  const waitingBefore = clock.pending
+  const polled = poll()
+  await waitFor('the mailbox waits', async () => (clock.pending > waitingBefore ? true : undefined))
+  t.deepEqual(subjects(), ['one', 'two'])
+  clock.advance(60_000)
+  t.like(await polled, { mails: 1 })
 })
 
 peers('Mails under another UIDVALIDITY are read again from the first', async (t) => {

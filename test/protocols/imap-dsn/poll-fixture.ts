@@ -1,6 +1,7 @@
 /** A polled mailbox over a real store: the taking of feedback is a double, the server is whichever a test has. */
 import type { ExecutionContext } from 'ava'
 import { imapPasswordContext, ingestSources, type ImapConfig, type IngestSource } from '#core/ingest-sources/ingest-source.ts'
+import { Fairness } from '#core/fairness/fairness.ts'
 import { PolledMailboxes } from '#core/feedback/intake/polled-mailboxes.ts'
 import { readPoll, type SourcePoll } from '#core/ingest-sources/source-status.ts'
 import type { ImapNetwork } from '../../../protocols/imap-dsn/mailbox.ts'
@@ -15,6 +16,7 @@ export const key = { organizationId, sourceId }
 export interface PollFixture {
   readonly fixture: CoreFixture
   readonly feedback: FeedbackDouble
+  readonly fairness: Fairness
   readonly parts: RoundParts
   /** Puts the source in the place of the one before. */
   source(imap: Partial<ImapConfig>, password?: string): Promise<IngestSource>
@@ -29,7 +31,8 @@ export async function pollFixture(t: ExecutionContext, network: Partial<ImapNetw
   const fixture = await coreFixture(t)
   const { database, clock } = fixture
   const feedback = new FeedbackDouble(database)
-  const mailboxes = new PolledMailboxes({ ...fixture.context, feedback })
+  const fairness = new Fairness({ clock })
+  const mailboxes = new PolledMailboxes({ ...fixture.context, feedback, fairness })
   const here = { resolve4: () => Promise.resolve(['127.0.0.1']), resolve6: () => Promise.resolve([]) }
   const parts = {
     mailboxes,
@@ -46,7 +49,7 @@ export async function pollFixture(t: ExecutionContext, network: Partial<ImapNetw
     }
   }
   return {
-    ...{ fixture, feedback, parts, poll },
+    ...{ fixture, feedback, fairness, parts, poll },
     source(imap, password = 'correct-horse') {
       const sealedPassword = secrets.seal(password, imapPasswordContext(sourceId))
       const defaults = { host: 'localhost', port: 993, username: 'bounces', mailbox: 'INBOX', pollIntervalSeconds: 60 }

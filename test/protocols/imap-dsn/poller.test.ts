@@ -2,6 +2,7 @@
 import test, { type ExecutionContext } from '#test'
 import { ingestSources, imapPasswordContext } from '#core/ingest-sources/ingest-source.ts'
 import { IngestSources } from '#core/ingest-sources/ingest-sources.ts'
+import { Fairness } from '#core/fairness/fairness.ts'
 import { PolledMailboxes, type MailboxKey } from '#core/feedback/intake/polled-mailboxes.ts'
 import { readPoll } from '#core/ingest-sources/source-status.ts'
 import { Poller, type PollEvents } from '../../../protocols/imap-dsn/poller.ts'
@@ -34,7 +35,7 @@ async function place(t: ExecutionContext): Promise<Place> {
   const found: Place = {
     ...{ fixture, asked: [], failed },
     poller: new Poller({
-      mailboxes: new PolledMailboxes({ ...fixture.context, feedback: new FeedbackDouble(database) }),
+      mailboxes: new PolledMailboxes({ ...fixture.context, feedback: new FeedbackDouble(database), fairness: new Fairness({ clock }) }),
       network: {
         resolver: { resolve4: (name) => look(name), resolve6: () => Promise.resolve([]) },
         guard: () => true,

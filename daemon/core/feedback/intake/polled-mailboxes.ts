@@ -6,6 +6,8 @@ import { Change, decode } from '#store/change.ts'
 import { lookupPrefix, type Stored } from '#store/record-kind.ts'
 import { within } from '#store/tuple.ts'
 import type { Core } from '../../core.ts'
+import type { Fairness } from '../../fairness/fairness.ts'
+import type { Work } from '../../fairness/work.ts'
 import { isSwitchedOn } from '../../plan/features.ts'
 import type { ReportReading } from '../event.ts'
 import type { FeedbackTaker } from '../feedback-origin.ts'
@@ -15,6 +17,7 @@ import { readPoll, writePoll, type Checkpoint, type SourcePoll } from '../../ing
 
 export interface PolledMailboxesOptions extends Core {
   readonly feedback: FeedbackTaker
+  readonly fairness: Pick<Fairness, 'begin'>
 }
 
 /** A mailbox to look into. */
@@ -63,6 +66,13 @@ export class PolledMailboxes {
       const isNew = lastPolledAt === null && lastErrorAt === null
       yield { organizationId, sourceId, intervalSeconds: record.imap.pollIntervalSeconds, isNew }
     }
+  }
+
+  /** Begins a look: the mailbox and its organization are charged for it, and it waits while they use more than their share. */
+  begin({ organizationId, sourceId }: MailboxKey): Work {
+    const work = this.#options.fairness.begin({ address: '127.0.0.1', kind: 'mailbox' })
+    work.belongsTo({ credentialId: sourceId, organizationId })
+    return work
   }
 
   /** Undefined when it is not to be looked into: it was revoked, or its organization may not take in bounces now. */
