@@ -4,14 +4,14 @@ import type { MailDocument } from '#core/capture/reading/message-reader.ts'
 import { boundedHtml, countedLength } from './bounded-html.ts'
 import { noLocations, type PartLocations } from './content-address.ts'
 import { safeDeclarations, safeStylesheet, unjudgedRule } from './mail-styles.ts'
-import { documentHtml, readablePart } from './sanitize-html.ts'
+import { charactersLeftOut, documentHtml, readablePart } from './sanitize-html.ts'
 
 /** Characters of all style sheets together, without the content of `data:` addresses. */
 const maxStyles = 128 * 1024
 const maxAttribute = 2000
 const color = /^#?[a-z0-9]{1,30}$/i
 const language = /^[a-z0-9-]{1,35}$/i
-const mediaQuery = /^[a-z0-9 (),:.-]{1,300}$/i
+const mediaQuery = /^[a-z0-9 (),:.<>=/-]{1,300}$/i
 
 const shownAttributes = ['style', 'bgcolor', 'text', 'background', 'class', 'id', 'lang', 'dir']
 
@@ -19,7 +19,9 @@ type Attributes = Readonly<Record<string, string>>
 
 export function mailDocument(html: string, locations: PartLocations = noLocations): MailDocument {
   const found = new Surroundings()
-  if (/<(?:style|body|html)\b/i.test(html)) found.read(readablePart(html))
+  const leftOut = charactersLeftOut(html)
+  if (/<(?:style|body|html)\b/i.test(html)) found.read(readablePart(html), leftOut > 0)
+  found.isCut ||= leftOut > 0 && /<style\b/i.test(html.slice(-leftOut))
   const styles = [...found.sheets.map((sheet) => safeStylesheet(sheet, locations)), ...(found.isCut ? [unjudgedRule] : [])].join('\n')
   return {
     html: documentHtml(html, locations, namedIn(styles)),
@@ -28,6 +30,9 @@ export function mailDocument(html: string, locations: PartLocations = noLocation
     body: elementAttributes(found.body, locations),
   }
 }
+
+/** Whether rules of style sheets are left out, which could hide text. */
+export const hasCutStyles = ({ styles }: Pick<MailDocument, 'styles'>): boolean => styles.endsWith(unjudgedRule)
 
 /** Whether style sheets may name an element: any word of them counts. */
 function namedIn(styles: string): (name: string) => boolean {
@@ -40,12 +45,13 @@ class Surroundings {
   /** Each is read by itself, as an open brace of one is no business of the next. */
   readonly sheets: string[] = []
   #room = maxStyles
-  /** Rules after the limit are left out. */
+  /** Rules after the limit, or for a query that is not understood, are left out. */
   isCut = false
   readonly root: Record<string, string> = {}
   readonly body: Record<string, string> = {}
 
-  read(html: string): void {
+  /** `isBeginning`: the message has more HTML, which is left out. */
+  read(html: string, isBeginning: boolean): void {
     let sheet: string | undefined
     let media = ''
     const parser = new Parser({
@@ -58,8 +64,9 @@ class Surroundings {
       ontext: (text) => {
         if (sheet !== undefined) sheet += text
       },
-      onclosetag: (name) => {
+      onclosetag: (name, isImplied) => {
         if (name !== 'style' || sheet === undefined) return
+        this.isCut ||= isImplied && isBeginning
         this.#add(sheet, media.trim())
         sheet = undefined
       },
@@ -73,6 +80,7 @@ class Surroundings {
     this.isCut ||= text.length < sheet.length
     if (media === '' || media.toLowerCase() === 'all') this.sheets.push(text)
     else if (mediaQuery.test(media)) this.sheets.push(`@media ${media}{${text}\n}`)
+    else this.isCut = true
   }
 }
 

@@ -6,7 +6,7 @@ import { AddressesSeen } from '../mime/addresses-seen.ts'
 import { decodeEncodedWords } from '../mime/encoded-words.ts'
 import { firstValue, readHeader, type HeaderField } from '../mime/header-fields.ts'
 import { textOfHtml } from '../html/html-text.ts'
-import { mailDocument } from '../html/mail-document.ts'
+import { hasCutStyles, mailDocument } from '../html/mail-document.ts'
 import { visibleText } from '../html/visible/visible-text.ts'
 import { readingNotes } from './reading-notes.ts'
 import { mailDate } from '../mime/mail-date.ts'
@@ -43,6 +43,7 @@ export async function readMessage(raw: Buffer, cut: boolean): Promise<ReadMessag
       ...opened,
       textLeftOut: opened.textLeftOut + Math.max(0, text.length - maxTextCharacters),
       htmlLeftOut,
+      hasCutStyles: hasCutStyles(document),
       headerLeftOut: leftOut + people.leftOut,
     }),
     addressesSeen: addressesSeen(fields, opened, derived),

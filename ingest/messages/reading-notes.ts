@@ -9,6 +9,7 @@ export interface ReadingFacts {
   /** Characters or octets of text beyond the limits. */
   readonly textLeftOut: number
   readonly htmlLeftOut: number
+  readonly hasCutStyles: boolean
   /** Fields, lines and addresses of the header that are cut or left out. */
   readonly headerLeftOut: number
   /** The message is cut inside an attachment. */
@@ -23,6 +24,7 @@ type Code = ReadingNote['code']
 const sentences: Readonly<Record<Code, (detail: string) => string>> = {
   text_cut: (count) => `The text is too long; about ${count} characters are left out.`,
   html_cut: (count) => `The HTML is too long or too deeply nested; ${count} characters of its source are left out.`,
+  styles_cut: () => 'The style sheets are too long or not understood; some rules are left out, so hidden text may be shown.',
   attachment_cut: () => 'The message is too large; its last attachment is left out.',
   header_cut: (count) => `Fields, lines and addresses of the header that are cut or left out: ${count}.`,
   unended_header: () => 'A header does not end with an empty line; the lines after its last field are shown as text.',
@@ -44,6 +46,7 @@ export function readingNotes({
   faults,
   textLeftOut,
   htmlLeftOut,
+  hasCutStyles,
   headerLeftOut,
   isAttachmentCut,
   hasBrokenTnef,
@@ -51,6 +54,7 @@ export function readingNotes({
   const found: [Code, string][] = [
     ...(textLeftOut > 0 ? [['text_cut', String(textLeftOut)] as [Code, string]] : []),
     ...(htmlLeftOut > 0 ? [['html_cut', String(htmlLeftOut)] as [Code, string]] : []),
+    ...(hasCutStyles ? [['styles_cut', ''] as [Code, string]] : []),
     ...(headerLeftOut > 0 ? [['header_cut', String(headerLeftOut)] as [Code, string]] : []),
     ...(isAttachmentCut ? [['attachment_cut', ''] as [Code, string]] : []),
     ...faults.map(({ code, name = '' }): [Code, string] => [code, quoted(name)]),

@@ -127,6 +127,18 @@ test('words that may be hidden stand between marks, which a sender cannot write'
   t.regex(untrusted.findings.join(' '), /1 passages may be hidden from people; each stands between \[may be hidden\] and/)
 })
 
+for (const [what, html] of [
+  ['after the last tag that is read', `<p class="mole">MOLE</p>${'<b></b>'.repeat(25_001)}<style>.mole{display:none}</style>`],
+  ['in which the limit of tags lies', `<p class="mole">MOLE</p>${'<b></b>'.repeat(25_000)}<style>/*<b><b>*/.mole{display:none}</style>`],
+  ['beyond the limit of styles', `<style>/*${'x'.repeat(140_000)}*/.mole{display:none}</style><p class="mole">MOLE</p>`],
+  ['for an unknown query', `<style media="(aspect-ratio>0) &#0;">.mole{display:none}</style><p class="mole">MOLE</p>`],
+] as const)
+  test(`rules of a style sheet ${what} mark the text and are a finding`, async (t) => {
+    const { text, findings } = await readByTool(await startMcp(t), html)
+    t.regex(text, /\[may be hidden\]MOLE/)
+    t.true(findings.some((finding) => /style sheets .* left out/.test(finding)))
+  })
+
 test('the tool shows every address of a mail with its host, whatever element holds it', async (t) => {
   const html =
     '<base href="https://shop.example/news/"><map><area alt="Offers" href="offers"></map><a href="//other.example/x">Other</a>' +

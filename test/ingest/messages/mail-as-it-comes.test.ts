@@ -239,6 +239,11 @@ test('readMessage() notes what it left out, could not decode, or guessed', async
       t.deepEqual(await codes(`${head}Content-Transfer-Encoding: ${encoding}\r\n\r\n${content}`), ['broken_transfer_encoding'], encoding)
   t.deepEqual(await codes(`\r\n${'x'.repeat(1_000_001)}`), ['text_cut'])
   t.deepEqual(await codes(`Content-Type: text/html\r\n\r\n${'x'.repeat(1_000_001)}`), ['html_cut'])
+  t.deepEqual(await codes(`Content-Type: text/html\r\n\r\nHello<!--${'x'.repeat(1_000_001)}--><style>p{}</style>`), [
+    'html_cut',
+    'styles_cut',
+  ])
+  t.deepEqual(await codes(`Content-Type: text/html\r\n\r\nHello<style>/*${'x'.repeat(200_000)}*/</style>`), ['styles_cut'])
   t.deepEqual(await codes(named('image/png', 'a.png', 'x'), true), ['attachment_cut'])
   t.deepEqual((await readText('Content-Type: text/plain; charset="x-(no) thing"\r\nContent-Transfer-Encoding: x-zip\r\n\r\n\xff')).notes, [
     { code: 'unknown_charset', sentence: 'The charset "x-nothing" is unknown; the text was decoded by a guess.' },

@@ -2,15 +2,29 @@
 import test from '#test'
 import { readingNotes } from '#ingest/messages/reading-notes.ts'
 
-const nothing = { faults: [], textLeftOut: 0, htmlLeftOut: 0, headerLeftOut: 0, isAttachmentCut: false, hasBrokenTnef: false }
+const nothing = {
+  faults: [],
+  textLeftOut: 0,
+  htmlLeftOut: 0,
+  hasCutStyles: false,
+  headerLeftOut: 0,
+  isAttachmentCut: false,
+  hasBrokenTnef: false,
+}
 
 test('readingNotes() orders notes by their codes', (t) => {
   const faults = [{ code: 'unknown_transfer_encoding', name: 'x-zip' }, { code: 'unclosed_part' }] as const
   t.deepEqual(
-    readingNotes({ faults, textLeftOut: 5, htmlLeftOut: 7, headerLeftOut: 3, isAttachmentCut: true, hasBrokenTnef: true }).map(
-      ({ code }) => code,
-    ),
-    ['text_cut', 'html_cut', 'attachment_cut', 'header_cut', 'unclosed_part', 'unknown_transfer_encoding', 'broken_tnef'],
+    readingNotes({
+      faults,
+      textLeftOut: 5,
+      htmlLeftOut: 7,
+      hasCutStyles: true,
+      headerLeftOut: 3,
+      isAttachmentCut: true,
+      hasBrokenTnef: true,
+    }).map(({ code }) => code),
+    ['text_cut', 'html_cut', 'styles_cut', 'attachment_cut', 'header_cut', 'unclosed_part', 'unknown_transfer_encoding', 'broken_tnef'],
   )
   t.deepEqual(readingNotes(nothing), [])
 })

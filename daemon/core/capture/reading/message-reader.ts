@@ -54,6 +54,7 @@ export interface VisibleText {
 export const readingNoteCodes = [
   'text_cut',
   'html_cut',
+  'styles_cut',
   'attachment_cut',
   'header_cut',
   'unended_header',
