@@ -1,13 +1,13 @@
 /** Every service whose clients can send here; a new one is a file and a line. */
 import type { Dialect } from './dialect.ts'
-import { brevo } from './dialects/brevo.ts'
-import { mailersend } from './dialects/mailersend.ts'
-import { mailgun } from './dialects/mailgun.ts'
-import { mailjet } from './dialects/mailjet.ts'
-import { postmark } from './dialects/postmark.ts'
-import { resend } from './dialects/resend.ts'
-import { sendgrid } from './dialects/sendgrid.ts'
-import { ses } from './dialects/ses.ts'
-import { sparkpost } from './dialects/sparkpost.ts'
+import { brevo } from './dialects/brevo-dialect.ts'
+import { mailersend } from './dialects/mailersend-dialect.ts'
+import { mailgun } from './dialects/mailgun-dialect.ts'
+import { mailjet } from './dialects/mailjet-dialect.ts'
+import { postmark } from './dialects/postmark-dialect.ts'
+import { resend } from './dialects/resend-dialect.ts'
+import { sendgrid } from './dialects/sendgrid-dialect.ts'
+import { ses } from './dialects/ses-dialect.ts'
+import { sparkpost } from './dialects/sparkpost-dialect.ts'
 
 export const dialects: readonly Dialect[] = [resend, sendgrid, postmark, mailgun, brevo, mailersend, sparkpost, mailjet, ses]

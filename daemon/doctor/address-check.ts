@@ -4,7 +4,7 @@ import type { Check } from '#core/doctor/check.ts'
 import { blocklistFindings, reverseFindings, type ListAnswer, type ReverseAnswer } from '#core/doctor/address-findings.ts'
 import { finding } from '#core/doctor/finding.ts'
 import type { LookUp } from '#core/outbound/resolver.ts'
-import { isPublic, plainAddress, pointerName, reversed } from '#ingest/dns/addresses.ts'
+import { isPublic, plainAddress, pointerName, reversed } from '#ingest/dns/host-addresses.ts'
 
 export interface AddressCheckOptions {
   readonly config: Pick<Config, 'doctor' | 'outbound' | 'smtpHost'>

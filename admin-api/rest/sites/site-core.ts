@@ -1,7 +1,7 @@
 /** What the operations of sites need of the core. */
 import type { ArchiveDeploys } from '#core/sites/deploys/archive-deploys.ts'
 import type { SiteDeploys } from '#core/sites/deploys/deploys.ts'
-import type { SiteAddresses } from '#core/sites/addresses.ts'
+import type { SiteAddresses } from '#core/sites/site-addresses.ts'
 import type { SiteDomains } from '#core/sites/domains/site-domains.ts'
 import type { SiteUsages } from '#core/sites/metering/site-usage.ts'
 import type { Sites } from '#core/sites/sites.ts'

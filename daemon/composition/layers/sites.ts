@@ -1,7 +1,7 @@
 /** Managed websites: what they are, who serves them, and what is done for them in the background. */
 import { formsUrl, publicUrl, pagesUrl } from '#config/settings/load.ts'
 import { systemLookUp } from '#core/outbound/resolver.ts'
-import { SiteAddresses } from '#core/sites/addresses.ts'
+import { SiteAddresses } from '#core/sites/site-addresses.ts'
 import { ArchiveDeploys } from '#core/sites/deploys/archive-deploys.ts'
 import { Blobs } from '#core/sites/deploys/blobs.ts'
 import { SiteDeploys } from '#core/sites/deploys/deploys.ts'

@@ -1,6 +1,6 @@
 /** Checks 8 and 9: whether DNS lists know the client's address, or a domain of the mail, as a source of unwanted mail. */
 import type { Said } from '#core/inspect/report.ts'
-import { isPublic, plainAddress, reversed } from '../../dns/addresses.ts'
+import { isPublic, plainAddress, reversed } from '../../dns/host-addresses.ts'
 import { organizationOf } from '../../dns/domains.ts'
 import type { Facts } from '../facts/mail-facts.ts'
 import type { DnsList } from '../../dns/resolve.ts'

@@ -1,6 +1,6 @@
 /** Checks 5 to 7: the server that delivered, by its address, its name and its encryption. */
 import type { Said } from '#core/inspect/report.ts'
-import { familyOf, isGeneric, isPublic, plainAddress, pointerName } from '../../dns/addresses.ts'
+import { familyOf, isGeneric, isPublic, plainAddress, pointerName } from '../../dns/host-addresses.ts'
 import { plainDomain } from '../../dns/domains.ts'
 import type { Facts } from '../facts/mail-facts.ts'
 import type { Questions } from '../../dns/questions.ts'

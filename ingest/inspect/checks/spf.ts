@@ -1,7 +1,7 @@
 /** Check 1: whether the domain of MAIL FROM lets the client send for it. */
 import type { Said } from '#core/inspect/report.ts'
 import { isSpf, joinedRecords, withoutPassForAll, withTerms } from '#config/mail/spf-record.ts'
-import { isPublic, plainAddress } from '../../dns/addresses.ts'
+import { isPublic, plainAddress } from '../../dns/host-addresses.ts'
 import type { Facts } from '../facts/mail-facts.ts'
 import { isOwnDomain } from '../facts/ownership.ts'
 import { unanswered, type Verdict } from './verdict.ts'

@@ -1,6 +1,6 @@
 /** What sites use goes into credits once, to the byte; and a site without credit is away within ten seconds, as it is back. */
 import test from '#test'
-import { SiteAddresses } from '#core/sites/addresses.ts'
+import { SiteAddresses } from '#core/sites/site-addresses.ts'
 import type { SiteUse } from '#core/sites/metering/site-credits.ts'
 import { SiteViews } from '#core/sites/serving/site-views.ts'
 import { siteUpkeep } from '#core/sites/site-upkeep.ts'

@@ -3,7 +3,7 @@ import test from '#test'
 import { Daemon } from '../../support/daemon/daemon.ts'
 import { waitFor, waiting } from '../../support/waits.ts'
 import { VendorDouble } from '../../support/vendors/double.ts'
-import { sendgridRules } from '../../support/vendors/sendgrid.ts'
+import { sendgridRules } from '../../support/vendors/sendgrid-double.ts'
 import { temporaryFolder } from '../../support/daemon/workspace.ts'
 
 interface Entry {

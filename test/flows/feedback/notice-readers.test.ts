@@ -8,7 +8,7 @@ import { readByPython, withPython } from '../../support/peers/python-email.ts'
 import { Sink } from '../../support/smtp/sink.ts'
 import { SmtpClient } from '../../support/smtp/smtp-client.ts'
 import { VendorDouble } from '../../support/vendors/double.ts'
-import { sendgridRules } from '../../support/vendors/sendgrid.ts'
+import { sendgridRules } from '../../support/vendors/sendgrid-double.ts'
 
 const minute = 60_000
 const giveUp = 120 * minute

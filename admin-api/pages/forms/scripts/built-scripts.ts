@@ -1,7 +1,7 @@
 /** The scripts of forms as they were built: that of a form, and the one that brings forms into pages of other sites. */
 import { join } from 'node:path'
 import { hasOwnFile, ownFile, readOwnFile } from '#config/own-files.ts'
-import { formAssetsPath } from './addresses.ts'
+import { formAssetsPath } from './assets-path.ts'
 
 export const builtFolder = join(import.meta.dirname, '../built')
 

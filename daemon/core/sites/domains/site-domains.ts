@@ -11,7 +11,7 @@ import type { Core } from '../../core.ts'
 import { addressesOrNone, ResolveError, type LookUp, type RecordResolver, type Resolver } from '../../outbound/resolver.ts'
 import { invalid, Refusal } from '../../refusals.ts'
 import { must } from '../../writes/transact.ts'
-import type { SiteAddresses } from '../addresses.ts'
+import type { SiteAddresses } from '../site-addresses.ts'
 import { sites, type Site, type SiteDomain } from '../site.ts'
 
 /** A record that must be published. */

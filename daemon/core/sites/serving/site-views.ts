@@ -2,7 +2,7 @@
 import type { Database } from '#store/database.ts'
 import type { Core } from '../../core.ts'
 import { isSwitchedOn } from '../../plan/features.ts'
-import type { SiteAddresses } from '../addresses.ts'
+import type { SiteAddresses } from '../site-addresses.ts'
 import { readBlobText } from '../deploys/blobs.ts'
 import { headersFile, redirectsFile } from '../deploys/site-path.ts'
 import { deploysOf, readManifest } from '../deploys/stored-deploys.ts'

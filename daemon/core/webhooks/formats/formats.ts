@@ -1,16 +1,16 @@
 /** The formats by name: one file each, and one line here. The native one is the stored event itself. */
 import type { DeliveryType } from '../delivery.ts'
-import { brevo } from './brevo.ts'
+import { brevo } from './brevo-events.ts'
 import type { Format } from './format.ts'
 import type { WebhookFormat } from './format-names.ts'
-import { mailersend } from './mailersend.ts'
-import { mailgun } from './mailgun.ts'
-import { mailjet } from './mailjet.ts'
-import { postmark } from './postmark.ts'
-import { resend } from './resend.ts'
-import { sendgrid } from './sendgrid.ts'
-import { ses } from './ses.ts'
-import { sparkpost } from './sparkpost.ts'
+import { mailersend } from './mailersend-events.ts'
+import { mailgun } from './mailgun-events.ts'
+import { mailjet } from './mailjet-events.ts'
+import { postmark } from './postmark-events.ts'
+import { resend } from './resend-events.ts'
+import { sendgrid } from './sendgrid-events.ts'
+import { ses } from './ses-events.ts'
+import { sparkpost } from './sparkpost-events.ts'
 
 export const formats: Readonly<Record<Exclude<WebhookFormat, 'native'>, Format>> = {
   ...{ resend, sendgrid, postmark, mailgun, brevo, mailersend, sparkpost, mailjet, ses },

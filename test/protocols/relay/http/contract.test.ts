@@ -6,7 +6,7 @@ import { HttpTransport } from '../../../../protocols/relay/http/http-transport.t
 import { transportContract, type PeerMood } from '../../../contracts/transport-contract.ts'
 import { Front } from '../../../support/network/front.ts'
 import { VendorDouble } from '../../../support/vendors/double.ts'
-import { mailgunRules } from '../../../support/vendors/mailgun.ts'
+import { mailgunRules } from '../../../support/vendors/mailgun-double.ts'
 import { authority } from '../certificates.ts'
 import { testResolver } from '../relay-fixture.ts'
 

@@ -1,11 +1,11 @@
 import test from '#test'
 import { vendorContract, vendorFixture } from '../../../contracts/vendor-contract.ts'
-import { mailersendRules } from '../../../support/vendors/mailersend.ts'
-import { mailjetRules } from '../../../support/vendors/mailjet.ts'
-import { msgraphRules } from '../../../support/vendors/msgraph.ts'
-import { scalewayRules } from '../../../support/vendors/scaleway.ts'
-import { smtp2goRules } from '../../../support/vendors/smtp2go.ts'
-import { sparkpostRules } from '../../../support/vendors/sparkpost.ts'
+import { mailersendRules } from '../../../support/vendors/mailersend-double.ts'
+import { mailjetRules } from '../../../support/vendors/mailjet-double.ts'
+import { msgraphRules } from '../../../support/vendors/msgraph-double.ts'
+import { scalewayRules } from '../../../support/vendors/scaleway-double.ts'
+import { smtp2goRules } from '../../../support/vendors/smtp2go-double.ts'
+import { sparkpostRules } from '../../../support/vendors/sparkpost-double.ts'
 
 for (const rules of [mailjetRules, sparkpostRules, mailersendRules, smtp2goRules, scalewayRules, msgraphRules])
   vendorContract(test.serial, rules)
