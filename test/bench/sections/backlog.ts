@@ -122,8 +122,10 @@ function backlogVerdicts(backlogs: readonly Backlog[]): Verdict[] {
   const growth = `backlog of ${longest.queued.toLocaleString('en')} against ${shortest.queued.toLocaleString('en')}`
   const slowest = Math.max(...backlogs.map(({ startSeconds, queued }) => startSeconds / Math.max(1, queued / 100_000)))
   const answer = Math.max(...backlogs.map(({ answers: { list, count, search } }) => Math.max(list, count, search))) // of 100,000 at most
+  const perMessage = ({ answers, queued }: Backlog): number => answers.search / Math.min(queued, 100_000)
   return [
     judge('postern queue answers: <= 3 s', answer, '<=', 3, 's'),
+    judge(`${growth}: search of a message <= 1.5 x`, perMessage(longest) / perMessage(shortest), '<=', 1.5, 'x'),
     judge(`${growth}: intake >= 0.8 x`, longest.intake.perSecond / shortest.intake.perSecond, '>=', 0.8, 'x'),
     judge(`${growth}: delivery >= 0.8 x`, longest.deliveredPerSecond / shortest.deliveredPerSecond, '>=', 0.8, 'x'),
     judge('start after a kill: <= 5 s per 100,000 queued', slowest, '<=', 5, 's'),
