@@ -140,8 +140,8 @@ FILTER, of which every option narrows:
   --from ADDRESS     from this address, or from a domain: @example.com
   --older-than AGE   accepted longer ago than 30m, 2h or 3d
   --attempts N       after at least N attempts
-  --trace ID         this message; may be repeated
-  --all              every message
+  --trace ID         this message; may be repeated; not of a list
+  --all              every message; a list needs no filter
 
   --limit N          of a list, at most N messages; 50 by default
   --standing         hold what is accepted from now on, too
