@@ -17,7 +17,8 @@ export interface Mailbox {
   readonly name: string
 }
 
-const atext = /^[A-Za-z0-9!#$%&'*+\-/=?^_`{|}~\u{80}-\u{10ffff}]+$/u
+/** U+FFFD stands for octets that are not UTF-8, so that different addresses would become one. */
+const atext = /^[A-Za-z0-9!#$%&'*+\-/=?^_`{|}~\u{80}-\u{fffc}\u{fffe}-\u{10ffff}]+$/u
 const label = /^[a-z0-9_](?:[a-z0-9_-]{0,61}[a-z0-9_])?$/
 /** Controls, line separators and halves of characters (lone surrogates). */
 const controls = /[\u0000-\u001f\u007f-\u009f\u2028\u2029\p{Cs}]/u

@@ -45,6 +45,7 @@ export async function readMessage(raw: Buffer, cut: boolean): Promise<ReadMessag
       htmlLeftOut,
       hasCutStyles: hasCutStyles(document),
       headerLeftOut: leftOut + people.leftOut,
+      hasGuessedAddress: people.isGuessed,
     }),
     addressesSeen: addressesSeen(fields, opened, derived),
   }
@@ -66,8 +67,15 @@ function describeFields(fields: readonly HeaderField[]): Pick<ReadMessage, 'subj
 
 const addressNames = { from: 'from', to: 'to', cc: 'cc', bcc: 'bcc', replyTo: 'reply-to' } as const
 
-/** The addresses by field, and the number of those after the limit. */
-function addressFields(fields: readonly HeaderField[]): { lists: Record<keyof typeof addressNames, ReadAddress[]>; leftOut: number } {
+interface AddressFields {
+  readonly lists: Record<keyof typeof addressNames, ReadAddress[]>
+  /** Addresses after the limit. */
+  readonly leftOut: number
+  /** Octets of an address are not UTF-8, as RFC 6532 demands. */
+  readonly isGuessed: boolean
+}
+
+function addressFields(fields: readonly HeaderField[]): AddressFields {
   let leftOut = 0
   const listOf = (name: string): ReadAddress[] => {
     const all = addresses(fields, name)
@@ -75,7 +83,9 @@ function addressFields(fields: readonly HeaderField[]): { lists: Record<keyof ty
     return all.slice(0, maxAddresses)
   }
   const { from, to, cc, bcc, replyTo } = addressNames
-  return { lists: { from: listOf(from), to: listOf(to), cc: listOf(cc), bcc: listOf(bcc), replyTo: listOf(replyTo) }, leftOut }
+  const guessed = fields.filter((field) => field.isGuessed)
+  const isGuessed = Object.values(addressNames).some((name) => addresses(guessed, name).some(({ address }) => /[^\0-\x7f]/.test(address)))
+  return { lists: { from: listOf(from), to: listOf(to), cc: listOf(cc), bcc: listOf(bcc), replyTo: listOf(replyTo) }, leftOut, isGuessed }
 }
 
 /** A repeated field breaks RFC 5322 §3.6, but what it says must not stay hidden: all of them count. Names without an address do not. */

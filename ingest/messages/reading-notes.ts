@@ -12,6 +12,7 @@ export interface ReadingFacts {
   readonly hasCutStyles: boolean
   /** Fields, lines and addresses of the header that are cut or left out. */
   readonly headerLeftOut: number
+  readonly hasGuessedAddress: boolean
   /** The message is cut inside an attachment. */
   readonly isAttachmentCut: boolean
   /** A TNEF container could not be opened to its end. */
@@ -27,6 +28,7 @@ const sentences: Readonly<Record<Code, (detail: string) => string>> = {
   styles_cut: () => 'The style sheets are too long or not understood; some rules are left out, so hidden text may be shown.',
   attachment_cut: () => 'The message is too large; its last attachment is left out.',
   header_cut: (count) => `Fields, lines and addresses of the header that are cut or left out: ${count}.`,
+  guessed_address: () => 'Octets of an address in the header are not UTF-8; the address is shown by a guess and is not valid.',
   unended_header: () => 'A header does not end with an empty line; the lines after its last field are shown as text.',
   no_delimiter: () => 'A multipart has no delimiter line; its content is shown as text.',
   unclosed_part: () => 'A multipart has no closing delimiter; the message may be incomplete.',
@@ -48,6 +50,7 @@ export function readingNotes({
   htmlLeftOut,
   hasCutStyles,
   headerLeftOut,
+  hasGuessedAddress,
   isAttachmentCut,
   hasBrokenTnef,
 }: ReadingFacts): ReadingNote[] {
@@ -56,6 +59,7 @@ export function readingNotes({
     ...(htmlLeftOut > 0 ? [['html_cut', String(htmlLeftOut)] as [Code, string]] : []),
     ...(hasCutStyles ? [['styles_cut', ''] as [Code, string]] : []),
     ...(headerLeftOut > 0 ? [['header_cut', String(headerLeftOut)] as [Code, string]] : []),
+    ...(hasGuessedAddress ? [['guessed_address', ''] as [Code, string]] : []),
     ...(isAttachmentCut ? [['attachment_cut', ''] as [Code, string]] : []),
     ...faults.map(({ code, name = '' }): [Code, string] => [code, quoted(name)]),
     ...(hasBrokenTnef ? [['broken_tnef', ''] as [Code, string]] : []),

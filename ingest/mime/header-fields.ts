@@ -1,4 +1,5 @@
 /** Reads the header block of a message into its fields, in order (RFC 5322 §2.2), tolerating what real mail does to it. */
+import { isUtf8 } from 'node:buffer'
 import { fieldText, headerCharset } from '#config/mail/charset/header-text.ts'
 
 const maxBlock = 1024 * 1024
@@ -13,6 +14,8 @@ const isMboxLine = /^>?From /
 export interface HeaderField {
   readonly name: string
   readonly value: string
+  /** Its octets are not UTF-8, so that another charset was used. */
+  readonly isGuessed?: true
 }
 
 /**
@@ -60,8 +63,14 @@ export function readHeader(raw: Uint8Array): Header {
   }
   close()
   const charset = headerCharset(firstValue(fields, 'content-type') ?? '')
-  return { fields: fields.map(({ name, value }) => ({ name, value: fieldText(Buffer.from(value, 'latin1'), charset).trim() })), leftOut }
+  return { fields: fields.map(({ name, value }) => decoded(name, Buffer.from(value, 'latin1'), charset)), leftOut }
 }
+
+const decoded = (name: string, octets: Buffer, charset: string): HeaderField => ({
+  name,
+  value: fieldText(octets, charset).trim(),
+  ...(!isUtf8(octets) && { isGuessed: true }),
+})
 
 /** The value of the first field of that name; undefined when there is none. */
 export function firstValue(fields: readonly HeaderField[], name: string): string | undefined {

@@ -12,9 +12,6 @@ export interface PathArgument extends SMTPServerAddress {
 
 const none: ReadonlySet<string> = new Set()
 
-/** What invalid UTF-8 was decoded to. */
-const replacement = '\ufffd'
-
 export const needsSmtpUtf8 = new NegativeReply(550, '5.6.7', 'An address outside ASCII needs the SMTPUTF8 parameter of MAIL FROM.')
 
 /** Whether MAIL had the parameter. `envelope.smtpUtf8` would not do: the package sets it for a MAIL that is refused, and leaves it set. */
@@ -29,7 +26,7 @@ export function readReversePath(path: PathArgument, known: ReadonlySet<string>):
   if (path.address === '') return ''
   if (path.eightBit && parameters['SMTPUTF8'] !== true) throw needsSmtpUtf8
   const mailbox = parseAddress(path.address)
-  if (!mailbox || path.address.includes(replacement)) throw noMailbox(553, '5.1.7', 'sender', path.address)
+  if (!mailbox) throw noMailbox(553, '5.1.7', 'sender', path.address)
   return mailbox.address
 }
 
@@ -39,7 +36,7 @@ export function readForwardPath(path: PathArgument, smtpUtf8: boolean, hostname:
   if (path.address.toLowerCase() === 'postmaster') return `postmaster@${hostname}`
   if (path.eightBit && !smtpUtf8) throw needsSmtpUtf8
   const mailbox = parseAddress(path.address)
-  if (!mailbox || path.address.includes(replacement)) throw noMailbox(501, '5.1.3', 'recipient', path.address)
+  if (!mailbox) throw noMailbox(501, '5.1.3', 'recipient', path.address)
   return mailbox.address
 }
 

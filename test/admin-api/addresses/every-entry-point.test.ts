@@ -27,6 +27,7 @@ const inputs: readonly (readonly [text: string, reason?: string])[] = [
   ['ada..b@example.org', ''],
   ['ada@example..org', ''],
   ['a(comment)@example.org', ''],
+  ['a\ufffdda@example.org', ''],
   ['"ada"@example.org', 'quoted local parts'],
   ['"odd user"@example.org', 'quoted local parts'],
   ['"first..last."@example.org', 'quoted local parts'],

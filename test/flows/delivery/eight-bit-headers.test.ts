@@ -66,6 +66,26 @@ test('a subject in UTF-8, in Latin-1 or in the charset of the text is readable i
   t.is((await Array.fromAsync(daemon.rest.rows(`/v1/traces?q=${encodeURIComponent('grüße')}`))).length, 2)
 })
 
+test('an address with octets that are not UTF-8 is shown by a guess with a note, and is no address elsewhere', async (t) => {
+  const { daemon, client } = await start(t, 'sandbox')
+  const content = Buffer.from('From: Käthe <käthe@example.com>\r\nTo: jürg@example.org, ok@example.org\r\n\r\nDanke.\r\n', 'latin1')
+  t.true((await client.send({ from: 'mira@example.com', to: ['desk@example.org'], content })).accepted)
+  await daemon.settled()
+  const inbox = `/v1/inboxes/${await catchAllInbox(daemon.rest)}/messages`
+  for await (const { id } of daemon.rest.rows(inbox)) {
+    const shown = await daemon.rest.must('GET', `${inbox}/${String(id)}`)
+    t.like(shown, { intended_from: 'mira@example.com', reading_notes: [{ code: 'guessed_address' }] })
+    t.deepEqual(shown['addresses_seen'], [
+      'desk@example.org',
+      'jürg@example.org',
+      'käthe@example.com',
+      'mira@example.com',
+      'ok@example.org',
+    ])
+  }
+  for await (const trace of daemon.rest.rows('/v1/traces')) t.notRegex(JSON.stringify(trace), /\ufffd/)
+})
+
 test('a client that asks for SMTPUTF8, or an address that needs it, is told that the server does not offer it', async (t) => {
   const { daemon, sink, client } = await start(t)
   t.is((await client.command('MAIL FROM:<mira@example.com> SMTPUTF8')).code, 250)

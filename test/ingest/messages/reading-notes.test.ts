@@ -8,6 +8,7 @@ const nothing = {
   htmlLeftOut: 0,
   hasCutStyles: false,
   headerLeftOut: 0,
+  hasGuessedAddress: false,
   isAttachmentCut: false,
   hasBrokenTnef: false,
 }
@@ -21,10 +22,21 @@ test('readingNotes() orders notes by their codes', (t) => {
       htmlLeftOut: 7,
       hasCutStyles: true,
       headerLeftOut: 3,
+      hasGuessedAddress: true,
       isAttachmentCut: true,
       hasBrokenTnef: true,
     }).map(({ code }) => code),
-    ['text_cut', 'html_cut', 'styles_cut', 'attachment_cut', 'header_cut', 'unclosed_part', 'unknown_transfer_encoding', 'broken_tnef'],
+    [
+      'text_cut',
+      'html_cut',
+      'styles_cut',
+      'attachment_cut',
+      'header_cut',
+      'guessed_address',
+      'unclosed_part',
+      'unknown_transfer_encoding',
+      'broken_tnef',
+    ],
   )
   t.deepEqual(readingNotes(nothing), [])
 })

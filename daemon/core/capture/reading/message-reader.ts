@@ -57,6 +57,7 @@ export const readingNoteCodes = [
   'styles_cut',
   'attachment_cut',
   'header_cut',
+  'guessed_address',
   'unended_header',
   'no_delimiter',
   'unclosed_part',
