@@ -8,6 +8,7 @@ import test, { type ExecutionContext } from '#test'
 import type { Unstable } from './run/gate.ts'
 import type { TestLane } from './lanes.ts'
 import { nameOf } from './process/plan.ts'
+import { countedSeconds } from './process/test-deadline.ts'
 import { repeat, type Surroundings } from './run/lane-run.ts'
 import { Progress } from './run/progress.ts'
 import { runLanes, type SuiteResult } from './run/run-lanes.ts'
@@ -113,6 +114,12 @@ test.serial('runner: a process with only skipped tests is green', async (t) => {
 test.serial('runner: a repetition without a test fails', async (t) => {
   const { passed, failures } = await repeat(await prepare(t), 'repeated', shapes.exact, { module: example('passes'), title: 'it is gone' })
   t.deepEqual([passed.length, failures.length], [0, 1])
+})
+
+test('deadline: counts only time in which the process could run, and at least a fifth of all time', (t) => {
+  t.is(countedSeconds(60, 0), 60)
+  t.is(countedSeconds(60, 45.5), 14.5)
+  t.is(countedSeconds(300, 299), 60)
 })
 
 test.serial('deadline: ends an import, a test, a hook and a teardown', async (t) => {
