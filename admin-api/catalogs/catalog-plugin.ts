@@ -2,10 +2,7 @@
 import { basename, dirname, join } from 'node:path'
 import type { Plugin } from 'esbuild'
 import { messageModule, runtimeFolder } from '#config/words/message-module.ts'
-import { readCatalog } from './catalog-files.ts'
-
-/** Region of numbers and plurals in each language. */
-const localeOf = (language: string): string => (language === 'en' ? 'en-GB' : `${language}-CH`)
+import { localeOf, readCatalog } from './catalog-files.ts'
 
 /** Reads `<folder>/<language>/<name>.json`. English replaces each message that the language lacks. */
 export const catalogPlugin: Plugin = {

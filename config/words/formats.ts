@@ -4,7 +4,7 @@
 export const withCommas = (number: number): string => String(number).replace(/\B(?=(?:\d{3})+$)/g, ',')
 
 /** What is made when it is first asked for, and kept. */
-export function atFirstUse<Format extends Intl.DateTimeFormat | Intl.NumberFormat | Intl.Segmenter>(make: () => Format): () => Format {
-  let made: Format | undefined
+export function atFirstUse<Made extends object>(make: () => Made): () => Made {
+  let made: Made | undefined
   return () => (made ??= make())
 }

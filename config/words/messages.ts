@@ -44,7 +44,7 @@ export function compileTree(
 function compilerOf(locale: string): (message: string) => CompiledMessage {
   const make = () => {
     const MessageFormat = require('@messageformat/core') as typeof import('@messageformat/core').default
-    return new MessageFormat<'string'>(locale)
+    return new MessageFormat<'string'>(locale, { customFormatters: { html: (value) => value } })
   }
   let format: ReturnType<typeof make> | undefined
   return (message) => {
@@ -53,6 +53,9 @@ function compilerOf(locale: string): (message: string) => CompiledMessage {
     return compiled.length === 0 ? compiled() : compiled
   }
 }
+
+/** Contains tags, or parameters such as `{at, html}`, so that its other parameters have to be escaped. */
+export const isMarkup = (message: string): boolean => /<\/?[a-z]|, html\}/.test(message)
 
 /** Has nothing that MessageFormat reads. */
 export const isPlain = (message: string): boolean => !/[{}']/.test(message)

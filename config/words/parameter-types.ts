@@ -1,19 +1,24 @@
 /** Types of the parameters of messages, as text for a generated file. */
 import { parse, type Token } from '@messageformat/parser'
 import type { MessageTree } from './message-tree.ts'
+import { isMarkup } from './messages.ts'
 
-/** Type of an object with the parameters of each message of a catalog; undefined where none has any. */
-export function parametersType(tree: MessageTree): string | undefined {
+/**
+ * Type of an object with the parameters of each message of a catalog; undefined if none has any. For server pages, those of messages with
+ * markup are within `Markup`.
+ */
+export function parametersType(tree: MessageTree, hasMarkup = false): string | undefined {
   const types = Object.entries(tree).flatMap(([name, message]) => {
-    const type = typeof message === 'string' ? typeOf(message) : parametersType(message)
+    const type = typeof message === 'string' ? typeOf(message, hasMarkup && isMarkup(message)) : parametersType(message, hasMarkup)
     return type === undefined ? [] : [`${/^[a-z_$][\w$]*$/i.test(name) ? name : JSON.stringify(name)}: ${type}`]
   })
   return types.length > 0 ? `{ ${types.join('; ')} }` : undefined
 }
 
-function typeOf(message: string): string | undefined {
-  const kinds = parametersOf(message)
-  return kinds.size > 0 ? `{ ${[...kinds].map(([name, kind]) => `${name}: ${kind}`).join('; ')} }` : undefined
+function typeOf(message: string, isHtml: boolean): string | undefined {
+  const kinds = [...parametersOf(message)].map(([name, kind]) => `${name}: ${kind}`)
+  const type = kinds.length > 0 ? `{ ${kinds.join('; ')} }` : undefined
+  return isHtml ? `Markup<${type ?? 'undefined'}>` : type
 }
 
 /** Names of the parameters of a message with their types. */
@@ -24,7 +29,9 @@ export function parametersOf(message: string): ReadonlyMap<string, string> {
       if (!('arg' in token)) continue
       const [known, kind] = [kinds.get(token.arg), kindOf(token)]
       if (known === undefined || known === text) kinds.set(token.arg, kind)
-      else if (kind !== known && kind !== text) throw new Error(`${token.arg} is used as ${known} and as ${kind}: ${message}`)
+      else if (known === optional && kind === markup) kinds.set(token.arg, `${markup} | undefined`)
+      else if (kind !== known && kind !== text && known !== `${kind} | undefined`)
+        throw new Error(`${token.arg} is used as ${known} and as ${kind}: ${message}`)
       if ('cases' in token) for (const { tokens: inner } of token.cases) visit(inner)
     }
   }
@@ -34,11 +41,14 @@ export function parametersOf(message: string): ReadonlyMap<string, string> {
 
 /** A plain parameter is shown as it is. */
 const text = 'string | number'
+const optional = 'string | undefined'
+const markup = 'Html'
 
 function kindOf(token: Token): string {
   if (token.type === 'plural' || token.type === 'selectordinal' || (token.type === 'function' && token.key === 'number')) return 'number'
+  if (token.type === 'function' && token.key === 'html') return markup
   if (token.type !== 'select') return text
   const keys = new Set(token.cases.map(({ key }) => key))
   if (keys.has('true') || keys.has('false')) return 'boolean'
-  return keys.has('undefined') ? 'string | undefined' : 'string'
+  return keys.has('undefined') ? optional : 'string'
 }

@@ -36,7 +36,7 @@ export const accountOperations = (pages: Pages): readonly Operation[] => {
       (request) =>
         accountPage(pages, request, undefined, {
           field: 'name',
-          message: request.words.profile.badName(maxUserName),
+          message: request.words.profile.badName({ max: maxUserName }),
         }),
     ),
     pages.form(
@@ -76,7 +76,7 @@ async function accountPage(pages: Pages, request: SignedInRequest, done: string 
   const sessions = await people.sessions.list(user.id)
   const csrf = csrfField(visitor)
   return page({
-    title: fault ? words.problem(words.account) : words.account,
+    title: fault ? words.problem({ title: words.account }) : words.account,
     lang: words.lang,
     width: 'wide',
     visitor,
@@ -131,7 +131,7 @@ async function accountPage(pages: Pages, request: SignedInRequest, done: string 
 const noPasskeys = ({ origin }: RelyingParty, said: PageWords['profile']): Html =>
   html`<section class="sheet" aria-labelledby="passkeys-title">
     <h2 id="passkeys-title">${said.passkeys}</h2>
-    <p class="meta">${said.passkeysOff(origin)}</p>
+    <p class="meta">${said.passkeysOff({ origin })}</p>
   </section>`
 
 const mailLinks = (mine: readonly Membership[], said: PageWords['profile']): Html | readonly Html[] => {
@@ -175,14 +175,14 @@ const passkeyRow = (
     <div>
       <h3>${name}</h3>
       <p class="meta">
-        ${said.passkeyUse(timeOf(createdAt, lang), usedAt === null ? undefined : timeOf(usedAt, lang))}
+        ${said.passkeyUse({ added: timeOf(createdAt, lang), used: usedAt === null ? undefined : timeOf(usedAt, lang) })}
         ${isSynced ? said.isSynced : said.isLocal}
       </p>
     </div>
     ${
       isFresh &&
       html`<form class="side" method="post" action="/account/passkeys/remove">
-        ${csrf}<input type="hidden" name="id" value="${id}" /><button class="danger" aria-label="${said.removePasskey(name)}">
+        ${csrf}<input type="hidden" name="id" value="${id}" /><button class="danger" aria-label="${said.removePasskey({ name })}">
           ${said.remove}
         </button>
       </form>`
@@ -194,7 +194,7 @@ const sessionRow = ({ id, userAgent, method, createdAt, seenAt }: Session, isThi
     <div>
       <h3>${browserOf(userAgent, words)} ${isThis && html`<span class="tag">${words.profile.thisBrowser}</span>`}</h3>
       <p class="meta">
-        ${words.profile.sessionUse(timeOf(createdAt, words.lang), method === 'passkey' ? 'passkey' : 'link', timeOf(seenAt, words.lang))}
+        ${words.profile.sessionUse({ since: timeOf(createdAt, words.lang), by: method === 'passkey' ? 'passkey' : 'link', seen: timeOf(seenAt, words.lang) })}
       </p>
     </div>
     ${
@@ -202,7 +202,7 @@ const sessionRow = ({ id, userAgent, method, createdAt, seenAt }: Session, isThi
       html`<form class="side" method="post" action="/account/sessions/end">
         ${csrf}<input type="hidden" name="id" value="${id}" /><button
           class="danger"
-          aria-label="${words.profile.endSession(browserOf(userAgent, words))}"
+          aria-label="${words.profile.endSession({ browser: browserOf(userAgent, words) })}"
         >
           ${words.profile.end}
         </button>

@@ -93,7 +93,7 @@ async function signInPage({ people }: Pages, words: PageWords, { next, email, ag
   const isMailed = await people.mail.isReady()
   const lead = isMailed ? signIn.byLink : signIn.noPassword
   return page({
-    title: fault ? words.problem(title) : title,
+    title: fault ? words.problem({ title }) : title,
     lang,
     keepsOpener: true,
     hasScript: hasPasskeys,
@@ -125,7 +125,7 @@ const sentPage = (email: string, isMailed: boolean, words: PageWords): Answer =>
       <h1>${words.signIn.checkMail}</h1>
       ${
         isMailed
-          ? html`<p>${words.signIn.sent(email)}</p>
+          ? html`<p>${words.signIn.sent({ email })}</p>
               <p class="hint">${words.signIn.noMail}</p>`
           : withoutMail(words, email)
       }
@@ -138,7 +138,7 @@ function linkPage(email: string | null, { lang, signIn }: PageWords, typed: stri
     <p class="lead">${signIn.becomesOwner}</p>
     ${faultSummary(fault)}`
   const known: Html = html`<h1>${signIn.title}</h1>
-    <p class="lead">${signIn.goOnAs(email ?? '')}</p>`
+    <p class="lead">${signIn.goOnAs({ email: email ?? '' })}</p>`
   return page({
     title: email === null ? signIn.welcome : signIn.title,
     lang,

@@ -105,13 +105,13 @@ function stateOf({ trace: { approval }, isExpired, mayDecide, obstacle, words }:
   const { decision: made, expiresAt } = approval
   const { approval: said } = words.mail
   const at = (ms: number): Html => timeOf(ms, words.lang)
-  if (made?.as === 'approved') return html`<p class="done" role="status">${said.approvedBy(made.email, at(made.at))}</p>`
-  if (made?.as === 'refused') return html`<p class="note">${said.refusedBy(made.email, at(made.at))}</p>`
-  if (made?.as === 'withdrawn') return html`<p class="note">${said.withdrawn(at(made.at))}</p>`
+  if (made?.as === 'approved') return html`<p class="done" role="status">${said.approvedBy({ who: made.email ?? '', at: at(made.at) })}</p>`
+  if (made?.as === 'refused') return html`<p class="note">${said.refusedBy({ who: made.email ?? '', at: at(made.at) })}</p>`
+  if (made?.as === 'withdrawn') return html`<p class="note">${said.withdrawn({ at: at(made.at) })}</p>`
   if (made || isExpired) return html`<p class="note">${said.expired}</p>`
-  if (!mayDecide) return html`<p class="note">${said.mayNot(at(expiresAt))}</p>`
+  if (!mayDecide) return html`<p class="note">${said.mayNot({ until: at(expiresAt) })}</p>`
   if (obstacle !== undefined) return html`<p class="note">${said.obstacle} <span ${inEnglish(words)}>${obstacle}</span></p>`
-  return html`<p class="lead">${said.lead(at(expiresAt))}</p>`
+  return html`<p class="lead">${said.lead({ until: at(expiresAt) })}</p>`
 }
 
 type Facts = readonly (readonly [label: string, value: Html | string])[]
@@ -125,7 +125,7 @@ function legible(rows: Facts, { mail: { approval: said } }: PageWords): Facts {
     overrides += removed.bidi
     return [label, text] as const
   })
-  return overrides === 0 ? shown : [...shown, [said.lookClosely, said.overrides(overrides)]]
+  return overrides === 0 ? shown : [...shown, [said.lookClosely, said.overrides({ count: overrides })]]
 }
 
 function facts({ trace, read, projectName, destination, fallbacks, organizationId, words }: Presented, subject: string): Facts {
@@ -143,12 +143,12 @@ function facts({ trace, read, projectName, destination, fallbacks, organizationI
     [field.bcc, message ? others : ''],
     [field.replyTo, message ? all(message.replyTo.map(exactly)) : ''],
     [field.envelopeSender, trace.mailFrom === trace.headerFrom ? '' : trace.mailFrom],
-    [said.notSentTo, suppressed === '' ? '' : said.suppressed(suppressed)],
+    [said.notSentTo, suppressed === '' ? '' : said.suppressed({ addresses: suppressed })],
     [field.subject, subject],
     [said.project, projectName],
     [said.through, destination ?? said.deleted],
     [said.fallback, all(fallbacks)],
-    [said.leaves, trace.sendAt === undefined ? said.whenApproved : said.ifApproved(timeOf(trace.sendAt, words.lang))],
+    [said.leaves, trace.sendAt === undefined ? said.whenApproved : said.ifApproved({ at: timeOf(trace.sendAt, words.lang) })],
     [said.digest, html`<code>${trace.approval.digest}</code>`],
     [words.trace.trace, html`<a href="${memberTracePath(organizationId, trace.id)}">${field.happened}</a>`],
   ]
@@ -170,7 +170,7 @@ function contents(shown: Presented, message: ReadMessage): Html {
     }
     <h2 id="text">${tabs.text}</h2>
     <section class="sheet" aria-labelledby="text">
-      ${message.text.length > maxTextShown && html`<p class="meta">${words.mail.approval.cut(numberOf(maxTextShown, words.lang))}</p>`}
+      ${message.text.length > maxTextShown && html`<p class="meta">${words.mail.approval.cut({ characters: numberOf(maxTextShown, words.lang) })}</p>`}
       <pre class="text" tabindex="0">${linkedText(text)}</pre>
     </section>
     ${

@@ -99,7 +99,7 @@ async function integrationsPage(claims: Claims, request: SignedInRequest, fault?
   const said = words.claims
   const open = await claims.openFor(signedIn.user)
   return page({
-    title: fault ? words.problem(words.integrations) : words.integrations,
+    title: fault ? words.problem({ title: words.integrations }) : words.integrations,
     lang: words.lang,
     width: 'wide',
     visitor,
@@ -114,7 +114,7 @@ async function integrationsPage(claims: Claims, request: SignedInRequest, fault?
             ? html`<ul class="rows">
                 ${open.map((claim) => claimRow(claim, words))}
               </ul>`
-            : html`<p>${said.none(signedIn.user.email)}</p>`
+            : html`<p>${said.none({ email: signedIn.user.email })}</p>`
         }
       </section>
       <section class="sheet" aria-labelledby="enter">
@@ -138,28 +138,28 @@ const claimRow = ({ clientName, userCode, startedAt }: Claim, { lang, claims }: 
   html`<li>
     <div>
       <h3>${userCode}</h3>
-      <p class="meta">${claims.asked(clientName, timeOf(startedAt, lang))}</p>
+      <p class="meta">${claims.asked({ client: clientName, at: timeOf(startedAt, lang) })}</p>
     </div>
     <p class="side">
-      <a class="button quiet" href="${claimPath(userCode)}" aria-label="${claims.attachCode(userCode)}">${claims.attach}</a>
+      <a class="button quiet" href="${claimPath(userCode)}" aria-label="${claims.attachCode({ code: userCode })}">${claims.attach}</a>
     </p>
   </li>`
 
 function claimPage({ claim, project, organizationCount }: ClaimView, visitor: Visitor, words: PageWords): Answer {
   const said = words.claims
   return page({
-    title: said.title(project.name),
+    title: said.title({ project: project.name }),
     lang: words.lang,
     visitor,
     content: html`<div class="sheet">
       <h1>${said.heading}</h1>
-      <p class="lead">${said.lead(claim.userCode)}</p>
+      <p class="lead">${said.lead({ code: claim.userCode })}</p>
       <dl class="facts">
         ${[
           fact(said.agent, claim.clientName),
           fact(said.project, project.name),
           fact(said.made, timeOf(claim.sandboxAt, words.lang)),
-          fact(said.becomes, said.organization(project.name)),
+          fact(said.becomes, said.organization({ project: project.name })),
         ]}
       </dl>
       <p class="note">${organizationCount === 0 ? said.first : said.another}</p>
@@ -196,7 +196,7 @@ const undoPage = ({ id, clientName, userCode, claimedAt }: Claim, keys: readonly
     visitor,
     content: html`<div class="sheet">
       <h1>${words.claims.endQuestion}</h1>
-      <p>${words.claims.endText(userCode, clientName, claimedAt === null ? null : timeOf(claimedAt, words.lang))}</p>
+      <p>${words.claims.endText({ code: userCode, client: clientName, at: claimedAt === null ? undefined : timeOf(claimedAt, words.lang) })}</p>
       <form method="post" action="${undoPath(id)}">
         ${csrfField(visitor)} ${keyChoice(keys, { mayKeep: true, kept: words.claims.kept }, words)}
         <button class="danger">${words.claims.endIt}</button>

@@ -59,7 +59,7 @@ const askFirst = (code: string, { id, name, allowedOrigins }: PublishableKey, { 
     lang,
     content: html`<div class="sheet">
       <h1>${reveal.title}</h1>
-      <p class="lead">${reveal.lead(name || id, allowedOrigins.join(', '))}</p>
+      <p class="lead">${reveal.lead({ key: name || id, origins: allowedOrigins.join(', ') })}</p>
       <form method="post" action="/reveal/${code}">
         <button>${reveal.button}</button>
       </form>

@@ -74,9 +74,9 @@ const row = (application: Application, keys: readonly ApiKey[], csrf: Html, word
     <div>
       <h3>${clientName} ${verifiedHost !== undefined && html`<span class="tag">${verifiedHost}</span>`}</h3>
       <p class="meta">
-        ${said.where(project.name, organization.name, timeOf(since, words.lang), scopesInWords(scopes, words))}
+        ${said.where({ project: project.name, organization: organization.name, since: timeOf(since, words.lang), may: scopesInWords(scopes, words) })}
         ${verifiedHost === undefined && said.unverified} ${scopes.some(changesSettings) && said.stays}
-        ${reachesOrganization && said.reachesOrganization} ${shown !== undefined && said.shownToolsets(shown)}
+        ${reachesOrganization && said.reachesOrganization} ${shown !== undefined && said.shownToolsets({ names: shown })}
       </p>
     </div>
     <form class="${keys.length === 0 ? 'side' : 'acts'}" method="post" action="${applicationsPath}/revoke">
@@ -84,7 +84,7 @@ const row = (application: Application, keys: readonly ApiKey[], csrf: Html, word
       <input type="hidden" name="organization" value="${organization.id}" />
       <input type="hidden" name="project" value="${project.id}" />
       ${keyChoice(keys, { mayKeep: true, kept: said.kept }, words)}
-      <button class="danger" aria-label="${said.revokeOf(clientName, project.name)}">${said.revoke}</button>
+      <button class="danger" aria-label="${said.revokeOf({ name: clientName, project: project.name })}">${said.revoke}</button>
     </form>
   </li>`
 }

@@ -31,14 +31,14 @@ export function consentPage(view: ConsentView): Answer {
   const fault = faultAt(view)
   const isOpen = places.some(({ reach }) => reach.length > 0)
   return page({
-    title: fault ? words.problem(said.title(client.name)) : said.title(client.name),
+    title: fault ? words.problem({ title: said.title({ name: client.name }) }) : said.title({ name: client.name }),
     lang: words.lang,
     visitor,
     keepsOpener: true,
     formAction: redirectSource(redirectUri),
     ...(fault && { status: 400 }),
     content: html`<div class="sheet">
-      <h1>${said.heading(client.name)}</h1>
+      <h1>${said.heading({ name: client.name })}</h1>
       ${facts(pending, visitor, said)} ${faultSummary(fault)} ${!isOpen && nowhere(places, said)}
       <form method="post" novalidate>
         ${csrfField(visitor)} ${isOpen && whatFields(view, fault)} ${isOpen && whereFields(view, fault)}
@@ -75,7 +75,7 @@ function facts({ client, redirectHost, isLoopback }: PendingAuthorization, { ema
           ${
             verifiedHost === undefined
               ? html`<p class="meta warned">${said.unverified}</p>`
-              : html`<p class="meta">${said.vouched(verifiedHost)}</p>`
+              : html`<p class="meta">${said.vouched({ host: verifiedHost })}</p>`
           }
         </dd>
       </div>
@@ -88,7 +88,7 @@ function facts({ client, redirectHost, isLoopback }: PendingAuthorization, { ema
         <dd>${email}</dd>
       </div>
     </dl>
-    ${isLoopback && html`<p class="note caution">${said.loopback(name)}</p>`}`
+    ${isLoopback && html`<p class="note caution">${said.loopback({ name })}</p>`}`
 }
 
 const nowhere = (places: readonly OrganizationChoice[], said: PageWords['consent']): Html =>
@@ -169,7 +169,7 @@ function placeFields(place: OrganizationChoice, { form, words }: ConsentView, ch
   const label = ({ name: own, parentId }: Project): string => (parentId === undefined ? own : `${parents.get(parentId) ?? ''} / ${own}`)
   return html`<fieldset class="choices">
     <legend>${organization.name}</legend>
-    <p class="hint">${words.consent.role(words.roles[role].label, words.roles[role].meaning)}</p>
+    <p class="hint">${words.consent.role({ label: words.roles[role].label, meaning: words.roles[role].meaning })}</p>
     ${reach.length === 0 && html`<p class="hint"><b>${words.consent.roleReachesNone}</b></p>`}
     ${projects.map((project) => radio(choiceValue(place, project), label(project), chosen))}
     ${
@@ -212,7 +212,7 @@ function faultAt({ fault, form, words }: ConsentView): FieldFault | undefined {
 /** A problem whose sentence holds a number or a name. */
 function valuedFault({ field, message }: FieldFault, { lang, consent }: PageWords): string {
   if (lang === 'en') return message
-  if (field === 'name') return consent.badName(maxProjectName)
+  if (field === 'name') return consent.badName({ max: maxProjectName })
   return field === 'scope' ? consent.roleTooSmall : message
 }
 

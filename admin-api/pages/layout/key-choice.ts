@@ -16,7 +16,7 @@ export function keyChoice(keys: readonly ApiKey[], { mayKeep, kept }: KeyChoice,
   if (keys.length === 0) return undefined
   const count = keys.length
   return html`<fieldset class="checks">
-    <legend>${words.keys.which(count)}${mayKeep && `, ${words.keys.unless(count)}`}.</legend>
+    <legend>${words.keys.which({ count })}${mayKeep && `, ${words.keys.unless({ count })}`}.</legend>
     ${keys.map((key) => row(key, mayKeep, words))} ${mayKeep && kept !== undefined && html`<p class="hint">${kept}</p>`}
   </fieldset>`
 }
@@ -24,7 +24,7 @@ export function keyChoice(keys: readonly ApiKey[], { mayKeep, kept }: KeyChoice,
 const row = ({ id, name, preview, sendOnly, scopes }: ApiKey, mayKeep: boolean, { keys }: PageWords): Html => {
   const named = html`${name} <span class="meta">${preview} · ${sendOnly ? keys.sendsOnly : scopes.at(-1)}</span>`
   if (!mayKeep) return html`<p>${named}</p>`
-  return html`<label class="check"><input type="checkbox" name="${field}" value="${id}" /><span>${keys.keep(named)}</span></label>`
+  return html`<label class="check"><input type="checkbox" name="${field}" value="${id}" /><span>${keys.keep({ key: named })}</span></label>`
 }
 
 /** The ids that were ticked. */

@@ -40,7 +40,7 @@ const systemNames: readonly (readonly [RegExp, string])[] = [
 export function browserOf(userAgent: string, { profile }: PageWords = wordsIn('en')): string {
   const named = (names: typeof browserNames): string | undefined => names.find(([pattern]) => pattern.test(userAgent))?.[1]
   const [browser, system] = [named(browserNames), named(systemNames)]
-  return browser === undefined ? profile.otherBrowser : system === undefined ? browser : profile.browserOn(browser, system)
+  return browser === undefined ? profile.otherBrowser : system === undefined ? browser : profile.browserOn({ browser, system })
 }
 
 /** What the query of a page says was done; nothing for words that are not ours. */

@@ -4,11 +4,11 @@ import { html, type Html } from './html.ts'
 
 /** `email`: whose way in it is, where it is known. It is the same for addresses that have an account and those that have none. */
 export const withoutMail = ({ signIn }: PageWords, email?: string): Html =>
-  html`<p class="note">${signIn.withoutMail(`postern login-link ${email ?? 'name@example.org'}`)}</p>`
+  html`<p class="note">${signIn.withoutMail({ command: `postern login-link ${email ?? 'name@example.org'}` })}</p>`
 
 /** An invitation that its maker has to pass on. */
 export const handOver = (email: string, link: string, { organization }: PageWords): Html =>
   html`<div class="note" role="status">
-    <p><b>${organization.handOver.heading(email)}</b> ${organization.handOver.text}</p>
+    <p><b>${organization.handOver.heading({ email })}</b> ${organization.handOver.text}</p>
     <p class="target"><code class="token">${link}</code></p>
   </div>`

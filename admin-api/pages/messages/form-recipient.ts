@@ -39,10 +39,10 @@ function recipientPage({ organization, form, recipient, isOn }: RecipientView, t
   const { recipient: said, message } = words.mail
   const own = `/form-notifications/${token}`
   return page({
-    title: said.title(form.name),
+    title: said.title({ form: form.name }),
     lang: words.lang,
     content: html`<div class="sheet">
-      <h1>${said.title(form.name)}</h1>
+      <h1>${said.title({ form: form.name })}</h1>
       <dl class="facts">
         <div>
           <dt>${message.from}</dt>

@@ -91,7 +91,7 @@ async function inboxesPage(core: InboxPagesCore, { visitor, query, words }: Sign
                 <div>
                   <h2 class="item"><a href="${inboxPath(organizationId, inbox.id)}">${inbox.name}</a></h2>
                   <p class="meta">
-                    ${names.has(inbox.projectId) && `${said.project(names.get(inbox.projectId) ?? '')} · `}${said.mailFor(patternWords(inbox, words))}
+                    ${names.has(inbox.projectId) && `${said.project({ name: names.get(inbox.projectId) ?? '' })} · `}${said.mailFor({ pattern: patternWords(inbox, words) })}
                   </p>
                 </div>
               </li>`,
@@ -120,7 +120,7 @@ async function inboxPage(core: InboxPagesCore, { visitor, params, query, words }
     section: 'organizations',
     content: html`${back(inboxesPath(organizationId), words.profile.captured)}
       <h1>${inbox.name}</h1>
-      <p class="lead">${said.messagesFor(patternWords(inbox, words))}</p>
+      <p class="lead">${said.messagesFor({ pattern: patternWords(inbox, words) })}</p>
       <section class="sheet" aria-label="${said.messages}">
         ${
           rows.length === 0
@@ -150,7 +150,7 @@ async function tracePage(core: InboxPagesCore, { visitor, params, words }: Signe
   const waiting = await core.probes.waiting(principal.organizationId, trace)
   const subject = shortened(decodeEncodedWords(trace.subject)) || said.withoutSubject
   return page({
-    title: said.traceOf(subject),
+    title: said.traceOf({ subject }),
     lang: words.lang,
     width: 'wide',
     visitor,

@@ -143,7 +143,7 @@ export function shortened(subject: string): string {
 export function recipients(addresses: readonly string[], { mail }: PageWords, most = maxRecipientsShown): string {
   const more = addresses.length - most
   const shown = addresses.slice(0, most).join(', ')
-  return more > 0 ? mail.message.andMore(shown, more) : shown
+  return more > 0 ? mail.message.andMore({ shown, more }) : shown
 }
 
 const isThere = (tab: Tab, message: ReadMessage | undefined): boolean => {
@@ -159,7 +159,7 @@ function contentOf(tab: Tab, shown: ShownMessage): Html {
   if (tab === 'source' || !read.ok) {
     const text = Buffer.from(source.beginning).toString('utf8')
     return html`<p><a class="button quiet" href="${base}/raw">${said.download}</a></p>
-      ${source.size > maxSourceShown && html`<p class="meta">${said.first(maxSourceShown / 1024)}</p>`}
+      ${source.size > maxSourceShown && html`<p class="meta">${said.first({ kibibytes: maxSourceShown / 1024 })}</p>`}
       <pre tabindex="0">${text}</pre>`
   }
   const { message } = read
@@ -186,7 +186,7 @@ export function framed(
       !showsRemote &&
       html`<form class="remote" method="get" action="${self}">
         <input type="hidden" name="tab" value="html" /><input type="hidden" name="images" value="1" />
-        <p>${said.remote(count)}</p>
+        <p>${said.remote({ count })}</p>
         <button class="quiet">${said.showRemote}</button>
       </form>`
     }
@@ -204,7 +204,7 @@ export const files = (base: string, { attachments }: ReadMessage, { lang, mail: 
       ({ filename, contentType, size, fromTnef }, index) =>
         html`<li>
           <a href="${base}/attachments/${index}">${filename}</a>
-          <span class="meta">${contentType}, ${message.bytes(numberOf(size, lang))}${fromTnef ? ', winmail.dat' : ''}</span>
+          <span class="meta">${contentType}, ${message.bytes({ size: numberOf(size, lang) })}${fromTnef ? ', winmail.dat' : ''}</span>
         </li>`,
     )}
   </ul>`

@@ -14,7 +14,7 @@ export function sharedTracePage(trace: SharedTrace, headers: IncomingHttpHeaders
   const said = words.trace
   const { label, sentence } = statusWords(trace.status, words)
   return page({
-    title: said.title(label),
+    title: said.title({ label }),
     lang: words.lang,
     width: 'wide',
     headers: varies,

@@ -48,11 +48,11 @@ function invitationPage(view: Shown, reader: Reader): Answer {
   const { invitation, organization, words } = view
   const { label, meaning } = words.roles[invitation.role]
   return page({
-    title: words.invitation.title(organization.name),
+    title: words.invitation.title({ organization: organization.name }),
     lang: words.lang,
     visitor: reader?.visitor,
     content: html`<div class="sheet">
-      <h1>${words.invitation.join(organization.name)}</h1>
+      <h1>${words.invitation.join({ organization: organization.name })}</h1>
       <dl class="facts">
         <div>
           <dt>${words.invitation.invited}</dt>
@@ -94,7 +94,7 @@ function wayIn({ invitation, token, isMailed, mayJoin, words }: Shown): Html {
 
 function acceptance({ invitation, organization, token, words }: Shown, reader: NonNullable<Reader>): Html {
   if (reader.user.email !== invitation.email)
-    return html`<p>${words.invitation.other(reader.user.email, invitation.email)}</p>
+    return html`<p>${words.invitation.other({ own: reader.user.email, invited: invitation.email })}</p>
       <a class="button quiet" href="/organizations">${words.invitation.toOrganizations}</a>`
   return html`<form method="post" action="/invitations/accept">
     ${csrfField(reader.visitor)}<input type="hidden" name="organization" value="${organization.id}" />

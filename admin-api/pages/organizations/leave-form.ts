@@ -17,9 +17,9 @@ export const leaveForm = (id: string, name: string, csrf: Html, { keys, mayKeep 
     <summary>${leave.open}</summary>
     <form class="acts" method="post" action="/organizations/${id}/leave">
       ${csrf}
-      <p>${leave.lose(name)}</p>
+      <p>${leave.lose({ name })}</p>
       ${keyChoice(keys, { mayKeep, kept: leave.kept }, words)}
-      <div><button class="danger">${leave.button(name)}</button></div>
+      <div><button class="danger">${leave.button({ name })}</button></div>
     </form>
   </details>`
 }

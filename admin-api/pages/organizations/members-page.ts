@@ -67,9 +67,9 @@ export async function membersPage({ people }: Pages, request: SignedInRequest, {
   }
   const fault = refusal && faultOf(refusal, words)
   const { members: said } = words.organization
-  const title = words.places.membersOf(name)
+  const title = words.places.membersOf({ name })
   return page({
-    title: fault ? words.problem(title) : title,
+    title: fault ? words.problem({ title }) : title,
     lang: words.lang,
     width: 'wide',
     visitor,
@@ -122,7 +122,7 @@ function memberRow({ member, user }: Person, reader: Reader): Html {
 }
 
 const lastSeen = (at: number | null, { lang, organization: { members } }: PageWords): Html | string =>
-  at === null ? members.neverSignedIn : members.signedIn(timeOf(at, lang))
+  at === null ? members.neverSignedIn : members.signedIn({ at: timeOf(at, lang) })
 
 function manage(userId: string, name: string, role: Role, { csrf, path, permissions, endingKeys, words }: Reader): Html {
   const { members: said } = words.organization
@@ -135,13 +135,13 @@ function manage(userId: string, name: string, role: Role, { csrf, path, permissi
         ${member} ${selectField(`role-${userId}`, 'role', said.role, roleChoices(permissions, words), role)}
         <button class="quiet">${said.changeRole}</button>
       </form>
-      ${keys.length > 0 && html`<p class="meta">${said.keysBounded(name)}</p>`}
+      ${keys.length > 0 && html`<p class="meta">${said.keysBounded({ name })}</p>`}
       ${
         permissions.owns &&
         role !== 'owner' &&
         html`<form method="post" action="${path}/transfer">
           ${member}
-          <p>${said.becomesOwner(name)}</p>
+          <p>${said.becomesOwner({ name })}</p>
           <button class="quiet">${said.handOn}</button>
         </form>`
       }
@@ -195,18 +195,18 @@ function invitationRow({ id, email, role, expiresAt }: Invitation, reader: Reade
   return html`<li>
     <div>
       <h3>${email}</h3>
-      <p class="meta">${words.roles[role].label} · ${isOpen ? said.openUntil(until) : said.expired(until)}</p>
+      <p class="meta">${words.roles[role].label} · ${isOpen ? said.openUntil({ at: until }) : said.expired({ at: until })}</p>
     </div>
     ${
       mayChange &&
       html`<div class="side">
         <form method="post" action="${path}/resend">
-          ${invitation}<button class="quiet" aria-label="${isMailed ? said.sendAgainTo(email) : said.newLinkFor(email)}">
+          ${invitation}<button class="quiet" aria-label="${isMailed ? said.sendAgainTo({ email }) : said.newLinkFor({ email })}">
             ${isMailed ? said.sendAgain : said.newLink}
           </button>
         </form>
         <form method="post" action="${path}/revoke">
-          ${invitation}<button class="danger" aria-label="${said.takeBackOf(email)}">${said.takeBack}</button>
+          ${invitation}<button class="danger" aria-label="${said.takeBackOf({ email })}">${said.takeBack}</button>
         </form>
       </div>`
     }

@@ -29,7 +29,8 @@ export function organizationEndOperations(pages: Pages, organizations: Pick<Orga
         const { signedIn, form, words } = request
         people.sessions.requireFresh(signedIn.session)
         const { principal, name } = await owned(pages, request)
-        if ((form.get('name') ?? '').trim() !== name) throw invalid([{ path: 'name', message: words.organization.deletion.badName(name) }])
+        if ((form.get('name') ?? '').trim() !== name)
+          throw invalid([{ path: 'name', message: words.organization.deletion.badName({ name }) }])
         await organizations.removeOwn(principal, { discardQueued: form.has('discard_queued') })
         return seeOther('/organizations?done=ended')
       },
@@ -61,23 +62,23 @@ async function endPage(pages: Pages, request: SignedInRequest, fault?: FieldFaul
   const { name } = await owned(pages, request)
   const isFresh = pages.people.sessions.isFresh(signedIn.session)
   return page({
-    title: fault ? words.problem(said.title(name)) : said.title(name),
+    title: fault ? words.problem({ title: said.title({ name }) }) : said.title({ name }),
     lang: words.lang,
     visitor,
     section: 'organizations',
     ...(fault && { status: 400 }),
     content: html`<div class="sheet">
       <p class="meta"><a class="back" href="${membersPath(id)}">← ${words.places.members}</a></p>
-      <h1>${said.question(name)}</h1>
+      <h1>${said.question({ name })}</h1>
       ${faultSummary(fault)}
-      <p>${said.effect(graceDays)}</p>
+      <p>${said.effect({ days: graceDays })}</p>
       ${
         isFresh
           ? html`<form method="post" action="${organizationEndPath(id)}" novalidate>
               ${csrfField(visitor)}
               ${textField({
                 ...{ name: 'name', label: said.name, autocomplete: 'off', maxLength: maxName, fault },
-                hint: said.nameHint(name),
+                hint: said.nameHint({ name }),
                 value: form.get('name') ?? '',
               })}
               <label class="check"

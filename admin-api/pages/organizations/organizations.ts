@@ -33,7 +33,7 @@ export const organizationOperations = (pages: Pages): readonly Operation[] => {
       (request) =>
         organizationsPage(pages, request, {
           field: 'organization',
-          message: request.words.places.badName(maxUserName),
+          message: request.words.places.badName({ max: maxUserName }),
         }),
     ),
     pages.form(
@@ -58,7 +58,7 @@ async function organizationsPage({ people }: Pages, request: SignedInRequest, fa
     people.accounts.mayFound(signedIn.user),
   ])
   return page({
-    title: fault ? words.problem(words.organizations) : words.organizations,
+    title: fault ? words.problem({ title: words.organizations }) : words.organizations,
     lang: words.lang,
     width: 'wide',
     visitor,
@@ -103,14 +103,14 @@ const organizationRow = ({ organization: { id, name }, member: { role } }: Membe
       <p class="meta">${roles[role].label}: ${roles[role].meaning}.</p>
     </div>
     <p class="side">
-      ${scopesOfRole(role).scopes.length > 0 && html`<a class="button quiet" href="${path}/${id}/inboxes" aria-label="${said.capturedOf(name)}">${said.captured}</a>`}
-      ${scopesOfRole(role).seesBilling && html`<a class="button quiet" href="${usagePath(id)}" aria-label="${said.usageOf(name)}">${said.usage}</a>`}
-      ${role !== 'billing' && html`<a class="button quiet" href="${membersPath(id)}" aria-label="${said.membersOf(name)}">${said.members}</a>`}
+      ${scopesOfRole(role).scopes.length > 0 && html`<a class="button quiet" href="${path}/${id}/inboxes" aria-label="${said.capturedOf({ name })}">${said.captured}</a>`}
+      ${scopesOfRole(role).seesBilling && html`<a class="button quiet" href="${usagePath(id)}" aria-label="${said.usageOf({ name })}">${said.usage}</a>`}
+      ${role !== 'billing' && html`<a class="button quiet" href="${membersPath(id)}" aria-label="${said.membersOf({ name })}">${said.members}</a>`}
     </p>
   </li>`
 
 const nowhere = (email: string, mayFound: boolean, said: PageWords['places']): Html =>
-  html`<p>${said.nowhere} ${mayFound ? said.makeBelow : said.askFor(email)}</p>`
+  html`<p>${said.nowhere} ${mayFound ? said.makeBelow : said.askFor({ email })}</p>`
 
 const invitedSection = (invited: readonly InvitationView[], csrf: Html, words: PageWords): Html =>
   html`<section class="sheet" aria-labelledby="invited">
@@ -121,12 +121,14 @@ const invitedSection = (invited: readonly InvitationView[], csrf: Html, words: P
           html`<li>
             <div>
               <h3>${organization.name}</h3>
-              <p class="meta">${words.places.invitedAs(words.roles[invitation.role].label, timeOf(invitation.expiresAt, words.lang))}</p>
+              <p class="meta">
+                ${words.places.invitedAs({ role: words.roles[invitation.role].label, until: timeOf(invitation.expiresAt, words.lang) })}
+              </p>
             </div>
             <form class="side" method="post" action="/invitations/accept">
               ${csrf}<input type="hidden" name="organization" value="${organization.id}" />
               <input type="hidden" name="invitation" value="${invitation.id}" />
-              <button aria-label="${words.places.acceptOf(organization.name)}">${words.invitation.accept}</button>
+              <button aria-label="${words.places.acceptOf({ name: organization.name })}">${words.invitation.accept}</button>
             </form>
           </li>`,
       )}

@@ -85,21 +85,21 @@ async function usagePage(
   const { usage: said } = words.organization
   const { month: monthFormat } = formats[words.lang]
   return page({
-    title: words.places.usageOf(name),
+    title: words.places.usageOf({ name }),
     lang: words.lang,
     width: 'wide',
     visitor,
     section: 'organizations',
     content: html`<p class="meta"><a class="back" href="/organizations">← ${words.organizations}</a></p>
-      <h1>${words.places.usageOf(name)}</h1>
+      <h1>${words.places.usageOf({ name })}</h1>
       <section class="sheet" aria-labelledby="now">
-        <h2 id="now">${said.limitsOf(report.plan)}</h2>
+        <h2 id="now">${said.limitsOf({ plan: report.plan })}</h2>
         ${figures(said.limitsCaption, [said.what, said.used, said.limit], limitCells(report.limits, words))}
       </section>
       <section class="sheet" aria-labelledby="month">
         <h2 id="month">${asHeading(monthFormat().format(from))}</h2>
         <p class="meta">
-          ${said.preview(numberOf(report.sends, words.lang), invoice.plan)}
+          ${said.preview({ sends: numberOf(report.sends, words.lang), plan: invoice.plan })}
           <a href="${before}">${said.monthBefore}</a>
           ${query('period') !== undefined && html`· <a href="${usagePath(id)}">${said.thisMonth}</a>`} ·
           <a href="${usagePath(id)}/invoice.csv?period=${month}">CSV</a>
@@ -145,7 +145,7 @@ function invoiceCells(invoice: Invoice, { lang, organization: { usage } }: PageW
   return [
     ...lines,
     [usage.net, '', '', money(netRappen)],
-    [usage.vat(formats[lang].money().format(vatBasisPoints / 100)), '', '', money(vatRappen)],
+    [usage.vat({ percent: formats[lang].money().format(vatBasisPoints / 100) }), '', '', money(vatRappen)],
     [usage.total, '', '', money(totalRappen)],
   ]
 }

@@ -1,0 +1,23 @@
+/** Types of the messages of server pages. */
+import type { Html } from '../pages/layout/html.ts'
+
+/** Marks the parameters of a message that is HTML; undefined if it has none. */
+export interface Markup<Parameters> {
+  readonly markup: Parameters
+}
+
+/** Type of the messages of a catalog: a function of named parameters if a message has any, else the text; HTML if it has markup. */
+export type PageMessages<Tree, Of> = {
+  readonly [Name in keyof Tree]: Tree[Name] extends string
+    ? Name extends keyof Of
+      ? PageMessage<Of[Name]>
+      : string
+    : PageMessages<Tree[Name], Name extends keyof Of ? Of[Name] : unknown>
+}
+
+type PageMessage<Of> =
+  Of extends Markup<infer Parameters>
+    ? Parameters extends undefined
+      ? Html
+      : (parameters: Parameters) => Html
+    : (parameters: Of) => string
