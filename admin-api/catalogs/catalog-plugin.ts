@@ -8,7 +8,7 @@ import { localeOf, readCatalog } from './catalog-files.ts'
 export const catalogPlugin: Plugin = {
   name: 'catalogs',
   setup(bundler) {
-    bundler.onLoad({ filter: /[\\/]catalogs[\\/].*\.json$/ }, ({ path }) => {
+    bundler.onLoad({ filter: /[\\/]catalogs[\\/](?:(?:dashboard|pages)[\\/])?[a-z]{2}[\\/][\w-]+\.json$/ }, ({ path }) => {
       const language = basename(dirname(path))
       const english = readCatalog(join(dirname(dirname(path)), 'en', basename(path)))
       const contents = messageModule(english, language === 'en' ? undefined : readCatalog(path), localeOf(language), localeOf('en'))

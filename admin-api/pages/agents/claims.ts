@@ -196,7 +196,9 @@ const undoPage = ({ id, clientName, userCode, claimedAt }: Claim, keys: readonly
     visitor,
     content: html`<div class="sheet">
       <h1>${words.claims.endQuestion}</h1>
-      <p>${words.claims.endText({ code: userCode, client: clientName, at: claimedAt === null ? undefined : timeOf(claimedAt, words.lang) })}</p>
+      <p>
+        ${words.claims.endText({ code: userCode, client: clientName, at: claimedAt === null ? undefined : timeOf(claimedAt, words.lang) })}
+      </p>
       <form method="post" action="${undoPath(id)}">
         ${csrfField(visitor)} ${keyChoice(keys, { mayKeep: true, kept: words.claims.kept }, words)}
         <button class="danger">${words.claims.endIt}</button>

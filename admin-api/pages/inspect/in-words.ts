@@ -1,7 +1,7 @@
 /** What a report says by codes and ids, in the language of the page; in English where the language has no words for it. */
 import type { Said } from '#core/inspect/report.ts'
 import { html, type Html } from '../layout/html.ts'
-import type { ReportWords } from './words/report-words.ts'
+import type { ReportWords } from './report-words.ts'
 
 type Known = ReportWords['checks']
 

@@ -14,14 +14,13 @@ import { sign } from './inspect-sign.ts'
 import { page } from '../layout/layout.ts'
 import { timeOf } from '../layout/page-words.ts'
 import { publicRefusalPage } from '../layout/refusal-page.ts'
-import type { ReportWords } from './words/report-words.ts'
-import { reportWordsFor } from './words/words-for.ts'
+import { reportWordsFor, type ReportWords } from './report-words.ts'
 
 /** In the first language that the browser asks for. `now` in milliseconds since the epoch. */
 export function reportPage({ test, report }: InspectedTest, now: number, headers: IncomingHttpHeaders): Answer {
   const words = reportWordsFor(headers)
   if (!report || !test.mail) return unfinishedPage(test, now, words)
-  const title = words.score(report.score, report.grade)
+  const title = words.score({ score: report.score, grade: report.grade })
   return page({ ...frameOf(words), title, width: 'wide', content: reportContent(test, report, words) })
 }
 
@@ -54,7 +53,7 @@ function unfinishedPage(test: InspectTest, now: number, words: ReportWords): Ans
           <h1>${waiting.title}</h1>
           <p>${waiting.text}</p>
           <p class="target"><code>${address}</code></p>
-          <p class="meta">${waiting.until[0]} ${timeOf(test.expiresAt, lang)} ${waiting.until[1]}</p>
+          <p class="meta">${waiting.until({ at: timeOf(test.expiresAt, lang) })}</p>
         </div>`,
       })
     case 'expired':
@@ -63,7 +62,7 @@ function unfinishedPage(test: InspectTest, now: number, words: ReportWords): Ans
         title: expired.title,
         content: html`<div class="sheet">
           <h1>${expired.title}</h1>
-          <p>${expired.text[0]} ${timeOf(test.expiresAt, lang)} ${expired.text[1]}</p>
+          <p>${expired.text({ at: timeOf(test.expiresAt, lang) })}</p>
         </div>`,
       })
     case 'failed':
@@ -102,7 +101,7 @@ function reportContent(test: InspectTest, report: InspectReport, words: ReportWo
   return html`${headline(test, report, words)} ${partialNote(report, words)} ${capsNote(report, words)} ${mending(report, words)}
     ${rulesSection(report.requirements, words)}
     <section aria-labelledby="checks" class="sheet">
-      <h2 id="checks">${words.all(report.checks.length)}</h2>
+      <h2 id="checks">${words.all({ count: report.checks.length })}</h2>
       ${checkGroupNames.map((group) =>
         checkGroup(
           words.groups[group],
@@ -122,8 +121,11 @@ function headline({ mail, laterMails }: InspectTest, report: InspectReport, word
       <h1 id="verdict">${verdictOn(report, words)}</h1>
       <p class="subject">${report.mail.subject || words.noSubject}</p>
       <p class="meta">
-        ${words.received[0]} ${report.mail.from || words.noSender}, ${words.received[1]}
-        ${timeOf(mail?.session.receivedAt ?? 0, words.lang)} ${words.received[2]} ${mail?.session.helo || words.nameless}
+        ${words.received({
+          from: report.mail.from || words.noSender,
+          at: timeOf(mail?.session.receivedAt ?? 0, words.lang),
+          by: mail?.session.helo || words.nameless,
+        })}
         [${mail?.session.clientIp}]
       </p>
       <ul class="counts">
@@ -132,14 +134,14 @@ function headline({ mail, laterMails }: InspectTest, report: InspectReport, word
             count(status) > 0 && html`<li class="${status}">${sign(status, words)} ${count(status)} ${words.counted[status]}</li>`,
         )}
       </ul>
-      ${laterMails > 0 && html`<p class="meta">${words.later(laterMails)}</p>`}
+      ${laterMails > 0 && html`<p class="meta">${words.later({ count: laterMails })}</p>`}
     </div>
   </section>`
 }
 
 /** A ring that is filled as far as the score goes; its length is 100. */
 const dial = (score: number, grade: Grade, words: ReportWords): Html =>
-  html`<div class="dial" role="img" aria-label="${words.points(score, grade)}">
+  html`<div class="dial" role="img" aria-label="${words.points({ score, grade })}">
     <svg viewBox="0 0 36 36" aria-hidden="true" focusable="false">
       <circle cx="18" cy="18" r="15.915" fill="none" class="groove" stroke-width="2.6" />
       <circle
@@ -154,7 +156,7 @@ const dial = (score: number, grade: Grade, words: ReportWords): Html =>
         transform="rotate(-90 18 18)"
       />
     </svg>
-    <p aria-hidden="true"><b>${score}</b><span>${words.gradeOf(grade)}</span></p>
+    <p aria-hidden="true"><b>${score}</b><span>${words.gradeOf({ grade })}</span></p>
   </div>`
 
 const partialNote = (report: InspectReport, { partial }: ReportWords): Html | false =>
@@ -167,9 +169,9 @@ const partialNote = (report: InspectReport, { partial }: ReportWords): Html | fa
 const capsNote = ({ caps }: InspectReport, words: ReportWords): Html | false =>
   caps.length > 0 &&
   html`<div class="note caution held">
-    <h2>${words.capped(Math.min(...caps.map(({ limit }) => limit)))}</h2>
+    <h2>${words.capped({ limit: Math.min(...caps.map(({ limit }) => limit)) })}</h2>
     <ul>
-      ${caps.map(({ id, limit, reason }) => html`<li>${named(words, 'caps', id, reason)} ${words.cap(limit)}</li>`)}
+      ${caps.map(({ id, limit, reason }) => html`<li>${named(words, 'caps', id, reason)} ${words.cap({ limit })}</li>`)}
     </ul>
   </div>`
 
@@ -187,7 +189,7 @@ function mending({ checks }: InspectReport, words: ReportWords): Html {
           html`<li>
             <h3>
               <span class="${status}">${sign(status, words)}</span> <a href="#check-${id}">${named(words, 'checks', id, title)}</a>
-              <span class="gain">${words.plus(max - points)}</span>
+              <span class="gain">${words.plus({ points: max - points })}</span>
             </h3>
             <p>${worded(words, summary, summarySaid)}</p>
             <p class="fix"><b>${words.doThis}</b> ${worded(words, fix ?? '', fixSaid)}</p>
@@ -206,7 +208,7 @@ const checkDetails = (check: CheckResult, words: ReportWords): Html => {
   return html`<details class="result ${status}" id="check-${id}">
     <summary>
       ${sign(status, words)} <span class="name">${named(words, 'checks', id, title)}</span>
-      <span class="points">${status === 'na' ? words.doesNotCount : words.of(points, max)}</span>
+      <span class="points">${status === 'na' ? words.doesNotCount : words.of({ points, max })}</span>
     </summary>
     <div class="more">
       <p>${worded(words, summary, summarySaid)}</p>

@@ -3,7 +3,7 @@ import type { CheckStatus, Provider, ProviderRule, Requirement, RuleStatus } fro
 import { html, type Html } from '../layout/html.ts'
 import { named } from './in-words.ts'
 import { sign } from './inspect-sign.ts'
-import type { ReportWords } from './words/report-words.ts'
+import type { ReportWords } from './report-words.ts'
 
 const providerNames: Readonly<Record<Provider, string>> = { gmail: 'Gmail', yahoo: 'Yahoo', outlook: 'Outlook.com', icloud: 'iCloud' }
 
@@ -33,7 +33,11 @@ function tally(provider: Provider, requirements: readonly Requirement[], words: 
   const [missed, unknown, met] = [count('missed'), count('unknown'), count('met')]
   const outcome: CheckStatus = missed > 0 ? 'fail' : unknown > 0 ? 'na' : 'pass'
   const says =
-    missed > 0 ? words.misses(missed, missed + met + unknown) : unknown > 0 ? words.notKnown(unknown, met + unknown) : words.allMet(met)
+    missed > 0
+      ? words.misses({ missed, all: missed + met + unknown })
+      : unknown > 0
+        ? words.notKnown({ unknown, all: met + unknown })
+        : words.allMet({ all: met })
   return html`<li class="${outcome}">${sign(outcome, words)} <b>${providerNames[provider]}</b> <span>${says}</span></li>`
 }
 

@@ -1,7 +1,7 @@
 /** The round sign of an outcome, distinguished by its form as well as by its colour. */
 import type { CheckStatus } from '#core/inspect/report.ts'
 import { html, type Html } from '../layout/html.ts'
-import type { ReportWords } from './words/report-words.ts'
+import type { ReportWords } from './report-words.ts'
 
 const paths: Readonly<Record<CheckStatus, string>> = {
   pass: 'm4.5 8.5 2.5 2.5 4.5-5.5',

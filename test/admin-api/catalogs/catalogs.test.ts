@@ -11,7 +11,7 @@ import { catalogPlugin } from '../../../admin-api/catalogs/catalog-plugin.ts'
 import { catalogTypes } from '../../../admin-api/catalogs/generate-types.ts'
 
 const root = join(import.meta.dirname, '../../..')
-const catalogs = globSync('**/catalogs/**/*.json', { cwd: root, exclude: ['node_modules', 'build'] }).map((path) => join(root, path))
+const catalogs = globSync('admin-api/catalogs/{dashboard,pages}/*/*.json', { cwd: root }).map((path) => join(root, path))
 
 const flat = (tree: MessageTree, at = ''): readonly (readonly [string, string])[] =>
   Object.entries(tree).flatMap(([name, message]) =>

@@ -1,14 +1,13 @@
 /** What checks say stands in every language of the dashboard, with the same values. */
 import test from '#test'
 import { inEnglish, sentences } from '#ingest/inspect/sentences/say.ts'
-import { de } from '../../../admin-api/pages/inspect/words/checks.de.ts'
-import { fr } from '../../../admin-api/pages/inspect/words/checks.fr.ts'
-import { it } from '../../../admin-api/pages/inspect/words/checks.it.ts'
+import { checkTexts } from '../../../admin-api/catalogs/check-texts.ts'
 
 const valuesIn = (sentence: string): string[] => [...new Set([...sentence.matchAll(/\{(\w+)\}/g)].map(([, name = '']) => name))].toSorted()
 
-for (const [language, words] of Object.entries<Readonly<Record<string, string>>>({ de, fr, it }))
+for (const language of ['de', 'fr', 'it'])
   test(`${language} has every sentence of a report, with its values`, (t) => {
+    const words = checkTexts(language).sentences
     t.deepEqual(Object.keys(words).toSorted(), Object.keys(sentences).toSorted())
     for (const [code, english] of Object.entries(sentences)) t.deepEqual(valuesIn(words[code] ?? ''), valuesIn(english), code)
   })

@@ -11,16 +11,20 @@ type Fetch = (wanted: Language) => Promise<() => void>
 const catalogs = new Set<Fetch>()
 const loading = new Set<Promise<void>>()
 
+/** Returns the words of a catalog in the chosen language; see `loaded`. */
+export const catalog = <Name extends keyof Catalogs>(name: Name, load: Load, english?: Catalogs[Name]): (() => Catalogs[Name]) =>
+  loaded(name, load, english)
+
 /**
- * Returns the words of a catalog in the chosen language. Unless English is given, components may use them after `withWords` has waited
- * for them. A language that cannot be loaded is shown in English.
+ * Returns texts in the chosen language. Unless English is given, components may use them after `withWords` has waited for them. A language
+ * that cannot be loaded is shown in English.
  */
-export function catalog<Name extends keyof Catalogs>(name: Name, load: Load, english?: Catalogs[Name]): () => Catalogs[Name] {
+export function loaded<Texts extends object>(name: string, load: Load, english?: Texts): () => Texts {
   const shown = signal(english)
   const fetch: Fetch = async (wanted) => {
     const get = async (one: Language) => load(one)
     const { default: messages } = await get(wanted).catch(() => get('en'))
-    return () => void (shown.value = messages as Catalogs[Name])
+    return () => void (shown.value = messages as Texts)
   }
   catalogs.add(fetch)
   if (!english) {
@@ -46,9 +50,9 @@ async function showFirst(fetch: Fetch): Promise<void> {
 
 /** Resolves with the code once its words are loaded too. */
 export async function withWords<Code>(code: Promise<Code>): Promise<Code> {
-  const loaded = await code
+  const all = await code
   await Promise.all(loading)
-  return loaded
+  return all
 }
 
 /** Switches all words that are loaded to another language, at once. */

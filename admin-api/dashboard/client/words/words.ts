@@ -1,7 +1,6 @@
 /** Words that several screens share, with those of the frame. Not for the frame itself, whose own are `shell-words.ts`. */
 import { computed } from '@preact/signals'
 import { catalog } from './catalog.ts'
-import { language, type Language } from './language.ts'
 import { words as shell } from './shell-words.ts'
 
 const insights = catalog('insights', (chosen) => import(`../../../catalogs/dashboard/${chosen}/insights.json`))
@@ -14,9 +13,3 @@ export type Words = typeof all.value
 
 /** The words to show now. */
 export const words = (): Words => all.value
-
-/** The words of a part of the dashboard that brings its own in every language. */
-export const inLanguages =
-  <T>(given: Readonly<Record<Language, T>>) =>
-  (): T =>
-    given[language.value]
