@@ -4,6 +4,7 @@ import { html, type Html, type HtmlValue } from '../layout/html.ts'
 import { idOf, isOtherValue, otherInput } from './controls.ts'
 import { isAlwaysAsked, isNeeded, valueOf, type FormView } from './form-view.ts'
 import { otherValue } from './scripts/other-answers.ts'
+import type { FormWords } from './words/words-for.ts'
 
 interface Mark {
   readonly type: 'radio' | 'checkbox'
@@ -43,13 +44,20 @@ export function optionRows(view: FormView, field: Field): Html {
       ></label
     >`
   })
-  const hint = view.words.choices(field.min_selected, field.max_selected)
+  const hint = choiceHint(view.words, field.min_selected, field.max_selected)
   const other = html`<label class="option"
       >${mark(view, field, options.length, { type, value: otherValue, isChosen: isOther })}<span>${view.words.other}</span></label
     >
     ${otherInput(view, field, isOther ? first : '')}`
   return html`${type === 'checkbox' && hint !== undefined && html`<p class="help">${hint}</p>`}
     <div class="options ${columnsOf(field)}">${rows}${field.allow_other && type === 'radio' && other}</div>`
+}
+
+/** How many options may be chosen. */
+function choiceHint({ choices }: FormWords, min: number | undefined, max: number | undefined): string | undefined {
+  if (min !== undefined && max !== undefined) return choices.between({ min, max })
+  if (min !== undefined) return choices.atLeast({ min })
+  return max === undefined ? undefined : choices.upTo({ max })
 }
 
 const shortLabel = 22
@@ -113,7 +121,7 @@ export function stars(view: FormView, field: Field): Html {
       const label = field.labels?.[at]
       return html`<label class="star"
         >${mark(view, field, at, { type: 'radio', value, isChosen: chosen === value })}<span
-          ><b class="unseen">${view.words.points(at + 1, max)}${label !== undefined && `: ${label}`}</b></span
+          ><b class="unseen">${view.words.points({ value: at + 1, max })}${label !== undefined && `: ${label}`}</b></span
         ></label
       >`
     })}

@@ -2,7 +2,7 @@
 import { fieldsIn } from '#core/forms/definition/conditions.ts'
 import type { Comparison, Condition, Field, Rule } from '#core/forms/definition/definition.ts'
 import type { FormPage } from '#core/forms/definition/layout.ts'
-import type { FormWords } from './words/words.ts'
+import type { FormWords } from './words/words-for.ts'
 
 /** What the rules say of a field or page, as whole sentences. */
 export interface ConditionNotes {
@@ -32,8 +32,8 @@ export class ConditionWords {
         .filter(({ then }) => then.some((each) => each.action === action && each.target === target))
         .map(({ when }) => this.#say(when))
     const { onlyIf, onlyIfThenNeeded, notIf, neededIf, notNeededIf, or } = this.#words.logic
-    const joined = (list: readonly string[], words: (condition: string) => string): readonly string[] =>
-      list.length === 0 ? [] : [words(list.join(or))]
+    const joined = (list: readonly string[], words: (parameters: { readonly condition: string }) => string): readonly string[] =>
+      list.length === 0 ? [] : [words({ condition: list.join(or) })]
     const [show, hide, require, unrequire] = [having('show'), having('hide'), having('require'), having('unrequire')]
     const shown = [...joined(show, onlyIf), ...joined(hide, notIf)]
     const needed = [...joined(require, neededIf), ...joined(unrequire, notNeededIf)]
@@ -48,7 +48,7 @@ export class ConditionWords {
       if (this.#decidingPage(when) !== number) return []
       return then.flatMap(({ action, page }) => {
         if (action !== 'jump' || page === undefined) return []
-        return [page === 'submit' ? skipToEnd(this.#say(when)) : skipTo(this.#say(when), page)]
+        return [page === 'submit' ? skipToEnd({ condition: this.#say(when) }) : skipTo({ condition: this.#say(when), page })]
       })
     })
   }
@@ -64,7 +64,7 @@ export class ConditionWords {
 
   #say(condition: Condition, isInside = false): string {
     const { and, or, not } = this.#words.logic
-    if ('not' in condition) return not(this.#say(condition.not, true))
+    if ('not' in condition) return not({ condition: this.#say(condition.not, true) })
     if ('all' in condition || 'any' in condition) {
       const parts = 'all' in condition ? condition.all : condition.any
       const text = parts.map((part) => this.#say(part, parts.length > 1)).join('all' in condition ? and : or)
@@ -77,11 +77,11 @@ export class ConditionWords {
     const field = this.#fields.get(key)
     const { quoted, or } = this.#words.logic
     const right = (each: unknown): string => {
-      if (typeof each === 'object' && each !== null && 'field' in each) return quoted(this.#labelOf(String(each.field)))
-      return quoted(field?.options?.find((option) => option.value === each)?.label.split('\n')[0] ?? String(each))
+      if (typeof each === 'object' && each !== null && 'field' in each) return quoted({ text: this.#labelOf(String(each.field)) })
+      return quoted({ text: field?.options?.find((option) => option.value === each)?.label.split('\n')[0] ?? String(each) })
     }
     const values = Array.isArray(value) ? value.map(right).join(or) : right(value)
-    return this.#words.operators[op](quoted(this.#labelOf(key)), values)
+    return this.#words.operators[op]({ field: quoted({ text: this.#labelOf(key) }), value: values })
   }
 
   #labelOf(key: string): string {

@@ -71,7 +71,8 @@ const textarea: Render = (view, field, facts) => ({
   // the first line end in a textarea is not part of its value
   control: html`<textarea ${facts} rows="${field.rows ?? 5}" maxlength="${field.max_length ?? maxText.textarea}" ${placeholderOf(field)}>
 ${valueOf(view, field.key)}</textarea>`,
-  below: field.max_length !== undefined && html`<p class="note" id="${noteOf(field.key)}">${view.words.upTo(field.max_length)}</p>`,
+  below:
+    field.max_length !== undefined && html`<p class="note" id="${noteOf(field.key)}">${view.words.upTo({ count: field.max_length })}</p>`,
 })
 
 const dateInputs = { date: 'date', time: 'time', datetime: 'datetime-local' } as const
@@ -119,7 +120,7 @@ export const otherInput = (view: FormView, { key, label = '' }: Field, value: st
     name="${otherOf(key)}"
     value="${value}"
     maxlength="${maxText.text}"
-    aria-label="${view.words.otherText(label)}"
+    aria-label="${view.words.otherText({ label })}"
     placeholder="${view.words.other}"
   />`
 
@@ -138,7 +139,7 @@ const file: Render = (view, field, facts) => {
   return {
     control: html`<span class="upload"><input ${facts} type="file" accept="${types.map((type) => acceptOf[type]).join(',')}" /></span>`,
     below: html`${view.filesSent.has(field.key) && html`<p class="note" id="${idOf(field.key)}-again">${view.words.fileAgain}</p>`}
-      <p class="note" id="${noteOf(field.key)}">${view.words.files(types.map((type) => typeNames[type]).join(', '), size)}</p>`,
+      <p class="note" id="${noteOf(field.key)}">${view.words.files({ types: types.map((type) => typeNames[type]).join(', '), size })}</p>`,
   }
 }
 

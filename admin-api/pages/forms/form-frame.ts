@@ -4,8 +4,7 @@ import { raw, type Answer } from '../../operation/answer.ts'
 import { html, type Html, type HtmlValue } from '../layout/html.ts'
 import { formIcon, formStyle } from './form-assets.ts'
 import { formScript } from './scripts/built-scripts.ts'
-import { directionOf } from './words/words-for.ts'
-import type { FormWords } from './words/words.ts'
+import { type FormWords, directionOf } from './words/words-for.ts'
 
 /** Addresses that the operator of the service gives visitors; null is none. */
 export interface ServiceLinks {

@@ -14,7 +14,7 @@ import { blocksOf, richText } from './rich-text.ts'
 import { postmark } from './postmark.ts'
 import { planElement } from './scripts/plan.ts'
 import { themeSheet } from './theme-sheet.ts'
-import type { FormWords } from './words/words.ts'
+import type { FormWords } from './words/words-for.ts'
 
 export interface PageFacts {
   readonly isSecure: boolean
@@ -173,7 +173,7 @@ const stepLinks = ({ words }: FormView, parts: Parts): Html =>
 function problemSummary({ form, words, problems }: FormView, { notice }: Return): Html {
   const wrong = inReadingOrder(form.schema).filter(({ key }) => Object.hasOwn(problems, key))
   return html`<div class="summary" role="alert" tabindex="-1">
-    <p class="title">${wrong.length === 0 && notice !== undefined ? words.retry[notice] : words.errorTitle(wrong.length)}</p>
+    <p class="title">${wrong.length === 0 && notice !== undefined ? words.retry[notice] : words.errorTitle({ count: wrong.length })}</p>
     ${
       wrong.length > 0 &&
       html`<p>${words.errorKept}</p>

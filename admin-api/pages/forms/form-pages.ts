@@ -289,7 +289,7 @@ function refused(
   again: Return,
 ): SentForm {
   const count = Object.keys(problems).length
-  const message = count > 0 ? words.errorTitle(count) : words.retry[again.notice ?? 'other']
+  const message = count > 0 ? words.errorTitle({ count }) : words.retry[again.notice ?? 'other']
   const fields = Object.fromEntries(Object.entries(problems).map(([key, problem]) => [key, [problem] as const]))
   const token = details?.['fill_time_token']
   return {

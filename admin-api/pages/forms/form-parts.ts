@@ -30,7 +30,7 @@ export function partsOf({ form, pages, conditions, words }: FormView): Parts {
     finePrint: hasQuestions ? after.toReversed().flatMap(fieldsOf) : [],
     steps: shown.map(({ page, rows: left }, at) => ({
       ...{ number: at + 1, page, rows: left },
-      title: page.start?.title ?? words.step(at + 1),
+      title: page.start?.title ?? words.step({ number: at + 1 }),
     })),
   }
 }

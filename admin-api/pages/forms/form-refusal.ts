@@ -6,8 +6,7 @@ import { firstLanguage } from '../layout/first-language.ts'
 import { html } from '../layout/html.ts'
 import { ownTheme } from './form-assets.ts'
 import { formFrame } from './form-frame.ts'
-import { wordsFor } from './words/words-for.ts'
-import type { Notice } from './words/words.ts'
+import { type Notice, wordsFor } from './words/words-for.ts'
 
 /** By the code of the refusal. */
 export const notices: Readonly<Record<string, Notice>> = {

@@ -5,8 +5,7 @@ import { pagesOf, type FormPage } from '#core/forms/definition/layout.ts'
 import type { PublicForm } from '#core/forms/submissions/public-forms.ts'
 import { ConditionWords } from './condition-words.ts'
 import type { Pieces } from './kept/pieces.ts'
-import { wordsFor } from './words/words-for.ts'
-import type { FormWords } from './words/words.ts'
+import { type FormWords, wordsFor } from './words/words-for.ts'
 
 /** By key of the field, as browsers send it. */
 export type Values = Readonly<Record<string, readonly string[]>>

@@ -4,7 +4,7 @@ import type { Field, FieldType } from '#core/forms/definition/definition.ts'
 import { Html } from '../../layout/html.ts'
 import type { Parts } from '../form-parts.ts'
 import { isQuestion, type FormView } from '../form-view.ts'
-import type { FormWords } from '../words/words.ts'
+import type { FormWords } from '../words/words-for.ts'
 import type { FormPlan, PlannedStep, PlanWords } from './plan-types.ts'
 import { knownSentence } from './sentences.ts'
 
@@ -76,11 +76,15 @@ const many = 99
 
 function wordsOf(words: FormWords, locale: string, questions: number): PlanWords {
   const { stepOf, oneMore, counted, sentShare, sending, keepOpen, stop, stopped, remove, notSent, close } = words.live
-  const titles = Array.from({ length: Math.min(questions, mostTitles) }, (_, at) => words.errorTitle(at + 1))
+  const titles = Array.from({ length: Math.min(questions, mostTitles) }, (_, at) => words.errorTitle({ count: at + 1 }))
   return {
     ...{ locale, optional: words.optional, needed: words.needed, sending, keepOpen, stop, stopped, remove, notSent, close },
-    ...{ stepOf: stepOf('{at}', '{of}'), oneMore: oneMore('{label}'), counted: counted('{used}', '{max}') },
-    ...{ sentShare: sentShare('{share}', '{size}'), errorPrefix: words.errorPrefix, errorKept: words.errorKept },
-    errorTitles: [...titles, words.errorTitle(many).replace(String(many), '{count}')],
+    ...{
+      stepOf: stepOf({ at: '{at}', of: '{of}' }),
+      oneMore: oneMore({ label: '{label}' }),
+      counted: counted({ used: '{used}', max: '{max}' }),
+    },
+    ...{ sentShare: sentShare({ share: '{share}', size: '{size}' }), errorPrefix: words.errorPrefix, errorKept: words.errorKept },
+    errorTitles: [...titles, words.errorTitle({ count: many }).replace(String(many), '{count}')],
   }
 }

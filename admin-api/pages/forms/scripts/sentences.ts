@@ -1,6 +1,7 @@
 /** What is wrong with an answer, as a sentence that says what to do. */
 import type { Field } from '#core/forms/definition/definition.ts'
-import type { FormWords } from '../words/words.ts'
+import { rangeSentence } from '../words/range-words.ts'
+import type { FormWords } from '../words/words-for.ts'
 
 export interface Problem {
   readonly code: string
@@ -14,8 +15,25 @@ export function knownSentence(words: FormWords, field: Field, code: string): str
   const isMissing = code === 'required' || code === 'must_accept' || code === 'file_missing'
   if (isMissing && field.required_message !== undefined) return field.required_message
   const known = code === 'required' && chosen.has(field.type) ? 'unanswered' : code
-  return words.problems[known]?.(field, field.label ?? field.key)
+  const label = field.label ?? field.key
+  if (known === 'out_of_range') return rangeSentence(words, field, label)
+  if (!Object.hasOwn(words.problems, known)) return undefined
+  const say = words.problems[known as keyof FormWords['problems']]
+  if (typeof say === 'string') return say
+  const bounds = {
+    minLength: field.min_length,
+    maxLength: field.max_length,
+    minSelected: field.min_selected,
+    maxSelected: field.max_selected,
+  }
+  return say({ label, type: field.type, ...inText({ ...bounds, step: field.integer ? undefined : field.step }) })
 }
 
 export const sentence = (words: FormWords, field: Field, { code, message }: Problem): string =>
   knownSentence(words, field, code) ?? `${field.label ?? field.key}: ${message}`
+
+const inText = <Name extends string>(bounds: Readonly<Record<Name, number | undefined>>): Record<Name, string | undefined> =>
+  Object.fromEntries(Object.entries(bounds).map(([name, bound]) => [name, bound === undefined ? undefined : String(bound)])) as Record<
+    Name,
+    string | undefined
+  >

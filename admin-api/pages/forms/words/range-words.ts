@@ -1,32 +1,22 @@
 /** The bounds of an answer in the words of a language: who went beyond them is told where they are. */
 import type { Field } from '#core/forms/definition/definition.ts'
+import type { FormWords } from './words-for.ts'
 
 type Bound = Field['min']
 
-interface RangeWords {
-  readonly between: (least: string, most: string) => string
-  readonly atLeast: (least: string) => string
-  readonly atMost: (most: string) => string
-  readonly notBefore: (first: string) => string
-  readonly notAfter: (last: string) => string
-  /** The bounds move with the day, and the control shows them. */
-  readonly outside: (label: string) => string
-}
-
 const isRelative = (bound: Bound): boolean => typeof bound === 'string' && bound.startsWith('today')
 
-/** Of fields with `min` and `max`: numbers, ratings, scales, dates and times. */
-export const rangeIn =
-  (lang: string, words: RangeWords) =>
-  (field: Field, label: string): string => {
-    const { type, min = type === 'rating' ? 1 : type === 'scale' ? 0 : undefined, max } = field
-    if (isRelative(min) || isRelative(max)) return words.outside(label)
-    const [least, most] = [said(lang, type, min), said(lang, type, max)]
-    if (least !== undefined && most !== undefined) return words.between(least, most)
-    const isTime = typeof (min ?? max) === 'string'
-    if (least !== undefined) return (isTime ? words.notBefore : words.atLeast)(least)
-    return most === undefined ? words.outside(label) : (isTime ? words.notAfter : words.atMost)(most)
-  }
+/** Of fields with `min` and `max`: numbers, ratings, scales, dates and times. Relative bounds move with the day; the control shows them. */
+export function rangeSentence({ lang, range }: FormWords, field: Field, label: string): string {
+  const { type, min = type === 'rating' ? 1 : type === 'scale' ? 0 : undefined, max } = field
+  if (isRelative(min) || isRelative(max)) return range.outside({ label })
+  const [least, most] = [said(lang, type, min), said(lang, type, max)]
+  if (least !== undefined && most !== undefined) return range.between({ least, most })
+  const isTime = typeof (min ?? max) === 'string'
+  if (least !== undefined) return isTime ? range.notBefore({ first: least }) : range.atLeast({ least })
+  if (most === undefined) return range.outside({ label })
+  return isTime ? range.notAfter({ last: most }) : range.atMost({ most })
+}
 
 function said(lang: string, type: Field['type'], bound: Bound): string | undefined {
   if (bound === undefined) return undefined
