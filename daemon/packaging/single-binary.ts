@@ -81,7 +81,14 @@ async function blobOf(system: System, folder: string): Promise<string> {
 
 const start = 'daemon/packaging/single-binary-start.js'
 /** What the program reads while it runs, by its path among the sources. */
-const ownFiles = ['package.json', start, 'admin-api/catalogs/{checks,pages/*}/*.json', 'admin-api/docs/*.md', 'admin-api/pages/assets/*']
+const ownFiles = [
+  'package.json',
+  start,
+  'config/catalogs/*/*.json',
+  'admin-api/catalogs/{checks,pages/*}/*.json',
+  'admin-api/docs/*.md',
+  'admin-api/pages/assets/*',
+]
 
 async function madeFiles(): Promise<readonly BuiltFile[]> {
   const [daemon, dashboard, docs, forms] = await Promise.all([

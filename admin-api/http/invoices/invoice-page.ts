@@ -1,5 +1,6 @@
 /** A final invoice as a page to print: no script, nothing from elsewhere, and one style of its own. */
 import { hash } from 'node:crypto'
+import { lineWordsIn } from '#config/plans/line-catalogs.ts'
 import { lineLabel } from '#config/plans/line-words.ts'
 import { raw, type Answer } from '../../operation/answer.ts'
 import { html, type Html } from '../../pages/layout/html.ts'
@@ -92,7 +93,7 @@ function facts(invoice: WireFinalInvoice, { words, formats: { day } }: Speech): 
   const rows: readonly (readonly [string, string | null])[] = [
     [words.date, day(issued_at)],
     [words.due, state === 'settled' || due_at === null ? null : day(due_at)],
-    [words.period, words.until(day(from), day(last))],
+    [words.period, words.until({ first: day(from), last: day(last) })],
     [words.organization, organization_name],
     [words.reference, reference === '' ? null : reference],
     [words.reason, reason],
@@ -112,16 +113,16 @@ const lines = (invoice: WireFinalInvoice, { words, formats: { number, money, pri
   html`<table>
     <thead>
       <tr>
-        ${[...words.columns, words.price(invoice.currency), invoice.currency].map((title) => html`<th scope="col">${title}</th>`)}
+        ${[...Object.values(words.columns), words.price({ currency: invoice.currency }), invoice.currency].map((title) => html`<th scope="col">${title}</th>`)}
       </tr>
     </thead>
     <tbody>
       ${invoice.lines.map((line) => {
         const { quantity, included, billable, unit_price_urp, per, amount_rappen } = line
         return html`<tr>
-          <td>${lineLabel(words.lang, line)}</td>
+          <td>${lineLabel(lineWordsIn(words.lang), line)}</td>
           ${[quantity, included, billable].map((count) => html`<td>${number(count)}</td>`)}
-          <td>${price(unit_price_urp)}${per > 1 && ` ${words.perDays(per)}`}</td>
+          <td>${price(unit_price_urp)}${per > 1 && ` ${words.perDays({ days: per })}`}</td>
           <td>${money(amount_rappen)}</td>
         </tr>`
       })}
@@ -129,8 +130,8 @@ const lines = (invoice: WireFinalInvoice, { words, formats: { number, money, pri
     <tfoot>
       ${[
         [words.net, invoice.net_rappen] as const,
-        [words.vat((invoice.vat_basis_points / 100).toFixed(2)), invoice.vat_rappen] as const,
-        [words.total(invoice.currency), invoice.total_rappen] as const,
+        [words.vat({ percent: (invoice.vat_basis_points / 100).toFixed(2) }), invoice.vat_rappen] as const,
+        [words.total({ currency: invoice.currency }), invoice.total_rappen] as const,
       ].map(
         ([name, amount]) =>
           html`<tr>
@@ -153,7 +154,7 @@ const details = ({ lines: all }: WireFinalInvoice, { words, formats: { number } 
       ] as const
       return html`<table>
         <caption>
-          ${lineLabel(words.lang, line)}
+          ${lineLabel(lineWordsIn(words.lang), line)}
         </caption>
         ${parts.map(
           ([title, rows]) =>

@@ -1,5 +1,6 @@
 /** The page and the one click behind List-Unsubscribe. Following the link changes nothing; only the click does (RFC 8058 §3.2). */
 import type { IncomingHttpHeaders } from 'node:http'
+import { atFirstUse } from '#config/words/formats.ts'
 import * as z from 'zod'
 import { invalid } from '#core/refusals.ts'
 import type { Subscription } from '#core/feedback/suppression/unsubscribes.ts'
@@ -9,14 +10,15 @@ import { media, type Answer } from '../../operation/answer.ts'
 import { streamed, type BodyStream } from '../../bodies/body-stream.ts'
 import { operation, type Operation } from '../../operation/operation.ts'
 import { html } from '../../pages/layout/html.ts'
-import { languageOf } from '../../pages/layout/language.ts'
+import { pageMessages } from '../../catalogs/page-messages.ts'
+import type { PageCatalogs } from '../../catalogs/pages/pages-catalogs.ts'
+import { languageOf, type Language } from '../../pages/layout/language.ts'
 import { page } from '../../pages/layout/layout.ts'
 import { publicRefusalPage } from '../../pages/layout/refusal-page.ts'
 import { project } from '../../wire/fields/paging.ts'
 import { line } from '../../wire/fields/text.ts'
 import { unsubscribe } from '../../wire/feedback/unsubscribe.ts'
 import type { RestCore } from '../rest-core.ts'
-import { unsubscribeWords } from './unsubscribe-words.ts'
 
 const tags = ['suppressions']
 const unsubscribes = resource('/v1/unsubscribes', { name: 'Unsubscribe', tags, graphql: true })
@@ -91,16 +93,22 @@ async function checkClick({ bytes }: BodyStream): Promise<void> {
   throw invalid([{ path: 'List-Unsubscribe', message: 'must be One-Click (RFC 8058)' }])
 }
 
+type Words = PageCatalogs['unsubscribe']
+
+const wordsOf = (lang: Language) => atFirstUse<Words>(() => pageMessages('unsubscribe', lang))
+
+const wordsIn: Readonly<Record<Language, () => Words>> = { en: wordsOf('en'), de: wordsOf('de'), fr: wordsOf('fr'), it: wordsOf('it') }
+
 const question = (subscription: Subscription, headers: IncomingHttpHeaders): Answer => {
   if (subscription.isUnsubscribed) return confirmation(subscription, headers)
   const lang = languageOf(headers)
-  const words = unsubscribeWords[lang]
+  const words = wordsIn[lang]()
   return page({
     title: words.act,
     lang,
     content: html`<div class="sheet">
       <h1>${words.question}</h1>
-      <p>${words.willEnd(subscription.recipient, words.list(nameOf(subscription)), subscription.sender)}</p>
+      <p>${words.willEnd(partsOf(subscription, words))}</p>
       <p>${words.others}</p>
       <form method="post"><button name="List-Unsubscribe" value="One-Click">${words.act}</button></form>
     </div>`,
@@ -109,17 +117,21 @@ const question = (subscription: Subscription, headers: IncomingHttpHeaders): Ans
 
 const confirmation = (subscription: Subscription, headers: IncomingHttpHeaders): Answer => {
   const lang = languageOf(headers)
-  const words = unsubscribeWords[lang]
+  const words = wordsIn[lang]()
   return page({
     title: words.doneTitle,
     lang,
     content: html`<div class="sheet">
       <h1>${words.done}</h1>
-      <p>${words.hasEnded(subscription.recipient, words.list(nameOf(subscription)), subscription.sender)}</p>
+      <p>${words.hasEnded(partsOf(subscription, words))}</p>
       <p>${words.others} ${words.close}</p>
     </div>`,
   })
 }
 
-/** Undefined for the list that has no name but that of its sender. */
-const nameOf = ({ list, sender }: Subscription): string | undefined => (list.name === sender ? undefined : list.name)
+/** A list that has no name but that of its sender is named by neither. */
+const partsOf = ({ recipient, list, sender }: Subscription, words: Words) => ({
+  recipient,
+  sender,
+  list: words.list({ name: list.name === sender ? undefined : list.name }),
+})

@@ -2,11 +2,11 @@
 import type { JSX } from 'preact'
 import { useState } from 'preact/hooks'
 import { lineLabel } from '#config/plans/line-words.ts'
+import { lineWords } from './line-words.ts'
 import { Icon } from '../parts/icon.tsx'
 import { SafeText } from '../parts/safe-text.tsx'
 import { francs, number } from '../parts/time.ts'
 import type { Invoice } from '../wire/operations.ts'
-import { language } from '../words/language.ts'
 import { words } from './billing-words.ts'
 
 type Line = Invoice['lines'][number]
@@ -64,7 +64,7 @@ function LineRows({ line }: { readonly line: Line }): JSX.Element {
   const w = words()
   const [isOpen, setOpen] = useState(false)
   const { quantity, included, billable, unit_price_urp: price, per, amount_rappen: amount, days, projects } = line
-  const label = lineLabel(language.value, line)
+  const label = lineLabel(lineWords(), line)
   const isExplained = days.length + projects.length > 0
   return (
     <>

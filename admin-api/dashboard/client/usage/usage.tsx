@@ -3,6 +3,7 @@ import type { JSX } from 'preact'
 import { useState } from 'preact/hooks'
 import { later } from '../app/later.tsx'
 import { lineLabel } from '#config/plans/line-words.ts'
+import { lineWords } from '../billing/line-words.ts'
 import { go, linkHere, organization, query } from '../app/location.ts'
 import { mayAdminister, maySeeBilling } from '../app/permissions.ts'
 import { useRead } from '../app/query.ts'
@@ -21,7 +22,6 @@ import { LimitsLedger } from './limits-ledger.tsx'
 import { elapsed, months, projected } from './months.ts'
 import { named } from './named.ts'
 import { Plans } from './plans.tsx'
-import { language } from '../words/language.ts'
 import { words } from './usage-words.ts'
 
 const Invoices = later(() => import('../billing/invoices.tsx'))
@@ -152,7 +152,7 @@ function Axes({ usage, lines }: AxesProps): JSX.Element {
         <tbody>
           {fees.map((fee) => (
             <tr class="still" key={fee.label}>
-              <td class="strong">{lineLabel(language.value, fee)}</td>
+              <td class="strong">{lineLabel(lineWords(), fee)}</td>
               <td class="num">{fee.per > 1 ? w.days({ n: fee.quantity }) : '–'}</td>
               <td class="num">–</td>
               <td class="num">–</td>
