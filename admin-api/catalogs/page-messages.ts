@@ -26,7 +26,8 @@ function withMarkup(compiled: CompiledTree, english: MessageTree): Readonly<Reco
     const made = compiled[name]
     if (typeof message !== 'string') return [name, withMarkup(made as CompiledTree, message)] as const
     if (!isMarkup(message)) return [name, made] as const
-    return [name, typeof made === 'function' ? (given: Parameters) => markup(made(escaped(given))) : markup(String(made))] as const
+    if (typeof made === 'function') return [name, (given: Parameters) => markup(made(escaped(given)))] as const
+    return [name, typeof made === 'string' ? markup(made) : undefined] as const
   })
   return Object.fromEntries(entries)
 }

@@ -1,7 +1,7 @@
 /** The words of the page of an invoice. */
 import type { IncomingHttpHeaders } from 'node:http'
 import { invoiceLanguages, type InvoiceLanguage } from '#config/plans/line-words.ts'
-import { atFirstUse } from '#config/words/formats.ts'
+import { wordsByLanguage } from '#config/words/formats.ts'
 import { pageMessages } from '../../catalogs/page-messages.ts'
 import type { PageCatalogs } from '../../catalogs/pages/pages-catalogs.ts'
 import { firstLanguage } from '../../pages/layout/first-language.ts'
@@ -12,18 +12,11 @@ export type PageWords = PageCatalogs['invoice'] & {
   readonly locale: string
 }
 
-const wordsOf = (lang: InvoiceLanguage) => atFirstUse<PageWords>(() => ({ lang, locale: `${lang}-CH`, ...pageMessages('invoice', lang) }))
-
-const all: Readonly<Record<InvoiceLanguage, () => PageWords>> = {
-  en: wordsOf('en'),
-  de: wordsOf('de'),
-  fr: wordsOf('fr'),
-  it: wordsOf('it'),
-}
+const wordsIn = wordsByLanguage((lang: InvoiceLanguage): PageWords => ({ lang, locale: `${lang}-CH`, ...pageMessages('invoice', lang) }))
 
 /** In the language of the address, else the first one of the browser, where we have it; else in English. */
 export function pageWords(asked: string | undefined, headers: IncomingHttpHeaders): PageWords {
   const wanted = [asked, firstLanguage(headers)].map((tag) => tag?.toLowerCase().split('-')[0])
   const found = wanted.flatMap((tag) => invoiceLanguages.filter((language) => language === tag))
-  return all[found[0] ?? 'en']()
+  return wordsIn(found[0] ?? 'en')
 }

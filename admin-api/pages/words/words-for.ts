@@ -1,6 +1,6 @@
 /** The words of the pages on the way in, in the language of who reads them. */
 import type { IncomingHttpHeaders } from 'node:http'
-import { atFirstUse } from '#config/words/formats.ts'
+import { wordsByLanguage } from '#config/words/formats.ts'
 import { pageMessages } from '../../catalogs/page-messages.ts'
 import type { PageCatalogs } from '../../catalogs/pages/pages-catalogs.ts'
 import { languageOf, type Language } from '../layout/language.ts'
@@ -14,19 +14,14 @@ interface WordsOfParts {
 
 export type PageWords = PageCatalogs['way'] & PageCatalogs['own'] & WordsOfParts
 
-const wordsOf = (lang: Language) =>
-  atFirstUse<PageWords>(() => ({
-    lang,
-    ...pageMessages('way', lang),
-    ...pageMessages('own', lang),
-    trace: pageMessages('trace', lang),
-    organization: pageMessages('organizations', lang),
-    mail: pageMessages('messages', lang),
-  }))
-
-const all: Readonly<Record<Language, () => PageWords>> = { en: wordsOf('en'), de: wordsOf('de'), fr: wordsOf('fr'), it: wordsOf('it') }
-
-export const wordsIn = (lang: Language): PageWords => all[lang]()
+export const wordsIn = wordsByLanguage((lang: Language): PageWords => ({
+  lang,
+  ...pageMessages('way', lang),
+  ...pageMessages('own', lang),
+  trace: pageMessages('trace', lang),
+  organization: pageMessages('organizations', lang),
+  mail: pageMessages('messages', lang),
+}))
 
 export const wordsFor = (headers: IncomingHttpHeaders): PageWords => wordsIn(languageOf(headers))
 

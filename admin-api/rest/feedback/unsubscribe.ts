@@ -1,6 +1,6 @@
 /** The page and the one click behind List-Unsubscribe. Following the link changes nothing; only the click does (RFC 8058 §3.2). */
 import type { IncomingHttpHeaders } from 'node:http'
-import { atFirstUse } from '#config/words/formats.ts'
+import { wordsByLanguage } from '#config/words/formats.ts'
 import * as z from 'zod'
 import { invalid } from '#core/refusals.ts'
 import type { Subscription } from '#core/feedback/suppression/unsubscribes.ts'
@@ -95,14 +95,12 @@ async function checkClick({ bytes }: BodyStream): Promise<void> {
 
 type Words = PageCatalogs['unsubscribe']
 
-const wordsOf = (lang: Language) => atFirstUse<Words>(() => pageMessages('unsubscribe', lang))
-
-const wordsIn: Readonly<Record<Language, () => Words>> = { en: wordsOf('en'), de: wordsOf('de'), fr: wordsOf('fr'), it: wordsOf('it') }
+const wordsIn = wordsByLanguage((lang: Language): Words => pageMessages('unsubscribe', lang))
 
 const question = (subscription: Subscription, headers: IncomingHttpHeaders): Answer => {
   if (subscription.isUnsubscribed) return confirmation(subscription, headers)
   const lang = languageOf(headers)
-  const words = wordsIn[lang]()
+  const words = wordsIn(lang)
   return page({
     title: words.act,
     lang,
@@ -117,7 +115,7 @@ const question = (subscription: Subscription, headers: IncomingHttpHeaders): Ans
 
 const confirmation = (subscription: Subscription, headers: IncomingHttpHeaders): Answer => {
   const lang = languageOf(headers)
-  const words = wordsIn[lang]()
+  const words = wordsIn(lang)
   return page({
     title: words.doneTitle,
     lang,

@@ -3,15 +3,22 @@ import { globSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync }
 import { tmpdir } from 'node:os'
 import { basename, dirname, join } from 'node:path'
 import { build } from 'esbuild'
+import { lineWordsIn } from '#config/plans/line-catalogs.ts'
+import { billableAxes } from '#config/plans/prices.ts'
 import type { MessageTree } from '#config/words/message-tree.ts'
+import { isMarkup } from '#config/words/messages.ts'
 import { parametersOf } from '#config/words/parameter-types.ts'
 import test from '#test'
 import { catalogFolder, readCatalog } from '../../../admin-api/catalogs/catalog-files.ts'
 import { catalogPlugin } from '../../../admin-api/catalogs/catalog-plugin.ts'
 import { catalogTypes } from '../../../admin-api/catalogs/generate-types.ts'
+import { pageMessages } from '../../../admin-api/catalogs/page-messages.ts'
+import { html } from '../../../admin-api/pages/layout/html.ts'
 
 const root = join(import.meta.dirname, '../../..')
-const catalogs = globSync('admin-api/catalogs/{dashboard,pages}/*/*.json', { cwd: root }).map((path) => join(root, path))
+const catalogs = globSync(['admin-api/catalogs/{dashboard,pages}/*/*.json', 'config/catalogs/*/*.json'], { cwd: root }).map((path) =>
+  join(root, path),
+)
 
 const flat = (tree: MessageTree, at = ''): readonly (readonly [string, string])[] =>
   Object.entries(tree).flatMap(([name, message]) =>
@@ -23,13 +30,22 @@ test('generated types of the catalogs are current', (t) => {
     t.is(readFileSync(join(catalogFolder(name), `${name}-catalogs.ts`), 'utf8'), text, 'run npm run generate')
 })
 
+/** Problems of a form are all given the same parameters. */
+const parametersGiven = (name: string, english: ReadonlyMap<string, string>): ReadonlyMap<string, string> =>
+  name.startsWith('problems.')
+    ? new Map([...english].filter(([each]) => each.startsWith('problems.')).flatMap(([, message]) => [...parametersOf(message)]))
+    : parametersOf(english.get(name) ?? '')
+
 test('every translation is of a message of English, with its parameters', (t) => {
   const faults = catalogs.flatMap((path) => {
     const english = new Map(flat(readCatalog(join(dirname(dirname(path)), 'en', basename(path)))))
     return flat(readCatalog(path)).flatMap(([name, message]) => {
-      const [own, known] = [parametersOf(message), parametersOf(english.get(name) ?? '')]
+      const [own, known] = [parametersOf(message), parametersGiven(name, english)]
+      // A translation may choose by a parameter that English shows as it is.
       const fits = (type: string, given: string | undefined): boolean =>
-        given === type || (given !== undefined && /^string( \| number)?$/.test(type))
+        given === type ||
+        (given === 'string | number' && ['string', 'number'].includes(type)) ||
+        (given !== undefined && type === 'string | number')
       const odd = [...own].filter(([parameter, type]) => !fits(type, known.get(parameter)))
       const fault = english.has(name) ? odd.map(([parameter]) => parameter).join(' ') : 'not in English'
       return fault === '' ? [] : [`${path} ${name}: ${fault}`]
@@ -37,6 +53,31 @@ test('every translation is of a message of English, with its parameters', (t) =>
   })
   t.true(catalogs.length > 0)
   t.deepEqual(faults, [])
+})
+
+test('translations have markup where English has it', (t) => {
+  const pages = catalogs.filter((path) => path.includes('/pages/'))
+  const faults = pages.flatMap((path) => {
+    const english = new Map(flat(readCatalog(join(dirname(dirname(path)), 'en', basename(path)))))
+    return flat(readCatalog(path)).filter(([name, message]) => isMarkup(message) !== isMarkup(english.get(name) ?? ''))
+  })
+  t.true(pages.length > 0)
+  t.deepEqual(faults, [])
+})
+
+test('pageMessages(): parameters of markup are escaped, and parts of a page are not', (t) => {
+  const { claims } = pageMessages('own', 'en')
+  t.is(String(claims.asked({ client: '<b>', at: html`<time>now</time>` })), '&lt;b&gt;, asked <time>now</time>.')
+  t.is(claims.attachCode({ code: '<b>' }), 'Attach <b>', 'text is escaped by the page')
+})
+
+test('pageMessages(): a language without a catalog is in English', (t) => {
+  t.is(pageMessages('unsubscribe', 'ar').act, pageMessages('unsubscribe', 'en').act)
+})
+
+test('lines of invoices have the English names of the price list', (t) => {
+  const { axes } = lineWordsIn('en')
+  t.deepEqual({ ...axes }, Object.fromEntries(Object.entries(billableAxes).map(([axis, { label }]) => [axis, label])) as typeof axes)
 })
 
 test('every catalog of the dashboard is loaded under its own name', (t) => {

@@ -20,20 +20,14 @@ export function knownSentence(words: FormWords, field: Field, code: string): str
   if (!Object.hasOwn(words.problems, known)) return undefined
   const say = words.problems[known as keyof FormWords['problems']]
   if (typeof say === 'string') return say
-  const bounds = {
-    minLength: field.min_length,
-    maxLength: field.max_length,
-    minSelected: field.min_selected,
-    maxSelected: field.max_selected,
-  }
-  return say({ label, type: field.type, ...inText({ ...bounds, step: field.integer ? undefined : field.step }) })
+  return say({
+    ...{ label, type: field.type, step: field.integer ? undefined : inText(field.step) },
+    ...{ minLength: inText(field.min_length), maxLength: inText(field.max_length) },
+    ...{ minSelected: inText(field.min_selected), maxSelected: inText(field.max_selected) },
+  })
 }
 
 export const sentence = (words: FormWords, field: Field, { code, message }: Problem): string =>
   knownSentence(words, field, code) ?? `${field.label ?? field.key}: ${message}`
 
-const inText = <Name extends string>(bounds: Readonly<Record<Name, number | undefined>>): Record<Name, string | undefined> =>
-  Object.fromEntries(Object.entries(bounds).map(([name, bound]) => [name, bound === undefined ? undefined : String(bound)])) as Record<
-    Name,
-    string | undefined
-  >
+const inText = (bound: number | undefined): string | undefined => bound?.toString()

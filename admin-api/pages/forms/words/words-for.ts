@@ -1,5 +1,5 @@
 /** The words of a language, and the direction in which it is written. */
-import { atFirstUse } from '#config/words/formats.ts'
+import { wordsByLanguage } from '#config/words/formats.ts'
 import { pageMessages } from '../../../catalogs/page-messages.ts'
 import type { PageCatalogs } from '../../../catalogs/pages/pages-catalogs.ts'
 
@@ -9,19 +9,19 @@ export type FormWords = PageCatalogs['forms'] & { readonly lang: string }
 /** Why a form was not taken, besides what is wrong with answers. */
 export type Notice = keyof FormWords['retry']
 
-const wordsOf = (lang: string, locale: string) => atFirstUse<FormWords>(() => ({ lang, ...pageMessages('forms', lang, locale) }))
+/** Where numbers are written as in this region. */
+const locales = { ar: 'ar', de: 'de-CH', en: 'en-GB', fr: 'fr', it: 'it-CH' } as const
+type FormLanguage = keyof typeof locales
 
-const english = wordsOf('en', 'en-GB')
-const all: ReadonlyMap<string, () => FormWords> = new Map([
-  ['ar', wordsOf('ar', 'ar')],
-  ['de', wordsOf('de', 'de-CH')],
-  ['en', english],
-  ['fr', wordsOf('fr', 'fr')],
-  ['it', wordsOf('it', 'it-CH')],
-])
+const wordsIn = wordsByLanguage((lang: FormLanguage): FormWords => ({ lang, ...pageMessages('forms', lang, locales[lang]) }))
+
+const isKnown = (language: string): language is FormLanguage => Object.hasOwn(locales, language)
 
 /** In the language of the form where we have it, else in English. */
-export const wordsFor = (locale: string): FormWords => (all.get(locale.split('-')[0] ?? '') ?? english)()
+export function wordsFor(locale: string): FormWords {
+  const language = locale.split('-')[0] ?? ''
+  return wordsIn(isKnown(language) ? language : 'en')
+}
 
 const rightToLeft = new Set(['ar', 'arc', 'ckb', 'dv', 'fa', 'he', 'iw', 'ks', 'ku', 'ps', 'sd', 'syr', 'ug', 'ur', 'yi'])
 
