@@ -1,4 +1,4 @@
-/** Scans by ClamAV: one session with `clamd` for each file, which sends it in pieces (clamd(8), INSTREAM). */
+/** Scans files with ClamAV: opens a session with `clamd` for each file and sends the file in pieces (clamd(8), INSTREAM). */
 import { once } from 'node:events'
 import type { Socket } from 'node:net'
 import { ScanFailed, type ScanResult, type VirusScanner } from '#core/forms/uploads/virus-scanner.ts'
@@ -6,14 +6,14 @@ import { dialLocal, type LocalAddress } from '../outbound/dial-local.ts'
 
 export interface ClamdOptions {
   readonly address: LocalAddress
-  /** Longest silence: while connecting, while it takes nothing more, and until it answers. */
+  /** Timeout without progress: while connecting, while the socket is full, and while waiting for the answer. */
   readonly idleMs?: number
 }
 
 const defaultIdleMs = 60_000
 /** An answer is one line. */
 const maxAnswerBytes = 4096
-/** `clamd` takes pieces of any length; this is what the store has them in, or less. */
+/** `clamd` accepts pieces of any length. The store returns content in pieces of at most this size. */
 const maxPieceBytes = 256 * 1024
 
 export class Clamd implements VirusScanner {
@@ -28,7 +28,7 @@ export class Clamd implements VirusScanner {
   async scan(octets: AsyncIterable<Uint8Array>, signal?: AbortSignal): Promise<ScanResult> {
     const socket = dialLocal(this.#address)
     const session = new Session(socket, this.#idleMs)
-    const breakOff = (): void => session.end('The scan was broken off.')
+    const breakOff = (): void => session.end('The scan was canceled.')
     signal?.addEventListener('abort', breakOff)
     try {
       return await session.scan(octets)
@@ -39,7 +39,7 @@ export class Clamd implements VirusScanner {
   }
 }
 
-/** Everything that ends the session early ends each wait. */
+/** Session with `clamd`. A timeout, an error or an abort rejects each pending wait. */
 class Session {
   readonly #socket: Socket
   readonly #ended = new AbortController()
@@ -59,7 +59,7 @@ class Session {
     this.#ended.abort(new ScanFailed(words, { isDown: true, cause }))
   }
 
-  /** An answer counts also when the connection breaks behind it. */
+  /** Returns the result of a complete answer even if the connection fails after it. */
   async scan(octets: AsyncIterable<Uint8Array>): Promise<ScanResult> {
     try {
       await this.#send(octets)
@@ -74,7 +74,7 @@ class Session {
     for await (const piece of octets) {
       for (let at = 0; at < piece.length && !this.#isAnswered; at += maxPieceBytes)
         await this.#writePiece(piece.subarray(at, at + maxPieceBytes))
-      if (this.#isAnswered) break // it has seen enough, or takes no more
+      if (this.#isAnswered) break // the scan has ended, or clamd refuses further data
     }
     if (!this.#isAnswered) await this.#write(Buffer.alloc(4))
     while (!this.#isAnswered) await this.#wait('data')
@@ -105,7 +105,7 @@ class Session {
   }
 }
 
-/** `stream: OK`, `stream: Name FOUND`, or what went wrong. */
+/** Parses the answer: `stream: OK` or `stream: Name FOUND`. Throws `ScanFailed` for any other answer. */
 function resultOf(answer: string): ScanResult {
   if (answer === 'stream: OK') return { virus: null }
   const [, virus] = /^stream: (.{1,200}) FOUND$/.exec(answer) ?? []

@@ -1,4 +1,4 @@
-/** One look into a mailbox: a connection of its own, every mail behind the checkpoint in order, each durable before the next. */
+/** Polls a mailbox once over a new connection: processes each mail after the checkpoint in order and commits it before the next. */
 import type { ReportReading } from '#core/feedback/event.ts'
 import type { MailboxKey, PolledMailbox, PolledMailboxes } from '#core/feedback/intake/polled-mailboxes.ts'
 import type { Work } from '#core/fairness/work.ts'
@@ -9,7 +9,7 @@ import { PollFailure } from './poll-failure.ts'
 export interface RoundParts {
   readonly mailboxes: PolledMailboxes
   readonly network: ImapNetwork
-  /** `turn`: the organization; these take turns. */
+  /** `turn`: the organization. Organizations take turns. */
   readonly readReport: (mail: Uint8Array, turn: string) => Promise<ReportResult>
 }
 
@@ -17,17 +17,17 @@ export interface RoundResult {
   readonly mails: number
   readonly reports: number
   readonly skipped: number
-  /** There is more than one round takes. */
+  /** The mailbox has more new mails than one poll processes. */
   readonly isUnfinished: boolean
 }
 
-/** So that a mailbox with many mails does not keep others waiting. */
+/** Limits a poll, so that a mailbox with many mails does not delay the others. */
 const maxMails = 500
 /** In which the library reads `maxReadOctets`, in turns of its own. */
 const libraryMs = 1.5
 const starttlsPort = 143
 
-/** Undefined when the mailbox is not to be looked into any more. Throws `PollFailure`; what was taken until then stays taken. */
+/** Returns undefined if the mailbox is no longer to be polled. Throws `PollFailure`; mails committed until then stay committed. */
 export async function pollOnce(parts: RoundParts, key: MailboxKey, signal: AbortSignal): Promise<RoundResult | undefined> {
   const source = await storing(() => parts.mailboxes.open(key))
   if (!source) return undefined
@@ -56,7 +56,7 @@ interface Round {
 async function readNew({ mailboxes, readReport }: RoundParts, { source, mailbox, work, signal }: Round): Promise<RoundResult> {
   const { uidValidity } = mailbox
   const { checkpoint } = source
-  // under another UIDVALIDITY everything is read again; what was taken before is known by its content
+  // with another UIDVALIDITY, the poll reads all mails again; the content identifies mails that were already processed
   let lastUid = checkpoint?.uidValidity === uidValidity ? checkpoint.lastUid : 0
   const uids = await mailbox.uidsAfter(lastUid)
   let [mails, reports, skipped] = [0, 0, 0]
@@ -80,7 +80,7 @@ async function readNew({ mailboxes, readReport }: RoundParts, { source, mailbox,
   return { mails, reports, skipped, isUnfinished: uids.length > maxMails }
 }
 
-/** A mail that breaks the reader must not keep the ones behind it from being read. */
+/** Reads a mail as a report. Returns undefined if reading fails, so that the poll can continue with the next mail. */
 async function readOrNothing(readReport: (mail: Uint8Array) => Promise<ReportResult>, raw: Uint8Array): Promise<ReportReading | undefined> {
   try {
     const { problem, ...reading } = await readReport(raw)

@@ -1,4 +1,4 @@
-/** A mailbox on an IMAP server (RFC 9051), opened to read: nothing in it is changed, marked or deleted. */
+/** Reads a mailbox on an IMAP server (RFC 9051). Never changes, marks or deletes a mail. */
 import { isIP } from 'node:net'
 import type { AddressGuard } from '#core/outbound/address-guard.ts'
 import type { Resolver } from '#core/outbound/resolver.ts'
@@ -11,34 +11,34 @@ import { isConnecting, PollFailure, toPollFailure } from './poll-failure.ts'
 export interface ImapNetwork {
   readonly resolver: Resolver
   readonly guard: AddressGuard
-  /** Certificates in PEM that are trusted beside those of the system; null for none. */
+  /** Trusted certificates in PEM, in addition to the system's; null for none. */
   readonly trusted: string | null
-  /** Milliseconds for each step: connecting, the greeting, the silence of the server. */
+  /** Timeout in milliseconds of each step: the connection, the greeting, and each wait for the server. */
   readonly stepMs: number
 }
 
 export interface ImapLogin {
   readonly host: string
   readonly port: number
-  /** `tls` from the first octet, or a connection that is of no use before STARTTLS. */
+  /** `tls`: TLS from the first octet. `starttls`: STARTTLS before any other use. */
   readonly security: 'tls' | 'starttls'
   readonly username: string
   readonly password: string
   readonly mailbox: string
 }
 
-/** Reports say what they have to say before the message they return. */
+/** A report states its facts before the returned message, so the first octets of a mail are enough. */
 export const maxReadOctets = 1024 * 1024
 const maxAddresses = 4
-/** A search finds twice as many mails at most: the library reads an answer in one turn of the event loop. */
+/** A search finds at most twice this number of mails, because the library parses an answer in one turn of the event loop. */
 const searchedMails = 1000
-/** Of what a server sends. The answer to a search is one line. */
+/** Limits of server responses. The answer to a search is one line. */
 export const limits = { maxLiteralSize: 2 * maxReadOctets, maxLineLength: 32_768, maxResponseSize: 4 * maxReadOctets }
 
-/** Opens it. `signal` ends the connection at any time. Throws `PollFailure`. */
+/** Connects and opens the mailbox. `signal` ends the connection at any time. Throws `PollFailure`. */
 export async function openMailbox(network: ImapNetwork, login: ImapLogin, signal: AbortSignal): Promise<ImapMailbox> {
   const addresses = await permitted(network, login)
-  // loaded with the first mailbox: a daemon that reads none does without it and its 4 MiB
+  // loaded when first needed: the library takes 4 MiB of memory
   const { ImapFlow: Client } = await import('imapflow')
   let failure = new PollFailure('name')
   for (const address of addresses.slice(0, maxAddresses)) {
@@ -66,7 +66,7 @@ async function permitted(network: ImapNetwork, { host, port }: ImapLogin): Promi
   }
 }
 
-/** The library connects to the very address that was checked, and asks the certificate for the name. */
+/** Options of the library. It connects to the checked address and verifies the certificate against the host name. */
 function optionsOf({ trusted, stepMs }: ImapNetwork, login: ImapLogin, address: string): ConstructorParameters<typeof ImapFlow>[0] {
   const { host, port, security, username, password } = login
   return {
@@ -88,7 +88,7 @@ function optionsOf({ trusted, stepMs }: ImapNetwork, login: ImapLogin, address: 
 }
 
 export class ImapMailbox {
-  /** Of its UIDs (RFC 9051 §2.3.1.1). */
+  /** UIDVALIDITY of the mailbox (RFC 9051 §2.3.1.1). */
   uidValidity = ''
   #exists = 0
   readonly #client: ImapFlow
@@ -98,13 +98,13 @@ export class ImapMailbox {
   constructor(client: ImapFlow, signal: AbortSignal) {
     this.#client = client
     this.#signal = signal
-    // what breaks makes the command under way fail as well
+    // an error of the connection also rejects the current command
     client.on('error', () => undefined)
     signal.addEventListener('abort', this.#end)
     if (signal.aborted) this.end()
   }
 
-  /** Connects, logs in and opens it, so that not even reading marks anything (EXAMINE). Throws errors of the library. */
+  /** Connects, logs in and opens the mailbox read-only (EXAMINE), so that reading marks no mail. Throws errors of the library. */
   async enter(path: string): Promise<void> {
     await this.#client.connect()
     const { uidValidity, exists } = await this.#client.mailboxOpen(path, { readOnly: true })
@@ -112,7 +112,7 @@ export class ImapMailbox {
     this.#exists = exists
   }
 
-  /** The first UIDs after this one, ascending: all, or at least `searchedMails`. Throws `PollFailure`. */
+  /** Returns the first UIDs after `uid`, ascending: all of them, or at least `searchedMails`. Throws `PollFailure`. */
   async uidsAfter(uid: number): Promise<readonly number[]> {
     const isNew = `${uid + 1}:*`
     let [first, last] = [1, this.#exists]
@@ -124,7 +124,7 @@ export class ImapMailbox {
     const end = Math.min(this.#exists, last + searchedMails)
     const found = first > end ? [] : await this.#search({ seq: `${first}:${end}`, uid: isNew }, uid)
     if (first === 1 || found[0] === uid + 1) return found
-    // mails that were deleted meanwhile moved the others to smaller sequence numbers
+    // mails that were deleted during the search moved the others to smaller sequence numbers
     const before = await this.#search({ uid: found[0] === undefined ? isNew : `${uid + 1}:${found[0] - 1}` }, uid)
     return [...before, ...found]
   }
@@ -132,11 +132,14 @@ export class ImapMailbox {
   async #search(query: SearchObject, uid: number): Promise<readonly number[]> {
     const found = await this.#ask(() => this.#client.search(query, { uid: true }))
     if (!Array.isArray(found)) throw new PollFailure('server')
-    // the star stands for the last mail, which can be an older one (RFC 9051 §9, seq-range)
+    // `*` means the last mail, whose UID can be below the range (RFC 9051 §9, seq-range)
     return found.filter((one) => one > uid).toSorted((a, b) => a - b)
   }
 
-  /** The mail, or its first `maxReadOctets`; undefined when it is gone or the server cannot give it. Throws `PollFailure`. */
+  /**
+   * Returns the mail or its first `maxReadOctets`. Returns undefined if the mail was deleted or the server answers NO. Throws
+   * `PollFailure`.
+   */
   async read(uid: number): Promise<Buffer | undefined> {
     const query = { uid: true, source: { start: 0, maxLength: maxReadOctets } }
     const found = await this.#ask(() =>
@@ -145,20 +148,20 @@ export class ImapMailbox {
         throw error
       }),
     )
-    // a server may report the flags of other mails in between (RFC 9051 §7.5.2)
+    // a server may report the flags of other mails in its answer (RFC 9051 §7.5.2)
     const mail = found.find((one) => one.uid === uid && one.source)
-    // when the connection is gone or the server has said BYE (RFC 9051 §7.1.5), the library answers as if the mail were gone
+    // after a closed connection or a BYE (RFC 9051 §7.1.5), the library answers as if the mail did not exist
     if (!mail && !this.#isOpen()) throw new PollFailure('server')
     return mail?.source
   }
 
-  /** Says goodbye. Never throws. */
+  /** Sends LOGOUT and closes the connection. Never throws. */
   async leave(): Promise<void> {
     await this.#client.logout().catch(() => undefined)
     this.end()
   }
 
-  /** Cuts the connection. */
+  /** Closes the connection immediately. */
   end(): void {
     this.#signal.removeEventListener('abort', this.#end)
     this.#client.close()

@@ -1,4 +1,6 @@
-/** Why a mailbox could not be read, in words for whoever set it up. They hold no word of the server beyond a code, and no secret. */
+/**
+ * Errors of mailbox polls, for the person who configured the mailbox. A text contains at most an error code of the server, and no secret.
+ */
 
 import { nameServersSilent } from '#core/outbound/resolver.ts'
 
@@ -6,16 +8,16 @@ export type PollProblem = 'dns' | 'name' | 'address' | 'connection' | 'tls' | 'l
 
 const sentences = {
   dns: nameServersSilent,
-  name: 'The host name leads to no address.',
-  address: 'The host leads to a loopback or private address, which the operator has not allowed (POSTERN_OUTBOUND_ALLOW).',
+  name: 'The host name does not resolve to an address.',
+  address: 'The host resolves to a loopback or private address that POSTERN_OUTBOUND_ALLOW does not allow.',
   connection: 'The server cannot be reached.',
-  tls: 'No safe connection could be made: TLS failed, is not offered, or the certificate is not valid for the host.',
-  login: 'The server refused user name and password.',
+  tls: 'No secure connection: TLS failed, the server does not offer it, or the certificate is not valid for the host.',
+  login: 'The server refused the user name and password.',
   mailbox: 'The mailbox does not exist or cannot be opened.',
-  server: 'The server broke off or answered what cannot be understood.',
+  server: 'The server closed the connection or sent an invalid answer.',
   time: 'The server took too long.',
-  password: 'The password cannot be opened with the present master key; make the source anew.',
-  store: 'What was read could not be stored; it is tried again.',
+  password: 'The password cannot be decrypted with the current master key. Create the source again.',
+  store: 'A mail could not be stored. The next poll reads it again.',
 } as const satisfies Record<PollProblem, string>
 
 export class PollFailure extends Error {
@@ -29,7 +31,7 @@ export class PollFailure extends Error {
   }
 }
 
-/** What imapflow puts on its errors, and Node on those of sockets and TLS. */
+/** Properties of errors of imapflow, and of Node for sockets and TLS. */
 interface ImapError {
   readonly code?: unknown
   readonly authenticationFailed?: boolean
@@ -43,7 +45,7 @@ const unreachable = /^(?:ECONNREFUSED|ECONNRESET|EHOSTUNREACH|ENETUNREACH|ENETDO
 const late = /^(?:CONNECT_TIMEOUT|GREETING_TIMEOUT|UPGRADE_TIMEOUT|ETIMEOUT|ETIMEDOUT)$/
 const unsafe = /^(?:ERR_TLS_|ERR_SSL_|CERT_|UNABLE_TO_|SELF_SIGNED_|DEPTH_ZERO_|STARTTLS_|HOSTNAME_MISMATCH|INVALID_CA|EPROTO)/
 
-/** What an error of the library means. */
+/** Maps an error of the library to a `PollFailure`. */
 export function toPollFailure(error: unknown): PollFailure {
   if (error instanceof PollFailure) return error
   const { authenticationFailed, tlsFailed, mailboxMissing, responseStatus } = (error ?? {}) as ImapError
@@ -55,10 +57,10 @@ export function toPollFailure(error: unknown): PollFailure {
   return new PollFailure(unreachable.test(code) ? 'connection' : 'server', error)
 }
 
-/** Whether another address of the host may do better. */
+/** Whether another address of the host may work. */
 export const isConnecting = ({ problem }: PollFailure): boolean => problem === 'connection' || problem === 'time'
 
-/** A word in capitals, as programs write them. */
+/** Returns the error code, or an empty string if the value does not have the form of a code. */
 function codeOf(error: unknown): string {
   const { serverResponseCode, code } = (error ?? {}) as ImapError
   const word = serverResponseCode ?? code

@@ -1,6 +1,6 @@
 /**
- * Looks into all mailboxes, each in its own time, some at a time. Mailboxes that are new or gone are noticed at once; one
- * that cannot be read waits longer and longer and delays no other.
+ * Polls all mailboxes, each at its own interval, with a limit on concurrent polls. Notices new and deleted mailboxes immediately. The delay
+ * of a failing mailbox grows with each failure and does not affect other mailboxes.
  */
 import type { Clock, Timer } from '#core/clock.ts'
 import type { MailboxKey } from '#core/feedback/intake/polled-mailboxes.ts'
@@ -8,11 +8,11 @@ import { toPollFailure, type PollProblem } from './poll-failure.ts'
 import { pollOnce, type RoundParts, type RoundResult } from './mailbox-poll.ts'
 import { delayAfterFailure, delayAfterSuccess, delayAtStart } from './poll-schedule.ts'
 
-/** Calls must neither throw nor wait. */
+/** Events of the poller. Handlers must neither throw nor block. */
 export interface PollEvents {
   polled(sourceId: string, result: RoundResult): void
   failed(sourceId: string, problem: PollProblem, reason: string): void
-  /** What was not expected; it is tried again later. */
+  /** An unexpected error. The poller tries again later. */
   defect(error: unknown, sourceId: string): void
 }
 
@@ -30,12 +30,12 @@ interface Entry extends MailboxKey {
   seenAt: number
 }
 
-/** A mailbox that went with its organization, without an event. */
+/** Interval of the look-up that finds mailboxes deleted with their organization, which causes no event. */
 const lookEveryMs = 15_000
 const maxAtOnce = 10
-/** Of one organization, whose servers may be as slow as they like: others find room beside them. */
+/** Limit of concurrent polls for an organization, so that slow servers of one organization leave room for others. */
 const maxAtOnceOfOne = 5
-/** The longest that one mailbox may take. */
+/** Maximum duration of a poll. */
 const roundMs = 5 * 60_000
 
 export class Poller {
@@ -43,7 +43,7 @@ export class Poller {
   readonly #entries = new Map<string, Entry>()
   readonly #waiting: Entry[] = []
   readonly #running = new Set<Promise<void>>()
-  /** Of these, how many are an organization's. */
+  /** Number of running polls by organization. */
   readonly #runningOf = new Map<string, number>()
   #looking: Promise<void> = Promise.resolve()
   #looks = 0
@@ -64,7 +64,7 @@ export class Poller {
     this.#begin()
   }
 
-  /** Cuts what is under way; mails that are durable stay so. */
+  /** Aborts the running polls. Mails that are already committed stay committed. */
   async stop(): Promise<void> {
     this.#stopped = true
     this.#timer?.cancel()
@@ -138,7 +138,7 @@ export class Poller {
     else this.#runningOf.delete(organizationId)
   }
 
-  /** One round, and when the next one is. */
+  /** Polls a mailbox and schedules its next poll. */
   async #run(entry: Entry): Promise<void> {
     const { clock } = this.#options
     const run = (entry.run = new AbortController())

@@ -1,4 +1,6 @@
-/** Bounces and complaints of simulated recipients: mails as servers and mailbox providers send them, read and applied as any other. */
+/**
+ * Sends bounces and complaints of simulated recipients, as mail servers and mailbox providers do. The core handles them like real reports.
+ */
 import type { Clock, Timer } from '#core/clock.ts'
 import type { FeedbackTaker } from '#core/feedback/feedback-origin.ts'
 import { faultOf, type Fault } from '#core/mail-tests/fault.ts'
@@ -9,21 +11,21 @@ export interface LaterReportsOptions {
   readonly feedback: Pick<FeedbackTaker, 'take'>
   readonly readReport: ReportReader['read']
   readonly organizationId: string
-  /** Whether the delivery is known to who will look for it. */
+  /** Whether the trace contains the delivery to the recipient. */
   readonly isRecorded: (sendId: string, recipient: string) => Promise<boolean>
-  /** The ingest source that they come from. */
+  /** The ingest source of the reports. */
   readonly sourceId: string
   readonly clock: Clock
   readonly onError: (error: unknown) => void
 }
 
-/** A mail that was delivered. */
+/** A delivered mail. */
 export interface Delivered {
   readonly rcptTo: readonly string[]
   readonly mailFrom: string
-  /** Its header block, and perhaps some of the body. */
+  /** The header block, and possibly part of the body. */
   readonly head: Uint8Array
-  /** The trace of the send. */
+  /** Trace id of the send. */
   readonly sendId: string | undefined
 }
 
@@ -45,7 +47,7 @@ export class LaterReports {
     this.#options = options
   }
 
-  /** Reports on each recipient that wants it, after its time. */
+  /** Schedules a report for each recipient whose address requests it. */
   expect({ rcptTo, mailFrom, head, sendId }: Delivered): void {
     for (const recipient of rcptTo) {
       const fault = faultOf(recipient)
@@ -54,19 +56,19 @@ export class LaterReports {
     }
   }
 
-  /** How many reports are still to come. */
+  /** Number of pending reports. */
   get expected(): number {
     return this.#waiting.size + this.#inFlight.size
   }
 
-  /** What did not come by now does not come. */
+  /** Cancels reports that are not due yet, and waits for those in flight. */
   async stop(): Promise<void> {
     for (const timer of this.#waiting) timer.cancel()
     this.#waiting.clear()
     await Promise.all(this.#inFlight)
   }
 
-  /** Reports that come before the delivery stands in the trace would wait for a quarter of a minute. */
+  /** Waits for the delivery in the trace, because a report that arrives earlier is retried only after 15 seconds. */
   #after(seconds: number, report: Report, tries = 1): void {
     const { clock, onError } = this.#options
     const timer = clock.after(seconds * 1000, () => {

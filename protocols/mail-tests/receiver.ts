@@ -1,4 +1,4 @@
-/** The mail server of simulated recipients (RFC 5321): takes on loopback what the delivery of an instance for mail tests brings. */
+/** Mail server of simulated recipients (RFC 5321): accepts on loopback the deliveries of an instance for mail tests. */
 import type { AddressInfo } from 'node:net'
 import { SMTPServer, type SMTPServerDataStream, type SMTPServerSession } from 'smtp-server'
 import type { ReceivedMail, TestMailbox } from '#core/mail-tests/test-mailbox.ts'
@@ -13,7 +13,7 @@ export interface ReceiverOptions {
   readonly onError: (error: unknown) => void
 }
 
-/** Its name in the greeting, which leads nowhere (RFC 6761 §6.4). */
+/** Host name in the greeting. It never resolves (RFC 6761 §6.4). */
 export const receiverName = 'recipients.invalid'
 const closeMs = 500
 
@@ -36,11 +36,11 @@ export class TestReceiver {
         )
       },
     })
-    // a client that went away in the middle is the business of the delivery
+    // the delivery reports a client that disconnects during a message
     this.#server.on('error', () => undefined)
   }
 
-  /** Resolves with the port. */
+  /** Starts the server on a free loopback port and returns the port. */
   async listen(): Promise<number> {
     await new Promise<void>((resolve, reject) => {
       this.#server.server.once('error', reject)
@@ -70,7 +70,7 @@ export class TestReceiver {
 
   #failed(error: unknown): Error {
     this.#options.onError(error)
-    return new NegativeReply(451, '4.3.0', 'The mailbox cannot take the mail now; try again.')
+    return new NegativeReply(451, '4.3.0', 'The mailbox cannot accept mail now; try again later.')
   }
 }
 

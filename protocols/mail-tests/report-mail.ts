@@ -1,20 +1,20 @@
-/** Reports as mails: a bounce as a delivery status notification (RFC 3464), a complaint in the Abuse Reporting Format (RFC 5965). */
+/** Creates report mails: a bounce as a delivery status notification (RFC 3464), a complaint in the Abuse Reporting Format (RFC 5965). */
 import { randomBytes } from 'node:crypto'
 import { rfc5322Date } from '#core/submission/compose/compose.ts'
 import { refusal } from '#core/mail-tests/test-recipients.ts'
 
-/** What is reported on. */
+/** Delivery that a report refers to. */
 export interface Returned {
   readonly recipient: string
   readonly mailFrom: string
-  /** Its header block, and perhaps some of the body. */
+  /** The header block, and possibly part of the body. */
   readonly head: Uint8Array
 }
 
 const postmaster = 'postmaster@recipients.invalid'
 const reportingName = 'recipients.invalid'
 
-/** The recipient was refused for good, with this SMTP reply code. */
+/** Creates a bounce: the recipient was refused permanently with this SMTP reply code. */
 export function bounceMail(returned: Returned, code: number, nowMs: number): Buffer {
   const { recipient } = returned
   const { enhanced, text } = refusal(recipient, code)
@@ -34,7 +34,7 @@ export function bounceMail(returned: Returned, code: number, nowMs: number): Buf
   })
 }
 
-/** The recipient called it unwanted. */
+/** Creates a complaint: the recipient marked the message as unwanted. */
 export const complaintMail = (returned: Returned, nowMs: number): Buffer =>
   report(returned, nowMs, {
     type: 'feedback-report',
@@ -57,7 +57,7 @@ interface Parts {
   readonly fields: readonly string[]
 }
 
-/** RFC 6522: a sentence for people, fields for programs, and the header of the message. */
+/** Creates a report as in RFC 6522: a sentence for people, fields for programs, and the header of the message. */
 function report({ mailFrom, head }: Returned, nowMs: number, { type, subject, sentence, fields }: Parts): Buffer {
   const boundary = `report-${randomBytes(12).toString('hex')}`
   const lines = [

@@ -1,18 +1,18 @@
 /**
- * A mail on its way in: its beginning is kept for whoever reads reports, and all of it goes to the postmaster or into the store when it is
- * for them, for inbound routes or for a deliverability test.
+ * Incoming mail of the MX server. Keeps the beginning in memory for the report reader. Writes the whole mail to the postmaster's mailbox,
+ * or to the store for inbound routes and deliverability tests.
  */
 import type { ArrivalFacts, RoutedMail } from '#core/inbound-routes/route-intake.ts'
 import type { ContentDraft } from '#core/submission/submission.ts'
 import type { Draft } from '#store/content.ts'
 import type { BoxMail } from './postmaster-box.ts'
 
-/** Reports say what they have to say before the message they return, so that more is never needed. */
+/** A report states its facts before the returned message, so the first octets are enough for the reader. */
 const maxKeptOctets = 512 * 1024
 
-/** Where all of a mail goes; undefined where it is not for them. */
+/** Destinations of the whole mail; undefined if the mail is not for them. */
 interface Destinations {
-  /** Its beginning is read as a report. */
+  /** Whether to read the beginning as a report. */
   readonly isRead: boolean
   readonly box: BoxMail | undefined
   readonly whole: Draft | undefined
@@ -37,7 +37,7 @@ export class MailDraft implements ContentDraft {
   write(chunk: Uint8Array): void | Promise<void> {
     this.size += chunk.length
     if (this.#room > 0) {
-      // a copy: the chunk may be a small part of a large buffer
+      // a copy, because the chunk may be a small part of a large buffer
       const part = Buffer.from(chunk.subarray(0, this.#room))
       this.#kept.push(part)
       this.#room -= part.length
@@ -46,24 +46,24 @@ export class MailDraft implements ContentDraft {
     if (waits.length > 0) return Promise.all(waits).then(() => undefined)
   }
 
-  /** The mail, or its first `maxKeptOctets`; empty when it is not read. */
+  /** The mail or its first `maxKeptOctets`; empty unless `isRead`. */
   get kept(): Buffer {
     return Buffer.concat(this.#kept)
   }
 
-  /** Puts the mail into the box; resolves when it is durable. */
+  /** Delivers the mail to the postmaster's mailbox. Resolves when the mail is durable. */
   async deliver(): Promise<void> {
     await this.#box?.deliver()
   }
 
-  /** Hands over what was written for a deliverability test; it is no longer discarded with the rest. */
+  /** Returns the draft for a deliverability test. From then on, `discard` leaves that draft alone. */
   takeWhole(): Draft | undefined {
     const whole = this.#whole
     this.#whole = undefined
     return whole
   }
 
-  /** Hands the mail to its routes; resolves with the ids of the messages when they are durable. */
+  /** Delivers the mail to its routes. Resolves with the ids of the messages when they are durable. */
   async route(facts: ArrivalFacts): Promise<readonly string[]> {
     return (await this.#routed?.commit(facts)) ?? []
   }

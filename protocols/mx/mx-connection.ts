@@ -1,4 +1,4 @@
-/** One session with another mail server (RFC 5321): reports and mail for routes go to the core, mail for the postmaster into a box. */
+/** Session with another mail server (RFC 5321). Passes reports and routed mail to the core, and mail for the postmaster to a mailbox. */
 import type { Socket } from 'node:net'
 import { TLSSocket } from 'node:tls'
 import type { ReportReading } from '#core/feedback/event.ts'
@@ -17,7 +17,7 @@ import { routeOf, testOf, type MxContext } from './mx-context.ts'
 import { MailDraft } from './mail-draft.ts'
 import type { Reception } from './mx-settings.ts'
 
-/** The recipients of one mail, by what takes it. */
+/** Recipients of a mail, by destination. */
 interface Recipients {
   readonly returnPaths: readonly string[]
   readonly forPostmaster: boolean
@@ -27,7 +27,7 @@ interface Recipients {
 
 export class MxConnection extends ReceptionConnection {
   protected override readonly help =
-    'MAIL, RCPT and DATA as in RFC 5321; mail is taken for return paths, inbound routes, deliverability tests and the postmaster.'
+    'MAIL, RCPT and DATA as in RFC 5321; accepts mail for return paths, inbound routes, deliverability tests and the postmaster.'
   readonly #context: MxContext
 
   constructor(context: MxContext, server: SMTPServer, socket: Socket, options?: SMTPConnectionOptions | null) {
@@ -73,9 +73,9 @@ export class MxConnection extends ReceptionConnection {
   async #take(intake: MessageIntake): Promise<Taken> {
     const { door, events } = this.#context
     const draft = intake.draft as MailDraft
-    if (door.isOurLoop(intake.head())) throw new NegativeReply(554, '5.4.6', 'This service has passed the message on before.')
+    if (door.isOurLoop(intake.head())) throw new NegativeReply(554, '5.4.6', 'Mail loop: this service has already processed the message.')
     const { kind, outcomes, isKept, testId } = await this.#takeReport(intake)
-    // last, as a mail that is tried again would be a second one there, and what comes before knows it again
+    // routes are last: after a retry they would store a second message, and the earlier steps recognize a repeated mail
     const routed = await draft.route(this.#arrival())
     await draft.discard()
     const session = factsOf(this.session)
@@ -90,14 +90,14 @@ export class MxConnection extends ReceptionConnection {
     const isReport = forPostmaster || returnPaths.length > 0
     if (!isReport && !test) return { kind: 'none', outcomes: [], isKept: false, testId: null }
     const sender = this.#sender()
-    // as the last server writes it, for whoever reads the mail (RFC 5321 §4.4)
+    // Return-Path as the final server writes it (RFC 5321 §4.4)
     const raw = Buffer.concat([Buffer.from(`Return-Path: <${sender}>\r\n`), draft.kept])
-    // what is for a test alone is no report to anybody
+    // mail that is only for a test is not a report
     const reading: ReportReading = isReport ? await readReport(raw, this.session.remoteAddress) : { kind: 'none', events: [] }
     const whole = draft.takeWhole()
     const inspected = test && whole && { recipient: test, session: this.#inspectSession(intake), draft: whole }
     const outcomes = await door.take({ returnPaths, forPostmaster, hasNullSender: sender === '', reading, raw, inspected })
-    // what was understood needs no person
+    // a report that was applied needs no attention of a person
     const isKept = forPostmaster && !outcomes.some(({ result }) => result === 'recorded' || result === 'duplicate')
     if (isKept) await draft.deliver()
     return { kind: reading.kind, outcomes, isKept, testId: test?.id ?? null }
@@ -120,7 +120,7 @@ export class MxConnection extends ReceptionConnection {
     return { returnPaths, forPostmaster, test, routed: [...routed.values()] }
   }
 
-  /** How the mail came, for the test that looks into it. */
+  /** Describes the session for a deliverability test. */
   #inspectSession({ bareLineEnd }: MessageIntake): InspectSession {
     const { hostname, clock } = this.#context
     const { hostNameAppearsAs, remoteAddress, envelope } = this.session
@@ -141,17 +141,17 @@ export class MxConnection extends ReceptionConnection {
     return { mailFrom: this.#sender(), remoteAddress, helo: this.#clientName(), isEncrypted: secure, prefix: this.#prefix() }
   }
 
-  /** The reverse-path, empty when it is null. */
+  /** Returns the reverse-path, or an empty string for the null reverse-path. */
   #sender(): string {
     const { mailFrom } = this.session.envelope
     return mailFrom ? mailFrom.address : ''
   }
 
-  /** RFC 5321 §4.4. */
+  /** Returns the Return-Path, the loop mark and the Received field (RFC 5321 §4.4). */
   #prefix(): string {
     const { remoteAddress, transmissionType } = this.session
     const { hostname, clock, door } = this.#context
-    // RFC 3848, and RFC 6531 §4.3
+    // protocol names of RFC 3848 and RFC 6531 §4.3
     const protocol = saysSmtpUtf8(this.session) ? transmissionType.replace('ESMTP', 'UTF8SMTP') : transmissionType
     const address = remoteAddress.includes(':') ? `IPv6:${remoteAddress}` : remoteAddress
     const received = `Received: from ${this.#clientName()} ([${address}])\r\n\tby ${hostname} (Postern) with ${protocol};\r\n\t${rfc5322Date(clock.now())}\r\n`

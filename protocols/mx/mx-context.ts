@@ -1,4 +1,4 @@
-/** What the listeners and sessions of one MX server share. */
+/** State shared by the listeners and sessions of an MX server. */
 import type { Recipient } from '#core/inbound/inbound-door.ts'
 import type { InspectRecipient } from '#core/inspect/inspect-tests.ts'
 import type { SMTPServerAddress } from 'smtp-server'
@@ -11,7 +11,7 @@ export class MxContext extends ReceptionContext<MxEvents> {
   readonly readReport: MxOptions['readReport']
   readonly postmaster: MxOptions['postmaster']
   readonly hostname: string
-  /** What was found at RCPT, for the rest of the transaction. */
+  /** Recipients found at RCPT, for later steps of the transaction. */
   readonly recipients = new WeakMap<SMTPServerAddress, Recipient>()
 
   constructor(options: MxOptions) {
@@ -23,13 +23,13 @@ export class MxContext extends ReceptionContext<MxEvents> {
   }
 }
 
-/** The route that takes mail for a recipient; undefined when another kind of recipient does. */
+/** Returns the inbound route of a recipient; undefined for other kinds of recipients. */
 export function routeOf({ recipients }: MxContext, path: SMTPServerAddress): LiveRoute | undefined {
   const recipient = recipients.get(path)
   return recipient?.kind === 'route' ? recipient.route : undefined
 }
 
-/** The deliverability test that takes mail for a recipient; undefined when another kind of recipient does. */
+/** Returns the deliverability test of a recipient; undefined for other kinds of recipients. */
 export function testOf({ recipients }: MxContext, path: SMTPServerAddress): InspectRecipient | undefined {
   const recipient = recipients.get(path)
   return recipient?.kind === 'inspect' ? recipient.test : undefined

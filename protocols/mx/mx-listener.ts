@@ -1,4 +1,4 @@
-/** One listening address for mail from other servers: whom it is for is decided at RCPT, and there is no login. */
+/** Listening address for mail from other servers, without a login. Decides at RCPT which recipients exist. */
 import type { Socket } from 'node:net'
 import { isLocalPart, parseDomain } from '#core/addresses.ts'
 import type { LiveRoute } from '#core/inbound-routes/route-intake.ts'
@@ -15,11 +15,11 @@ import type { MxOptions } from './mx-settings.ts'
 
 const known = new Set(['SIZE', 'BODY', 'SMTPUTF8'])
 const none: ReadonlySet<string> = new Set()
-/** Recipients that do not exist, after which a session ends: lists of guesses are not worth our time. */
+/** A session ends at this number of unknown recipients, to stop clients that guess addresses. */
 const maxUnknown = 20
-/** Octets of a local part that forwarders made. */
+/** Maximum octets of a local part that forwarders extended. */
 const maxForwarded = 254
-/** Routes that one mail may go to. */
+/** Maximum number of routes of one mail. */
 const maxRoutes = 10
 
 export class MxListener extends ReceptionListener {
@@ -40,7 +40,10 @@ export class MxListener extends ReceptionListener {
     await this.#context.door.checkClient(remoteAddress).catch(close)
   }
 
-  /** Any sender but a quoted one will do, as nothing is ever answered by mail; our own grammar would keep odd reports away. */
+  /**
+   * Accepts any sender except a quoted local part, because the server never replies by mail. The address grammar of the core would refuse
+   * unusual senders of reports.
+   */
   protected override checkMailFrom(path: PathArgument, { remoteAddress }: SMTPServerSession): string | Promise<string> {
     this.#context.door.checkOpen()
     refuseUnknownParameters(path.args || {}, known)
@@ -67,18 +70,21 @@ export class MxListener extends ReceptionListener {
 
   #refuseAnotherTest({ envelope: { rcptTo } }: SMTPServerSession): void {
     if (rcptTo.some((path) => testOf(this.#context, path)))
-      throw new NegativeReply(452, '4.5.3', 'One deliverability test at a time; send the message again for the next one.')
+      throw new NegativeReply(452, '4.5.3', 'A message can have one deliverability test as recipient; send it again for the next test.')
   }
 
-  /** A mail is kept once for each route. */
+  /** Refuses a recipient beyond `maxRoutes`, because the mail is stored once for each route. */
   #refuseTooManyRoutes({ id }: LiveRoute, { envelope: { rcptTo } }: SMTPServerSession): void {
     const routes = new Set(rcptTo.map((path) => routeOf(this.#context, path)?.id).filter((other) => other !== undefined))
     if (routes.add(id).size > maxRoutes)
-      throw new NegativeReply(452, '4.5.3', 'Too many different recipients at once; send the rest in a mail of their own.')
+      throw new NegativeReply(452, '4.5.3', 'Too many different recipients; send the others in a separate mail.')
   }
 }
 
-/** Who guesses too often is not only refused: the session ends. A recipient's quota is a full mailbox to the other side (RFC 3463 §3.3). */
+/**
+ * Rethrows a refusal of the core as a reply. Too many guesses end the session. To other servers, an exhausted quota is a full mailbox (RFC
+ * 3463 §3.3).
+ */
 function close(error: unknown): never {
   if (error instanceof Refusal && error.code === 'quota_exhausted') throw new NegativeReply(452, '4.2.2', error.message)
   if (error instanceof Refusal && error.code === 'rate_limit_exceeded') throw new NegativeReply(421, '4.7.0', error.message)
@@ -86,8 +92,8 @@ function close(error: unknown): never {
 }
 
 /**
- * The forward-path in its one form, also `postmaster` alone. Its local part may be longer than the 64 octets of
- * RFC 5321 §4.5.3.1.1, as forwarders make it when they wrap a return path twice.
+ * Returns the normalized forward-path; `postmaster` without a domain is valid. The local part may exceed the 64 octets of RFC 5321
+ * §4.5.3.1.1, because forwarders can wrap a return path twice.
  */
 function readRecipient(path: PathArgument, smtpUtf8: boolean): string {
   refuseUnknownParameters(path.args || {}, none)

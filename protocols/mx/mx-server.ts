@@ -1,4 +1,4 @@
-/** The MX server: listeners with STARTTLS for mail from other servers, in front of the core's `InboundDoor`. */
+/** MX server: listeners with STARTTLS for mail from other servers. It calls the core through `InboundDoor`. */
 import { Listeners } from '../reception/listeners.ts'
 import type { ListenAddress } from '../reception/reception-settings.ts'
 import { MxContext } from './mx-context.ts'
@@ -14,7 +14,7 @@ export class MxServer {
     this.#listeners = new Listeners(options.clock)
   }
 
-  /** Starts every listener and gives back the real addresses; when one cannot start, none stays open. */
+  /** Starts all listeners and returns the bound addresses. If a listener fails to start, closes the others and throws. */
   async listen(): Promise<readonly ListenAddress[]> {
     const context = new MxContext(this.#options)
     try {

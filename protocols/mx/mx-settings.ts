@@ -1,4 +1,4 @@
-/** The settings of the MX server, and the events it reports for logs and metrics. */
+/** Settings of the MX server, and its events for logs and metrics. */
 import type { Clock } from '#core/clock.ts'
 import type { ReportReading } from '#core/feedback/event.ts'
 import type { InboundDoor, InboundOutcome } from '#core/inbound/inbound-door.ts'
@@ -7,34 +7,33 @@ import type { PostmasterBox } from './postmaster-box.ts'
 
 export interface MxOptions {
   readonly listen: readonly ListenAddress[]
-  /** Our name in the greeting and in Received. */
+  /** Host name in the greeting and in Received fields. */
   readonly hostname: string
   readonly tls: ListenerCertificate
   readonly limits: ReceptionLimits
   readonly door: InboundDoor
-  /** Reads a mail as a report; it never throws. */
-  /** `turn`: who sent the mail; senders take turns. */
+  /** Reads a mail as a report. Never throws. `turn`: the sender of the mail; senders take turns. */
   readonly readReport: (mail: Uint8Array, turn: string) => Promise<ReportReading>
   readonly postmaster: PostmasterBox
   readonly events: MxEvents
   readonly clock: Clock
 }
 
-/** A mail that was taken. */
+/** An accepted mail. */
 export interface Reception {
   readonly kind: ReportReading['kind']
   readonly outcomes: readonly InboundOutcome[]
-  /** Messages that were kept for inbound routes. */
+  /** Ids of the messages stored for inbound routes. */
   readonly routed: readonly string[]
-  /** It was put into the mailbox of the postmaster. */
+  /** The mail was delivered to the postmaster's mailbox. */
   readonly isKept: boolean
-  /** The deliverability test that it is for; null when it is for none. */
+  /** Deliverability test that received the mail; null for none. */
   readonly testId: string | null
-  /** From the final dot to the durable end. */
+  /** Milliseconds from the final dot to the durable result. */
   readonly ms: number
 }
 
-/** Calls are made on the hot path and must neither throw nor wait. */
+/** Events of the server. Handlers are on the hot path and must neither throw nor block. */
 export interface MxEvents extends ReceptionEvents {
   received(reception: Reception, session: SessionFacts): void
 }

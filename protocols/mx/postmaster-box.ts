@@ -1,6 +1,6 @@
 /**
- * The mailbox of the people who run the service (RFC 5321 §4.5.1): a Maildir, which every mail program reads. Nothing of it
- * is a tenant's, so it is no record of the store.
+ * Mailbox of the service's operators (RFC 5321 §4.5.1): a Maildir, which every mail program can read. It holds no mail of tenants, so it is
+ * not part of the store.
  */
 import { createHash, randomBytes, type Hash } from 'node:crypto'
 import { mkdir, open, readdir, rename, rm, type FileHandle } from 'node:fs/promises'
@@ -14,7 +14,7 @@ export interface BoxLimits {
 }
 
 const usualLimits: BoxLimits = { mails: 2000, octets: 256 * 1024 * 1024 }
-/** As the Maildir of qmail has it, for files that are complete. */
+/** Unfinished files older than this are deleted, as in the Maildir of qmail. */
 const unfinishedMs = 36 * 3_600_000
 
 export class PostmasterBox {
@@ -28,12 +28,12 @@ export class PostmasterBox {
     this.#limits = limits
   }
 
-  /** A mail on its way in; `prefix` holds the header fields that go before it. By the sender and the octets it is known again. */
+  /** Opens an incoming mail. `prefix` holds the header fields to add at its start. The sender and the content identify a repeated mail. */
   openMail(sender: string, prefix: string): BoxMail {
     return new BoxMail(this, sender, prefix)
   }
 
-  /** An empty file under `tmp`. Throws a refusal when the mailbox is full: whoever reads it must make room. */
+  /** Creates an empty file under `tmp`. Throws a refusal if the mailbox is full; an operator must then delete mails. */
   async begin(): Promise<{ readonly file: FileHandle; readonly name: string }> {
     for (const part of ['tmp', 'new', 'cur']) await mkdir(join(this.#folder, part), { recursive: true, mode: 0o700 })
     for (const name of await readdir(join(this.#folder, 'tmp')))
@@ -46,7 +46,7 @@ export class PostmasterBox {
     return { file: await open(join(this.#folder, 'tmp', name), 'wx', 0o600), name }
   }
 
-  /** Moves a file that is on disk to where mail programs look, unless a mail with that digest is there: then it was sent again. */
+  /** Moves a complete file to `new`. Deletes it instead if the mailbox has a mail with the same digest, because the mail was sent again. */
   async deliver(name: string, digest: string, octets: number): Promise<void> {
     if ((await this.#names()).some((other) => other.includes(`.${digest}.`))) return this.forget(name)
     const target = join(this.#folder, 'new')
@@ -63,17 +63,17 @@ export class PostmasterBox {
     await rm(join(this.#folder, 'tmp', name), { force: true })
   }
 
-  /** Of the mails, read or not. */
+  /** Returns the names of all mails, read and unread. */
   async #names(): Promise<string[]> {
     return (await Promise.all(['new', 'cur'].map((part) => readdir(join(this.#folder, part))))).flat()
   }
 }
 
-/** One mail for the box. Nothing is on disk before the first octet, and nothing in the box before `deliver`. */
+/** Mail for the mailbox. The first octet creates its file; `deliver` makes it visible. */
 export class BoxMail {
   readonly #box: PostmasterBox
   readonly #prefix: string
-  /** By which a mail is known that is sent again: who sent it, and what. */
+  /** Hash of the sender and the content. It identifies a mail that is sent again. */
   readonly #digest: Hash
   #opened: { readonly file: FileHandle; readonly name: string } | undefined
   #octets = 0
@@ -93,7 +93,7 @@ export class BoxMail {
     await this.#append(chunk)
   }
 
-  /** Resolves when the mail is in the box and durable. */
+  /** Resolves when the mail is in the mailbox and durable. */
   async deliver(): Promise<void> {
     const opened = this.#opened
     if (!opened) throw new Error('a mail without an octet')
@@ -103,7 +103,7 @@ export class BoxMail {
     this.#opened = undefined
   }
 
-  /** Safe to call at any time; a mail that was delivered stays. */
+  /** Safe to call at any time. A delivered mail stays. */
   async discard(): Promise<void> {
     const opened = this.#opened
     this.#opened = undefined
@@ -118,5 +118,5 @@ export class BoxMail {
   }
 }
 
-/** The size that stands in the name of a Maildir++ file, zero where it does not. */
+/** Returns the size in the name of a Maildir++ file, or zero without one. */
 const sizeIn = (name: string): number => Number(/,S=(\d{1,15})/.exec(name)?.[1] ?? 0)

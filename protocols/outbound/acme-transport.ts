@@ -1,4 +1,4 @@
-/** Requests to a certificate authority: over https with a deadline, without redirects, with the problem of the last answer kept. */
+/** Sends requests to a certificate authority over https, with a deadline and without redirects. Keeps the problem of the last answer. */
 import { request } from 'node:https'
 import { getCACertificates } from 'node:tls'
 
@@ -15,16 +15,16 @@ interface Asked {
   readonly body: string | undefined
 }
 
-/** What an error answer said (RFC 7807, RFC 8555 §6.7). */
+/** Error of an answer (RFC 7807, RFC 8555 §6.7). */
 export interface Problem {
   readonly type: string
   readonly retryAfterSeconds: number | undefined
 }
 
 export interface AcmeTransportOptions {
-  /** Names the client, as RFC 8555 §6.1 asks for. */
+  /** Name of the client, which RFC 8555 §6.1 requires. */
   readonly userAgent: string
-  /** Certificates in PEM that the directory may have besides those of public authorities. */
+  /** Certificates in PEM that the client trusts for the directory, in addition to public authorities. */
   readonly trusted: string | null
   readonly signal: AbortSignal
 }
@@ -43,7 +43,7 @@ export class AcmeTransport {
     this.#ca = options.trusted === null ? undefined : [...getCACertificates('default'), options.trusted]
   }
 
-  /** The problem of the last answer; undefined when it was none. */
+  /** Problem of the last answer; undefined after a success. */
   get problem(): Problem | undefined {
     return this.#problem
   }

@@ -1,4 +1,4 @@
-/** The ways out that the core asks for, over the one guarded request: a document, a file, a message to a receiver. */
+/** Outbound clients of the core over the guarded request: documents, images and POST requests to receivers. */
 import { FetchFailed, type Fetch } from '#core/outbound/fetch.ts'
 import type { GetBytes } from '#core/outbound/get-bytes.ts'
 import type { Post } from '#core/outbound/post.ts'
@@ -7,7 +7,7 @@ import { openingDeadlines } from './dial.ts'
 import { OutboundFailure } from './failure.ts'
 import { request } from './request.ts'
 
-/** Documents of others, over https only. */
+/** Fetches external documents over https only. */
 export function guardedFetch(options: OutboundOptions): Fetch {
   const network = outboundNetwork(options, openingDeadlines)
   const headers = { accept: 'application/json', 'user-agent': 'Postern' }
@@ -22,7 +22,7 @@ export function guardedFetch(options: OutboundOptions): Fetch {
   }
 }
 
-/** Images of captured messages. */
+/** Fetches images of captured messages. */
 export function guardedGet(options: OutboundOptions): GetBytes {
   const network = outboundNetwork(options, openingDeadlines)
   const headers = { accept: 'image/*', 'user-agent': 'Postern' }
@@ -38,7 +38,7 @@ export function guardedGet(options: OutboundOptions): GetBytes {
   }
 }
 
-/** Webhooks, notifications and captchas; in clear only to what is not public, which the operator has allowed. */
+/** Sends webhooks, notifications and captcha checks. Allows `http:` only to private addresses that the operator has allowed. */
 export function guardedPost(options: OutboundOptions): Post {
   const network = outboundNetwork(options, openingDeadlines)
   return async (message, { deadlineMs, maxAnswerBytes }, signal) => {
@@ -55,6 +55,6 @@ export function guardedPost(options: OutboundOptions): Post {
 
 function wordsFor({ code, step, detail, message }: OutboundFailure, deadlineMs: number): string {
   if (code === 'answer_timeout') return `The receiver did not answer within ${deadlineMs / 1000} seconds.`
-  if (code === 'http_protocol_error') return `The receiver answered with something that is not HTTP ${detail ?? ''}.`
+  if (code === 'http_protocol_error') return `The answer of the receiver is not valid HTTP ${detail ?? ''}.`
   return step === 'request' ? 'The receiver closed the connection without an answer.' : message
 }

@@ -1,4 +1,4 @@
-/** From a host name to an open TCP connection: resolve, check every address, try them in turn (RFC 8305 §5, in small). */
+/** Opens TCP connections by host name: resolves, checks every address, and tries the addresses in turn (RFC 8305 §5, simplified). */
 import type { Socket } from 'node:net'
 import { connect as connectSocket } from 'node:net'
 import type { Clock, Timer } from '#core/clock.ts'
@@ -7,14 +7,14 @@ import type { ResolveProblem, Resolver } from '#core/outbound/resolver.ts'
 import { addressesOf, ResolveError } from '#core/outbound/resolver.ts'
 import { OutboundFailure } from './failure.ts'
 
-/** Opens a socket to an address literal. Tests put their own in place of the network. */
+/** Opens a socket to an address literal. Tests replace it. */
 export type Dial = (address: string, port: number) => Socket
 
-/** How long opening a connection may take, in milliseconds. */
+/** Timeouts of opening a connection, in milliseconds. */
 export interface OpeningDeadlines {
-  /** Opening the TCP connection, over all addresses of the host. */
+  /** The TCP connection, over all addresses of the host. */
   readonly connect: number
-  /** When the next address is tried beside one that has not answered (RFC 8305 §5). */
+  /** Delay before trying the next address in parallel with a silent one (RFC 8305 §5). */
   readonly nextAddress: number
   /** The TLS handshake. */
   readonly tls: number
@@ -22,7 +22,7 @@ export interface OpeningDeadlines {
 
 export const openingDeadlines: OpeningDeadlines = { connect: 10_000, nextAddress: 250, tls: 20_000 }
 
-/** What opening a connection needs from its surroundings. */
+/** Dependencies of opening a connection. */
 export interface Network {
   readonly resolver: Resolver
   readonly guard: AddressGuard
@@ -31,13 +31,13 @@ export interface Network {
   readonly dial: Dial
 }
 
-/** An open connection and the literal that it goes to. */
+/** An open connection and the address literal of its peer. */
 export interface Connected {
   readonly socket: Socket
   readonly address: string
 }
 
-// Nothing but literals comes here, so no look-up can slip another address in.
+// The host is always a literal, so no second look-up can return another address.
 export const dialDirectly: Dial = (address, port) => connectSocket({ host: address, port, noDelay: true })
 
 const resolveCodes = { not_found: 'dns_not_found', timeout: 'dns_timeout', failed: 'dns_failed' } as const satisfies Record<
@@ -45,7 +45,7 @@ const resolveCodes = { not_found: 'dns_not_found', timeout: 'dns_timeout', faile
   string
 >
 
-/** The addresses of a host that may be connected to, best first. Throws `OutboundFailure` when there is none. */
+/** Returns the permitted addresses of a host, best first. Throws `OutboundFailure` without one. */
 export async function permittedAddresses(
   { resolver, guard }: Pick<Network, 'resolver' | 'guard'>,
   host: string,
@@ -56,12 +56,12 @@ export async function permittedAddresses(
     throw new OutboundFailure(resolveCodes[problem], 'dns', undefined, error)
   })
   const permitted = addresses.filter((address) => guard(address, port))
-  // The address itself is not reported: it could be one of the operator's own network.
+  // The address is not reported, because it may belong to the operator's network.
   if (permitted.length === 0) throw new OutboundFailure('address_forbidden', 'dns')
   return permitted
 }
 
-/** Opens a connection to the first address that answers. Throws `OutboundFailure`. */
+/** Connects to the first address that accepts. Throws `OutboundFailure`. */
 export function connectFirst(network: Network, addresses: readonly string[], port: number, signal: AbortSignal): Promise<Connected> {
   return new Promise((resolve, reject) => {
     const race = new Race(network, addresses, port, (outcome) => {

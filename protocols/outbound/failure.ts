@@ -1,35 +1,35 @@
-/** Everything that can keep this service from an answer of another host, by name, in one table. */
+/** Errors of outbound connections and requests, by code. */
 
-/** Code -> meaning, which is also the sentence that people read. No sentence describes the network around the service. */
+/** Maps each code to the sentence that users see. No sentence describes the network of the service. */
 export const outboundErrors = {
   dns_not_found: 'The host name has no address.',
   dns_timeout: 'The DNS lookup timed out.',
-  dns_failed: 'The look-up of the host name failed.',
+  dns_failed: 'The DNS lookup failed.',
   address_forbidden: 'The host has no address that this service may connect to.',
   connect_refused: 'The host refused the connection.',
-  connect_timeout: 'The host did not take the connection in time.',
+  connect_timeout: 'The connection to the host timed out.',
   connect_failed: 'The host could not be reached.',
-  tls_timeout: 'The TLS handshake did not end in time.',
+  tls_timeout: 'The TLS handshake timed out.',
   tls_failed: 'The TLS handshake failed.',
   tls_verification_failed: 'The certificate of the host could not be verified.',
-  connection_lost: 'The connection broke.',
-  aborted: 'The attempt was called off.',
-  http_protocol_error: 'The host answered with something that is not HTTP.',
+  connection_lost: 'The connection was lost.',
+  aborted: 'The attempt was canceled.',
+  http_protocol_error: 'The answer of the host is not valid HTTP.',
   answer_timeout: 'The host did not answer in time.',
-  answer_too_long: 'The answer of the host is longer than the limit.',
+  answer_too_long: 'The answer of the host exceeds the size limit.',
 } as const
 
 export type OutboundErrorCode = keyof typeof outboundErrors
 
-/** The steps of opening a connection, in their order. */
+/** The steps of opening a connection, in order. */
 export type OpeningStep = 'dns' | 'connect' | 'tls'
 
-/** Why there is no connection, or no answer. */
+/** Reason why a connection or an answer is missing. */
 export class OutboundFailure extends Error {
   override readonly name = 'OutboundFailure'
   readonly code: OutboundErrorCode
   readonly step: OpeningStep | 'request'
-  /** What follows the sentence of the code in the message. */
+  /** Text after the sentence of the code in the message. */
   readonly detail: string | undefined
 
   constructor(code: OutboundErrorCode, step: OpeningStep | 'request', detail?: string, cause?: unknown) {

@@ -1,4 +1,4 @@
-/** Connections to one host that are kept open for the next request, as an agent of Node's: every address checked, TLS verified. */
+/** Agent for Node's HTTP client that keeps connections to one host open. It checks every address and verifies TLS. */
 import { Agent, type ClientRequestArgs } from 'node:http'
 import type { Socket } from 'node:net'
 import type { Duplex } from 'node:stream'
@@ -6,27 +6,30 @@ import { openConnection, type OnStep, type SecureNetwork, type Target } from './
 import { OutboundFailure, type OpeningStep } from './failure.ts'
 import type { TlsFacts } from './tls.ts'
 
-/** What is known of a kept connection. */
+/** Properties of a kept connection. */
 export interface ConnectionFacts {
   readonly address: string
   readonly tls: TlsFacts | undefined
-  /** Milliseconds of each step of opening it. */
+  /** Duration in milliseconds of each step of opening it. */
   readonly milliseconds: Readonly<Partial<Record<OpeningStep, number>>>
 }
 
 export interface KeepAliveOptions {
   readonly maxConnections: number
-  /** Milliseconds for which an unused connection is kept. */
+  /** Milliseconds until an unused connection is closed. */
   readonly idleMs: number
   readonly onStep?: OnStep | undefined
 }
 
-/** The arguments of a request over this agent. Nothing of one request alone: the agent may open the next one's connection with them. */
+/**
+ * Arguments of a request over this agent. They must not contain data of a single request, because the agent may use them to open a
+ * connection for the next one.
+ */
 export type KeptRequestArgs = ClientRequestArgs & Target
 
 const facts = new WeakMap<Socket, ConnectionFacts>()
 
-/** What is known of a connection that such an agent opened. */
+/** Returns the properties of a connection that this agent opened. */
 export const factsOf = (socket: Socket): ConnectionFacts | undefined => facts.get(socket)
 
 export class KeepAliveAgent extends Agent {
@@ -41,25 +44,25 @@ export class KeepAliveAgent extends Agent {
     this.#onStep = onStep
   }
 
-  /** Ends all connections, those that are being opened as well. */
+  /** Closes all connections, and aborts openings in progress. */
   override destroy(): void {
     this.#closing.abort()
     super.destroy()
   }
 
-  /** Idle connections close now, busy ones when they are through. */
+  /** Closes idle connections now, and busy ones after their request. */
   retire(): void {
     this.#retired = true
     for (const socket of Object.values(this.freeSockets).flat()) socket?.destroy()
   }
 
   override keepSocketAlive(socket: Duplex): boolean {
-    // It returns whether the socket is kept, which its types do not declare.
+    // The method returns a boolean, which its types do not declare: false closes the socket.
     return !this.#retired && (super.keepSocketAlive(socket) as unknown as boolean)
   }
 
   override createConnection(args: ClientRequestArgs, done?: (error: Error | null, socket: Socket) => void): undefined {
-    // The agent hands on what it was asked with. The package's type of the callback knows no failure without a socket.
+    // The agent passes on the request's arguments. The package's callback type has no failure without a socket.
     const settle = done as ((error: Error | null, socket?: Socket) => void) | undefined
     this.#open(args as KeptRequestArgs).then(
       (socket) => settle?.(null, socket),

@@ -1,4 +1,4 @@
-/** From an address on the web to an open connection: every step that it takes, verified TLS where it is encrypted. */
+/** Opens a connection for a URL: runs each step, with verified TLS for `https:`. */
 import type { Socket } from 'node:net'
 import type { SecureContext } from 'node:tls'
 import { systemClock, type Clock } from '#core/clock.ts'
@@ -9,7 +9,7 @@ import type { OpeningStep } from './failure.ts'
 import { clientContext, secure, tlsFacts, type TlsFacts } from './tls.ts'
 
 export interface SecureNetwork extends Network {
-  /** What verified TLS stands on. */
+  /** TLS context with the trusted authorities. */
   readonly context: () => SecureContext
 }
 
@@ -17,9 +17,9 @@ export interface OutboundOptions {
   readonly resolver: Resolver
   readonly guard: AddressGuard
   readonly clock?: Clock | undefined
-  /** Certificates in PEM that are trusted besides the well-known ones. */
+  /** Trusted certificates in PEM, in addition to the public authorities. */
   readonly trusted?: readonly string[] | undefined
-  /** Opens sockets; the network by default. */
+  /** Opens sockets. Default: the network. */
   readonly dial?: Dial | undefined
 }
 
@@ -28,9 +28,9 @@ export const outboundNetwork = <D extends OpeningDeadlines>(
   deadlines: D,
 ): SecureNetwork & { readonly deadlines: D } => ({ resolver, guard, clock, dial, deadlines, context: clientContext(trusted) })
 
-/** Where a connection goes, and whether it is TLS. */
+/** Destination of a connection, and whether it uses TLS. */
 export interface Target {
-  /** A name or an address literal, without brackets. */
+  /** A host name or an address literal without brackets. */
   readonly host: string
   readonly port: number
   readonly encrypted: boolean
@@ -38,12 +38,12 @@ export interface Target {
 
 export interface Connection {
   readonly socket: Socket
-  /** The literal that it goes to. */
+  /** Address literal of the peer. */
   readonly address: string
   readonly tls: TlsFacts | undefined
 }
 
-/** Called after each step that went well, with its milliseconds. */
+/** Called after each successful step, with its milliseconds. */
 export type OnStep = (step: OpeningStep, detail: string, milliseconds: number) => void
 
 export function targetOf({ protocol, hostname, port }: URL): Target {
@@ -51,7 +51,7 @@ export function targetOf({ protocol, hostname, port }: URL): Target {
   return { host: hostname.replace(/^\[|\]$/g, ''), port: Number(port) || (encrypted ? 443 : 80), encrypted }
 }
 
-/** Opens a connection. Throws `OutboundFailure`, with nothing left open. */
+/** Opens a connection. If it throws `OutboundFailure`, it has closed all sockets. */
 export async function openConnection(
   network: SecureNetwork,
   { host, port, encrypted }: Target,
@@ -66,7 +66,7 @@ export async function openConnection(
     since = now
   }
   const addresses = await permittedAddresses(network, host, port)
-  note('dns', `${host} has ${addresses.length === 1 ? 'an address' : `${addresses.length} addresses`} that may be connected to.`)
+  note('dns', `${host} has ${addresses.length === 1 ? 'an address' : `${addresses.length} addresses`} that the service may connect to.`)
   const { socket: bare, address } = await connectFirst(network, addresses, port, signal)
   note('connect', `Connected to ${address}:${port}.`)
   if (!encrypted) return { socket: bare, address, tls: undefined }

@@ -1,11 +1,11 @@
-/** One HTTP request (RFC 9110) on its own connection: checked addresses, no redirects, one deadline for all of it, a bounded answer. */
+/** HTTP request (RFC 9110) on a separate connection: checked addresses, no redirects, one deadline for all steps, a limit on the answer. */
 import { request as beginRequest, type IncomingHttpHeaders, type IncomingMessage } from 'node:http'
 import type { Socket } from 'node:net'
 import { isPublicAddress } from '#core/outbound/address-guard.ts'
 import { openConnection, targetOf, type SecureNetwork } from './open-connection.ts'
 import { OutboundFailure } from './failure.ts'
 
-/** One HTTP request, complete. */
+/** A complete HTTP request. */
 export interface HttpRequest {
   readonly method: 'GET' | 'POST'
   readonly url: string
@@ -14,27 +14,29 @@ export interface HttpRequest {
 }
 
 export interface RequestRules {
-  /** Milliseconds for everything: look-up, connection, TLS, request and answer. */
+  /** Timeout in milliseconds for all steps: look-up, connection, TLS, request and answer. */
   readonly deadlineMs: number
-  /** Bytes of the answer's body. */
+  /** Maximum bytes of the answer's body. */
   readonly maxAnswerBytes: number
   /**
-   * `fail`: an answer counts when it came whole. `cut`: its status line counts, with what had come of the body when it was enough,
-   * or broke off, or time was up.
+   * Handling of an incomplete or long body. `fail`: the request fails. `cut`: the answer counts, with the part of the body received before
+   * the limit, an error or the timeout.
    */
   readonly ifMore: 'fail' | 'cut'
-  /** Where `http:` may go; `inside` is what is not public. */
+  /** Destinations that may use `http:`. `inside`: addresses that are not public. */
   readonly inClear: 'nowhere' | 'inside' | 'anywhere'
 }
 
 export interface HttpAnswer {
   readonly status: number
-  /** Lower-case names. */
+  /** Header fields by lower-case name. */
   readonly headers: Readonly<Record<string, string>>
   readonly body: Buffer
 }
 
-/** Asks, and answers with whatever status came. Throws `OutboundFailure`; `aborted` when it was the signal that ended it. */
+/**
+ * Sends the request and returns the answer, with any status. Throws `OutboundFailure`, with code `aborted` after an abort of the signal.
+ */
 export async function request(
   network: SecureNetwork,
   asked: HttpRequest,
@@ -42,7 +44,7 @@ export async function request(
   signal: AbortSignal = new AbortController().signal,
 ): Promise<HttpAnswer> {
   const url = new URL(asked.url)
-  if (url.protocol !== 'https:' && rules.inClear === 'nowhere') throw new TypeError('only https is asked')
+  if (url.protocol !== 'https:' && rules.inClear === 'nowhere') throw new TypeError('the URL must use https')
   const late = new AbortController()
   const timer = network.clock.after(rules.deadlineMs, () => late.abort())
   const either = AbortSignal.any([signal, late.signal])
@@ -79,7 +81,7 @@ function responseOn(
       createConnection: () => socket,
     })
     let isAnswered = false
-    // once there is an answer, reading it shows what went wrong
+    // after the start of an answer, reading it reports the error
     sent.on('error', (error) => isAnswered || reject(error))
     sent.on('close', () => isAnswered || reject(new OutboundFailure('connection_lost', 'request')))
     sent.on('response', (answer) => {
@@ -104,15 +106,15 @@ async function read(answer: IncomingMessage, { maxAnswerBytes, ifMore }: Request
     if (ifMore === 'fail') throw error
   }
   if (length > maxAnswerBytes && ifMore === 'fail')
-    throw new OutboundFailure('answer_too_long', 'request', `The answer is longer than ${maxAnswerBytes} bytes.`)
+    throw new OutboundFailure('answer_too_long', 'request', `The limit is ${maxAnswerBytes} bytes.`)
   return Buffer.concat(pieces).subarray(0, maxAnswerBytes)
 }
 
-/** One text for each name. */
+/** Joins the values of each header into one text. */
 export const flatHeaders = (headers: IncomingHttpHeaders): Record<string, string> =>
   Object.fromEntries(Object.entries(headers).map(([name, value]) => [name, [value ?? ''].flat().join(', ')]))
 
-/** Whether Node's parser met something that is no HTTP, for which it has codes of its own. */
+/** Whether the code is an error of Node's HTTP parser: the peer did not send HTTP. */
 export const isNotHttp = (code: string): boolean => code.startsWith('HPE_')
 
 function failureOf(error: unknown): OutboundFailure {

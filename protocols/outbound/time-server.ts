@@ -1,4 +1,4 @@
-/** What time it is elsewhere: one question to a time server (SNTP, RFC 4330 §5), one answer. */
+/** Compares the clock with a time server, with one request (SNTP, RFC 4330 §5). */
 import { randomBytes } from 'node:crypto'
 import { createSocket } from 'node:dgram'
 
@@ -10,25 +10,25 @@ export interface TimeQuestion {
 }
 
 const packetBytes = 48
-/** No leap is announced, version 4, client (RFC 4330 §4). */
+/** First octet of a request: no leap warning, version 4, client mode (RFC 4330 §4). */
 const asks = 0x23
 const server = 4
 const unsynchronized = 3
 const maxStratum = 15
-/** Where the four times of a packet stand. */
+/** Offsets of the timestamps in a packet. */
 const place = { originate: 24, receive: 32, transmit: 40 } as const
-/** From 1900, where the protocol counts from, to 1970, in seconds. */
+/** Seconds from 1900, the epoch of the protocol, to 1970. */
 const before1970 = 2_208_988_800
 const era = 2 ** 32
 
 /**
- * By how many milliseconds the clock of this machine is behind that of the server; below zero when it is ahead. Undefined when no answer
- * came in time, or only one of a server that does not know the time itself.
+ * Returns the milliseconds that the clock of this machine is behind the server's; negative if it is ahead. Returns undefined without a
+ * valid answer in time, or if the server is not synchronized.
  */
 export async function clockLag({ address, port, timeoutMs }: TimeQuestion): Promise<number | undefined> {
   const { promise, resolve } = Promise.withResolvers<number | undefined>()
   const socket = createSocket(address.includes(':') ? 'udp6' : 'udp4')
-  // what only the server that was asked can send back, in place of our time, which is not its business
+  // random value in place of our time: it identifies the answer of this server, and does not reveal our clock
   const cookie = randomBytes(8)
   const question = Buffer.alloc(packetBytes)
   question[0] = asks
@@ -60,7 +60,7 @@ function answers(packet: Buffer, cookie: Buffer): boolean {
   return (first & 7) === server && first >> 6 !== unsynchronized && stratum > 0 && stratum <= maxStratum
 }
 
-/** In milliseconds since 1970. Seconds begin anew in 2036: the lower half of them is meant as later (RFC 4330 §3). */
+/** Returns milliseconds since 1970. The seconds wrap in 2036; values in the lower half belong to the next era (RFC 4330 §3). */
 function timeIn(packet: Buffer, offset: number): number {
   const seconds = packet.readUInt32BE(offset)
   const whole = seconds < era / 2 ? seconds + era : seconds

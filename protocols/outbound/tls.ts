@@ -1,27 +1,27 @@
-/** TLS over an open connection, at once or after STARTTLS (RFC 3207, RFC 8314 §3.3), verified by default. */
+/** TLS over an open connection, immediately or after STARTTLS (RFC 3207, RFC 8314 §3.3). Verifies certificates by default. */
 import { isIP, type Socket } from 'node:net'
 import type { SecureContext, TLSSocket } from 'node:tls'
 import { connect as connectTls, createSecureContext, getCACertificates } from 'node:tls'
 import type { Clock } from '#core/clock.ts'
 import { OutboundFailure } from './failure.ts'
 
-/** What a report says about the protection of a connection. */
+/** TLS properties of a connection, for reports. */
 export interface TlsFacts {
   readonly version: string
   readonly cipher: string
   readonly verified: boolean
 }
 
-/** Certificates of authorities in PEM: those that Node trusts, and the given ones. */
+/** Returns authority certificates in PEM: certificates that Node trusts and the given certificates. */
 export const authoritiesWith = (trusted: readonly string[]): string[] => [...getCACertificates('default'), ...trusted]
 
-/** What TLS stands on, made at the first use and once for all connections, because reading the authorities takes a while. */
+/** Returns a function that creates the TLS context on the first call. All connections share it, because loading the authorities is slow. */
 export function clientContext(trusted: readonly string[]): () => SecureContext {
   let context: SecureContext | undefined
   return () => (context ??= createSecureContext({ minVersion: 'TLSv1.2', ...(trusted.length > 0 && { ca: authoritiesWith(trusted) }) }))
 }
 
-/** How a connection is to be protected. */
+/** Parameters of a TLS handshake. */
 export interface SecureOptions {
   readonly host: string
   readonly verify: boolean
@@ -31,7 +31,7 @@ export interface SecureOptions {
   readonly signal: AbortSignal
 }
 
-/** Does the handshake. Throws `OutboundFailure`, with the socket destroyed. */
+/** Performs the handshake. If it throws `OutboundFailure`, the socket is destroyed. */
 export function secure(bare: Socket, options: SecureOptions): Promise<TLSSocket> {
   return new Promise((resolve, reject) => {
     const socket = connectTls({
@@ -63,13 +63,15 @@ export function secure(bare: Socket, options: SecureOptions): Promise<TLSSocket>
   })
 }
 
-/** Throws `OutboundFailure` when the connection is gone, as nothing is known of it then. */
+/** Returns the TLS properties. Throws `OutboundFailure` if the connection is closed, because its properties are lost then. */
 export function tlsFacts(socket: TLSSocket): TlsFacts {
   if (socket.destroyed) throw new OutboundFailure('connection_lost', 'tls')
   return { version: socket.getProtocol() ?? 'unknown', cipher: socket.getCipher().name, verified: socket.authorized }
 }
 
-/** Node notes on the socket when it was the certificate that failed. The code is the library's own word, not the peer's. */
+/**
+ * Maps a TLS error. Node sets `authorizationError` if the certificate was the cause. The code comes from the library, not from the peer.
+ */
 function asFailure(socket: TLSSocket, error: Error): OutboundFailure {
   const code = 'code' in error ? `(${String(error.code)})` : undefined
   return new OutboundFailure(socket.authorizationError ? 'tls_verification_failed' : 'tls_failed', 'tls', code)

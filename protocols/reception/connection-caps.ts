@@ -1,13 +1,13 @@
 /**
- * How many connections may be open: altogether, from one client address before login, and of one user.
- * Altogether counts from the accept to the close, handshakes included.
+ * Limits open connections: in total, per client network before login, and per user. The total includes TLS handshakes and counts a
+ * connection from accept to close.
  */
 import type { Socket } from 'node:net'
 import { clientNetwork } from '#core/access/client-network.ts'
 
 export type Admission = 'admitted' | 'full' | 'too-many-from-address'
 
-/** How many there are under each name. */
+/** Counts by name. */
 class Tally {
   readonly #counts = new Map<string, number>()
 
@@ -29,7 +29,7 @@ export class ConnectionCaps {
   readonly #innerOf = new WeakMap<Socket, Socket>()
   readonly #networkOf = new Map<Socket, string>()
   readonly #perNetwork = new Tally()
-  /** Sessions that are over and whose client has not hung up, by network, the oldest first. */
+  /** Ended sessions whose client has not closed the connection, by network, oldest first. */
   readonly #overOf = new Map<string, Set<Socket>>()
   readonly #overNetworkOf = new Map<Socket, string>()
   readonly #userOf = new Map<Socket, string>()
@@ -40,12 +40,12 @@ export class ConnectionCaps {
     this.#maxPerAddress = maxPerAddress
   }
 
-  /** More than three quarters of all connections are taken. */
+  /** More than three quarters of all connections are in use. */
   get areScarce(): boolean {
     return this.#open.size > 0.75 * this.#max
   }
 
-  /** Counts the socket in, or says why not. The caller must call `release` once it is closed. */
+  /** Counts the socket, or returns the reason for a refusal. The caller must call `release` after the socket is closed. */
   admit(socket: Socket): Admission {
     if (this.#open.size >= this.#max) return 'full'
     const network = clientNetwork(socket.remoteAddress ?? '')
@@ -56,15 +56,15 @@ export class ConnectionCaps {
     return 'admitted'
   }
 
-  /** The connection goes on inside TLS, and is known by either socket. */
+  /** Links the TLS socket of a connection to its plain socket. Either one identifies the connection. */
   wrap(socket: Socket, tlsSocket: Socket): void {
     this.#innerOf.set(tlsSocket, socket)
   }
 
   /**
-   * A session that is over does not count for its address any more, however long the other side takes to hang up. As many of
-   * an address as may be open are waited for; beyond that the oldest is cut off, so that no address can fill all places by
-   * sessions that it ends and keeps.
+   * Stops counting an ended session for its network, even if the client keeps the connection open. Each network may have as many ended
+   * sessions as open ones; beyond that, the oldest is closed. Otherwise one network could use up all connections with sessions that it ends
+   * but does not close.
    */
   end(given: Socket): void {
     const socket = this.#inner(given)
@@ -78,8 +78,8 @@ export class ConnectionCaps {
   }
 
   /**
-   * From now on the session counts for its user instead of its address, which many sites share. False, and nothing changes,
-   * when half of all connections are this user's already.
+   * Counts the session for its user instead of its network, which many clients can share. Returns false without a change if the user
+   * already has half of all connections.
    */
   logIn(given: Socket, user: string): boolean {
     const socket = this.#inner(given)
@@ -120,7 +120,7 @@ export class ConnectionCaps {
     if (over?.size === 0) this.#overOf.delete(network)
   }
 
-  /** The network that it counted for until now, if any. */
+  /** Stops counting the socket for its network. Returns the network, or undefined if the socket no longer counts for one. */
   #leaveAddress(socket: Socket): string | undefined {
     const network = this.#networkOf.get(socket)
     if (network === undefined) return undefined

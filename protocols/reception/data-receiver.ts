@@ -1,13 +1,15 @@
-/** The parser of smtp-server with a data mode of our own: no stream in between, no copy, and our reading of dots and line ends. */
+/** Parser of smtp-server with our own data mode: no stream and no copy of the content, and our own handling of dots and line ends. */
 import { SMTPStream } from 'smtp-server/lib/smtp-stream.js'
 
-/** Takes the octets after DATA. */
+/** Receives the octets after DATA. */
 export interface DataReceiver {
-  /** The offset after the final dot, or -1; a promise asks to wait. Never throws, never rejects. */
+  /**
+   * Returns the offset after the final dot, or -1. If there is a promise, wait for it before the next call. Never throws, never rejects.
+   */
   feed(chunk: Buffer): number | Promise<number>
-  /** More came after a chunk without the end; false ends the reading for good. */
+  /** Called after a chunk without the end of the message. False stops reading for good. */
   goesOn(): boolean
-  /** The end was seen. Commands are read again once `resume` was called. */
+  /** Called at the end of the message. The parser reads commands again after `resume`. */
   complete(resume: () => void): void
 }
 
@@ -15,13 +17,13 @@ type Done = (error?: Error | null) => void
 const lineEnd = 0x0a
 
 /**
- * Relies on three internals of the package: `_write` hands every chunk to `_feedDataStream` while `_dataMode` is set,
- * also the rest of the chunk that held DATA; and `_write` reads commands again when it is not, one after the other within
- * the call for as long as their handlers answer at once.
+ * Parser with a data mode. It relies on these internals of the package:
+ * - `_write` passes every chunk to `_feedDataStream` while `_dataMode` is set, including the remaining part of the chunk with DATA.
+ * - Otherwise `_write` reads commands, and continues within the call while their handlers finish synchronously.
  */
 export class ReceptionStream extends SMTPStream {
   #receiver: DataReceiver | undefined
-  /** Does the reading of several commands that came together, so that their replies can go out together (RFC 2920 §3.2). */
+  /** Wraps the reading of several commands in one chunk, so that their replies can be sent together (RFC 2920 §3.2). */
   onPipelined = (read: () => void): void => read()
 
   override _write(chunk: Buffer, encoding: BufferEncoding | 'buffer', done: Done): void {
@@ -30,7 +32,7 @@ export class ReceptionStream extends SMTPStream {
     this.onPipelined(() => super._write(chunk, encoding, done))
   }
 
-  /** From the next octet on, until the end of the message, everything goes to the receiver. */
+  /** Passes all octets to the receiver, from the next octet to the end of the message. */
   receive(receiver: DataReceiver): void {
     this.#receiver = receiver
     this._dataMode = true

@@ -1,7 +1,7 @@
 /**
- * The octets after DATA, one chunk after the other: finds the end (RFC 5321 §4.1.1.4), takes off the dots
- * (RFC 5321 §4.5.2), turns bare CR and bare LF into CRLF, and notes what the content holds. Only CRLF begins a line for
- * the purpose of dots and of the end, so that no other reading of the same octets can see more messages than we do.
+ * Scans the octets after DATA, chunk by chunk. Finds the end (RFC 5321 §4.1.1.4), removes stuffed dots (RFC 5321 §4.5.2), turns bare CR and
+ * bare LF into CRLF, and records properties of the content. Only CRLF starts a line for dots and for the end. So no other reading of the
+ * same octets can find more messages.
  */
 import { maxLineOctets } from '#core/submission/whole/whole-limits.ts'
 
@@ -10,7 +10,7 @@ const lf = 0x0a
 const cr = 0x0d
 const dot = 0x2e
 
-// Where the machine stands between two octets. A dot at the start of a line and a CR after it are held back.
+// States between two octets. The scanner holds back a dot at the start of a line and a CR after it.
 const inText = 0
 const afterCr = 1
 const atLineStart = 2
@@ -18,35 +18,35 @@ const afterDot = 3
 const afterDotCr = 4
 type State = typeof inText | typeof afterCr | typeof atLineStart | typeof afterDot | typeof afterDotCr
 
-// What a chunk before may have held back, and the line end that it became.
+// Octets that the previous chunk may have held back, and the line end that replaces them.
 const heldOctets = 4
-// A rewritten chunk may shrink to a fraction; below this much waste it is not worth another copy.
+// Rewritten content can be much smaller than its buffer. Waste below this size does not justify another copy.
 const maxWasteOctets = 4096
 
-/** What a chunk brought: the content in it, and the offset after the final dot, or -1 while the message goes on. */
+/** Result of a chunk: its content, and the offset after the final dot, or -1 before the end of the message. */
 export interface Scanned {
   readonly content: Buffer
   readonly end: number
 }
 
 export class DataScanner {
-  /** There was an octet over 127. */
+  /** The content has an octet above 127. */
   eightBit = false
-  /** There was a NUL, which no mail may hold (RFC 5322 §4). */
+  /** The content has a NUL, which RFC 5322 §4 forbids. */
   hasNul = false
-  /** There was a line over `maxLineOctets`. */
+  /** The content has a line longer than `maxLineOctets`. */
   hasLongLine = false
-  /** Where the first line end stood that was put right, of which there should be none (RFC 5321 §2.3.8). */
+  /** Part with the first bare CR or LF, which RFC 5321 §2.3.8 forbids. */
   bareLineEnd: 'header' | 'body' | undefined
-  /** Octets of content up to and including the empty line that ends the header block, or -1 while it was not seen. */
+  /** Octets of content up to and including the empty line after the header block, or -1 before that line. */
   headerEnd = -1
   #state: State = atLineStart
-  /** Octets of the current line so far, without its CR. */
+  /** Octets read of the current line, without its CR. */
   #line = 0
-  /** Octets of content in the chunks before. */
+  /** Octets of content in earlier chunks. */
   #produced = 0
 
-  /** Reads the next chunk. A chunk that is clean mail is returned as it is, without a copy. */
+  /** Scans the next chunk. Returns an unmodified chunk without a copy. */
   scan(chunk: Buffer): Scanned {
     const clean = this.#readClean(chunk)
     const scanned =
@@ -55,7 +55,7 @@ export class DataScanner {
     return scanned
   }
 
-  /** Reads as long as nothing has to change. Returns the offset of the first octet that was not read. */
+  /** Reads until an octet that requires a change. Returns the offset of the first unread octet. */
   #readClean(chunk: Buffer): number {
     if (this.#state > atLineStart || (this.#state === atLineStart && chunk[0] === dot)) return 0
     if (this.#state === afterCr && chunk[0] !== lf) return 0
@@ -96,7 +96,7 @@ export class DataScanner {
     return at
   }
 
-  /** Copies the chunk with its lines put right, octet by octet; what stands before `from` was read already. */
+  /** Copies the chunk octet by octet and corrects its line ends. The octets before `from` are already scanned. */
   #rewrite(chunk: Buffer, from: number): Scanned {
     const out = Buffer.allocUnsafe(chunk.length + halfLineEnds(chunk, from) + heldOctets)
     chunk.copy(out, 0, 0, from)
@@ -112,7 +112,7 @@ export class DataScanner {
     return { content: out.length - size > maxWasteOctets ? Buffer.from(content) : content, end }
   }
 
-  /** One octet in a state where something may be held back. Returns the new size of `out`, or -1 at the end of the message. */
+  /** Reads an octet in a state that may hold octets back. Returns the new size of `out`, or -1 at the end of the message. */
   #readHeld(octet: number, out: Buffer, size: number): number {
     switch (this.#state) {
       case atLineStart:
@@ -149,7 +149,7 @@ export class DataScanner {
     return size
   }
 
-  /** A CRLF where the client sent something else: the line ends, but no line begins for the purpose of dots. */
+  /** Writes CRLF for a bare CR or LF. It ends the line, but does not start a line for dots. */
   #writeLineEnd(out: Buffer, size: number): number {
     this.#noteBare()
     out[size++] = cr
@@ -174,24 +174,24 @@ export class DataScanner {
   }
 }
 
-/** The octets of a chunk from its first aligned one on, four at a time. */
+/** Returns the octets of a chunk as 32-bit words, from the first aligned octet. */
 function wordsOf(chunk: Buffer): Int32Array {
   const start = (chunk.byteOffset + 3) & ~3
   return new Int32Array(chunk.buffer, start, Math.max(0, chunk.byteOffset + chunk.length - start) >> 2)
 }
 
-/** How many octets from word `from` on stand in words that hold only ASCII over CR: text that needs no closer look. */
+/** Counts the octets, from word `from`, in words that hold only ASCII above CR. Such text needs no further check. */
 function plainOctets(words: Int32Array, from: number): number {
   let at = from
   for (; at < words.length; at++) {
     const word = words[at] as number
-    // the sign bit of an octet is set when it is under 0x0e (borrowed from) or over 0x7f
+    // the sign bit of an octet is set if the octet is below 0x0e (by the borrow) or above 0x7f
     if (((((word - 0x0e0e0e0e) & ~word) | word) & 0x80808080) !== 0) break
   }
   return (at - from) << 2
 }
 
-/** How many line ends from `from` on lack their other half, each of which is an octet more. */
+/** Counts bare CRs and LFs after `from`. Each one grows the content by an octet. */
 function halfLineEnds(chunk: Buffer, from: number): number {
   let count = 0
   for (let at = from; at < chunk.length; at++) {
@@ -201,7 +201,7 @@ function halfLineEnds(chunk: Buffer, from: number): number {
   return count
 }
 
-/** The usual end, in one chunk: nothing has to be copied for it. */
+/** Returns the content if the chunk contains the whole end sequence, which needs no copy. */
 function endsHere(chunk: Buffer, at: number, state: State): Scanned | undefined {
   const ends = state === atLineStart && chunk[at] === dot && chunk[at + 1] === cr && chunk[at + 2] === lf
   return ends ? { content: chunk.subarray(0, at), end: at + 3 } : undefined

@@ -1,4 +1,4 @@
-/** All listeners of one server: they open together or not at all, and close within a deadline. */
+/** All listeners of a server. They start together, and close within a deadline. */
 import type { Clock } from '#core/clock.ts'
 import type { ReceptionListener } from './reception-listener.ts'
 import type { ListenAddress } from './reception-settings.ts'
@@ -11,7 +11,10 @@ export class Listeners {
     this.#clock = clock
   }
 
-  /** The real addresses, in the same order. When one cannot be opened, it throws; what is open stays so until `close`. */
+  /**
+   * Starts listeners and returns the bound addresses in the same order. Throws if a listener cannot start; the others stay open until
+   * `close`.
+   */
   async openAll(addresses: readonly ListenAddress[], make: (address: ListenAddress) => ReceptionListener): Promise<ListenAddress[]> {
     const opened: ListenAddress[] = []
     for (const address of addresses) {
@@ -23,8 +26,8 @@ export class Listeners {
   }
 
   /**
-   * Takes no more connections and sends 421 to every session; a message that is on its way in may finish and gets its reply.
-   * After `deadlineMs` milliseconds what is left is cut, but for messages whose write is under way. Resolves when everything is closed.
+   * Stops accepting connections and sends 421 to every session. A session that is receiving a message first gets the reply to it. After
+   * `deadlineMs` milliseconds, closes the remaining sessions unless their message is being written. Resolves when everything is closed.
    */
   async close(deadlineMs: number): Promise<void> {
     const listeners = this.#open.splice(0)

@@ -1,4 +1,4 @@
-/** One message on its way in: what was scanned goes into the draft, the core keeps its beginning, and what cannot be taken is refused. */
+/** Incoming message: writes scanned content into the draft, keeps the head for the core, and refuses messages that break a limit. */
 import type { Reading } from '#core/fairness/work.ts'
 import { Refusal } from '#core/refusals.ts'
 import type { ContentDraft } from '#core/submission/submission.ts'
@@ -6,16 +6,18 @@ import { isLooping, maxHeadOctets, wholeFaults } from '#core/submission/whole/wh
 import { DataScanner } from './data-scanner.ts'
 import { NegativeReply, toSmtpReply } from './smtp-reply.ts'
 
-// Clients that send octet by octet must not make us keep an object for each: smaller pieces are gathered first.
+// Small pieces are gathered first, so that a client that sends octet by octet does not cause an object for each.
 const pieceOctetsMin = 1024
 const gatherOctets = 16 * 1024
-/** What comes beyond the limit is read and thrown away for this long, and this much at least: many clients read no reply before the end. */
+/**
+ * Minimum time and octets for reading and discarding content beyond the limit. Many clients read no reply before they have sent the end.
+ */
 const discardingMs = 300_000
 const discardedOctets = 64 * 1024 * 1024
 
 export interface IntakeOptions {
   readonly draft: ContentDraft
-  /** Charges the caller for the time of reading, and slows down a caller beyond its share. */
+  /** Charges the caller for the time of reading, and delays a caller that exceeds its share. */
   readonly reading: Reading
   readonly maxOctets: number
   readonly onDefect: (error: unknown) => void
@@ -23,9 +25,9 @@ export interface IntakeOptions {
 
 export class MessageIntake {
   readonly draft: ContentDraft
-  /** Octets the client sent after DATA, including what may follow the end. */
+  /** Octets received after DATA. They may include octets after the end. */
   wireOctets = 0
-  /** The last piece is not read or not written yet, so that it is not the client who is slow. */
+  /** The server is still processing the last piece, so the client is not the slow side. */
   waiting = false
   readonly #reading: Reading
   readonly #maxOctets: number
@@ -58,8 +60,8 @@ export class MessageIntake {
   }
 
   /**
-   * The client goes on so far or so long beyond the limit that reading to the end would only serve an attack. `now` is monotonic, in
-   * milliseconds.
+   * Whether the client exceeds the limit by so many octets, or for so long, that reading on would only help an attack. `now` is monotonic,
+   * in milliseconds.
    */
   isOverrun(now: number): boolean {
     if (this.#contentOctets <= this.#maxOctets) return false
@@ -68,7 +70,10 @@ export class MessageIntake {
     return this.wireOctets > most || now - this.#tooLargeSince >= discardingMs
   }
 
-  /** Takes the next chunk. The result is the offset after the final dot, or -1; a promise asks to wait. Never throws, never rejects. */
+  /**
+   * Scans the next chunk. Returns the offset after the final dot, or -1. If there is a promise, wait for it before the next call. Never
+   * throws, never rejects.
+   */
   feed(chunk: Buffer): number | Promise<number> {
     this.wireOctets += chunk.length
     const read = (): number | Promise<number> => this.#reading.run(() => this.#read(chunk))
@@ -91,20 +96,20 @@ export class MessageIntake {
     })
   }
 
-  /** What speaks against the message, once it is complete. */
+  /** Returns the refusal of a complete message, if any. */
   verdict(): NegativeReply | undefined {
     if (!this.#refusal && isLooping(this.head())) this.#refuse(new NegativeReply(554, '5.4.6', wholeFaults.loop))
     return this.#refusal
   }
 
-  /** The header block with the empty line after it, or the first 256 KiB. Of a small message this is a view, not a copy. */
+  /** Returns the header block with the empty line after it, or the first 256 KiB. For a small message the buffer is a view, not a copy. */
   head(): Buffer {
     const { headerEnd } = this.#scanner
     const whole = this.#head.length === 1 && this.#head[0] ? this.#head[0] : Buffer.concat(this.#head)
     return whole.subarray(0, headerEnd < 0 ? maxHeadOctets : Math.min(headerEnd, maxHeadOctets))
   }
 
-  /** Forgets everything, once what is being written is written; nothing of the message remains. */
+  /** Discards the message and its draft, after the write in progress has finished. */
   abandon(): void {
     if (this.#abandoned) return
     this.#abandoned = true
@@ -117,7 +122,7 @@ export class MessageIntake {
   #check(): void {
     if (this.#refusal) return
     if (this.#contentOctets > this.#maxOctets) {
-      this.#refuse(new NegativeReply(552, '5.3.4', `The message is larger than the ${this.#maxOctets} octets allowed; make it smaller.`))
+      this.#refuse(new NegativeReply(552, '5.3.4', `The message exceeds the limit of ${this.#maxOctets} octets; make it smaller.`))
     } else if (this.#scanner.hasNul) {
       this.#refuse(new NegativeReply(550, '5.6.0', wholeFaults.nul))
     } else if (this.#scanner.hasLongLine) {
@@ -143,7 +148,7 @@ export class MessageIntake {
     return pending ? pending.then(() => this.#write(rest)) : this.#write(rest)
   }
 
-  /** Adds a small piece to the gathered ones. Returns a buffer that became full. */
+  /** Adds a piece to the gathered ones. Returns a buffer that became full. */
   #gather(content: Buffer): Buffer | undefined {
     const full = this.#gatheredOctets + content.length > gatherOctets ? this.#release() : undefined
     this.#gathered ??= Buffer.allocUnsafe(gatherOctets)

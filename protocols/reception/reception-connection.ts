@@ -1,7 +1,6 @@
 /**
- * One SMTP session (RFC 5321) on smtp-server's connection: its greeting without a wait, its commands cut down to what is
- * served here, its replies with enhanced codes of our own, its DATA straight into a draft. What differs from server to server
- * (who may send, where mail goes) is what the subclasses add.
+ * SMTP session (RFC 5321), based on the connection of smtp-server. It greets without delay, serves fewer commands, adds its own enhanced
+ * codes, and writes DATA directly into a draft. Subclasses decide who may send, and where mail is delivered.
  */
 import { isAscii } from 'node:buffer'
 import type { Socket } from 'node:net'
@@ -16,37 +15,37 @@ import { SessionWatch, type Expiry, type Phase, type Watched } from './session-w
 
 export type Resume = () => void
 
-/** A message that was taken: the words after `250 2.0.0 Ok:`, and whom to notify, with the milliseconds since the final dot. */
+/** An accepted message: the text after `250 2.0.0 Ok:`, and a callback with the milliseconds since the final dot. */
 export interface Taken {
   readonly answer: string
   onWritten(ms: number): void
 }
 
-/** RFC 5321 §4.5.3.1.4 asks for 512 octets; SMTPUTF8 paths and AUTH responses need more. */
+/** RFC 5321 §4.5.3.1.4 requires 512 octets. SMTPUTF8 paths and AUTH responses need more. */
 const maxCommandOctets = 4096
-/** Replies of 500 to 504, 530 and 555 after which a session ends. An accepted message starts the count anew. */
+/** A session ends at this number of replies 500 to 504, 530 and 555. An accepted message resets the count. */
 const maxErrors = 10
-/** Commands beside RCPT between two messages. */
+/** Commands between two messages, in addition to two for each allowed recipient. */
 const maxCommands = 100
 
 const served = new Set(['EHLO', 'HELO', 'STARTTLS', 'MAIL', 'RCPT', 'DATA', 'RSET', 'NOOP', 'QUIT', 'VRFY', 'HELP'])
-// Known to the standard or to the package, and not for here: RFC 5321 §4.2.4 gives them 502, unknown ones 500.
+// Commands that a standard or the package defines, but this server does not implement. RFC 5321 §4.2.4: they get 502, unknown commands 500.
 const unserved = new Set('AUTH EXPN TURN ETRN ATRN BDAT BURL SEND SOML SAML WIZ SHELL KILL DEBUG XCLIENT XFORWARD LHLO'.split(' '))
-/** A path without its brackets, as scanners and other machines send it; Postfix takes it too. */
+/** A path without its brackets. Scanners and other devices send it; Postfix accepts it too. */
 const bareAddress = /^((?:MAIL FROM|RCPT TO):[ \t]*)([^\s<>:]+)(?=\s|$)/i
-/** A path with an address, without its source route (RFC 5321 §4.1.2): `paths.ts` judges the address, the package reads the rest. */
+/** A path with an address, without its source route (RFC 5321 §4.1.2). `paths.ts` checks the address; the package parses the rest. */
 const addressPath =
   /^((?:MAIL FROM|RCPT TO):[ \t]*)<(?:@[^ \t,:@<>]+(?:,@[^ \t,:@<>]+)*:)?((?:"(?:[^"\\\p{Cc}]|\\\P{Cc})*"|[^ <>"@\p{Cc}]+)@[^ <>@\p{Cc}]+)>(?=[ \t]|$)/iu
 const anyPath = '$1<a@b.example>'
 const errorCodes = new Set([500, 501, 502, 503, 504, 530, 555])
 const ownEnhancedCode = /^[245]\.\d{1,3}\.\d{1,3} /
-/** Any character but a control character: Windows sends names outside ASCII and with blanks, and Postfix takes them too. */
+/** Any characters except control characters. Windows sends names with non-ASCII characters and spaces; Postfix accepts them too. */
 const clientName = /^[^\u0000-\u001f\u007f-\u009f]{1,255}$/
 
 const farewells: Readonly<Record<Expiry, string>> = {
-  idle: '4.4.2 No command came in time; closing the connection.',
-  session: '4.4.2 The session has brought no message for too long; please connect again.',
-  slow: '4.4.2 The message comes in too slowly; closing the connection.',
+  idle: '4.4.2 No command arrived in time; closing the connection.',
+  session: '4.4.2 No message was accepted for too long; please connect again.',
+  slow: '4.4.2 The message arrives too slowly; closing the connection.',
 }
 
 export abstract class ReceptionConnection extends SMTPConnection implements Watched, DataReceiver {
@@ -54,7 +53,7 @@ export abstract class ReceptionConnection extends SMTPConnection implements Watc
   readonly #acceptedSocket: Socket
   readonly #watch: SessionWatch
   #intake: MessageIntake | undefined
-  /** A message is with the core. */
+  /** The core is processing a message. */
   #taking = false
   #draining = false
   #gone = false
@@ -70,35 +69,37 @@ export abstract class ReceptionConnection extends SMTPConnection implements Watc
     this.#watch = new SessionWatch(context.clock, context.limits, this)
   }
 
-  /** What HELP answers. */
+  /** Text of the reply to HELP. */
   protected abstract readonly help: string
 
-  /** Extensions in EHLO beside those of every server. */
+  /** EHLO extensions in addition to the common ones. */
   protected abstract ownFeatures(): readonly string[]
 
-  /** Whether EHLO names STARTTLS; it is served in any case. */
+  /** Whether EHLO announces STARTTLS. The command works in any case. */
   protected announcesStartTls(): boolean {
     return true
   }
 
-  /** Whether a command of the package is for here. */
+  /** Whether this server implements a command of the package. */
   protected serves(command: string): boolean {
     return served.has(command)
   }
 
-  /** RFC 1870 limit as it stands for this session. */
+  /** Current message size limit of the session (RFC 1870). */
   protected abstract maxMessageBytes(): number
 
-  /** Throws a refusal when no message may begin now. */
+  /** Throws a refusal if no message may start now. */
   protected abstract checkMessage(): void
 
-  /** Begins a message with the recipients of the session. */
+  /** Starts a message to the recipients of the session. */
   protected abstract openMessage(report: (error: unknown) => void): MessageIntake
 
-  /** Takes a message that is complete; resolves when it is durable. Throws refusals, after which nothing of it is kept. */
+  /**
+   * Passes a complete message to the core. Resolves when the message is durable. If it throws a refusal, nothing of the message is stored.
+   */
   protected abstract take(intake: MessageIntake): Promise<Taken>
 
-  /** Greets at once: the wait of the package for early talkers guards against spam, and nothing of ours is worth it. */
+  /** Greets immediately. The package delays the greeting to detect spammers that talk early, which does not help these servers. */
   override init(): void {
     this.#context.events.sessionOpened(factsOf(this.session))
     this._setListeners(() => this.connectionReady())
@@ -122,24 +123,24 @@ export abstract class ReceptionConnection extends SMTPConnection implements Watc
     this.#drop()
   }
 
-  /** Ends the session with 421, at once or after the message that is on its way in. */
+  /** Ends the session with 421: immediately, or after the current message. */
   shutDown(): void {
     this.#draining = true
     if (!this.#intake && !this.#taking) this.#leave()
   }
 
-  /** A message is with the core: its outcome alone is the reply to the final dot, whatever ends the session. */
+  /** The core is processing a message. Only its outcome decides the reply to the final dot, so the session must not end before. */
   get isTaking(): boolean {
     return this.#taking
   }
 
-  /** From here on the client has nothing to wait for, and may take its time to hang up. */
+  /** Stops counting the session, because it is over even if the client keeps the connection open. */
   override close(): void {
     super.close()
     this.#context.caps.end(this.#acceptedSocket)
   }
 
-  /** Ends the session without a word. */
+  /** Closes the connection without a reply. */
   destroy(): void {
     this._socket.destroy()
   }
@@ -151,16 +152,16 @@ export abstract class ReceptionConnection extends SMTPConnection implements Watc
       return super.send(421, '4.7.0 Too many errors; closing the connection.', false)
     }
     super.send(code, data, own ? false : context)
-    // the handshake that follows must find nothing of ours before it
+    // the TLS handshake that follows must not find buffered output
     if (code === 220) this._socket.uncork()
   }
 
-  /** What the package would call a timeout is, where it still uses 421 by itself, always an abuse of the protocol. */
+  /** Returns 4.7.0 for a 421 of the package, which it sends only for protocol abuse. Its own code would mean a timeout. */
   override _getEnhancedStatusCode(code: number, context?: string | false): string {
     return code === 421 && context !== false ? '4.7.0' : super._getEnhancedStatusCode(code, context)
   }
 
-  /** The deadlines are ours, see `SessionWatch`. */
+  /** `SessionWatch` enforces the deadlines instead. */
   override _armTimeout(): void {}
 
   override _createParser(): ReceptionStream {
@@ -181,7 +182,7 @@ export abstract class ReceptionConnection extends SMTPConnection implements Watc
     super._onCommand(command, resume)
   }
 
-  /** STARTTLS of a client that is gone has nothing to put TLS around, and Node would not survive the attempt. */
+  /** Skips STARTTLS if the client has disconnected, because a TLS socket around a destroyed socket would end the process. */
   override upgrade(callback: () => void, secureCallback?: () => void): void {
     if (!this._socket.destroyed) super.upgrade(callback, secureCallback)
   }
@@ -213,7 +214,7 @@ export abstract class ReceptionConnection extends SMTPConnection implements Watc
   }
 
   override handler_VRFY(_command: Buffer, resume: Resume): void {
-    this.send(252, '2.5.2 Cannot tell; send a message and see.')
+    this.send(252, '2.5.2 Cannot verify the address; send a message to test it.')
     resume()
   }
 
@@ -268,7 +269,7 @@ export abstract class ReceptionConnection extends SMTPConnection implements Watc
     this.#context.events.sessionClosed(factsOf(this.session))
   }
 
-  /** Replies to pipelined commands leave in one piece. */
+  /** Sends the replies to pipelined commands in one piece. */
   #answerTogether(read: () => void): void {
     const socket = this._socket
     socket.cork()
@@ -282,15 +283,15 @@ export abstract class ReceptionConnection extends SMTPConnection implements Watc
   #beginMessage(): void {
     this.checkMessage()
     const parser = this._parser
-    if (this.session.envelope.rcptTo.length === 0) return this.send(503, '5.5.1 No recipient was accepted; RCPT TO first.')
+    if (this.session.envelope.rcptTo.length === 0) return this.send(503, '5.5.1 No recipient was accepted; send RCPT TO first.')
     if (!(parser instanceof ReceptionStream)) return
     const report = (error: unknown): void => this.#context.report(error, this.session)
     this.#intake = this.openMessage(report)
     parser.receive(this)
-    this.send(354, 'End with a dot on a line of its own')
+    this.send(354, 'End data with <CR><LF>.<CR><LF>')
   }
 
-  /** Back to commands, unless the session should end. */
+  /** Returns to reading commands, or ends a draining session. */
   #goOn(resume: Resume): void {
     this.#taking = false
     this.#commands = 0
@@ -326,7 +327,7 @@ export abstract class ReceptionConnection extends SMTPConnection implements Watc
       this._resetSession()
       this.send(250, answer, false)
     } else {
-      this.send(501, '5.5.4 Say your host name.')
+      this.send(501, '5.5.4 The host name is missing or not valid.')
     }
     resume()
   }
@@ -336,11 +337,11 @@ export abstract class ReceptionConnection extends SMTPConnection implements Watc
     this.send(responseCode, message)
   }
 
-  /** Reports a refusal and counts it. `text` begins with the enhanced code. */
+  /** Reports a refusal and counts it. `text` starts with the enhanced code. */
   #isOneTooMany(code: number, text: string): boolean {
     const [enhanced = ''] = text.split(' ', 1)
     this.#context.events.refused(`${code} ${enhanced}`, factsOf(this.session), text.slice(enhanced.length + 1))
-    // An address that is refused says nothing about the client's grasp of SMTP.
+    // A refused address does not count as a protocol error.
     return errorCodes.has(code) && !enhanced.startsWith('5.1.') && ++this.#errors >= maxErrors
   }
 
@@ -355,6 +356,6 @@ export abstract class ReceptionConnection extends SMTPConnection implements Watc
 }
 
 function refuseCommand(this: SMTPConnection, _command: Buffer, resume: Resume): void {
-  this.send(502, '5.5.1 This command is not served here.')
+  this.send(502, '5.5.1 This command is not implemented.')
   resume()
 }

@@ -1,4 +1,4 @@
-/** What the listeners and sessions of one server share. */
+/** State shared by the listeners and sessions of a server. */
 import type { Socket } from 'node:net'
 import type { Activity } from '#core/activity.ts'
 import type { Clock } from '#core/clock.ts'
@@ -20,7 +20,7 @@ export class ReceptionContext<Events extends ReceptionEvents = ReceptionEvents> 
   readonly caps: ConnectionCaps
   readonly events: Events
   readonly activity: Activity | undefined
-  /** What each session was accepted on. */
+  /** Accepted socket of each session. */
   readonly sockets = new WeakMap<SMTPServerSession, Socket>()
 
   constructor({ events, clock, limits, activity }: ReceptionParts<Events>) {
@@ -31,13 +31,13 @@ export class ReceptionContext<Events extends ReceptionEvents = ReceptionEvents> 
     this.activity = activity
   }
 
-  /** The reply for something thrown; what was not expected is reported. */
+  /** Returns the reply to a thrown value, and reports the value if it is unexpected. */
   replyTo(thrown: unknown, session: SMTPServerSession): NegativeReply {
     this.report(thrown, session)
     return toSmtpReply(thrown)
   }
 
-  /** Reports what is not an expected refusal. */
+  /** Reports a thrown value unless it is an expected refusal. */
   report(thrown: unknown, session: SMTPServerSession): void {
     if (!isExpected(thrown)) this.events.defect(thrown, factsOf(session))
   }
@@ -46,7 +46,7 @@ export class ReceptionContext<Events extends ReceptionEvents = ReceptionEvents> 
 const triedUsers = new WeakMap<SMTPServerSession, string>()
 const maxTriedCharacters = 64
 
-/** The user name of the login under way, for the event of a refusal. */
+/** Stores the user name of a login attempt, for the event of its refusal. */
 export function noteTriedUser(session: SMTPServerSession, username: string): void {
   triedUsers.set(session, username.slice(0, maxTriedCharacters))
 }

@@ -1,4 +1,4 @@
-/** One listening address: smtp-server with our sessions and our caps; what is decided about paths is what the subclasses add. */
+/** Listening address: smtp-server with our sessions and connection limits. Subclasses decide about paths. */
 import { randomUUID } from 'node:crypto'
 import type { Socket } from 'node:net'
 import type { TLSSocket } from 'node:tls'
@@ -17,15 +17,15 @@ const refusedAtTheDoor: Readonly<Record<Exclude<Admission, 'admitted'>, string>>
   full: '421 4.3.2 Too many connections; please try again later.\r\n',
   'too-many-from-address': '421 4.7.0 Too many connections from your address; please close some.\r\n',
 }
-/** The longest TLS handshake. */
+/** Timeout of the TLS handshake. */
 const handshakeMs = 60_000
-/** How long a refused client may take to read why. */
+/** Time for a refused client to read the reason. */
 const refusedLingerMs = 2000
-/** Connections the kernel holds while we are busy; more are turned away by it. */
+/** Pending connections in the kernel. Further connections are refused by the kernel. */
 const backlog = 1024
 
 export interface ListenerOptions {
-  /** Our name in the greeting. */
+  /** Host name in the greeting. */
   readonly hostname: string
   readonly tls: ListenerCertificate
   readonly limits: ReceptionLimits
@@ -40,22 +40,22 @@ export abstract class ReceptionListener extends SMTPServer {
     super({ ...packageOptions(hostname, limits), cert: tls.cert, key: tls.key, secure: insideTls, ...own })
     this.#context = context
     this.on('error', (error) => context.events.protocolError(error))
-    // handshakes that begin from now on; sessions inside TLS keep what they have
+    // applies to new handshakes; sessions with TLS keep their certificate
     this.#endsChanges = tls.onChange?.(({ cert, key }) => this.updateSecureContext({ cert, key }))
   }
 
   protected abstract newConnection(socket: Socket, options?: SMTPConnectionOptions | null): ReceptionConnection
 
-  /** Throws a refusal when nothing may be taken now, or not from there. */
+  /** Throws a refusal if the server accepts no mail now, or none from this client. */
   protected abstract checkConnect(session: SMTPServerSession): void | Promise<void>
 
-  /** The reverse-path in its one form; throws a refusal. */
+  /** Returns the normalized reverse-path. Throws a refusal. */
   protected abstract checkMailFrom(path: PathArgument, session: SMTPServerSession): string | Promise<string>
 
-  /** The forward-path in its one form; throws a refusal. */
+  /** Returns the normalized forward-path. Throws a refusal. */
   protected abstract checkRcptTo(path: PathArgument, session: SMTPServerSession): string | Promise<string>
 
-  /** Resolves with the real address when connections are taken. */
+  /** Resolves with the bound address when the listener accepts connections. */
   async open({ host, port, bound }: ListenAddress): Promise<ListenAddress> {
     await new Promise<void>((resolve, reject) => {
       this.server.once('error', reject)
@@ -68,7 +68,7 @@ export abstract class ReceptionListener extends SMTPServer {
     return typeof address === 'object' && address ? { host: address.address, port: address.port } : { host, port }
   }
 
-  /** Takes no more connections and lets the sessions end; resolves when the last one is gone. */
+  /** Stops accepting connections and lets sessions end. Resolves when the last session has ended. */
   drain(): Promise<void> {
     this.#endsChanges?.()
     const closed = new Promise<void>((resolve) => this.close(() => resolve()))
@@ -76,7 +76,7 @@ export abstract class ReceptionListener extends SMTPServer {
     return closed
   }
 
-  /** Ends what is left, but for sessions whose message is being written: they end with the reply that states its outcome. */
+  /** Closes the remaining sessions, except while their message is being written. Those end after the reply with its outcome. */
   destroyAll(): void {
     for (const connection of this.#sessions()) if (!connection.isTaking) connection.destroy()
   }
@@ -85,7 +85,7 @@ export abstract class ReceptionListener extends SMTPServer {
     const { caps } = this.#context
     const admission = caps.admit(socket)
     if (admission === 'too-many-from-address' && this.#waitsForOthers(socket)) return false
-    // Until a session listens, and whenever the package has taken its listeners off, a reset must not end the process.
+    // A reset must not end the process before a session listens for errors, or after the package removes its listeners.
     socket.on('error', ignore)
     if (admission === 'admitted') {
       socket.once('close', () => caps.release(socket))
@@ -95,7 +95,7 @@ export abstract class ReceptionListener extends SMTPServer {
     return false
   }
 
-  /** No proxy stands before us (HAProxy's PROXY is not offered), and an id of the session costs less from a pool of random octets. */
+  /** Skips the PROXY protocol, which this server does not offer, and creates a session id from pooled random octets, which is cheaper. */
   override _handleProxy(_socket: Socket, callback: (error: Error | null, options?: { readonly id: string }) => void): void {
     const id = randomUUID().replaceAll('-', '')
     setImmediate(() => callback(null, { id }))
@@ -108,9 +108,9 @@ export abstract class ReceptionListener extends SMTPServer {
     connection.init()
   }
 
-  /** A connection may end in the turn between its accept and this; a TLS socket around what is gone would end the process. */
+  /** Checks that the connection still exists after its accept, because a TLS socket around a destroyed socket would end the process. */
   override _upgrade(socket: Socket, callback: (error: Error | null, tlsSocket?: TLSSocket) => void): void {
-    if (socket.destroyed) return callback(new Error('The connection ended before its TLS handshake.'))
+    if (socket.destroyed) return callback(new Error('The connection closed without a TLS handshake.'))
     super._upgrade(socket, (error, tlsSocket) => {
       if (tlsSocket) this.#context.caps.wrap(socket, tlsSocket)
       callback(error, tlsSocket)
@@ -141,8 +141,8 @@ export abstract class ReceptionListener extends SMTPServer {
   }
 
   /**
-   * Connections that the other side has closed already may be noticed after the accept of the one that takes their place, so
-   * it is asked again after the events at hand. False the second time.
+   * Defers a refused connection once, until pending events are processed. Node may report closed connections only after the accept of their
+   * replacement. Returns false the second time.
    */
   #waitsForOthers(socket: Socket): boolean {
     if (this.#waited.has(socket)) return false
@@ -169,7 +169,7 @@ export abstract class ReceptionListener extends SMTPServer {
   }
 }
 
-/** Puts the address in its one form into the path. */
+/** Writes the normalized address into the path. */
 function taken(path: PathArgument, address: string | Promise<string>): Promise<void> | undefined {
   if (typeof address !== 'string') return address.then((found) => void (path.address = found))
   path.address = address
@@ -178,7 +178,7 @@ function taken(path: PathArgument, address: string | Promise<string>): Promise<v
 
 const ignore = (): void => undefined
 
-/** A client inside a TLS handshake could not read a reason. */
+/** Refuses a connection. A client in a TLS handshake could not read a reason. */
 function turnAway(socket: Socket, reason: string | undefined): void {
   if (reason === undefined) {
     socket.destroy()
@@ -197,9 +197,9 @@ function packageOptions(name: string, { maxRecipients, idleMs }: ReceptionLimits
     hideENHANCEDSTATUSCODES: false,
     disableReverseLookup: true,
     maxRecipients,
-    // Only the handshake of an implicit TLS listener is timed by the package.
+    // The package applies this only to the handshake with implicit TLS.
     socketTimeout: Math.min(idleMs, handshakeMs),
-    // The deadline of a close is the caller's.
+    // The caller enforces the deadline of a close.
     closeTimeout: 2 ** 31 - 1,
     logger: false,
   }

@@ -1,10 +1,10 @@
-/** The settings of a server that takes in mail over SMTP, and the events it reports for logs and metrics. */
+/** Settings of a server that receives mail over SMTP, and its events for logs and metrics. */
 import type { Server } from 'node:net'
 
 export interface ListenAddress {
   readonly host: string
   readonly port: number
-  /** Bound there already, by a start as root: it is taken over. */
+  /** Server that a start as root has already bound to the address. */
   readonly bound?: Server | undefined
 }
 
@@ -12,43 +12,45 @@ export interface ListenAddress {
 export interface ListenerCertificate {
   readonly cert: string
   readonly key: string
-  /** Calls with each certificate that takes the place of another, until the returned function is called. */
+  /** Calls `take` with each replacement of the certificate. The returned function stops the calls. */
   onChange?(take: (pair: { readonly cert: string; readonly key: string }) => void): () => void
 }
 
 export interface ReceptionLimits {
-  /** RFC 1870 size announced in EHLO. */
+  /** Message size that EHLO announces (RFC 1870). */
   readonly maxMessageBytes: number
   readonly maxRecipients: number
-  /** Open connections of all listeners together. */
+  /** Open connections of all listeners in total. */
   readonly maxConnections: number
   /** Open connections of one IPv4 address or one IPv6 /64 network. */
   readonly maxConnectionsPerAddress: number
-  /** The longest time between messages without one that is taken. */
+  /** Maximum time between messages without an accepted one. */
   readonly sessionMs: number
-  /** The longest silence of a client that owes us input. */
+  /** Maximum time to wait for input of the client. */
   readonly idleMs: number
 }
 
-/** Who is on the line, for a log entry; never holds a password. */
+/** Identifies a session in a log entry. It never contains a password. */
 export interface SessionFacts {
   readonly sessionId: string
   readonly remoteAddress: string
   readonly secure: boolean
-  /** Known once a login succeeded. */
+  /** Set after a successful login. */
   readonly username: string | undefined
-  /** Before login: the user name of the last login that was tried, cut to 64 characters. */
+  /** Before a login: the user name of the last attempt, cut to 64 characters. */
   readonly triedUsername?: string | undefined
 }
 
-/** Calls are made on the hot path and must neither throw nor wait. */
+/** Events of a server. Handlers are on the hot path and must neither throw nor block. */
 export interface ReceptionEvents {
   sessionOpened(session: SessionFacts): void
   sessionClosed(session: SessionFacts): void
-  /** A refusal as it went out, `550 5.7.1`; the set of codes is small, so that it may label a metric. `words` follow the codes. */
+  /**
+   * A refusal that was sent, such as `550 5.7.1`. The set of codes is small enough for a metric label. `words`: the text after the codes.
+   */
   refused(code: string, session: SessionFacts, words: string): void
-  /** A connection that failed below SMTP: a broken handshake, a reset. */
+  /** A connection failed below SMTP, for example by a broken handshake or a reset. */
   protocolError(error: Error): void
-  /** An unexpected error; the client got 451 4.3.0. */
+  /** An unexpected error. The client received 451 4.3.0. */
   defect(error: unknown, session: SessionFacts): void
 }

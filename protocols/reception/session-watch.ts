@@ -1,24 +1,26 @@
-/** The deadlines of one session: silence, slow data, useless commands. One timer serves all of them and costs nothing per command. */
+/**
+ * Enforces the deadlines of a session: silence, slow data, useless commands. Uses one timer for all of them, without a cost per command.
+ */
 import type { Clock, Timer } from '#core/clock.ts'
 
-/** What the session does: it waits for a command, takes in a message, or works on something it owes a reply for. */
+/** State of the session: waits for a command, receives a message, or processes something that needs a reply. */
 export type Phase = 'command' | 'data' | 'working'
 export type Expiry = 'idle' | 'session' | 'slow'
 
 export interface Watched {
   readonly phase: Phase
-  /** Octets received so far; any change counts as a sign of life. */
+  /** Octets received since the start. Any change counts as activity. */
   readonly octetsReceived: number
-  /** Others wait for a connection, so that a silent one is worth less. */
+  /** Connections are scarce, so silent sessions end earlier. */
   readonly isScarce: boolean
   expire(why: Expiry): void
 }
 
-/** A message must come in with at least this many octets in each window. */
+/** Minimum octets of a message in each window. */
 const slowestOctetsPerWindow = 60 * 1024
 const rateWindowMs = 60_000
 const maxLookEveryMs = 10_000
-/** The longest silence where connections are scarce. */
+/** Maximum silence while connections are scarce. */
 const scarceIdleMs = 30_000
 
 export class SessionWatch {
@@ -26,7 +28,7 @@ export class SessionWatch {
   readonly #sessionMs: number
   readonly #idleMs: number
   readonly #watched: Watched
-  /** Time between messages since the last one that was taken. */
+  /** Time between messages since the last accepted one. */
   #unproductiveMs = 0
   #lookedAt: number
   #octets = 0
@@ -44,7 +46,7 @@ export class SessionWatch {
     this.#schedule()
   }
 
-  /** A message was taken: the session is worth its while. */
+  /** Resets the time without messages after an accepted message. */
   progressed(): void {
     this.#unproductiveMs = 0
   }

@@ -1,11 +1,11 @@
-/** Negative replies: refusals of the core, and our own, as SMTP replies (RFC 5321 §4.2) with enhanced codes (RFC 2034, RFC 3463). */
+/** Converts refusals to SMTP replies (RFC 5321 §4.2) with enhanced codes (RFC 2034, RFC 3463). */
 import { Refusal, refusals } from '#core/refusals.ts'
 import { storeRefusal } from '#core/writes/store-refusal.ts'
 
 // RFC 5321 §4.5.3.1.5 allows 512 octets for the whole line.
 const maxTextOctets = 450
 
-/** A reply of 400 or more. smtp-server sends `responseCode` and `message`, so the message begins with the enhanced code. */
+/** Reply with code 400 or above. smtp-server sends `responseCode` and `message`, so `message` starts with the enhanced code. */
 export class NegativeReply extends Error {
   override readonly name = 'NegativeReply'
   readonly responseCode: number
@@ -21,19 +21,19 @@ export class NegativeReply extends Error {
   }
 }
 
-/** Whether a thrown value is an expected "no" and not a defect. */
+/** Whether a thrown value is an expected refusal and not a defect. */
 export const isExpected = (thrown: unknown): boolean => thrown instanceof Refusal || thrown instanceof NegativeReply
 
-/** The reply for anything that was thrown. A defect becomes `451 4.3.0` and says nothing about its cause. */
+/** Returns the reply for any thrown value. A defect becomes `451 4.3.0` without its cause. */
 export function toSmtpReply(thrown: unknown): NegativeReply {
   if (thrown instanceof NegativeReply) return thrown
   const refusal = thrown instanceof Refusal ? thrown : storeRefusal(thrown)
-  if (!refusal) return new NegativeReply(451, '4.3.0', 'Something went wrong on our side; please try again later.')
+  if (!refusal) return new NegativeReply(451, '4.3.0', 'An internal error occurred; please try again later.')
   const [code = '', enhanced = ''] = refusals[refusal.code].smtp.split(' ')
   return new NegativeReply(Number(code), enhanced, refusal.message)
 }
 
-/** Printable ASCII, since a client that did not ask for SMTPUTF8 may not read more (RFC 6531 §3.7.4.1). */
+/** Converts text to printable ASCII, because a client without SMTPUTF8 may not accept other characters (RFC 6531 §3.7.4.1). */
 function oneLine(text: string): string {
   const printable = text
     .replaceAll(/\s+/g, ' ')

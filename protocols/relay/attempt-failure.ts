@@ -1,32 +1,32 @@
-/** Everything that can keep an attempt from getting replies for its recipients, by name, in one table. */
+/** Errors that end an attempt before all recipients have a reply, by code. */
 import type { AttemptError, PeerReply } from '#core/delivery/transport.ts'
 import { outboundErrors, OutboundFailure } from '../outbound/failure.ts'
 
 /**
- * Code -> meaning, which is also the sentence shown in a trace. Recipients that have no reply of their own become
- * `transient`, or `unknown` once the final dot has been written.
+ * Maps each code to the sentence that a trace shows. Recipients without a reply become `transient`, or `unknown` after the final dot was
+ * written.
  */
 export const attemptErrors = {
   ...outboundErrors,
-  greeting_timeout: 'The host took the connection but did not greet in time.',
-  greeting_refused: 'The host greeted with a refusal.',
+  greeting_timeout: 'The host accepted the connection but sent no greeting in time.',
+  greeting_refused: 'The host refused the session in its greeting.',
   ehlo_refused: 'The host refused EHLO and HELO.',
   starttls_unavailable: 'The host does not offer STARTTLS, which this destination requires.',
-  starttls_deferred: 'The host could not begin TLS now.',
-  auth_unavailable: 'The host offers no way to sign in that this service speaks (AUTH PLAIN or LOGIN, XOAUTH2 with OAuth 2.0).',
-  auth_needs_tls: 'The destination has credentials but no TLS, and they are never sent in clear over a network.',
+  starttls_deferred: 'The host cannot start TLS at the moment.',
+  auth_unavailable: 'The host offers no supported authentication mechanism (AUTH PLAIN or LOGIN, XOAUTH2 with OAuth 2.0).',
+  auth_needs_tls: 'The destination has credentials but no TLS. Credentials are never sent over a network without TLS.',
   auth_failed: 'The host refused the sign-in: user name with password or access token.',
-  destination_misconfigured: 'The destination cannot be used with its present settings.',
-  token_unavailable: 'No access token for signing in could be had now.',
-  auth_deferred: 'The host could not check the sign-in now.',
+  destination_misconfigured: 'The destination cannot be used with its current settings.',
+  token_unavailable: 'No access token is available at the moment.',
+  auth_deferred: 'The host cannot check the sign-in at the moment.',
   command_timeout: 'The host did not answer a command in time.',
-  body_timeout: 'The host did not take the content in time.',
-  final_timeout: 'The host did not answer in time after it had been given the whole message.',
+  body_timeout: 'The host did not accept the content in time.',
+  final_timeout: 'The host did not answer in time after the complete message was sent.',
   peer_closing: 'The host is closing the connection (421).',
-  protocol_error: 'The host answered with something that is not SMTP.',
-  message_unreadable: 'The message cannot be taken apart into the fields that this provider wants.',
-  content_failed: 'The stored message could not be read.',
-  start_not_recorded: 'The start of the attempt could not be recorded, so the message was not handed over.',
+  protocol_error: 'The answer of the host is not valid SMTP.',
+  message_unreadable: 'The message cannot be converted to the fields of this provider.',
+  content_failed: 'The stored message is not readable.',
+  start_not_recorded: 'The start of the attempt could not be recorded, so the message was not sent.',
   closed: 'The service is shutting down.',
 } as const
 
@@ -34,14 +34,14 @@ export type AttemptErrorCode = keyof typeof attemptErrors
 
 export type Phase = 'dns' | 'connect' | 'tls' | 'greeting' | 'ehlo' | 'auth' | 'mail' | 'rcpt' | 'data' | 'body' | 'final'
 
-/** Why a dialog ended before its time. Made only off the hot path. */
+/** Reason why a dialog ended early. Never created on the hot path. */
 export class Failure extends Error implements AttemptError {
   override readonly name = 'Failure'
   readonly code: AttemptErrorCode
   readonly phase: Phase
-  /** What the peer said, where that is the reason. */
+  /** Reply of the peer, if it is the reason. */
   readonly reply: PeerReply | undefined
-  /** The address that was connected to, when it came as far as that. */
+  /** Address of the peer, if a connection was opened. */
   address: string | undefined
 
   constructor(code: AttemptErrorCode, phase: Phase, detail?: string, reply?: PeerReply) {
@@ -51,14 +51,14 @@ export class Failure extends Error implements AttemptError {
     this.reply = reply
   }
 
-  /** As it is reported. */
+  /** Converts the failure for a report. */
   toAttemptError(): AttemptError {
     const misconfigured = this.code === 'destination_misconfigured' ? ({ class: 'misconfigured' } as const) : undefined
     return { code: this.code, message: this.message, phase: this.phase, ...misconfigured }
   }
 }
 
-/** As a failure of the attempt; `phase` is where it was, unless the error says so. */
+/** Converts an error to a failure of the attempt. `phase` applies unless the error names another step. */
 export function asFailure(error: unknown, phase: Phase): Failure {
   if (error instanceof Failure) return error
   if (!(error instanceof OutboundFailure)) return new Failure('connection_lost', phase)

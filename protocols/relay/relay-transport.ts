@@ -1,4 +1,4 @@
-/** The transport that knows all others: SMTP servers and providers with an API, chosen by the target. */
+/** Transport for all targets. Delegates to the SMTP transport or the HTTP transport. */
 import type { AttemptReport, DeliveryJob, HttpTarget, ProbeStep, SmtpTarget, Transport, TransportTarget } from '#core/delivery/transport.ts'
 
 export class RelayTransport implements Transport {

@@ -1,4 +1,4 @@
-/** AUTH (RFC 4954): failures are slow and few. */
+/** Handles AUTH (RFC 4954): delays the reply to a failed login and limits failures per session. */
 import type { SmtpLogin } from '#core/submission/doors/smtp-door.ts'
 import type { SMTPServerAuthentication, SMTPServerSession } from 'smtp-server'
 import type { SubmissionContext } from './submission-context.ts'
@@ -17,8 +17,8 @@ export class LoginGate {
   }
 
   /**
-   * Asks the core, unless the client wants to act for another user than it logs in as (RFC 4616 §2). A refusal is
-   * answered late; the last one a session is granted ends it with 421.
+   * Logs in through the core. Refuses an authorization identity other than the user name (RFC 4616 §2). Delays a refusal; the last allowed
+   * failure of a session ends it with 421.
    */
   async logIn(session: SMTPServerSession, { username = '', password, authzid = '' }: SMTPServerAuthentication): Promise<SmtpLogin> {
     const { door, authFailuresPerSession } = this.#context
@@ -44,9 +44,12 @@ const isSameUser = (one: string, other: string): boolean => one.trim().toLowerCa
 
 const actsForAnother = new NegativeReply(535, '5.7.8', 'This login may not act for another user; leave the authorization identity empty.')
 
-/** Has to wait, as RFC 4954 §6 describes a temporary failure. */
+/** Whether the login is blocked for a time: a temporary failure (RFC 4954 §6). */
 const isBlocked = (error: unknown): error is Refusal => error instanceof Refusal && error.code === 'rate_limit_exceeded'
 
-/** Milliseconds before the answer to the nth failure: 1 s for the first, up to 3 s, with jitter. `random` is in [0, 1). */
+/**
+ * Returns the delay in milliseconds before the reply to the nth failure: 1 s for the first, at most 3 s, with jitter. `random` is in [0,
+ * 1).
+ */
 export const delayOf = (failures: number, random: number): number =>
   Math.min(longestDelayMs, firstDelayMs + (failures - 1) * 750 + random * 500)

@@ -1,4 +1,4 @@
-/** One session of a submission server (RFC 6409): what the login adds to every session that takes in mail. */
+/** Session of a submission server (RFC 6409): adds the login to a session that receives mail. */
 import type { Socket } from 'node:net'
 import type { Acceptance } from '#core/submission/submission.ts'
 import type { SMTPServer } from 'smtp-server'
@@ -85,7 +85,7 @@ export class SubmissionConnection extends ReceptionConnection {
   }
 }
 
-/** RFC 5321 lets the text be ours: the trace id, and that a message was captured and why. */
+/** Returns the text of the reply, which RFC 5321 leaves to the server: the trace id, and whether and why the message was captured. */
 function acceptedAs({ traceId, outcome, status }: Acceptance): string {
   if (status === 'suppressed') return `suppressed as ${traceId} (every recipient is on the suppression list; nothing is sent)`
   return outcome === 'relayed' ? `queued as ${traceId}` : `captured as ${traceId} (${outcome.replace(/^captured\./, '')})`

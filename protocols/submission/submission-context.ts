@@ -1,4 +1,4 @@
-/** What the listeners and sessions of one submission server share: the door, and who is logged in. */
+/** State shared by the listeners and sessions of a submission server: the door of the core and the logins. */
 import type { SmtpDoor, SmtpLogin } from '#core/submission/doors/smtp-door.ts'
 import type { SMTPServerSession } from 'smtp-server'
 import { ReceptionContext } from '../reception/reception-context.ts'
@@ -15,13 +15,13 @@ export class SubmissionContext extends ReceptionContext<SubmissionEvents> {
     this.authFailuresPerSession = options.limits.authFailuresPerSession
   }
 
-  /** Counts the session for its user; false when this user has too many. */
+  /** Counts the session for its user. Returns false if the user has too many sessions. */
   countsAs(username: string, session: SMTPServerSession): boolean {
     const socket = this.sockets.get(session)
     return socket === undefined || this.caps.logIn(socket, username)
   }
 
-  /** The login of a session; a refusal when there is none. Every step of a message asks again. */
+  /** Returns the login of a session. Throws a refusal without one. Every step of a message calls this again. */
   loginOf(session: SMTPServerSession): SmtpLogin {
     const login = session.user as SmtpLogin | false | undefined
     if (!login && this.door.guest) return this.door.guest

@@ -1,4 +1,4 @@
-/** One listening address of a submission server: the decisions of the door behind the hooks of the package. */
+/** Listening address of a submission server: answers the package's hooks with the decisions of `SmtpDoor`. */
 import type { Socket } from 'node:net'
 import type { SMTPServerAuthentication, SMTPServerAuthenticationResponse, SMTPServerSession } from 'smtp-server'
 import type { SMTPConnectionOptions } from 'smtp-server/lib/smtp-connection.js'
@@ -71,7 +71,7 @@ export class SubmissionListener extends ReceptionListener {
     return this.#recipients ? this.#asked(this.#recipients, address) : address
   }
 
-  /** The address, unless its recipient refuses it. */
+  /** Returns the address. Throws the refusal of a simulated recipient. */
   async #asked(recipients: NonNullable<SubmissionOptions['recipients']>, address: string): Promise<string> {
     const refused = await recipients.answer(address, 'submission')
     if (refused) throw new NegativeReply(refused.code, refused.enhanced, refused.text)

@@ -1,4 +1,4 @@
-/** The SMTP submission server (RFC 6409): listeners with STARTTLS and inside TLS in front of the core's `SmtpDoor`. */
+/** SMTP submission server (RFC 6409): listeners with STARTTLS and with implicit TLS. It calls the core through `SmtpDoor`. */
 import { Listeners } from '../reception/listeners.ts'
 import type { ListenAddress } from '../reception/reception-settings.ts'
 import { LoginGate } from './auth.ts'
@@ -6,7 +6,7 @@ import { SubmissionContext } from './submission-context.ts'
 import { SubmissionListener } from './submission-listener.ts'
 import type { SubmissionOptions } from './submission-settings.ts'
 
-/** The real addresses, in the order of the options. */
+/** The bound addresses, in the order of the options. */
 export interface SubmissionAddresses {
   readonly submission: readonly ListenAddress[]
   readonly submissions: readonly ListenAddress[]
@@ -21,7 +21,7 @@ export class SubmissionServer {
     this.#listeners = new Listeners(options.clock)
   }
 
-  /** Starts every listener; when one cannot start, none stays open. */
+  /** Starts all listeners. If a listener fails to start, closes the others and throws. */
   async listen(): Promise<SubmissionAddresses> {
     const { listen, tlsListen } = this.#options
     const context = new SubmissionContext(this.#options)

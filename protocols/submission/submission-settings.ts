@@ -1,39 +1,41 @@
-/** The settings of the submission server, and the events it reports for logs and metrics. */
+/** Settings of the submission server, and its events for logs and metrics. */
 import type { Clock } from '#core/clock.ts'
 import type { TestRecipients } from '#core/mail-tests/test-recipients.ts'
 import type { SmtpDoor } from '#core/submission/doors/smtp-door.ts'
 import type { ListenAddress, ListenerCertificate, ReceptionEvents, ReceptionLimits, SessionFacts } from '../reception/reception-settings.ts'
 
-/** `maxMessageBytes` is announced before the login; a credential may have a smaller one. */
+/** `maxMessageBytes` is announced before the login. The limit of a credential may be smaller. */
 export interface SubmissionLimits extends ReceptionLimits {
-  /** The failed login that is answered with 421 and the end of the session. */
+  /** The session ends with 421 at this number of failed logins. */
   readonly authFailuresPerSession: number
 }
 
 export interface SubmissionOptions {
   /** Listeners that start in clear text and offer STARTTLS (RFC 6409 §3.1, RFC 3207). */
   readonly listen: readonly ListenAddress[]
-  /** Listeners inside TLS (RFC 8314 §3.3). */
+  /** Listeners with implicit TLS (RFC 8314 §3.3). */
   readonly tlsListen: readonly ListenAddress[]
-  /** Our name in the greeting. */
+  /** Host name in the greeting. */
   readonly hostname: string
-  /** `isSelfMade`: no client can verify it, as Postern made it. */
+  /** `isSelfMade`: Postern created the certificate, so clients cannot verify it. */
   readonly tls: ListenerCertificate & { readonly isSelfMade?: boolean | undefined }
   /**
-   * `loopback` lets clients on 127.0.0.0/8 and ::1 log in without TLS; `auto` does on listeners of these addresses, other
-   * than ports 587 and 2587, as long as the certificate is self-made.
+   * Clients that may log in without TLS.
+   * - `never`: no clients.
+   * - `loopback`: clients on 127.0.0.0/8 and ::1.
+   * - `auto`: the same clients, but only on loopback listeners with ports other than 587 and 2587, and only with a self-made certificate.
    */
   readonly cleartextAuth: 'never' | 'loopback' | 'auto'
   readonly limits: SubmissionLimits
   readonly door: SmtpDoor
-  /** What recipients answer in a mail test; without it all take mail. */
+  /** Replies of simulated recipients in a mail test. Without it, all recipients are accepted. */
   readonly recipients?: Pick<TestRecipients, 'answer'>
   readonly events: SubmissionEvents
   readonly clock: Clock
 }
 
-/** Calls are made on the hot path and must neither throw nor wait. */
+/** Events of the server. Handlers are on the hot path and must neither throw nor block. */
 export interface SubmissionEvents extends ReceptionEvents {
-  /** `ms` is the time from the final dot to the durable acceptance. */
+  /** `ms`: time from the final dot to the durable acceptance. */
   accepted(traceId: string, ms: number, session: SessionFacts): void
 }

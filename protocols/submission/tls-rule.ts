@@ -1,4 +1,4 @@
-/** Where a password may travel without TLS (RFC 4954 §4), and to whom STARTTLS is announced (RFC 3207 §4). */
+/** Decides which clients may log in without TLS (RFC 4954 §4), and which clients see STARTTLS (RFC 3207 §4). */
 import { BlockList, isIPv6 } from 'node:net'
 import type { SMTPServerSession } from 'smtp-server'
 import type { ListenAddress } from '../reception/reception-settings.ts'
@@ -11,13 +11,13 @@ loopback.addAddress('::1', 'ipv6')
 const isLoopback = (address: string): boolean =>
   address === 'localhost' || (address !== '' && loopback.check(address, isIPv6(address) ? 'ipv6' : 'ipv4'))
 
-/** Ports where clients expect STARTTLS (RFC 6409 §3.1), and the one that takes its place without root. */
+/** Ports where clients expect STARTTLS: 587 (RFC 6409 §3.1), and 2587, the default without root. */
 const startTlsPorts: ReadonlySet<number> = new Set([587, 2587])
 
-/** What is known of a session when it asks. */
+/** Properties of a session that the rule depends on. */
 export type Link = Pick<SMTPServerSession, 'secure' | 'remoteAddress'>
 
-/** The rule of one listener. */
+/** Rule of one listener. */
 export class TlsRule {
   /** Loopback clients may log in without TLS. */
   readonly #inClear: boolean
@@ -30,7 +30,7 @@ export class TlsRule {
     this.#isSelfMade = isSelfMade && !wantsTls
   }
 
-  /** Whether some client may log in without TLS here. */
+  /** Whether any client may log in without TLS on this listener. */
   get allowsClear(): boolean {
     return this.#inClear
   }
@@ -40,8 +40,8 @@ export class TlsRule {
   }
 
   /**
-   * Clients that use STARTTLS wherever they see it refuse a certificate that no authority signed. On this machine, where TLS
-   * hides nothing from anybody, it is not announced to them; a client that asks for it gets it all the same.
+   * Whether EHLO announces STARTTLS. Clients that always use an announced STARTTLS fail with a self-made certificate. So the server does
+   * not announce it to loopback clients that may log in without TLS; it still serves the command.
    */
   announcesStartTls(link: Link): boolean {
     return !this.#isSelfMade || !this.mayLogIn(link)

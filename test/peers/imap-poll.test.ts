@@ -117,10 +117,10 @@ peers('Progress never passes a mail that could not be stored', async (t) => {
   const { dovecot, poll, subjects, status, feedback } = await place(t)
   for (const subject of ['one', 'two']) await dovecot.deliver('bounces', dsn(subject))
   feedback.failure = new Error('the disk said no')
-  t.is(await poll(), 'store: What was read could not be stored; it is tried again.')
+  t.is(await poll(), 'store: A mail could not be stored. The next poll reads it again.')
   const failed = await status()
   t.is(failed?.checkpoint, null)
-  t.is(failed?.lastError, 'What was read could not be stored; it is tried again.')
+  t.is(failed?.lastError, 'A mail could not be stored. The next poll reads it again.')
   feedback.failure = undefined
   t.deepEqual(await poll(), { mails: 2, reports: 2, skipped: 0, isUnfinished: false })
   t.deepEqual(subjects(), ['one', 'two'])
@@ -167,9 +167,9 @@ peers('What is wrong is told in one sentence, without the password', async (t) =
   const { dovecot, poll, source, status, fixture } = await place(t)
   const wrong = 'battery-staple'
   await source({ port: dovecot.tlsPort }, wrong)
-  t.is(await poll(), 'login: The server refused user name and password (AUTHENTICATIONFAILED).')
+  t.is(await poll(), 'login: The server refused the user name and password (AUTHENTICATIONFAILED).')
   const stored = await status()
-  t.is(stored?.lastError, 'The server refused user name and password (AUTHENTICATIONFAILED).')
+  t.is(stored?.lastError, 'The server refused the user name and password (AUTHENTICATIONFAILED).')
   t.is(stored?.lastErrorAt, fixture.clock.now())
   t.false((await dovecot.log()).includes(wrong))
 
@@ -178,7 +178,7 @@ peers('What is wrong is told in one sentence, without the password', async (t) =
   await source({ port: 1 })
   t.is(await poll(), 'connection: The server cannot be reached (ECONNREFUSED).')
   await source({ port: dovecot.tlsPort, sealedPassword: 'v1.other.x.y' })
-  t.regex(told(await poll()), /^password: .*master key; make the source anew\.$/)
+  t.regex(told(await poll()), /^password: .*master key\. Create the source again\.$/)
   await source({ port: dovecot.tlsPort })
   t.like(await poll(), { mails: 0 })
 })

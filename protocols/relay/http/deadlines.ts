@@ -1,15 +1,15 @@
-/** How long each step of a request may take, in milliseconds. A deadline counts from the start of its step; no byte renews it. */
+/** Timeouts of the steps of a request, in milliseconds. A timeout starts with its step; received bytes do not extend it. */
 import { openingDeadlines, type OpeningDeadlines } from '../../outbound/dial.ts'
 
 export interface HttpDeadlines extends OpeningDeadlines {
-  /** Handing over the request: this, and `bodyPer16KiB` for each 16 KiB. */
+  /** Sending the request. `bodyPer16KiB` is added for each 16 KiB. */
   readonly body: number
   readonly bodyPer16KiB: number
   /** From the last byte of the request to the status line and header of the answer. */
   readonly header: number
-  /** From there to the end of the answer. */
+  /** From the header to the end of the answer. */
   readonly answer: number
-  /** How long an unused connection is kept. Short, as what is sent on one that the host has just given up is lost. */
+  /** Time until an unused connection is closed. It is short, because a request is lost if the host has just closed the connection. */
   readonly idle: number
 }
 

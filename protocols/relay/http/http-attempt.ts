@@ -1,4 +1,4 @@
-/** One delivery attempt over HTTP: as many requests as it takes, one after the other, and one report. */
+/** Delivery attempt over HTTP: sends one or more requests in sequence and creates one report. */
 import { httpProviders } from '#config/mail/providers.ts'
 import type { Clock } from '#core/clock.ts'
 import type {
@@ -23,13 +23,16 @@ import {
 } from './contract/vendor.ts'
 import type { PartsReader } from '#ingest/messages/parts-reader.ts'
 
-/** A gateway handed the message on and got no answer in time, so the provider may have it (RFC 9110 §15.6.5; 524 is Cloudflare's). */
+/**
+ * Statuses of a gateway that forwarded the message but got no answer in time, so the provider may have it (RFC 9110 §15.6.5; 524 is
+ * Cloudflare's).
+ */
 const lateStatuses: ReadonlySet<number> = new Set([504, 524])
 
-/** When so many are refused each alone, and none was taken, the others are not tried. */
+/** Number of separately refused recipients that ends the attempt if none was accepted. */
 const maxRefusedAlone = 2
 
-/** Characters of an answer that are kept in a report. */
+/** Maximum characters of an answer in a report. */
 const maxReply = 1000
 
 export interface AttemptOptions extends Omit<CallOptions, 'signal' | 'beforeLastByte'> {
@@ -38,7 +41,7 @@ export interface AttemptOptions extends Omit<CallOptions, 'signal' | 'beforeLast
 
 type Refused = Exclude<VendorVerdict, { readonly kind: 'accepted' }>
 
-/** What a vendor needs for making requests; further requests go through `ask`, which throws `Failure`. */
+/** Returns the context of a vendor for its requests. `ask` sends further requests and throws `Failure`. */
 export function vendorContext(target: HttpTarget, clock: Clock, ask: (request: VendorRequest) => Promise<CallResult>): VendorContext {
   return {
     base: target.baseUrl,
@@ -63,9 +66,9 @@ export class HttpAttempt {
   #last: CallResult | undefined
   #error: AttemptError | undefined
   #retryAfterSeconds: number | undefined
-  /** From now on each recipient gets a request of its own. */
+  /** Each recipient gets a separate request from now on. */
   #isSplit = false
-  /** So many of the reports are on record. */
+  /** Number of reports that are already recorded. */
   #reported = 0
 
   constructor(target: HttpTarget, vendor: Vendor, job: DeliveryJob, options: AttemptOptions) {
@@ -81,13 +84,13 @@ export class HttpAttempt {
     const { rcptTo } = this.#job
     const most = this.#vendor.maxRecipients ?? rcptTo.length
     let left: readonly string[] = rcptTo
-    // One after the other: what ends the attempt for one request ends it for those that come after.
+    // In sequence, because a failure of the attempt also applies to later requests.
     while (left.length > 0 && this.#error === undefined) {
       const reached = await this.#send(left.slice(0, this.#isSplit ? 1 : most))
       left = left.filter((address) => !reached.includes(address))
       const words = [...this.#reports.values()]
       if (!this.#isSplit || words.length < maxRefusedAlone || words.some(({ verdict }) => verdict !== 'permanent')) continue
-      this.#note(left, 'permanent', words.at(-1)?.reply) // it is the message and not a recipient
+      this.#note(left, 'permanent', words.at(-1)?.reply) // the message is refused, not a recipient
       break
     }
     return this.report()
@@ -109,7 +112,7 @@ export class HttpAttempt {
     }
   }
 
-  /** Makes one request; returns for whom. */
+  /** Sends one request. Returns its recipients. */
   async #send(recipients: readonly string[]): Promise<readonly string[]> {
     const message = new Outgoing(this.#job, recipients, this.#content)
     const request = await this.#prepare(message)
@@ -145,7 +148,10 @@ export class HttpAttempt {
     }
   }
 
-  /** Returns whose outcome is known now: none when several were refused together, which may be because of one of them. */
+  /**
+   * Applies an answer. Returns the recipients with a known outcome: none if several were refused together, because a single recipient may
+   * be the cause.
+   */
   #apply(answer: VendorAnswer, reached: readonly string[]): readonly string[] {
     const verdict = this.#vendor.read(answer)
     if (verdict.kind === 'transient' && lateStatuses.has(answer.status)) {
@@ -174,20 +180,20 @@ export class HttpAttempt {
     if (kind === 'rate_limited')
       this.#error = {
         code: 'provider_rate_limited',
-        message: `${title} wants no more mail for now: ${words}`,
+        message: `${title} limits the sending rate: ${words}`,
         phase: 'final',
         class: 'rate_limited',
       }
     else if (kind === 'misconfigured')
       this.#error = {
         code: 'destination_misconfigured',
-        message: `${title} does not accept the settings of the destination: ${words}`,
+        message: `${title} rejected the settings of the destination: ${words}`,
         phase: 'final',
         class: 'misconfigured',
       }
     else if (kind === 'transient' && answer && answer.status >= 500)
-      // it meets every message alike, so that the breaker of the destination counts it
-      this.#error = { code: 'provider_failed', message: `${title} has a fault of its own: ${words}`, phase: 'final' }
+      // the fault affects all messages, so the circuit breaker of the destination counts it
+      this.#error = { code: 'provider_failed', message: `${title} reported an internal error: ${words}`, phase: 'final' }
     else if (!answer) this.#error = { code, message: words, phase: 'body' }
     this.#note(recipients, kind === 'permanent' ? 'permanent' : 'transient', answer && this.#reply(answer, message))
   }
@@ -200,7 +206,9 @@ export class HttpAttempt {
     return { code: status, text: shown(text.trim() === '' ? otherwise : text, this.#target.secrets) }
   }
 
-  /** Where it takes several requests, whoever has a word has it on record before the next one can be taken. */
+  /**
+   * Records the start of a request. With several requests, also records the known outcomes before the provider can accept the next request.
+   */
   #record(reached: readonly string[]): Promise<void> {
     if (reached.length === this.#job.rcptTo.length) return this.#job.beforeFinalDot()
     const fresh = [...this.#reports.values()].slice(this.#reported)
@@ -209,7 +217,7 @@ export class HttpAttempt {
   }
 }
 
-/** Words of a provider as they may be kept: without secrets, without control characters, and not too many. */
+/** Returns text of a provider for storage: without secrets and control characters, and with a limited length. */
 export function shown(text: string, secrets: readonly string[]): string {
   const reported = secrets.filter((secret) => secret !== '').reduce((words, secret) => words.replaceAll(secret, '***'), text)
   const clean = reported.replaceAll(/[^\P{C}\n]/gu, ' ').trim()

@@ -1,4 +1,4 @@
-/** A connection test for people: as far as a delivery would go, with a request that proves the credentials and sends nothing. */
+/** Tests a connection for users: runs all steps of a delivery, with a request that checks the credentials and sends no mail. */
 import type { Clock } from '#core/clock.ts'
 import type { HttpTarget, ProbeStep } from '#core/delivery/transport.ts'
 import { Failure, type Phase } from '../attempt-failure.ts'
@@ -10,7 +10,7 @@ import { VendorRefusal, type Vendor, type VendorAnswer, type VendorVerdict } fro
 const stepNames: Readonly<Partial<Record<Phase, string>>> = { dns: 'resolve', body: 'auth', final: 'auth' }
 const nameOf = (phase: Phase): string => stepNames[phase] ?? phase
 
-/** Walks through resolve, connect, TLS and auth, and stops at the first that fails. Holds no secret. */
+/** Runs resolve, connect, TLS and auth until a step fails. The result contains no secret. */
 export class ProbeWalk {
   readonly #target: HttpTarget
   readonly #clock: Clock
@@ -25,7 +25,7 @@ export class ProbeWalk {
     this.#since = clock.monotonic()
   }
 
-  /** A step of opening a connection went well. */
+  /** Called after a successful step of opening a connection. */
   readonly passed = (phase: Phase, detail: string, milliseconds: number): void => {
     this.#since = this.#clock.monotonic()
     this.#add({ step: nameOf(phase), ok: true, detail, milliseconds })

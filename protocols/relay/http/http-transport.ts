@@ -1,4 +1,4 @@
-/** Mail providers with an API over HTTP as a transport: kept connections, one report per attempt. */
+/** Transport for mail providers with an HTTP API: kept connections, one report for each attempt. */
 import type { HttpProvider } from '#config/mail/providers.ts'
 import type { AttemptReport, DeliveryJob, HttpTarget, ProbeStep, Transport } from '#core/delivery/transport.ts'
 import { PartsReader } from '#ingest/messages/parts-reader.ts'
@@ -12,9 +12,9 @@ import type { Vendor } from './contract/vendor.ts'
 import { makeVendors } from './vendors/vendors.ts'
 
 export interface HttpTransportOptions extends OutboundOptions {
-  /** Milliseconds that differ from the standard ones. */
+  /** Timeouts in milliseconds that replace the defaults. */
   readonly deadlines?: Partial<HttpDeadlines>
-  /** Takes messages apart; a reader with a thread of its own when not given. Ended with the transport. */
+  /** Parses messages. Default: a reader with a separate thread. Disposed with the transport. */
   readonly reader?: Pick<PartsReader, 'read'> & AsyncDisposable
 }
 
@@ -45,7 +45,7 @@ export class HttpTransport implements Transport<HttpTarget> {
     return attempt.report(new Failure(job.signal.aborted ? 'aborted' : 'closed', 'connect'))
   }
 
-  /** Over a connection of its own, so that every step is seen. */
+  /** Uses a separate connection, so that every step is reported. */
   async probe(target: HttpTarget, signal: AbortSignal, seen?: (step: ProbeStep) => void): Promise<readonly ProbeStep[]> {
     const { clock, deadlines } = this.#network
     const walk = new ProbeWalk(target, clock, seen)
@@ -63,13 +63,13 @@ export class HttpTransport implements Transport<HttpTarget> {
   }
 
   forget(destinationId: string): void {
-    // Requests under way keep their connections, which are not used again.
+    // Running requests keep their connections, which are not reused.
     const kept = this.#agents.get(destinationId)
     this.#agents.delete(destinationId)
     kept?.agent.retire()
   }
 
-  /** Ends what is under way at once; whoever wants it finished waits for its reports first. */
+  /** Aborts all attempts. To let them finish, wait for their reports first. */
   async [Symbol.asyncDispose](): Promise<void> {
     this.#closing.abort()
     for (const { agent } of this.#agents.values()) agent.destroy()

@@ -1,18 +1,18 @@
-/** The token endpoint of OAuth 2.0: its request by refresh token or client credentials (RFC 6749 §6, RFC 6749 §4.4), and its answer. */
+/** Token endpoint of OAuth 2.0: the request with a refresh token or client credentials (RFC 6749 §6, RFC 6749 §4.4), and the answer. */
 import type { OAuth2Grant } from '#core/routing/destinations/oauth2.ts'
 import type { HttpRequest } from '../../outbound/request.ts'
 import type { VendorAnswer } from './contract/vendor.ts'
 
-/** `misconfigured`: nothing but a change of the settings helps. `unavailable`: it may work later. `said` is the provider's own words. */
+/** `misconfigured`: only a change of the settings helps. `unavailable`: a retry may succeed. `said`: the provider's message. */
 export type TokenVerdict =
   | { readonly kind: 'token'; readonly token: string; readonly expiresInSeconds: number; readonly refreshToken: string | undefined }
   | { readonly kind: 'misconfigured' | 'unavailable'; readonly said: string }
 
-/** Of a provider that does not say. */
+/** Lifetime of a token if the provider does not state it. */
 const defaultSeconds = 600
 const maxWords = 300
 
-/** RFC 6749 §2.3.1: the client says who it is in the body, which Microsoft and Google both take. */
+/** Creates the request. The client identifies itself in the body (RFC 6749 §2.3.1), which Microsoft and Google both accept. */
 export function tokenRequest({ tokenUrl, clientId, clientSecret, refreshToken, scope }: OAuth2Grant): HttpRequest {
   const form = new URLSearchParams({ grant_type: refreshToken === undefined ? 'client_credentials' : 'refresh_token', client_id: clientId })
   if (clientSecret !== undefined) form.set('client_secret', clientSecret)
@@ -22,7 +22,7 @@ export function tokenRequest({ tokenUrl, clientId, clientSecret, refreshToken, s
   return { method: 'POST', url: tokenUrl, headers, body: Buffer.from(form.toString()) }
 }
 
-/** Reads RFC 6749 §5.1 and RFC 6749 §5.2. No secret of the grant is in what was said, whatever the provider wrote. */
+/** Parses an answer (RFC 6749 §5.1, RFC 6749 §5.2). `said` contains no secret of the grant, even if the provider repeats it. */
 export function readToken({ status, text }: Pick<VendorAnswer, 'status' | 'text'>, grant: OAuth2Grant): TokenVerdict {
   const body = asObject(text)
   const token = body['access_token']
@@ -49,7 +49,7 @@ function asObject(text: string): Readonly<Record<string, unknown>> {
   }
 }
 
-/** Only the fields of RFC 6749 §5.2 are reported, so that an address of the operator's network could not be read through them. */
+/** Returns only the error fields of RFC 6749 §5.2, so that this message cannot reveal other content of the operator's network. */
 function said(status: number, body: Readonly<Record<string, unknown>>, { clientSecret, refreshToken }: OAuth2Grant): string {
   const words = [body['error'], body['error_description']].filter((word) => typeof word === 'string' && word !== '').join(': ')
   if (words === '') return status === 200 ? 'an answer without an access token' : `HTTP ${status}`

@@ -1,4 +1,4 @@
-/** One request and its answer over a guarded connection, with deadlines, and the moment from which the provider may have it all. */
+/** Sends one request over a guarded connection, with timeouts. Records when the provider may have the complete request. */
 import { request as openRequest, type ClientRequest, type IncomingMessage } from 'node:http'
 import type { Socket } from 'node:net'
 import type { Clock, Timer } from '#core/clock.ts'
@@ -9,7 +9,7 @@ import { asFailure, Failure, type AttemptErrorCode, type Phase } from '../attemp
 import type { HttpDeadlines } from './deadlines.ts'
 import type { VendorAnswer, VendorRequest } from './contract/vendor.ts'
 
-/** Octets of an answer that are read; what goes beyond is cut off. */
+/** Maximum octets of an answer. The rest is cut off. */
 const maxAnswerOctets = 64 * 1024
 const usualHeaders = { accept: 'application/json', 'user-agent': 'Postern' }
 const bytesPerUnit = 16 * 1024
@@ -19,22 +19,22 @@ export interface CallOptions {
   readonly clock: Clock
   readonly deadlines: HttpDeadlines
   readonly signal: AbortSignal
-  /** Awaited before the last byte of the body is written; called when a connection stands. */
+  /** Called when the connection is open. The last byte of the body is sent after it resolves. */
   readonly beforeLastByte?: (() => Promise<void>) | undefined
 }
 
-/** How a call went: an answer, or why there is none. */
+/** Result of a call: an answer, or the failure. */
 export interface CallResult {
   readonly answer: VendorAnswer | undefined
   readonly failure: Failure | undefined
-  /** The last byte of the request was given to the system, so the provider may have all of it. */
+  /** The operating system has the last byte of the request, so the provider may have the complete request. */
   readonly handedOver: boolean
   readonly connection: ConnectionFacts | undefined
   readonly reused: boolean
   readonly milliseconds: Readonly<Record<string, number>>
 }
 
-/** Never rejects. A connection that was used before and turns out dead before the body is through is replaced once. */
+/** Sends a request. Never rejects. If a reused connection fails before the body is complete, tries once more over a new one. */
 export async function callVendor(request: VendorRequest, options: CallOptions): Promise<CallResult> {
   const first = await new VendorCall(request, options).run()
   const wasDead = first.failure?.code === 'connection_lost' && first.reused && !first.handedOver
@@ -94,7 +94,7 @@ class VendorCall {
       this.#client.end()
       return
     }
-    // A body that is one byte short is of no use.
+    // A body without its last byte is not a valid request.
     if (body.length > 1) this.#client.write(body.subarray(0, -1), (error) => error ?? void this.#finish(body))
     else this.#client.once('socket', () => void this.#finish(body))
     this.#client.flushHeaders()
@@ -108,7 +108,7 @@ class VendorCall {
     this.#phase = 'body'
     const units = Math.ceil((this.#request.body?.length ?? 0) / bytesPerUnit)
     this.#timer = clock.after(deadlines.body + deadlines.bodyPer16KiB * units, () => this.#expire('body_timeout'))
-    void beforeLastByte?.().catch(() => undefined) // in parallel with the body; its failure shows when it is awaited
+    void beforeLastByte?.().catch(() => undefined) // in parallel with the body; awaiting it later reports its failure
     if (this.#request.body === undefined) this.#awaitAnswer()
   }
 
@@ -150,7 +150,7 @@ class VendorCall {
   #answered({ statusCode = 0, headers, complete }: IncomingMessage, chunks: readonly Buffer[]): void {
     this.#note('final')
     const answer = { status: statusCode, headers: flatHeaders(headers), text: Buffer.concat(chunks).toString('utf8') }
-    // A complete call gives its connection back; of any other nothing can be used again.
+    // Only a complete call returns its connection to the agent.
     this.#settle(answer, undefined, complete && (this.#handedOver || this.#request.body === undefined))
   }
 

@@ -1,4 +1,7 @@
-/** Access tokens for AUTH XOAUTH2: fetched when needed, kept until shortly before they expire, one fetch at a time for each grant. */
+/**
+ * Access tokens for AUTH XOAUTH2. Fetches a token when needed, caches it until shortly before it expires, and runs one fetch at a time for
+ * each grant.
+ */
 import { createHash } from 'node:crypto'
 import type { Clock } from '#core/clock.ts'
 import type { OAuth2Grant } from '#core/routing/destinations/oauth2.ts'
@@ -10,12 +13,12 @@ import { readToken, tokenRequest } from '../http/token.ts'
 import { RecentMap } from '#core/recent-map.ts'
 
 const rules = { deadlineMs: 20_000, maxAnswerBytes: 64 * 1024, ifMore: 'fail', inClear: 'nowhere' } as const
-/** So long before its end a token is not used any more, or for half its life when that is shorter. */
+/** A token is no longer used this long before it expires, or for the second half of its lifetime if that is shorter. */
 const marginMs = 5 * 60_000
-/** Grants remembered; the oldest is forgotten first, and costs a fetch when it is back. */
+/** Number of cached grants. The oldest is dropped first and fetched again when needed. */
 const maxGrants = 1000
 
-/** A token, and whether it was had before this call, so that it may have been revoked meanwhile. */
+/** A token. `kept`: it was cached, so it may have been revoked. */
 export interface HeldToken {
   readonly token: string
   readonly kept: boolean
@@ -25,7 +28,7 @@ interface Entry {
   token: string | undefined
   /** Milliseconds on the monotonic clock. */
   usableUntil: number
-  /** The newest refresh token, when the provider has replaced the one that was configured. */
+  /** Newest refresh token, if the provider has replaced the configured one. */
   refreshToken: string | undefined
   fetching: Promise<string> | undefined
 }
@@ -41,7 +44,7 @@ export class AccessTokens implements Disposable {
     this.#network = network
   }
 
-  /** Throws `Failure`: `destination_misconfigured` with the provider's words, or `token_unavailable`. */
+  /** Returns an access token. Throws `Failure`: `destination_misconfigured` with the provider's message, or `token_unavailable`. */
   async get(grant: OAuth2Grant): Promise<HeldToken> {
     const entry = this.#entryOf(grant)
     if (entry.token !== undefined && this.#clock.monotonic() < entry.usableUntil) return { token: entry.token, kept: true }
@@ -49,13 +52,13 @@ export class AccessTokens implements Disposable {
     return { token: await entry.fetching, kept: false }
   }
 
-  /** The peer has refused this token; the next call fetches another one, unless that has happened already. */
+  /** Drops a token that the peer refused, unless it has already been replaced. The next call fetches another one. */
   discard(grant: OAuth2Grant, token: string): void {
     const entry = this.#entryOf(grant)
     if (entry.token === token) entry.token = undefined
   }
 
-  /** Breaks off what is being fetched. */
+  /** Aborts running fetches. */
   [Symbol.dispose](): void {
     this.#closing.abort()
     this.#entries.clear()

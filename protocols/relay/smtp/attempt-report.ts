@@ -1,11 +1,11 @@
-/** Attempt reports from what happened. */
+/** Creates the reports of SMTP delivery attempts. */
 import type { AttemptReport, RecipientReport } from '#core/delivery/transport.ts'
 import type { Delivery } from './transaction/delivery.ts'
 import type { Failure } from '../attempt-failure.ts'
 import type { Peer } from './connection/handshake.ts'
 import type { Transaction } from './transaction/transaction.ts'
 
-/** For a delivery that got no answer for any recipient: all are transient. */
+/** Reports a delivery without a reply for any recipient. All recipients are transient. */
 export function reportFailure(delivery: Delivery, failure: Failure, now: number): AttemptReport {
   const { target, job } = delivery
   return {
@@ -19,7 +19,7 @@ export function reportFailure(delivery: Delivery, failure: Failure, now: number)
   }
 }
 
-/** For a delivery that needed no dialog, as this peer could take none of its recipients. */
+/** Reports a delivery without a dialog, because this peer can accept none of its recipients. */
 export function reportUnsent(
   delivery: Delivery,
   peer: Peer,
@@ -38,7 +38,7 @@ export function reportUnsent(
   }
 }
 
-/** For a dialog that is over, well or not. */
+/** Reports a finished dialog, whether it succeeded or not. */
 export function reportTransaction(transaction: Transaction, peer: Peer, now: number): AttemptReport {
   const { delivery, times, reused } = transaction
   const spent: Record<string, number> = reused ? {} : { ...peer.milliseconds }

@@ -1,4 +1,4 @@
-/** The connections of one destination under one set of settings, and the deliveries that wait for them. */
+/** Connections of a destination with the same settings, and the deliveries that wait for them. */
 import type { SmtpTarget } from '#core/delivery/transport.ts'
 import type { Deadlines } from './connection/deadlines.ts'
 import type { Delivery, DeliveryHolder } from './transaction/delivery.ts'
@@ -9,7 +9,7 @@ import { reportFailure } from './attempt-report.ts'
 import type { SessionLimits, SessionOwner } from './session.ts'
 import { Session } from './session.ts'
 
-/** After a connection could not be opened while others stand, how long those are left to do the work alone. */
+/** Pause after a failure to open a connection. During this time, the existing connections do the work. */
 const pauseMs = 5_000
 
 export class Pool implements SessionOwner, DeliveryHolder {
@@ -52,7 +52,7 @@ export class Pool implements SessionOwner, DeliveryHolder {
     this.#fail(delivery, new Failure('aborted', 'connect'))
   }
 
-  /** Idle connections close now, busy ones when they are through; what waits is still delivered. */
+  /** Closes idle connections now, and busy ones after their messages. Waiting deliveries are still sent. */
   retire(): void {
     this.#retired = true
     for (const session of this.#idle.splice(0)) session.retire()
@@ -60,7 +60,7 @@ export class Pool implements SessionOwner, DeliveryHolder {
     this.#notifyIfEmpty()
   }
 
-  /** Ends everything at once. */
+  /** Ends all connections and deliveries immediately. */
   close(): void {
     const failure = new Failure('closed', 'connect')
     this.#closing.abort()
@@ -123,8 +123,8 @@ export class Pool implements SessionOwner, DeliveryHolder {
   }
 
   /**
-   * Standing connections go on with what waits. Without any, each failure answers the oldest delivery, and the last
-   * one all of them, so that a dead host does not cost each message its own time-out.
+   * Handles a failure to open a connection. Existing connections continue with waiting deliveries. Without any, a failure ends the oldest
+   * delivery, and the last pending failure ends all of them, so that an unreachable host does not cost each message its own timeout.
    */
   #notOpened(failure: Failure): void {
     this.#pausedUntil = this.now() + pauseMs

@@ -1,6 +1,6 @@
 /**
- * A signed-in link and the messages that go over it, one after the other. Where the peer takes pipelining and answers
- * quickly, the envelope of the next message rides behind the final dot of the one before (RFC 2920 §3.1).
+ * A signed-in link that sends messages one after the other. If the peer supports pipelining and replies quickly, the envelope of the next
+ * message follows the final dot immediately (RFC 2920 §3.1).
  */
 import type { Capabilities } from './connection/capabilities.ts'
 import type { Deadlines } from './connection/deadlines.ts'
@@ -13,26 +13,26 @@ import { reportFailure, reportTransaction, reportUnsent } from './attempt-report
 import type { Aftermath, TransactionHost } from './transaction/transaction.ts'
 import { Transaction } from './transaction/transaction.ts'
 
-/** How long a connection may be used. */
+/** Limits of the use of a connection. */
 export interface SessionLimits {
   readonly messages: number
   readonly ageMs: number
 }
 
-/** The pool as a session sees it. */
+/** Interface of the pool for its sessions. */
 export interface SessionOwner {
   readonly deadlines: Deadlines
   readonly limits: SessionLimits
   now(): number
-  /** Hands over a delivery that waits for a connection, if there is one. */
+  /** Returns a waiting delivery, if any. */
   next(): Delivery | undefined
-  /** The session has nothing to do. */
+  /** Called when the session has nothing to do. */
   idle(session: Session): void
-  /** The session is over; these deliveries are to be made over a fresh link. */
+  /** Called when the session is over. The pool sends the deliveries in `again` over a new link. */
   gone(session: Session, again: readonly Delivery[]): void
 }
 
-/** A peer that took longer than this for its last final reply gets no envelope ahead of time: another link may be free sooner. */
+/** If the last final reply took longer, no envelope is sent ahead, because another link may be free sooner. */
 const quickReplyMs = 250
 
 export class Session implements TransactionHost, DeliveryHolder {
@@ -64,7 +64,7 @@ export class Session implements TransactionHost, DeliveryHolder {
     return this.#owner.now()
   }
 
-  /** Begins with this delivery. Returns false, and closes, when the link has been in use for too long. */
+  /** Starts a delivery. Returns false and closes the link if it reached its limits. */
   take(delivery: Delivery): boolean {
     if (this.#isExpired(this.#messages)) {
       this.#leave()
@@ -74,7 +74,7 @@ export class Session implements TransactionHost, DeliveryHolder {
     return true
   }
 
-  /** Goes on with whatever waits, or rests. */
+  /** Starts the next waiting delivery, or becomes idle. */
   proceed(): void {
     if (this.#retiring || this.#isExpired(this.#messages)) this.#leave()
     else this.#go(this.#owner.next())
@@ -93,13 +93,13 @@ export class Session implements TransactionHost, DeliveryHolder {
     this.#needsReset = false
   }
 
-  /** No message is begun any more; the link closes as soon as nothing is under way. */
+  /** Starts no further message, and closes the link when no message is in progress. */
   retire(): void {
     this.#retiring = true
     if (this.#head === undefined) this.#leave()
   }
 
-  /** Ends at once whatever is under way. */
+  /** Breaks the link immediately. */
   break(failure: Failure): void {
     this.link.break(failure)
   }
@@ -107,7 +107,7 @@ export class Session implements TransactionHost, DeliveryHolder {
   abort(delivery: Delivery): void {
     const failure = new Failure('aborted', this.link.phase)
     if (this.#head?.delivery === delivery) return this.link.break(failure)
-    // Its envelope is out already, so the link ends when the message before it is through.
+    // Its envelope is already sent, so the link ends after the previous message.
     delivery.settle(reportFailure(delivery, failure, this.now()))
   }
 
@@ -132,7 +132,9 @@ export class Session implements TransactionHost, DeliveryHolder {
     this.#head.awaitReplies()
   }
 
-  /** The dialog for a delivery. Those that this peer can take nothing of are settled, and the next one is looked at. */
+  /**
+   * Creates the transaction of a delivery. Settles deliveries with no recipient that this peer can accept, and continues with the next one.
+   */
   #prepare(first: Delivery | undefined): Transaction | undefined {
     for (let delivery = first; delivery !== undefined; delivery = this.#owner.next()) {
       const envelope = planEnvelope(delivery.job, this.capabilities)
@@ -174,8 +176,8 @@ export class Session implements TransactionHost, DeliveryHolder {
 }
 
 /**
- * A link that had been used before may have died unnoticed. As the peer has said nothing yet, nothing can have been
- * delivered. It happens once: the fresh link has not been used before.
+ * Whether a delivery may be sent over a new link. A reused link may have been closed by the peer. Without a reply, nothing was delivered.
+ * It happens once, because the new link is not reused.
  */
 function mayTakeFreshLink(transaction: Transaction, failure: Failure): boolean {
   if (!transaction.reused || !transaction.untouched) return false

@@ -1,4 +1,4 @@
-/** A connection test for people: as far as a delivery would go, without a message. */
+/** Tests a connection for users: runs all steps of a delivery except the message. */
 import type { ProbeStep, SmtpTarget } from '#core/delivery/transport.ts'
 import { asFailure, type Phase } from '../attempt-failure.ts'
 import type { HandshakeOptions } from './connection/handshake.ts'
@@ -6,7 +6,7 @@ import { openLink } from './connection/handshake.ts'
 
 const stepNames: Readonly<Partial<Record<Phase, string>>> = { dns: 'resolve', ehlo: 'greeting' }
 
-/** Walks through resolve, connect, greeting, TLS and AUTH, and stops at the first that fails. Holds no secret. */
+/** Runs resolve, connect, greeting, TLS and AUTH until a step fails. The result contains no secret. */
 export async function probeTarget(
   target: SmtpTarget,
   options: HandshakeOptions,

@@ -1,4 +1,4 @@
-/** The outbound SMTP client (RFC 5321 §3.3) as a transport: pooled connections, one report per attempt. */
+/** Outbound SMTP client (RFC 5321 §3.3) as a transport: pooled connections, one report for each attempt. */
 import type { AttemptReport, DeliveryJob, ProbeStep, Transport, SmtpTarget } from '#core/delivery/transport.ts'
 import { outboundNetwork, type OutboundOptions } from '../../outbound/open-connection.ts'
 import { AccessTokens } from '../oauth2/access-tokens.ts'
@@ -13,13 +13,13 @@ import { reportFailure } from './attempt-report.ts'
 import type { SessionLimits } from './session.ts'
 
 export interface SmtpTransportOptions extends OutboundOptions {
-  /** The name we give in EHLO: a host name or an address literal (RFC 5321 §4.1.4). */
+  /** Name to send in EHLO: a host name or an address literal (RFC 5321 §4.1.4). */
   readonly heloName: string
-  /** Milliseconds that differ from the standard ones. */
+  /** Timeouts in milliseconds that replace the defaults. */
   readonly deadlines?: Partial<Deadlines>
-  /** How long a connection may be used: 1,000 messages and 10 minutes when not given. */
+  /** Limits of a connection. Default: 1,000 messages and 10 minutes. */
   readonly limits?: SessionLimits
-  /** Whether an address and port are listened on by this very service; nothing is when not given. */
+  /** Whether this service itself listens on an address and port. Default: never. */
   readonly isOwn?: ((address: string, port: number) => boolean) | undefined
 }
 
@@ -30,7 +30,7 @@ export class SmtpTransport implements Transport<SmtpTarget> {
   readonly #limits: SessionLimits
   readonly #tokens: AccessTokens
   readonly #current = new Map<string, Pool>()
-  /** Pools under settings that have changed since, until they are empty. */
+  /** Pools with replaced settings, until they are empty. */
   readonly #retired = new Set<Pool>()
   #closed = false
 
@@ -65,7 +65,7 @@ export class SmtpTransport implements Transport<SmtpTarget> {
     pool.retire()
   }
 
-  /** Ends what is under way at once; whoever wants it finished waits for its reports first. */
+  /** Aborts all deliveries. To let them finish, wait for their reports first. */
   [Symbol.asyncDispose](): Promise<void> {
     this.#closed = true
     for (const pool of [...this.#current.values(), ...this.#retired]) pool.close()

@@ -151,7 +151,7 @@ test.serial('a destination that leads to this daemon itself is misconfigured, an
     })
     const told = await waitFor('the attempt is reported', async () => {
       const trace = JSON.stringify(await rest.must('GET', `/v1/traces/${String(sent['trace_id'])}`))
-      return trace.includes('It leads to this service itself') ? trace : undefined
+      return trace.includes('The host is this service itself') ? trace : undefined
     })
     t.regex(told, /destination_misconfigured/)
   }

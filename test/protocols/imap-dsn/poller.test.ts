@@ -75,7 +75,7 @@ test('Poller looks into new mailboxes at once and into those that fail ever more
   await fixture.settled()
   t.deepEqual([asked, failed], [['a.test'], ['src_a.test name']])
   const poll = await readPoll(fixture.database, organizationId, 'src_a.test')
-  t.is(poll?.lastError, 'The host name leads to no address.')
+  t.is(poll?.lastError, 'The host name does not resolve to an address.')
 
   await source('b.test')
   for (const [seconds, count] of [

@@ -45,7 +45,7 @@ test('guardedFetch() follows no redirect', async (t) => {
 
 test('guardedFetch() gives up on what is too long', async (t) => {
   const { fetch, origin } = await site(t, (_req, res) => res.end('x'.repeat(1001)))
-  await t.throwsAsync(fetch(origin, limits), { instanceOf: FetchFailed, message: /longer than 1000 bytes/ })
+  await t.throwsAsync(fetch(origin, limits), { instanceOf: FetchFailed, message: /The limit is 1000 bytes/ })
 })
 
 test('guardedFetch() gives up on what takes too long', async (t) => {

@@ -14,7 +14,7 @@ test('toSmtpReply() tells nothing of anything else', (t) => {
   for (const thrown of [new Error('secret'), 'secret', undefined, { code: 'secret' }]) {
     const reply = toSmtpReply(thrown)
     t.is(reply.responseCode, 451)
-    t.is(reply.message, '4.3.0 Something went wrong on our side; please try again later.')
+    t.is(reply.message, '4.3.0 An internal error occurred; please try again later.')
   }
 })
 

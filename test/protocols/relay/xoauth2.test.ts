@@ -144,7 +144,7 @@ const told: readonly (readonly [string, TokenScript, string, RegExp])[] = [
   ['a token with a line break', () => [200, { access_token: 'a\r\nRSET' }], 'destination_misconfigured', / without an access token$/],
   ['too many requests', () => [429, { error: 'slow_down' }], 'token_unavailable', / said: slow_down$/],
   ['a breakdown', () => [503, 'inside'], 'token_unavailable', / said: HTTP 503$/],
-  ['a flood', () => [200, 'x'.repeat(70_000)], 'token_unavailable', /The answer is longer than 65536 bytes\.$/],
+  ['a flood', () => [200, 'x'.repeat(70_000)], 'token_unavailable', /The limit is 65536 bytes\.$/],
 ]
 
 for (const [what, script, code, message] of told) {
@@ -199,5 +199,5 @@ test('probe() signs in by XOAUTH2 too, and tells of a misconfiguration', async (
   endpoint.script = () => [400, { error: 'invalid_grant' }]
   const bad = (await testTransport(t).probe(target, signal)).at(-1)
   t.like(bad, { step: 'auth', ok: false })
-  t.regex(bad?.detail ?? '', /^The destination cannot be used with its present settings\. The token endpoint .* said: invalid_grant$/)
+  t.regex(bad?.detail ?? '', /^The destination cannot be used with its current settings\. The token endpoint .* said: invalid_grant$/)
 })

@@ -115,7 +115,7 @@ test('SubmissionConnection: a message of many times the limit gets 552 at its en
   for (const octets of [60_000, 1_000_000, 40_000_000]) {
     await beginMessage(client)
     client.send(Buffer.concat([Buffer.alloc(octets, `${'x'.repeat(998)}\r\n`), Buffer.from('\r\n.\r\n')]))
-    t.regex(await client.reply(), /^552 5\.3\.4 The message is larger than the 20000 octets allowed/, String(octets))
+    t.regex(await client.reply(), /^552 5\.3\.4 The message exceeds the limit of 20000 octets/, String(octets))
   }
   client.send('QUIT')
   t.regex(await client.reply(), /^221 /)

@@ -26,7 +26,7 @@ test('SessionWatch ends a silent session with 421 4.4.2, before and after the lo
   fixture.clock.advance(40_000)
   t.is(await loggedIn.command('NOOP'), '250 2.0.0 OK')
   fixture.clock.advance(50_000)
-  t.regex(await silent.reply(), /^421 4\.4\.2 No command came in time/)
+  t.regex(await silent.reply(), /^421 4\.4\.2 No command arrived in time/)
   t.is(await silent.closed(), '')
   t.regex(await inTls.reply(), /^421 4\.4\.2/)
   t.is(await loggedIn.command('NOOP'), '250 2.0.0 OK')
@@ -56,7 +56,7 @@ test('SessionWatch ends a session that brings no message for too long, though it
   }
   await chatty.command('NOOP')
   fixture.clock.advance(40_000)
-  t.regex(await chatty.reply(), /^421 4\.4\.2 The session has brought no message/)
+  t.regex(await chatty.reply(), /^421 4\.4\.2 No message was accepted/)
 })
 
 test('SessionWatch lets a session deliver honestly for hours: messages that are taken, and one that takes long', async (t) => {
@@ -92,7 +92,7 @@ test('SessionWatch gives a silent session less time while connections are scarce
   fixture.clock.advance(10_000)
   t.is(await silent.command('NOOP'), '250 2.0.0 OK')
   fixture.clock.advance(45_000)
-  t.regex(await silent.reply(), /^421 4\.4\.2 No command came in time/)
+  t.regex(await silent.reply(), /^421 4\.4\.2 No command arrived in time/)
 })
 
 test('SessionWatch refuses a message that comes in too slowly, and nothing of it remains', async (t) => {
@@ -106,7 +106,7 @@ test('SessionWatch refuses a message that comes in too slowly, and nothing of it
     fixture.clock.advance(15_000)
   }
   fixture.clock.advance(10_000)
-  t.regex(await slow.reply(), /^421 4\.4\.2 The message comes in too slowly/)
+  t.regex(await slow.reply(), /^421 4\.4\.2 The message arrives too slowly/)
   await slow.closed()
   t.deepEqual(column(fixture.door.drafts, 'discarded'), [true])
 })

@@ -1,10 +1,10 @@
 /**
- * For providers that take the recipients from the message itself: the stored message when its To and Cc name exactly
- * the recipients of this attempt, else with these fields made anew, so that no recipient gets a second copy or is left out.
+ * MIME messages for providers that take the recipients from the header. If To and Cc name exactly the recipients of the attempt, it returns
+ * the stored message. Otherwise it rewrites these fields, so that no recipient is missing or gets a second copy.
  */
 import type { MessageFields, NamedAddress, OutgoingMessage } from './vendor.ts'
 
-/** The message, and the recipients that only its Bcc names. */
+/** The message, and the recipients that are only in its Bcc. */
 export interface AddressedMime {
   readonly mime: Buffer
   readonly hidden: readonly string[]
@@ -12,7 +12,7 @@ export interface AddressedMime {
 
 const addressFields = /^(?:to|cc|bcc|resent-to|resent-cc|resent-bcc)$/
 
-/** The message whose To, Cc and Bcc name only the recipients of this attempt. */
+/** Returns the message with only the recipients of the attempt in To, Cc and Bcc. */
 export async function addressedMime(message: OutgoingMessage): Promise<AddressedMime> {
   const mime = await message.mime()
   const fields = headerFields(mime)
@@ -26,13 +26,13 @@ export async function addressedMime(message: OutgoingMessage): Promise<Addressed
 }
 
 export interface HeaderField {
-  /** Lower-case; empty for a line that is no field. */
+  /** Lower-case name; empty for a line that is not a field. */
   readonly name: string
-  /** As it stands, one character for each byte, folded lines and line ends included. */
+  /** The raw text, one character for each byte, with folded lines and line ends. */
   readonly text: string
 }
 
-/** The fields of the header (RFC 5322 §2.2) up to the empty line, and whatever else stands among them. */
+/** Returns the lines of the header (RFC 5322 §2.2) up to the empty line, including invalid ones. */
 export function headerFields(mime: Buffer): readonly HeaderField[] {
   const end = mime.indexOf('\r\n\r\n')
   const head = mime.subarray(0, end < 0 ? mime.length : end + 2).toString('latin1')
@@ -41,7 +41,7 @@ export function headerFields(mime: Buffer): readonly HeaderField[] {
     .map((text) => ({ name: (/^([\x21-\x39\x3b-\x7e]+)[ \t]*:/.exec(text)?.[1] ?? '').toLowerCase(), text }))
 }
 
-/** Only To and Cc, and in them nothing but these addresses: what is not plainly so is made anew. */
+/** Whether the fields are only To and Cc, with exactly these addresses. Unclear cases return false, so that the fields are rewritten. */
 function namesExactly(addressing: readonly HeaderField[], rcptTo: readonly string[]): boolean {
   if (addressing.some(({ name }) => name !== 'to' && name !== 'cc')) return false
   const named = addressing.flatMap(({ text }) => text.match(/[^\s<>,;:"()]+@[^\s<>,;:"()]+/g) ?? [])
@@ -55,7 +55,7 @@ function addressingOf({ to, cc, bcc }: MessageFields): readonly string[] {
   return [field('To', to), field('Cc', cc), field('Bcc', bcc)]
 }
 
-/** RFC 5322 §3.4, with RFC 2047 §2 words for names that are not ASCII. One character for each byte. */
+/** Returns a mailbox (RFC 5322 §3.4), with encoded words (RFC 2047 §2) for names outside ASCII. One character for each byte. */
 function mailbox({ name, address }: NamedAddress): string {
   const bytes = Buffer.from(address).toString('latin1')
   if (name === '') return bytes
@@ -63,7 +63,7 @@ function mailbox({ name, address }: NamedAddress): string {
   return `${encodedWords(name).join('\r\n ')} <${bytes}>`
 }
 
-/** Each word has at most 45 bytes of text, so that it stays within 75 characters, and no character is divided. */
+/** Returns encoded words of at most 75 characters, with up to 45 bytes of text each. No character is split. */
 export function encodedWords(name: string): readonly string[] {
   const words: string[] = ['']
   for (const character of name.replaceAll(/[\r\n\0]/g, ' ')) {

@@ -1,25 +1,25 @@
 /**
- * The message of one request as fields, for vendors that take no MIME: who is named to whom. Only recipients of the request
- * appear, and recipients that the header does not name never learn of each other.
+ * Converts the message of a request to fields, for vendors without MIME. Only recipients of the request appear. Recipients that are not in
+ * the header never see each other.
  */
 import { foldAddress, parseAddress } from '#core/addresses.ts'
 import type { MessageParts } from '#ingest/mime/message-parts.ts'
 import type { MessageFields, NamedAddress } from './vendor.ts'
 
-/** The fields, and which of the recipients a request with them reaches. */
+/** The fields, and the recipients that a request with them reaches. */
 export interface Addressed {
   readonly fields: MessageFields
   readonly reached: readonly string[]
 }
 
-/** Header fields that the vendor makes itself, or that speak of the form of the message as it was. */
+/** Header fields that the vendor creates, or that describe the original form of the message. */
 const notKept = new Set(
   ['from', 'to', 'cc', 'bcc', 'reply-to', 'subject', 'date', 'mime-version', 'received', 'return-path', 'dkim-signature'].concat([
     ...['sender', 'delivered-to', 'arc-seal', 'arc-message-signature', 'arc-authentication-results', 'authentication-results'],
   ]),
 )
 
-/** `recipients` is not empty. */
+/** Returns the fields for the recipients of a request. `recipients` is not empty. */
 export function addressed(parts: MessageParts, mailFrom: string, recipients: readonly string[]): Addressed {
   const left = new Map(recipients.map((address) => [foldAddress(address), address]))
   const taken = (list: MessageParts['to']): NamedAddress[] =>
@@ -51,7 +51,7 @@ function fieldsOf(
     ...{ to, cc, bcc },
     replyTo: parts.replyTo.filter(({ address }) => address !== ''),
     subject: parts.subject,
-    // an empty text is none: most vendors refuse it
+    // an empty text counts as missing, because most vendors refuse it
     text: parts.text || undefined,
     html: parts.html || undefined,
     headers: parts.headers.filter(({ name }) => !notKept.has(name.toLowerCase()) && !/^content-/i.test(name)),

@@ -1,4 +1,7 @@
-/** The message of one attempt as vendors see it: gathered once, its fields made once, with only recipients that may know of each other. */
+/**
+ * The message of an attempt for vendors. Collects the content once, parses its fields once, and names only recipients that may see each
+ * other.
+ */
 import type { DeliveryJob } from '#core/delivery/transport.ts'
 import type { MessageParts } from '#ingest/mime/message-parts.ts'
 import type { PartsReader } from '#ingest/messages/parts-reader.ts'
@@ -6,14 +9,14 @@ import { Failure } from '../../attempt-failure.ts'
 import { addressed } from './message-fields.ts'
 import type { MessageFields, OutgoingMessage } from './vendor.ts'
 
-/** A message that no provider without MIME can be given; trying again would end alike. */
+/** The message cannot be converted for a provider without MIME. A retry would fail too. */
 export class Unreadable extends Failure {
   constructor(sentence: string) {
     super('message_unreadable', 'body', sentence)
   }
 }
 
-/** Throws `Failure` when the content cannot be had or taken apart. */
+/** Content of a job. Throws `Failure` if reading or parsing fails. */
 export class Content {
   readonly #job: DeliveryJob
   readonly #reader: Pick<PartsReader, 'read'>
@@ -40,14 +43,14 @@ export class Content {
   }
 }
 
-/** The message of one request. `reached` is known when the request has been made. */
+/** The message of a request. `reached` is valid after the request was created. */
 export class Outgoing implements OutgoingMessage {
   readonly traceId: string
   readonly mailFrom: string
   readonly rcptTo: readonly string[]
   readonly mime: () => Promise<Buffer>
   readonly fields: () => Promise<MessageFields>
-  /** Who of the recipients gets this message from the request. */
+  /** Recipients that the request reaches. */
   reached: readonly string[]
 
   constructor({ traceId, mailFrom }: DeliveryJob, rcptTo: readonly string[], content: Content) {

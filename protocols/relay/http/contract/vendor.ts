@@ -1,30 +1,30 @@
-/** What a cloud mail API is to us: how a message becomes its request, and what its answer means. One file per vendor implements this. */
+/** Interface of a mail API: creates the request for a message and interprets the answer. Each vendor implements it in one file. */
 
 import type { CredentialField } from '#config/mail/providers.ts'
 import type { HttpRequest } from '../../../outbound/request.ts'
 
-/** The opened credentials of a destination, by the vendor's own field names (`api_key`, `region`, …). */
+/** The decrypted credentials of a destination, by the vendor's field names (`api_key`, `region`, …). */
 export type Credentials = Readonly<Record<string, string>>
 
 export type VendorRequest = HttpRequest
 
-/** One HTTP answer, read whole up to a limit. Header names are lower-case. */
+/** HTTP answer, read completely up to a limit. Header names are lower-case. */
 export interface VendorAnswer {
   readonly status: number
   readonly headers: Readonly<Record<string, string>>
   readonly text: string
 }
 
-/** Makes a further request through the same guarded connection, for tokens and the like. */
+/** Sends a further request over the same guarded connection, for example for a token. */
 export type Ask = (request: VendorRequest) => Promise<VendorAnswer>
 
-/** A mailbox of a header field. */
+/** Mailbox of a header field. */
 export interface NamedAddress {
   readonly name: string
   readonly address: string
 }
 
-/** The message as fields, for vendors without MIME. Only recipients of this attempt are named in to, cc and bcc; `to` is never empty. */
+/** The message as fields, for vendors without MIME. `to`, `cc` and `bcc` contain only recipients of this attempt; `to` is never empty. */
 export interface MessageFields {
   readonly from: NamedAddress
   readonly to: readonly NamedAddress[]
@@ -34,7 +34,7 @@ export interface MessageFields {
   readonly subject: string
   readonly text: string | undefined
   readonly html: string | undefined
-  /** Other header fields worth keeping, unfolded and decoded: List-Unsubscribe, References, X-…; Message-ID where the vendor keeps it. */
+  /** Other header fields, unfolded and decoded: List-Unsubscribe, References, X-…; Message-ID if the vendor preserves it. */
   readonly headers: readonly { readonly name: string; readonly value: string }[]
   readonly attachments: readonly {
     readonly filename: string
@@ -45,7 +45,7 @@ export interface MessageFields {
   }[]
 }
 
-/** The message of one attempt. */
+/** The message of an attempt. */
 export interface OutgoingMessage {
   readonly traceId: string
   readonly mailFrom: string
@@ -54,12 +54,12 @@ export interface OutgoingMessage {
   readonly fields: () => Promise<MessageFields>
 }
 
-/** What the vendor's answer means for the message. */
+/** Meaning of the vendor's answer for the message. */
 export type VendorVerdict =
   | {
       readonly kind: 'accepted'
       readonly messageId?: string | undefined
-      /** Recipients that the vendor refused although it took the message. */ readonly refused?: readonly string[] | undefined
+      /** Recipients that the vendor refused although it accepted the message. */ readonly refused?: readonly string[] | undefined
     }
   | {
       readonly kind: 'transient' | 'permanent' | 'rate_limited' | 'misconfigured'
@@ -68,7 +68,7 @@ export type VendorVerdict =
       readonly retryAfterSeconds?: number | undefined
     }
 
-/** Thrown by `send` and `probe` when a request cannot even be made, as when no token is given for the credentials. */
+/** Thrown by `send` and `probe` if a request cannot be created, for example without an access token. */
 export class VendorRefusal extends Error {
   override readonly name = 'VendorRefusal'
   readonly verdict: Exclude<VendorVerdict, { readonly kind: 'accepted' }>
@@ -81,23 +81,23 @@ export class VendorRefusal extends Error {
 
 export interface Vendor {
   readonly provider: string
-  /** What it is called for people. */
+  /** Name for users. */
   readonly title: string
-  /** Credentials by name: which are required, which secret (sealed, never shown again), which choices there are. */
+  /** Credentials by name: required ones, secrets (encrypted, never shown again), and choices. */
   readonly credentials: Readonly<Record<string, CredentialField>>
-  /** The most recipients that one request may name; all of an attempt when not given. */
+  /** Maximum number of recipients of a request. Default: all of an attempt. */
   readonly maxRecipients?: number | undefined
-  /** The request that hands over the message. `base` is the vendor's origin unless the destination overrides it. */
+  /** Creates the request that sends the message. `base` replaces the vendor's origin. */
   send(credentials: Credentials, message: OutgoingMessage, context: VendorContext): Promise<VendorRequest>
-  /** Reads the answer to `send`, whatever its status. */
+  /** Interprets the answer to `send`, for any status. */
   read(answer: VendorAnswer): VendorVerdict
-  /** A request that proves the credentials and sends nothing; an answer of 2xx is a yes unless `readProbe` says otherwise. */
+  /** Creates a request that checks the credentials and sends no mail. A 2xx answer is a success unless `readProbe` decides otherwise. */
   probe(credentials: Credentials, context: VendorContext): Promise<VendorRequest>
   readProbe?(answer: VendorAnswer): VendorVerdict
 }
 
 export interface VendorContext {
-  /** Overrides the vendor's origin (private endpoints, test doubles); from credential `base_url`. */
+  /** Replaces the vendor's origin (private endpoints, tests); from the credential `base_url`. */
   readonly base: string | undefined
   readonly nowMs: number
   readonly ask: Ask

@@ -1,17 +1,17 @@
-/** AWS Signature Version 4, as Amazon documents it: which headers a request needs so that AWS knows who sends it. */
+/** AWS Signature Version 4, as documented by Amazon: creates the headers that authenticate a request. */
 import { createHash, createHmac } from 'node:crypto'
 
 export interface AwsKeys {
   readonly accessKeyId: string
   readonly secretAccessKey: string
-  /** Of temporary credentials. */
+  /** Token of temporary credentials. */
   readonly sessionToken?: string | undefined
 }
 
 export interface AwsRequest {
   readonly method: string
   readonly url: string
-  /** Signed as well; names in any case. */
+  /** Headers to sign, with names in any case. */
   readonly headers: Readonly<Record<string, string>>
   readonly body: Uint8Array
 }
@@ -19,11 +19,11 @@ export interface AwsRequest {
 export interface AwsScope {
   readonly region: string
   readonly service: string
-  /** Milliseconds since the epoch; AWS allows five minutes of difference. */
+  /** Milliseconds since the epoch. AWS allows a difference of five minutes. */
   readonly nowMs: number
 }
 
-/** All headers of the request, the signature among them; `host` is left to whoever sends it. */
+/** Returns all headers of the request, including the signature. The HTTP client adds `host`. */
 export function signedHeaders(request: AwsRequest, keys: AwsKeys, { region, service, nowMs }: AwsScope): Record<string, string> {
   const time = new Date(nowMs).toISOString().replaceAll(/[-:]|\.\d{3}/g, '')
   const date = time.slice(0, 8)
@@ -58,7 +58,7 @@ const sha256 = (data: Uint8Array | string): string => createHash('sha256').updat
 const hmac = (key: Buffer | string, data: string): Buffer => createHmac('sha256', key).update(data).digest()
 const byCode = ([a]: readonly [string, string], [b]: readonly [string, string]): number => (a < b ? -1 : Number(a > b))
 
-/** Every service but S3 has the path encoded once more than it is sent. */
+/** Encodes the path a second time, as all services except S3 require. */
 const canonicalPath = (path: string): string => path.split('/').map(encode).join('/')
 
 function canonicalQuery(query: URLSearchParams): string {
@@ -70,6 +70,6 @@ function canonicalQuery(query: URLSearchParams): string {
     .join('&')
 }
 
-/** RFC 3986 §2.3: everything but unreserved characters. */
+/** Encodes everything except unreserved characters (RFC 3986 §2.3). */
 const encode = (text: string): string =>
   encodeURIComponent(text).replaceAll(/[!'()*]/g, (char) => `%${char.charCodeAt(0).toString(16).toUpperCase()}`)

@@ -4,7 +4,7 @@ import { jsonOf, postJson, textOf, verdictByStatus } from '../contract/answers.t
 import { encodedWords } from '../contract/addressed-mime.ts'
 import type { Credentials, MessageFields, NamedAddress, Vendor, VendorAnswer, VendorContext, VendorVerdict } from '../contract/vendor.ts'
 
-/** Codes that stand for settings although their status speaks of the request. */
+/** Codes that mean wrong settings although their status blames the request. */
 const misconfigured = new Set(['unauthorized', 'permission_denied', 'not_enough_credits', 'account_under_validation'])
 
 export const brevo: Vendor = {
@@ -31,14 +31,14 @@ const authorization = ({ api_key: key = '' }: Credentials) => ({ 'api-key': key 
 
 function bodyOf({ from, to, cc, bcc, replyTo, subject, text, html, headers, attachments }: MessageFields) {
   const [reply] = replyTo
-  // Brevo puts octets beyond ASCII into the header as they are, which many servers refuse.
+  // Brevo writes non-ASCII octets into the header unencoded, which many servers refuse.
   const kept = headers.map(({ name, value }) => ({ name, value: /^[\t -~]*$/.test(value) ? value : encodedWords(value).join(' ') }))
   return {
     sender: mailbox(from),
     to: to.map(mailbox),
     ...(cc.length > 0 && { cc: cc.map(mailbox) }),
     ...(bcc.length > 0 && { bcc: bcc.map(mailbox) }),
-    // It takes one address only.
+    // Brevo accepts only one address.
     ...(reply && { replyTo: mailbox(reply) }),
     subject,
     ...(html !== undefined && { htmlContent: html }),
@@ -50,10 +50,10 @@ function bodyOf({ from, to, cc, bcc, replyTo, subject, text, html, headers, atta
   }
 }
 
-/** Names of recipients may have 70 characters. */
+/** The API limits names of recipients to 70 characters. */
 const mailbox = ({ name, address }: NamedAddress) => ({ email: address, ...(name !== '' && { name: name.slice(0, 70).toWellFormed() }) })
 
-/** `{code, message}`; how long to wait stands in a header of its own. */
+/** Parses `{code, message}`. The wait is in a separate header. */
 function refusal(answer: VendorAnswer): VendorVerdict {
   const { code, message } = jsonOf(answer)
   const verdict = verdictByStatus(answer, { code: textOf(code), message: textOf(message) })

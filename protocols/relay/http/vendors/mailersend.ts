@@ -1,9 +1,9 @@
-/** MailerSend, Email API v1. It takes fields and makes the message itself. */
+/** MailerSend, Email API v1. It accepts fields and builds the message. */
 import { httpProviders } from '#config/mail/providers.ts'
 import { jsonOf, objectsIn, postJson, textOf, verdictByStatus } from '../contract/answers.ts'
 import type { Credentials, MessageFields, NamedAddress, Vendor, VendorAnswer, VendorVerdict } from '../contract/vendor.ts'
 
-/** MS42207: the domain is not verified; MS42225: the limits of a trial. */
+/** Codes of the account. MS42207: unverified domain; MS42225: limits of a trial. */
 const ofTheAccount = new Set(['MS42207', 'MS42225'])
 
 const address = ({ name, address: email }: NamedAddress) => ({ email, ...(name !== '' && { name }) })
@@ -14,7 +14,7 @@ export const mailersend: Vendor = {
   provider: 'mailersend',
   title: httpProviders.mailersend.title,
   credentials: httpProviders.mailersend.credentials,
-  // So many may be in Cc or Bcc.
+  // Limit of recipients in Cc and in Bcc.
   maxRecipients: 10,
 
   async send(credentials, message, { base }) {
@@ -25,7 +25,7 @@ export const mailersend: Vendor = {
       to: to.map(address),
       ...(cc.length > 0 && { cc: cc.map(address) }),
       ...(bcc.length > 0 && { bcc: bcc.map(address) }),
-      // One is all it takes.
+      // The API accepts only one address.
       ...(replyTo[0] && { reply_to: address(replyTo[0]) }),
       subject,
       ...(text !== undefined || html === undefined ? { text: text || ' ' } : {}),
@@ -54,12 +54,12 @@ export const mailersend: Vendor = {
     }
   },
 
-  // A message without any field: with a good token it is found to be incomplete, and a token that may not send is reported.
+  // Sends an empty message. A valid token gets 422 for missing fields; a token without permission to send gets another error.
   probe: async (credentials, { base }) => postJson(url(base), authorization(credentials), {}),
   readProbe: (answer) => (answer.status === 422 ? { kind: 'accepted' } : refused(answer)),
 }
 
-/** What it takes of the header: threading always, the rest only in plans that may set it, or the message would be refused. */
+/** Returns the supported header fields: threading always, others only in plans that allow them. Otherwise the API refuses the message. */
 function headersFor({ custom_headers }: Credentials, { headers }: MessageFields) {
   const valueOf = (wanted: string): string | undefined => headers.find(({ name }) => name.toLowerCase() === wanted)?.value
   const inReplyTo = valueOf('in-reply-to')

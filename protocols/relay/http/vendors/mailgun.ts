@@ -1,4 +1,4 @@
-/** Mailgun, in both of its regions: the message as it is. */
+/** Mailgun, in both regions: sends the stored message. */
 import { randomUUID } from 'node:crypto'
 import { httpProviders } from '#config/mail/providers.ts'
 import { jsonOf, textOf, verdictByStatus } from '../contract/answers.ts'
@@ -16,7 +16,7 @@ export const mailgun: Vendor = {
     if (answer.status === 200) return { kind: 'accepted', messageId: textOf(jsonOf(answer)['id']) }
     return refusal(answer)
   },
-  // A sending key may do nothing but send. A message without recipients is refused with 400, after the key and the domain were found.
+  // A sending key can only send. A message without recipients gets 400 after the key and the domain were checked.
   probe: async (credentials, context) => form(credentials, context, []),
   readProbe: (answer) => (answer.status === 400 || answer.status === 200 ? { kind: 'accepted' } : refusal(answer)),
 }
@@ -40,7 +40,7 @@ function form(credentials: Credentials, { base }: VendorContext, recipients: rea
   }
 }
 
-/** `{message}`, or plain text for a wrong key. */
+/** Parses `{message}`, or plain text for a wrong key. */
 function refusal(answer: VendorAnswer): VendorVerdict {
   const message = textOf(jsonOf(answer)['message']) ?? textOf(answer.text.trim())
   const verdict = verdictByStatus(answer, { message })

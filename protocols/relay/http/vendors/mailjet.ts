@@ -1,15 +1,15 @@
-/** Mailjet, Send API v3.1. It takes fields and makes the message itself. */
+/** Mailjet, Send API v3.1. It accepts fields and builds the message. */
 import { httpProviders } from '#config/mail/providers.ts'
 import { jsonOf, objectsIn, postJson, textOf, verdictByStatus } from '../contract/answers.ts'
 import type { Credentials, NamedAddress, Vendor, VendorAnswer, VendorVerdict } from '../contract/vendor.ts'
 
 const origins: Readonly<Record<string, string>> = { eu: 'https://api.mailjet.com', us: 'https://api.us.mailjet.com' }
 
-/** Header fields that Mailjet makes itself and refuses from others (`send-0011`). */
+/** Header fields that Mailjet sets and refuses in requests (`send-0011`). */
 const reserved =
   /^(?:from|sender|subject|to|cc|bcc|reply-to|return-path|delivered-to|date|message-id|list-id|received.*|dkim-signature|domainkey-status|authentication-results|user-agent|x-mailer|x-feedback-id|x-csa-complaints|x-mj-.*|x-mailjet-.*)$/i
 
-/** `send-0008`: the sender is not validated in this account. */
+/** Codes of the account. `send-0008`: the sender is not validated. */
 const ofTheAccount = new Set(['send-0008', 'mj-0016'])
 
 const address = ({ name, address: email }: NamedAddress) => ({ Email: email, ...(name !== '' && { Name: name }) })
@@ -39,10 +39,10 @@ export const mailjet: Vendor = {
           To: to.map(address),
           Cc: cc.map(address),
           Bcc: bcc.map(address),
-          // One is all it takes.
+          // The API accepts only one address.
           ...(replyTo[0] && { ReplyTo: address(replyTo[0]) }),
           Subject: subject,
-          // A message without any text is refused.
+          // The API refuses a message without a text.
           ...(text !== undefined || html === undefined ? { TextPart: text || ' ' } : {}),
           ...(html !== undefined && { HTMLPart: html }),
           Headers: Object.fromEntries(headers.filter(({ name }) => !reserved.test(name)).map(({ name, value }) => [name, value])),
@@ -62,7 +62,7 @@ export const mailjet: Vendor = {
     return { kind: 'accepted', messageId: textOf(objectsIn(first['To'])[0]?.['MessageUUID']) }
   },
 
-  // The senders of the account: a list that any key may read.
+  // Lists the senders of the account, which every key may read.
   probe: async (credentials, { base }) => ({
     method: 'GET',
     url: `${origin(base, credentials)}/v3/REST/sender?Limit=1`,
@@ -70,11 +70,11 @@ export const mailjet: Vendor = {
   }),
 }
 
-/** What is wrong stands with the message, or at the top when there is no message yet. */
+/** Parses an error. It is in the message, or at the top level if there is no message. */
 function refused(answer: VendorAnswer, message: Readonly<Record<string, unknown>>): VendorVerdict {
   const [error = jsonOf(answer)] = objectsIn(message['Errors'])
   const code = textOf(error['ErrorCode'])
-  // An error of the message has a status of its own.
+  // An error of the message has a separate status.
   const own = Number(error['StatusCode'])
   const status = Number.isInteger(own) && own >= 400 ? own : answer.status === 200 ? 400 : answer.status
   const verdict = verdictByStatus({ ...answer, status }, { code, message: textOf(error['ErrorMessage']) })

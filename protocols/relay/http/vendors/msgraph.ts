@@ -1,4 +1,6 @@
-/** Microsoft Graph, `sendMail` of one mailbox by an application of its own. It takes the message as it is, with the recipients in it. */
+/**
+ * Microsoft Graph, `sendMail` for one mailbox with application permissions. It sends the MIME message; the recipients are in its header.
+ */
 import { createHash } from 'node:crypto'
 import { httpProviders } from '#config/mail/providers.ts'
 import { readToken, tokenRequest } from '../token.ts'
@@ -13,7 +15,7 @@ import {
   type VendorVerdict,
 } from '../contract/vendor.ts'
 
-/** The national clouds: where tokens come from, and where mail goes. */
+/** The national clouds: origin of the token endpoint, and of the Graph API. */
 const clouds: Readonly<Record<string, readonly [login: string, graph: string]>> = {
   global: ['https://login.microsoftonline.com', 'https://graph.microsoft.com'],
   us_gov: ['https://login.microsoftonline.us', 'https://graph.microsoft.us'],
@@ -21,13 +23,13 @@ const clouds: Readonly<Record<string, readonly [login: string, graph: string]>> 
   china: ['https://login.partner.microsoftonline.cn', 'https://microsoftgraph.chinacloudapi.cn'],
 }
 
-/** Codes that come with statuses which say otherwise: the mailbox or the rights of the application. */
+/** Codes that mean a problem of the mailbox or of the application's permissions, despite their status. */
 const ofTheAccount =
   /^(?:ErrorSendAsDenied|ErrorAccessDenied|ErrorAccountSuspend|ErrorMessageSubmissionBlocked|MailboxNotEnabledForRESTAPI|ErrorInvalidUser|ErrorQuotaExceeded)$/
 
-/** Applications whose tokens are kept at a time; all go when there are more. */
+/** Maximum cached tokens. The cache is cleared when it is full. */
 const maxTokens = 1000
-/** A token lives for an hour; it is asked for again sooner, as rights that were given meanwhile are only in a new one. */
+/** A token lives for an hour. It is replaced earlier, because only a new token contains permissions granted in the meantime. */
 const usableMs = 10 * 60_000
 
 type Tokens = Map<string, { readonly token: string; readonly usableUntil: number }>
@@ -64,7 +66,7 @@ const cloudOf = ({ cloud = 'global' }: Credentials): readonly [login: string, gr
 const sendMail = (credentials: Credentials, { base }: VendorContext): string =>
   `${base ?? cloudOf(credentials)[1]}/v1.0/users/${encodeURIComponent(credentials['mailbox'] ?? '')}/sendMail`
 
-/** Throws `VendorRefusal` when no token is given. */
+/** Returns the authorization header. Throws `VendorRefusal` without a token. */
 async function authorization(
   tokens: Tokens,
   credentials: Credentials,
@@ -80,7 +82,7 @@ async function authorization(
   const verdict = readToken(await context.ask(tokenRequest(grant)), grant)
   if (verdict.kind !== 'token') {
     const kind = verdict.kind === 'misconfigured' ? 'misconfigured' : 'transient'
-    throw new VendorRefusal({ kind, code: 'token', message: `Microsoft gave no access token: ${verdict.said}` })
+    throw new VendorRefusal({ kind, code: 'token', message: `Microsoft returned no access token: ${verdict.said}` })
   }
   if (tokens.size >= maxTokens) tokens.clear()
   tokens.set(key, { token: verdict.token, usableUntil: context.nowMs + Math.min(usableMs, verdict.expiresInSeconds * 500) })
@@ -90,7 +92,7 @@ async function authorization(
 function refused(tokens: Tokens, answer: VendorAnswer): VendorVerdict {
   const [error = {}] = objectsIn([jsonOf(answer)['error']])
   const code = textOf(error['code'])
-  // A token may have been revoked, and which one does not stand in the answer; each costs one request to have again.
+  // A token may have been revoked, but the answer does not identify it. Each other token costs one request to replace.
   if (answer.status === 401) tokens.clear()
   const verdict = verdictByStatus(answer, { code, message: textOf(error['message']) })
   return code !== undefined && ofTheAccount.test(code) ? { ...verdict, kind: 'misconfigured' } : verdict

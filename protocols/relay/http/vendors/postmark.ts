@@ -3,7 +3,7 @@ import { httpProviders } from '#config/mail/providers.ts'
 import { jsonOf, mailboxText, postJson, textOf, verdictByStatus } from '../contract/answers.ts'
 import type { Credentials, MessageFields, NamedAddress, Vendor, VendorAnswer, VendorContext, VendorVerdict } from '../contract/vendor.ts'
 
-/** Error codes that stand for settings: token, sender signature, credits, account under review, message stream. */
+/** Error codes that mean wrong settings: token, sender signature, credits, account under review, message stream. */
 const misconfigured = new Set([10, 400, 401, 405, 412, 413, 1226, 1235])
 
 export const postmark: Vendor = {
@@ -35,7 +35,7 @@ const authorization = ({ server_token: token = '' }: Credentials) => ({ 'x-postm
 function bodyOf({ message_stream: stream }: Credentials, fields: MessageFields) {
   const { from, to, cc, bcc, replyTo, subject, text, html, headers, attachments } = fields
   const kept = headers.map(({ name, value }) => ({ Name: name, Value: value }))
-  // Without it Postmark makes a Message-ID of its own, and replies would not be found.
+  // Without this field Postmark sets another Message-ID, so that replies would not match.
   if (kept.some(({ Name }) => Name.toLowerCase() === 'message-id')) kept.push({ Name: 'X-PM-KeepID', Value: 'true' })
   return {
     From: mailboxText(from),
@@ -45,7 +45,7 @@ function bodyOf({ message_stream: stream }: Credentials, fields: MessageFields) 
     ...(replyTo.length > 0 && { ReplyTo: list(replyTo) }),
     Subject: subject,
     ...(html !== undefined && { HtmlBody: html }),
-    // It takes no message without any text.
+    // The API refuses a message without a text.
     ...((text !== undefined || html === undefined) && { TextBody: text ?? ' ' }),
     Headers: kept,
     ...(attachments.length > 0 && {
@@ -61,7 +61,7 @@ function bodyOf({ message_stream: stream }: Credentials, fields: MessageFields) 
 }
 
 const list = (addresses: readonly NamedAddress[]): string => addresses.map(mailboxText).join(', ')
-/** Taken for some and not for others: the addresses stand in the message. */
+/** Returns the refused addresses of a partly accepted message, which are in the answer's text. */
 function inactive(message: string): string[] {
   const [, named] = /will not deliver to (?:these|the following) inactive (?:addresses|recipients): (.*)/i.exec(message) ?? []
   return named?.match(/[^\s,;<>]+@[^\s,;<>]*[^\s,;<>.]/g) ?? []

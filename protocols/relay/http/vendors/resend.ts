@@ -1,4 +1,4 @@
-/** Resend: the message in fields, under an idempotency key, so that a repeated attempt makes no second message. */
+/** Resend: the message in fields, with an idempotency key, so that a repeated attempt sends no second message. */
 import { createHash } from 'node:crypto'
 import { httpProviders } from '#config/mail/providers.ts'
 import { jsonOf, mailboxText, postJson, textOf, verdictByStatus } from '../contract/answers.ts'
@@ -11,7 +11,7 @@ export const resend: Vendor = {
   maxRecipients: 50,
   async send(credentials, message, context) {
     const body = bodyOf(await message.fields())
-    // The key belongs to these very recipients: a retry for some of them is another request.
+    // The key includes the recipients, because a retry for some of them is a different request.
     const digest = createHash('sha256').update(JSON.stringify(body)).digest('base64url')
     const headers = { ...authorization(credentials), 'idempotency-key': `${message.traceId}/${digest}` }
     return postJson(`${origin(context)}/emails`, headers, body)
@@ -23,7 +23,7 @@ export const resend: Vendor = {
   async probe(credentials, context) {
     return { method: 'GET', url: `${origin(context)}/domains`, headers: authorization(credentials) }
   },
-  // A key that may only send is refused by name, after it was found to be right.
+  // A valid key that can only send gets this error.
   readProbe: (answer) =>
     answer.status === 200 || jsonOf(answer)['name'] === 'restricted_api_key' ? { kind: 'accepted' } : refusal(answer),
 }
@@ -40,7 +40,7 @@ function bodyOf({ from, to, cc, bcc, replyTo, subject, text, html, headers, atta
     ...(replyTo.length > 0 && { reply_to: replyTo.map(mailboxText) }),
     subject,
     ...(html !== undefined && { html }),
-    // It takes no message without any text.
+    // The API refuses a message without a text.
     ...((text !== undefined || html === undefined) && { text: text ?? ' ' }),
     headers: Object.fromEntries(headers.map(({ name, value }) => [name, value])),
     ...(attachments.length > 0 && {

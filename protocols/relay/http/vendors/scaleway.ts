@@ -1,4 +1,4 @@
-/** Scaleway Transactional Email, API v1alpha1. It takes fields and makes one message for each recipient. */
+/** Scaleway Transactional Email, API v1alpha1. It accepts fields and creates a message for each recipient. */
 import { httpProviders } from '#config/mail/providers.ts'
 import { jsonOf, mailboxText, objectsIn, postJson, textOf, verdictByStatus } from '../contract/answers.ts'
 import type { Credentials, NamedAddress, Vendor, VendorAnswer, VendorVerdict } from '../contract/vendor.ts'
@@ -12,7 +12,7 @@ export const scaleway: Vendor = {
   provider: 'scaleway',
   title: httpProviders.scaleway.title,
   credentials: httpProviders.scaleway.credentials,
-  // The quota of an organization that has not asked for more.
+  // Default quota of an organization.
   maxRecipients: 10,
 
   async send(credentials, message, { base }) {
@@ -29,7 +29,7 @@ export const scaleway: Vendor = {
       ...(text !== undefined || html === undefined ? { text: text || ' ' } : {}),
       ...(html !== undefined && { html }),
       additional_headers: additional,
-      // It knows no inline parts: an image of the text is attached like any file.
+      // The API has no inline parts, so an inline image becomes a normal attachment.
       attachments: attachments.map(({ filename, contentType, content }) => ({
         name: filename,
         type: contentType,
@@ -44,7 +44,7 @@ export const scaleway: Vendor = {
     const failed = all.filter(({ status }) => status === 'failed')
     const addresses = failed.map((one) => textOf(one['mail_rcpt']) ?? textOf(one['rcpt_to'])).filter((one) => one !== undefined)
     if (failed.length > 0 && failed.length === all.length) {
-      const words = textOf(failed[0]?.['status_details']) ?? 'Scaleway could not take the message for any recipient.'
+      const words = textOf(failed[0]?.['status_details']) ?? 'Scaleway rejected every recipient.'
       return { kind: 'permanent', code: 'failed', message: words }
     }
     return { kind: 'accepted', messageId: textOf(all[0]?.['id']), ...(addresses.length > 0 && { refused: addresses }) }
@@ -55,7 +55,7 @@ export const scaleway: Vendor = {
     url: `${start(base, credentials)}/domains?project_id=${encodeURIComponent(credentials['project_id'] ?? '')}&page_size=1`,
     headers: token(credentials),
   }),
-  // A key that may send need not have the right to read domains, and it is known as a key all the same.
+  // A valid key may send without permission to read domains.
   readProbe(answer) {
     const known = answer.status === 200 || (answer.status === 403 && jsonOf(answer)['type'] === 'permissions_denied')
     return known ? { kind: 'accepted' } : refused(answer)
@@ -71,7 +71,7 @@ function refused(answer: VendorAnswer): VendorVerdict {
   const words = [textOf(body['message']), [argument, why].filter(Boolean).join(' ')].filter(Boolean).join(': ')
   const verdict = verdictByStatus(answer, { code: type, message: words || undefined })
   if (type === 'quotas_exceeded' || type === 'too_many_requests') return { ...verdict, kind: 'rate_limited' }
-  // The sender's domain and the project belong to the settings; everything else about the request is the message's.
+  // The sender's domain and the project are settings. All other arguments belong to the message.
   if (type === 'invalid_arguments' && /^(?:from|project_id|region)/.test(argument)) return { ...verdict, kind: 'misconfigured' }
   return type === 'transient_state' || type === 'precondition_failed' ? { ...verdict, kind: 'transient' } : verdict
 }

@@ -3,7 +3,7 @@ import { httpProviders } from '#config/mail/providers.ts'
 import { jsonOf, postJson, textOf, verdictByStatus } from '../contract/answers.ts'
 import type { Credentials, MessageFields, NamedAddress, Vendor, VendorAnswer, VendorContext, VendorVerdict } from '../contract/vendor.ts'
 
-/** Header fields that SendGrid sets itself and refuses to be given. */
+/** Header fields that SendGrid sets and refuses in requests. */
 const reserved = new Set(['x-sg-id', 'x-sg-eid', 'received', 'dkim-signature', 'content-type', 'content-transfer-encoding'])
 
 export const sendgrid: Vendor = {
@@ -47,7 +47,7 @@ function bodyOf({ from, to, cc, bcc, replyTo, subject, text, html, headers, atta
     from: mailbox(from),
     ...(replyTo.length > 0 && { reply_to_list: replyTo.map(mailbox) }),
     subject,
-    // It takes no message without a text, and no empty one.
+    // The API refuses a message without a text or with an empty one.
     content: content.length > 0 ? content : [{ type: 'text/plain', value: ' ' }],
     ...(kept.length > 0 && { headers: Object.fromEntries(kept.map(({ name, value }) => [name, value])) }),
     ...(attachments.length > 0 && {

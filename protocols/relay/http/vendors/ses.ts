@@ -1,10 +1,10 @@
-/** Amazon SES, API version 2: the message as it is, signed with Signature Version 4. */
+/** Amazon SES, API version 2: sends the stored message, signed with Signature Version 4. */
 import { httpProviders } from '#config/mail/providers.ts'
 import { jsonOf, textOf, verdictByStatus } from '../contract/answers.ts'
 import { signedHeaders } from './aws-signature.ts'
 import type { Credentials, Vendor, VendorAnswer, VendorContext, VendorRequest, VendorVerdict } from '../contract/vendor.ts'
 
-/** SES names the kind of an error where others have a status; one status stands for many of them. */
+/** SES identifies errors by name, and many of them share a status. */
 const kinds: Readonly<Record<string, 'transient' | 'rate_limited' | 'misconfigured'>> = {
   TooManyRequestsException: 'rate_limited',
   ThrottlingException: 'rate_limited',
@@ -24,7 +24,7 @@ export const ses: Vendor = {
   maxRecipients: 50,
   async send(credentials, message, context) {
     const mime = await message.mime()
-    // With a Destination SES takes the envelope from it, and no blind copy from the header.
+    // With a Destination, SES uses it as the envelope and ignores blind copies in the header.
     const body = { Destination: { ToAddresses: message.rcptTo }, Content: { Raw: { Data: mime.toString('base64') } } }
     return signed('POST', '/v2/email/outbound-emails', credentials, context, Buffer.from(JSON.stringify(body)))
   },
@@ -34,7 +34,7 @@ export const ses: Vendor = {
   },
   probe: async (credentials, context) => signed('GET', '/v2/email/account', credentials, context),
   readProbe(answer) {
-    // A key that may only send is refused by name, after its signature was found to be right.
+    // A valid key without this permission gets AccessDeniedException.
     if (answer.status === 200 || kindOf(answer) === 'AccessDeniedException') return { kind: 'accepted' }
     return refusal(answer)
   },
@@ -45,12 +45,12 @@ function refusal(answer: VendorAnswer): VendorVerdict {
   const code = kindOf(answer)
   const message = textOf(body['message']) ?? textOf(body['Message'])
   const verdict = verdictByStatus(answer, { code: code ?? undefined, message })
-  // In the sandbox of SES, and for senders that are not verified yet.
+  // Unverified senders, and the sandbox of SES.
   const isUnverified = code === 'MessageRejected' && /not verified/i.test(message ?? '')
   return { ...verdict, kind: isUnverified ? 'misconfigured' : (kinds[code ?? ''] ?? verdict.kind) }
 }
 
-/** `x-amzn-errortype: Name:http://…`, or `__type: namespace#Name` in the body. */
+/** Returns the error name from `x-amzn-errortype: Name:http://…`, or from `__type: namespace#Name` in the body. */
 function kindOf(answer: VendorAnswer): string | undefined {
   const named = textOf(answer.headers['x-amzn-errortype']) ?? textOf(jsonOf(answer)['__type'])
   return named?.split(':')[0]?.split('#').at(-1)

@@ -1,4 +1,4 @@
-/** SMTP2GO, API v3. It takes the message as it is and its recipients from To and Cc; fields only where some are hidden. */
+/** SMTP2GO, API v3. It takes recipients from To and Cc of the stored message. Messages with hidden recipients are sent as fields. */
 import { httpProviders } from '#config/mail/providers.ts'
 import { addressedMime } from '../contract/addressed-mime.ts'
 import { addressesIn, jsonOf, mailboxText, objectsIn, postJson, textOf, verdictByStatus } from '../contract/answers.ts'
@@ -24,7 +24,7 @@ export const smtp2go: Vendor = {
   async send(credentials, message, { base }) {
     const start = `${origin(base, credentials)}/v3/email`
     const { mime, hidden } = await addressedMime(message)
-    // Whether a Bcc field is taken out before sending is not documented, so it is never tried.
+    // The documentation does not say whether a Bcc field is removed before sending, so it is never sent.
     if (hidden.length > 0) return postJson(`${start}/send`, key(credentials), standardEmail(await message.fields()))
     return postJson(`${start}/mime`, key(credentials), { mime_email: mime.toString('base64') })
   },
@@ -38,7 +38,7 @@ export const smtp2go: Vendor = {
     return { kind: 'accepted', messageId: textOf(data['email_id']), ...(addresses.length > 0 && { refused: addresses }) }
   },
 
-  // What has been used of the plan. A key without the right to read that is known as a key all the same.
+  // Reads the usage of the plan. A key without permission for it is still valid.
   probe: async (credentials, { base }) => postJson(`${origin(base, credentials)}/v3/stats/email_cycle`, key(credentials), {}),
   readProbe(answer) {
     const known = answer.status === 200 || /PERMISSION/.test(textOf(dataOf(answer)['error_code']) ?? '')
@@ -67,7 +67,7 @@ function standardEmail({ from, to, cc, bcc, replyTo, subject, text, html, header
       ...(replyTo.length > 0 ? [{ header: 'Reply-To', value: replyTo.map(mailboxText).join(', ') }] : []),
     ],
     attachments: attachments.filter((one) => !inline.includes(one)).map(file),
-    // The text refers to an inline image by its file name.
+    // The HTML refers to an inline image by its file name.
     inlines: inline.map((one) => ({ ...file(one), filename: one.contentId ?? one.filename })),
   }
 }
@@ -80,7 +80,7 @@ function refused(answer: VendorAnswer): VendorVerdict {
   const data = dataOf(answer)
   const code = textOf(data['error_code'])?.replace('E_ApiResponseCodes.', '')
   const verdict = verdictByStatus(answer, { code, message: textOf(data['error']) })
-  // 402 is its word for a good request that could not be carried out.
+  // 402 means a valid request that could not be processed.
   if (answer.status === 402 || code === 'API_EXCEPTION') return { ...verdict, kind: 'transient' }
   return code !== undefined && /PERMISSION|API_?KEY|ENDPOINT/.test(code) ? { ...verdict, kind: 'misconfigured' } : verdict
 }

@@ -1,4 +1,4 @@
-/** SparkPost, Transmissions API. It takes the message as it is. */
+/** SparkPost, Transmissions API. It sends the stored message. */
 import { isUtf8 } from 'node:buffer'
 import { httpProviders } from '#config/mail/providers.ts'
 import { addressesIn, jsonOf, objectsIn, postJson, textOf, verdictByStatus } from '../contract/answers.ts'
@@ -7,10 +7,10 @@ import { VendorRefusal, type Credentials, type Vendor, type VendorAnswer, type V
 
 const origins: Readonly<Record<string, string>> = { us: 'https://api.sparkpost.com', eu: 'https://api.eu.sparkpost.com' }
 
-/** Nothing in the message is to be replaced, rewritten or counted. */
+/** Disables tracking and substitutions. */
 const options = { transactional: true, open_tracking: false, click_tracking: false, perform_substitutions: false }
 
-/** 7001: the sending domain is not configured in this account; 1901 and 5005: the account may not send this way. */
+/** 7001: the sending domain is not configured in this account; 1901 and 5005: the account may not send in this way. */
 const ofTheAccount = new Set(['7001', '1901', '5005'])
 
 const origin = (base: string | undefined, { region = 'us' }: Credentials): string => base ?? origins[region] ?? 'https://api.sparkpost.com'
@@ -45,7 +45,7 @@ export const sparkpost: Vendor = {
     return { kind: 'accepted', messageId: textOf(results['id']), ...(addresses.length > 0 && { refused: addresses }) }
   },
 
-  // Transmissions that are still to be sent: readable with the right that sending needs.
+  // Lists scheduled transmissions, which requires the same permission as sending.
   probe: async (credentials, { base }) => ({
     method: 'GET',
     url: `${origin(base, credentials)}/api/v1/transmissions`,
@@ -53,7 +53,7 @@ export const sparkpost: Vendor = {
   }),
 }
 
-/** Names the first header field with such octets; the header is what programs write without encoding. */
+/** Names the first header field with non-UTF-8 octets. Otherwise the octets are in the body. */
 function notUtf8(mime: Buffer): string {
   const field = headerFields(mime)
     .find(({ text }) => !isUtf8(Buffer.from(text, 'latin1')))
@@ -62,7 +62,7 @@ function notUtf8(mime: Buffer): string {
     field === undefined
       ? ['a part', 'Encode its parts as base64 or quoted-printable.']
       : [`the header field ${field}`, 'Encode it in UTF-8 or as encoded words (RFC 2047).']
-  return `SparkPost takes a message as JSON text, and ${place} of this message has bytes that are not UTF-8. ${remedy}`
+  return `SparkPost requires UTF-8, and ${place} of this message contains other bytes. ${remedy}`
 }
 
 function refused(answer: VendorAnswer): VendorVerdict {
@@ -70,7 +70,7 @@ function refused(answer: VendorAnswer): VendorVerdict {
   const code = textOf(error['code'])
   const words = [textOf(error['message']), textOf(error['description'])].filter((word) => word !== undefined).join(': ')
   const verdict = verdictByStatus(answer, { code, message: words || undefined })
-  // 420: the hourly, daily or monthly sending limit of the account.
+  // 420: an hourly, daily or monthly sending limit of the account.
   if (answer.status === 420) return { ...verdict, kind: 'rate_limited' }
   return code !== undefined && ofTheAccount.has(code) ? { ...verdict, kind: 'misconfigured' } : verdict
 }

@@ -1,10 +1,10 @@
-/** What a peer offers in its EHLO reply (RFC 5321 §4.1.1.1). */
+/** Extensions that a peer offers in its EHLO reply (RFC 5321 §4.1.1.1). */
 export interface Capabilities {
   /** RFC 2920. */
   readonly pipelining: boolean
   /** RFC 1870. */
   readonly size: boolean
-  /** The largest message in octets, when the peer names one. */
+  /** The peer's limit in octets, if the reply names one. */
   readonly maxSize: number | undefined
   /** RFC 6152. */
   readonly eightBitMime: boolean
@@ -14,11 +14,11 @@ export interface Capabilities {
   readonly dsn: boolean
   /** RFC 3207. */
   readonly startTls: boolean
-  /** RFC 4954 mechanisms in upper case. */
+  /** Mechanisms in upper case (RFC 4954). */
   readonly auth: readonly string[]
 }
 
-/** Reads the text of an EHLO reply; its first line is a greeting. A HELO reply has no further lines, and offers nothing. */
+/** Parses the text of an EHLO reply, whose first line is a greeting. A HELO reply has no further lines and so no extensions. */
 export function readCapabilities(text: string): Capabilities {
   const offers = new Map<string, readonly string[]>()
   for (const line of text.split('\n').slice(1)) {

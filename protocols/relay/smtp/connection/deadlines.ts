@@ -1,17 +1,17 @@
-/** How long each step of a dialog may take, in milliseconds. A deadline counts from the start of its step; no byte renews it. */
+/** Timeouts of the steps of a dialog, in milliseconds. A timeout starts with its step; received bytes do not extend it. */
 import { openingDeadlines, type OpeningDeadlines } from '../../../outbound/dial.ts'
 
 export interface Deadlines extends OpeningDeadlines {
   readonly greeting: number
   /** From a command to the end of its reply. */
   readonly command: number
-  /** For the content: `command`, and this much more for each further 16 KiB. */
+  /** Additional time for each 16 KiB of content. The base is `command`. */
   readonly bodyPer16KiB: number
   /** From the final dot to the end of its reply. */
   readonly dataEnd: number
-  /** How long an unused connection is kept. */
+  /** Time until an unused connection is closed. */
   readonly idle: number
-  /** How long the peer may take to close after QUIT. */
+  /** Time for the peer to close the connection after QUIT. */
   readonly goodbye: number
 }
 

@@ -1,4 +1,4 @@
-/** From a destination to a link that is ready for mail: connect, greeting, EHLO, TLS, AUTH, each with its time taken. */
+/** Opens a link that is ready for mail: connect, greeting, EHLO, TLS and AUTH. Measures each step. */
 import type { PeerReply, SmtpTarget } from '#core/delivery/transport.ts'
 import type { SecureNetwork } from '../../../outbound/open-connection.ts'
 import { connectFirst, permittedAddresses } from '../../../outbound/dial.ts'
@@ -11,15 +11,15 @@ import { asFailure, Failure } from '../../attempt-failure.ts'
 import { Link } from './link.ts'
 import { signIn, type TokenSource } from './sign-in.ts'
 
-/** What opening a link needs besides the destination. */
+/** Dependencies of opening a link, apart from the destination. */
 export interface HandshakeOptions extends SecureNetwork {
   readonly deadlines: Deadlines
-  /** RFC 5321 §4.1.1.1 name that we give. */
+  /** Name to send in EHLO (RFC 5321 §4.1.1.1). */
   readonly heloName: string
-  /** Whether an address and port are listened on by this very service. */
+  /** Whether this service itself listens on an address and port. */
   readonly isOwn?: ((address: string, port: number) => boolean) | undefined
   readonly tokens: TokenSource
-  /** Called after each step that went well, with its milliseconds. */
+  /** Called after each successful step, with its milliseconds. */
   readonly onStep?: ((step: Phase, detail: string, milliseconds: number) => void) | undefined
 }
 
@@ -29,11 +29,11 @@ export interface Peer {
   readonly address: string
   readonly capabilities: Capabilities
   readonly tls: TlsFacts | undefined
-  /** Milliseconds of each step of the handshake. */
+  /** Duration in milliseconds of each step of the handshake. */
   readonly milliseconds: Readonly<Record<string, number>>
 }
 
-/** Opens a link. Throws `Failure`, with nothing left open. */
+/** Opens a link. If it throws `Failure`, it has closed all sockets. */
 export async function openLink(target: SmtpTarget, options: HandshakeOptions, signal: AbortSignal): Promise<Peer> {
   const handshake = new Handshake(target, options, signal)
   try {
@@ -93,7 +93,7 @@ class Handshake {
     const { isOwn = () => false } = this.#options
     const foreign = addresses.filter((address) => !isOwn(address, this.#target.port))
     if (foreign.length > 0) return foreign
-    throw new Failure('destination_misconfigured', 'dns', 'It leads to this service itself, so that mail would go in circles.')
+    throw new Failure('destination_misconfigured', 'dns', 'The host is this service itself, which would cause a mail loop.')
   }
 
   async #greet(link: Link): Promise<void> {
@@ -102,13 +102,13 @@ class Handshake {
     this.#done('greeting', `The host answered ${greeting.code}.`)
   }
 
-  /** EHLO, and once more after STARTTLS, as what was offered in clear is void then (RFC 3207 §4.2). */
+  /** Sends EHLO, and again after STARTTLS, because extensions offered in clear text are then void (RFC 3207 §4.2). */
   async #introduce(link: Link): Promise<Capabilities> {
     const inClear = await this.#ehlo(link)
     if (this.#target.security !== 'starttls') return inClear
     if (!inClear.startTls) throw new Failure('starttls_unavailable', 'tls')
     const reply = await this.#command(link, 'STARTTLS', 'tls')
-    // RFC 3207 §4: 454 is for reasons that pass
+    // RFC 3207 §4: 454 means a temporary reason
     if (reply.code !== 220) throw refusedBy(reply, reply.code < 500 ? 'starttls_deferred' : 'starttls_unavailable', 'tls')
     await this.#secure(link)
     return this.#ehlo(link)
@@ -116,7 +116,7 @@ class Handshake {
 
   async #ehlo(link: Link): Promise<Capabilities> {
     const extended = await this.#command(link, `EHLO ${this.#options.heloName}`, 'ehlo')
-    // RFC 5321 §3.2: a server that does not know EHLO may still know HELO.
+    // RFC 5321 §3.2: a server without EHLO may still support HELO.
     const reply = extended.code >= 500 ? await this.#command(link, `HELO ${this.#options.heloName}`, 'ehlo') : extended
     if (reply.code !== 250) throw refusedBy(reply, 'ehlo_refused', 'ehlo')
     this.#done('ehlo', `The host answered ${reply.code}.`)

@@ -1,6 +1,6 @@
 /**
- * One connection as the dialog sees it: bytes out, replies in, one deadline, and one way to break. It may start plain
- * and become TLS. After a break nothing comes in and nothing goes out any more.
+ * Connection of a dialog: writes bytes, delivers replies, and has one deadline and one way to break. It may start in clear text and change
+ * to TLS. A broken link neither reads nor writes.
  */
 import type { Socket } from 'node:net'
 import type { Clock, Timer } from '#core/clock.ts'
@@ -11,13 +11,13 @@ import { ReplyParser } from './reply-parser.ts'
 
 const hidden = '(removed)'
 
-/** The events of a socket go through here to whoever holds the dialog at the moment. */
+/** Passes the events of a socket to the current holder of the dialog. */
 export class Link {
-  /** Gets each reply of the peer. An unexpected reply breaks the link. */
+  /** Receives each reply of the peer. A reply without a receiver breaks the link. */
   onReply: ((reply: PeerReply) => void) | undefined
-  /** Called once with the reason why the link broke. */
+  /** Called once with the reason when the link breaks. */
   onBroken: ((failure: Failure) => void) | undefined
-  /** The step in progress, for the report of a break. */
+  /** Current step, for the failure of a broken link. */
   phase: Phase = 'greeting'
 
   readonly #clock: Clock
@@ -39,19 +39,19 @@ export class Link {
     this.#listen(socket)
   }
 
-  /** Why the link broke; undefined while it stands. */
+  /** Reason why the link broke; undefined before. */
   get failure(): Failure | undefined {
     return this.#failure
   }
 
-  /** Texts that must not come back to us in a reply, as a hostile peer could arrange. */
+  /** Sets secrets to remove from replies, because a hostile peer could repeat them. */
   hide(secrets: readonly string[]): void {
     this.#secrets = secrets.filter((secret) => secret.length > 3)
   }
 
   /**
-   * Sets the one deadline; a later one replaces it. A single timer follows it at a distance, because starting and
-   * stopping one per step would cost more than the step.
+   * Sets the deadline and replaces the previous one. A single timer is adjusted when it fires, because a timer for each step would cost
+   * more than the step.
    */
   setDeadline(ms: number, code: AttemptErrorCode, phase: Phase): void {
     if (this.#failure !== undefined) return
@@ -61,7 +61,7 @@ export class Link {
     this.#setDue(ms)
   }
 
-  /** Nothing is going on. After the time given `onTired` is called, unless a deadline has been set by then. */
+  /** Marks the link as idle. Calls `onTired` after `ms` milliseconds, unless a deadline is set before. */
   rest(ms: number, onTired: () => void): void {
     if (this.#failure !== undefined) return
     this.onReply = undefined
@@ -69,12 +69,12 @@ export class Link {
     this.#setDue(ms)
   }
 
-  /** Sends a command or a group of them (RFC 2920 §3.1). */
+  /** Sends a command or a group of commands (RFC 2920 §3.1). */
   write(text: string): void {
     if (this.#failure === undefined) this.#socket.write(text, 'utf8')
   }
 
-  /** Sends pieces that belong together in as few system calls as can be. */
+  /** Sends pieces and a text in as few system calls as possible. */
   writeTogether(pieces: readonly Uint8Array[], last: string): void {
     if (this.#failure !== undefined) return
     this.#socket.cork()
@@ -83,14 +83,14 @@ export class Link {
     this.#socket.uncork()
   }
 
-  /** Sends a piece of content. Returns false when the next one should wait for `flushed()`. */
+  /** Sends a piece of content. If it returns false, wait for `flushed()` before the next piece. */
   writeContent(piece: Uint8Array): boolean {
     if (this.#failure !== undefined || piece.length === 0) return true
     this.#unflushed += 1
     return this.#socket.write(piece, this.#onFlushed)
   }
 
-  /** Resolves when all content has been handed to the system, or the link is broken. */
+  /** Resolves when the operating system has all content, or when the link breaks. */
   flushed(): Promise<void> {
     if (this.#unflushed === 0 || this.#failure !== undefined) return Promise.resolve()
     return new Promise((resolve) => {
@@ -98,7 +98,7 @@ export class Link {
     })
   }
 
-  /** Sends a command of the handshake and waits for its reply. Throws the failure when there is none in time. */
+  /** Sends a command of the handshake and returns its reply. Throws the failure if no reply arrives in time. */
   ask(command: string, ms: number, code: AttemptErrorCode, phase: Phase): Promise<PeerReply> {
     this.setDeadline(ms, code, phase)
     return new Promise((resolve, reject) => {
@@ -113,23 +113,23 @@ export class Link {
   }
 
   /**
-   * Gives the bare socket away for a TLS handshake. Bytes that came in clear after the last reply would otherwise be
-   * taken for the peer's protected words, so they break the link.
+   * Releases the plain socket for a TLS handshake. Breaks the link if clear-text bytes follow the last reply, because an attacker could
+   * pass them off as protected replies.
    */
   release(): Socket | undefined {
-    if (!this.#parser.empty) this.break(new Failure('protocol_error', 'tls', 'There were more bytes after the reply to STARTTLS.'))
+    if (!this.#parser.empty) this.break(new Failure('protocol_error', 'tls', 'The host sent data after the reply to STARTTLS.'))
     if (this.#failure !== undefined) return undefined
     this.#ignore(this.#socket)
     return this.#socket
   }
 
-  /** Goes on over another socket, which is TLS over the first. */
+  /** Continues on a TLS socket over the first one. */
   adopt(socket: Socket): void {
     this.#socket = socket
     this.#listen(socket)
   }
 
-  /** Ends the connection politely; the peer gets a moment to close it. */
+  /** Sends QUIT and waits for the peer to close the connection. */
   quit(goodbyeMs: number): void {
     if (this.#failure !== undefined) return
     this.onReply = () => undefined
@@ -137,7 +137,7 @@ export class Link {
     this.setDeadline(goodbyeMs, 'connection_lost', 'final')
   }
 
-  /** Ends the connection at once and passes the reason to the holder. Only the first reason counts. */
+  /** Closes the connection immediately and reports the reason to the holder. Only the first reason counts. */
   break(failure: Failure): void {
     if (this.#failure !== undefined) return
     this.#failure = failure
@@ -155,7 +155,7 @@ export class Link {
 
   #ignore(socket: Socket): void {
     socket.off('data', this.#onData).off('error', this.#onError).off('end', this.#onEnd).off('close', this.#onEnd)
-    // An error that comes now has no listener, but must not end the process.
+    // A later error has no other listener, and must not end the process.
     socket.on('error', () => undefined)
   }
 
@@ -175,7 +175,7 @@ export class Link {
     if (this.#failure !== undefined) return
     if (this.onReply !== undefined) return this.onReply(this.#secrets.length === 0 ? reply : this.#withoutSecrets(reply))
     if (reply.code === 421) return this.break(new Failure('peer_closing', this.phase, undefined, reply))
-    this.break(new Failure('protocol_error', this.phase, 'A reply came that nothing had asked for.'))
+    this.break(new Failure('protocol_error', this.phase, 'The host sent a reply without a command.'))
   }
 
   #withoutSecrets(reply: PeerReply): PeerReply {

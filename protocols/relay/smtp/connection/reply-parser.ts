@@ -1,4 +1,4 @@
-/** RFC 5321 §4.2 replies from bytes, as they come in. Everything is bounded, since the peer may be hostile. */
+/** Parses replies (RFC 5321 §4.2) from received bytes. All sizes are limited, because the peer may be hostile. */
 import type { PeerReply } from '#core/delivery/transport.ts'
 
 const maxLineOctets = 4096
@@ -11,7 +11,7 @@ const space = 32
 const hyphen = 45
 const dot = 46
 
-/** Collects lines to replies. After it has reported a problem it must not be used again. */
+/** Assembles lines to replies. Must not be used after it has reported a problem. */
 export class ReplyParser {
   #partial: Buffer | undefined
   #code = 0
@@ -20,12 +20,12 @@ export class ReplyParser {
   #enhanced: string | undefined
   #text = ''
 
-  /** True when no line or reply is half done. */
+  /** True if there is no incomplete line or reply. */
   get empty(): boolean {
     return this.#partial === undefined && this.#lines === 0
   }
 
-  /** Takes bytes and calls `onReply` for each reply that they complete. Returns what is wrong with them, if anything. */
+  /** Parses bytes and calls `onReply` for each complete reply. Returns the problem with the bytes, if any. */
   push(chunk: Buffer, onReply: (reply: PeerReply) => void): string | undefined {
     const data = this.#partial === undefined ? chunk : Buffer.concat([this.#partial, chunk])
     let start = 0
@@ -70,7 +70,7 @@ export class ReplyParser {
   }
 }
 
-/** The three digits, or 0 when they are none: RFC 5321 §4.2.1 knows first digits from 2 to 5. */
+/** Returns the reply code, or 0 if there is no valid one. RFC 5321 §4.2.1 allows first digits from 2 to 5. */
 function readCode(data: Buffer, start: number, end: number): number {
   if (end - start < 3) return 0
   const first = (data[start] ?? 0) - 48
@@ -80,7 +80,7 @@ function readCode(data: Buffer, start: number, end: number): number {
   return first * 100 + second * 10 + third
 }
 
-/** Servers repeat the enhanced code on each line of a reply. */
+/** Removes the enhanced code, which servers repeat on each line of a reply. */
 function withoutPrefix(text: string, enhanced: string): string {
   if (text === enhanced) return ''
   return text.startsWith(enhanced) && text.charCodeAt(enhanced.length) === space ? text.slice(enhanced.length + 1) : text
@@ -88,7 +88,7 @@ function withoutPrefix(text: string, enhanced: string): string {
 
 const enhancedStart = /^[245]\.\d{1,3}\.\d{1,3}(?= |$)/
 
-/** RFC 3463 §2 code at the start of a text; only one of the reply's own class counts (RFC 2034 §4). */
+/** Returns the enhanced code (RFC 3463 §2) at the start of a text, if its class is that of the reply (RFC 2034 §4). */
 function readEnhanced(text: string, code: number): string | undefined {
   if (text.charCodeAt(1) !== dot) return undefined
   const found = enhancedStart.exec(text)?.[0]

@@ -1,21 +1,21 @@
-/** RFC 4954 AUTH with PLAIN (RFC 4616) or LOGIN, whichever the peer offers, or with XOAUTH2 where access tokens replace a password. */
+/** Signs in with AUTH (RFC 4954): PLAIN (RFC 4616) or LOGIN, depending on the peer, or XOAUTH2 with access tokens instead of a password. */
 import { isLoopbackAddress } from '#core/outbound/address-guard.ts'
 import type { PeerReply, SmtpTarget } from '#core/delivery/transport.ts'
 import type { OAuth2Grant } from '#core/routing/destinations/oauth2.ts'
 import { Failure } from '../../attempt-failure.ts'
 import type { Link } from './link.ts'
 
-/** Where access tokens come from. */
+/** Source of access tokens. */
 export interface TokenSource {
-  /** `kept` means that it was had before, so that it may have been revoked meanwhile. Throws `Failure`. */
+  /** Returns a token. `kept`: it was cached, so it may have been revoked. Throws `Failure`. */
   get(grant: OAuth2Grant): Promise<{ readonly token: string; readonly kept: boolean }>
-  /** The peer has refused this token. */
+  /** Drops a token that the peer refused. */
   discard(grant: OAuth2Grant, token: string): void
 }
 
-/** The peer as it is known when it is signed in to. */
+/** Properties of the peer before the sign-in. */
 export interface SignInOptions {
-  /** Mechanisms in upper case. */
+  /** Offered mechanisms in upper case. */
   readonly offered: readonly string[]
   readonly address: string
   readonly tokens: TokenSource
@@ -24,19 +24,22 @@ export interface SignInOptions {
 
 type Ask = (line: string) => Promise<PeerReply>
 
-// RFC 4954 §4: a longer initial response must not be put on the command line.
+// RFC 4954 §4: a longer initial response does not fit on the command line.
 const maxInitialResponse = 500
 
 const base64 = (text: string): string => Buffer.from(text).toString('base64')
 
-/** Signs in when the destination has a user name. Throws `Failure`; no password or token is in it, whatever the peer said. */
+/**
+ * Signs in if the destination has a user name, and returns the mechanism. Throws `Failure`, which never contains a password or token, even
+ * if the peer repeats it.
+ */
 export async function signIn(link: Link, target: SmtpTarget, options: SignInOptions): Promise<string | undefined> {
   const { offered, address, commandMs } = options
   if (!target.username) return undefined
   if (target.security === 'none' && !isLoopbackAddress(address)) throw new Failure('auth_needs_tls', 'auth')
   const ask: Ask = (line) => link.ask(`${line}\r\n`, commandMs, 'command_timeout', 'auth')
   if (target.oauth2) {
-    if (!offered.includes('XOAUTH2')) throw new Failure('auth_unavailable', 'auth', 'It does not offer XOAUTH2.')
+    if (!offered.includes('XOAUTH2')) throw new Failure('auth_unavailable', 'auth', 'The host does not offer XOAUTH2.')
     await bearerDialog(ask, link, target.username, target.oauth2, options.tokens)
     return 'XOAUTH2'
   }
@@ -54,14 +57,14 @@ export async function signIn(link: Link, target: SmtpTarget, options: SignInOpti
   return 'LOGIN'
 }
 
-/** A mechanism of one response, given at once where it is short enough. */
+/** Runs a mechanism with one response. Sends the response with the command if it is short enough. */
 async function respond(ask: Ask, mechanism: string, response: string): Promise<PeerReply> {
   if (response.length <= maxInitialResponse) return ask(`AUTH ${mechanism} ${response}`)
   demand(await ask(`AUTH ${mechanism}`), 334)
   return ask(response)
 }
 
-/** A token that was kept and is refused is replaced once, over the same link. */
+/** Runs XOAUTH2. Replaces a refused cached token once, over the same link. */
 async function bearerDialog(ask: Ask, link: Link, username: string, grant: OAuth2Grant, tokens: TokenSource): Promise<void> {
   const secrets: string[] = []
   for (let first = true; ; first = false) {
@@ -70,7 +73,7 @@ async function bearerDialog(ask: Ask, link: Link, username: string, grant: OAuth
     secrets.push(response, token)
     link.hide(secrets)
     let reply = await respond(ask, 'XOAUTH2', response)
-    // What is wrong comes as a challenge, and the refusal only after an empty answer to that.
+    // The peer sends the problem as a challenge, and refuses only after an empty response.
     if (reply.code === 334) reply = await ask('')
     if (reply.code === 235) return
     if (reply.code === 535) tokens.discard(grant, token)
@@ -83,5 +86,5 @@ function demand(reply: PeerReply, code: number): void {
   if (reply.code === 421) throw new Failure('peer_closing', 'auth', undefined, reply)
   if (reply.code >= 500) throw new Failure('auth_failed', 'auth', `(${reply.code})`, reply)
   if (reply.code >= 400) throw new Failure('auth_deferred', 'auth', `(${reply.code})`, reply)
-  throw new Failure('protocol_error', 'auth', `It answered AUTH with ${reply.code}.`, reply)
+  throw new Failure('protocol_error', 'auth', `The host answered AUTH with ${reply.code}.`, reply)
 }

@@ -1,12 +1,12 @@
-/** One call of `deliver` on its way through the pool, until its one report. */
+/** A call of `deliver`, from the pool to its report. */
 import type { AttemptReport, DeliveryJob, SmtpTarget } from '#core/delivery/transport.ts'
 
-/** Whoever holds a delivery at the moment, and can let go of it. */
+/** Current holder of a delivery, which can abort it. */
 export interface DeliveryHolder {
   abort(delivery: Delivery): void
 }
 
-/** A job with its way back. Settled exactly once. */
+/** A job and the callback for its report. It is settled exactly once. */
 export class Delivery {
   readonly target: SmtpTarget
   readonly job: DeliveryJob
@@ -14,7 +14,7 @@ export class Delivery {
   readonly submittedAt: number
   /** Called when the job's signal fires. */
   holder: DeliveryHolder | undefined
-  /** The first link was found dead; this delivery takes a new one, and no third. */
+  /** The first link was closed. The delivery has moved to a new link, and cannot move again. */
   retried = false
 
   readonly #resolve: (report: AttemptReport) => void
@@ -33,7 +33,7 @@ export class Delivery {
     return this.#settled
   }
 
-  /** The start of the attempt is recorded once, even when a second link is taken for it. */
+  /** Records the start of the attempt once, even if a second link is used. */
   recordStart(): Promise<void> {
     this.#recorded ??= this.job.beforeFinalDot()
     return this.#recorded

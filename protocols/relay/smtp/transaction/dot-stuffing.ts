@@ -1,6 +1,6 @@
 /**
- * RFC 5321 §4.5.2 transparency for content that is sent after DATA. Content is CRLF-clean by promise; should it not be,
- * no peer, however it reads line ends, may see an end of data that is not ours: every dot after a CR or an LF is doubled.
+ * Transparency of content after DATA (RFC 5321 §4.5.2). Content should have only CRLF line ends. If it does not, every dot after a CR or an
+ * LF is doubled, so that no peer can find an end of data before ours, however it reads line ends.
  */
 
 const lineFeed = 10
@@ -12,13 +12,13 @@ const afterReturn = Buffer.from('\r.')
 const endOnOwnLine = '.\r\n'
 const endAfterLine = '\r\n.\r\n'
 
-/** Doubles dots over any split of one message into chunks. */
+/** Doubles dots in a message that is split into chunks at any position. */
 export class DotStuffer {
   // The start of the data is the start of a line.
   #beforeLast = carriageReturn
   #last = lineFeed
 
-  /** The chunk as it must be sent: the very same when there is nothing to double. */
+  /** Returns the chunk to send. It is the same object if no dot must be doubled. */
   stuff(chunk: Uint8Array): Uint8Array {
     const bytes = Buffer.isBuffer(chunk) ? chunk : Buffer.from(chunk.buffer, chunk.byteOffset, chunk.byteLength)
     const length = bytes.length
@@ -30,7 +30,7 @@ export class DotStuffer {
     return doubled(bytes, leads)
   }
 
-  /** What must follow the content: the final dot, after a CRLF when the content did not end in one. */
+  /** Returns the end of the data: the final dot, after a CRLF unless the content ends with one. */
   end(): string {
     return this.#beforeLast === carriageReturn && this.#last === lineFeed ? endOnOwnLine : endAfterLine
   }
@@ -40,7 +40,7 @@ function isLineEnd(byte: number): boolean {
   return byte === lineFeed || byte === carriageReturn
 }
 
-/** One pass of plain loops: searching again from dot to dot would cost too much where every line has one. */
+/** Copies with plain loops, because a search from dot to dot is slow if every line has one. */
 function doubled(bytes: Buffer, leads: boolean): Buffer {
   const out = Buffer.allocUnsafe(bytes.length + countDots(bytes, leads))
   let at = 0

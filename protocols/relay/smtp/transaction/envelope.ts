@@ -1,29 +1,29 @@
-/** What is said to a peer about one message before its content, and what is not worth saying because the peer cannot take it. */
+/** Plans the commands before the content of a message, and refuses recipients that the peer cannot accept. */
 import type { DeliveryJob, PeerReply, RecipientReport } from '#core/delivery/transport.ts'
 import type { Capabilities } from '../connection/capabilities.ts'
 import { messageNotice, recipientNotice } from './delivery-notice.ts'
 
-/** The commands for one message to one peer. */
+/** Commands of a message for a peer. */
 export interface Envelope {
-  /** Complete with CRLF. */
+  /** MAIL command with CRLF. */
   readonly mail: string
-  /** Complete RCPT commands. */
+  /** RCPT commands with CRLF. */
   readonly rcpt: readonly string[]
-  /** For each of them, its place in the job's list. */
+  /** For each RCPT command, the index of the recipient in the job. */
   readonly places: readonly number[]
-  /** By place: recipients that were decided without asking the peer. */
+  /** Reports of recipients refused without a command, by index. */
   readonly reports: (RecipientReport | undefined)[]
 }
 
-const tooBig = ownRefusal(552, '5.3.4', 'Not sent: the message is larger than the host takes.')
-const needsUtf8 = ownRefusal(553, '5.6.7', 'Not sent: the host does not offer SMTPUTF8, which this message or address needs.')
-const unfit = ownRefusal(553, '5.1.3', 'Not sent: the address cannot be put into an SMTP command.')
+const tooBig = ownRefusal(552, '5.3.4', 'Not sent: the message exceeds the size limit of the host.')
+const needsUtf8 = ownRefusal(553, '5.6.7', 'Not sent: the host does not offer SMTPUTF8, which this message or address requires.')
+const unfit = ownRefusal(553, '5.1.3', 'Not sent: the address is not valid in an SMTP command.')
 
-// Whatever could end a command or a path early. Addresses were checked long ago; this is the last door.
+// Characters that could end a command or a path early. Addresses were validated earlier; this is the last check.
 const unfitCharacters = /[\u0000-\u0020\u007f<>]/
 const beyondAscii = /[^\u0000-\u007f]/
 
-/** Decides the commands. When no recipient is left, nothing is to be sent. */
+/** Plans the commands. If `rcpt` is empty, there is nothing to send. */
 export function planEnvelope(job: DeliveryJob, offered: Capabilities): Envelope {
   const reports: (RecipientReport | undefined)[] = []
   const forAll = refusalForAll(job, offered)

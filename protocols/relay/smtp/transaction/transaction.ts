@@ -1,6 +1,6 @@
 /**
- * One message over one link (RFC 5321 §3.3), driven by the replies: no promise per command, since this is where the
- * time of a busy relay goes. It knows at every instant which recipients the peer may already have taken.
+ * Sends a message over a link (RFC 5321 §3.3), driven by replies. It has no promise for each command, because this is the hot path of the
+ * relay. At any time it knows which recipients the peer may have accepted.
  */
 import type { DeliveryJob, PeerReply, RecipientVerdict } from '#core/delivery/transport.ts'
 import type { Capabilities } from '../connection/capabilities.ts'
@@ -13,33 +13,33 @@ import { Failure } from '../../attempt-failure.ts'
 import type { Link } from '../connection/link.ts'
 import { isOfSender } from './sender-refusal.ts'
 
-/** What is true of the link after a transaction: ready, ready after RSET, or of no use. */
+/** State of the link after a transaction: ready, ready after RSET, or unusable. */
 export type Aftermath = 'ready' | 'reset' | 'unusable'
 
-/** The session as a transaction sees it. */
+/** Interface of the session for a transaction. */
 export interface TransactionHost {
   readonly link: Link
   readonly capabilities: Capabilities
   readonly deadlines: Deadlines
   now(): number
-  /** Commands of a next message that may follow the final dot at once, or nothing. */
+  /** Returns the commands of the next message to send with the final dot, or an empty string. */
   ride(): string
-  /** All is known about this transaction. */
+  /** Called with the final outcome of the transaction. */
   finished(transaction: Transaction, aftermath: Aftermath): void
 }
 
 type Stage = 'reset' | 'mail' | 'rcpt' | 'data' | 'body' | 'final' | 'over'
 
-/** Up to this size content is collected and leaves in one piece with its final dot. */
+/** Content up to this size is collected and sent in one piece with its final dot. */
 const maxWholeOctets = 64 * 1024
 
 export class Transaction {
   readonly delivery: Delivery
   readonly job: DeliveryJob
   readonly envelope: Envelope
-  /** The link had carried a message before. */
+  /** The link has sent a message before. */
   readonly reused: boolean
-  /** Why the dialog ended early, if it did. */
+  /** Reason why the dialog ended early, if it did. */
   error: Failure | undefined
   /** Milliseconds on the monotonic clock when each stage ended. */
   readonly times = { begun: 0, mail: 0, rcpt: 0, data: 0, body: 0 }
@@ -60,12 +60,12 @@ export class Transaction {
     this.reused = reused
   }
 
-  /** True until the peer has answered anything: the same attempt may then be made over another link. */
+  /** True until the first reply of the peer. Until then, another link can repeat the attempt. */
   get untouched(): boolean {
     return this.#stage === 'reset' || this.#stage === 'mail'
   }
 
-  /** Begins, and returns what to write: all up to DATA where the peer takes pipelining, else the first command. */
+  /** Starts the transaction and returns the text to write: all commands up to DATA with pipelining, otherwise the first command. */
   begin(resetFirst: boolean): string {
     const { mail, rcpt } = this.envelope
     this.times.begun = this.#host.now()
@@ -75,12 +75,12 @@ export class Transaction {
     return `${resetFirst ? 'RSET\r\n' : ''}${mail}${rcpt.length === 1 ? rcpt[0] : rcpt.join('')}DATA\r\n`
   }
 
-  /** Its replies are the next to come. */
+  /** Called when the next replies belong to this transaction. */
   awaitReplies(): void {
     this.#expect('mail')
   }
 
-  /** Takes the next reply. */
+  /** Processes the next reply. */
   reply(reply: PeerReply): void {
     if (reply.code === 421) return this.#host.link.break(new Failure('peer_closing', this.#phase(), undefined, reply))
     if (this.#stage === 'mail') return this.#onMail(reply)
@@ -91,13 +91,13 @@ export class Transaction {
     if (this.#stage === 'reset') this.#onReset(reply)
   }
 
-  /** The link is gone. What was not decided is transient, or unknown when the final dot was on its way. */
+  /** Handles a broken link. Undecided recipients are transient, or unknown if the final dot was sent. */
   broken(failure: Failure): void {
     if (this.#stage === 'over') return
     this.error = failure
     const handedOver = this.#stage === 'final' && failure.reply === undefined
     this.#stage = 'over'
-    // After a refused MAIL many servers close without a word about the commands behind it.
+    // After a refused MAIL, many servers close the connection without replies to the later commands.
     if (this.#refusedAtMail) return this.#finishRefused('unusable')
     for (const place of this.#accepted) this.#report(place, handedOver ? 'unknown' : 'transient', failure.reply)
     for (const place of this.envelope.places) if (!this.envelope.reports[place]) this.#report(place, 'transient', failure.reply)
@@ -157,7 +157,7 @@ export class Transaction {
     this.#decide(reply, 'reset')
   }
 
-  /** The peer takes data although it has refused everyone: RFC 2920 §3.1 wants a lone dot, which delivers nothing. */
+  /** Ends the data with a lone dot, which delivers nothing (RFC 2920 §3.1). The peer accepts DATA although it refused all recipients. */
   #sendNothing(): void {
     this.#stage = 'final'
     this.#host.link.write('.\r\n')
@@ -170,7 +170,7 @@ export class Transaction {
     this.#decide(reply, 'ready')
   }
 
-  /** A refusal in the middle of the content. The peer may still be reading, so the link cannot be used again. */
+  /** Handles a refusal during the content. The peer may still be reading, so the link cannot be used again. */
   #onEarly(reply: PeerReply): void {
     if (classOf(reply) < 4) return this.#garbage(reply)
     this.#decide(reply, 'unusable')
@@ -218,7 +218,7 @@ export class Transaction {
     } catch {
       return this.#drop('content_failed')
     }
-    // The dot goes only after the system has taken all before it, so that "the dot was written" says what it means.
+    // The dot follows only after the system has accepted all earlier content, so that a written dot means a complete message.
     await link.flushed()
     await this.#endWhenDurable([], stuffer)
   }
@@ -240,7 +240,7 @@ export class Transaction {
     this.#expect('final')
   }
 
-  /** The record of the start is made while the envelope travels; the final dot waits for it. */
+  /** Records the start while the envelope is sent. The final dot waits for the record. */
   #askForDurability(): void {
     this.#durable = this.delivery.recordStart()
     this.#durable.then(
@@ -250,7 +250,7 @@ export class Transaction {
   }
 
   #verdictAtRcpt(reply: PeerReply): RecipientVerdict {
-    // RFC 5321 §4.5.3.1.10: a plain 552 after others were taken may mean "too many for one message".
+    // RFC 5321 §4.5.3.1.10: a plain 552 after accepted recipients may mean too many recipients for one message.
     if (reply.code === 552 && this.#accepted.length > 0 && (reply.enhanced ?? '5.5.3') === '5.5.3') return 'transient'
     return verdictOf(reply)
   }
@@ -285,7 +285,7 @@ export class Transaction {
   }
 
   #garbage(reply: PeerReply): void {
-    this.#drop('protocol_error', `It answered ${reply.code} where that has no meaning.`)
+    this.#drop('protocol_error', `The reply ${reply.code} is not valid here.`)
   }
 
   #drop(code: AttemptErrorCode, detail?: string): void {
