@@ -1,11 +1,14 @@
-/** How values lie in LevelDB: one byte of kind, eight bytes of version, then the payload. */
+/** Layout of stored values in all engines: one byte of kind, eight bytes of version, then the payload. */
 import type { Bytes } from '../kv.ts'
 
-/** The value itself, a counter, where in the value log it stands, which object it is, or that it is the sum of parts that lie elsewhere. */
+/**
+ * `inline`: the value. `pointer`: a place in the value log. `object`: an object. `…InParts`: the value is the sum of parts, which are
+ * separate rows.
+ */
 export const kinds = { inline: 0, counter: 1, pointer: 2, object: 3, counterInParts: 4, talliesInParts: 5 } as const
 const headerBytes = 9
 
-/** Where a large value stands: segment number, offset, length and CRC-32. */
+/** Location of a large value: segment number, offset, length and CRC-32. */
 export interface Pointer {
   readonly segment: number
   readonly offset: number
@@ -13,9 +16,9 @@ export interface Pointer {
   readonly crc: number
 }
 
-/** A large value that stands apart from the database. */
+/** A large value stored outside the database. */
 export interface ObjectPlace {
-  /** 16 octets that no other object has. */
+  /** 16 random octets. */
   readonly id: Bytes
   readonly size: number
   /** 32 octets. */
@@ -40,7 +43,7 @@ export function sealCounter(version: bigint, value: number): Bytes {
   return stored
 }
 
-/** Of a counter, or of counts by name. */
+/** `isTally`: parts of counts by name; otherwise parts of a counter. */
 export const sealParts = (isTally: boolean, version: bigint): Bytes =>
   header(isTally ? kinds.talliesInParts : kinds.counterInParts, version, 0)
 
@@ -74,10 +77,10 @@ export function sealObject(version: bigint, { id, size, sha256 }: ObjectPlace): 
   return stored
 }
 
-/** Also of the first octets of what is stored: see `objectHeadBytes`. */
+/** Also accepts the first octets of a stored value; see `objectHeadBytes`. */
 export const objectIdOf = (stored: Bytes): Bytes => stored.subarray(headerBytes, objectHeadBytes)
 
-/** As many octets tell kind, version, the number of a counter, and which object it is. */
+/** Length of the head of a stored value. It contains the kind, the version, and the number of a counter or the id of an object. */
 export const objectHeadBytes = headerBytes + 16
 
 export const objectOf = (stored: Bytes): ObjectPlace => ({
@@ -86,7 +89,7 @@ export const objectOf = (stored: Bytes): ObjectPlace => ({
   sha256: stored.subarray(headerBytes + 20, headerBytes + 52),
 })
 
-/** The version that was written last, in halves: a write gives many values the same, and taking a big integer apart is slow. */
+/** The latest version in halves. A write gives many values the same version, and splitting a big integer is slow. */
 let halves = { version: 0n, high: 0, low: 0 }
 
 function header(kind: number, version: bigint, payloadBytes: number): Buffer {

@@ -1,24 +1,24 @@
-/** Writes that wait at the same moment become durable together: one group after the other, in order of arrival. */
+/** Collects writes into groups. Each group becomes durable in one step; groups follow each other in order of arrival. */
 import { StoreFailure, type Write, type WriteResult } from '../kv.ts'
 import type { GroupSize } from './group.ts'
 
-/** What became durable at once. */
+/** A durable group. */
 export interface CommittedGroup extends GroupSize {
-  /** Atomic writes, those that were refused among them. */
+  /** Number of atomic writes, including refused writes. */
   readonly writes: number
   readonly milliseconds: number
 }
 
-/** The outcome of one group, once it is durable. */
+/** Outcome of a durable group. */
 export interface Committed {
   readonly results: readonly WriteResult[]
   readonly size: GroupSize
 }
 
 export interface GroupOptions {
-  /** Is notified of the first failure of the medium, after which nothing is acknowledged any more. */
+  /** Is called once, at the first failure of the storage. No later write is acknowledged. */
   readonly onFailure?: (error: StoreFailure) => void
-  /** Is notified of every group commit. */
+  /** Is called after each group commit. */
   readonly onGroup?: (group: CommittedGroup) => void
 }
 
@@ -37,14 +37,14 @@ export class GroupCommit {
   #failure: StoreFailure | undefined
   #isClosing = false
 
-  /** `commit` makes a group durable, of at most `maxWrites`; when it throws, the medium has failed for good. */
+  /** `commit` makes a group of at most `maxWrites` writes durable. If it throws, the storage has failed permanently. */
   constructor(commit: (writes: readonly Write[]) => Promise<Committed>, options: GroupOptions, maxWrites = Infinity) {
     this.#commit = commit
     this.#options = options
     this.#maxWrites = maxWrites
   }
 
-  /** Those that no group has taken yet. */
+  /** Number of writes that are not in a group yet. */
   get waiting(): number {
     return this.#pending.length
   }
@@ -58,14 +58,14 @@ export class GroupCommit {
     return promise
   }
 
-  /** Refuses later writes; resolves when those before are done. */
+  /** Refuses later writes. Resolves when all earlier writes are done. */
   async close(): Promise<void> {
     this.#isClosing = true
     await this.#flushing
   }
 
   async #flush(): Promise<void> {
-    await new Promise(setImmediate) // let everything that arrived with this turn of the event loop join
+    await new Promise(setImmediate) // all writes of this turn of the event loop join the group
     while (this.#pending.length > 0) {
       const group = this.#take()
       const began = performance.now()
@@ -80,7 +80,7 @@ export class GroupCommit {
       }
       this.#options.onGroup?.({ writes: group.length, milliseconds: performance.now() - began, ...size })
     }
-    this.#flushing = undefined // in the same tick as the loop's last look, so that no write is left waiting
+    this.#flushing = undefined // in the same tick as the last check of the loop, so that no write waits without a flush
   }
 
   #take(): Pending[] {
@@ -89,7 +89,7 @@ export class GroupCommit {
     return group
   }
 
-  /** What no group has taken is known not to be written. */
+  /** Writes outside the group are certainly unwritten, so their failure is never undecided. */
   #fail(cause: unknown, group: readonly Pending[]): void {
     const failure = cause instanceof StoreFailure ? cause : new StoreFailure('The store could not write; the process must end.', { cause })
     this.#failure = failure.isUndecided ? new StoreFailure(failure.message, { cause: failure }) : failure

@@ -1,13 +1,13 @@
 /**
- * Turns the writes that share one disk sync into one LevelDB batch: checks and counters are evaluated in order of
- * arrival against what the group itself has changed so far.
+ * Turns the writes of a group into one batch. Evaluates checks and counters in order of arrival, against stored values and earlier writes
+ * of the group.
  */
 import { joined, lengthOf, type Bytes, type Setting, type Tally, type Write, type WriteResult } from '../kv.ts'
 import { addNames, decodeCounts, encodeCounts, foldSubjects, type Counts } from '../tally.ts'
 import { keyName } from '../tuple.ts'
 import { counterOf, kindOf, kinds, payloadOf, seal, sealCounter, sealPointer, versionOf, type Pointer } from './codec.ts'
 
-/** Synchronous look-up of what is stored. */
+/** Looks up a stored value synchronously. */
 export type Look = (key: Bytes) => Bytes | undefined
 
 export interface Operation {
@@ -18,7 +18,7 @@ export interface Operation {
   readonly isCold?: true | undefined
 }
 
-/** A value that stands apart, and its place among the operations, to be filled in once it is known where the value stands. */
+/** A value that is stored separately. Its operation is completed as soon as the location of the value exists. */
 export interface LargeValue {
   readonly setting: Setting
   readonly key: Bytes
@@ -27,20 +27,20 @@ export interface LargeValue {
   readonly operation: Operation
 }
 
-/** The outcome of a group before it is on disk. */
+/** Outcome of a group that is not written yet. */
 export interface Plan {
   readonly results: readonly WriteResult[]
   readonly operations: Operation[]
-  /** Values that go to where large ones stand first. */
+  /** Values to write to the storage of large values before the batch. */
   readonly large: readonly LargeValue[]
   readonly version: bigint
 }
 
-/** How much a plan writes. */
+/** Size of a plan. */
 export interface GroupSize {
-  /** Rows that are set or deleted, without those that a group writes about itself. */
+  /** Rows that are set or deleted, without rows that an engine adds about the group. */
   readonly rows: number
-  /** Octets of their keys and values; a large value counts once, although it stands in the value log. */
+  /** Octets of keys and values. A large value counts once, although the value log contains it. */
   readonly bytes: number
 }
 
@@ -50,17 +50,17 @@ interface Counter {
   changed: boolean
 }
 
-/** A value of counts that the group adds to. */
+/** A value of counts that the group changes. */
 interface Tallied {
   readonly key: Bytes
   readonly counts: Counts
   readonly maxSubjects: number | undefined
 }
 
-/** What the writes of the group so far have changed. */
+/** Changes by earlier writes of the group. */
 interface Changes {
   readonly look: Look
-  /** Versions of keys; not kept when no later write could check them. */
+  /** Versions of changed keys. Undefined if no later write of the group can check them. */
   readonly versions: Map<string, bigint | undefined> | undefined
   readonly counters: Map<string, Counter>
   readonly tallied: Map<string, Tallied>
@@ -86,7 +86,7 @@ export function planGroup(writes: readonly Write[], look: Look, lastVersion: big
       continue
     }
     results.push({ ok: true, version: ++version })
-    let sealedNothing: Bytes | undefined // index rows have no value, and there are many of them
+    let sealedNothing: Bytes | undefined // many index rows without a value share this
     for (const key of write.deletes) {
       operations.push({ type: 'del', key, value: nothing })
       forget(key, changes)
@@ -118,7 +118,7 @@ export function planGroup(writes: readonly Write[], look: Look, lastVersion: big
   return { results, operations, large, version }
 }
 
-/** Fills in the operations of a plan's large values. */
+/** Completes the operations of large values. */
 export function pointTo(large: readonly LargeValue[], pointers: readonly Pointer[]): void {
   for (const [i, { operation, version }] of large.entries()) {
     const pointer = pointers[i]
@@ -142,7 +142,7 @@ function failedCheck(write: Write, { look, versions }: Changes): WriteResult | u
   return undefined
 }
 
-/** Counters have no version that could be checked. */
+/** Returns undefined for a counter: counters have no version to check. */
 const versionAt = (stored: Bytes | undefined): bigint | undefined =>
   stored && kindOf(stored) !== kinds.counter ? versionOf(stored) : undefined
 

@@ -1,4 +1,4 @@
-/** What all rows of a store come to, whichever engine keeps them: copies are compared by it. */
+/** Digest over all rows of a store, independent of the engine. It proves that a copy equals its source. */
 import { createHash } from 'node:crypto'
 import { kinds } from './codec.ts'
 import type { SnapshotRow } from './snapshot.ts'
@@ -9,10 +9,10 @@ export interface RowDigest {
   readonly digest: string
 }
 
-/** The keys of an engine's own lie behind all others. */
+/** First octet of internal keys of an engine. They sort after all other keys. */
 const ownPrefix = 0xff
 
-/** Over keys, versions and values in order, without the rows of an engine's own. */
+/** Digest over keys, versions and values in key order. Internal rows of an engine do not count. */
 export class RowSum {
   readonly #sum = createHash('sha256')
   readonly #head = Buffer.alloc(17)
@@ -29,7 +29,7 @@ export class RowSum {
     this.#rows++
   }
 
-  /** The same rows, added as they are read. */
+  /** Returns the same rows and adds each one as it passes. */
   async *passing(rows: AsyncIterable<SnapshotRow>): AsyncGenerator<SnapshotRow> {
     for await (const row of rows) {
       this.add(row)
@@ -37,7 +37,7 @@ export class RowSum {
     }
   }
 
-  /** Once. */
+  /** Call it only once. */
   digest(): RowDigest {
     return { rows: this.#rows, digest: this.#sum.digest('hex') }
   }

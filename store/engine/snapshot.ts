@@ -1,18 +1,18 @@
-/** What a snapshot of the whole store consists of, whichever engine keeps it. */
+/** Content of a snapshot of the whole store, for all engines. */
 import type { Bytes } from '../kv.ts'
 
-/** A row for a backup. `large`: a value that stands apart; `same`: it has not changed since an earlier backup, and is left out. */
+/** A row for a backup. `large`: a value stored separately. `same`: unchanged since an earlier backup, without its value. */
 export interface SnapshotRow {
   readonly kind: 'inline' | 'large' | 'same'
   readonly key: Bytes
   readonly version: bigint
-  /** As it is stored, or the value of `large`; empty for `same`. */
+  /** The stored form of the value; for `large`, the value itself; for `same`, empty. */
   readonly body: Bytes
 }
 
-/** To be disposed; until then it holds the space of what was deleted meanwhile. */
+/** Dispose it after use: until then it keeps the space of deleted values occupied. */
 export interface StoreSnapshot extends AsyncDisposable {
-  /** Of the last write in it. */
+  /** Version of the last write in the snapshot. */
   readonly version: bigint
   readonly rows: AsyncIterable<SnapshotRow>
 }

@@ -1,39 +1,42 @@
-/** The ordered map as a daemon keeps it: what an engine does beside reading and writing. */
+/** The ordered map of a daemon: `Kv` with the maintenance functions of an engine. */
 import type { Daemons } from '../daemons/daemons.ts'
 import type { Kv } from '../kv.ts'
 import type { StoreSnapshot } from './snapshot.ts'
 
-/** Waits when the work so far was enough for a while. */
+/** Pauses the work after each share of it, so that other work can proceed. */
 export type Rest = () => Promise<void> | void
 
-/** Something damaged, in one sentence. */
+/** A damage, described in one sentence. */
 export interface Damage {
   readonly sentence: string
-  /** What was damaged is not in use any more, and its rows may be wrong all the same. */
+  /** The damaged file is no longer in use, but rows from it may still be wrong. */
   readonly isGone: boolean
-  /** It is of a large value, which every reader compares with its checksum. */
+  /** The damage is in a large value. Each read compares large values with their checksums. */
   readonly isOfValue?: true
 }
 
 export interface StoreKv extends Kv {
-  /** All daemons at the store. */
+  /** All daemons that share the store. */
   readonly daemons: Daemons
-  /** Writes that wait for the next group; many of them mean that the medium cannot keep up. */
+  /** Number of writes that wait for a group. If it stays high, the storage is too slow. */
   readonly waitingWrites: number
-  /** Numbers of group commits that are missing although later ones were there: what was acknowledged was lost. */
+  /** Numbers of group commits that were acknowledged and then lost, although later groups exist. */
   readonly missingGroups: readonly number[]
-  /** Damage found so far. */
+  /** Damage found until now. */
   readonly damage: readonly Damage[]
-  /** What the opening has mended, in sentences. */
+  /** Sentences about damage that was repaired when the store was opened. */
   readonly mended: readonly string[]
-  /** Compares the files that this process keeps on its disk with their checksums. Returns all damage but that of large values. */
+  /** Compares the local files of this process with their checksums. Returns all damage except damage of large values. */
   check(rest: Rest): Promise<readonly Damage[]>
-  /** Reads all large values that this process keeps on its disk. Returns all damage. */
+  /** Reads all local large values of this process. Returns all damage. */
   checkValues(rest: Rest): Promise<readonly Damage[]>
-  /** Frees space in which little lives. Returns how many pieces of it were freed. */
+  /** Frees space of deleted values. Returns the number of freed segments or objects. */
   collect(): Promise<number>
-  /** Everything as of one moment; writers go on. Rows of versions up to `since` may come without their values. To be disposed. */
+  /**
+   * Returns the whole store at one point in time; writes continue. Rows of versions up to `since` may come without their values. Dispose it
+   * after use.
+   */
   snapshot(since?: bigint): StoreSnapshot | Promise<StoreSnapshot>
-  /** Finishes what was written, then lets go of the medium. Later writes are refused. */
+  /** Completes all accepted writes, then closes the storage. Later writes are refused. */
   [Symbol.asyncDispose](): Promise<void>
 }

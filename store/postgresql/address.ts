@@ -1,11 +1,11 @@
-/** `postgresql://user:password@host,other:5433/database?options`: where the servers of a store are, one of which takes writes. */
+/** Addresses of stores: `postgresql://user:password@host,other:5433/database?options`. Exactly one server accepts writes. */
 import type { ClientConfig } from 'pg'
 import { StoreUnavailable } from '../kv.ts'
 
-/** What is the same for every server, and each server's place. */
+/** Connection settings of each server. */
 export interface StoreAddress {
   readonly servers: readonly ClientConfig[]
-  /** Without the password, for messages. */
+  /** The address without the password, for messages. */
   readonly shown: string
 }
 
@@ -14,7 +14,7 @@ const maxServers = 10
 
 export const isPostgresAddress = (text: string): boolean => /^postgres(?:ql)?:\/\//.test(text)
 
-/** Throws `StoreUnavailable` for what is no address of a database. */
+/** Throws `StoreUnavailable` unless the text is the address of a database. */
 export function parseStoreAddress(text: string): StoreAddress {
   const parts = /^postgres(?:ql)?:\/\/(?:([^@/]*)@)?([^/?#]*)(?:\/([^?#]*))?(?:\?([^#]*))?$/.exec(text)
   const [, login = '', hosts = '', database = '', query = ''] = parts ?? []
@@ -40,7 +40,7 @@ function placeOf(place: string): ClientConfig {
   return { host: host.replaceAll(/[[\]]/g, ''), port: port === undefined ? defaultPort : Number(port) }
 }
 
-/** As of libpq, for those modes that can be had: `require` does not look at the certificate, the `verify-…` do. */
+/** Modes of libpq's sslmode. `require` does not verify the certificate; the `verify-…` modes do. */
 function tlsOf(mode: string | null): ClientConfig {
   if (mode === null || mode === 'disable' || mode === 'prefer' || mode === 'allow') return {}
   if (mode === 'require') return { ssl: { rejectUnauthorized: false } }

@@ -1,4 +1,4 @@
-/** What the server of a store is like at the moment, for those who look whether something is wrong with it. */
+/** Current condition of the database server, for `postern doctor`. */
 import type { Client } from 'pg'
 import { parseStoreAddress } from './address.ts'
 import { isHadAlone } from './ownership.ts'
@@ -7,24 +7,24 @@ import { stagedTable } from './staged-rows.ts'
 
 export interface StandbyCondition {
   readonly name: string
-  /** For how long what was committed has not been replayed there, in seconds. */
+  /** Age of the oldest commit that the standby has not replayed, in seconds. */
   readonly lagSeconds: number
 }
 
 export interface DatabaseCondition {
-  /** Its address without the password. */
+  /** The address without the password. */
   readonly shown: string
-  /** As `16.4`. */
+  /** For example `16.4`. */
   readonly version: string
-  /** Settings under which a crash loses what was acknowledged: `fsync`, `full_page_writes`, `synchronous_commit`. */
+  /** Settings with values that lose acknowledged writes in a crash: `fsync`, `full_page_writes`, `synchronous_commit`. */
   readonly unsafe: readonly string[]
-  /** Of all users of the server, and as many as there may be. */
+  /** Connections of all users of the server, and their limit. */
   readonly connections: { readonly used: number; readonly limit: number }
-  /** Those that the user of the store may see. */
+  /** Standbys that the user of the store may see. */
   readonly standbys: readonly StandbyCondition[]
-  /** How large the copy of a store is, as `12 MB`, that lies beside the one in use and at which no command works; null for none. */
+  /** Size of a leftover copy of a store, such as `12 MB`, if no command is using it; otherwise null. */
   readonly forgottenCopy: string | null
-  /** By how much the clock of this machine is behind that of the server, in milliseconds; below zero when it is ahead. */
+  /** Difference between the clock of the server and the clock of this machine, in milliseconds. Positive if the server is ahead. */
   readonly clockLagMs: number
 }
 
@@ -45,11 +45,11 @@ const server = `SELECT current_setting('server_version') AS version, current_set
   current_setting('max_connections')::int - current_setting('superuser_reserved_connections')::int AS most,
   CASE WHEN NOT ${isHadAlone} THEN pg_size_pretty(pg_total_relation_size(to_regclass('${stagedTable}'))) END AS copy,
   extract(epoch FROM clock_timestamp()) * 1000 AS now`
-/** Without rights to it the columns are null. */
+/** The columns are null without the right to read them. */
 const standbys = `SELECT coalesce(nullif(application_name, ''), client_addr::text, 'standby') AS name,
   extract(epoch FROM replay_lag)::float AS lag FROM pg_stat_replication WHERE replay_lag IS NOT NULL`
 
-/** On a connection of its own. Throws `StoreUnavailable` when no server takes writes now. */
+/** Opens a separate connection. Throws `StoreUnavailable` if no server accepts writes now. */
 export async function databaseCondition(address: string): Promise<DatabaseCondition> {
   const servers = new Servers(parseStoreAddress(address), 0)
   const client = await servers.connect('postern doctor')

@@ -1,6 +1,6 @@
 /**
- * One group of writes as one transaction at READ COMMITTED: rows are locked in the order of their keys, the writes are evaluated in order
- * against what is locked, and what they change is sent in one statement with the commit behind it.
+ * Commits one group of writes as one transaction at READ COMMITTED. It locks rows in key order and evaluates the writes in order against
+ * the locked rows. All changes and the commit go out together.
  */
 import type { Client } from 'pg'
 import { kindOf, kinds, objectHeadBytes, seal } from '../engine/codec.ts'
@@ -15,16 +15,16 @@ import { GroupParts } from './parts/group-parts.ts'
 import { readOwnParts, writeParts } from './parts/part-rows.ts'
 import type { PartedKeys } from './parts/parted-keys.ts'
 
-/** Who writes, and the number of this group among its own. */
+/** The writing process, and the number of this group among its groups. */
 export interface Mark {
   readonly writer: string
   readonly token: number
 }
 
-/** A row was made by another process since it was looked for: the group begins again. Or the writer was taken out. */
+/** Another process inserted a row after the look-up, so the group starts again; or the writer was removed. */
 export class Overtaken extends Error {}
 
-/** No answer came to the commit: whether it took place stands in the row of the writer. */
+/** The commit got no response. The row of the writer shows whether it took place. */
 export class CommitUnknown extends Error {
   readonly committed: CommittedRows
 
@@ -34,14 +34,14 @@ export class CommitUnknown extends Error {
   }
 }
 
-/** The outcome of a group, and the objects that no row names any more. */
+/** Outcome of a group, and the objects that no row names any longer. */
 export interface CommittedRows extends Committed {
   readonly unnamed: readonly string[]
 }
 
 /**
- * The row of the writer is locked from here to the end, so that who asks on another connection whether this group took place waits for
- * what is still on its way to the server on this one.
+ * Locks the row of the writer until the end. A query on another connection for the outcome of this group then waits for statements that are
+ * still in transit.
  */
 const beginOf = ({ writer, token }: Mark): string =>
   `BEGIN; UPDATE postern_writers SET token = ${token} WHERE id = '${writer}'; SELECT nextval('postern_version') AS version, pg_backend_pid() AS pid`
@@ -50,7 +50,7 @@ const lock = {
   text: `SELECT key, CASE WHEN key = ANY($2::bytea[]) THEN stored ELSE substring(stored FROM 1 FOR ${objectHeadBytes}) END AS stored
     FROM postern_rows WHERE key = ANY($1::bytea[]) ORDER BY key FOR UPDATE`,
 }
-/** Some rows are held with others ($3): those that are only checked, and counters of which each process has a part. */
+/** Some rows ($3) are locked FOR SHARE: rows that are only checked, and counters with a part for each process. */
 const lockShared = {
   name: 'postern lock shared',
   text: `SELECT k.key, CASE WHEN k.whole THEN coalesce(alone.stored, shared.stored)
@@ -60,7 +60,7 @@ const lockShared = {
     LEFT JOIN LATERAL (SELECT stored FROM postern_rows AS r WHERE r.key = k.key AND k.shared FOR SHARE) AS shared ON true`,
 }
 
-/** A row that is there although it was not when rows were locked divides by zero, and nothing is committed. */
+/** If a row appeared after the look-up, the statement divides by zero and nothing is committed. */
 const apply = {
   name: 'postern apply',
   text: `WITH given AS (
@@ -74,7 +74,7 @@ const apply = {
 }
 const divisionByZero = '22012'
 
-/** Throws `Overtaken`, `NeedsWhole`, `CommitUnknown`, or what the database says; nothing is written then, but for `CommitUnknown`. */
+/** Throws `Overtaken`, `NeedsWhole`, `CommitUnknown`, or the error of the database. Only after `CommitUnknown` may the group be written. */
 export async function commitGroup(
   client: Client,
   writes: readonly Write[],
@@ -105,13 +105,13 @@ export async function commitGroup(
     return committed
   }
   const applying = [writeParts(client, changes, mark.writer), client.query({ ...apply, values: valuesOf(last, found) })] as const
-  const committing = client.query('COMMIT').catch((error: unknown) => error as Error) // answered behind what it commits
+  const committing = client.query('COMMIT').catch((error: unknown) => error as Error) // its response follows that of the changes
   try {
     await settled(applying)
   } catch (error) {
     const ending = await committing
     if ((error as { code?: string }).code === divisionByZero) throw new Overtaken()
-    // the database rolled back what it refused; its outcome on a connection that is gone is not known
+    // The database rolled back a refused transaction. On a lost connection the outcome is unknown.
     if (ending instanceof Error) throw new CommitUnknown(committed, error)
     throw error
   }
@@ -125,18 +125,18 @@ interface LockedRow {
   readonly stored: Buffer | null
 }
 
-/** All results, or the first failure, once all are settled: nothing is on its way then. */
+/** Returns all results, or throws the first failure after all promises have settled. No statement is in transit then. */
 async function settled<const All extends readonly Promise<unknown>[]>(all: All): Promise<{ -readonly [I in keyof All]: Awaited<All[I]> }> {
   for (const one of await Promise.allSettled(all)) if (one.status === 'rejected') throw one.reason
   return Promise.all(all)
 }
 
 interface GroupKeys {
-  /** In the store or not, what the writes depend on or change. */
+  /** Keys that the writes check or change, in the store or not. */
   readonly all: Buffer[]
-  /** Those whose values count. */
+  /** Keys whose whole values are needed. */
   readonly whole: Buffer[]
-  /** Those that may be held with others. */
+  /** Keys to lock FOR SHARE. */
   readonly shared: Buffer[]
 }
 
@@ -167,7 +167,10 @@ interface Begun {
   readonly rows: readonly { readonly version: string; readonly pid: number }[]
 }
 
-/** The end of a span of versions. Throws `Overtaken` when the writer was taken out, and `StoreFailure` in a session that is not ours. */
+/**
+ * Returns the version that precedes the versions of this group. Throws `Overtaken` if the writer was removed, and `StoreFailure` in a
+ * foreign session.
+ */
 function versionIn(results: unknown, client: Client): bigint {
   const [, marked, versions] = results as readonly Begun[]
   const [row] = versions?.rows ?? []
@@ -176,7 +179,7 @@ function versionIn(results: unknown, client: Client): bigint {
   return BigInt(row?.version ?? 0)
 }
 
-/** Those that rows named which are gone or set anew, and those that the group itself made in vain. */
+/** Objects of rows that the group deletes or replaces, and new objects that a later write of the group replaced. */
 function unnamedBy(
   { large }: Plan,
   last: ReadonlyMap<string, Operation>,
@@ -191,7 +194,7 @@ function unnamedBy(
   return [...before, ...values.namesOf(inVain.map(({ setting }) => setting))]
 }
 
-/** What is left of each key at the end of the group. */
+/** The last change of each key in the group, as parameters of `apply`. */
 function valuesOf(last: ReadonlyMap<string, Operation>, found: ReadonlyMap<string, Bytes>): unknown[] {
   const kept: PackedRow[] = []
   const gone: Buffer[] = []

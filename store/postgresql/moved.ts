@@ -1,6 +1,6 @@
 /**
- * What keeps daemons from a database: its store was moved elsewhere, where another daemon sends the same mail; or nothing is in use yet
- * while a copy lies there that was not finished, so that a start would begin an empty store beside it.
+ * Prevents a start of daemons on a database in two cases. Its store was moved, and another daemon sends the same mail from the new place.
+ * Or an unfinished copy exists and no rows are in use, so that a start would create an empty store.
  */
 import { StoreUnavailable } from '../kv.ts'
 import { parseStoreAddress } from './address.ts'
@@ -8,10 +8,10 @@ import { Servers } from './servers.ts'
 import { stagedTable } from './staged-rows.ts'
 import type { Client } from 'pg'
 
-/** Begins the comment on the rows in use; what is put in their place has none. */
+/** First words of the comment on the table of rows. A table that replaces it has no such comment. */
 const mark = 'Moved to '
 
-/** Durable when it resolves. `to`: the place, as messages show it. */
+/** Resolves when the mark is durable. `to`: the new place, as messages show it. */
 export async function markMoved(address: string, to: string): Promise<void> {
   const servers = new Servers(parseStoreAddress(address), 0)
   const client = await servers.connect('postern migrate')
@@ -22,7 +22,7 @@ export async function markMoved(address: string, to: string): Promise<void> {
   }
 }
 
-/** Where the store was moved to; undefined for one that was not, and when there is none. */
+/** Returns the new place of a store that was moved; undefined if it was not moved or does not exist. */
 export async function movedTo(address: string): Promise<string | undefined> {
   const client = await new Servers(parseStoreAddress(address), 0).connect('postern migrate')
   try {
@@ -36,7 +36,7 @@ export async function movedTo(address: string): Promise<string | undefined> {
 const placeIn = (said: string | null | undefined): string | undefined =>
   said?.startsWith(mark) === true ? said.slice(mark.length) : undefined
 
-/** For daemons, once they hold the store. Throws `StoreUnavailable`. */
+/** For daemons that hold the lock of the store. Throws `StoreUnavailable`. */
 export async function requireInUse(client: Client, shown: string): Promise<void> {
   const { rows } = await client.query<{ said: string | null; unfinished: boolean }>(
     `SELECT obj_description('postern_rows'::regclass, 'pg_class') AS said,

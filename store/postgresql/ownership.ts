@@ -1,7 +1,7 @@
 /**
- * Who may use a store: one process alone, as tools need it, or any number of daemons together. Each holds a lock of the session that
- * writes, which the server releases when that session ends. The name of who had it alone stands in a row, so that it notices when
- * another one had the store while its connection was gone; daemons find their own rows gone then.
+ * Ownership of a store: one process alone, as tools require, or any number of daemons together. Each owner holds a lock of its writing
+ * session, which the server releases at the end of the session. A row names the last sole owner, so that a process notices another sole
+ * owner after a lost connection. Daemons find that their rows are gone.
  */
 import { setTimeout as wait } from 'node:timers/promises'
 import type { Client } from 'pg'
@@ -14,14 +14,14 @@ const tryLock = {
   alone: 'SELECT pg_try_advisory_lock($1) AS locked',
   together: 'SELECT pg_try_advisory_lock_shared($1) AS locked',
 }
-/** A daemon that was killed holds the lock until the server has noticed. */
+/** A killed daemon holds the lock until the server notices the lost connection. */
 const [takeOverMs, pauseMs] = [10_000, 200]
 
-/** Whether a command has the store alone at the moment, as an expression of SQL. */
+/** SQL expression: a command uses the store alone at the moment. */
 export const isHadAlone = `EXISTS (SELECT FROM pg_locks WHERE locktype = 'advisory' AND mode = 'ExclusiveLock' AND classid = 0
   AND objid = ${ownerLock} AND database = (SELECT oid FROM pg_database WHERE datname = current_database()))`
 
-/** For a new process. Throws `StoreUnavailable` when another one is in its way. */
+/** Takes the store for a new process. Throws `StoreUnavailable` if another process prevents it. */
 export async function takeOver(client: Client, use: StoreUse, writer: string, shown: string): Promise<void> {
   const deadline = Date.now() + takeOverMs
   while (!(await hasLock(client, use))) {
@@ -36,15 +36,15 @@ export async function takeOver(client: Client, use: StoreUse, writer: string, sh
   }
   if (use === 'together') return
   await client.query('DELETE FROM postern_daemons')
-  await client.query('DELETE FROM postern_writers') // of daemons that ended, and of those that are only cut off: they notice
+  await client.query('DELETE FROM postern_writers') // of daemons that ended or are disconnected; a disconnected daemon notices it
   await client.query('INSERT INTO postern_owner (single, writer) VALUES (true, $1) ON CONFLICT (single) DO UPDATE SET writer = $1', [
     writer,
   ])
 }
 
 /**
- * On another connection of the same process. Throws `StoreUnavailable` while the server has not noticed the end of the earlier one, and
- * `StoreFailure` when another one had the store alone: what this process knows of the store is outdated.
+ * Takes the store again on another connection of the same process. Throws `StoreUnavailable` until the server notices the end of the
+ * earlier connection. Throws `StoreFailure` if another process had the store alone, because cached data is outdated.
  */
 export async function keepOwning(client: Client, use: StoreUse, writer: string, shown: string): Promise<void> {
   if (!(await hasLock(client, use))) throw new StoreUnavailable(`The database at ${shown} is in use by another session.`)

@@ -1,6 +1,6 @@
 /**
- * Rows as values of a statement: keys and values are two long strings of octets with the places in them, as an array of octets would be
- * written in hexadecimal.
+ * Rows as parameters of a statement. Keys and values are two long byte strings with offsets, because an array of byte strings would be sent
+ * in hexadecimal.
  */
 import { lengthOf, type Bytes } from '../kv.ts'
 
@@ -9,7 +9,7 @@ export interface PackedRow {
   readonly stored: Bytes
 }
 
-/** Keys, values, then begin and length of each key, and of each value; counted from 1. */
+/** Returns keys, values, then offset and length of each key, and of each value. Offsets start at 1. */
 export function packRows(rows: readonly PackedRow[]): readonly [Buffer, Buffer, number[], number[], number[], number[]] {
   const keys = pack(rows.map(({ key }) => key))
   const values = pack(rows.map(({ stored }) => stored))

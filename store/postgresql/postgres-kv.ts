@@ -1,6 +1,6 @@
 /**
- * The store on a database that speaks PostgreSQL's protocol. Any number of processes may use one: rows are locked in the order of their
- * keys, and what was not there is made on condition that it still is not. Writes that wait at the same moment share a transaction.
+ * The store in a database that speaks PostgreSQL's protocol. Any number of processes may share it. Rows are locked in key order, and a new
+ * row requires that the key is still absent. Writes that wait at the same time share a transaction.
  */
 import { randomUUID } from 'node:crypto'
 import type { Client } from 'pg'
@@ -32,34 +32,34 @@ import { PartedKeys } from './parts/parted-keys.ts'
 import { openSnapshot } from './snapshot.ts'
 
 export interface PostgresOptions extends GroupOptions {
-  /** Connections that read; one more writes. 4 by default. */
+  /** Number of connections for reads; writes use one more. 4 by default. */
   readonly readers?: number
   /**
-   * `alone`: no one else who says so may have the store until this one closes it or ends. `together`: any number of daemons, and none
-   * alone. Who says nothing reads and writes beside them.
+   * `alone`: excludes all other owners until this process closes the store or ends. `together`: for daemons, which exclude only sole
+   * owners. Without a value, the process reads and writes without ownership.
    */
   readonly use?: StoreUse
-  /** For so long the database may be away before the process ends, in milliseconds; 30,000 by default. */
+  /** The process ends after the database was unreachable for this time, in milliseconds; 30,000 by default. */
   readonly maxOutageMs?: number
-  /** Which counters and tallies have a part for each process: those that several write at the same time, or all. */
+  /** Which counters and tallies have a part for each process: counters that several processes write at the same time, or all. */
   readonly parts?: 'contended' | 'always'
-  /** Where large values stand; in the database itself by default. */
+  /** Storage of large values; by default, the database itself. */
   readonly large?: ObjectOptions | undefined
 }
 
 const defaults = { readers: 4, maxOutageMs: 30_000 }
-/** A daemon that stops in the middle of a transaction holds up others so long. */
+/** A transaction that is idle for this time blocks other processes, so the server ends its session. */
 const writerIdleMs = 3000
-/** A group that stands in the way of others is tried again so often. */
+/** Largest number of repetitions of a group that collides with other processes. */
 const maxCollisions = 100
-/** Rows of a first question of a range, and of the last ones; fewer when they are large. */
+/** Rows of the first query of a range, and of the last ones. Large rows reduce the number. */
 const [firstPage, maxPage, maxPageBytes] = [32, 512, 2 * 1024 * 1024]
 const [ascending, descending] = ['ASC', 'DESC'].map((order) => ({
   name: `postern range ${order}`,
   text: `SELECT key, stored FROM postern_rows WHERE key >= $1 AND key < $2 AND get_byte(stored, 0) NOT IN (${kinds.counter}, ${kinds.counterInParts})
     ORDER BY key ${order} LIMIT $3`,
 })) as [Statement, Statement]
-/** Large values that are read ahead of the one that a range gives out. */
+/** Number of large values that a range reads in advance. */
 const readAhead = 4
 const many = { name: 'postern many', text: 'SELECT key, stored FROM postern_rows WHERE key = ANY($1::bytea[])' }
 const one = { name: 'postern one', text: 'SELECT key, stored FROM postern_rows WHERE key = $1' }
@@ -74,7 +74,7 @@ interface Row {
   readonly stored: Buffer
 }
 
-/** What a store with objects has. */
+/** Parts of a store with objects. */
 interface Large {
   readonly values: LargeValues
   readonly writes: LargeWrites
@@ -83,7 +83,7 @@ interface Large {
 
 export class PostgresKv implements StoreKv {
   readonly missingGroups: readonly number[] = []
-  /** The database keeps checksums of its own. */
+  /** Always empty: the database has its own checksums. */
   readonly damage: readonly Damage[] = []
   readonly mended: readonly string[] = []
   readonly #servers: Servers
@@ -95,7 +95,7 @@ export class PostgresKv implements StoreKv {
   #daemons: PostgresDaemons | undefined
   #alone: OneDaemon | undefined
   #large: Large | undefined
-  /** Of the last group that is known to be durable. */
+  /** Number of the last group that is certainly durable. */
   #token = 0
   #client: Client | undefined
   #closing: Promise<void> | undefined
@@ -108,7 +108,7 @@ export class PostgresKv implements StoreKv {
     this.#groups = new GroupCommit((writes) => this.#commit(writes), options, versionsAtOnce)
   }
 
-  /** Makes the tables when they are not there. Throws `StoreUnavailable` in a sentence. */
+  /** Creates missing tables. Throws `StoreUnavailable` with a sentence for people. */
   static async open(address: string, options: PostgresOptions = {}): Promise<PostgresKv> {
     const servers = new Servers(parseStoreAddress(address), options.maxOutageMs ?? defaults.maxOutageMs)
     const kv = new PostgresKv(servers, options)
@@ -194,17 +194,17 @@ export class PostgresKv implements StoreKv {
     return this.damage
   }
 
-  /** Removes objects that a crash left behind; the database frees its space itself. */
+  /** Removes objects that a crash left. The database frees its space without help. */
   async collect(): Promise<number> {
     return (await this.#large?.sweep.sweep()) ?? 0
   }
 
-  /** All rows with their values, also those that have not changed since an earlier snapshot. */
+  /** Returns all rows with their values, including rows that are unchanged since an earlier snapshot. */
   snapshot(): Promise<StoreSnapshot> {
     return openSnapshot(this.#servers, this.#large?.values)
   }
 
-  /** Finishes what was written, then lets go of the database. Later writes are refused. */
+  /** Completes all accepted writes, then disconnects. Later writes are refused. */
   [Symbol.asyncDispose](): Promise<void> {
     return (this.#closing ??= this.#close())
   }
@@ -219,7 +219,7 @@ export class PostgresKv implements StoreKv {
     await this.#client?.end().catch(() => undefined)
   }
 
-  /** Throws when the database refuses, or is away for too long: the medium has failed then. */
+  /** Throws if the database refuses, or is unreachable for too long. The storage has failed then. */
   async #commit(writes: readonly Write[]): Promise<Committed> {
     const token = this.#token + 1
     let lost: CommittedRows | undefined
@@ -246,7 +246,7 @@ export class PostgresKv implements StoreKv {
     }
   }
 
-  /** A group that stands in the way of other processes is tried again. */
+  /** Repeats a group that collides with other processes. */
   async #committed(client: Client, writes: readonly Write[], token: number): Promise<CommittedRows> {
     for (let collisions = 0; ; collisions++) {
       try {
@@ -294,7 +294,7 @@ export class PostgresKv implements StoreKv {
     for await (const entry of inOrder(rows, ({ key, stored }) => this.#entry(key, stored), readAhead)) if (entry) yield entry
   }
 
-  /** The whole entry; undefined for a counter, and when it was deleted since it was looked for. */
+  /** Returns the whole entry; undefined for a counter, and for an entry that was deleted after the look-up. */
   async #entry(key: Bytes, stored: Bytes): Promise<Entry | undefined> {
     if (kindOf(stored) === kinds.counter) return undefined
     if (kindOf(stored) !== kinds.object) return entryOf(key, stored)
@@ -313,7 +313,7 @@ export class PostgresKv implements StoreKv {
     void client?.end().catch(() => undefined)
   }
 
-  /** The connection that writes; another one when it broke off, on which everything that was acknowledged is still there. */
+  /** Returns the connection for writes. Replaces a lost connection after a check that all acknowledged writes exist on the server. */
   async #connection(): Promise<Client> {
     if (this.#client) return this.#client
     const client = await this.#servers.connect('postern writes', writerIdleMs)
@@ -332,7 +332,7 @@ export class PostgresKv implements StoreKv {
     )
   }
 
-  /** Of the last group that took place; waits for one that is just taking place, whose transaction holds the row. */
+  /** Returns the number of the last committed group. Waits for a group in commit, because its transaction locks the row. */
   async #tokenIn(client: Client): Promise<number | undefined> {
     const { rows } = await client.query<{ token: string }>('SELECT token FROM postern_writers WHERE id = $1 FOR UPDATE', [this.#writer])
     return rows[0] && Number(rows[0].token)

@@ -1,10 +1,10 @@
-/** Connections that read: a few, each with several questions on their way. */
+/** A few connections for reads. Each has several queries in flight. */
 import type { Client, QueryResultRow } from 'pg'
 import { StoreFailure } from '../kv.ts'
 import type { Servers } from './servers.ts'
 
 interface Statement {
-  /** Prepared under this name. */
+  /** Name of the prepared statement. */
   readonly name: string
   readonly text: string
 }
@@ -24,7 +24,7 @@ export class Readers {
     this.#connections = Array.from({ length: count }, () => ({ client: undefined, inFlight: 0 }))
   }
 
-  /** Asks again, on another connection, while the database is away. Throws `StoreFailure`. */
+  /** Repeats the query on another connection while the database is unreachable. Throws `StoreFailure`. */
   async query<Row extends QueryResultRow>(statement: Statement, values: readonly unknown[]): Promise<readonly Row[]> {
     if (this.#closed) throw new StoreFailure('The store is closed.')
     try {

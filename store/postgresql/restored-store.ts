@@ -1,4 +1,4 @@
-/** Writes the rows of a snapshot into a database, in place of what it holds: all of them, or none. */
+/** Writes the rows of a snapshot into a database in place of its content: all of them or none. */
 import { randomUUID } from 'node:crypto'
 import { DatabaseError, type Client } from 'pg'
 import type { EarlierBackup } from '../backup/past-backups.ts'
@@ -16,26 +16,26 @@ import { Servers } from './servers.ts'
 import { tableRows } from './snapshot.ts'
 import { isWrittenBefore, numberOfNow, putInUse, stagedCount, stagedKeys, stagedTable, StagedWrites, stageNone } from './staged-rows.ts'
 
-/** Our own keys lie behind all others; the embedded store's are of no use here. */
+/** First octet of internal keys of an engine, which sort last. Rows of the embedded store with it are not copied. */
 const ownPrefix = 0xff
-/** Another session that reads the rows in use, such as a dump, is waited for so long before they are replaced. */
+/** Waits at most this time for other sessions that read the rows, such as a dump. */
 const lockMs = 30_000
-/** SQLSTATE of what waited so long. */
+/** SQLSTATE of a lock timeout. */
 const lockNotAvailable = '55P03'
 
 export interface CopyTarget {
   readonly address: string
-  /** Rows that the database holds are deleted. */
+  /** Permits deleting the rows in the database. */
   readonly mayReplace: boolean
   readonly large: ObjectOptions | undefined
 }
 
-/** What is to be durable before the copy is in use. */
+/** Makes everything durable that a copy in use requires. */
 type BeforeUse = () => Promise<void>
 
 /**
- * Rows come into a table beside the one in use, are compared there, and replace those in use in one step, so that one that broke off is
- * begun again. Throws `StoreUnavailable` when a daemon uses the database, it holds rows and `mayReplace` is not set, or the copy differs.
+ * Copies rows into a second table, compares them, and replaces the rows in use in one step. An interrupted copy can start again. Throws
+ * `StoreUnavailable` if a daemon uses the database, if rows exist and `mayReplace` is not set, or if the copy differs.
  */
 export const writeRestoredDatabase = (target: CopyTarget, rows: AsyncIterable<SnapshotRow>, beforeUse: BeforeUse): Promise<RowDigest> =>
   using(target, async (client, values) => {
@@ -45,8 +45,8 @@ export const writeRestoredDatabase = (target: CopyTarget, rows: AsyncIterable<Sn
   })
 
 /**
- * The first half of a copy, while the other store is in use: all rows of a backup of it, beside those in use here, and compared. Throws as
- * `writeRestoredDatabase`, and when the copy differs.
+ * First half of a copy, while the source store is in use: copies all rows of a backup into a second table and compares them. Throws the
+ * errors of `writeRestoredDatabase`.
  */
 export const copyAhead = (target: CopyTarget, rows: AsyncIterable<SnapshotRow>, { id, until }: EarlierBackup): Promise<RowDigest> =>
   using(target, async (client, values) => {
@@ -56,10 +56,10 @@ export const copyAhead = (target: CopyTarget, rows: AsyncIterable<SnapshotRow>, 
     return found
   })
 
-/** What a first half that is there goes on from. */
+/** Returns the finished first half of a copy, if there is one. */
 export const copiedAhead = (target: CopyTarget): Promise<FirstHalf | undefined> => using(target, firstHalf)
 
-/** The backup that was copied, and the number of a transaction from which on nothing was written to the copy. */
+/** The copied backup, and a transaction number. No row of the copy was written in or after that transaction. */
 export interface FirstHalf extends EarlierBackup {
   readonly compared: number
 }
@@ -78,8 +78,8 @@ export interface Finished {
 }
 
 /**
- * The second half, from a snapshot since the first one: what changed is written, what is gone is deleted, and every other row is there in
- * its version, as it was when it was compared; or nothing is done at all.
+ * Second half, from a snapshot later than the first half: writes changed rows and deletes rows that no longer exist. All other rows must
+ * have the version and the state of the comparison; otherwise nothing changes.
  */
 export const finishCopy = (
   target: CopyTarget,
@@ -120,7 +120,7 @@ async function using<T>(target: CopyTarget, use: (client: Client, values: LargeV
   }
 }
 
-/** What the database, or where its large values stand, says to a copy, with what to do next. */
+/** Turns failures of the database or of its object storage into sentences with the next step. */
 function inWords(error: unknown, shown: string): unknown {
   if (error instanceof CommitLost) {
     return new StoreUnavailable(
@@ -175,7 +175,7 @@ async function stageCompared(
   )
 }
 
-/** Returns the highest version among them. */
+/** Returns the highest version of the rows. */
 async function stageAll(client: Client, rows: AsyncIterable<SnapshotRow>, values: LargeValues | undefined): Promise<bigint> {
   const writes = new StagedWrites(client, values)
   let highest = 0n
@@ -192,7 +192,7 @@ async function stageAll(client: Client, rows: AsyncIterable<SnapshotRow>, values
   return highest
 }
 
-/** Both in the order of their keys. */
+/** Merges two sequences in key order: the snapshot and the staged keys. */
 async function stageChanges(
   client: Client,
   rows: AsyncIterable<SnapshotRow>,
@@ -220,7 +220,7 @@ async function stageChanges(
   return { rows: all, changed }
 }
 
-/** The version that the embedded store wrote last may be that of a row that is gone. */
+/** The last version of the embedded store may belong to a deleted row. */
 function versionOfOwn(key: SnapshotRow['key'], body: SnapshotRow['body'], highest: bigint): bigint {
   if (key[1] !== 0x01 || key.length !== 2) return highest
   const version = versionOf(body)

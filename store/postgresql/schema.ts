@@ -1,21 +1,20 @@
-/** The tables of a store, and what the server must be like. */
+/** The tables of a store, and the requirements for the server. */
 import type { Client } from 'pg'
 import { StoreUnavailable } from '../kv.ts'
 import { daemonTables } from './daemons/membership.ts'
 import { tryTable } from './daemons/tries.ts'
 import { partTable } from './parts/part-rows.ts'
 
-/** The oldest release that tests have run on is 15; nothing is used that 13 does not have. */
+/** PostgreSQL 13. Tests run on 15 and later, but the statements need only features of 13. */
 const minVersion = 130_000
 
-/** Held while tables are made: several daemons may start at once. The name in bytes. */
+/** Advisory lock for creating tables, because several daemons may start at once. The name in bytes. */
 const schemaLock = 0x706f_7374
 
 /**
- * Rows are bytes with their kind and version before them, as the embedded store has them: see `engine/codec.ts`. Mail compresses badly
- * and is read whole, so that values stand apart uncompressed. `postern_writers` has a row for each process that writes, by which it
- * finds out whether a commit that got no answer took place, and
- * `postern_owner` one for the process that owns the store.
+ * Rows are stored as in the embedded store, with kind and version first; see `engine/codec.ts`. Mail compresses badly and is read whole, so
+ * PostgreSQL stores the values uncompressed and out of line. `postern_writers` has a row for each writing process, which shows after a lost
+ * connection whether a commit took place. `postern_owner` has a row for the sole owner.
  */
 const tables = `
   CREATE TABLE IF NOT EXISTS postern_rows (key bytea PRIMARY KEY, stored bytea NOT NULL);
@@ -28,10 +27,10 @@ const tables = `
   ${tryTable}
 `
 
-/** As many versions belong to one value of the sequence. */
+/** Number of versions that one value of the sequence covers. */
 export const versionsAtOnce = 4096
 
-/** Makes what is missing. Throws `StoreUnavailable` in a sentence. */
+/** Creates missing tables. Throws `StoreUnavailable` with a sentence for people. */
 export async function prepareSchema(client: Client, shown: string): Promise<void> {
   const { rows } = await client.query<{ number: string; fsync: string; full: string }>(
     "SELECT current_setting('server_version_num') AS number, current_setting('fsync') AS fsync, current_setting('full_page_writes') AS full",
@@ -63,7 +62,7 @@ async function makeTables(client: Client): Promise<void> {
     await client.query(tables)
     await client.query('COMMIT')
   } catch (error) {
-    await client.query('ROLLBACK').catch(() => undefined) // fails when the connection has ended; the first error says why
+    await client.query('ROLLBACK').catch(() => undefined) // fails if the connection has ended; the first error has the reason
     throw error
   }
 }

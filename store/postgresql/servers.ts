@@ -1,4 +1,4 @@
-/** The servers of a store: connections to the one that takes writes, whichever that is by now. */
+/** Connects to the server of a store that accepts writes, also after a failover. */
 import { setTimeout as wait } from 'node:timers/promises'
 import type { Client, ClientConfig } from 'pg'
 import { StoreFailure, StoreUnavailable } from '../kv.ts'
@@ -14,15 +14,15 @@ export class Servers {
   readonly #open = new Set<Connected>()
   readonly #address: StoreAddress
   readonly #maxOutageMs: number
-  /** The one that took writes last is asked first. */
+  /** Index of the server that last accepted writes. It is tried first. */
   #latest = 0
   #looking: Promise<void> | undefined
-  /** The highest at which a server took writes. One that takes them at a lower one was replaced, and does not know. */
+  /** Highest timeline of a server that accepted writes. A server with a lower timeline was replaced without noticing it. */
   #timeline = 0
-  /** Those whose pooler was found to keep sessions. One that is set otherwise later is noticed by what uses the session. */
+  /** Indexes of servers whose pooler keeps sessions. If its configuration changes later, the users of the session notice it. */
   readonly #keepSessions = new Set<number>()
 
-  /** `maxOutageMs`: for so long the database may be away, as while a standby is promoted. */
+  /** `maxOutageMs`: how long the database may be unreachable, for example during a promotion. */
   constructor(address: StoreAddress, maxOutageMs: number) {
     this.#address = address
     this.#maxOutageMs = maxOutageMs
@@ -32,7 +32,10 @@ export class Servers {
     return this.#address.shown
   }
 
-  /** A connection of its own, which ends when a transaction rests for `idleMs`. Throws `StoreUnavailable` when no server can be had now. */
+  /**
+   * Opens a dedicated connection, which ends if a transaction is idle for `idleMs`. Throws `StoreUnavailable` if no server is available
+   * now.
+   */
   async connect(name: string, idleMs = defaultIdleMs): Promise<Client> {
     const { servers, shown } = this.#address
     if (this.#timeline === 0) await this.lookForPromoted()
@@ -44,7 +47,7 @@ export class Servers {
       try {
         const made = await connected(server, name, servers.length > 1)
         if (made && made.timeline >= this.#timeline) {
-          this.#open.add(made) // from now on it is broken off when the server was replaced
+          this.#open.add(made) // from now on it is closed if the server is replaced
           made.client.once('end', () => this.#open.delete(made))
           await this.#prepare(made, at, idleMs)
           this.#prefer(at, made.timeline)
@@ -76,8 +79,8 @@ export class Servers {
   }
 
   /**
-   * Asks all servers which of them take writes. When a standby was promoted while the earlier server runs on, connections to that one are
-   * broken off: what it takes from now on is lost when it follows the new one. Nothing is asked where there is one server only.
+   * Asks all servers whether they accept writes. After a promotion, closes the connections to an earlier server that still runs. Its writes
+   * would be lost as soon as it follows the new server. Does nothing if there is only one server.
    */
   async lookForPromoted(): Promise<void> {
     const { servers } = this.#address
@@ -87,7 +90,7 @@ export class Servers {
     if (highest > this.#timeline) this.#prefer(found.indexOf(highest), highest)
   }
 
-  /** The server that is asked first from now on. Connections to those that it replaced are of no use. */
+  /** Sets the server that is tried first. Closes connections to servers that it replaced. */
   #prefer(at: number, timeline: number): void {
     this.#latest = at
     this.#timeline = timeline
@@ -95,8 +98,8 @@ export class Servers {
   }
 
   /**
-   * Breaks connections off that no process of the server serves any more which takes writes now: a machine that lost its power, or hangs,
-   * ends none, and what was asked there would be waited for. All of them where there is no such server.
+   * Closes connections that no process of the current server serves. A machine that lost power or hangs does not close its connections, and
+   * its queries would wait without end. Closes all connections if no server accepts writes.
    */
   breakOffLost(): Promise<void> {
     return (this.#looking ??= this.#breakOffLost().finally(() => (this.#looking = undefined)))
@@ -120,7 +123,7 @@ export class Servers {
     }
   }
 
-  /** Repeats what failed because the database was away, for at most `maxOutageMs`. Throws `StoreFailure` then. */
+  /** Repeats work that failed because the database was unreachable. Throws `StoreFailure` after `maxOutageMs`. */
   async patiently<Result>(work: () => Promise<Result>, isOver: () => boolean): Promise<Result> {
     const deadline = performance.now() + this.#maxOutageMs
     for (let pause = firstPauseMs; ; pause = Math.min(2 * pause, maxPauseMs)) {
@@ -138,7 +141,10 @@ export class Servers {
   }
 }
 
-/** Of a server that takes writes; 0 of a standby, and of a database that has none. Throws when the server is away. */
+/**
+ * Returns the timeline of a server that accepts writes; 0 for a standby and for databases without timelines. Throws if the server is
+ * unreachable.
+ */
 async function timelineOf(server: ClientConfig): Promise<number> {
   const made = await connected(server, 'postern probe', true)
   await made?.client.end()

@@ -1,4 +1,4 @@
-/** Everything that is stored as of one moment, for backups and moves: one transaction that sees no later change. */
+/** Snapshots of the whole store for backups and moves: one transaction that does not see later changes. */
 import type { Client } from 'pg'
 import { kindOf, kinds, payloadOf, seal, versionOf } from '../engine/codec.ts'
 import type { SnapshotRow, StoreSnapshot } from '../engine/snapshot.ts'
@@ -11,12 +11,12 @@ import { versionsAtOnce } from './schema.ts'
 import type { Servers } from './servers.ts'
 
 const [rowsAtOnce, maxBytesAtOnce] = [512, 4 * 1024 * 1024]
-/** Larger values go to a log of their own in the embedded store; see `level/level-kv.ts`. */
+/** The embedded store keeps larger values in its value log; see `level/level-kv.ts`. */
 const maxInline = 2 * 1024
-/** Where the embedded store keeps the version that it wrote last; its own keys lie behind all others. */
+/** Key of the last version in the embedded store. Its internal keys sort after all other keys. */
 const versionKey = Buffer.of(0xff, 0x01)
 
-/** Large values that are read ahead of the one that is given out. */
+/** Number of large values to read in advance. */
 const readAhead = 8
 
 const pageOf = (table: string) => ({
@@ -27,11 +27,11 @@ const pageOf = (table: string) => ({
 export async function openSnapshot(servers: Servers, values: LargeValues | undefined): Promise<StoreSnapshot> {
   const client = await servers.connect('postern snapshot')
   try {
-    // a slow reader of a backup keeps it open for long
+    // a slow reader of a backup may keep the transaction open for a long time
     await client.query('SET idle_in_transaction_session_timeout = 0')
     if (values) await keepObjects(client)
     await client.query('BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY')
-    await client.query('SELECT FROM postern_rows LIMIT 1') // what is seen is settled by the first look
+    await client.query('SELECT FROM postern_rows LIMIT 1') // the first query determines the state that the transaction sees
     const { rows } = await client.query<{ version: string }>('SELECT last_value AS version FROM postern_version')
     const version = BigInt(rows[0]?.version ?? 0) + BigInt(versionsAtOnce)
     return { version, rows: snapshotRows(client, version, values), [Symbol.asyncDispose]: () => client.end() }
@@ -41,13 +41,13 @@ export async function openSnapshot(servers: Servers, values: LargeValues | undef
   }
 }
 
-/** As the embedded store has them: with the row of the version at the end. */
+/** Returns rows as the embedded store has them, with the row of the version at the end. */
 async function* snapshotRows(client: Client, version: bigint, values: LargeValues | undefined): AsyncGenerator<SnapshotRow> {
   yield* tableRows(client, 'postern_rows', values)
   yield { kind: 'inline', key: versionKey, version, body: seal(version, Buffer.alloc(0)) }
 }
 
-/** In the order of the keys, with their values. */
+/** Returns rows with their values in key order. */
 export async function* tableRows(client: Client, table: string, values: LargeValues | undefined): AsyncGenerator<SnapshotRow> {
   const page = pageOf(table)
   let [after, limit]: [Bytes, number] = [Buffer.alloc(0), rowsAtOnce]

@@ -1,4 +1,4 @@
-/** Rows that are copied in beside those in use, and take their place in one step. */
+/** A second table of rows, which replaces the rows in use in one step. */
 import type { Client } from 'pg'
 import { seal } from '../engine/codec.ts'
 import type { SnapshotRow } from '../engine/snapshot.ts'
@@ -7,7 +7,7 @@ import type { LargeValues } from './objects/large-values.ts'
 import { packRows, type PackedRow } from './packed-rows.ts'
 
 export const stagedTable = 'postern_rows_restored'
-/** Of one statement. */
+/** Limits of one statement. */
 const [maxRows, maxBytes] = [2000, 4 * 1024 * 1024]
 
 const insert = {
@@ -25,7 +25,7 @@ export async function stageNone(client: Client): Promise<void> {
   await client.query(`CREATE TABLE ${stagedTable} (LIKE postern_rows INCLUDING ALL)`)
 }
 
-/** Collects rows to write and keys to delete, some at a time. */
+/** Collects rows to write and keys to delete, and sends them in batches. */
 export class StagedWrites {
   readonly #client: Client
   readonly #values: LargeValues | undefined
@@ -79,20 +79,20 @@ export class StagedWrites {
 export interface StagedKey {
   readonly key: Buffer
   readonly version: bigint
-  /** The number of the transaction that wrote the row: 32 bits, that go round. */
+  /** Number of the transaction that wrote the row. It has 32 bits and wraps around. */
   readonly written: number
 }
 
-/** The number of a transaction of this moment; what is written later has a later one. */
+/** Returns the number of a transaction that starts now. Later writes have later numbers. */
 export async function numberOfNow(client: Client): Promise<number> {
   const { rows } = await client.query<{ number: string }>('SELECT pg_current_xact_id()::text AS number')
   return Number(BigInt.asUintN(32, BigInt(rows[0]?.number ?? 0)))
 }
 
-/** Numbers below 3 are of rows that are older than any transaction. */
+/** Numbers below 3 belong to frozen rows, which are older than any transaction. */
 export const isWrittenBefore = ({ written }: StagedKey, number: number): boolean => written < 3 || ((number - written) | 0) > 0
 
-/** In the order of the keys, as they were at the beginning; inside a transaction. */
+/** Returns keys in order, as of the start of the call. Call it inside a transaction. */
 export async function* stagedKeys(client: Client): AsyncGenerator<StagedKey> {
   await client.query(cursor)
   for (;;) {
@@ -107,7 +107,7 @@ export async function stagedCount(client: Client): Promise<number> {
   return Number(rows[0]?.count)
 }
 
-/** In place of the rows in use; `version` is that of the last write among them. Inside a transaction. */
+/** Replaces the rows in use. `version`: the highest version of the new rows. Call it inside a transaction. */
 export async function putInUse(client: Client, version: bigint): Promise<void> {
   await client.query(`DELETE FROM postern_parts; DROP TABLE postern_rows; ALTER TABLE ${stagedTable} RENAME TO postern_rows;
     ALTER INDEX ${stagedTable}_pkey RENAME TO postern_rows_pkey; COMMENT ON TABLE postern_rows IS NULL;

@@ -1,6 +1,6 @@
 /**
- * Whether a pooler gives a client the same session all the time. One that gives it one for each transaction drops its notices, settings
- * and locks, without a word.
+ * Checks that a pooler keeps one session for each client. With a session for each transaction, a daemon silently loses its notifications,
+ * settings and locks.
  */
 import { randomBytes } from 'node:crypto'
 import { setTimeout as wait } from 'node:timers/promises'
@@ -8,13 +8,13 @@ import type { Client } from 'pg'
 import { StoreUnavailable } from '../../kv.ts'
 import type { Connected } from './session.ts'
 
-/** A notice that was lost is sent again so often, and one that does not arrive for so long never will. */
+/** Interval between notifications, which may get lost, and timeout for the first arrival. */
 const [againMs, mostMs] = [250, 5000]
 
 /**
- * A notice that another connection publishes has to arrive while this one asks nothing: it can only come by the session that listens, so
- * that session is kept for a connection that is at rest. `other`: a second connection by the same way, which is ended. Throws
- * `StoreUnavailable`.
+ * Requires that a notification of another connection arrives while this connection is idle. Only the listening session can deliver it, so
+ * the pooler keeps that session for an idle connection. `other` opens a second connection through the same pooler, which is closed
+ * afterwards. Throws `StoreUnavailable`.
  */
 export async function requireSession(
   { client, pid }: Connected,
@@ -28,7 +28,7 @@ export async function requireSession(
   await client.query(`LISTEN ${channel}`)
   const publisher = await other()
   try {
-    // two clients that are both there and have one session share it
+    // two open clients with one process share their session
     const isOwn = publisher !== undefined && publisher.pid !== pid && (await arrives(promise, publisher.client, channel))
     if (!isOwn) throw sharedSession(shown)
   } finally {

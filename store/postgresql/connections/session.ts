@@ -1,27 +1,27 @@
-/** One session at a server: how it is begun, what is set in it, and whether a connection still leads to it. */
+/** A session at a server: its start, its settings, and the check that a connection still reaches it. */
 import { Client, type ClientConfig } from 'pg'
 import { StoreFailure } from '../../kv.ts'
 
 export const connectMs = 5000
-/** A connection that rests so long is looked at, so that nothing on the way forgets it. */
+/** An idle connection is probed after this time, so that no device on the path drops it. */
 const keepAliveMs = 10_000
 
-/** A connection, and the process of the server that serves it. */
+/** A connection, and the server process that serves it. */
 export interface Connected {
   readonly client: Client
-  /** Names the process among all that ever served, of any server. */
+  /** Identifies the process among all processes of all servers at any time. */
   readonly served: string
-  /** Of the process that serves it. */
+  /** Process id of the server process. */
   readonly pid: number
-  /** One more with each promotion of a standby; 0 where it cannot be asked, or does not matter. */
+  /** Increases with each promotion of a standby. 0 if it is unknown or not needed. */
   readonly timeline: number
-  /** A pooler is in between: the server gave the connection another number than that of the process that serves it. */
+  /** The connection goes through a pooler: the process id in the handshake differs from the id of the serving process. */
   readonly isPooled: boolean
 }
 
 /**
- * What is acknowledged is durable, whatever the database's default is. Rows are found by their keys: a plan that was made while the table
- * was small must not read the whole of it once it has grown, and no statement is worth a compilation.
+ * Acknowledged writes are durable regardless of the defaults of the database. Rows are looked up by key: a plan made while the table was
+ * small must not scan the whole table later. Compilation costs more than any statement saves.
  */
 const settings = `SET synchronous_commit = on; SET default_transaction_isolation = 'read committed';
   SET enable_seqscan = off; SET enable_hashjoin = off; SET enable_mergejoin = off; SET jit = off`
@@ -30,13 +30,13 @@ export const servedBy = (pid: string): string => `${pid} || ' since ' || extract
 
 const whoServes = `SELECT pg_is_in_recovery() AS standby, pg_backend_pid() AS pid, ${servedBy('pg_backend_pid()')} AS served`
 
-/** The first part of the name of a file of the log, which is another one at once after a promotion. */
+/** First part of the name of a WAL file. It changes immediately after a promotion. */
 const timelineNow = "SELECT ('x' || substr(pg_walfile_name(pg_current_wal_lsn()), 1, 8))::bit(32)::int AS timeline"
 
-/** Of each connection that was prepared: the process that has its settings and its locks. */
+/** For each prepared connection, the process that has its settings and locks. */
 const processes = new WeakMap<Client, number>()
 
-/** Undefined for a standby. Nothing is set yet. */
+/** Returns undefined for a standby. Does not change settings. */
 export async function connected(server: ClientConfig, name: string, isOneOfSeveral: boolean): Promise<Connected | undefined> {
   const client = new Client({
     ...server,
@@ -45,7 +45,7 @@ export async function connected(server: ClientConfig, name: string, isOneOfSever
     ...{ keepAlive: true, keepAliveInitialDelayMillis: keepAliveMs },
     pipeline: true,
   })
-  client.on('error', () => undefined) // told by the query that needs it
+  client.on('error', () => undefined) // the query that needs the connection reports the error
   await client.connect()
   try {
     const row = await whoIs(client, String(server.host))
@@ -87,13 +87,12 @@ async function askedTimeline(client: Client): Promise<number> {
     const { rows } = await client.query<{ timeline: number }>(asked)
     return rows[0]?.timeline ?? 0
   } catch {
-    return 0 // not every database that speaks the protocol has such a log
+    return 0 // some databases that speak the protocol have no such log
   }
 }
 
 /**
- * Set by statements, as a pooler refuses or drops what a client asks for as it connects. The session ends when a transaction rests for
- * `idleMs`.
+ * Sends settings as statements, because poolers refuse or drop startup parameters. The session ends if a transaction is idle for `idleMs`.
  */
 export async function prepareSession({ client, pid }: Connected, idleMs: number): Promise<void> {
   const text = `${settings}; SET idle_in_transaction_session_timeout = ${idleMs}; SELECT current_setting('synchronous_commit') AS waits`
@@ -106,8 +105,8 @@ export async function prepareSession({ client, pid }: Connected, idleMs: number)
 }
 
 /**
- * For what the process says that served a statement. Throws `StoreFailure` when it is another one than at first: a pooler that does so has
- * given away the settings, the locks and the notices of this daemon.
+ * Compares the process that served a statement with the first process. Throws `StoreFailure` if it differs: the settings, locks and
+ * notifications of this daemon are lost.
  */
 export function requireSameSession(client: Client, pid: number): void {
   const known = processes.get(client)
@@ -121,6 +120,6 @@ export const otherSession = (cause?: unknown): StoreFailure =>
     { cause },
   )
 
-/** At once: what was asked on it fails. `end()` would wait for the answers. */
+/** Closes the connection at once, so that its queries fail. `end()` would wait for their results. */
 export const breakOff = (client: Client): unknown =>
   (client as unknown as { connection: { stream: { destroy(): unknown } } }).connection.stream.destroy()

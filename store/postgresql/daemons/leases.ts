@@ -1,4 +1,4 @@
-/** Leases as rows: one holder for each, which goes when its daemon is taken out. */
+/** Leases as rows with one holder each. A lease ends when its daemon is removed. */
 import type { Client } from 'pg'
 
 export async function holders(client: Client): Promise<ReadonlyMap<string, string>> {
@@ -14,7 +14,7 @@ export async function doOthersHold(client: Client, id: string): Promise<boolean>
   return rows.length > 0
 }
 
-/** Takes those that are free; returns which. */
+/** Takes free leases and returns their names. */
 export async function takeLeases(client: Client, id: string, names: readonly string[]): Promise<readonly string[]> {
   const { rows } = await client.query<{ unit: string }>({
     name: 'postern take',

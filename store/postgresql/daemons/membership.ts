@@ -1,20 +1,20 @@
 /**
- * Which daemons are at the store. Each counts its beats in a row of its own; one whose row does not change for long, by the clock of
- * another that looks regularly, is taken out with its leases, and can write nothing from then on.
+ * Daemons at the store. Each one increments a beat in its own row. If the row stays unchanged for too long, another daemon removes the row
+ * and its leases. It measures the time with its own clock and regular queries. The removed daemon can write nothing from then on.
  */
 import type { Client } from 'pg'
 import { requireSameSession } from '../connections/session.ts'
 
-/** Made beside the tables of the store. */
+/** Part of the schema of the store. */
 export const daemonTables = `
   CREATE TABLE IF NOT EXISTS postern_daemons (id uuid PRIMARY KEY, beat bigint NOT NULL, began timestamptz NOT NULL DEFAULT now());
   CREATE TABLE IF NOT EXISTS postern_leases (unit text PRIMARY KEY,
     holder uuid NOT NULL REFERENCES postern_daemons (id) ON DELETE CASCADE);
 `
 
-/** So long the row of a daemon may stand still. */
+/** A daemon is removed if its row is unchanged for this time. */
 const deadMs = 6000
-/** Who has not looked for so long begins to observe anew. */
+/** Observation of the beats starts again after a longer pause between two looks. */
 const regularMs = 2500
 
 interface Seen {
@@ -28,8 +28,8 @@ export const join = (client: Client, id: string): Promise<unknown> =>
 export const depart = (client: Client, id: string): Promise<unknown> => client.query('DELETE FROM postern_daemons WHERE id = $1', [id])
 
 /**
- * Shows that this daemon lives. Gives the time of the server, in milliseconds; undefined when others have taken the daemon out. Throws
- * `StoreFailure` in another session than the one that listens.
+ * Increments the beat of this daemon. Returns the time of the server, in milliseconds; undefined if another daemon removed this one. Throws
+ * `StoreFailure` in a session other than the listening one.
  */
 export async function beat(client: Client, id: string): Promise<number | undefined> {
   const { rows } = await client.query<{ now: string; pid: number }>({
@@ -52,7 +52,7 @@ export class Fellows {
     this.#self = self
   }
 
-  /** The daemons that are at the store, and those of them that have not shown themselves for long, with their last beats. */
+  /** Returns the living daemons, and the silent daemons with their last beats. */
   async look(client: Client, now: number): Promise<{ readonly living: string[]; readonly silent: ReadonlyMap<string, string> }> {
     const { rows } = await client.query<{ id: string; beat: string }>({
       name: 'postern daemons',
@@ -73,9 +73,7 @@ export class Fellows {
   }
 }
 
-/**
- * Takes a daemon out, unless it has shown itself again: its leases go with it. A write of its own that is just taking place ends before.
- */
+/** Removes a daemon and its leases, unless its beat has changed. Waits for a write of the daemon that is in progress. */
 export async function bury(client: Client, id: string, beat: string): Promise<void> {
   await client.query(
     `WITH gone AS (DELETE FROM postern_daemons WHERE id = $1 AND beat = $2 RETURNING id)

@@ -1,22 +1,22 @@
-/** What daemons publish by NOTIFY: collected while a notification is on its way, and split so that each fits. */
+/** Notices between daemons through NOTIFY. They are collected while a notification is in transit, and split to fit its size. */
 
-/** A notification takes fewer than 8,000 octets. */
+/** A notification has fewer than 8,000 octets. */
 const maxPayload = 7000
-/** More of one topic than this is published as a gap: whoever is notified of it looks into the store. */
+/** More items of a topic are published as a gap. Daemons that receive a gap read the store. */
 const maxItems = 5000
 
 export interface Notice {
   readonly from: string
   readonly topic: string
   readonly items: readonly string[]
-  /** The sender wants to be notified when this has arrived. */
+  /** Id of an answer that the sender expects after the arrival. */
   readonly answer?: string
 }
 
-/** Stands for what is too much to be published. */
+/** Topic of a notice in place of too many items. */
 export const gapTopic = 'gap'
 
-/** What is to be published, by topic. */
+/** Items to publish, by topic. */
 export class Outgoing {
   readonly #items = new Map<string, Set<string>>()
 
@@ -33,7 +33,7 @@ export class Outgoing {
     } else this.#items.set(topic, known)
   }
 
-  /** Takes all of it, as payloads. */
+  /** Removes all items and returns them as payloads. */
   take(from: string): string[] {
     const payloads = [...this.#items].flatMap(([topic, items]) => payloadsOf({ from, topic, items: [...items] }))
     this.#items.clear()
@@ -41,11 +41,11 @@ export class Outgoing {
   }
 }
 
-/** JSON in ASCII, as a notification is text in the encoding of the database, which may lack characters. */
+/** JSON in ASCII. A notification is text in the encoding of the database, which may lack characters. */
 export const toPayload = (notice: unknown): string =>
   JSON.stringify(notice).replaceAll(/[\u0080-\uffff]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`)
 
-/** One notice as notifications that fit. */
+/** Splits a notice into payloads that fit a notification. */
 export function payloadsOf({ items, ...notice }: Notice): string[] {
   const parts: string[][] = [[]]
   let size = 0
@@ -61,7 +61,7 @@ export function payloadsOf({ items, ...notice }: Notice): string[] {
   return parts.map((part) => toPayload({ ...notice, items: part }))
 }
 
-/** Undefined for what no daemon has published. */
+/** Returns undefined for a payload that is not a notice of a daemon. */
 export function noticeOf(payload: string): Notice | undefined {
   try {
     const notice = JSON.parse(payload) as Partial<Notice>

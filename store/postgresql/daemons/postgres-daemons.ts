@@ -1,6 +1,6 @@
 /**
- * The daemons that share a database: one connection on which each shows that it lives, is notified of what others publish, and takes
- * leases. A daemon that was taken out, as it did not show itself for seconds, ends: what it knows is outdated, and it can write nothing.
+ * The daemons that share a database. On one connection, each daemon updates its beat, listens for notices and takes leases. A daemon that
+ * missed its beats for seconds is removed and ends: its cached data is outdated, and it can write nothing.
  */
 import { setTimeout as wait } from 'node:timers/promises'
 import type { Client } from 'pg'
@@ -17,22 +17,22 @@ import { gapTopic, noticeOf, Outgoing, payloadsOf, toPayload, type Notice } from
 import { Answers, Questions } from './questions.ts'
 
 const beatMs = 1000
-/** A beat that has no answer for so long may be on its way to a server that is gone. */
+/** A beat without a response for this time may be in transit to a dead server. */
 const lostMs = 5000
-/** So often it is asked whether another server was promoted while the one in use runs on. */
+/** Interval of checks for a promoted server while the current server still runs. */
 const promotedMs = 10_000
-/** The time that daemons share is set by no less. */
+/** Smaller differences to the time of the server are ignored. */
 const smallestStepMs = 50
-/** Leases have become free. */
+/** Some leases are free again. */
 const leasesTopic = 'leases'
 const arrivedTopic = 'arrived'
-/** Has a work look for what there is to do. */
+/** Wakes works to look for new items. */
 const lookTopic = 'look'
-/** Held while a daemon starts; the name in bytes. */
+/** Advisory lock during the start of a daemon; the name in bytes. */
 const startLock = 0x7073_7274
-/** The server takes it from a daemon that was silent for so long. */
+/** The server releases the lock of a daemon that is silent for this time. */
 const turnIdleMs = 10_000
-/** The lease that goes with it, also when the server took the lock: its holder can write until it has given it back or was taken out. */
+/** Lease in addition to the lock. Its holder can write until it returns the lease or is removed, even if the server released the lock. */
 const turnLease = 'start'
 const turnPauseMs = 100
 const lost = 'A daemon could not take over or give back its work.'
@@ -83,7 +83,7 @@ export class PostgresDaemons implements Daemons {
     this.#turns = new WorkTurns(id, leases, (error) => this.#fail(lost, error))
   }
 
-  /** Joins the daemons at the store. `id`: by which it writes. */
+  /** Joins the daemons at the store. `id`: the id of the writer. */
   static async join(servers: Servers, id: string, tries: SharedTries, onFailure: (error: StoreFailure) => void): Promise<PostgresDaemons> {
     const daemons = new PostgresDaemons(servers, id, tries, onFailure)
     const client = await daemons.#connection()
@@ -105,7 +105,7 @@ export class PostgresDaemons implements Daemons {
   async publishToAll(topic: string, items: readonly string[]): Promise<void> {
     if (this.#isClosed) return
     const { promise: isLate, resolve } = Promise.withResolvers<void>()
-    const timer = setTimeout(resolve, staleMs) // whoever has not answered by then looks before it acts
+    const timer = setTimeout(resolve, staleMs) // daemons without an answer check the store before they act
     try {
       const client = await this.#connection()
       const others = await this.#others(client)
@@ -114,7 +114,7 @@ export class PostgresDaemons implements Daemons {
       await this.#notify(client, withAnswer(payloadsOf({ from: this.#id, topic, items }), asked.id))
       await Promise.race([asked.answered, isLate])
     } catch {
-      await isLate // the connection broke off; all others look at their next beat
+      await isLate // the connection was lost; all other daemons look at their next beat
     } finally {
       clearTimeout(timer)
     }
@@ -130,7 +130,7 @@ export class PostgresDaemons implements Daemons {
     await Promise.all(payloadsOf({ from: this.#id, topic, items }).map((payload) => this.#askUntilAnswered(others, payload)))
   }
 
-  /** Again and again: a notice is lost with a connection of either side. */
+  /** Repeats the notice, because it is lost if the connection of either side ends. */
   async #askUntilAnswered(others: readonly string[], payload: string): Promise<void> {
     using asked = this.#questions.ask(others)
     const answered = asked.answered.then(() => true)
@@ -164,7 +164,7 @@ export class PostgresDaemons implements Daemons {
     return performance.now() < this.#currentUntil
   }
 
-  /** That of the database, which goes on by the monotonic clock of this machine: a step of its time of day changes nothing. */
+  /** Returns the time of the database, advanced by the local monotonic clock. Changes of the local time of day have no effect. */
   now(): number {
     return Math.round(this.#epoch + performance.now())
   }
@@ -212,14 +212,14 @@ export class PostgresDaemons implements Daemons {
     }
   }
 
-  /** Whether its lease is held here now: who lost the lock in the middle of a turn has it for as long as it can write. */
+  /** Returns whether this daemon holds the lease of a turn, which it keeps after the loss of the lock while it can write. */
   async #takeTurn(client: Client): Promise<boolean> {
     if (this.#isClosed) throw new StoreFailure('The daemon stops before its turn has come.')
     await takeLeases(client, this.#id, [turnLease])
     return (await holders(client)).get(turnLease) === this.#id
   }
 
-  /** Departs, so that others take over at once. */
+  /** Removes this daemon, so that others take over at once. */
   async close(): Promise<void> {
     this.#isClosed = true
     this.#closing.resolve()
@@ -235,7 +235,7 @@ export class PostgresDaemons implements Daemons {
     await client.end().catch(() => undefined)
   }
 
-  /** Now, or again right after the one under way. */
+  /** Starts a beat now, or immediately after the current beat. */
   #beatNow(): void {
     if (this.#isClosed) return
     this.#isAgain = true
@@ -252,7 +252,7 @@ export class PostgresDaemons implements Daemons {
       } catch (error) {
         if (error instanceof StoreFailure) this.#onFailure(error)
         else if (isOfOtherSession(error)) this.#onFailure(otherSession(error))
-        else this.#hangUp() // away: the writes of the store say for how long that may be
+        else this.#hangUp() // unreachable: the writes of the store decide when this is a failure
       } finally {
         clearInterval(unanswered)
       }
@@ -271,8 +271,8 @@ export class PostgresDaemons implements Daemons {
     const { living, silent } = await this.#fellows.look(client, began)
     if (silent.size > 0) this.#burying ??= this.#bury(silent)
     if (!this.#outgoing.isEmpty) this.#sending ??= this.#send()
-    this.#questions.living([...living, ...silent.keys()]) // one that is silent may still write until it was taken out
-    await Promise.race([Promise.all(this.#looks.map((look) => look())), this.#closing.promise]) // a stop waits for no reader
+    this.#questions.living([...living, ...silent.keys()]) // a silent daemon may write until it is removed
+    await Promise.race([Promise.all(this.#looks.map((look) => look())), this.#closing.promise]) // a stop does not wait for listeners
     if (this.#isClosed) return
     this.#currentUntil = began + staleMs
     if (began - this.#lookedForPromoted > promotedMs) {
@@ -282,7 +282,7 @@ export class PostgresDaemons implements Daemons {
     await this.#turns.look(await holders(client), living)
   }
 
-  /** On a connection of its own, as it may have to wait for a transaction of theirs. What they wrote and did not publish is looked for. */
+  /** Uses a separate connection, which may wait for a transaction of a silent daemon. Reports a gap for writes without a notice. */
   async #bury(silent: ReadonlyMap<string, string>): Promise<void> {
     try {
       const client = await this.#servers.connect('postern takes over')
@@ -295,19 +295,19 @@ export class PostgresDaemons implements Daemons {
       this.#reportGap()
       this.#beatNow()
     } catch {
-      // another beat tries again
+      // the next beat tries again
     } finally {
       this.#burying = undefined
     }
   }
 
-  /** `time` was read by the server between then and now. What lies within the way there and back is no difference. */
+  /** `time`: time of the server between `asked` and now. Differences within the round trip are ignored. */
   #setClock(time: number, asked: number): void {
     const epoch = time - (asked + performance.now()) / 2
     if (Math.abs(epoch - this.#epoch) > smallestStepMs) this.#epoch = epoch
   }
 
-  /** On its own connection, and on another one when that breaks off. */
+  /** Uses the own connection, and another one if it is lost. */
   #patiently<Result>(work: (client: Client) => Promise<Result>): Promise<Result> {
     const attempt = async (): Promise<Result> => {
       try {
@@ -320,7 +320,7 @@ export class PostgresDaemons implements Daemons {
     return this.#servers.patiently(attempt, () => false)
   }
 
-  /** One for all who ask while it is being made. */
+  /** All callers share one attempt to connect. */
   async #connection(): Promise<Client> {
     return this.#client ?? (await (this.#connecting ??= this.#connect().finally(() => (this.#connecting = undefined))))
   }
@@ -333,7 +333,7 @@ export class PostgresDaemons implements Daemons {
     client.on('end', () => this.#client === client && this.#hangUp())
     await client.query(`LISTEN ${this.#channel}`)
     this.#client = client
-    this.#reportGap() // what was published before it listened did not arrive
+    this.#reportGap() // earlier notices did not arrive
     return client
   }
 
@@ -355,7 +355,7 @@ export class PostgresDaemons implements Daemons {
     const arrived = (): void => this.publish(arrivedTopic, [answer])
     const act = this.#acts.get(topic)
     if (!act) arrived()
-    else this.#answers.give(answer, () => act(items), arrived).catch(() => undefined) // it is asked again
+    else this.#answers.give(answer, () => act(items), arrived).catch(() => undefined) // the other daemon asks again
   }
 
   #reportGap(): void {
@@ -364,13 +364,13 @@ export class PostgresDaemons implements Daemons {
   }
 
   async #send(): Promise<void> {
-    await new Promise(setImmediate) // what comes with this turn of the event loop goes along
+    await new Promise(setImmediate) // notices of the same turn of the event loop go out together
     while (!this.#outgoing.isEmpty && !this.#isClosed) {
       const payloads = this.#outgoing.take(this.#id)
       try {
         await this.#notify(await this.#connection(), payloads)
       } catch {
-        this.#outgoing.add(gapTopic, []) // published with the next beat that has a connection
+        this.#outgoing.add(gapTopic, []) // the next beat with a connection publishes it
         break
       }
     }
@@ -390,6 +390,6 @@ export class PostgresDaemons implements Daemons {
   }
 }
 
-/** The last of them is to be answered. */
+/** Requests an answer to the last payload. */
 const withAnswer = (payloads: readonly string[], answer: string): string[] =>
   payloads.map((payload, i) => (i === payloads.length - 1 ? toPayload({ ...(JSON.parse(payload) as Notice), answer }) : payload))

@@ -1,4 +1,4 @@
-/** What the others are to answer, and who has not answered yet. */
+/** Questions to other daemons, and the daemons that have not answered yet. */
 import { randomUUID } from 'node:crypto'
 
 interface Question {
@@ -6,18 +6,18 @@ interface Question {
   readonly answered: () => void
 }
 
-/** One question on its way. Dispose it when it is not waited for any more. */
+/** An open question. Dispose it after the wait for its answers. */
 export interface Asked extends Disposable {
-  /** By which others answer it. */
+  /** Other daemons repeat it in their answer. */
   readonly id: string
-  /** Resolves when all have answered, or can write nothing any more. */
+  /** Resolves when each daemon has answered or can write nothing. */
   readonly answered: Promise<void>
 }
 
 export class Questions {
   readonly #open = new Map<string, Question>()
 
-  /** Asks these. */
+  /** Opens a question to these daemons. */
   ask(daemons: readonly string[]): Asked {
     const id = randomUUID()
     const { promise: answered, resolve } = Promise.withResolvers<void>()
@@ -32,7 +32,7 @@ export class Questions {
     if (question?.missing.size === 0) question.answered()
   }
 
-  /** Whoever is not among these will not answer, and need not. */
+  /** Closes questions to all other daemons: they will not answer. */
   living(daemons: readonly string[]): void {
     for (const { missing, answered } of this.#open.values()) {
       for (const id of missing) if (!daemons.includes(id)) missing.delete(id)
@@ -41,11 +41,11 @@ export class Questions {
   }
 }
 
-/** What others ask for and is under way: asked again meanwhile, it is answered once, when it has ended. */
+/** Replies to questions of other daemons. A question that is repeated during the work gets one answer at its end. */
 export class Answers {
   readonly #inFlight = new Set<string>()
 
-  /** Does it, then answers; what fails is not answered, and asked again. */
+  /** Does the work, then answers. After a failure it does not answer, and the other daemon asks again. */
   async give(id: string, work: () => Promise<unknown>, answer: () => void): Promise<void> {
     if (this.#inFlight.has(id)) return
     this.#inFlight.add(id)

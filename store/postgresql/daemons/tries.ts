@@ -1,12 +1,15 @@
 /**
- * Tries as rows of their own, which are neither logged nor waited for on a disk: a flood of them costs little, and a crash of the database
- * forgets them. By the clock of the database.
+ * Tries as rows of an unlogged table, which no write waits for on disk: many tries cost little, and a crash of the database forgets them.
+ * Times come from the clock of the database.
  */
 import { hash } from 'node:crypto'
 import type { SharedTries, Tried, TryWindow } from '../../daemons/tries.ts'
 import type { Readers } from '../readers.ts'
 
-/** Made beside the tables of the store. `tried`: when, in milliseconds, the oldest first; `had`: how many there were before the last. */
+/**
+ * Part of the schema of the store. `tried`: times in milliseconds, oldest first. `had`: number of earlier tries in the window of the last
+ * try.
+ */
 export const tryTable = `
   CREATE UNLOGGED TABLE IF NOT EXISTS postern_tries (key bytea PRIMARY KEY, tried bigint[] NOT NULL, had int NOT NULL, expires bigint NOT NULL)
     WITH (fillfactor = 70);
@@ -32,7 +35,7 @@ const look = {
 const clear = { name: 'postern clear tries', text: 'DELETE FROM postern_tries WHERE key = $1::bytea' }
 const sweep = { name: 'postern sweep tries', text: `DELETE FROM postern_tries WHERE expires < ${now}` }
 
-/** Rows of which nothing counts any more are removed so often. */
+/** Interval for removing expired rows. */
 const sweepMs = 600_000
 
 interface Row {
@@ -67,5 +70,5 @@ export class PostgresTries implements SharedTries {
 
 const triedIn = ([row]: readonly Row[]): Tried => ({ tries: row?.had ?? 0, waitMs: Number(row?.wait ?? 0) })
 
-/** Names that are tried can be long. */
+/** Hashed, because names can be long. */
 const keyOf = (key: string): Buffer => hash('sha256', key, 'buffer')

@@ -1,4 +1,6 @@
-/** `s3://bucket/prefix?endpoint=https://host&region=eu-central-1`, or `file:///srv/objects`: where large values stand. */
+/**
+ * Addresses of object storage for large values: `s3://bucket/prefix?endpoint=https://host&region=eu-central-1`, or `file:///srv/objects`.
+ */
 import { StoreUnavailable } from '../../kv.ts'
 import { FolderObjects } from './folder-objects.ts'
 import type { ObjectStore } from './object-store.ts'
@@ -6,7 +8,7 @@ import { S3Objects } from './s3-objects.ts'
 
 type Environment = Readonly<Record<string, string | undefined>>
 
-/** Throws `StoreUnavailable` for what is no such address, and when there are no credentials. */
+/** Throws `StoreUnavailable` for an invalid address and for missing credentials. */
 export function objectStoreAt(address: string, environment: Environment): ObjectStore {
   const url = URL.parse(address)
   if (url?.protocol === 'file:' && url.host === '' && url.pathname.length > 1)
@@ -16,7 +18,7 @@ export function objectStoreAt(address: string, environment: Environment): Object
   return bucketAt(url, environment)
 }
 
-/** Credentials of the address come before those of the environment. */
+/** Credentials in the address take precedence over the environment. */
 function bucketAt(url: URL, environment: Environment): ObjectStore {
   const endpoint = url.searchParams.get('endpoint')
   if (endpoint !== null && !/^https?:\/\/[^/?#]+\/?$/.test(endpoint))

@@ -1,10 +1,10 @@
-/** Objects as files of a folder that all daemons share. */
+/** Objects as files in a folder that all daemons share. */
 import { mkdir, open, opendir, readFile, rename, rm, stat } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { StoreAway, type Bytes } from '../../kv.ts'
 import type { ListedObject, ObjectStore } from './object-store.ts'
 
-/** Of a file that is not whole yet. */
+/** Suffix of an incomplete file. */
 export const partSuffix = '.part'
 
 const codeOf = (error: unknown): unknown => (error as { code?: unknown }).code
@@ -21,13 +21,13 @@ export class FolderObjects implements ObjectStore {
 
   async prepare(folder: string): Promise<void> {
     await this.#try(async () => {
-      await stat(this.#root) // it is not made: a folder that is not mounted would be made on the disk below
+      await stat(this.#root) // must exist: creating it for an unmounted folder would write to the disk below the mount point
       await mkdir(join(this.#root, folder), { mode: 0o700 }).catch(unlessThere)
       await syncFolder(this.#root)
     })
   }
 
-  /** The file is synced, gets its name, and then the folder is synced. */
+  /** Syncs the file, renames it to its name, then syncs the folder. */
   async put(name: string, content: Bytes): Promise<void> {
     const path = join(this.#root, name)
     const folder = dirname(path)
@@ -63,12 +63,12 @@ export class FolderObjects implements ObjectStore {
   async *list(folder: string): AsyncIterable<ListedObject> {
     for await (const { name, parentPath } of await this.#try(() => opendir(join(this.#root, folder), { recursive: true }))) {
       const path = join(parentPath, name)
-      const found = await stat(path).catch(() => undefined) // removed meanwhile
+      const found = await stat(path).catch(() => undefined) // removed after it was listed
       if (found?.isFile()) yield { name: path.slice(this.#root.length + 1), modifiedAt: found.mtimeMs }
     }
   }
 
-  /** One level only: when the folder of the store is not there, nothing is mounted. */
+  /** Creates only one level. If the folder of the store is missing, the file system is not mounted. */
   async #make(folder: string): Promise<void> {
     await mkdir(folder, { mode: 0o700 }).catch(unlessThere)
     await syncFolder(dirname(folder))

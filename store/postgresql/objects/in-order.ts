@@ -1,4 +1,4 @@
-/** What each item comes to, in the order of the items; so many are fetched ahead of the one that is given out. */
+/** Fetches a result for each item, in order. Fetches up to `ahead` items before the consumer needs them. */
 export async function* inOrder<Item, Result>(
   items: readonly Item[],
   fetch: (item: Item) => Promise<Result>,
@@ -8,7 +8,7 @@ export async function* inOrder<Item, Result>(
   let next = 0
   const begin = (): void => {
     const one = fetch(items[next++] as Item)
-    one.catch(() => undefined) // told to who asks for it, if anyone still does
+    one.catch(() => undefined) // the consumer that awaits it gets the error
     inFlight.push(one)
   }
   while (next < Math.min(ahead, items.length)) begin()

@@ -1,6 +1,6 @@
 /**
- * Large values of a store as objects. An object is durable before the row that names it is committed, has a name that is never used
- * again, and is removed after the row. Its name ends in the key of that row, by which a sweep finds out whether it is still named.
+ * Large values of a store as objects. An object becomes durable before the row that names it, and is removed after the row. Its name is
+ * never used again. The name ends in the key of the row, so that a sweep can find out whether the row still names the object.
  */
 import { createHash, randomUUID } from 'node:crypto'
 import type { Client } from 'pg'
@@ -10,10 +10,10 @@ import { joined, lengthOf, StoreAway, StoreFailure, StoreUnavailable, type Bytes
 import { Slots } from './slots.ts'
 import type { ObjectStore } from './object-store.ts'
 
-/** What large values need to be kept apart. */
+/** Settings for the storage of large values. */
 export interface ObjectOptions {
   readonly objects: ObjectStore
-  /** Values of at least so many octets; 262,144 by default, as many as a full row of content has. */
+  /** Smallest size of a large value, in octets. 262,144 by default, the size of a full row of content. */
   readonly leastBytes?: number
 }
 
@@ -23,22 +23,22 @@ interface Kept extends ObjectPlace {
 }
 
 const defaultLeastBytes = 256 * 1024
-/** Values of longer keys stay in the database: the name of a file takes 255 octets. */
+/** Values with longer keys stay in the database, because a file name has at most 255 octets. */
 const maxKeyBytes = 150
-/** On their way at once. */
+/** Largest number of requests in flight. */
 const maxAtOnce = 32
 /**
- * A row must not name an object that is older, as a sweep may be about to remove it. What comes between this look and the commit takes a
- * minute at most, as the database ends transactions that do nothing for longer.
+ * Largest age of an object when a row names it, because a sweep may remove older objects. Less than a minute passes between this check and
+ * the commit, because the database ends sessions with idle transactions.
  */
 const maxAgeMs = 3_600_000
-/** Held while the table is made; the name in bytes. */
+/** Advisory lock for creating the table; the name in bytes. */
 const tableLock = 0x7074_6f73
 
 export class LargeValues {
   readonly leastBytes: number
   readonly objects: ObjectStore
-  /** The first part of all names. */
+  /** First part of the names of all objects. */
   readonly folder: string
   readonly #slots = new Slots(maxAtOnce)
   readonly #kept = new WeakMap<Setting, Kept>()
@@ -49,7 +49,7 @@ export class LargeValues {
     this.folder = folder
   }
 
-  /** Throws `StoreUnavailable` when the objects of this store are somewhere else, or cannot be had. */
+  /** Throws `StoreUnavailable` if the objects of this store are in another place or unreadable. */
   static async open(client: Client, options: ObjectOptions): Promise<LargeValues> {
     const { objects } = options
     try {
@@ -64,7 +64,7 @@ export class LargeValues {
     return (value instanceof Uint8Array ? value.length : lengthOf(value)) >= this.leastBytes && key.length <= maxKeyBytes
   }
 
-  /** Resolves once the value of a setting is durable as an object. Throws `StoreAway`. */
+  /** Resolves when the value of a setting is durable as an object. Throws `StoreAway`. */
   async keep(setting: Setting): Promise<void> {
     const { key, value } = setting
     const id = Buffer.from(randomUUID().replaceAll('-', ''), 'hex')
@@ -76,17 +76,17 @@ export class LargeValues {
     this.#kept.set(setting, { name, at, id, size: content.length, sha256 })
   }
 
-  /** Names of the objects that hold values of these settings. */
+  /** Returns the names of the objects of these settings. */
   namesOf(settings: readonly Setting[]): string[] {
     return settings.flatMap((setting) => this.#kept.get(setting)?.name ?? [])
   }
 
-  /** The object that a row of this key names, of which the first octets are enough. */
+  /** Returns the name of the object in a row. The first octets of the row are sufficient. */
   nameIn(key: Bytes, stored: Bytes): string {
     return this.#nameOf(key, objectIdOf(stored))
   }
 
-  /** What a row says of a large value. Throws when its object has become too old while it waited. */
+  /** Returns the row for a large value. Throws if its object became too old while the write waited. */
   sealed({ setting, pieces, version }: Pick<LargeValue, 'setting' | 'pieces' | 'version'>): Bytes {
     const kept = this.#kept.get(setting)
     if (!kept) return seal(version, joined(pieces))
@@ -94,7 +94,7 @@ export class LargeValues {
     return sealObject(version, kept)
   }
 
-  /** The value that a row names, compared with its hash; undefined when its object is not there. Throws `StoreAway`, `StoreFailure`. */
+  /** Reads the value of a row and verifies its hash. Returns undefined if the object is missing. Throws `StoreAway`, `StoreFailure`. */
   async load(key: Bytes, stored: Bytes): Promise<Bytes | undefined> {
     const name = this.nameIn(key, stored)
     const content = await this.#slots.run(() => this.objects.get(name))
@@ -104,14 +104,14 @@ export class LargeValues {
     throw new StoreFailure(`The object ${name} in ${this.objects.shown} is not what was written: ${remedy}`, { key })
   }
 
-  /** For an object that a row names and that is not there. */
+  /** Returns the error for a missing object that a row names. */
   async missing(key: Bytes, stored: Bytes): Promise<Error> {
     if (!(await this.objects.get(markerIn(this.folder))))
       return new StoreAway(`${this.objects.shown} does not hold the objects of this store at the moment; is the folder mounted?`)
     return new StoreFailure(`The object ${this.nameIn(key, stored)} is missing in ${this.objects.shown}: ${remedy}`, { key })
   }
 
-  /** The key that the end of a name says, and the object; undefined for what is no object of a value. */
+  /** Returns the key in the name, and the id of the object; undefined for any other name. */
   placeIn(name: string): { readonly key: Buffer; readonly id: Buffer } | undefined {
     const [, id = '', key = ''] = /\/([0-9a-f]{32})\.([\w-]*)$/.exec(name) ?? []
     return id === '' ? undefined : { key: Buffer.from(key, 'base64url'), id: Buffer.from(id, 'hex') }
@@ -124,14 +124,14 @@ export class LargeValues {
 }
 
 const remedy = 'bring it back from a copy of the objects, or restore a backup.'
-/** Written before the first object: where it is, the objects of this store are. */
+/** Marker, written as the first object. It identifies the place of the objects of this store. */
 const markerIn = (folder: string): string => `${folder}/store`
 
-/** Made at the first start with objects. */
+/** Returns the folder of the store, which the first start with objects creates. */
 async function folderOf(client: Client, objects: ObjectStore): Promise<string> {
   await client.query('BEGIN')
   try {
-    await client.query('SET LOCAL idle_in_transaction_session_timeout = 60000') // the first object is written meanwhile
+    await client.query('SET LOCAL idle_in_transaction_session_timeout = 60000') // the first object is written during the transaction
     await client.query('SELECT pg_advisory_xact_lock($1)', [tableLock])
     await client.query(
       'CREATE TABLE IF NOT EXISTS postern_objects (single boolean PRIMARY KEY CHECK (single), folder text NOT NULL, place text NOT NULL)',
@@ -159,7 +159,7 @@ async function begin(objects: ObjectStore, folder: string): Promise<void> {
   await objects.put(markerIn(folder), content, createHash('sha256').update(content).digest('hex'))
 }
 
-/** For a start without objects. Throws `StoreUnavailable` when the store has some. */
+/** For a start without objects. Throws `StoreUnavailable` if the store has objects. */
 export async function refuseWithObjects(client: Client): Promise<void> {
   const { rows } = await client.query<{ there: boolean }>("SELECT to_regclass('postern_objects') IS NOT NULL AS there")
   if (rows[0]?.there !== true) return

@@ -1,6 +1,6 @@
 /**
- * Writes whose large values become objects before they join a group, so that small writes never wait for them. What touches the same keys
- * waits behind, as writes are applied in order of arrival.
+ * Stores large values as objects before their writes join a group, so that small writes do not wait for them. A later write with a key in
+ * common waits for the earlier write, because writes are applied in order of arrival.
  */
 import { StoreFailure, type Bytes, type Write, type WriteResult } from '../../kv.ts'
 import { keyName } from '../../tuple.ts'
@@ -10,12 +10,12 @@ export class LargeWrites {
   readonly #values: LargeValues
   readonly #join: (write: Write) => Promise<WriteResult>
   readonly #forget: (names: readonly string[]) => void
-  /** By key, the latest write that touches it and is not in a group yet. */
+  /** For each key, the latest write that is not in a group yet. */
   readonly #latest = new Map<string, Promise<void>>()
   readonly #inFlight = new Set<Promise<void>>()
   #isClosed = false
 
-  /** `join` hands a write to the next group, `forget` objects that no row will name. */
+  /** `join` adds a write to the next group. `forget` removes objects that no row will name. */
   constructor(values: LargeValues, join: (write: Write) => Promise<WriteResult>, forget: (names: readonly string[]) => void) {
     this.#values = values
     this.#join = join
@@ -26,7 +26,7 @@ export class LargeWrites {
     return this.#inFlight.size
   }
 
-  /** Throws `StoreAway` when the objects cannot be had: nothing was written then. */
+  /** Throws `StoreAway` if the object storage is unreachable. Nothing is written then. */
   write(write: Write): Promise<WriteResult> {
     if (this.#isClosed) return Promise.reject(new StoreFailure('The store is closed.'))
     const large = write.sets.filter((setting) => this.#values.isLarge(setting))
@@ -35,7 +35,7 @@ export class LargeWrites {
     return large.length === 0 && before.size === 0 ? this.#join(write) : this.#later(write, keys, [...before])
   }
 
-  /** Resolves when all have joined a group, or failed. Later writes are refused. */
+  /** Resolves when all writes have joined a group or failed. Later writes are refused. */
   async close(): Promise<void> {
     this.#isClosed = true
     await Promise.all(this.#inFlight)

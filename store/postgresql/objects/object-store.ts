@@ -1,4 +1,4 @@
-/** Where large values stand apart from the database, each as one object: written once, read, and removed. */
+/** Storage of large values outside the database. Each object is written once, read, and removed. */
 import type { Bytes } from '../../kv.ts'
 
 export interface ListedObject {
@@ -8,20 +8,20 @@ export interface ListedObject {
 }
 
 /**
- * Names consist of lower and upper case letters, digits, `-`, `_`, `.`, and `/` between folders. Throws `StoreAway` when it cannot be
- * reached, or refuses.
+ * Names consist of letters, digits, `-`, `_`, `.`, and `/` between folders. All methods throw `StoreAway` if the storage is unreachable or
+ * refuses.
  */
 export interface ObjectStore {
-  /** Without credentials, for messages. */
+  /** The address without credentials, for messages. */
   readonly shown: string
-  /** Makes what a store needs before its first object; `folder` is the first part of all its names. */
+  /** Prepares the storage for the first object of a store. `folder`: first part of all its names. */
   prepare(folder: string): Promise<void>
-  /** Resolves once the object is durable. `sha256` in hexadecimal. */
+  /** Resolves when the object is durable. `sha256` is hexadecimal. */
   put(name: string, content: Bytes, sha256: string): Promise<void>
-  /** Undefined when it is not there. */
+  /** Returns undefined if the object does not exist. */
   get(name: string): Promise<Bytes | undefined>
-  /** It may be gone already. */
+  /** Succeeds for a missing object. */
   remove(name: string): Promise<void>
-  /** All objects of a store. */
+  /** Lists all objects of a store. */
   list(folder: string): AsyncIterable<ListedObject>
 }

@@ -1,6 +1,6 @@
 /**
- * Removes objects that no row names any more: those of deleted values soon after the commit, and what crashes left behind once it is a day
- * old. Nothing is removed while a snapshot is read, which may still see the rows.
+ * Removes objects that no row names: objects of deleted values soon after the commit, and leftovers of crashes after a day. Removes nothing
+ * while a snapshot is open, because it may still see the rows.
  */
 import { setTimeout as wait } from 'node:timers/promises'
 import type { Client } from 'pg'
@@ -10,21 +10,21 @@ import { stagedTable } from '../staged-rows.ts'
 import { partSuffix } from './folder-objects.ts'
 import type { LargeValues } from './large-values.ts'
 
-/** Shared by those who read snapshots; the name in bytes. */
+/** Advisory lock that readers of snapshots share; the name in bytes. */
 const objectLock = 0x7074_6f62
-/** Removes that are remembered; what is beyond is found by the sweep. */
+/** Largest number of names to remove in memory. The daily sweep finds the others. */
 const maxGone = 100_000
-/** Removed while the lock is held once, so that a snapshot never waits for long. */
+/** Number of objects removed under one lock, so that a snapshot waits only briefly; and of parallel requests. */
 const [batch, atOnce] = [256, 16]
 const retryMs = 1000
-/** Rows are written within an hour of their objects: see `large-values.ts`. */
+/** Rows follow their objects within an hour; see `large-values.ts`. */
 const leastAgeMs = 86_400_000
 const everyMs = 86_400_000
 
 const namedIn = (table: string): string =>
   `SELECT key, substring(stored FROM 1 FOR ${objectHeadBytes}) AS stored FROM ${table} WHERE key = ANY($1::bytea[])`
 
-/** On the connection that reads a snapshot, before its first look; held until that ends. */
+/** Locks objects on the connection of a snapshot, until the connection ends. Call it before the transaction of the snapshot. */
 export const keepObjects = (client: Client): Promise<unknown> => client.query('SELECT pg_advisory_lock_shared($1)', [objectLock])
 
 export class ObjectSweep {
@@ -40,14 +40,14 @@ export class ObjectSweep {
     this.#values = values
   }
 
-  /** The rows that named them are gone, durably. */
+  /** Removes these objects. Their rows must be deleted durably. */
   forget(names: readonly string[]): void {
     if (names.length === 0 || this.#gone.length > maxGone || this.#closing.signal.aborted) return
     this.#gone.push(...names)
     this.#removing ??= this.#removeGone().finally(() => (this.#removing = undefined))
   }
 
-  /** Once a day: what no row names and is old enough. Returns how many went. Throws `StoreAway`, or what the database says. */
+  /** Removes unnamed objects of sufficient age, once a day. Returns their number. Throws `StoreAway` or the error of the database. */
   async sweep(now = Date.now()): Promise<number> {
     if (now - this.#sweptAt < everyMs) return 0
     let [old, swept]: [string[], number] = [[], 0]
@@ -56,7 +56,7 @@ export class ObjectSweep {
       old.push(name)
       if (old.length < batch) continue
       const removed = await this.#removeUnnamed(old)
-      if (removed === undefined) return swept // begun again at the next call
+      if (removed === undefined) return swept // the next call starts again
       swept += removed
       old = []
     }
@@ -65,13 +65,13 @@ export class ObjectSweep {
     return swept + (removed ?? 0)
   }
 
-  /** What is not removed by now is found by the sweep of a later start. */
+  /** A later sweep removes the remaining objects. */
   async close(): Promise<void> {
     this.#closing.abort()
     await this.#removing?.catch(() => undefined)
   }
 
-  /** Until nothing is left; tried again while a snapshot is read, or something is away. */
+  /** Removes all remembered objects. Tries again while a snapshot is open, or while the database or the storage is unreachable. */
   async #removeGone(): Promise<void> {
     while (this.#gone.length > 0) {
       const names = this.#gone.slice(0, batch)
@@ -101,7 +101,7 @@ export class ObjectSweep {
     return names.length
   }
 
-  /** Undefined while a snapshot is read, or another process removes objects. */
+  /** Returns undefined while a snapshot is open, or while another process removes objects. */
   async #alone(work: (client: Client) => Promise<number>): Promise<number | undefined> {
     const client = await this.#servers.connect('postern objects')
     try {
@@ -113,7 +113,7 @@ export class ObjectSweep {
   }
 }
 
-/** Rows of a copy that was made ahead name objects as well, and come into use later. */
+/** A copy made ahead also has rows that name objects. Its rows will be in use later. */
 async function tablesOf(client: Client): Promise<readonly string[]> {
   const { rows } = await client.query<{ staged: boolean }>('SELECT to_regclass($1) IS NOT NULL AS staged', [stagedTable])
   return rows[0]?.staged === true ? ['postern_rows', stagedTable] : ['postern_rows']

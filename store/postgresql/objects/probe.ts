@@ -1,11 +1,11 @@
-/** Whether a place for objects can be used: one is written, read and removed, beside those of any store. */
+/** Tests object storage: writes, reads and removes an object outside the folders of stores. */
 import { createHash, randomUUID } from 'node:crypto'
 import { StoreAway } from '../../kv.ts'
 import type { ObjectStore } from './object-store.ts'
 
 const folder = 'doctor'
 
-/** Throws `StoreAway` when the place cannot be reached, refuses, or gives something else back. */
+/** Throws `StoreAway` if the storage is unreachable, refuses, or returns other content. */
 export async function probeObjects(objects: ObjectStore): Promise<void> {
   const name = `${folder}/${randomUUID()}`
   const content = Buffer.from(name)

@@ -1,4 +1,4 @@
-/** Objects in a bucket of Amazon S3, or of a server that speaks its protocol. */
+/** Objects in a bucket of Amazon S3, or of a server with the same protocol. */
 import { setTimeout as wait } from 'node:timers/promises'
 import { AwsClient } from 'aws4fetch'
 import { StoreAway, type Bytes } from '../../kv.ts'
@@ -6,9 +6,9 @@ import type { ListedObject, ObjectStore } from './object-store.ts'
 
 export interface S3Options {
   readonly bucket: string
-  /** Before all names, with a slash at its end, or empty. */
+  /** First part of all names, with a slash at its end; or empty. */
   readonly prefix: string
-  /** Of another server than Amazon's, without a path. */
+  /** URL of a server other than Amazon's, without a path. */
   readonly endpoint?: string | undefined
   readonly region: string
   readonly accessKeyId: string
@@ -49,10 +49,10 @@ export class S3Objects implements ObjectStore {
     this.shown = `s3://${bucket}/${prefix}${endpoint === undefined ? '' : ` at ${endpoint}`}`
   }
 
-  /** Buckets are made by who pays for them, and folders are there by their names. */
+  /** The operator creates the bucket, and folders exist only as parts of names. */
   async prepare(): Promise<void> {}
 
-  /** The server compares the content with its hash, and has it durably when it answers. */
+  /** The server verifies the hash, and responds after the content is durable. */
   async put(name: string, content: Bytes, sha256: string): Promise<void> {
     await this.#must('PUT', name, { body: content, sha256 })
   }
@@ -89,7 +89,7 @@ export class S3Objects implements ObjectStore {
     return answer
   }
 
-  /** The first answer that would be no other the next time. */
+  /** Repeats a request until its response is final. */
   async #ask(method: string, name: string, request: Request = {}): Promise<Answer> {
     const deadline = Date.now() + (this.#options.retryMs ?? defaults.retryMs)
     for (let pause = firstPauseMs; ; pause = Math.min(2 * pause, maxPauseMs)) {
@@ -115,7 +115,7 @@ export class S3Objects implements ObjectStore {
       headers: { 'x-amz-content-sha256': sha256 ?? emptySha256 },
       ...(body && { body: body as Uint8Array<ArrayBuffer> }),
     })
-    // Not in the request: its signal is lost as soon as the request itself is collected as garbage, and the deadline with it.
+    // Not in the request: garbage collection of the request would drop its signal, and with it the timeout.
     const response = await fetch(signed, { signal: AbortSignal.timeout(this.#options.requestMs ?? defaults.requestMs) })
     return { status: response.status, body: Buffer.from(await response.arrayBuffer()) }
   }
@@ -128,7 +128,7 @@ export class S3Objects implements ObjectStore {
 
 const emptySha256 = 'e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855'
 
-/** The first element of this name; those that are asked for have no characters that XML would write otherwise. */
+/** Returns the text of the first element with this name. The elements in use contain no escaped characters. */
 const elementOf = (xml: string, name: string): string | undefined => new RegExp(`<${name}>([^<]*)</${name}>`).exec(xml)?.[1]
 const codeOf = ({ body }: Answer): string => elementOf(body.toString('utf8', 0, 4096), 'Code') ?? ''
 

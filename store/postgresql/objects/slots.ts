@@ -1,4 +1,4 @@
-/** So many at once; the others wait in the order in which they came. */
+/** Limits parallel work. Further calls wait in order of arrival. */
 export class Slots {
   readonly #waiting: (() => void)[] = []
   #free: number

@@ -1,7 +1,8 @@
 /**
- * The counters and tallies of one group of writes that have parts. Usually the group adds to the part of its process and waits for none
- * of the others. It looks at all parts, alone, when its own has no room left under a limit, before any refusal, and when a key is deleted;
- * what is left below the limit is then shared out again. The ceilings of all parts never come to more than the limit, so limits are exact.
+ * Counters and tallies with parts, in one group of writes. Usually the group adds to the part of its process and does not wait for other
+ * processes. In three cases it locks and reads all parts: the own part has no room under a limit, a write would be refused, or a key is
+ * deleted. It then distributes the remainder under the limit again. The ceilings of all parts never exceed the limit together, so limits
+ * are exact.
  */
 import type { Client } from 'pg'
 import { kindOf, kinds, seal, sealCounter, sealParts, versionOf } from '../../engine/codec.ts'
@@ -12,21 +13,21 @@ import { keyName } from '../../tuple.ts'
 import { countsOf, isInParts, readAllParts, totalOf, type Part, type PartChanges } from './part-rows.ts'
 import type { PartedKeys } from './parted-keys.ts'
 
-/** The group must hold some rows alone that it holds with others: it begins again. */
+/** The group needs an exclusive lock for rows that it holds with FOR SHARE, so it starts again. */
 export class NeedsWhole extends Error {}
 
-/** What the writes of a group do to one counter, or one value of counts. */
+/** Effect of a group on one counter, or on one value of counts. */
 interface Counted {
   readonly key: Buffer
   readonly isTally: boolean
-  /** The least limit of an add. */
+  /** Smallest limit of any add. */
   limit: number | undefined
   mostSubjects: number | undefined
-  /** Set or deleted as a whole. */
+  /** A write sets or deletes the whole value. */
   isReplaced: boolean
 }
 
-/** All parts, of which `own` is that of this process with those of processes that have ended. */
+/** All parts of a key. `own`: the part of this process and parts of ended processes. */
 interface Whole {
   readonly others: readonly Part[]
   readonly own: readonly Part[]
@@ -36,7 +37,7 @@ interface Whole {
 export class GroupParts {
   readonly #known: PartedKeys
   readonly #counted: ReadonlyMap<string, Counted>
-  /** Held with others. */
+  /** Names of keys to lock FOR SHARE. */
   readonly #shared: ReadonlySet<string>
   readonly #own = new Map<string, Part>()
   readonly #whole = new Map<string, Whole>()
@@ -56,7 +57,7 @@ export class GroupParts {
     return [...this.#shared].flatMap((name) => this.#counted.get(name)?.key ?? [])
   }
 
-  /** Takes what was read of its own parts, and reads all parts of what it holds alone. Throws `NeedsWhole`. */
+  /** Accepts the parts of this process, and reads all parts of exclusively locked keys. Throws `NeedsWhole`. */
   async hold(client: Client, found: ReadonlyMap<string, Bytes>, own: readonly Part[], version: bigint): Promise<void> {
     this.#version = version
     this.#known.begin(version)
@@ -75,7 +76,7 @@ export class GroupParts {
     }
   }
 
-  /** What the group finds at a key: of a part, that part. */
+  /** Returns the value of a key as the group sees it. For a shared key, this is the part of this process. */
   look(name: string, stored: Bytes | undefined): Bytes | undefined {
     if (!stored || !isInParts(stored)) return stored
     if (this.#shared.has(name)) return this.#own.get(name)?.stored
@@ -84,7 +85,7 @@ export class GroupParts {
     return seal(versionOf(stored), encodeCounts(countsOf(own)))
   }
 
-  /** The writes with the ceilings of parts in place of limits. */
+  /** Returns the writes with the ceilings of parts as limits. */
   underCeilings(writes: readonly Write[]): readonly Write[] {
     const ceilings = new Map([...this.#shared].flatMap((name) => {
       const ceiling = this.#own.get(name)?.ceiling ?? null
@@ -100,14 +101,14 @@ export class GroupParts {
     })
   }
 
-  /** Throws `NeedsWhole` when a write was refused by the ceiling of a part, which says nothing of the limit. */
+  /** Throws `NeedsWhole` if the ceiling of a part refused a write, because the limit itself may not be reached. */
   confirm(results: readonly WriteResult[]): void {
     const refused = results.flatMap((result) => (!result.ok && result.reason === 'limit' ? [keyName(result.key)] : []))
     const inPart = refused.filter((name) => this.#shared.has(name))
     if (inPart.length > 0) throw this.#needsWhole(inPart)
   }
 
-  /** Takes out of `last` what goes to parts, and returns that. `last`: what is left of each key at the end of the group. */
+  /** Removes changes of parts from `last` and returns them. `last`: the last change of each key in the group. */
   divert(last: Map<string, Operation>, found: ReadonlyMap<string, Bytes>): PartChanges {
     const changes = { removed: [] as Buffer[], made: [] as Part[], updated: [] as { key: Bytes; stored: Bytes }[] }
     for (const [name, counted] of this.#counted) {
@@ -134,7 +135,7 @@ export class GroupParts {
     return changes
   }
 
-  /** Those that were written as one by another process a moment ago have parts from now on. */
+  /** A counter gets parts if another process recently wrote it as one value. */
   #isToHaveParts(name: string, stored: Bytes): boolean {
     if (isInParts(stored)) return true
     const isCounter = kindOf(stored) === kinds.counter
@@ -142,7 +143,7 @@ export class GroupParts {
     return this.#known.isWanted(versionOf(stored), this.#version)
   }
 
-  /** All parts after the group, and whether a group like this one could do with the part of its process. */
+  /** Returns all parts after the group. `isUseful`: a similar group could use the part of its process. */
   #sharedOut(name: string, counted: Counted, value: Bytes): { readonly parts: readonly Part[]; readonly isUseful: boolean } {
     const { key, isTally, isReplaced, limit, mostSubjects } = counted
     const { others, bound } = this.#whole.get(name) ?? { others: [], bound: null }
@@ -159,7 +160,7 @@ export class GroupParts {
     return { parts, isUseful: limit === undefined || isBounded }
   }
 
-  /** Whether the part of this process serves the group; that it has no room left shows later. */
+  /** Returns whether the part of this process suits the group. `confirm` finds out later whether it has room. */
   #canUse(name: string): boolean {
     const [part, counted] = [this.#own.get(name), this.#counted.get(name)]
     if (!part || !counted) return false

@@ -1,7 +1,6 @@
 /**
- * Counters and tallies of which several processes have a part each: the row of the key says only that there are parts, and these lie in
- * a table of their own. Who adds to its part holds the row of the key in common with others, who looks at all parts or removes them holds
- * it alone.
+ * Counters and tallies with a part for each of several processes. The row of the key only says that it has parts, which are in another
+ * table. A process that adds to its part locks the row of the key FOR SHARE. A process that reads or removes all parts locks it FOR UPDATE.
  */
 import type { Client } from 'pg'
 import { counterOf, kindOf, kinds, payloadOf, seal, sealCounter, versionOf } from '../../engine/codec.ts'
@@ -9,19 +8,19 @@ import type { Bytes } from '../../kv.ts'
 import { addCounts, decodeCounts, encodeCounts, foldSubjects, type Counts } from '../../tally.ts'
 import { keyName } from '../../tuple.ts'
 
-/** Made beside the tables of the store. `bound`: the limit that the ceilings are parts of; of tallies, how many subjects are kept. */
+/** Part of the schema of the store. `bound`: the limit that the ceilings share; for tallies, the largest number of subjects. */
 export const partTable = `
   CREATE TABLE IF NOT EXISTS postern_parts (key bytea NOT NULL, writer uuid NOT NULL, stored bytea NOT NULL,
     ceiling double precision, bound double precision, PRIMARY KEY (key, writer));
 `
 
-/** What one process has added. */
+/** Sum of the additions of one process. */
 export interface Part {
   readonly key: Bytes
   readonly writer: string
-  /** As the value of a row: a counter, or counts by name. */
+  /** Same form as the value of a row: a counter, or counts by name. */
   readonly stored: Bytes
-  /** A counter that has a limit stays at or below this without a look at the other parts. */
+  /** Largest value of this part that needs no look at other parts. Null without a limit. */
   readonly ceiling: number | null
   readonly bound: number | null
 }
@@ -44,10 +43,10 @@ interface WholeRow extends StoredRow {
   readonly first: boolean
 }
 
-/** Asks in one statement, which sees one moment. */
+/** Runs one statement, which sees one point in time. */
 export type Ask = (statement: { readonly name: string; readonly text: string }, values: unknown[]) => Promise<readonly WholeRow[]>
 
-/** Rows with the sum of the parts in place of what says that there are parts; without those that are gone meanwhile. */
+/** Replaces marks of parts by the sums of the parts. Omits rows that were deleted in the meantime. */
 export async function withSums(rows: readonly StoredRow[], ask: Ask): Promise<readonly StoredRow[]> {
   const keys = rows.flatMap(({ key, stored }) => (isInParts(stored) ? [key] : []))
   if (keys.length === 0) return rows
@@ -71,7 +70,7 @@ export function countsOf(parts: readonly { readonly stored: Bytes }[]): Counts {
   return counts
 }
 
-/** As one row would have it. */
+/** Returns the sum as one row would store it. */
 function sumOf(base: Bytes, parts: readonly { readonly stored: Bytes; readonly bound: number | null }[]): Bytes {
   const version = parts.reduce((latest, { stored }) => (versionOf(stored) > latest ? versionOf(stored) : latest), versionOf(base))
   if (kindOf(base) === kinds.counterInParts) return sealCounter(version, totalOf(parts))
@@ -85,7 +84,7 @@ const ownParts = {
   name: 'postern own parts',
   text: 'SELECT key, writer, stored, ceiling, bound FROM postern_parts WHERE key = ANY($1::bytea[]) AND writer = $2',
 }
-/** A part of a process that has ended belongs to who looks at all parts next. */
+/** The next process that reads all parts takes over parts of ended processes. */
 const allParts = {
   name: 'postern all parts',
   text: `SELECT key, writer, stored, ceiling, bound, EXISTS (SELECT FROM postern_writers WHERE id = writer) AS lives
@@ -110,16 +109,16 @@ const insert = {
     SELECT * FROM unnest($1::bytea[], $2::uuid[], $3::bytea[], $4::float8[], $5::float8[])`,
 }
 
-/** What a group of writes changes in parts. */
+/** Changes of a group to parts. */
 export interface PartChanges {
-  /** Keys all of whose parts go, before those that are made. */
+  /** Keys whose parts are all deleted, before new parts are inserted. */
   readonly removed: readonly Buffer[]
   readonly made: readonly Part[]
-  /** The part of this process gets another value. */
+  /** New values of the parts of this process. */
   readonly updated: readonly { readonly key: Bytes; readonly stored: Bytes }[]
 }
 
-/** Sends the changes without waiting for one before the next; resolves when all are done, or with the first failure. */
+/** Sends all changes at once. Resolves when all are done, or rejects with the first failure. */
 export async function writeParts(client: Client, { removed, made, updated }: PartChanges, writer: string): Promise<void> {
   const sent: Promise<unknown>[] = []
   const column = <Name extends keyof Part>(name: Name): Part[Name][] => made.map((part) => part[name])

@@ -1,20 +1,20 @@
-/** What one process remembers of counters in parts: which keys are, and which of its own groups wrote last. */
+/** Memory of one process about counters with parts: their keys, and its latest groups. */
 import { versionsAtOnce } from '../schema.ts'
 
-/** A counter that another process wrote among so many groups of writes before is one that both want often. */
+/** A counter gets parts if another process wrote it within this number of groups. */
 const recentGroups = 64
-/** When there are more, it begins anew: what is not remembered is looked at once more. */
+/** Largest number of remembered keys. The memory is cleared beyond it, and forgotten keys cost another read. */
 const maxKeys = 10_000
 
 export class PartedKeys {
   readonly writer: string
   readonly #always: boolean
   readonly #keys = new Set<string>()
-  /** The first version of each of this process's latest groups, the latest first. */
+  /** Version that precedes each of the latest groups of this process, newest first. */
   #own: bigint[] = []
   #first: bigint | undefined
 
-  /** `always`: every counter has parts, however rarely it is written. */
+  /** `always`: every counter has parts, even if it is written rarely. */
   constructor(writer: string, always: boolean) {
     this.writer = writer
     this.#always = always
@@ -33,13 +33,15 @@ export class PartedKeys {
     this.#keys.delete(name)
   }
 
-  /** A group of this process has the versions behind this one. */
+  /** Records a group of this process, whose versions follow this version. */
   begin(version: bigint): void {
     this.#first ??= version
     this.#own = [version, ...this.#own.slice(0, recentGroups - 1)]
   }
 
-  /** Whether a counter of this version, which a group with the versions behind `now` finds, is to have parts. */
+  /**
+   * Returns whether a counter should get parts. `version`: version of its value. `now`: the version that the versions of the group follow.
+   */
   isWanted(version: bigint, now: bigint): boolean {
     if (this.#always) return true
     const span = BigInt(versionsAtOnce)
