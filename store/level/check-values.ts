@@ -1,4 +1,4 @@
-/** Reads all large values of an open store, and compares them with their checksums. */
+/** Reads all large values of an open store and compares them with their checksums. */
 import { keyAfter } from '../cursor.ts'
 import { kindOf, kinds, pointerOf } from '../engine/codec.ts'
 import type { Look } from '../engine/group.ts'
@@ -7,12 +7,12 @@ import type { Bytes } from '../kv.ts'
 import type { FileDamage } from './files/check-files.ts'
 import { segmentName, type ValueLog } from './value-log.ts'
 
-/** Rows from a key on, at most so many. */
+/** Reads rows from a key, up to a limit. */
 type Walk = (gte: Bytes, limit: number) => AsyncIterable<readonly [Bytes, Bytes]>
 
 const rowsAtOnce = 256
 
-/** All rows in the order of keys, a few at a time, as an iterator would keep files that LevelDB has replaced. */
+/** Returns all rows in key order in small reads. A long iterator would keep files that LevelDB has replaced. */
 export async function* rowsOf(walk: Walk): AsyncGenerator<readonly (readonly [Bytes, Bytes])[]> {
   for (let gte: Bytes = Buffer.of(0); ;) {
     const rows = await Array.fromAsync(walk(gte, rowsAtOnce))
@@ -42,7 +42,7 @@ async function isReadable(log: ValueLog, look: Look, key: Bytes, stored: Bytes):
     return true
   } catch {
     const again = look(key)
-    return !again || Buffer.compare(again, stored) !== 0 // it was deleted or moved since
+    return !again || Buffer.compare(again, stored) !== 0 // the row was deleted or moved since
   }
 }
 

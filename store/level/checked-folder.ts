@@ -1,4 +1,6 @@
-/** What is done with the files of a store before LevelDB opens them. LevelDB deletes and rewrites files, also damaged ones. */
+/**
+ * Checks and repairs the files of a store before LevelDB opens them, because LevelDB deletes and rewrites files, including damaged files.
+ */
 import { mkdir, rm, symlink } from 'node:fs/promises'
 import { join } from 'node:path'
 import { Level } from 'level'
@@ -7,7 +9,7 @@ import { DamagedFolder } from '../kv.ts'
 import { KnownDamage } from './known-damage.ts'
 import { cutOff, tornGroupIn } from './torn-group.ts'
 
-/** Tables up to this size in all are compared with their checksums at each start, which takes some 30 ms. */
+/** Tables up to this total size are compared with their checksums at each start, which takes about 30 ms. */
 const quickTableBytes = 16 * 1024 * 1024
 
 export interface CheckedFolder {
@@ -15,7 +17,7 @@ export interface CheckedFolder {
   readonly mended: readonly string[]
 }
 
-/** For commands, which change nothing. Throws `DamagedFolder` for a damaged folder. */
+/** For commands; changes nothing. Throws `DamagedFolder` for a damaged folder. */
 export async function checkedFolder(folder: string): Promise<CheckedFolder> {
   const damage = await KnownDamage.in(folder)
   await damage.check(noRest)
@@ -37,7 +39,7 @@ export async function mendedFolder(folder: string, quickBytes = quickTableBytes)
 export async function dropTornGroup(folder: string): Promise<void> {
   if (!(await tornGroupIn(folder))) return
   await whileLocked(folder, async () => {
-    const torn = await tornGroupIn(folder) // a process that had the store open may have ended the group
+    const torn = await tornGroupIn(folder) // a process that had the store open may have completed the group
     if (torn) await cutOff(torn)
   })
 }
@@ -55,7 +57,10 @@ function requireNone(folder: string, damage: readonly Damage[]): void {
   if (damage.length > 0) throw new DamagedFolder(folder, damage.map(({ sentence }) => sentence)) // prettier-ignore
 }
 
-/** Holds the lock of LevelDB, which a small store takes through a link, while LevelDB itself is not to open the files. */
+/**
+ * Runs work while it holds the lock of LevelDB. It opens a small store whose lock file is a link to the real one, so that LevelDB does not
+ * open the real files.
+ */
 async function whileLocked<T>(folder: string, work: () => Promise<T>): Promise<T> {
   const place = join(folder, 'mending')
   await rm(place, { recursive: true, force: true })

@@ -1,23 +1,23 @@
-/** Frees the space of large values that were deleted: a segment with little alive is copied forward and dropped. */
+/** Frees the space of deleted large values: copies the live entries of a mostly dead segment and drops the segment. */
 import { StoreDamaged, type Bytes, type Kv, type Write } from '../kv.ts'
 import { kindOf, kinds, pointerOf, versionOf } from '../engine/codec.ts'
 import type { Look } from '../engine/group.ts'
 import type { LogEntry, ValueLog } from './value-log.ts'
 
-/** A segment is rewritten when at most this share of its bytes is still alive. */
+/** A segment is rewritten if at most this share of its bytes is live. */
 const maxAliveShare = 0.25
 
 export interface Collected {
   readonly log: ValueLog
   readonly kv: Kv
   readonly look: Look
-  /** All rows, a few at a time. */
+  /** Returns all rows in small batches. */
   readonly rows: () => AsyncIterable<readonly (readonly [key: Bytes, stored: Bytes])[]>
-  /** While it says no, no segment is dropped. */
+  /** Segments are dropped only while this returns true. */
   readonly mayDrop?: () => boolean
 }
 
-/** Returns how many segments were dropped. Segments that live are not walked to their end. */
+/** Returns the number of dropped segments. Stops reading a segment as soon as it proves to be live. */
 export async function collectSegments(collected: Collected): Promise<number> {
   const { log, look, mayDrop = () => true } = collected
   const emptied = new Set<number>()
@@ -29,14 +29,14 @@ export async function collectSegments(collected: Collected): Promise<number> {
   if (emptied.size > 0) await keepPointedTo(collected, emptied)
   let dropped = 0
   for (const segment of emptied) {
-    if (!mayDrop()) break // asked again, as a snapshot may have begun meanwhile; the next collection drops it
+    if (!mayDrop()) break // checked again, because a snapshot may have started; the next collection drops the segment
     await log.drop(segment)
     dropped++
   }
   return dropped
 }
 
-/** Rows tell what lives. The lengths and keys in a segment have no checksum: a flipped bit hides the entry, or all behind it. */
+/** Trusts rows, not segments: lengths and keys in a segment have no checksum. A flipped bit hides an entry, or all entries after it. */
 async function keepPointedTo(collected: Collected, emptied: Set<number>): Promise<void> {
   for await (const rows of collected.rows())
     for (const [key, stored] of rows) {
@@ -46,7 +46,7 @@ async function keepPointedTo(collected: Collected, emptied: Set<number>): Promis
     }
 }
 
-/** The entries that live, or undefined when they are too many. */
+/** Returns the live entries; undefined if there are too many. */
 async function aliveIn(log: ValueLog, segment: number, look: Look): Promise<LogEntry[] | undefined> {
   const most = (await log.size(segment)) * maxAliveShare
   const alive: LogEntry[] = []
@@ -60,7 +60,7 @@ async function aliveIn(log: ValueLog, segment: number, look: Look): Promise<LogE
   return alive
 }
 
-/** Writes values again whose keys have not changed meanwhile. False when one is damaged: its segment is kept. */
+/** Writes the values again, unless their keys have changed. Returns false if a value is damaged: its segment is kept. */
 async function moveForward({ log, kv, look }: Collected, entries: readonly LogEntry[]): Promise<boolean> {
   for (const entry of entries) {
     const { key, pointer } = entry

@@ -6,33 +6,30 @@ import { seal, versionOf } from '../engine/codec.ts'
 import type { Operation } from '../engine/group.ts'
 import type { Bytes } from '../kv.ts'
 
-/** More groups of the usual size than one of LevelDB's logs holds: what has left the log is safe in its tables. */
+/** More groups of the usual size than a log of LevelDB holds. Groups that left the log are safe in tables. */
 const ringSize = 65_536
 const nothing = Buffer.alloc(0)
 
 const stampKey = (slot: number): Buffer => Buffer.of(0xff, 0x02, slot >> 8, slot & 0xff)
 
-/** The operation that stamps group `number` (from 1). The number stands in its last eight bytes, where `log-tail.ts` finds it. */
+/** Returns the operation that stamps group `number` (from 1). The last eight bytes contain the number, where `log-tail.ts` finds it. */
 export const groupStamp = (number: number): Operation => ({
   type: 'put',
   key: stampKey(number % ringSize),
   value: seal(BigInt(number), nothing),
 })
 
-/**
- * A key that nothing is stored under. The deletion of it as the last operation of a batch ends in a number that is none, for batches that
- * are no groups.
- */
+/** A key without a value. Batches that are not groups end with a deletion of this key, whose last bytes are no valid number. */
 export const noNumber = Buffer.of(0xff, 0x03, 0, 0, 0, 0, 0, 0, 0, 0)
 
 interface Stamps {
   iterator(options: { gte: Bytes; lt: Bytes }): AsyncIterable<[Bytes, Bytes]>
 }
 
-/** More groups than the damaged end of a log can have held; a larger number was not one of ours. */
+/** More groups than the damaged end of a log can contain. A larger number is not a number of a group. */
 const maxLostAtEnd = 65_536
 
-/** The last group, and those missing before it. The log may know of later groups than were recovered from it. */
+/** Returns the last group, and the missing groups with lower numbers. The log may contain later groups than LevelDB recovered. */
 export async function missingGroups(db: Stamps, lastInLog: number): Promise<{ last: number; missing: readonly number[] }> {
   const seen = new Set<number>()
   let recovered = 0

@@ -1,6 +1,6 @@
 /**
- * What is known to be damaged in the store of a folder. It is kept in a file: LevelDB reads damaged rows without an error and writes them
- * into new tables, whose checksums are right.
+ * Known damage of the store in a folder. A file keeps it, because LevelDB reads damaged rows without an error and writes them into new
+ * tables with correct checksums.
  */
 import { access, open, readFile, rename, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -10,13 +10,13 @@ import { checkFiles, type FileDamage } from './files/check-files.ts'
 import { mendFiles } from './files/mend-files.ts'
 
 const markIn = (folder: string): string => join(folder, 'damaged.json')
-/** There from the opening of a store whose tables were not compared until they are. */
+/** Marker file. It exists from the opening of a store with unchecked tables until the tables are checked. */
 const uncheckedIn = (folder: string): string => join(folder, 'unchecked')
 const files = 'records'
-/** Files as they were before rows were taken out of them. */
+/** Folder for copies of files made before rows were removed from them. */
 const keptFiles = 'damaged'
 
-/** As the file has it; keys are in hexadecimal. */
+/** Form in the file; keys are hexadecimal. */
 interface StoredDamage {
   readonly file: string
   readonly problem: string
@@ -29,9 +29,9 @@ export class KnownDamage {
   #known: readonly FileDamage[]
   #inUse: ReadonlySet<string> = new Set()
   #isListDamaged = false
-  /** Tables were compared too. */
+  /** The last check included the tables. */
   #isComplete = false
-  /** Damaged large values by their places, since the last check of all of them. */
+  /** Damaged large values by location, since the last check of all values. */
   readonly #values = new Map<string, FileDamage>()
 
   private constructor(folder: string, known: readonly FileDamage[]) {
@@ -40,7 +40,7 @@ export class KnownDamage {
     for (const one of known) if (isOfValues(one.file)) this.#values.set(nameOf(one), one)
   }
 
-  /** As earlier checks have left it. */
+  /** Reads the damage that earlier checks stored. */
   static async in(folder: string): Promise<KnownDamage> {
     return new KnownDamage(folder, await readMark(folder))
   }
@@ -51,7 +51,7 @@ export class KnownDamage {
     return [...ofFiles.filter(({ isGone }) => !isGone), ...this.#ofValues(), ...ofFiles.filter(({ isGone }) => isGone)]
   }
 
-  /** Without that of large values, which every reader finds by itself. */
+  /** Without damage of large values, which each reader detects. */
   get ofFiles(): readonly Damage[] {
     return this.#known.map((one) => {
       const isGone = this.#isGone(one)
@@ -67,20 +67,20 @@ export class KnownDamage {
     return isLost || (!this.#isListDamaged && !this.#inUse.has(file))
   }
 
-  /** LevelDB must not open the folder. */
+  /** The list of files is damaged, so LevelDB must not open the folder. */
   get isListDamaged(): boolean {
     return this.#isListDamaged
   }
 
   /**
-   * All tables must be compared before LevelDB opens them: damage of one was known, or the last process ended before its check did, as it
-   * does when LevelDB meets damage.
+   * All tables must be checked before LevelDB opens them, for two reasons. A table has known damage, or the last process ended before its
+   * check, as it does when LevelDB meets damage.
    */
   async isSuspect(): Promise<boolean> {
     return this.#known.some(({ file, isLost }) => file.endsWith('.ldb') && !isLost) || (await exists(uncheckedIn(this.#folder)))
   }
 
-  /** Until the tables were compared, the next opening does that first. */
+  /** Makes the next opening check the tables first, until they are checked. */
   async expectCheck(): Promise<void> {
     if (this.#isComplete) await this.endCheck()
     else await writeFile(uncheckedIn(this.#folder), '', { mode: 0o600 }).catch(() => undefined)
@@ -90,27 +90,27 @@ export class KnownDamage {
     await rm(uncheckedIn(this.#folder), { force: true }).catch(() => undefined)
   }
 
-  /** LevelDB has met damage. */
+  /** LevelDB has reported damage. */
   async suspect(): Promise<void> {
     this.#isComplete = false
     await this.expectCheck()
   }
 
-  /** Damage of files in use that LevelDB would meet: what it cannot open, or what can end the process. */
+  /** Damage of files in use that LevelDB would meet: it cannot open them, or they can end the process. */
   get unmended(): readonly Damage[] {
     return this.#known
       .filter((one) => !this.#isGone(one) && !isLog(one))
       .map((one) => ({ isGone: false, sentence: sentenceOf(one, false) }))
   }
 
-  /** What a check would find now; nothing is noted. */
+  /** Returns the damage that a check finds now, without storing it. */
   static async look(folder: string): Promise<readonly Damage[]> {
     const known = await KnownDamage.in(folder)
     await known.#compare(() => {})
     return known.all
   }
 
-  /** Compares the files with their checksums. A file that is whole again, as after a failure of memory, is forgotten. */
+  /** Compares the files with their checksums. Forgets a file that is whole again, as after a memory error. */
   async check(rest: Rest, maxTableBytes?: number): Promise<void> {
     const before = this.#stored()
     await this.#compare(rest, maxTableBytes)
@@ -118,7 +118,7 @@ export class KnownDamage {
     if (this.#isComplete) await this.endCheck()
   }
 
-  /** Mends what the last check has found, and checks again, while nothing has the store open. Returns a sentence for each correction. */
+  /** Repairs the damage of the last check, and checks again. The store must be closed. Returns a sentence for each correction. */
   async mend(maxTableBytes?: number): Promise<readonly string[]> {
     const found = this.#known.filter((one) => !this.#isGone(one))
     const corrections = await mendFiles(join(this.#folder, files), found, {
@@ -129,7 +129,7 @@ export class KnownDamage {
     return corrections
   }
 
-  /** LevelDB opens the folder, and leaves out writes of damaged logs. */
+  /** Records that LevelDB will open the folder without the writes of damaged logs. */
   async loseWrites(): Promise<void> {
     const lost = this.#known.filter((one) => isLog(one) && !one.isLost)
     if (lost.length === 0) return
@@ -139,25 +139,25 @@ export class KnownDamage {
     )
   }
 
-  /** A log in use is damaged. Its rows are in memory too. */
+  /** A log in use is damaged. Its rows are also in memory. */
   get hasDamagedLog(): boolean {
     return this.#known.some((one) => isLog(one) && !one.isLost)
   }
 
-  /** Throws when it cannot be written: rows that are taken out must stay known. */
+  /** Throws if it cannot write the file, because removed rows must stay known. */
   async #note(lost: readonly FileDamage[]): Promise<void> {
     this.#known = [...this.#known, ...lost]
     await writeMark(this.#folder, this.#all().map(toStored))
   }
 
-  /** A large value could not be read, or a check has found it. */
+  /** Records a damaged large value, found by a reader or a check. */
   async noteValue(damage: FileDamage): Promise<void> {
     const before = this.#stored()
     this.#values.set(nameOf(damage), damage)
     await this.#write(before)
   }
 
-  /** All large values were read: those that are not among these are whole again, or gone. */
+  /** Replaces the damaged values by the result of a complete check. All other values are whole again or deleted. */
   async keepValues(found: readonly FileDamage[]): Promise<void> {
     const before = this.#stored()
     this.#values.clear()
@@ -165,7 +165,7 @@ export class KnownDamage {
     await this.#write(before)
   }
 
-  /** Forgets damage that is gone, and removes the copies of mended files. */
+  /** Forgets damage of files that are no longer in use, and removes the copies of repaired files. */
   async forget(): Promise<void> {
     const before = this.#stored()
     this.#known = this.#known.filter((one) => !this.#isGone(one))
@@ -183,7 +183,7 @@ export class KnownDamage {
 
   async #write(before: string): Promise<void> {
     if (this.#stored() === before) return
-    // a disk that takes no writes must not hide what was found
+    // a disk that refuses writes must not hide the damage
     await writeMark(this.#folder, this.#all().map(toStored)).catch(() => undefined)
   }
 
@@ -196,7 +196,7 @@ export class KnownDamage {
       return
     }
     this.#inUse = inUse
-    // a log goes when LevelDB has written its rows, which are in memory too, into a table
+    // a log disappears when LevelDB has written its rows from memory into a table
     const isCompared = ({ file, isLost = false }: FileDamage): boolean =>
       !isLost && (isList(file) || file.endsWith('.log') || (inUse.has(file) && isComplete))
     this.#known = [...this.#known.filter((one) => !isCompared(one)), ...damage]
@@ -208,13 +208,13 @@ export class KnownDamage {
     if (hiding) throw hidden(hiding, key)
   }
 
-  /** Throws `StoreDamaged` while writes of a damaged log may be missing: nothing tells which rows those are. */
+  /** Throws `StoreDamaged` while writes of a damaged log may be missing, because their rows are unknown. */
   requireAllWrites(): void {
     const lost = this.#known.find((one) => one.isLost && one.keys === undefined)
     if (lost) throw hidden(lost)
   }
 
-  /** Watches the rows of a range that is to be whole. */
+  /** Checks the rows of a range that must be complete. */
   guard({ start, end, reverse = false }: Range): RangeGuard {
     const inside = this.#known.filter(({ keys }) => keys && Buffer.compare(keys.from, end) < 0 && Buffer.compare(keys.upTo, start) >= 0)
     return new RangeGuard(inside, reverse)
@@ -240,7 +240,7 @@ function sentenceOf({ file, problem, isLost = false }: FileDamage, isGone: boole
 /** Throws `StoreDamaged` as soon as a row is out of order, or damage could hide rows of the range. */
 class RangeGuard {
   readonly #sign: number
-  /** The damage that the walk meets first, and the key where it does. */
+  /** The first damage in the direction of the walk. `#border`: its first key. */
   readonly #first: FileDamage | undefined
   readonly #border: Bytes | undefined
   #last: Bytes | undefined
@@ -258,7 +258,7 @@ class RangeGuard {
     if (this.#border && this.#first && Buffer.compare(key, this.#border) * this.#sign >= 0) throw hidden(this.#first)
   }
 
-  /** No row follows. */
+  /** Ends the walk. */
   end(): void {
     if (this.#first) throw hidden(this.#first)
   }

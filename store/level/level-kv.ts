@@ -35,36 +35,36 @@ import { snapshotRows } from './snapshot.ts'
 import { isAnyTorn } from './torn-group.ts'
 import { ValueLog, type PlacedValues } from './value-log.ts'
 
-/** Only LevelDB has it, and not the stores of browsers. */
+/** A method that only LevelDB has, and not the browser stores. */
 interface Compacting {
   compactRange(start: Uint8Array, end: Uint8Array): Promise<void>
 }
 
 export interface LevelOptions extends GroupOptions {
-  /** Values over this many bytes go to the value log. */
+  /** Larger values go to the value log, in bytes. */
   readonly maxInline?: number
   readonly segmentBytes?: number
-  /** LevelDB's memory for what is not yet in tables, in bytes; twice as much while one is being written out. */
+  /** LevelDB's memory for rows that are not in tables yet, in bytes. It doubles while a table is being written. */
   readonly writeBufferSize?: number
   /** LevelDB's cache of table blocks, in bytes. */
   readonly cacheSize?: number
-  /** Compares all files with their checksums first, and does not open a damaged folder. */
+  /** Compares all files with their checksums first and refuses to open a damaged folder. */
   readonly mustBeWhole?: boolean
-  /** Tables of more octets in all are not compared by each start. */
+  /** Starts do not check tables above this total size, in octets. */
   readonly quickTableBytes?: number
-  /** Stands between us and the disk in tests that let the n-th write fail. */
+  /** For tests that make the n-th write fail. */
   readonly beforeBatch?: (operations: number) => void
 }
 
 const encodings = { keyEncoding: 'view', valueEncoding: 'view' } as const
-/** Our own keys lie behind all tuples. */
+/** Internal keys sort after all tuples. */
 const versionKey = Buffer.of(0xff, 0x01)
 const mebibyte = 1024 * 1024
 /** Measured; see `decisions/0011-value-log.md` of the store. */
 const defaults = { maxInline: 2 * 1024, segmentBytes: 128 * mebibyte, writeBufferSize: 16 * mebibyte, cacheSize: 16 * mebibyte }
 
 const behindAll = Buffer.of(0xff, 0xff)
-/** Of a write that accepts losses. */
+/** Rows of one write of `acceptLosses`. */
 const rowsAtOnce = 256
 const endOfNoGroup: Operation = { type: 'del', key: noNumber, value: Buffer.alloc(0) }
 
@@ -75,12 +75,11 @@ export class LevelKv implements StoreKv {
   readonly #options: LevelOptions
   readonly #maxInline: number
   #closed = false
-  /** LevelDB has met damage. */
+  /** LevelDB has reported damage. */
   #isSuspect = false
-  /** Snapshots that are being read: no segment is dropped under them. */
+  /** Number of open snapshots. No segment is dropped while there are any. */
   #snapshots = 0
   readonly #reads: LevelReads
-  /** Numbers of groups that are missing although later ones were there: the write-ahead log was damaged. */
   readonly daemons = new OneDaemon()
   readonly missingGroups: readonly number[]
   readonly mended: readonly string[]
@@ -90,7 +89,7 @@ export class LevelKv implements StoreKv {
   readonly #groups: GroupCommit
   #closing: Promise<void> | undefined
   #committing: Promise<unknown> = Promise.resolve()
-  /** While it is not 0, rows are written after their values are on disk. */
+  /** If it is not 0, rows are written after their values are on disk. */
   #orderly = 0
 
   private constructor(opened: Opened, options: LevelOptions) {
@@ -108,7 +107,7 @@ export class LevelKv implements StoreKv {
     this.#groups = new GroupCommit((writes) => (this.#committing = this.#commit(writes)), options)
   }
 
-  /** Opens the folder, making it when it is not there. Throws `StoreUnavailable` when it is locked, unreadable or damaged. */
+  /** Opens the folder and creates it if it is missing. Throws `StoreUnavailable` if it is locked, unreadable or damaged. */
   static async open(folder: string, options: LevelOptions = {}): Promise<LevelKv> {
     const { segmentBytes, writeBufferSize, cacheSize } = { ...defaults, ...options }
     const records = join(folder, 'records')
@@ -116,17 +115,17 @@ export class LevelKv implements StoreKv {
     try {
       await mkdir(folder, { recursive: true, mode: 0o700 })
       loadNativeCode('classic-level', folder)
-      // before LevelDB deletes or rewrites what is damaged
+      // before LevelDB deletes or rewrites damaged files
       const { damage, mended } = options.mustBeWhole ? await checkedFolder(folder) : await mendedFolder(folder, options.quickTableBytes)
       await dropTornGroup(folder)
-      const lastInLog = await lastGroupInLog(records) // before LevelDB replaces the log, which it does from its construction on
+      const lastInLog = await lastGroupInLog(records) // LevelDB replaces the log as soon as it is constructed
       db = new Level(records, { ...encodings, writeBufferSize, cacheSize })
       await db.open()
       const log = await ValueLog.open(join(folder, 'values'), { segmentBytes })
       return new LevelKv({ db, log, damage, mended, groups: await missingGroups(db, lastInLog) }, options)
     } catch (error) {
       await db?.close()
-      // once more, with all tables compared and mended
+      // tries again after all tables are checked and repaired
       if (isCorruption(error) && !options.mustBeWhole && options.quickTableBytes !== Infinity)
         return await LevelKv.open(folder, { ...options, quickTableBytes: Infinity })
       throw error instanceof DamagedFolder ? error : unavailable(folder, error)
@@ -189,12 +188,15 @@ export class LevelKv implements StoreKv {
     return this.#damage.ofFiles
   }
 
-  /** Writes the rows in memory into a table, which replaces the log; merges tables with rows of this range. */
+  /** Writes the rows in memory into a table, which replaces the log. Merges tables with rows of this range. */
   compact(start: Bytes = behindAll, end: Bytes = behindAll): Promise<void> {
     return this.#inOrder(() => (this.#db as unknown as Compacting).compactRange(start, end))
   }
 
-  /** LevelDB moves rows out of its log during `work`. A start finds torn groups only in the log. */
+  /**
+   * Runs work that moves rows out of LevelDB's log. Until its end, values are written before rows, because a start finds torn groups only
+   * in the log.
+   */
   async #inOrder(work: () => Promise<void>): Promise<void> {
     this.#orderly++
     try {
@@ -210,7 +212,7 @@ export class LevelKv implements StoreKv {
     return this.#damage.all
   }
 
-  /** The operator goes on without what is lost: damage that is gone is forgotten, and so are missing groups. */
+  /** Accepts all losses: forgets damage of files that are no longer in use, and missing groups. */
   async acceptLosses(): Promise<void> {
     const stamps = this.missingGroups.map((number) => groupStamp(number))
     await this.#inOrder(async () => {
@@ -219,7 +221,7 @@ export class LevelKv implements StoreKv {
     await this.#damage.forget()
   }
 
-  /** Writes that wait for the next disk sync; many of them mean that the disk cannot keep up. */
+  /** Number of writes that wait for the next disk sync. If it stays high, the disk is too slow. */
   get waitingWrites(): number {
     return this.#groups.waiting
   }
@@ -228,7 +230,7 @@ export class LevelKv implements StoreKv {
     return this.#groups.write(write)
   }
 
-  /** Frees segments of the value log in which little or nothing is alive. Returns how many were dropped. */
+  /** Frees segments of the value log with few or no live values. Returns the number of dropped segments. */
   collect(): Promise<number> {
     return collectSegments({
       ...{ log: this.#log, kv: this, look: (key) => this.#reads.look(key) },
@@ -240,7 +242,10 @@ export class LevelKv implements StoreKv {
   readonly #walkFrom = (gte: Bytes, limit: number): AsyncIterable<[Bytes, Bytes]> =>
     this.#reads.walk({ gte, lt: Buffer.of(0xff), reverse: false, limit })
 
-  /** Everything as of one group commit; writers go on. Rows of versions up to `since` come without their values. To be disposed. */
+  /**
+   * Returns the whole store at one group commit; writes continue. Rows of versions up to `since` come without their values. Dispose it
+   * after use.
+   */
   snapshot(since = 0n): StoreSnapshot {
     const state = this.#reads.freeze()
     const { snapshot } = state
@@ -258,7 +263,7 @@ export class LevelKv implements StoreKv {
     }
   }
 
-  /** Finishes what was written, then lets go of the folder. Later writes are refused. */
+  /** Completes all accepted writes, then closes the folder. Later writes are refused. */
   [Symbol.asyncDispose](): Promise<void> {
     return (this.#closing ??= this.#close())
   }
@@ -267,7 +272,7 @@ export class LevelKv implements StoreKv {
     await this.#groups.close()
     this.#closed = true
     this.#reads.close()
-    // damage in the last group is told from a torn end by the record behind it
+    // a record after the last group distinguishes damage in it from a torn end
     if (this.#hasWritten) await this.#db.del(noNumber, { sync: true }).catch(() => undefined)
     if (!this.#isSuspect) await this.#damage.endCheck()
     await this.#log.close()
@@ -291,7 +296,7 @@ export class LevelKv implements StoreKv {
     return { results, size }
   }
 
-  /** After a failed write, the disk says whether the next start could find the group. */
+  /** After a failed write, the disk shows whether the next start could find the group. */
   async #write(operations: readonly Operation[], values?: PlacedValues): Promise<void> {
     try {
       if (values && this.#orderly === 0) await this.#writeAtOnce(operations, values)
@@ -300,7 +305,7 @@ export class LevelKv implements StoreKv {
         await this.#put(operations)
       }
     } catch (cause) {
-      this.#hasWritten = false // nothing may follow what is torn
+      this.#hasWritten = false // nothing may follow a torn group
       const isUndecided = (await mayHoldGroup(this.#db.location, this.#groupNumber + 1)) && !(await this.#isTorn(values?.pointers))
       if (isCorruption(cause)) await this.#suspect()
       const why = isCorruption(cause) ? 'The store is damaged. The next start compares all files and mends them, or names what to do.' : ''
@@ -308,7 +313,7 @@ export class LevelKv implements StoreKv {
     }
   }
 
-  /** Writes and syncs the rows while their values are written and synced. See `torn-group.ts`. */
+  /** Writes and syncs rows and values at the same time. See `torn-group.ts`. */
   async #writeAtOnce(operations: readonly Operation[], values: PlacedValues): Promise<void> {
     this.#reads.hide()
     const outcomes = await Promise.allSettled([values.write(), this.#put(operations)])
@@ -324,7 +329,7 @@ export class LevelKv implements StoreKv {
     await batch.write({ sync: true })
   }
 
-  /** False if the disk cannot tell. */
+  /** Returns false if it cannot read the disk. */
   #isTorn(pointers: readonly Pointer[] = []): Promise<boolean> {
     return isAnyTorn(dirname(this.#db.location), pointers).catch(() => false)
   }
@@ -335,13 +340,13 @@ export class LevelKv implements StoreKv {
     return stored
   }
 
-  /** LevelDB has met damage: the next start compares all files, whatever ends this process. */
+  /** LevelDB has reported damage. Makes the next start check all files, even if this process ends now. */
   async #suspect(): Promise<void> {
     this.#isSuspect = true
     await this.#damage.suspect()
   }
 
-  /** The whole entry; undefined when it was deleted since the look-up. */
+  /** Returns the whole entry; undefined if it was deleted since the look-up. */
   async #entry(key: Bytes, stored: Bytes): Promise<Entry | undefined> {
     if (kindOf(stored) !== kinds.pointer) return entryOf(key, stored)
     try {

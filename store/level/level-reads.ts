@@ -1,4 +1,4 @@
-/** Reads LevelDB. While a group commit is in progress, all reads see the store as it was before it. */
+/** Reads from LevelDB. During a group commit, all reads see the state before the group. */
 import type { Level } from 'level'
 import { StoreDamaged, StoreFailure, type Bytes } from '../kv.ts'
 import { seal } from '../engine/codec.ts'
@@ -14,7 +14,7 @@ export interface Walk {
   readonly lt: Bytes
   readonly reverse: boolean
   readonly limit?: number
-  /** Rows that the caller probably reads. */
+  /** Number of rows that the caller expects to read. */
   readonly rowsWanted?: number
 }
 
@@ -49,7 +49,7 @@ export class LevelReads {
   readonly #db: Engine
   readonly #onCorruption: () => void
   readonly #recent = new RecentValues(maxRecentBytes)
-  /** The state before the group that is becoming durable. */
+  /** State before the group in commit. */
   #before: SharedSnapshot | undefined
   #isClosed = false
 
@@ -58,20 +58,20 @@ export class LevelReads {
     this.#onCorruption = onCorruption
   }
 
-  /** Later reads throw `StoreFailure`. LevelDB would not survive them. */
+  /** Makes later reads throw `StoreFailure`, because LevelDB would end the process. */
   close(): void {
     this.#isClosed = true
   }
 
-  /** Reads do not see the next group until `show`. */
+  /** Hides the next group from reads until `show`. */
   hide(): void {
     this.#before = new SharedSnapshot(this.#db.snapshot())
   }
 
-  /** Reads see the group, which is durable. */
+  /** Shows the group, which is durable, to reads. */
   show(operations: readonly Operation[]): void {
     for (const { type, key, value, isNew, isCold } of operations) {
-      // index rows have empty values, and cold values are rarely read: both would waste the memory
+      // index rows have empty values and cold values are rarely read; caching them would waste memory
       if (type === 'put' && value.length > emptyStoredBytes && !isCold) this.#recent.put(keyName(key), value)
       else if (!isNew) this.#recent.delete(keyName(key))
     }
@@ -97,7 +97,7 @@ export class LevelReads {
     }
   }
 
-  /** The rows of a range. Throws `StoreDamaged`. */
+  /** Returns the rows of a range. Throws `StoreDamaged`. */
   async *walk({ rowsWanted = Infinity, ...bounds }: Walk): AsyncIterable<[Bytes, Bytes]> {
     this.#requireOpen()
     const state = this.#before?.share()
@@ -126,6 +126,6 @@ export class LevelReads {
   }
 }
 
-/** LevelDB has met damage. */
+/** LevelDB has reported damage. */
 export const isCorruption = (error: unknown): boolean =>
   error instanceof Error && (('code' in error && error.code === 'LEVEL_CORRUPTION') || isCorruption(error.cause))

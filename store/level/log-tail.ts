@@ -1,29 +1,29 @@
 /**
- * Reads the end of LevelDB's write-ahead log before LevelDB does: damage there makes its recovery drop the rest of the block
- * of 32 KiB without an error, and with it groups that were acknowledged.
+ * Reads the end of LevelDB's write-ahead log before LevelDB does. Damage there makes LevelDB's recovery drop the remaining octets of a 32
+ * KiB block without an error, including acknowledged groups.
  */
 import { open, readdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { blockBytes, partsIn } from './files/log-records.ts'
 
-/** The number of a group stands in the last bytes of its record, because the stamp is its last operation. */
+/** The last bytes of a record contain the number of its group, because the stamp is its last operation. */
 const numberBytes = 8
 
-/** The number of the last group that was durable, as far as the log still shows it; 0 otherwise. */
+/** Returns the number of the last durable group in the log; 0 without one. */
 export async function lastGroupInLog(folder: string): Promise<number> {
   const files = await readdir(folder).catch(() => [])
   for (const name of files
     .filter((file) => file.endsWith('.log'))
     .toSorted()
     .toReversed()) {
-    // a log may disappear when another process has the folder; opening it then fails with the right words
+    // a log may disappear while another process uses the folder; opening it then fails with the right message
     const number = await lastGroupOf(join(folder, name)).catch(() => 0)
     if (number > 0) return number
   }
   return 0
 }
 
-/** Whether the newest log may hold all of the group, whose write failed. True if the log cannot be read. */
+/** Returns whether the newest log may contain the whole group, whose write failed. True if the log is unreadable. */
 export async function mayHoldGroup(folder: string, group: number): Promise<boolean> {
   try {
     const newest = (await readdir(folder))
@@ -53,7 +53,7 @@ function lastGroupOfBlock(block: Buffer, afterLastPart: number): number {
   for (const part of partsIn(block)) {
     if ('gapAt' in part || part.data.length < numberBytes) continue
     const number = Number(part.data.readBigUInt64BE(part.data.length - numberBytes))
-    // the end of a record whose beginning may be lost says only that the group before it was complete
+    // The end of a record whose start may be lost proves only that the previous group was complete.
     if (part.type === 'whole' && number > 0) last = number
     else if (part.type === 'last') last = number + afterLastPart
   }

@@ -1,12 +1,12 @@
-/** A store that was moved elsewhere says so: a daemon that went on with it would send again what the one at the other place sends. */
+/** Mark of a store that was moved. A daemon that continued with it would send mail that a daemon at the new place also sends. */
 import { open, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { StoreUnavailable } from '../kv.ts'
 
-/** Inside the folder of the store, so that it goes where that goes. */
+/** Inside the folder of the store, so that it moves with the folder. */
 const markIn = (folder: string): string => join(folder, 'moved')
 
-/** Durable when it resolves. `to`: the place, as messages show it. */
+/** Resolves when the mark is durable. `to`: the new place, as messages show it. */
 export async function markMoved(folder: string, to: string): Promise<void> {
   const file = await open(markIn(folder), 'w', 0o600)
   try {
@@ -23,7 +23,7 @@ export async function markMoved(folder: string, to: string): Promise<void> {
   }
 }
 
-/** Where the store was moved to; undefined for one that was not. */
+/** Returns the new place of a store that was moved; undefined if it was not moved. */
 export async function movedTo(folder: string): Promise<string | undefined> {
   try {
     return (await readFile(markIn(folder), 'utf8')).trim()
@@ -33,7 +33,7 @@ export async function movedTo(folder: string): Promise<string | undefined> {
   }
 }
 
-/** Throws `StoreUnavailable` for a store that was moved elsewhere. */
+/** Throws `StoreUnavailable` if the store was moved. */
 export async function requireUnmoved(folder: string): Promise<void> {
   const to = await movedTo(folder)
   if (to === undefined) return

@@ -1,7 +1,6 @@
 /**
- * The latest committed values in memory: a message is read again within milliseconds of its acceptance, and a look-up
- * here costs a tenth of one in LevelDB. Kept in two generations, so that forgetting the oldest costs nothing; what is
- * not here is in LevelDB.
+ * Latest committed values in memory. Delivery reads a message within milliseconds of its acceptance, and a look-up here costs a tenth of
+ * one in LevelDB. Two generations make forgetting free: the older one is dropped whole. All values are also in LevelDB.
  */
 import type { Bytes } from '../kv.ts'
 
@@ -20,7 +19,7 @@ export class RecentValues {
     return this.#young.get(name) ?? this.#old.get(name)
   }
 
-  /** After the value became durable. */
+  /** Call it after the value became durable. */
   put(name: string, stored: Bytes): void {
     this.#young.set(name, stored)
     this.#youngBytes += name.length + stored.length + overheadBytes
@@ -36,5 +35,5 @@ export class RecentValues {
   }
 }
 
-/** What a map entry, its string and its buffer weigh beside their content. */
+/** Memory of a map entry, its string and its buffer, without their content. */
 const overheadBytes = 250

@@ -1,4 +1,4 @@
-/** Writes the rows of a snapshot into a new store, as they were: versions, counters and stamps too. */
+/** Writes the rows of a snapshot into a new store without changes, including versions, counters and stamps. */
 import { mkdir, open, readdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { Level } from 'level'
@@ -12,11 +12,14 @@ import { ValueLog } from './value-log.ts'
 
 const encodings = { keyEncoding: 'view', valueEncoding: 'view' } as const
 const segmentBytes = 128 * 1024 * 1024
-/** Of one batch, and of the large values that are synced together. */
+/** Rows of one batch. Their large values are synced together. */
 const maxRows = 2000
 const maxBytes = 4 * 1024 * 1024
 
-/** Into a folder that is not there yet. Resolves when everything is on disk. Throws `DamagedFolder` for what is not there as written. */
+/**
+ * Writes into a folder that does not exist yet. Resolves when all files are on disk. Throws `DamagedFolder` if the files differ from the
+ * written data.
+ */
 export async function writeRestoredStore(folder: string, rows: AsyncIterable<SnapshotRow>): Promise<void> {
   const records = join(folder, 'records')
   const values = join(folder, 'values')
@@ -60,7 +63,7 @@ async function writeRows(db: Level<Uint8Array, Uint8Array>, log: ValueLog, rows:
   await batch.write({ sync: true })
 }
 
-/** The files of a folder, and the folder. */
+/** Syncs the files of a folder and the folder itself. */
 async function syncAll(folder: string): Promise<void> {
   const entries = await readdir(folder, { withFileTypes: true })
   const files = entries.filter((entry) => entry.isFile()).map(({ name }) => join(folder, name))

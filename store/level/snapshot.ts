@@ -1,21 +1,21 @@
-/** A snapshot of the whole store at one group commit: rows as they lie in LevelDB, with the values that stand in the value log. */
+/** A snapshot of the whole store at one group commit: stored rows, with values from the value log. */
 import type { SnapshotRow } from '../engine/snapshot.ts'
 import type { Bytes } from '../kv.ts'
 import { kindOf, kinds, pointerOf, versionOf } from '../engine/codec.ts'
 import { outOfOrder } from './known-damage.ts'
 import type { ValueLog } from './value-log.ts'
 
-/** The iterator of LevelDB, bound to a moment. */
+/** Iterator of LevelDB over one state. */
 export interface FrozenRows {
   nextv(size: number): Promise<[Bytes, Bytes][]>
 }
 
-/** Our own keys, whose versions are of another kind. */
+/** First octet of internal keys, which have other versions. */
 const ownPrefix = 0xff
 const rowsAtOnce = 256
 const nothing = Buffer.alloc(0)
 
-/** In the order of the keys. Rows of versions up to `since` come without their values. Throws `StoreDamaged`. */
+/** Returns rows in key order. Rows of versions up to `since` come without their values. Throws `StoreDamaged`. */
 export async function* snapshotRows(rows: FrozenRows, log: ValueLog, since: bigint): AsyncGenerator<SnapshotRow> {
   let last: Bytes = nothing
   for (let some = await rows.nextv(rowsAtOnce); some.length > 0; some = await rows.nextv(rowsAtOnce)) {
@@ -27,6 +27,6 @@ export async function* snapshotRows(rows: FrozenRows, log: ValueLog, since: bigi
       else if (kindOf(stored) === kinds.pointer) yield { kind: 'large', key, version, body: await log.read(pointerOf(stored)) }
       else yield { kind: 'inline', key, version, body: stored }
     }
-    await new Promise(setImmediate) // mail comes first
+    await new Promise(setImmediate) // lets the processing of mail go first
   }
 }

@@ -1,6 +1,7 @@
 /**
- * Rows and large values of a group reach the disk at the same time. After a crash, rows of the last group may be there without their
- * values. Nothing of that group was acknowledged, and its rows were never shown. So it is cut off LevelDB's log before LevelDB reads it.
+ * Rows and large values of a group are written to disk at the same time. After a crash, the rows of the last group may exist without their
+ * values. No write of that group was acknowledged, and reads never saw its rows. The group is cut off LevelDB's log before LevelDB reads
+ * it.
  */
 import { open, readdir } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -19,7 +20,7 @@ const batchHeaderBytes = 12
 const putType = 1
 
 interface Record {
-  /** Octets before it in the log. */
+  /** Offset of the record in the log. */
   readonly start: number
   readonly batch: Buffer
 }
@@ -29,7 +30,7 @@ interface TornGroup {
   readonly start: number
 }
 
-/** The last group of a store, if one of its values is torn. The store may be in use, and then the group may still become whole. */
+/** Returns the last group of a store if any of its values is torn. If the store is in use, the group may still become whole. */
 export async function tornGroupIn(folder: string): Promise<TornGroup | undefined> {
   const records = join(folder, 'records')
   const names = await readdir(records).catch(() => [])
@@ -50,13 +51,13 @@ export async function cutOff({ log, start }: TornGroup): Promise<void> {
   await file.sync()
 }
 
-/** Whether one of the values did not reach the disk whole. */
+/** Returns whether a value is incomplete on disk. */
 export async function isAnyTorn(folder: string, pointers: readonly Pointer[]): Promise<boolean> {
   for (const pointer of pointers) if (await isTorn(folder, pointer)) return true
   return false
 }
 
-/** The record at the end of the log. Undefined if a later one was begun: that happens only after the last group is whole. */
+/** Returns the last record of the log. Undefined if a later record was started, because that happens only after the last group is whole. */
 async function lastRecord(path: string): Promise<Record | undefined> {
   await using file = await open(path, 'r')
   const { size } = await file.stat()
@@ -90,8 +91,7 @@ function pointersIn(batch: Buffer): Pointer[] {
 }
 
 /**
- * Octets that did not reach the disk are missing at the end of the file, or they are zeros. A value that is wrong otherwise is damaged,
- * which its readers report.
+ * Octets missing on disk are beyond the end of the file, or zeros. A value with any other difference is damaged, and its readers report it.
  */
 async function isTorn(folder: string, { segment, offset, length, crc }: Pointer): Promise<boolean> {
   const value = Buffer.alloc(length)
@@ -100,7 +100,7 @@ async function isTorn(folder: string, { segment, offset, length, crc }: Pointer)
     const { bytesRead } = await file.read(value, 0, length, offset)
     return bytesRead < length || (crc32(value) !== crc && hasEmptySector(value, offset))
   } catch (error) {
-    if (isMissing(error)) return false // the file was durable before its first value
+    if (isMissing(error)) return false // the file becomes durable earlier than its first value
     throw error
   }
 }

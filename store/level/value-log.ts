@@ -1,6 +1,6 @@
 /**
- * Large values stand in append-only segment files, because LevelDB would write them several times over. An entry is
- * `key length (4) value length (4) CRC-32 of the value (4) key value`; it counts only when LevelDB points to it.
+ * Large values in append-only segment files, because LevelDB would write them several times. An entry is `key length (4) value length (4)
+ * CRC-32 of the value (4) key value`. It is valid only if a row of LevelDB points to it.
  */
 import { constants, readSync } from 'node:fs'
 import { mkdir, open, readdir, rm, type FileHandle } from 'node:fs/promises'
@@ -10,12 +10,12 @@ import { lengthOf, StoreDamaged, type Bytes } from '../kv.ts'
 import type { Pointer } from '../engine/codec.ts'
 
 const { O_CREAT, O_DSYNC, O_EXCL, O_WRONLY } = constants
-/** With O_DSYNC a write and its sync are one task of the thread pool. On macOS, only `datasync` empties the cache of the disk. */
+/** With O_DSYNC, a write and its sync are one task of the thread pool. On macOS, only `datasync` empties the cache of the disk. */
 const isSyncedByWrites = process.platform === 'linux'
 const segmentFlags = O_WRONLY | O_CREAT | O_EXCL | (isSyncedByWrites ? O_DSYNC : 0)
 const entryHeaderBytes = 12
 const readAtOnceBytes = 64 * 1024
-/** Read at a time when a segment is walked. */
+/** Size of one read during a walk through a segment. */
 const windowBytes = 64 * 1024
 export const segmentName = (segment: number): string => `${String(segment).padStart(8, '0')}.values`
 
@@ -30,7 +30,7 @@ export interface LogValue {
   readonly pieces: readonly Bytes[]
 }
 
-/** Places of values that are not yet written. */
+/** Locations of values that are not written yet. */
 export interface PlacedValues {
   readonly pointers: readonly Pointer[]
   /** Resolves when the values are on disk. */
@@ -38,7 +38,7 @@ export interface PlacedValues {
 }
 
 export interface ValueLogOptions {
-  /** A new segment is begun once the current one holds this many bytes. */
+  /** A segment of at least this size is closed, and a new one starts. */
   readonly segmentBytes: number
 }
 
@@ -48,7 +48,7 @@ export class ValueLog {
   readonly #readers = new Map<number, Promise<FileHandle>>()
   #current: { segment: number; file: FileHandle; size: number } | undefined
   #last: number
-  /** That of this process which is written to, from before its file is made. */
+  /** Newest segment of this process, set earlier than its file exists. */
   #newest: number | undefined
 
   private constructor(folder: string, last: number, options: ValueLogOptions) {
@@ -63,14 +63,14 @@ export class ValueLog {
     return new ValueLog(folder, Math.max(0, ...numbers), options)
   }
 
-  /** Appends the values and resolves with their places once they are on disk. Calls must not overlap. */
+  /** Appends the values. Resolves with their locations when they are on disk. Calls must not overlap. */
   async append(values: readonly LogValue[]): Promise<readonly Pointer[]> {
     const { pointers, write } = await this.place(values)
     await write()
     return pointers
   }
 
-  /** The places that the values will have when they are written. They are written before the next call. */
+  /** Returns the future locations of the values. Write them before the next call. */
   async place(values: readonly LogValue[]): Promise<PlacedValues> {
     const current = await this.#segment()
     const pointers: Pointer[] = []
@@ -91,14 +91,14 @@ export class ValueLog {
     return { pointers, write }
   }
 
-  /** Reads one value and checks it. `isCold`: it is probably not in memory. Throws `StoreDamaged` for a damaged or missing value. */
+  /** Reads one value and verifies it. `isCold`: it is probably not in memory. Throws `StoreDamaged` for a damaged or missing value. */
   async read(pointer: Pointer, isCold = false): Promise<Bytes> {
     const { segment, offset, length, crc } = pointer
     const value = Buffer.allocUnsafe(length)
     let cause: unknown
     try {
       const file = await this.#reader(segment)
-      // a small value is in the page cache as a rule, and then a thread costs ten times the read
+      // a small value is usually in the page cache, and a thread would cost ten times the read
       const bytesRead =
         length <= readAtOnceBytes && !isCold
           ? readSync(file.fd, value, 0, length, offset)
@@ -110,7 +110,7 @@ export class ValueLog {
     throw new StoreDamaged(`The value log is damaged: segment ${segment}, offset ${offset}. Restore a backup.`, { cause })
   }
 
-  /** Segments that are no longer written to, oldest first. */
+  /** Returns the segments that are no longer written to, oldest first. */
   async sealed(): Promise<number[]> {
     const names = (await readdir(this.#folder)).filter((name) => name.endsWith('.values'))
     return names
@@ -119,7 +119,7 @@ export class ValueLog {
       .toSorted((a, b) => a - b)
   }
 
-  /** The entries of a sealed segment, without their values; a torn tail ends it. */
+  /** Returns the entries of a sealed segment without their values, up to a torn end. */
   async *entries(segment: number): AsyncIterable<LogEntry> {
     const file = await this.#reader(segment)
     const { size } = await file.stat()
@@ -144,13 +144,13 @@ export class ValueLog {
     }
   }
 
-  /** How many bytes a segment has. */
+  /** Returns the size of a segment in bytes. */
   async size(segment: number): Promise<number> {
     const file = await this.#reader(segment)
     return (await file.stat()).size
   }
 
-  /** Removes a segment that nothing points to any more. Readers that were quick enough still finish. */
+  /** Removes a segment that no row points to. Reads in progress still complete. */
   async drop(segment: number): Promise<void> {
     await rm(join(this.#folder, segmentName(segment)))
     const reader = this.#readers.get(segment)
@@ -180,7 +180,7 @@ export class ValueLog {
     if (reader) return reader
     reader = open(join(this.#folder, segmentName(segment)), 'r')
     this.#readers.set(segment, reader)
-    reader.catch(() => this.#readers.delete(segment)) // so that the next read tries again
+    reader.catch(() => this.#readers.delete(segment)) // makes the next read try again
     return reader
   }
 }

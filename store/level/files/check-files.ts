@@ -1,4 +1,4 @@
-/** Compares LevelDB's files with their checksums, which LevelDB itself does only for its logs. Nothing is changed, and it may be in use. */
+/** Compares LevelDB's files with their checksums, which LevelDB does only for its logs. Changes nothing; the files may be in use. */
 import { readdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Rest } from '../../engine/store-kv.ts'
@@ -10,27 +10,27 @@ import { damageInTable } from './table-file.ts'
 /** A damaged file of the folder. */
 export interface FileDamage {
   readonly file: string
-  /** Follows the name of the file in a sentence. */
+  /** Ends a sentence that starts with the name of the file. */
   readonly problem: string
-  /** Rows from one key up to the other, both included, cannot be relied on. */
+  /** Rows from one key to the other, both included, are unreliable. */
   readonly keys?: { readonly from: Bytes; readonly upTo: Bytes }
-  /** The start has replaced the damaged block by an empty one, or LevelDB has left out writes of the log. */
+  /** A start has replaced the damaged block by an empty one, or LevelDB has skipped writes of the log. */
   readonly isLost?: boolean
 }
 
 export interface CheckedFiles {
   readonly damage: readonly FileDamage[]
-  /** LevelDB does not notice that its list of files is damaged, and then deletes files that are in use. */
+  /** LevelDB does not notice a damaged list of files and then deletes files that are in use. */
   readonly isListDamaged: boolean
-  /** Names of the files in use, as far as the list can be read. */
+  /** Names of the files in use, if the list is readable. */
   readonly inUse: ReadonlySet<string>
-  /** Tables were compared too. */
+  /** The check included the tables. */
   readonly isComplete: boolean
 }
 
 const emptyFolder: CheckedFiles = { damage: [], isListDamaged: false, inUse: new Set(), isComplete: true }
 
-/** Tables of more octets in all are left out when they are over `maxTableBytes`; the list and the logs are always read. */
+/** Skips the tables if their total size exceeds `maxTableBytes`. Always reads the list and the logs. */
 export async function checkFiles(folder: string, rest: Rest, maxTableBytes = Infinity): Promise<CheckedFiles> {
   try {
     const manifest = await readManifest(folder)
@@ -61,7 +61,7 @@ async function logsOf(folder: string, { log, previousLog }: Manifest): Promise<s
 
 async function damageOfLog(folder: string, file: string, rest: Rest): Promise<FileDamage[]> {
   const log = await contentOf(folder, file)
-  if (!Buffer.isBuffer(log)) return log ? [log] : [] // LevelDB deletes a log once its rows are in a table
+  if (!Buffer.isBuffer(log)) return log ? [log] : [] // LevelDB deletes a log after it has written its rows into a table
   const finder = new DamageFinder()
   for (const [block, start] of blocksOf(log)) {
     const at = finder.look(block, start)
@@ -81,10 +81,10 @@ async function damageOfTable(folder: string, table: TableEntry, rest: Rest): Pro
     return damage.map(({ at, ...range }) => ({ file, problem: `is damaged at octet ${at}`, keys: range }))
   }
   const now = await readManifest(folder)
-  return now?.tables.has(table.number) ? [{ file, problem: 'is missing', keys }] : [] // LevelDB has written its rows into another
+  return now?.tables.has(table.number) ? [{ file, problem: 'is missing', keys }] : [] // LevelDB has written its rows into another table
 }
 
-/** Undefined for a file that is not there. */
+/** Returns undefined for a missing file. */
 async function contentOf(folder: string, file: string): Promise<Buffer | FileDamage | undefined> {
   try {
     return await readFile(join(folder, file))

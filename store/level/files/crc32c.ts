@@ -1,8 +1,8 @@
-/** CRC-32C, the checksum in LevelDB's files, and the search for the one flipped bit that explains a wrong checksum. */
+/** CRC-32C, the checksum in LevelDB's files, and the search for a single flipped bit that explains a wrong checksum. */
 import type { Bytes } from '../../kv.ts'
 
 const polynomial = 0x82f63b78
-/** Eight tables of 256 entries, so that eight octets take one step. */
+/** Eight tables of 256 entries process eight octets in one step. */
 const tables = makeTables()
 const octets = tables.subarray(0, 256)
 
@@ -20,7 +20,7 @@ function makeTables(): Int32Array {
   return all
 }
 
-/** The checksum of the octets from `start` to `end`, unsigned. */
+/** Returns the unsigned checksum of the octets from `start` to `end`. */
 export function crc32c(bytes: Bytes, start = 0, end = bytes.length): number {
   const t = tables
   let crc = -1
@@ -43,7 +43,7 @@ export function crc32c(bytes: Bytes, start = 0, end = bytes.length): number {
 
 const afterOctet = (index: number, crc: number): number => (octets[index & 0xff] as number) ^ (crc >>> 8)
 
-/** As LevelDB stores checksums. */
+/** Returns the form of a checksum in LevelDB's files. */
 export const masked = (crc: number): number => (((crc >>> 15) | (crc << 17)) + 0xa282ead8) >>> 0
 
 function unmasked(stored: number): number {
@@ -51,13 +51,13 @@ function unmasked(stored: number): number {
   return ((rotated >>> 17) | (rotated << 15)) >>> 0
 }
 
-/** A bit of a file: the octet, and the bit in it as a mask. */
+/** Position of a bit in a file: the octet, and a mask for the bit. */
 export interface Bit {
   readonly at: number
   readonly mask: number
 }
 
-/** The one flipped bit, in the octets or in their checksum, which is stored at `storedAt`, that explains why the two do not agree. */
+/** Returns the single flipped bit that explains a wrong checksum. It may be in the octets, or in the checksum at `storedAt`. */
 export function flippedBit(bytes: Buffer, start: number, end: number, storedAt: number): Bit | undefined {
   const stored = bytes.readUInt32LE(storedAt)
   const crc = crc32c(bytes, start, end)
@@ -69,7 +69,7 @@ export function flippedBit(bytes: Buffer, start: number, end: number, storedAt: 
   }
   const difference = (crc ^ unmasked(stored)) | 0
   for (let mask = 1; mask < 256; mask <<= 1) {
-    // a checksum is linear: a flipped bit changes it by an amount that depends on its place alone
+    // A checksum is linear: the effect of a flipped bit depends only on its position.
     let effect = octets[mask] as number
     for (let at = end - 1; at >= start; at--) {
       if (effect === difference) return { at, mask }

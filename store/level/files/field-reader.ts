@@ -1,4 +1,4 @@
-/** Reads the fields of LevelDB's blocks and records one after the other. Throws `RangeError` behind the end. */
+/** Reads the fields of LevelDB's blocks and records in order. Throws `RangeError` after the end. */
 
 export class FieldReader {
   readonly #bytes: Buffer
@@ -16,12 +16,12 @@ export class FieldReader {
     return this.octets(1)[0] as number
   }
 
-  /** A number of 1 to 6 octets, the lowest first. */
+  /** Reads a number of 1 to 6 octets, lowest octet first. */
   littleEndian(octets: number): number {
     return this.octets(octets).readUIntLE(0, octets)
   }
 
-  /** A number in base 128, the lowest digits first. */
+  /** Reads a number in base 128, lowest digit first. */
   number(): number {
     let value = 0
     for (let scale = 1; scale <= 2 ** 49; scale *= 128) {
@@ -38,7 +38,7 @@ export class FieldReader {
     return this.#bytes.subarray(this.#at - length, this.#at)
   }
 
-  /** Octets behind their length. */
+  /** Reads octets that follow their length. */
   counted(): Buffer {
     return this.octets(this.number())
   }

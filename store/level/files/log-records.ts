@@ -1,6 +1,6 @@
 /**
- * The log format of LevelDB, in which its write-ahead log and its MANIFEST are written: blocks of 32 KiB with records, of which long
- * ones are in several parts. See LevelDB's log_format document.
+ * The log format of LevelDB, which its write-ahead log and its MANIFEST use: blocks of 32 KiB with records. Long records have several
+ * parts. See LevelDB's log_format document.
  */
 import { crc32c, flippedBit, masked, type Bit } from './crc32c.ts'
 
@@ -8,22 +8,22 @@ export const blockBytes = 32 * 1024
 /** Masked CRC-32C (4), length (2), type (1). */
 const headerBytes = 7
 
-/** A record in a block, or a part of one, that has its checksum. */
+/** A record or a part of a record in a block. Its checksum is correct. */
 export interface LogPart {
   readonly type: 'whole' | 'first' | 'middle' | 'last'
-  /** Octets before it in the block. */
+  /** Offset in the block. */
   readonly at: number
   readonly data: Buffer
 }
 
-/** No record begins here, where one should. */
+/** A place in a block without a valid record. */
 interface Gap {
   readonly gapAt: number
 }
 
 const typeNames = ['', 'whole', 'first', 'middle', 'last'] as const
 
-/** Everything in a block. Behind a gap the next record is sought octet by octet. */
+/** Returns all parts and gaps in a block. After a gap, it searches octet by octet for the next record. */
 export function* partsIn(block: Buffer): Generator<LogPart | Gap, void> {
   let isGap = false
   for (let at = 0; at + headerBytes <= block.length;) {
@@ -41,15 +41,15 @@ export function* partsIn(block: Buffer): Generator<LogPart | Gap, void> {
   }
 }
 
-/** Blocks of a log with their offsets. */
+/** Returns the blocks of a log with their offsets. */
 export function* blocksOf(log: Buffer): Generator<readonly [block: Buffer, start: number]> {
   for (let start = 0; start < log.length; start += blockBytes) yield [log.subarray(start, start + blockBytes), start]
 }
 
 /**
- * Finds the first damage in blocks of a log, and returns its offset. A process that ends while it writes leaves a torn end, which is no
- * damage: nothing of it was acknowledged. Two signs tell damage from that: a record begins behind it, which is written only after the
- * one before is on disk; or one flipped bit explains the gap.
+ * Finds the first damage in blocks of a log and returns its offset. A process that ends during a write leaves a torn end, which is not
+ * damage, because no write of it was acknowledged. Two signs distinguish damage. A record follows, which is written only after the earlier
+ * record is on disk; or one flipped bit explains the gap.
  */
 export class DamageFinder {
   #gapAt: number | undefined
@@ -65,7 +65,7 @@ export class DamageFinder {
   }
 }
 
-/** The offset of the first damage in a log. */
+/** Returns the offset of the first damage in a log. */
 export function firstDamage(log: Buffer): number | undefined {
   const finder = new DamageFinder()
   for (const [block, start] of blocksOf(log)) {
@@ -75,7 +75,7 @@ export function firstDamage(log: Buffer): number | undefined {
   return undefined
 }
 
-/** The one flipped bit that keeps the octets from being a record. */
+/** Returns the single flipped bit that makes a record invalid. */
 export function bitInRecord(block: Buffer, at: number): Bit | undefined {
   if (at + headerBytes > block.length) return undefined
   const length = block.readUInt16LE(at + 4)
@@ -90,7 +90,7 @@ export function bitInRecord(block: Buffer, at: number): Bit | undefined {
   return undefined
 }
 
-/** The records of a log without damage, whole; a torn end is left out. */
+/** Returns the whole records of an undamaged log, without a torn end. */
 export function* recordsIn(log: Buffer): Generator<Buffer> {
   let parts: Buffer[] = []
   for (const [block] of blocksOf(log)) {

@@ -1,4 +1,4 @@
-/** Which files LevelDB's tables are in: its file CURRENT names a MANIFEST, a log of changes of the list. */
+/** List of files with LevelDB's tables. The file CURRENT names a MANIFEST, which is a log of changes to the list. */
 import { readdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Bytes } from '../../kv.ts'
@@ -15,17 +15,17 @@ export interface TableEntry {
 
 export interface Manifest {
   readonly tables: ReadonlyMap<number, TableEntry>
-  /** Logs with this number and later ones are in use, and `previousLog`. */
+  /** Logs from this number on are in use, and `previousLog`. */
   readonly log: number
   readonly previousLog: number
 }
 
-/** The list of files is damaged: LevelDB must not open the folder, as it deletes files that are not in the list. */
+/** The list of files is damaged. LevelDB must not open the folder, because it deletes files that are not in the list. */
 export class ListDamaged extends Error {
   override readonly name = 'ListDamaged'
   readonly file: string
 
-  /** `problem` follows the name of the file. */
+  /** `problem` ends a sentence that starts with the name of the file. */
   constructor(file: string, problem: string) {
     super(problem)
     this.file = file
@@ -37,7 +37,7 @@ const trailerBytes = 8
 
 export const keyWithin = (internalKey: Buffer): Bytes => internalKey.subarray(0, Math.max(0, internalKey.length - trailerBytes))
 
-/** Undefined for a folder without a store. Throws `ListDamaged`. */
+/** Returns undefined for a folder without a store. Throws `ListDamaged`. */
 export async function readManifest(folder: string): Promise<Manifest | undefined> {
   const name = await currentManifest(folder)
   if (name === undefined) return undefined
@@ -74,11 +74,11 @@ async function currentManifest(folder: string): Promise<string | undefined> {
 
 type Growing = { tables: Map<number, TableEntry>; log: number; previousLog: number }
 
-/** One change of the list; the numbers of its fields are those of LevelDB's version_edit.cc. */
+/** Applies one change of the list. The numbers of its fields come from LevelDB's version_edit.cc. */
 function apply(manifest: Growing, fields: FieldReader): void {
   while (fields.left > 0) {
     switch (fields.number()) {
-      case 1: // the name of the order of keys
+      case 1: // the name of the key order
         fields.counted()
         break
       case 2:
@@ -88,7 +88,7 @@ function apply(manifest: Growing, fields: FieldReader): void {
       case 4: // the number of the last row
         fields.number()
         break
-      case 5: // the level and the key that are compacted next
+      case 5: // the level and the key to compact next
         fields.number()
         fields.counted()
         break

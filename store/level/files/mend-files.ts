@@ -1,4 +1,4 @@
-/** Mends the files of a closed store in place: flipped bits are corrected, and other damage of rows is replaced by empty blocks. */
+/** Repairs the files of a closed store in place: corrects flipped bits, and replaces other damaged blocks of rows by empty blocks. */
 import { copyFile, mkdir, open, readdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { FileDamage } from './check-files.ts'
@@ -8,13 +8,13 @@ import { readManifest } from './manifest.ts'
 import { mendTable } from './mend-table.ts'
 
 export interface Mending {
-  /** Where files are kept as they were before rows were taken out of them. */
+  /** Folder for copies of files before rows are removed from them. */
   readonly keepIn: string
-  /** Makes it known, before the file is changed, that rows are lost. */
+  /** Records lost rows before the file is changed. */
   readonly note: (lost: readonly FileDamage[]) => Promise<void>
 }
 
-/** One sentence for each file in which bits were corrected. Damage that remains is found by the next check. */
+/** Returns a sentence for each file with corrected bits. The next check finds damage that remains. */
 export async function mendFiles(folder: string, damage: readonly FileDamage[], mending: Mending): Promise<string[]> {
   const sentences: string[] = []
   const files = [...new Set(damage.map(({ file }) => file))]
@@ -45,13 +45,13 @@ async function mendTableIn(folder: string, file: string, { keepIn, note }: Mendi
   return corrected
 }
 
-/** Earlier versions of LevelDB named tables otherwise. */
+/** Returns the path of a file. Earlier versions of LevelDB named tables differently. */
 async function pathOf(folder: string, file: string): Promise<string> {
   const names = await readdir(folder)
   return join(folder, names.includes(file) ? file : file.replace(/ldb$/, 'sst'))
 }
 
-/** Copies are for people. A disk without room for them is no reason not to go on. */
+/** Copies are for people, so a full disk does not stop the repair. */
 async function keep(path: string, keepIn: string, file: string): Promise<void> {
   try {
     await mkdir(keepIn, { recursive: true, mode: 0o700 })
@@ -61,7 +61,7 @@ async function keep(path: string, keepIn: string, file: string): Promise<void> {
   }
 }
 
-/** The write-ahead log, or the list of files. It is changed only if all of its damage can be corrected. */
+/** Repairs the write-ahead log or the list of files. Changes the file only if it can correct all damage. */
 async function mendLogIn(folder: string, file: string): Promise<readonly number[]> {
   if (file === 'CURRENT') return await mendCurrent(folder)
   const log = await readFile(join(folder, file)).catch(() => undefined)
@@ -82,7 +82,7 @@ function bitAt(log: Buffer, at: number): Bit | undefined {
   return bit && { at: start + bit.at, mask: bit.mask }
 }
 
-/** The name of a MANIFEST that is there, with one bit in it flipped. */
+/** Repairs CURRENT if it has one flipped bit in the name of an existing MANIFEST. */
 async function mendCurrent(folder: string): Promise<readonly number[]> {
   const path = join(folder, 'CURRENT')
   const current = await readFile(path).catch(() => undefined)
@@ -99,7 +99,7 @@ async function mendCurrent(folder: string): Promise<readonly number[]> {
   return []
 }
 
-/** In its place, as a full disk must not keep a store from being mended. Durable when it resolves. */
+/** Overwrites the file in place, because a full disk must not prevent a repair. Resolves when the content is durable. */
 async function overwrite(path: string, content: Buffer): Promise<void> {
   const file = await open(path, 'r+')
   try {

@@ -1,6 +1,6 @@
 /**
- * Mends one of LevelDB's tables. A flipped bit is corrected, since the checksum of a block tells which one it is. A block of rows with more
- * damage is replaced by an empty block of the same size: LevelDB would otherwise end the process in an assertion, or copy wrong rows.
+ * Repairs a LevelDB table. The checksum of a block locates a single flipped bit, which is corrected. A block of rows with more
+ * damage is replaced by an empty block of the same size. Otherwise LevelDB would end the process in an assertion, or copy wrong rows.
  */
 import { crc32c, flippedBit, masked } from './crc32c.ts'
 import type { TableEntry } from './manifest.ts'
@@ -8,13 +8,13 @@ import { damageInTable, footerBytes, leadsToIndexes, placesIn, type Place, type 
 
 export interface MendedTable {
   readonly content: Buffer
-  /** Offsets of the octets in which a flipped bit was corrected. */
+  /** Offsets of octets with a corrected bit. */
   readonly corrected: readonly number[]
   /** Blocks whose rows are lost. */
   readonly emptied: readonly TableDamage[]
 }
 
-/** Undefined for a table that cannot be mended. */
+/** Returns undefined for a table beyond repair. */
 export async function mendTable(table: Buffer, entry: TableEntry): Promise<MendedTable | undefined> {
   const content = Buffer.from(table)
   const corrected: number[] = []
@@ -51,7 +51,7 @@ function bitOfBlock(content: Buffer, { offset, size }: Place): ReturnType<typeof
   return end + 4 <= content.length ? flippedBit(content, offset, end, end) : undefined
 }
 
-/** The footer has no checksum: a bit of it was flipped if both indexes are found without it. */
+/** Corrects the footer, which has no checksum. If both indexes are in place without it, a single bit was flipped. */
 function correctFooter(content: Buffer): number | undefined {
   for (let at = content.length - footerBytes; at < content.length; at++) {
     for (let mask = 1; mask < 256; mask <<= 1) {
@@ -63,7 +63,7 @@ function correctFooter(content: Buffer): number | undefined {
   return undefined
 }
 
-/** A block without rows: the number of its restart points is 0. */
+/** Replaces a block by an empty one: its number of restart points is 0. */
 function empty(content: Buffer, { offset, size }: Place): void {
   const end = offset + size + 1
   content.fill(0, offset, end)

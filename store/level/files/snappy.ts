@@ -1,10 +1,10 @@
-/** Inflates blocks that LevelDB compressed with Snappy; the format is that of Snappy's format_description.txt. */
+/** Decompresses blocks that LevelDB compressed with Snappy. The format is that of Snappy's format_description.txt. */
 import { FieldReader } from './field-reader.ts'
 
-/** No block of LevelDB is longer by far; a damaged length must not take the memory. */
+/** Far above the size of any block. A damaged length must not exhaust the memory. */
 const maxBytes = 64 * 1024 * 1024
 
-/** Throws `RangeError` for octets that are not in the format. */
+/** Throws `RangeError` for invalid input. */
 export function inflateSnappy(bytes: Buffer): Buffer {
   const reader = new FieldReader(bytes)
   const size = reader.number()
@@ -20,7 +20,7 @@ export function inflateSnappy(bytes: Buffer): Buffer {
     } else {
       const [length, distance] = copyOf(tag, reader)
       if (distance === 0 || distance > at) throw new RangeError('A block refers to octets before its beginning.')
-      // octet by octet, as a copy may overlap itself
+      // octet by octet, because a copy may overlap itself
       for (const end = room(out, at, length) + length; at < end; at++) out[at] = out[at - distance] as number
     }
   }
@@ -33,7 +33,7 @@ function room(out: Buffer, at: number, length: number): number {
   return at
 }
 
-/** Length and distance of what is repeated. */
+/** Length and distance of a copy. */
 function copyOf(tag: number, reader: FieldReader): readonly [number, number] {
   if ((tag & 3) === 1) return [4 + ((tag >> 2) & 7), ((tag >> 5) << 8) | reader.octet()]
   return [1 + (tag >> 2), reader.littleEndian((tag & 3) === 2 ? 2 : 4)]

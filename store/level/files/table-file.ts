@@ -1,6 +1,6 @@
 /**
- * Compares every block of one of LevelDB's tables with its checksum. A table is blocks of rows, a filter, an index of each, and a footer
- * that says where the indexes are; see LevelDB's table_format document.
+ * Compares each block of a LevelDB table with its checksum. A table consists of blocks of rows, a filter, an index of each, and a
+ * footer with the places of the indexes. See LevelDB's table_format document.
  */
 import type { Rest } from '../../engine/store-kv.ts'
 import type { Bytes } from '../../kv.ts'
@@ -11,11 +11,11 @@ import { inflateSnappy } from './snappy.ts'
 
 export interface TableDamage {
   readonly at: number
-  /** What is damaged. Without its filter a table can be read; without its index or its footer it cannot. */
+  /** The damaged part. A table is readable without its filter, but not without its index or footer. */
   readonly part: 'rows' | 'filter' | 'index' | 'footer' | 'size'
   /** The damaged block. */
   readonly place: Place
-  /** Rows from one key up to the other, both included, cannot be relied on. */
+  /** Rows from one key to the other, both included, are unreliable. */
   readonly from: Bytes
   readonly upTo: Bytes
 }
@@ -27,10 +27,10 @@ export interface Place {
 
 export const footerBytes = 48
 const magic = Buffer.from('57fb808b247547db', 'hex')
-/** Octets that are compared between two rests. */
+/** Octets that are compared between two pauses. */
 const stepBytes = 128 * 1024
 
-/** All damage in a table; an empty list for one that is whole. */
+/** Returns all damage in a table. */
 export async function damageInTable(table: Buffer, { size, first, last }: TableEntry, rest: Rest): Promise<TableDamage[]> {
   const all = (part: TableDamage['part'], place: Place, at = place.offset): TableDamage[] => [{ at, part, place, from: first, upTo: last }]
   const footer = table.subarray(-footerBytes)
@@ -44,7 +44,7 @@ export async function damageInTable(table: Buffer, { size, first, last }: TableE
     if (!index) return all('index', rows)
     const filters = entriesAt(table, others)
     if (!filters) return all('filter', others)
-    // a filter that is wrong hides rows of the whole table
+    // a wrong filter hides rows of the whole table
     for (const [, value] of filters) {
       const place = placeIn(new FieldReader(value))
       if (!isWhole(table, place)) return all('filter', place)
@@ -56,13 +56,13 @@ export async function damageInTable(table: Buffer, { size, first, last }: TableE
   }
 }
 
-/** Where the index of the filters and the index of the rows are. Throws `RangeError`. */
+/** Returns the places of the index of the filters and of the index of the rows. Throws `RangeError`. */
 export function placesIn(table: Buffer): readonly [filters: Place, rows: Place] {
   const fields = new FieldReader(table.subarray(-footerBytes))
   return [placeIn(fields), placeIn(fields)]
 }
 
-/** Whether a footer is in its form, and both indexes have their checksums where it says. */
+/** Returns whether a footer is valid and leads to two indexes with correct checksums. */
 export function leadsToIndexes(table: Buffer): boolean {
   if (!table.subarray(-magic.length).equals(magic)) return false
   try {
@@ -92,7 +92,7 @@ async function damagedBlocks(table: Buffer, index: Entries, first: Bytes, rest: 
   return found
 }
 
-/** Behind each block are its type, which belongs to what the checksum covers, and the masked CRC-32C. */
+/** A block is followed by its type, which the checksum covers, and by the masked CRC-32C. */
 function isWhole(table: Buffer, { offset, size }: Place): boolean {
   const end = offset + size + 1
   return end + 4 <= table.length && table.readUInt32LE(end) === masked(crc32c(table, offset, end))
@@ -100,13 +100,13 @@ function isWhole(table: Buffer, { offset, size }: Place): boolean {
 
 const placeIn = (fields: FieldReader): Place => ({ offset: fields.number(), size: fields.number() })
 
-/** Keys and values of an index; undefined when it does not have its checksum. */
+/** Returns keys and values of an index; undefined if its checksum is wrong. */
 function entriesAt(table: Buffer, place: Place): Entries | undefined {
   if (!isWhole(table, place)) return undefined
   const stored = table.subarray(place.offset, place.offset + place.size)
   const block = table[place.offset + place.size] === 1 ? inflateSnappy(stored) : stored
   const restarts = 4 * (block.length < 4 ? 0 : block.readUInt32LE(block.length - 4)) + 4
-  if (restarts === 4) return [] // LevelDB takes it for empty
+  if (restarts === 4) return [] // LevelDB treats it as empty
   if (restarts > block.length) throw new RangeError('A block is shorter than its parts.')
   const fields = new FieldReader(block.subarray(0, block.length - restarts))
   const entries: [Buffer, Buffer][] = []
