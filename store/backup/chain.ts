@@ -1,15 +1,17 @@
-/** One backup as its rows and files, and the rows of a chain of backups in which each goes on from the one before it. */
+/** Rows and files of one backup, and the rows of a chain of incremental backups. */
 import type { SnapshotRow } from '../engine/snapshot.ts'
 import { BackupDamaged, readFrames, rowOf, type Begin, type End, type Frame } from './frames.ts'
 
-/** A file of the data folder; its content must be read before the next one. */
+/** A file of the data folder. Read its content before the next file. */
 export interface BackupFile {
   readonly path: string
   readonly mode: number
   readonly content: AsyncIterable<Uint8Array>
 }
 
-/** Reads `begin`, then `rows` to their end, then `files`. What is out of order, missing or too much is `BackupDamaged`. */
+/**
+ * Reads `begin`, then all `rows`, then all `files`. Throws `BackupDamaged` for frames that are missing, unexpected or in the wrong order.
+ */
 export class BackupReader {
   readonly #frames: AsyncIterator<Frame>
   #next: Frame | undefined
@@ -30,7 +32,7 @@ export class BackupReader {
     return jsonIn(frame) as Begin
   }
 
-  /** In the order of their keys. */
+  /** Returns the rows in key order. */
   async *rows(): AsyncGenerator<SnapshotRow> {
     let last: Uint8Array | undefined
     for (;;) {
@@ -47,14 +49,14 @@ export class BackupReader {
     }
   }
 
-  /** Ends at the end of the backup, whose counts must be those that were seen. */
+  /** Returns the files. At the end it compares the counts in the backup with the frames. */
   async *files(): AsyncGenerator<BackupFile> {
     for (;;) {
       const frame = await this.#take()
       if (frame.type === 'end') {
         const { rows, files } = jsonIn(frame) as End
         if (rows !== this.#rows || files !== this.#files) throw damaged()
-        await this.#frames.next() // what came behind would be damage
+        await this.#frames.next() // a frame after the end would be damage
         return
       }
       if (frame.type !== 'file') throw damaged()
@@ -62,7 +64,7 @@ export class BackupReader {
       const { mode } = jsonIn(frame) as { readonly mode: number }
       const content = this.#pieces()
       yield { path: Buffer.from(frame.key).toString('utf8'), mode, content }
-      for await (const _ of content); // what was not read
+      for await (const _ of content); // discards unread content
     }
   }
 
@@ -87,7 +89,7 @@ export class BackupReader {
   }
 }
 
-/** The rows of the last of them, each with its value, wherever in the chain that is. The first is a full backup. */
+/** Returns the rows of the last backup, with values from anywhere in the chain. The first backup must be a full one. */
 export function chainedRows([first, ...rest]: readonly AsyncGenerator<SnapshotRow>[]): AsyncGenerator<SnapshotRow> {
   let rows = withoutGaps(first ?? noRows())
   for (const next of rest) rows = filledFrom(rows, next)
@@ -114,7 +116,7 @@ async function* filledFrom(earlier: AsyncGenerator<SnapshotRow>, later: AsyncGen
     if (found.done === true || Buffer.compare(found.value.key, row.key) !== 0) throw damaged()
     yield found.value
   }
-  while (found.done !== true) found = await earlier.next() // to its end, so that it is read as a whole
+  while (found.done !== true) found = await earlier.next() // reads the earlier backup to its end to find damage in it
 }
 
 const damaged = (): BackupDamaged => new BackupDamaged('The backup is damaged: its parts do not agree.')

@@ -1,6 +1,6 @@
 /**
- * A backup as a file: a line of JSON, then the frames, compressed, in chunks that are each sealed with AES-256-GCM. The key hangs on
- * that line too; each chunk has its number and whether it is the last, so that none can be changed, moved or cut off.
+ * A backup as a file: a line of JSON, then the compressed frames in chunks, each sealed with AES-256-GCM. The key depends on that line.
+ * Each nonce contains the number of the chunk and a mark of the last one, so that no chunk can be changed, moved or removed.
  */
 import { createCipheriv, createDecipheriv, hkdfSync, randomBytes, scrypt } from 'node:crypto'
 import { pipeline } from 'node:stream'
@@ -21,21 +21,21 @@ const headShape = z.strictObject({
   version: z.literal(1),
   id: z.string(),
   created_at: z.string(),
-  /** The last write that is in it. */
+  /** Version of the last write in the backup. */
   until: z.string().regex(/^\d{1,20}$/),
-  /** The backup that it goes on from. */
+  /** The earlier backup that an incremental backup continues. */
   since: z.strictObject({ id: z.string(), until: z.string() }).nullable(),
-  /** By passphrase; without one the chunks are sealed all the same, so that damage is seen, but not secret. */
+  /** With a passphrase. Without one, the chunks are sealed too, which reveals damage but keeps nothing secret. */
   encrypted: z.boolean(),
   salt: z.string(),
 })
 
 export type BackupHead = z.output<typeof headShape>
 
-/** Whether a file that begins so is a backup, perhaps an unfinished one. */
+/** Returns whether a file with this start is a backup, which may be incomplete. */
 export const isBackupStart = (start: string): boolean => start.startsWith(`{"format":"${magic}"`)
 
-/** Throws nothing: what cannot be read is `BackupDamaged` at reading. */
+/** Does not validate the frames. Reading the backup throws `BackupDamaged` for invalid frames. */
 export async function* sealBackup(
   head: Omit<BackupHead, 'format' | 'version' | 'encrypted' | 'salt'>,
   passphrase: string | undefined,
@@ -56,7 +56,7 @@ export async function* sealBackup(
   }
 }
 
-/** The line at the beginning, and the frames behind it. Throws `BackupDamaged`. */
+/** Returns the first line and the frames. Throws `BackupDamaged`. */
 export async function openBackup(
   bytes: AsyncIterable<Uint8Array>,
   passphrase: string | undefined,
@@ -106,7 +106,7 @@ function openChunk(sealed: Buffer, key: Uint8Array, nonce: Uint8Array): Buffer |
   }
 }
 
-/** Each backup has a key of its own, so that numbers can be nonces. */
+/** Each backup has a different key, so that chunk numbers can serve as nonces. */
 async function keyOf(passphrase: string | undefined, line: Uint8Array, salt: string): Promise<Uint8Array> {
   const secret =
     passphrase === undefined
@@ -122,7 +122,7 @@ function nonceOf(number: number, isLast: boolean): Uint8Array {
   return nonce
 }
 
-/** Errors of the source come out as they are; those of the transformation mean damage. */
+/** Passes errors of the source on. An error of the transformation means damage. */
 async function* through(source: AsyncIterable<Uint8Array>, transform: ReturnType<typeof createGzip>): AsyncGenerator<Uint8Array> {
   const out = new PassThrough()
   const failed = new Promise<Error | undefined>((resolve) => {

@@ -1,33 +1,33 @@
 /**
- * What a backup consists of before it is compressed and encrypted: frames of `type (1) key length (4) body length (4) key body`. The
- * first says of when it is, the last how much there was, so that what is cut is seen.
+ * Content of a backup before compression and encryption: frames of `type (1) key length (4) body length (4) key body`. The first frame
+ * identifies the snapshot, and the last one has the totals, which reveal a truncated backup.
  */
 import type { SnapshotRow } from '../engine/snapshot.ts'
 import type { Bytes } from '../kv.ts'
 import type { StoreForm } from '../upgrade/store-form.ts'
 
-/** A file of the data folder comes as `file`, with its path as key and its mode in the body, and then its content in pieces. */
+/** A file of the data folder is a `file` frame with its path as key and its mode in the body, followed by its content in `piece` frames. */
 export interface Frame {
   readonly type: FrameType
   readonly key: Bytes
   readonly body: Bytes
 }
 
-/** `broken`, with a sentence as body, ends a snapshot that its daemon cannot finish; no backup has it. */
+/** `broken`, with a sentence as body, ends a snapshot that its daemon cannot complete. Finished backups do not contain it. */
 export const frameTypes = ['begin', 'inline', 'large', 'same', 'file', 'piece', 'end', 'broken'] as const
 export type FrameType = (typeof frameTypes)[number]
 
-/** What the backup is a moment of. */
+/** Identifies the snapshot of the backup. */
 export interface Begin {
-  /** The last write that is in it. */
+  /** Version of the last write in the backup. */
   readonly version: string
-  /** In which form the store was; backups of before 2026-11-28 do not say it. */
+  /** Form of the store. Absent in backups made before 2026-11-28. */
   readonly form?: StoreForm
-  /** By which the store knows it later; backups of before 2026-11-28 do not say it. */
+  /** Id of the backup in the store. Absent in backups made before 2026-11-28. */
   readonly id?: string
-  /** A text that the master key has sealed: another key does not open it. Absent in backups made before 2026-11-30. */
+  /** A text that the master key has sealed, and that no other key opens. Absent in backups made before 2026-11-30. */
   readonly sealed?: string
-  /** What was wrong with the data folder, in a sentence, although the backup is whole. */
+  /** Sentence about a problem in the data folder that does not affect the backup. */
   readonly warning?: string
 }
 
@@ -36,12 +36,12 @@ export interface End {
   readonly files: number
 }
 
-/** The bytes are no backup, or not all of one. */
+/** The bytes are not a complete backup. */
 export class BackupDamaged extends Error {
   override readonly name = 'BackupDamaged'
 }
 
-/** The snapshot cannot be finished; the message says why. */
+/** The snapshot cannot be completed. The message gives the reason. */
 export class SnapshotBroken extends Error {
   override readonly name = 'SnapshotBroken'
 }
@@ -62,7 +62,7 @@ export function encodeFrame({ type, key, body }: Frame): Buffer {
 export const jsonFrame = (type: 'begin' | 'end', value: Begin | End): Buffer =>
   encodeFrame({ type, key: nothing, body: Buffer.from(JSON.stringify(value)) })
 
-/** The version stands before the value of a row, where the row does not say it itself. */
+/** Adds the version to the body if the stored value does not contain it. */
 export function rowFrame({ kind, key, version, body }: SnapshotRow): Buffer {
   if (kind !== 'large') return encodeFrame({ type: kind, key, body })
   const number = Buffer.alloc(versionBytes)
@@ -80,8 +80,8 @@ export function rowOf({ type, key, body }: Frame): SnapshotRow | undefined {
 }
 
 /**
- * Throws `BackupDamaged` when the bytes end before the last frame, or are none, and `SnapshotBroken` when the source says so. One frame is
- * in memory at a time.
+ * Keeps one frame in memory. Throws `BackupDamaged` if the bytes are not frames or lack the last frame, and `SnapshotBroken` for a
+ * `broken` frame.
  */
 export async function* readFrames(bytes: AsyncIterable<Bytes>): AsyncGenerator<Frame> {
   const reader = new ByteReader(bytes)
@@ -100,7 +100,7 @@ export async function* readFrames(bytes: AsyncIterable<Bytes>): AsyncGenerator<F
   }
 }
 
-/** Reads so many bytes at a time from chunks of any size. */
+/** Reads a given number of bytes from chunks of any size. */
 export class ByteReader {
   readonly #chunks: AsyncIterator<Bytes>
   #rest: Buffer[] = []
@@ -116,7 +116,7 @@ export class ByteReader {
     return found
   }
 
-  /** Fewer only at the end. */
+  /** Returns fewer bytes only at the end. */
   async readUpTo(length: number): Promise<Buffer> {
     while (this.#size < length && (await this.#more()));
     const all = this.#rest.length === 1 && this.#rest[0] ? this.#rest[0] : Buffer.concat(this.#rest)

@@ -1,15 +1,16 @@
 /**
- * Which backups lie in the past of a store. An incremental backup leaves out what has not changed since another one, by versions; those
- * mean nothing when the other one is of another store, or when an older backup was restored since and the versions were given again.
+ * Backups in the past of a store. An incremental backup omits rows whose version has not changed since an earlier backup. Versions mean
+ * nothing if that backup belongs to another store. The same applies after a restore of an older backup, because the store then reuses
+ * versions.
  */
 import { decode, encode } from '../json.ts'
 import type { Kv } from '../kv.ts'
 import { globalKey } from '../record-kind.ts'
 import { pack, within } from '../tuple.ts'
 
-/** The keys' one element after that of keys that belong to no organization; the id of the backup follows. */
+/** The second element of global keys. The id of the backup follows. */
 export const pastBackupsFamily = 'backup'
-/** More are forgotten, the oldest first. */
+/** Beyond this number, the oldest are deleted. */
 const mostKept = 1000
 
 interface PastBackup {
@@ -17,13 +18,13 @@ interface PastBackup {
   readonly at: number
 }
 
-/** The backup to go on from, and the last write that is in it. */
+/** An earlier backup to continue, and the version of its last write. */
 export interface EarlierBackup {
   readonly id: string
   readonly until: bigint
 }
 
-/** What was to be gone on from is not in the past of the store. */
+/** The store does not know the earlier backup. */
 export class UnknownBackup extends Error {
   override readonly name = 'UnknownBackup'
 
@@ -44,7 +45,7 @@ export async function requirePastBackup(kv: Pick<Kv, 'get'>, id: string): Promis
   if (!(await isPastBackup(kv, id))) throw new UnknownBackup(id)
 }
 
-/** To be called before the snapshot, so that what is restored from the backup has it in its past as well. */
+/** Call it before the snapshot, so that a store restored from the backup knows the backup too. */
 export async function notePastBackup(kv: Pick<Kv, 'range' | 'write'>, id: string, at: number): Promise<void> {
   const noted: { readonly key: Uint8Array; readonly at: number }[] = []
   for await (const { key, value } of kv.range(within(globalKey(pastBackupsFamily)))) noted.push({ key, at: decode<PastBackup>(value).at })

@@ -1,87 +1,92 @@
 /**
- * Several daemons on one store, as one of them sees the others: signals between them, and who does what only one may do at a time.
- * What must not be missed stands in the store; signals only make it quick.
+ * The interface of one daemon to the other daemons at a store: signals between them, and the distribution of work that only one may do at a
+ * time. Signals may get lost and only save time. Everything that must not be missed is in the store.
  */
 
 import type { SharedTries } from './tries.ts'
 
-/** Work that one daemon at a time does for all. */
+/** Work that one daemon at a time does for all daemons. */
 export interface SharedWork {
-  /** The same in every daemon. */
+  /** The same name in every daemon. */
   readonly name: string
-  /** No other daemon does it now: takes up what stands in the store. */
+  /** Starts the work with the items in the store. No other daemon does it now. */
   readonly start: () => Promise<void> | void
-  /** Something may stand in the store of which no signal came. */
+  /** Looks in the store for items without a signal. */
   readonly look?: () => void
-  /** What writes schedule for it; see `Change.schedule`. */
+  /** Names for items of this work in writes; see `Change.schedule`. */
   readonly does?: readonly string[]
-  /** Ends it; another daemon may have it once this resolves. */
+  /** Stops the work. Another daemon may start it when this resolves. */
   readonly stop: () => Promise<unknown> | void
   /**
-   * It may go to another daemon while this one lives, and come back. When its end takes long, it is started again before that: it goes on
-   * with what is under way. What does not move is done here until the daemon ends.
+   * The work may move to another daemon while this one runs, and come back. If the stop takes too long, the work starts again here and
+   * continues. Other work stays here until the daemon ends.
    */
   readonly moves?: true
 }
 
 export interface Daemons {
-  /** No other daemon can be at this store. */
+  /** No other daemon can use this store. */
   readonly isAlone: boolean
 
-  /** Notifies all others, as soon as this can be; what is published again before it is sent is sent once. Never waits, never throws. */
+  /** Sends items to all other daemons as soon as possible. Combines equal items that are not sent yet. Never waits and never throws. */
   publish(topic: string, items: readonly string[]): void
 
-  /** Resolves when no other daemon can act any more as if it did not know: it was notified, or has ended, or looks into the store first. */
+  /** Resolves when no other daemon can act on old data: it received the items, has ended, or checks the store first. */
   publishToAll(topic: string, items: readonly string[]): Promise<void>
 
   /**
-   * Has all others do what they have given to `onAsked` for this; resolves when each has done it for each of the items, or can write
-   * nothing any more. Throws when this daemon stops meanwhile.
+   * Makes all other daemons do the work that they registered with `onAsked`. Resolves when each daemon has done it for each item, or can
+   * write nothing. Throws if this daemon stops first.
    */
   askOthers(topic: string, items: readonly string[]): Promise<void>
 
-  /** Does this whenever another one asks; what fails is asked for again. */
+  /** Registers work for requests of other daemons. After a failure, the other daemon asks again. */
   onAsked(topic: string, act: (items: readonly string[]) => Promise<unknown>): void
 
-  /** Is notified of what others publish. */
+  /** Receives items that other daemons publish. */
   subscribe(topic: string, listener: (items: readonly string[]) => void): void
 
-  /** Is notified when signals may have been lost, as after a connection that broke off or the end of a daemon. */
+  /** Is called when signals may be lost, for example after a lost connection or the end of a daemon. */
   onGap(listener: () => void): void
 
-  /** Done regularly: it looks for what may have changed, and `isCurrent` goes on only while it succeeds. */
+  /** Is called regularly to look for changes in the store. `isCurrent` stays true only while it succeeds. */
   onBeat(look: () => Promise<void>): void
 
-  /** What is in memory is as the others left it less than `staleMs` ago. */
+  /** Cached data is at most `staleMs` old. */
   isCurrent(): boolean
 
-  /** Tries that are counted once for all daemons; undefined where this one counts for itself. */
+  /** Tries that all daemons count together. Undefined if this daemon counts alone. */
   readonly tries: SharedTries | undefined
 
-  /** The time that all daemons have, in milliseconds since the epoch; undefined where there is no other. */
+  /** Time that all daemons share, in milliseconds since the epoch. Undefined for the only daemon. */
   now(): number | undefined
 
-  /** Does the work whenever its turn is here; resolves when that has begun where no other daemon can be, and at once otherwise. */
+  /**
+   * Does the work whenever this daemon holds its lease. A sole daemon resolves when the work has started; other daemons resolve at once.
+   */
   share(work: SharedWork): Promise<void>
 
-  /** Does it no more: stops it, whether or not it is done here, and leaves it to the others. */
+  /** Stops the work, if this daemon does it, and leaves it to other daemons permanently. */
   leave(name: string): Promise<void>
 
-  /** Whether the work is done here now. */
+  /** Returns whether this daemon does the work now. */
   holds(name: string): boolean
 
-  /** Where what writes schedule under this name is done: by this daemon, by another one or none, or by each for itself. */
+  /**
+   * Returns the place of work for items that writes schedule under this name: this daemon, at most one other daemon, or each daemon for its
+   * own writes.
+   */
   placeOf(scheduled: string): 'here' | 'elsewhere' | 'everywhere'
 
-  /** Calls `here` where the work is done here; otherwise has the daemon that does it look for what there is to do. */
+  /** Calls `here` if this daemon does the work. Otherwise makes the working daemon look for new items. */
   wake(name: string, here: () => void): void
 
-  /** Whether any other daemon does work now that they share: it has started. One that was killed seems to for some seconds. */
+  /** Returns whether any other daemon does shared work. For some seconds it is also true for a killed daemon. */
   doOthersWork(): Promise<boolean>
 
-  /** While this runs, no other daemon runs what it gave to this: for what is done once at a start. */
+  /** Runs work of a start while no other daemon runs such work. */
   inTurn<Result>(work: () => Promise<Result>): Promise<Result>
 }
 
-/** After so long without a look into the store, in milliseconds, a daemon knows nothing for certain. */
+/** After this time without a look into the store, in milliseconds, a daemon must not rely on cached data. */
 export const staleMs = 3000

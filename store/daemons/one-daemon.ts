@@ -1,4 +1,4 @@
-/** The only daemon at an embedded store: there is no other one to be notified, and all work is its own. */
+/** The only daemon at an embedded store. It does all work and has no other daemon to notify. */
 import type { Daemons, SharedWork } from './daemons.ts'
 
 export class OneDaemon implements Daemons {

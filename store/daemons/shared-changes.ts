@@ -1,6 +1,6 @@
 /**
- * What the writes of one daemon mean for the others: settings that changed, work to be done, lists that grew. That settings changed is
- * also counted in the store, where each daemon looks regularly, so that none acts on old ones for long when a signal is lost.
+ * Reports the effects of writes to other daemons: changed settings, new work and grown lists. The store also counts changes of settings,
+ * and each daemon reads the counts regularly. After a lost signal, a daemon therefore uses old settings only briefly.
  */
 import type { Change } from '../change.ts'
 import type { Kv, Tally } from '../kv.ts'
@@ -15,23 +15,26 @@ export interface ChangeListener {
   readonly onTallied: (tallies: readonly Tally[]) => void
 }
 
-/** Organizations share so many counts of their changes: one of another organization costs a look at the settings too many. */
+/** Number of counts for changes of settings. If two organizations share a count, both read their settings again. */
 const counts = 256
 const countsKey = pack(globalKey('settings.changes'))
 
 const [settingsTopic, workTopic, talliesTopic, followTopic] = ['settings', 'work', 'tallies', 'follow']
-/** Who follows an organization says so with every beat. */
+/** A daemon that follows an organization repeats this with each beat. */
 const followMs = 5000
-/** What was read so short a time ago may be used by a daemon that is not current: its reads still come from the store. */
+/** A daemon that is not current may use cached data for this time, because its reads come from the store. */
 const momentMs = 100
 
 export class SharedChanges {
   readonly #kv: Kv
   readonly #daemons: Daemons
-  /** By count: how often it was found to be another one. */
+  /** Number of observed changes of each count. */
   readonly #changes = new Map<number, number>()
   #known: Uint8Array | undefined
-  /** Organizations whose lists are looked at here, by how many; and those that other daemons follow, until when. */
+  /**
+   * Organizations whose lists are open here, with the number of followers; and organizations that other daemons follow, with the end of
+   * that.
+   */
   readonly #followed = new Map<string, number>()
   readonly #followedElsewhere = new Map<string, number>()
   #gaps = 0
@@ -50,18 +53,18 @@ export class SharedChanges {
     daemons.onBeat(() => this.#look())
   }
 
-  /** Part of what `Database.generation` gives; another one every moment while this daemon does not know the store. */
+  /** Part of the result of `Database.generation`. It changes at every moment while this daemon is not current. */
   generation(organizationId: string): number {
     const known = this.#gaps + (this.#changes.get(countOf(organizationId)) ?? 0)
     return this.#daemons.isCurrent() ? known : known - Math.floor(performance.now() / momentMs) * 2 ** -30
   }
 
-  /** Has the write count that it changes settings. */
+  /** Adds a count to a write that changes settings. */
   count(change: Change): void {
     change.tally({ key: countsKey, names: [...new Set(change.settingsOf.map((id) => String(countOf(id))))] })
   }
 
-  /** After a write; resolves for one of settings when no daemon acts on the earlier ones any more. */
+  /** Publishes the effects of a committed write. For a write of settings, resolves when no daemon uses the earlier settings. */
   async publish({ work, tallies, settingsOf }: Change): Promise<void> {
     for (const [worker, places] of work ?? [])
       if (this.#daemons.placeOf(worker) === 'elsewhere')
@@ -73,7 +76,7 @@ export class SharedChanges {
     if (settingsOf.length > 0) await this.#daemons.publishToAll(settingsTopic, settingsOf)
   }
 
-  /** Has others publish the tallies of the organization, until the returned function is called. */
+  /** Makes other daemons publish the tallies of the organization until the returned function is called. */
   follow(organizationId: string): () => void {
     this.#followed.set(organizationId, (this.#followed.get(organizationId) ?? 0) + 1)
     this.#daemons.publish(followTopic, [organizationId])

@@ -1,21 +1,21 @@
-/** How often something was tried lately, counted once for all daemons that share a store. */
+/** Number of recent tries, counted together by all daemons at a store. */
 
 export interface TryWindow {
   readonly windowMs: number
-  /** So many are counted within it; of each key the latest are kept. */
+  /** Largest number of tries within the window. Only the latest tries of a key are stored. */
   readonly most: number
 }
 
-/** As it was before a try. */
+/** State before a try. */
 export interface Tried {
   /** Tries within the window that ends now. */
   readonly tries: number
-  /** Milliseconds until the oldest of them leaves the window; 0 without one. */
+  /** Milliseconds until the oldest try leaves the window; 0 without tries. */
   readonly waitMs: number
 }
 
 export interface SharedTries {
-  /** Counts one where there were fewer than `most`, or `always`. `key` names what is tried, and who tries. */
+  /** Counts a try if there are fewer than `most`, or with `always`. `key` identifies the subject and the client. */
   add(key: string, window: TryWindow, always: boolean): Promise<Tried>
   look(key: string, window: TryWindow): Promise<Tried>
   clear(key: string): Promise<void>

@@ -1,29 +1,31 @@
-/** Which of the works that daemons share are done here: begun when a lease was taken, and given back after they ended. */
+/**
+ * Decides which shared works this daemon does. It starts a work after it took the lease, and returns the lease after the work has stopped.
+ */
 import type { SharedWork } from './daemons.ts'
 
-/** How leases are kept, whatever keeps them. */
+/** Storage of leases. */
 export interface LeaseTable {
-  /** Takes those that are free; returns which are this daemon's now. */
+  /** Takes free leases and returns the names of all leases that this daemon now holds. */
   take(names: readonly string[]): Promise<readonly string[]>
   giveBack(name: string): Promise<void>
 }
 
 interface Turn {
   readonly work: SharedWork
-  /** For so many looks the lease has been free. */
+  /** Number of looks that found the lease free. */
   free: number
   isHeld: boolean
-  /** What is under way: its start or its end. */
+  /** A start or a stop in progress. */
   changing: Promise<void> | undefined
-  /** Since when it is on its way to another daemon, and ends here. */
+  /** Start of the move to another daemon. */
   leavingSince: number | undefined
-  /** Until then it stays, as it took too long to end. */
+  /** The work does not move before this time, because its last stop took too long. */
   staysUntil: number
 }
 
-/** A work that the daemon that should have it does not take is taken by any other after so many looks. */
+/** After this number of looks, any daemon takes a work that its preferred daemon does not take. */
 const maxFreeLooks = 3
-/** What has not ended here within so long, in milliseconds, goes on here, and is to move again later, so that nothing waits for it. */
+/** A work that has not stopped within this time, in milliseconds, continues here and moves later. No item waits for the move. */
 const leaveMs = 4000
 const stayMs = 30_000
 
@@ -33,10 +35,10 @@ export class WorkTurns {
   readonly #onError: (error: unknown) => void
   readonly #now: () => number
   readonly #turns = new Map<string, Turn>()
-  /** By what writes schedule. */
+  /** Keys are the names that writes use to schedule items. */
   readonly #doers = new Map<string, Turn>()
 
-  /** `onError` is notified of works that could not start or stop, and of leases that could not be given back. */
+  /** `onError` receives errors of works that could not start or stop, and of leases that could not be returned. */
   constructor(self: string, leases: LeaseTable, onError: (error: unknown) => void, now = (): number => performance.now()) {
     this.#now = now
     this.#self = self
@@ -56,7 +58,7 @@ export class WorkTurns {
     return turn.isHeld ? 'here' : 'elsewhere'
   }
 
-  /** Has works that are done here look for what there is to do; all of them where no names are given. */
+  /** Makes works of this daemon look for new items; without names, all works. */
   wake(names: readonly string[] = [...this.#turns.keys()]): void {
     for (const name of names) {
       const turn = this.#turns.get(name)
@@ -68,7 +70,7 @@ export class WorkTurns {
     return this.#turns.get(name)?.isHeld ?? false
   }
 
-  /** Takes what is this daemon's turn, and gives back what is another's. `holders`: who has which lease. */
+  /** Takes leases that belong to this daemon, and returns leases that belong to others. `holders`: the current holder of each lease. */
   async look(holders: ReadonlyMap<string, string>, daemons: readonly string[]): Promise<void> {
     const wanted: string[] = []
     for (const [name, turn] of this.#turns) {
@@ -77,7 +79,7 @@ export class WorkTurns {
       turn.free = holder === undefined ? turn.free + 1 : 0
       if (holder === undefined && !turn.changing && (isOurs || turn.free > maxFreeLooks)) wanted.push(name)
       if (holder === this.#self && !turn.isHeld && !turn.changing)
-        this.#begin(turn) // the answer to its taking was lost
+        this.#begin(turn) // the response to taking the lease was lost
       else if (turn.isHeld && !turn.changing && turn.work.moves && !isOurs && this.#now() >= turn.staysUntil) {
         turn.leavingSince = this.#now()
         this.#release(turn)
@@ -86,20 +88,20 @@ export class WorkTurns {
     if (wanted.length === 0) return
     for (const name of await this.#leases.take(wanted)) {
       const turn = this.#turns.get(name)
-      if (turn && chosen(name, daemons) !== this.#self) turn.staysUntil = this.#now() + leaveMs // whose turn it is may still be starting
+      if (turn && chosen(name, daemons) !== this.#self) turn.staysUntil = this.#now() + leaveMs // its preferred daemon may be starting
       if (turn) this.#begin(turn)
-      else await this.#leases.giveBack(name) // it was left meanwhile
+      else await this.#leases.giveBack(name) // `leave` was called in the meantime
     }
   }
 
-  /** Ends the work where it is done here, and takes it no more. */
+  /** Stops the work if this daemon does it, and does not take it again. */
   async leave(name: string): Promise<void> {
     const turn = this.#turns.get(name)
     if (!turn) return
     await turn.changing
     this.#turns.delete(name)
     if (turn.isHeld) this.#release(turn)
-    else await turn.work.stop() // what it has made without being started
+    else await turn.work.stop() // resources that exist without a start
     await turn.changing
   }
 
@@ -113,7 +115,7 @@ export class WorkTurns {
     const { leavingSince } = turn
     this.#change(turn, async () => {
       await turn.work.stop()
-      if (turn.leavingSince !== leavingSince) return // it was taken back
+      if (turn.leavingSince !== leavingSince) return // it continues here
       turn.leavingSince = undefined
       await this.#leases.giveBack(turn.work.name)
     })
@@ -125,7 +127,7 @@ export class WorkTurns {
     this.#begin(turn)
   }
 
-  /** Begins at once: who asks in the same moment whether the work is done here, and what of it, gets one answer. */
+  /** Starts synchronously, so that callers in the same tick see a consistent state. */
   #change(turn: Turn, change: () => Promise<void>): void {
     const changing = change()
       .catch(this.#onError)
@@ -136,7 +138,7 @@ export class WorkTurns {
   }
 }
 
-/** The daemon that should do a work: another one than before only where daemons came or went (rendezvous hashing). */
+/** Returns the preferred daemon of a work. It changes only when daemons come or go (rendezvous hashing). */
 function chosen(name: string, daemons: readonly string[]): string | undefined {
   let best: string | undefined
   let most = -1
@@ -147,7 +149,7 @@ function chosen(name: string, daemons: readonly string[]): string | undefined {
   return best
 }
 
-/** FNV-1a with a last mixing, as the names differ little. */
+/** FNV-1a with a final mixing step, because the names differ little. */
 function weightOf(text: string): number {
   let hash = 0x811c9dc5
   for (let i = 0; i < text.length; i++) hash = Math.imul(hash ^ text.charCodeAt(i), 0x01000193)

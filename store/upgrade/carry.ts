@@ -1,26 +1,26 @@
-/** Records of an earlier release that are carried over into another form at the first start, before anything is served. */
+/** Converts records of an earlier release to another form at the first start, before the daemon accepts requests. */
 import { Change } from '../change.ts'
 import type { Database } from '../database.ts'
 import type { Identified, RecordKind, Stored } from '../record-kind.ts'
 import { pack, unpack, within, type Element } from '../tuple.ts'
 
-/** Records in one write, and those after which the progress is reported. */
+/** Records in one write, and between reports of progress. */
 const batch = 200
 const reportedEvery = 50_000
 
 interface CarriedOver<T extends Identified> {
   readonly kind: RecordKind<T>
-  /** A key that says that nothing is left. */
+  /** Key that exists after the conversion of all records. */
   readonly doneKey: readonly Element[]
-  /** One write that takes the records out and puts them where they are from now on. */
+  /** Returns a write that removes the old records and inserts the new ones. */
   readonly carry: (organizationId: string, rows: readonly Stored<T>[]) => Change | Promise<Change>
-  /** Called with how many there were so far, every 50,000. */
+  /** Called after every 50,000 records with the number of records until then. */
   readonly progress: (carried: number) => void
 }
 
 /**
- * Carries records over in small writes: what a crash leaves is carried with the next start. Returns how many there were. Nothing else
- * may write meanwhile.
+ * Converts records in small writes. After a crash, the next start continues. Returns the number of records. Requires that nothing else
+ * writes.
  */
 export async function carryRecords<T extends Identified>(
   database: Database,
@@ -41,7 +41,7 @@ export async function carryRecords<T extends Identified>(
   return carried
 }
 
-/** What keys begin with: organizations, and others that have records of their own. One seek each. */
+/** Returns the first elements of all keys: organizations, and other owners of records. Reads one row for each. */
 export async function* owners(database: Database): AsyncGenerator<string> {
   for (let start: Uint8Array = within(['']).end; ;) {
     let owner: string | undefined

@@ -1,9 +1,9 @@
-/** The versions in which records were written to a store, noted in it, so that an older release does not start on what it cannot read. */
+/** Stores the versions of records in the store, so that an older release does not start on records that it cannot read. */
 import { Change, encode } from '../change.ts'
 import type { Database } from '../database.ts'
 import { formOf, versionsKey, type StoreForm } from './store-form.ts'
 
-/** Notes the versions above 1 in which this release writes records; to be called before it writes any, and after `requireReadable`. */
+/** Stores the versions above 1 that this release writes. Call it after `requireReadable` and before any write of records. */
 export async function claimVersions(database: Database, { kinds: ours }: StoreForm): Promise<void> {
   const { kinds: noted } = await formOf(database.kv)
   const raised = Object.entries(ours).filter(([name, version]) => version > (noted[name] ?? 1))

@@ -1,24 +1,24 @@
 /**
- * The numbered steps that lead a store of an earlier release into the format of this one, before anything is served. A step writes a
- * little at a time, and goes on where a crash left it, as the store says what is done; its number is written once all of it is.
+ * Numbered steps that bring the store of an earlier release to the current format before the daemon accepts requests. A step works in small
+ * writes and continues after a crash, because the store shows its progress. Its number is stored when it is complete.
  */
 import { owners } from './carry.ts'
 import { Change, encode } from '../change.ts'
 import type { Database } from '../database.ts'
 import { formatKey, formOf } from './store-form.ts'
 
-/** One step. Its place in the list is its number, from 1, and never changes: steps are added at the end alone. */
+/** One step. Its number is its place in the list, from 1, and never changes: new steps are added at the end. */
 export interface Migration {
-  /** What it does, as the log says it. */
+  /** Description for the log. */
   readonly name: string
   /**
-   * Does what is left of it, in writes of a bounded size, while nothing else writes; returns how much that was. Done again, it changes
-   * nothing. `progress` is told how much there was so far.
+   * Does the remaining work in bounded writes, while nothing else writes. Returns the amount of work. A repetition changes nothing.
+   * `progress` receives the amount until then.
    */
   readonly run: (database: Database, progress: (done: number) => void) => Promise<number>
 }
 
-/** What is told of a step: that it begins, how far it is, that it has ended. */
+/** A report about a step: its start, its progress or its end. */
 export interface MigrationNews {
   readonly number: number
   readonly of: number
@@ -27,7 +27,7 @@ export interface MigrationNews {
   readonly done: number
 }
 
-/** Carries out the steps that the store has not gone yet, in their order. A new store has nothing to carry over. */
+/** Runs all missing steps in order. A new store needs none. */
 export async function migrate(database: Database, steps: readonly Migration[], tell: (news: MigrationNews) => void): Promise<void> {
   const { format } = await formOf(database.kv)
   if (format >= steps.length) return

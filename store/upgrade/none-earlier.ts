@@ -1,14 +1,14 @@
-/** A release changes the form of a store while no daemon of an earlier release works with it, which would go on to write the old one. */
+/** Prevents a change of the store's form while a daemon of an earlier release works. That daemon would continue to write the old form. */
 import { setTimeout as wait } from 'node:timers/promises'
 import type { StoreKv } from '../engine/store-kv.ts'
 import { StoreUnavailable } from '../kv.ts'
 import { formOf, whyNewer, type StoreForm } from './store-form.ts'
 
-/** A daemon that was killed is taken out meanwhile. */
+/** Long enough to remove a killed daemon. */
 const goneMs = 15_000
 const pauseMs = 500
 
-/** To be called in turn, before anything is written. Throws `StoreUnavailable` when others still work after `maxWaitMs`. */
+/** Call it in a turn, before any write. Throws `StoreUnavailable` if other daemons still work after `maxWaitMs`. */
 export async function requireNoneEarlier(kv: Pick<StoreKv, 'getMany' | 'daemons'>, ours: StoreForm, maxWaitMs = goneMs): Promise<void> {
   if (whyNewer(ours, await formOf(kv)) === undefined) return
   const deadline = performance.now() + maxWaitMs

@@ -1,11 +1,11 @@
-/** Finds out without a look-up whether two walks in different orders meet the same rows: both add up what they meet. */
+/** Finds out without look-ups whether two walks in different orders meet the same rows. Each walk adds up checksums of its rows. */
 import { crc32 } from 'node:zlib'
 import type { Bytes } from '../kv.ts'
 
-/** A sum in which no bit is lost: CRC-32 values add up below 2^52. */
+/** Modulus for exact sums: a sum of two values below 2^52 is exact. */
 const modulus = 2 ** 52
 
-/** Even when what was expected is what was met; a single difference goes unnoticed once in four billion times. */
+/** `even` is true if the expected rows equal the rows that were met. A single difference is missed once in four billion cases. */
 export class Balance {
   #count = 0
   #sum = 0

@@ -1,11 +1,11 @@
-/** Measures content row by row, and compares it with what its owner says. */
+/** Measures content row by row and compares it with the reference in its owner. */
 import { createHash, type Hash } from 'node:crypto'
 import { contentRowKey, openContentKey, type ContentRef } from '../content.ts'
 import type { Database } from '../database.ts'
 import type { Bytes } from '../kv.ts'
 import { pack, unpack, within, type Element } from '../tuple.ts'
 
-/** The record that refers to a content, asked for its reference; undefined when there is none. */
+/** Returns the reference of the record that owns a content; undefined without such a record. */
 export type ContentOwner = (organizationId: string, contentId: string) => Promise<ContentRef | undefined>
 
 export class ContentMeasure {
@@ -21,7 +21,7 @@ export class ContentMeasure {
     this.id = id
   }
 
-  /** Whether a key is of the same content. */
+  /** Returns whether the key belongs to the same content. */
   continues([organizationId, family, id]: readonly Element[]): boolean {
     return id === this.id && family === 'content' && organizationId === this.organizationId
   }
@@ -42,10 +42,10 @@ export class ContentMeasure {
   }
 }
 
-/** Equal for equal contents of one organization. */
+/** Equal results mean equal contents of an organization. */
 export const contentSummary = ({ id, size, sha256, rows }: ContentRef): Bytes => Buffer.from(JSON.stringify([id, size, sha256, rows]))
 
-/** What is wrong with a content as it stands now; looked at twice, because it may just be coming or going. */
+/** Returns problems of a content as it is now. Checks twice, because the content may be in the course of creation or deletion. */
 export async function verifyContent(
   database: Database,
   owner: ContentOwner,
@@ -57,7 +57,7 @@ export async function verifyContent(
   return problems.map((problem) => `content ${id} of ${organizationId}: ${problem}`)
 }
 
-/** The contents that a record refers to and that are not there. */
+/** Returns problems for missing contents of a record. */
 export async function missingContents(database: Database, organizationId: string, refs: readonly ContentRef[]): Promise<readonly string[]> {
   const lastRows = await database.kv.getMany(refs.map(({ id, rows }) => pack(contentRowKey(organizationId, id, rows - 1))))
   return refs.filter((_, i) => !lastRows[i]).map(({ id }) => `its content ${id} is not there.`)

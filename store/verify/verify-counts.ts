@@ -1,29 +1,29 @@
-/** Compares the counters of records with the records, organization by organization. */
+/** Compares counters of records with the records of each organization. */
 import type { AnyKind } from '../record-kind.ts'
 import type { Database } from '../database.ts'
 import { pack, unpack, within, type Element } from '../tuple.ts'
 import { readRecord } from './verify-records.ts'
 
-/** A kind whose records are counted in the writes that make and remove them. */
+/** A kind with a counter that the writes of its records update. */
 export interface CountedKind {
   readonly kind: AnyKind
-  /** The counter holds these too: what the kind was before, and what is not carried over yet. */
+  /** Former kind, whose records the counter includes until they are converted. */
   readonly earlier?: AnyKind
-  /** `part` is that of `part.of`, and undefined where there is none. */
+  /** `part`: a result of `part.of`; undefined for kinds without parts. */
   readonly counter: (organizationId: string, part?: string) => readonly Element[]
-  /** Each part of an organization has a counter of its own. */
+  /** Each part of an organization has a separate counter. */
   readonly part?: {
     readonly of: (record: unknown) => string
-    /** Those that can have a counter. */
+    /** Returns all parts that can have a counter. */
     readonly all: (organizationId: string) => Promise<readonly string[]>
   }
-  /** What one of them adds to the counter; one by default. */
+  /** Amount that a record adds to the counter; 1 by default. */
   readonly weigh?: (record: unknown) => number
 }
 
 const maxTries = 5
 
-/** What was met on a walk. Memory grows with the number of organizations. */
+/** Counts of a walk. Memory grows with the number of organizations. */
 export class RecordCounts {
   readonly #counted: readonly CountedKind[]
   readonly #met = new Map<string, Map<CountedKind, Map<string, number>>>()
@@ -32,7 +32,7 @@ export class RecordCounts {
     this.#counted = counted
   }
 
-  /** `record` is undefined when it cannot be read. */
+  /** `record` is undefined if it cannot be decoded. */
   meet(organizationId: string, kind: string, record: unknown): void {
     let counts = this.#met.get(organizationId)
     if (!counts) this.#met.set(organizationId, (counts = new Map()))
@@ -44,13 +44,13 @@ export class RecordCounts {
     }
   }
 
-  /** One sentence for each counter that is wrong. Records are counted again where something moved during the walk. */
+  /** Returns a sentence for each wrong counter. Counts records again if they changed during the walk. */
   async problems(database: Database): Promise<string[]> {
     const problems: string[] = []
     for (const [organizationId, counts] of this.#met) {
       for (const counted of this.#counted) {
         const parts = counts.get(counted)
-        if (counted.part && parts?.has('')) continue // one could not be read, so nothing says where it belongs
+        if (counted.part && parts?.has('')) continue // the part of an undecodable record is unknown
         for (const part of (await counted.part?.all(organizationId)) ?? ['']) {
           const problem = await problemOf(database, counted, { organizationId, part }, parts?.get(part) ?? 0)
           if (problem !== undefined) problems.push(problem)
@@ -63,7 +63,7 @@ export class RecordCounts {
 
 const weightOf = ({ weigh }: CountedKind, record: unknown): number => (weigh ? (record === undefined ? 0 : weigh(record)) : 1)
 
-/** Empty where there are no parts, or the record cannot be read. */
+/** Empty for kinds without parts and for records that cannot be decoded. */
 const partOf = ({ part }: CountedKind, record: unknown): string => (part && record !== undefined ? part.of(record) : '')
 
 interface Place {

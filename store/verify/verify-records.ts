@@ -1,4 +1,4 @@
-/** Compares records with their schema and their index rows, both ways. */
+/** Compares records with their schema, and with their index rows in both directions. */
 import { decode } from '../change.ts'
 import type { Database } from '../database.ts'
 import { StoreFailure, type Bytes, type Entry } from '../kv.ts'
@@ -6,12 +6,12 @@ import { indexRows, keyOf, type IndexRow, type AnyKind } from '../record-kind.ts
 import { decodeRecord } from '../record-version.ts'
 import { describeKey, type Element } from '../tuple.ts'
 
-/** What is wrong with a record that fits its schema, one sentence for each problem. */
+/** Returns problems of a record with a valid schema, one sentence each. */
 export type RecordCheck = (organizationId: string, record: unknown) => Promise<readonly string[]>
 
 const maxTries = 5
 
-/** A record as its kind describes it, or what keeps it from being one. */
+/** Decodes a record and checks its schema and key. */
 export function readRecord(
   kind: AnyKind,
   [organizationId]: readonly Element[],
@@ -28,12 +28,12 @@ export function readRecord(
   return { problem: `it does not fit its schema: ${issue?.path.join('.')} ${issue?.message}.` }
 }
 
-/** Index rows of a record, each once. */
+/** Returns the index rows of a record without duplicates. */
 export const distinctRows = (kind: AnyKind, organizationId: string, record: unknown): IndexRow[] => [
   ...new Map(indexRows(kind, organizationId, record as never).map((row) => [Buffer.from(row.key).toString('latin1'), row])).values(),
 ]
 
-/** What is wrong with a record as a walk found it, confirmed by a look at what is there now. */
+/** Returns problems that a walk found in a record and that a second look confirmed. */
 export async function verifyRecord(
   database: Database,
   kind: AnyKind,
@@ -50,7 +50,7 @@ export async function verifyRecord(
   return problems.map((problem) => `${kind.name} ${describeKey(entry.key)}: ${problem}`)
 }
 
-/** The index rows of a record that are missing or lead elsewhere. */
+/** Returns problems of missing or different index rows of a record. */
 export const missingRows =
   (database: Database, kind: AnyKind): RecordCheck =>
   async (organizationId, record) => {
@@ -59,7 +59,7 @@ export const missingRows =
     return rows.filter((row, i) => !same(stored[i], row)).map((row) => `its index row ${describeKey(row.key)} is not there.`)
   }
 
-/** What is wrong with an index row as a walk found it, confirmed by a look at what is there now. */
+/** Returns problems that a walk found in an index row and that a second look confirmed. */
 export async function verifyIndexRow(database: Database, kind: AnyKind, key: readonly Element[], row: Entry): Promise<readonly string[]> {
   const target = targetOf(key, row.value)
   if (!target) return [`index row ${describeKey(row.key)}: its value cannot be read.`]
@@ -74,7 +74,7 @@ export async function verifyIndexRow(database: Database, kind: AnyKind, key: rea
   return problems.map((problem) => `index row ${describeKey(row.key)}: ${problem}`)
 }
 
-/** Checks the current record until it did not change meanwhile: what belongs to it changes only with it. */
+/** Repeats the check until the record is unchanged during a check. Its rows change only with the record. */
 async function settled(
   database: Database,
   key: Bytes,
@@ -97,7 +97,7 @@ function hasRow(kind: AnyKind, organizationId: string, entry: Entry, row: Entry)
   return record.success && indexRows(kind, organizationId, record.data).some(({ key }) => Buffer.compare(key, row.key) === 0)
 }
 
-/** The organization and id of the record that an index row leads to. */
+/** Returns the organization and id of the record that an index row refers to. */
 function targetOf(key: readonly Element[], value: Bytes): readonly [string, string] | undefined {
   const [organizationId, name] = key
   const sign = /[#!@]/.exec(String(name))?.[0]
@@ -107,7 +107,7 @@ function targetOf(key: readonly Element[], value: Bytes): readonly [string, stri
   return Array.isArray(target) ? [String(target[0]), String(target[1])] : undefined
 }
 
-/** What is not JSON is undefined; why a record cannot be read otherwise is a `StoreFailure`. */
+/** Returns undefined for invalid JSON, and the error if a record cannot be decoded. */
 function parsed(read: () => unknown): unknown {
   try {
     return read()

@@ -1,6 +1,6 @@
 /**
- * Walks the whole store and compares everything with everything that must agree with it. Nothing is changed, memory stays
- * constant, and the store may be in use: what looks wrong counts only when a second look finds it unchanged.
+ * Walks the whole store and compares all rows that must agree. It changes nothing, uses constant memory, and works while the store is in
+ * use. It reports a problem only if a second look confirms it.
  */
 import { pastBackupsFamily } from '../backup/past-backups.ts'
 import type { ContentRef } from '../content.ts'
@@ -16,54 +16,54 @@ import { ContentMeasure, contentSummary, missingContents, verifyContent, type Co
 import { RecordCounts, type CountedKind } from './verify-counts.ts'
 import { distinctRows, missingRows, readRecord, verifyIndexRow, verifyRecord } from './verify-records.ts'
 
-/** Keys that are no records, such as `[organization, 'event', …]` or, when global, `['', 'capture.pending', …]`. */
+/** Keys that are not records, such as `[organization, 'event', …]` or, when global, `['', 'capture.pending', …]`. */
 export interface Family {
-  /** The element after the organization. */
+  /** Second element of the keys. */
   readonly name: string
   readonly global?: boolean
-  /** What is wrong with a row, one sentence each. */
+  /** Returns the problems of a row, one sentence each. */
   check?(key: readonly Element[], value: Bytes): Promise<readonly string[]> | readonly string[]
 }
 
-/** What the store cannot know by itself. The functions answer from what is stored now, not from what they were given before. */
+/** Knowledge that the store lacks. The functions must read current rows and not rely on earlier results. */
 export interface VerifyOptions {
   readonly kinds: readonly AnyKind[]
   readonly families?: readonly Family[]
   readonly counted?: readonly CountedKind[]
-  /** Known before the walk; see `StoreKv.check`. */
+  /** Damage found earlier than the walk; see `StoreKv.check`. */
   readonly damage?: readonly Damage[]
   /** Numbers of lost group commits; see `LevelKv`. */
   readonly missingGroups?: readonly number[]
-  /** What is wrong with a record beyond its schema and its index rows, one sentence each. */
+  /** Returns problems of a record in addition to its schema and index rows, one sentence each. */
   checkRecord?(kind: string, organizationId: string, record: unknown): Promise<readonly string[]>
-  /** Which record owns which content. Without it, content is looked at only by itself. */
+  /** Ownership of contents. Without it, contents are only checked for gaps. */
   readonly contents?: ContentOwnership
-  /** What is wrong with a queue entry, one sentence each. */
+  /** Returns problems of a queue entry, one sentence each. */
   checkQueueEntry?(entry: QueueEntry): Promise<readonly string[]>
 }
 
-/** Every content belongs to one record, and is as that record says. */
+/** Each content belongs to one record and must match the reference in the record. */
 export interface ContentOwnership {
-  /** The contents that a record refers to. */
+  /** Returns the references of a record. */
   of(kind: string, organizationId: string, record: unknown): readonly ContentRef[]
-  /** The reference of the record that owns a content. Asked only when something does not agree. */
+  /** Returns the reference to a content in its owner. Called only after a mismatch. */
   owner: ContentOwner
 }
 
-/** How much there is, and every problem in one sentence; at most 1,000 are reported. */
+/** Totals and problems, one sentence each. The report lists at most 1,000 problems. */
 export interface VerifyReport {
   readonly records: number
   readonly indexRows: number
   readonly contents: number
   readonly queueEntries: number
   readonly problems: readonly string[]
-  /** Files of the store are damaged, and reading their rows can end the process: nothing was counted or compared. */
+  /** Store files are damaged, and reading their rows could end the process. The walk did not take place. */
   readonly isUnread?: boolean
 }
 
 const maxProblems = 1000
 
-/** Compares everything in the store. An empty list of problems means that nothing is lost, left over or changed. */
+/** Compares all rows of the store. Without problems, no row is missing, left over or changed. */
 export async function verify(database: Database, options: VerifyOptions): Promise<VerifyReport> {
   const damage = (options.damage ?? []).filter(({ isOfValue }) => !isOfValue) // the walk reads all values
   if (damage.some(({ isGone }) => !isGone)) return unread(damage.map(({ sentence }) => sentence))
@@ -72,11 +72,11 @@ export async function verify(database: Database, options: VerifyOptions): Promis
   return verifier.report()
 }
 
-/** The report with another problem before its own. */
+/** Adds a problem before the other problems of a report. */
 export const withProblem = (report: VerifyReport, found: { readonly problem: string } | undefined): VerifyReport =>
   found ? { ...report, problems: [found.problem, ...report.problems] } : report
 
-/** The report on a store whose files are damaged. */
+/** Returns the report for a store with damaged files. */
 export const unread = (problems: readonly string[]): VerifyReport => ({
   ...{ records: 0, indexRows: 0, contents: 0, queueEntries: 0 },
   problems: problems.length > maxProblems ? [...problems.slice(0, maxProblems), `And ${problems.length - maxProblems} more.`] : problems,
@@ -84,12 +84,12 @@ export const unread = (problems: readonly string[]): VerifyReport => ({
 })
 
 type Check = (key: readonly Element[], entry: Entry) => void | Promise<void>
-/** What to do with the rows of each family; global ones have a slash before their name. */
+/** Checks by family of keys. Names of global families start with a slash. */
 type Checks = Map<string, Check>
 
 /**
- * The first walk adds up, without look-ups, what records say should be there and what is there. Only for what does not come
- * out even, a second walk looks everything up and names it.
+ * The first walk adds up expected and actual rows without look-ups. A second walk with look-ups runs only for sums that differ, to name the
+ * problems.
  */
 class Verifier {
   readonly #database: Database
@@ -97,12 +97,12 @@ class Verifier {
   readonly #rows = new Map<AnyKind, Balance>()
   readonly #contents = new Balance()
   readonly #recordCounts: RecordCounts
-  /** Contents that are just being written: never many. */
+  /** Contents that are being written; always few. */
   readonly #open = new Set<string>()
   readonly #counts = { records: 0, indexRows: 0, contents: 0, queueEntries: 0 }
   readonly #problems: string[] = []
   #unlisted = 0
-  /** The key that the walk met last. */
+  /** Previous key of the walk. */
   #last: Bytes = Buffer.alloc(0)
   #content: ContentMeasure | undefined
 
@@ -139,13 +139,13 @@ class Verifier {
     }
   }
 
-  /** Rows out of order are those of a damaged block, and others may be missing. */
+  /** Rows out of order belong to a damaged block, and other rows may be missing. */
   #requireOrder(key: Bytes): void {
     if (Buffer.compare(this.#last, key) >= 0) this.#report(`${describeKey(key)}: it is out of order; the store is damaged.`)
     this.#last = key
   }
 
-  /** Walks to the end; past values that cannot be read. */
+  /** Walks to the end and skips unreadable values. */
   async #walk(checks: Checks, unknown?: (key: Bytes, isKey: boolean) => void): Promise<void> {
     this.#last = Buffer.alloc(0)
     for (let start: Bytes = Buffer.of(0); ;) {
@@ -167,7 +167,7 @@ class Verifier {
     }
   }
 
-  /** Reports what the check of an entry cannot read: it may be another entry, so the walk goes on behind this one. */
+  /** Reports an error of a check and continues with the next entry. The unreadable value may be that of another entry. */
   #checkEntry({ key }: Entry, check: () => void | Promise<void>): void | Promise<void> {
     const skip = (error: unknown): void => {
       if (isUnreadable(error)) this.#report(`${describeKey(key)}: its value cannot be read: ${error.message}.`)
@@ -180,7 +180,7 @@ class Verifier {
     }
   }
 
-  /** Reports once a value that cannot be read, and which. Throws everything else on. */
+  /** Reports an unreadable value once and returns its key. Throws all other errors. */
   #unreadableKey(error: unknown): Bytes {
     if (!(error instanceof StoreFailure) || error.key === undefined) throw error
     const problem = `${describeKey(error.key)}: ${error.message}`
@@ -301,7 +301,7 @@ class Verifier {
     this.#report(...problems.map((problem) => `queue entry ${describeKey(entry.key)}: ${problem}`))
   }
 
-  /** Each row of ages has its queue row; it is read again when that moved during the walk. */
+  /** Requires a queue row for each row of ages. Reads the row again if the entry moved during the walk. */
   async #sinceRow(key: readonly Element[], entry: Entry): Promise<void> {
     if (key.length !== 4 || typeof key[2] !== 'number') return this.#shape(key, false)
     if (await this.#hasEntry(entry)) return
@@ -313,7 +313,7 @@ class Verifier {
     try {
       return (await this.#database.kv.get(rowOfSince(age))) !== undefined
     } catch {
-      return false // a value that cannot be read leads nowhere
+      return false // an unreadable value refers to no row
     }
   }
 
@@ -329,7 +329,7 @@ class Verifier {
     return (await this.#options.checkQueueEntry?.(entry)) ?? []
   }
 
-  /** The counter must equal the number of rows; it is counted again when the queue moved during the walk. */
+  /** Compares the counter with the number of rows. Counts again if the queue changed during the walk. */
   async #compareQueueLength(): Promise<void> {
     let counted = this.#counts.queueEntries
     for (let tries = 0; tries < 5; tries++) {
@@ -353,11 +353,11 @@ const rowFamilies = (kind: AnyKind): string[] => [
   ...Object.keys(kind.lookups).map((index) => familyName(true, `${kind.name}@${index}`)),
 ]
 
-/** Records may belong to no organization too. */
+/** Records may also be global. */
 const checkOf = (checks: Checks, [organizationId, name]: readonly Element[]): Check | undefined =>
   (organizationId === '' ? checks.get(familyName(true, String(name))) : undefined) ?? checks.get(familyName(false, String(name)))
 
-/** The errors of decoding. */
+/** Errors of decoding. */
 const isUnreadable = (error: unknown): error is Error =>
   error instanceof SyntaxError || error instanceof RangeError || error instanceof TypeError
 
