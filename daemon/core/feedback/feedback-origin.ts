@@ -1,29 +1,29 @@
-/** Where feedback comes from, how far it is trusted, and its outcome. */
+/** The origin of feedback events, the trust in it, and the outcome of each event. */
 import type { Change } from '#store/change.ts'
 import type { BounceClass, FeedbackEvent } from './event.ts'
 
 export interface FeedbackOrigin {
-  /** Traces of this organization alone are touched; null where the return path itself is the proof (the bounce domain). */
+  /** Limits events to traces of this organization. Null at the bounce domain, where the return path is the proof. */
   readonly organizationId: string | null
-  /** The ingest source that reported it; null at the bounce domain. */
+  /** The ingest source of the report; null at the bounce domain. */
   readonly sourceId: string | null
   /**
-   * `signed`: posted with the source's secret. `mailbox`: mail that anybody could have sent there. `bounce_domain`: mail to a
-   * return path of ours, likewise.
+   * `signed`: posted with the secret of the source. `mailbox`: mail in a polled mailbox, which anybody can send. `bounce_domain`: mail to
+   * our return path, which anybody can send too.
    */
   readonly channel: 'signed' | 'mailbox' | 'bounce_domain'
-  /** At the bounce domain, the address that the mail was sent to. It decides the recipient, whatever the report says. */
+  /** At the bounce domain, the envelope recipient of the mail. It determines the recipient, regardless of the report's content. */
   readonly returnPath?: string | undefined
-  /** False for a mail whose reverse-path was not null: it suppresses only with a report made for programs. */
+  /** False for a mail with a non-null reverse-path. Such a mail suppresses only if it contains a structured report. */
   readonly hasNullSender?: boolean | undefined
-  /** Only traces of these projects, and of this destination; for postoffices that are mapped to them. */
+  /** Limits events to traces of these projects and this destination, for mapped postoffices. */
   readonly projectIds?: readonly string[] | undefined
   readonly destinationId?: string | undefined
-  /** The mail as it came, to be kept with the trace; the first 64 KiB of it. */
+  /** The original mail, stored with the trace; only its first 64 KiB are stored. */
   readonly raw?: Uint8Array | undefined
 }
 
-/** `unmatched`: no trace fits. Where one may fit soon, it is tried again for 15 minutes. */
+/** `unmatched`: no trace matches. If one may match soon, the event is retried for 15 minutes. */
 export type FeedbackResult = 'recorded' | 'duplicate' | 'unmatched' | 'ignored'
 
 export interface FeedbackOutcome {
@@ -31,20 +31,19 @@ export interface FeedbackOutcome {
   readonly result: FeedbackResult
   readonly traceId: string | null
   readonly projectId: string | null
-  /** The recipient as the message was addressed; null when unknown. */
+  /** Recipient address from the envelope; null if unknown. */
   readonly recipient: string | null
   readonly bounce: BounceClass | null
-  /** It was shown in the trace and changed nothing, as it is unverified. */
+  /** The event is unverified: it is shown in the trace and changes nothing. */
   readonly isUnverified: boolean
-  /** The recipient went on the suppression list because of it. */
+  /** The event added the recipient to the suppression list. */
   readonly suppressed: boolean
 }
 
-/** Takes feedback in. Implemented by `Feedback`. */
 export interface FeedbackTaker {
   /**
-   * One outcome for each event, in order. Resolves when everything is durable. `also` adds to the last write, which is made even
-   * when no event changes anything; it can be called again when that write is tried again. Taking the same events again adds nothing.
+   * Records events. Returns one outcome per event, in order, after all writes are durable. `also` adds to the last write, which is
+   * committed even if no event changes anything. It is called again if that write is retried. Repeated events add nothing.
    */
   take(origin: FeedbackOrigin, events: readonly FeedbackEvent[], also?: (change: Change) => void): Promise<readonly FeedbackOutcome[]>
 }

@@ -1,4 +1,6 @@
-/** Writes the reports of one message: reports, states, suppressions and webhook events in one write, with what the caller adds. */
+/**
+ * Writes the reports about one message. One write contains the reports, states, suppressions, webhook events and the caller's additions.
+ */
 import { Change } from '#store/change.ts'
 import type { Database } from '#store/database.ts'
 import type { Stored } from '#store/record-kind.ts'
@@ -34,7 +36,7 @@ export interface Applied {
   readonly suppressed: boolean
 }
 
-/** One answer for each event, in order; undefined when the trace is gone, and nothing was written. */
+/** Returns one result per event, in order. Returns undefined, and writes nothing, if the trace no longer exists. */
 export async function applyToTrace(
   options: Core,
   origin: FeedbackOrigin,
@@ -47,7 +49,7 @@ export async function applyToTrace(
   const { organizationId, traceId } = attribution
   return transact(database, { organizationId }, async (change) => {
     const policy = await policies.of(organizationId)
-    const stored = await database.get(traces, { organizationId }, traceId) // checked by the work, where something comes of it
+    const stored = await database.get(traces, { organizationId }, traceId) // checked by the work if it writes
     if (!stored || !policy.projects.has(stored.record.projectId)) return undefined
     const work = new TraceUpdate(database, policy, organizationId, stored, origin, nowMs)
     const answers: (ReportUpdate | 'duplicate' | 'ignored')[] = []
@@ -63,15 +65,15 @@ const toApplied = (answer: ReportUpdate | 'duplicate' | 'ignored'): Applied =>
     ? { result: answer, bounce: null, isUnverified: false, suppressed: false }
     : { result: 'recorded', bounce: answer.report.bounce, isUnverified: answer.report.isUnverified, suppressed: answer.suppressed }
 
-/** Where reports of one kind about one recipient meet. */
+/** The stored and the new report of one kind about one recipient. */
 interface Slot {
   readonly stored: Stored<TraceReport> | undefined
   update: ReportUpdate | undefined
-  /** The stored report is about a copy of before the last replay, so that the new report is no better evidence of the same. */
+  /** The stored report is about a copy older than the last replay, so the new report does not replace its evidence. */
   isOfEarlierCopy: boolean
 }
 
-/** So often evidence of the same strength replaces what stands; somebody who has a token could send ever better mails. */
+/** Maximum number of replacements by evidence of equal strength. Without a limit, the holder of a token could send ever better mails. */
 const maxRevisions = 10
 
 class TraceUpdate {
@@ -82,7 +84,7 @@ class TraceUpdate {
   readonly #origin: FeedbackOrigin
   readonly #nowMs: number
   readonly #slots = new Map<string, Slot>()
-  /** The id under which the mail is kept, once a report refers to it. */
+  /** Storage id of the reporting mail; undefined until a report refers to it. */
   #rawId: string | undefined
   #trace: Trace
 
@@ -130,14 +132,14 @@ class TraceUpdate {
     return slot
   }
 
-  /** A mail that reports several recipients is kept once. */
+  /** Stores a mail that reports several recipients only once. */
   #withMail(report: TraceReport): TraceReport {
     if (report.rawBytes === 0) return report
     this.#rawId ??= keptUnder(report)
     return { ...report, rawOf: this.#rawId === report.id ? undefined : this.#rawId }
   }
 
-  /** The write; empty when nothing is new. */
+  /** Adds the changes to the write. Adds nothing if there is nothing new. */
   async settle(change: Change): Promise<void> {
     const slots = [...this.#slots.values()].filter(isFilled).map((slot) => ({ ...slot, replaced: replacedBy(slot) }))
     const { record } = this.#stored
@@ -146,7 +148,7 @@ class TraceUpdate {
     const settling = { database: this.#database, organizationId: this.#organizationId, organization, nowMs: this.#nowMs }
     await settleSuppressions(change, settling, slots)
     if (this.#trace === record)
-      change.checkRecord(traces, this.#organizationId, this.#stored) // so that nothing outlives its trace
+      change.checkRecord(traces, this.#organizationId, this.#stored) // so that no report outlives its trace
     else {
       this.#trace = withNotice(change, this.#organizationId, record, this.#trace, this.#nowMs)
       change.rewrite(traces, this.#organizationId, this.#stored, this.#trace)
@@ -171,7 +173,7 @@ class TraceUpdate {
     countFate(change, { organizationId: this.#organizationId, projectId, destinationId }, type, recipient, this.#nowMs)
   }
 
-  /** Returns the id of the last event for the report, if there was one. */
+  /** Returns the id of the last event for the report, if there is one. */
   #announce(change: Change, { report, suppressed }: ReportUpdate, before: TraceReport | undefined): string | undefined {
     const { type, recipient, reason, at, occurredAt, isUnverified, feedbackType, suppression } = report
     const earlier = before?.eventId
@@ -199,7 +201,7 @@ class TraceUpdate {
   }
 }
 
-/** Once for a recipient and kind, whatever better evidence follows; what is unverified is not counted. */
+/** Counts a verified report once per recipient and kind; better evidence is not counted again. */
 function countReport(change: Change, report: TraceReport): void {
   const { id, type, bounce, isUnverified } = report
   if (isUnverified) return
@@ -211,38 +213,38 @@ type FilledSlot = Slot & { readonly update: ReportUpdate }
 
 const isFilled = (slot: Slot): slot is FilledSlot => slot.update !== undefined
 
-/** The worse evidence of the same fate. */
+/** Returns the weaker report that the new report replaces. */
 const replacedBy = ({ stored, isOfEarlierCopy }: Slot): TraceReport | undefined => (isOfEarlierCopy ? undefined : stored?.record)
 
-/** Stronger evidence replaces what stands in any case, as there are few strengths; what is only worded otherwise, so often. */
+/** Stronger evidence always replaces, because there are few strengths. Evidence that differs only in words replaces up to the limit. */
 const mayReplace = (report: TraceReport, before: TraceReport): boolean =>
   isStrongerEvidence(report, before) || ((before.revisions ?? 0) < maxRevisions && isBetterEvidence(report, before))
 
 /**
- * A replay sends another copy with a fate of its own: a report about it is no better evidence about the copy before. `before` and
- * `after` when the last replay lies between the report and the one that stands there.
+ * Compares the times of the stored and the new report with the last replay. A replay sends another copy with its own outcome, so its report
+ * is no better evidence about the earlier copy. Returns `before` or `after` if the last replay is between both reports.
  */
 function sideOfReplay({ replays }: Trace, slot: Slot, { occurredAt }: FeedbackEvent, nowMs: number): 'before' | 'after' | undefined {
   const known = standing(slot)
   const replayedAt = replays?.at(-1)?.at
   if (!known || replayedAt === undefined) return undefined
   const then = (known.occurredAt ?? known.at) >= replayedAt
-  // a copy that was refused while we sent it never left, so no report can be about it
+  // a copy refused during our attempt never left, so no report can be about it
   const now = (occurredAt ?? nowMs) >= replayedAt || (known.proof === 'attempt' && !then)
   return then === now ? undefined : now ? 'after' : 'before'
 }
 
 const standing = ({ stored, update }: Slot): TraceReport | undefined => update?.report ?? stored?.record
 
-/** Better evidence in place of the report there: it came when the first of its kind came, and its consequences are still to be settled. */
+/** Returns the better evidence with the time, suppression and event of the replaced report. Its consequences are not settled yet. */
 const revised = ({ at, suppression, eventId, revisions = 0 }: TraceReport, better: TraceReport): TraceReport => ({
   ...better,
   ...{ at, suppression, eventId, revisions: revisions + 1 },
 })
 
 /**
- * A message whose first copy may have arrived is sent again, and both copies can bounce: the first bounce, reported while the
- * recipient still waited, changed no state, so the second one does. What happened before the last change belongs to the first copy.
+ * Both copies of a message can bounce if it is sent again although the first copy may have arrived. The first bounce is reported while the
+ * recipient is still queued and changes no state; the second bounce does. Events before the last change belong to the first copy.
  */
 const isOfLaterCopy = ({ type, occurredAt }: FeedbackEvent, trace: Trace, nowMs: number): boolean =>
   type !== 'deferred' && (occurredAt ?? nowMs) >= trace.updatedAt

@@ -1,7 +1,7 @@
 /**
- * Recipients that a server refused for good while we handed the message over, or put off until we gave up. For people that is a
- * bounce: it has a class, stands in the trace as one, and a refusal for good suppresses like one; the state stays `failed`, as the
- * message never left.
+ * Bounces of recipients that a server refused permanently during an attempt, or deferred until the retries ended. Such a bounce has a class
+ * and is part of the trace. A permanent refusal suppresses like a reported bounce. The state stays `failed`, because the message never
+ * left.
  */
 import type { Change } from '#store/change.ts'
 import type { Stored } from '#store/record-kind.ts'
@@ -15,7 +15,7 @@ import { countFate } from '../../insights/count.ts'
 import { countBounce } from '../suppression/counts.ts'
 import { settleSuppressions, type ReportUpdate, type Settling } from '../suppression/consequences.ts'
 
-/** As much of an attempt as is looked at. */
+/** The fields of an attempt that decide about bounces. */
 export interface AttemptSeen {
   readonly provider?: string | undefined
   readonly host?: string | undefined
@@ -24,15 +24,15 @@ export interface AttemptSeen {
 }
 
 /**
- * The bounces of an attempt: replies of SMTP servers to recipients that have failed with it. Not refusals of the sender, answers of
- * providers with an API, recipients that no server was asked for, and faults of the whole connection. Pure.
+ * Returns the bounces of an attempt: SMTP replies to recipients that failed in it. Excludes refusals of the sender, answers of provider
+ * APIs, recipients without a RCPT command, and faults of the whole connection. Pure.
  */
 export function bouncesIn(before: Trace, after: Trace, attempt: AttemptSeen, nowMs: number): readonly TraceReport[] {
   const { recipients = [], host, provider = 'smtp', error } = attempt
   if (provider !== 'smtp' || recipients.every(({ verdict }) => verdict === 'accepted')) return []
   const waiting = new Set(before.recipients.flatMap(({ address, status }) => (status === 'queued' ? [address] : [])))
   const failed = new Set(after.recipients.flatMap(({ address, status }) => (status === 'failed' && waiting.has(address) ? [address] : [])))
-  // one reply to the content does not say which of several recipients it is about
+  // one reply to the content does not identify one of several recipients
   const isShared = recipients.filter(({ ofMessage }) => ofMessage).length > 1
   return recipients.flatMap(({ address, verdict, reply, ofSender, ofMessage, isUnasked }) => {
     if (!failed.has(address) || !reply || ofSender || isUnasked) return []
@@ -57,7 +57,7 @@ function reportOf(
     remoteMta: host ?? null,
     recipient,
   }
-  const { bounce, category, reason } = classify(facts) // never hard for a reply of 4xx
+  const { bounce, category, reason } = classify(facts) // never hard for a 4xx reply
   return {
     ...facts,
     ...{ id: reportId(traceId, recipient, 'bounced', false), traceId, projectId, type: 'bounced', at: nowMs, occurredAt: nowMs },
@@ -67,7 +67,7 @@ function reportOf(
   }
 }
 
-/** The trace with its bounces; the same trace without any. Pure. */
+/** Returns the trace with its bounces, or the same trace if there are none. Pure. */
 export function withBounces(trace: Trace, bounces: readonly TraceReport[]): Trace {
   if (bounces.length === 0) return trace
   const byAddress = new Map(bounces.map((report) => [report.recipient, report]))
@@ -80,7 +80,7 @@ export function withBounces(trace: Trace, bounces: readonly TraceReport[]): Trac
   return { ...trace, recipients }
 }
 
-/** Adds the bounces, what follows from them for the suppression list, and its webhook events, to the write that ends the attempt. */
+/** Adds the bounces, their suppressions and their webhook events to the write that ends the attempt. */
 export async function stageBounces(
   change: Change,
   settling: Settling & { readonly webhooks: WebhookEndpoints },
@@ -92,7 +92,7 @@ export async function stageBounces(
   const slots: { readonly stored: Stored<TraceReport> | undefined; readonly replaced: undefined; readonly update: ReportUpdate }[] = []
   for (const report of bounces) {
     const stored = await database.get(traceReports, { organizationId }, report.id)
-    // a bounce that stands there is of an earlier copy: this one is no better evidence of it, and means what it means by itself
+    // a stored bounce is about an earlier copy, so this bounce neither replaces its evidence nor inherits its consequences
     slots.push({ stored, replaced: undefined, update: { report, suppressed: false } })
   }
   await settleSuppressions(change, settling, slots)
@@ -111,16 +111,16 @@ export async function stageBounces(
   }
 }
 
-/** A bounce of an earlier round of attempts gives way; the mails that it came as go with the trace. */
+/** Returns the fields kept from the bounce of an earlier round of attempts. Its mails are removed together with the trace. */
 const keptOf = ({ revisions, rawBytes, suppression }: TraceReport): Partial<TraceReport> => ({
   ...((revisions !== undefined || rawBytes > 0) && { revisions: (revisions ?? 0) + 1 }),
   ...(suppression && { suppression }),
 })
 
-/** As events report it. */
+/** Fields of a bounce as in webhook events. */
 export const bounceFactsOf = ({ bounce, category, status, smtpCode, diagnostic, remoteMta }: TraceReport) =>
   bounce === null ? undefined : { class: bounce, category, status, smtpCode, diagnostic, remoteMta }
 
-/** By recipient, for the events of the failures. */
+/** Bounce fields by recipient, for the failure events. */
 export const bounceFacts = (bounces: readonly TraceReport[]): ReadonlyMap<string, ReturnType<typeof bounceFactsOf>> =>
   new Map(bounces.map((report) => [report.recipient ?? '', bounceFactsOf(report)]))

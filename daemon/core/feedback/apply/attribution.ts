@@ -1,6 +1,6 @@
 /**
- * From the clues of a report to the message and the recipient it is about, the strongest clue first: the return path of one
- * recipient (VERP), a token of ours, the queue id of the next host, the Message-ID.
+ * Finds the message and the recipient of a report from its clues. Order, strongest clue first: return path of one recipient (VERP), our
+ * token, queue id of the next host, Message-ID, subject.
  */
 import type { Core } from '../../core.ts'
 import { recipientOfVerp } from '../../trace/return-paths.ts'
@@ -12,34 +12,34 @@ import type { FeedbackEvent } from '../event.ts'
 import type { FeedbackOrigin } from '../feedback-origin.ts'
 import { foldEmail } from '../suppression/suppression.ts'
 
-/** The message that a report is about. */
+/** The message and the recipient that a report is about. */
 export interface Attribution {
   readonly organizationId: string
   readonly traceId: string
   readonly projectId: string
-  /** As the message was addressed; null when it is one of several and the report does not say which. */
+  /** Address from the envelope; null if the message has several recipients and the report does not identify one. */
   readonly recipient: string | null
-  /** How many the message has. */
+  /** Number of recipients of the message. */
   readonly recipients: number
   readonly proof: ReportMatch
-  /** Our own attempt has not been written down yet: the report came first. */
+  /** The report arrived before our own attempt was recorded. */
   readonly isEarly: boolean
 }
 
-/** No message fits; `mayFitSoon` when one may as soon as an attempt that is under way has been written down. */
+/** No message matches. `mayFitSoon` is true if one may match once an attempt in progress is recorded. */
 export interface NoAttribution {
   readonly mayFitSoon: boolean
 }
 
-/** A report names few of each; more are not looked at. */
+/** Maximum number of clues of each kind that are examined. Real reports name few. */
 const maxEvidence = 20
-/** A subject alone means a message of the last two days; clocks differ by minutes. */
+/** Maximum age of a message that is matched by its subject alone; clocks may differ by `slackMs`. */
 const subjectMs = 48 * 3_600_000
 const slackMs = 10 * 60_000
-/** Shorter ones could be ordinary words of a reply. */
+/** Minimum length of a queue id. Shorter ids could be ordinary words of a reply. */
 const queueIdMin = 6
 
-/** For one batch of events of one origin. */
+/** Attributes the events of one batch from one origin. */
 export class Attributor {
   readonly #core: Core
   readonly #origin: FeedbackOrigin
@@ -103,7 +103,7 @@ export class Attributor {
     return (await this.#bySubject(event)) ?? { mayFitSoon }
   }
 
-  /** The latest message with this subject that the recipient was sent before; for logs with no better evidence. */
+  /** Returns the latest message with this subject that was sent to the recipient. Used for logs without a stronger clue. */
   async #bySubject({ clues: { subject }, recipient, occurredAt }: FeedbackEvent): Promise<Attribution | undefined> {
     const { organizationId } = this.#origin
     if (!this.#candidates || organizationId === null || !subject || recipient === null || occurredAt === null) return undefined
@@ -120,7 +120,7 @@ export class Attributor {
     return trace && attributed({ organizationId, trace }, 'subject', recipientNamed(trace, recipient))
   }
 
-  /** By id, where the origin may touch it. */
+  /** Returns the trace if the origin may change it. */
   async #trace(traceId: string, ownerId?: string): Promise<{ readonly organizationId: string; readonly trace: Trace } | undefined> {
     const { database } = this.#core
     const organizationId = this.#origin.organizationId ?? ownerId
@@ -132,7 +132,7 @@ export class Attributor {
     return found?.record && this.#isReachable(found.record) ? { organizationId: found.organizationId, trace: found.record } : undefined
   }
 
-  /** Of the right project, and sent at all: what was only captured has no reports. */
+  /** Whether the trace is in an allowed project and was relayed. Captured messages have no reports. */
   #isReachable({ projectId, outcome }: Trace): boolean {
     return outcome === 'relayed' && (this.#origin.projectIds?.includes(projectId) ?? true)
   }
@@ -151,7 +151,10 @@ function attributed(
   }
 }
 
-/** The recipient that the report means: as addressed before as arrived; the only one of its message whatever the report calls it. */
+/**
+ * Returns the recipient that the report means. The only recipient of a message always matches; otherwise the original address is tried
+ * before the final address.
+ */
 function recipientIn(trace: Trace, { originalRecipient, recipient, clues }: FeedbackEvent): string | null {
   const [only, ...others] = trace.recipients
   if (only && others.length === 0) return only.address
@@ -168,7 +171,7 @@ const recipientNamed = ({ recipients }: Trace, address: string): string | null =
   recipients.find((one) => foldEmail(one.address) === foldEmail(address))?.address ?? null
 
 const bare = (messageId: string): string => messageId.trim().replace(/^</, '').replace(/>$/, '')
-/** A word with dashes, such as a queue id of Exim, and its parts. */
+/** Splits a reply into words. Returns a word with dashes, such as an Exim queue id, both whole and in parts. */
 const wordsIn = (reply: string): readonly string[] =>
   reply
     .slice(0, 2000)

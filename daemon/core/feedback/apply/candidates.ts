@@ -1,6 +1,6 @@
 /**
- * Messages that a report without a token of ours may be about: those that went to one of its addresses not long before. The index
- * of recipients is there already, so that finding by Message-ID or queue id costs nothing when mail is accepted.
+ * Candidate messages for a report without our token: messages sent shortly before to an address in the report. The search uses the existing
+ * recipient index, so search by Message-ID or queue id adds no cost at submission.
  */
 import { unpack } from '#store/tuple.ts'
 import type { Database } from '#store/database.ts'
@@ -11,18 +11,18 @@ import { traces, type Trace } from '../../trace/trace.ts'
 import type { FeedbackEvent } from '../event.ts'
 
 const hourMs = 3_600_000
-/** Clocks of logs are often wrong by a time zone. */
+/** Tolerance for clocks of logs, which are often wrong by a time zone. */
 const clockSlackMs = 15 * hourMs
-/** Servers try for five days by custom, and we for two before. */
+/** Maximum time between acceptance and report: servers usually retry for five days, after up to two days of our own retries. */
 const maxDeliveryMs = 10 * 24 * hourMs
-/** Logs are not shipped later than this. */
+/** Maximum credible age of an event in a log. */
 const oldestMs = 30 * 24 * hourMs
-/** Of one address, so many messages are looked at, the latest first. */
+/** Maximum number of messages examined per address, latest first. */
 const maxMessages = 200
-/** The messages of so many addresses are held at a time: a batch can name a thousand. */
+/** Maximum number of addresses whose messages are cached. A batch can name a thousand. */
 const maxAddresses = 100
 
-/** Looks for one batch of events and remembers what it has read for it last. */
+/** Finds candidates for one batch of events and caches recent results. */
 export class Candidates {
   readonly #database: Database
   readonly #organizationId: string
@@ -38,7 +38,7 @@ export class Candidates {
     this.#until = Math.max(0, times.reduce((a, b) => Math.max(a, b), 0) + clockSlackMs)
   }
 
-  /** Messages to the address, the latest first. */
+  /** Returns messages to the address, latest first. */
   to(address: string): Promise<readonly Trace[]> {
     const folded = foldAddress(address)
     const known = this.#found.get(folded)

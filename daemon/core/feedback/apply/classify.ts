@@ -1,4 +1,4 @@
-/** What a refusal means: whose fault it is, whether the address is bad, and what to do. Pure; RFC 3463, RFC 5321 §4.2. */
+/** Classifies refusals: category, bounce class, party at fault and next actions. Pure; RFC 3463, RFC 5321 §4.2. */
 import {
   findEnhancedCode,
   findReplyMeaning,
@@ -12,32 +12,32 @@ import type { BounceClass, FeedbackEvent } from '../event.ts'
 import { enhancedCodesIn, linkIn, mailAddressIn, replyText } from './reply-text.ts'
 
 /**
- * What is known of a refusal; a `FeedbackEvent` is such. `remoteMta` is the server that answered. `format` is that of the report, and is
- * left out for a reply to ourselves, whose `status` is the code of the server.
+ * Facts about a refusal; a `FeedbackEvent` has all of them. `remoteMta` is the server that answered. `format` is the report's format. It is
+ * absent for a reply to our own attempt, whose `status` is the server's code.
  */
 export type RefusalFacts = Pick<FeedbackEvent, 'status' | 'smtpCode' | 'diagnostic' | 'remoteMta' | 'recipient'> & {
   readonly format?: string
 }
 
-/** Who can do something about it. */
+/** The party that can fix the cause. */
 export type Fault = 'address' | 'sender' | 'reputation' | 'content' | 'receiver' | 'unclear'
 
 export interface Classification {
   readonly bounce: BounceClass
   readonly category: RefusalCategory
   readonly fault: Fault
-  /** The address may go on the suppression list at once; so it is for `hard`, and for nothing else. */
+  /** True if the address may be suppressed immediately: for `hard` only. */
   readonly suppress: boolean
   /** One sentence in plain words. */
   readonly reason: string
   readonly nextActions: readonly string[]
-  /** Who refused, where it is a well-known provider: a stable name such as `gmail`. */
+  /** Stable name, such as `gmail`, if a well-known provider refused. */
   readonly provider: string | null
-  /** An address of the web that the reply names, such as a form that lifts a block. Whoever runs the server wrote it. */
+  /** URL in the reply, such as a form that lifts a block. The text comes from the remote server. */
   readonly providerLink: string | null
-  /** The enhanced code that was gone by, the best that is known. */
+  /** The most specific enhanced code. */
   readonly status: string | null
-  /** What the code means by the registry; the provider may have meant something else. */
+  /** Meaning of the code in the IANA registry. The provider may use the code differently. */
   readonly registry: { readonly name: string; readonly rfc: string | null } | null
 }
 
@@ -48,7 +48,7 @@ const unexplained: RefusalMeaning = {
   action: 'Read the report, or ask the postmaster of the receiving server.',
 }
 
-/** Classifies a refusal. What is reported twice and differently counts as temporary, so that no recipient is suppressed by mistake. */
+/** Classifies a refusal. Contradictory codes count as temporary, so that no recipient is suppressed by mistake. */
 export function classify(facts: RefusalFacts): Classification {
   const text = replyText(facts.diagnostic ?? '', facts.smtpCode)
   const inText = enhancedCodesIn(text)
@@ -74,19 +74,19 @@ export function classify(facts: RefusalFacts): Classification {
 
 interface Seen {
   readonly text: string
-  /** The best enhanced code. */
+  /** The most specific enhanced code. */
   readonly status: string | undefined
-  /** Every enhanced code without its first digit. */
+  /** All enhanced codes without their first digit. */
   readonly details: readonly string[]
-  /** Only the reporting program gives the best code, and the server that refused gave a reply without one. */
+  /** The code comes only from the reporting program; the refusing server's reply has no enhanced code. */
   readonly isMadeFromReply: boolean
   readonly kind: '4' | '5'
   readonly provider: MailProvider | undefined
 }
 
 /**
- * The order was settled against many labelled refusals: the words of providers go before the meaning of codes. Vague codes, and codes
- * that only the reporting program gave, come after the words of the server that refused.
+ * Returns the meaning of a refusal. The order was chosen with many labelled refusals: provider texts precede the meanings of codes. Vague
+ * codes, and codes only from the reporting program, follow the texts of the refusing server.
  */
 function meaningOf(seen: Seen): RefusalMeaning {
   const rules = refusalRules.filter((rule) => rule.classes.includes(seen.kind))
@@ -110,7 +110,7 @@ function meaningOf(seen: Seen): RefusalMeaning {
   )
 }
 
-/** By the code, or by what its subject means in general where the detail is not registered. */
+/** Returns the meaning of the code. If the detail is not registered, returns the general meaning of its subject. */
 function codeMeaning({ status, kind }: Seen): RefusalMeaning | undefined {
   if (status === undefined || withoutClass(status) === '0.0') return undefined
   const detail = withoutClass(status)
@@ -121,18 +121,18 @@ function codeMeaning({ status, kind }: Seen): RefusalMeaning | undefined {
   return undefined
 }
 
-/** Codes that servers give for anything. */
+/** Codes that servers use for any reason. */
 const isVague = (status: string): boolean => /^\d\.(\d+\.0|5\.\d+|7\.1)$/.test(status)
 
 const withoutClass = (status: string): string => status.slice(2)
 
-/** The first that says something, or else the first: a report is often vaguer than the reply it quotes. */
+/** Returns the first code that is not vague, or else the first code. A report is often vaguer than the reply it quotes. */
 const bestOf = (statuses: readonly string[]): string | undefined => statuses.find((status) => !isVague(status)) ?? statuses[0]
 
-/** Temporary as soon as the code or the reply says so. */
+/** Returns `4` if either the code or the reply is temporary. */
 const kindOf = (status: string | undefined, text: string): '4' | '5' => (status?.startsWith('4') || /^4\d\d(?: |$)/.test(text) ? '4' : '5')
 
-/** By the server that answered; by the recipient's domain only where no server is named. */
+/** Finds the provider by the answering server. Uses the recipient's domain only if the report has no server name. */
 function answering({ remoteMta, recipient }: RefusalFacts, text: string): MailProvider | undefined {
   const server = /[a-z0-9-]+(?:\.[a-z0-9-]+)*\.[a-z][a-z0-9-]*/i.exec(remoteMta?.slice(0, 300) ?? '')?.[0]
   const domain = recipient?.slice(recipient.lastIndexOf('@') + 1) ?? ''

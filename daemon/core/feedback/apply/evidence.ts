@@ -1,20 +1,26 @@
 /**
- * Which of two reports of the same kind about the same recipient is the better evidence: a total order, so that the best of several is
- * the same in whatever order they come. Pure.
+ * Compares two reports of the same kind about the same recipient. The order is total, so the best report does not depend on the order of
+ * arrival. Pure.
  */
 import { reportMatches, type TraceReport } from '../../trace/trace-report.ts'
 import { isComplaint } from '../suppression/auto-suppression.ts'
 import { ownRecords } from './trust.ts'
 
-/** Categories that say that something failed, and not what. */
+/** Categories that state a failure without its cause. */
 const vague: readonly (string | null)[] = ['undetermined', 'expired', 'success', 'policy', 'bounce_unparsed', null]
-/** What we saw ourselves, and what the operator's own server wrote; mails can be written by anybody. */
+/** Formats of our own observations and of the operator's own server. Anybody can write the other formats, which are mails. */
 const seenOrWritten: readonly string[] = ['smtp', ...ownRecords]
 
 /**
- * First what says why and may be acted on, then what says why, then what may be acted on; then fields made for programs before
- * prose, our own servers before mails, and the stronger proof. What is equal in all of it differs by its time and then by its words,
- * but only where it says something else.
+ * Whether the report is better evidence than the stored report. Criteria in order:
+ * - a clear cause that may suppress
+ * - a clear cause
+ * - permission to suppress
+ * - fields for programs rather than prose
+ * - the operator's own servers rather than mails
+ * - the stronger proof
+ *
+ * Reports of equal strength with different contents are ordered by time, then by their text.
  */
 export function isBetterEvidence(report: TraceReport, standing: TraceReport): boolean {
   const difference = compareStrength(report, standing)
@@ -25,7 +31,7 @@ export function isBetterEvidence(report: TraceReport, standing: TraceReport): bo
   return earlier === later ? words < others : earlier < later
 }
 
-/** It is better by its kind, whatever its words. */
+/** Whether the report is stronger, regardless of its text. */
 export const isStrongerEvidence = (report: TraceReport, standing: TraceReport): boolean => compareStrength(report, standing) > 0
 
 function compareStrength(report: TraceReport, standing: TraceReport): number {
@@ -33,13 +39,13 @@ function compareStrength(report: TraceReport, standing: TraceReport): number {
   return strengthOf(report).reduce((difference, value, i) => difference || value - (theirs[i] ?? 0), 0)
 }
 
-/** What programs go by differs, so that whoever was notified must be notified again. */
+/** Whether fields used by programs differ, so that the webhook must be notified again. */
 export const saysOtherwise = (report: TraceReport, standing: TraceReport): boolean =>
   (['bounce', 'category', 'status', 'feedbackType'] as const).some((field) => report[field] !== standing[field])
 
 function strengthOf(report: TraceReport): readonly number[] {
   const isClear = report.type === 'complained' ? isComplaint(report) : !vague.includes(report.category)
-  // of records of before 2026-11-22, only the outcome is known
+  // records before 2026-11-22 have only the outcome
   const mayAct = report.maySuppress ?? report.suppression !== null
   return [
     Number(isClear && mayAct),

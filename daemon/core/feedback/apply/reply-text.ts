@@ -1,11 +1,11 @@
-/** The words of a refusal, put into one form that rules can be matched against. Linear in the text, which is cut at 2,000 characters. */
+/** Normalizes the text of a refusal for matching by rules. Takes linear time; texts are cut at 2,000 characters. */
 
 const maxText = 2000
 const maxLink = 500
 
 /**
- * The reply on one line, its code in front: without the type of RFC 3464 §2.3.6 (`smtp;`), without the server that a relay names
- * before it, and without the code that each further line of a reply repeats (RFC 5321 §4.2.1).
+ * Returns the reply on one line that starts with its code. Removes the type of RFC 3464 §2.3.6 (`smtp;`), the server name that a relay
+ * adds, and the code of each further line (RFC 5321 §4.2.1).
  */
 export function replyText(diagnostic: string, smtpCode: number | null): string {
   const line = diagnostic
@@ -21,7 +21,7 @@ export function replyText(diagnostic: string, smtpCode: number | null): string {
   return `${code} ${withoutRepeats(words, code)}`.trimEnd()
 }
 
-/** Takes out the code of each further line, and the enhanced code that goes with it. */
+/** Removes the code of each further line and the enhanced code that follows it. */
 function withoutRepeats(words: string, code: string): string {
   const enhanced = /^[245]\.\d{1,3}\.\d{1,3}(?= )/.exec(words)?.[0]
   const parts = words.split(new RegExp(` ${code}[ -]`))
@@ -30,10 +30,16 @@ function withoutRepeats(words: string, code: string): string {
     .join(' ')
 }
 
-/** Enhanced codes of failures in the text, in its order; addresses and versions with more parts are none. RFC 3463 §2. */
+/**
+ * Returns the enhanced failure codes in the text, in order. Ignores numbers with more parts, such as IP addresses and versions. RFC 3463
+ * §2.
+ */
 export const enhancedCodesIn = (text: string): string[] => text.match(/(?<![\d.])[45]\.\d{1,3}\.\d{1,3}(?!\.?\d)/g) ?? []
 
-/** The last web address in the text, as the last line of a reply explains it; also one without a scheme at a postmaster's site. */
+/**
+ * Returns the last URL in the text, because the last line of a reply usually explains it. Also accepts a `postmaster.` host without a
+ * scheme.
+ */
 export function linkIn(text: string): string | null {
   const found = text.match(/(?:https?:\/\/|(?<![\w./@-])postmaster\.[a-z0-9-]{1,63}\.)[^\s<>"'`\\]{1,500}/gi)?.at(-1)
   if (found === undefined) return null
@@ -42,5 +48,5 @@ export function linkIn(text: string): string | null {
   return url && url.username === '' && url.password === '' && url.href.length <= maxLink ? url.href : null
 }
 
-/** The first mail address in the text. */
+/** Returns the first email address in the text. */
 export const mailAddressIn = (text: string): string | undefined => /[\w.+-]{1,64}@[\w-]{1,63}(?:\.[\w-]{1,63}){1,5}/.exec(text)?.[0]

@@ -1,4 +1,4 @@
-/** What a report makes of a trace: the report as it is kept, and the trace after it. Pure. */
+/** Computes the stored form of a report and its effect on the trace. Pure. */
 import { advance, worstStatus, type TraceEvent } from '../../trace/states.ts'
 import { reportId, type ReportType, type TraceReport } from '../../trace/trace-report.ts'
 import { bounceOf, type Trace, type TraceRecipient } from '../../trace/trace.ts'
@@ -24,7 +24,7 @@ const traceEvents = {
   bounce_unparsed: undefined,
 } as const satisfies Record<ReportType, TraceEvent | undefined>
 
-/** The report as it is kept; whether it suppresses is settled with the list. */
+/** Returns the stored form of a report. `settleSuppressions` later sets `suppression`. */
 export function reportOf({ event, attribution, isUnverified, maySuppress, sourceId, rawBytes }: ReportFacts, nowMs: number): TraceReport {
   const { type, recipient: last, originalRecipient: _, clues: __, key: ___, remoteIp: ____, ...reported } = event
   const { traceId, projectId, recipient, proof } = attribution
@@ -54,8 +54,8 @@ function reasonOf({ type, remoteMta, feedbackType }: ReportFacts['event'], class
 }
 
 /**
- * The trace after a report; the same trace where it changes nothing. Terminal states stay, and are explained by the best evidence. A report
- * that may not advance a state explains only the one that is there.
+ * Returns the trace after a report, or the same trace if the report changes nothing. Terminal states do not change; the best evidence
+ * explains them. A report that may not advance the state only updates the existing explanation.
  */
 export function afterReport(trace: Trace, report: TraceReport, nowMs: number, mayAdvance = true): Trace {
   const { isUnverified, recipient: reported } = report

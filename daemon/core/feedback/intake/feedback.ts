@@ -1,6 +1,6 @@
 /**
- * Takes in reports about mail after it left, from whatever door: finds the messages, and makes one write for each. What fits no
- * message yet waits in the store and is tried again.
+ * Processes reports about sent mail from every entry point: finds their messages, then makes one write per message. Reports without a match
+ * yet are stored and retried.
  */
 import { Change } from '#store/change.ts'
 import type { Core } from '../../core.ts'
@@ -19,16 +19,16 @@ import { transact } from '../../writes/transact.ts'
 
 export interface FeedbackOptions extends Core {
   readonly room: WaitingRoom
-  /** Something waits to be tried again. */
+  /** Called after events were stored for retry. */
   readonly onPending: () => void
 }
 
-/** Events whose messages are held, and that are noted in one write; a request can bring many more. */
+/** Maximum number of events in one batch and its final write. A request can contain many more. */
 const maxBatch = 1000
-/** So many look-ups, or writes, at a time. */
+/** Maximum number of concurrent look-ups or writes. */
 const atOnce = 50
 
-/** `domain`: a complaint about no message in particular. */
+/** The attribution result of an event. `domain`: a complaint that does not identify a message. */
 type AttributionResult = Attribution | NoAttribution | SeenReport | 'ignored' | 'domain'
 
 export class Feedback implements FeedbackTaker {
@@ -94,7 +94,7 @@ export class Feedback implements FeedbackTaker {
     return outcomes
   }
 
-  /** The events that wait for their messages; there is room for so many. */
+  /** Returns the events that are stored for retry, within the capacity of the waiting room. */
   #admitted(origin: FeedbackOrigin, events: readonly FeedbackEvent[], found: readonly AttributionResult[]): ReadonlySet<FeedbackEvent> {
     const { room } = this.#options
     const admitted = events.filter((event, i) => {
@@ -106,7 +106,7 @@ export class Feedback implements FeedbackTaker {
     return new Set(admitted)
   }
 
-  /** Tries one that waits again; at the end of its time it is taken as it is, or given up. True when it waits no more. */
+  /** Retries a pending report. After its time limit, applies it as it is or gives up. Returns true if it is no longer pending. */
   async retry(pending: PendingReport): Promise<boolean> {
     const { id, event, since } = pending
     const { clock, database } = this.#options
@@ -121,7 +121,7 @@ export class Feedback implements FeedbackTaker {
     return isFound || isLastTime
   }
 
-  /** Undefined when the message is gone meanwhile; what the caller adds is written all the same. */
+  /** Applies events to one trace. Returns undefined if the trace no longer exists; the caller's additions are committed in any case. */
   async #apply(
     origin: FeedbackOrigin,
     group: readonly IndexedMatch[],
@@ -134,18 +134,18 @@ export class Feedback implements FeedbackTaker {
     return applied
   }
 
-  /** What reads no records of an organization. */
+  /** Commits a write that reads no records of an organization. */
   #commit(fill: (change: Change) => void): Promise<void> {
     return transact(this.#options.database, { organizationId: '' }, fill)
   }
 }
 
 interface IndexedMatch extends Matched {
-  /** Its place among the events. */
+  /** Index of the event in the batch. */
   readonly at: number
 }
 
-/** What can be applied now, by trace. */
+/** Groups the events that can be applied now by trace. */
 function groupsOf(events: readonly FeedbackEvent[], found: readonly AttributionResult[]): readonly (readonly IndexedMatch[])[] {
   const matches = events.flatMap((event, at): IndexedMatch[] => {
     const attribution = found[at]
@@ -155,20 +155,19 @@ function groupsOf(events: readonly FeedbackEvent[], found: readonly AttributionR
 }
 
 /**
- * A message stands in the store before it leaves, so a report that fits none now will hardly fit one later; only bounces and
- * complaints, which are few, are kept in any case.
+ * Whether an unmatched report is worth a retry. A message is stored before it leaves, so an unmatched report rarely matches later. Only
+ * bounces and complaints, which are few, are always stored.
  */
 function isWorthWaitingFor({ type }: FeedbackEvent, found: AttributionResult | undefined): boolean {
   return isExpectedSoon(found) || (isUnmatched(found) && (type === 'bounced' || type === 'complained'))
 }
 
-/** Its message is there, or one that may be it, and an attempt is under way. */
+/** Whether a matching or candidate message exists and its attempt is in progress. */
 function isExpectedSoon(found: AttributionResult | undefined): boolean {
   if (typeof found !== 'object' || isSeen(found)) return false
   return 'proof' in found ? found.isEarly : found.mayFitSoon
 }
 
-/** It fits no message. */
 const isUnmatched = (found: AttributionResult | undefined): found is NoAttribution => typeof found === 'object' && 'mayFitSoon' in found
 
 function noteUnmatchedReports(
@@ -220,7 +219,7 @@ function resultOf(found: AttributionResult): FeedbackResult {
 
 const isSeen = (found: AttributionResult): found is SeenReport => typeof found === 'object' && 'isSeen' in found
 
-/** A report that came without proof counts once more when it comes with proof. */
+/** Applies a repeated event if the repetition is verified and the earlier report was not. */
 async function provedNow(
   origin: FeedbackOrigin,
   event: FeedbackEvent,
@@ -232,13 +231,13 @@ async function provedNow(
   return 'proof' in found && isVerified(origin, event, found) ? found : seen
 }
 
-/** What needs no look-up. */
+/** Returns the result of an event that needs no look-up. */
 function foundAtOnce({ type, recipient, clues }: FeedbackEvent): AttributionResult | undefined {
   if (type === 'ignored') return 'ignored'
   return type === 'complained' && recipient === null && clues.domains?.length ? 'domain' : undefined
 }
 
-/** Some at a time, each in its place of the answer. */
+/** Runs the work in steps of `atOnce` items and returns the results in order. */
 async function runInSteps<T, R>(items: readonly T[], work: (item: T, at: number) => Promise<R>): Promise<R[]> {
   const answers: R[] = []
   for (let at = 0; at < items.length; at += atOnce)

@@ -1,4 +1,4 @@
-/** Takes in logs of mail servers, a group of lines at a time, with what earlier lines said of the same messages. */
+/** Processes logs of mail servers in groups of lines, with the stored facts of earlier lines about the same messages. */
 import { Change } from '#store/change.ts'
 import type { Core } from '../../core.ts'
 import { IgnoredTally, noteIgnored, type IgnoredLine, type IgnoredLines } from '../../ingest-sources/ignored-lines.ts'
@@ -10,7 +10,7 @@ import type { FeedbackEvent } from '../event.ts'
 import type { FeedbackOrigin, FeedbackOutcome, FeedbackTaker } from '../feedback-origin.ts'
 import { giveWay } from '../../event-loop.ts'
 
-/** Lines that were taken apart and wait for what is remembered; `S` is what a reader remembers of a message, plain data. */
+/** Parsed log lines that need stored facts for further parsing. `S` is plain data that a reader stores per message. */
 export interface GroupOfLines<S> {
   readonly needs: readonly string[]
   readonly read: (known: ReadonlyMap<string, S>) => {
@@ -23,14 +23,14 @@ export interface GroupOfLines<S> {
 }
 
 export interface RejectedLine {
-  /** From 1. */
+  /** Line number, starting at 1. */
   readonly line: number
   readonly reason: string
 }
 
-/** The outcome of events and lines. */
+/** Counts of events and lines by result. */
 export interface TakenCounts {
-  /** New ones; those that fit no message are among them. */
+  /** New events, including unmatched events. */
   readonly accepted: number
   readonly unmatched: number
   readonly duplicates: number
@@ -39,9 +39,9 @@ export interface TakenCounts {
 
 export interface LogTaken extends TakenCounts {
   readonly rejected: readonly RejectedLine[]
-  /** So many more were rejected than are listed. */
+  /** Number of rejected lines that are not listed. */
   readonly rejectedMore: number
-  /** The lines among those that are ignored, by reason. */
+  /** Ignored lines by reason. */
   readonly ignoredLines: readonly IgnoredLines[]
 }
 
@@ -50,7 +50,7 @@ export interface LogIntakeOptions extends Core {
   readonly mutex: KeyedMutex
 }
 
-/** The first of the lines that were rejected. */
+/** Maximum number of rejected lines that are listed. */
 const maxRejected = 1000
 
 export class LogIntake {
@@ -60,7 +60,7 @@ export class LogIntake {
     this.#options = options
   }
 
-  /** Resolves when everything is durable. Lines that cannot be read stop no others. */
+  /** Resolves when all changes are durable. An unreadable line does not affect the other lines. */
   take<S>(signed: SignedSource, groups: AsyncIterable<GroupOfLines<S>>): Promise<LogTaken> {
     return this.#options.mutex.run(signed.source.id, () => this.#take(signed, groups))
   }
@@ -84,7 +84,7 @@ export class LogIntake {
       const shown = reading.rejected.slice(0, maxRejected - rejected.length)
       rejected.push(...shown)
       rejectedMore += reading.rejected.length - shown.length
-      await giveWay() // groups that need nothing of the store would hold the event loop until the log ends
+      await giveWay() // without this, groups that need no stored facts would block the event loop until the log ends
     }
     if (ignored.lines > 0) await this.#keepIgnored(place, ignored.found)
     return { ...counts, rejected, rejectedMore, ignoredLines: ignored.found }
@@ -98,10 +98,10 @@ export class LogIntake {
   }
 }
 
-/** Events that are taken in one turn of the event loop at the most. */
+/** Maximum number of events processed in one turn of the event loop. */
 const maxSlice = 1000
 
-/** Takes many events, with turns of the event loop for others in between. Outcomes in the order of the events. */
+/** Processes many events and yields the event loop between slices. Returns outcomes in the order of the events. */
 export async function takeInSlices(
   feedback: FeedbackTaker,
   origin: FeedbackOrigin,
@@ -115,7 +115,7 @@ export async function takeInSlices(
   return outcomes
 }
 
-/** A complaint about no message in particular names domains. */
+/** Adds the domains of a complaint that does not identify a message to its event. */
 export const withDomains = ({ event, domains }: { readonly event: FeedbackEvent; readonly domains: readonly string[] }): FeedbackEvent =>
   domains.length === 0 ? event : { ...event, clues: { ...event.clues, domains } }
 

@@ -1,4 +1,4 @@
-/** Takes in reports of an agent beside MailEnable: bounces, and deliveries out of the activity log, each for the tenant it belongs to. */
+/** Processes reports of a MailEnable agent: bounces, and deliveries from the activity log, each for its tenant. */
 import type { Change } from '#store/change.ts'
 import type { Core } from '../../core.ts'
 import { countDropped, droppedPostoffices } from '../../ingest-sources/dropped-postoffices.ts'
@@ -18,12 +18,12 @@ export interface MailEnableIntakeOptions extends Core {
   readonly mutex: KeyedMutex
 }
 
-/** What the agent reported of one bounce. */
+/** One bounce as reported by the agent. */
 export interface ReportedBounce {
   readonly postoffice: string
-  /** More than one where a notice names several recipients. */
+  /** Several events if a notice names several recipients. */
   readonly events: readonly FeedbackEvent[]
-  /** The notice, where there was one. */
+  /** The notice, if the agent sent one. */
   readonly raw: Uint8Array | undefined
 }
 
@@ -33,7 +33,7 @@ export interface BounceAnswer {
   readonly traceId: string | null
 }
 
-/** A part of an activity log; `S` is what a reader remembers of a session. */
+/** Part of an activity log. `S` is plain data that a reader stores per session. */
 export interface ActivityLog<S> {
   readonly needs: readonly string[]
   readonly read: (known: ReadonlyMap<string, S>) => {
@@ -48,17 +48,17 @@ export interface ActivityTaken {
   readonly deliveries: number
   readonly duplicates: number
   readonly dropped: number
-  /** Refusals that were counted. */
+  /** Number of new refusals. */
   readonly metrics: number
   readonly withheld: number
 }
 
-/** A delivery that may be taken, and for whom. */
+/** A delivery of a known tenant. */
 interface Admitted {
   readonly event: FeedbackEvent
   readonly tenant: Tenant
   readonly postoffice: string
-  /** Its message must be proved by its return path. */
+  /** The line has no postoffice, so only a return path can prove its message. */
   readonly isNameless: boolean
 }
 
@@ -69,17 +69,17 @@ export class MailEnableIntake {
     this.#options = options
   }
 
-  /** One answer for each, in order; resolves when everything is durable. */
+  /** Returns one answer per bounce, in order, after all changes are durable. */
   bounces(signed: SignedSource, reported: readonly ReportedBounce[]): Promise<readonly BounceAnswer[]> {
     return this.#options.mutex.run(signed.source.id, () => this.#bounces(signed, reported))
   }
 
-  /** Resolves when everything is durable. Lines that came before, in whatever batches, change nothing. */
+  /** Resolves when all changes are durable. Repeated lines in any batch change nothing. */
   activity<S>(signed: SignedSource, log: ActivityLog<S>): Promise<ActivityTaken> {
     return this.#options.mutex.run(signed.source.id, () => this.#activity(signed, log))
   }
 
-  /** The tenants of a source, as the agent gets them when it is installed. */
+  /** Returns the tenants of a source, for the installation of an agent. */
   async tenants({ organizationId, source }: SignedSource): Promise<Tenants> {
     const { projects } = await this.#options.policies.of(organizationId)
     return tenantsOf(this.#options.database, organizationId, source.id, projects)
@@ -111,7 +111,7 @@ export class MailEnableIntake {
     const place = { organizationId, sourceId: source.id }
     const now = clock.now()
     const tenants = await this.tenants(signed)
-    await giveWay() // the lines were taken apart in this turn of the event loop
+    await giveWay() // yields, because this turn of the event loop already parsed the lines
     const { deliveries, refusals, withheld, remember } = log.read(await readSessions<S>(database, place, log.needs))
     const refused = await newRefusals(database, place, refusals, now)
     const dropped: string[] = []
@@ -146,7 +146,7 @@ export class MailEnableIntake {
     return { deliveries: taken, duplicates, dropped: dropped.length, metrics: refused.count, withheld }
   }
 
-  /** The last write of a request: counts, and what is to be remembered. */
+  /** Commits the last write of a request: counts and stored facts. */
   async #finish({ organizationId, source }: SignedSource, dropped: readonly string[], also: (change: Change) => void): Promise<void> {
     const { database, clock, feedback } = this.#options
     const place = { organizationId, sourceId: source.id }
@@ -166,7 +166,7 @@ const originOf = ({ organizationId, source }: SignedSource, { projectIds, destin
   ...{ organizationId, sourceId: source.id, channel: 'signed', projectIds, destinationId },
 })
 
-/** What fits no message is the tenant's all the same. */
+/** Returns the answer for a bounce. An unmatched bounce belongs to its tenant too. */
 function answerOf(outcomes: readonly FeedbackOutcome[], tenantId: string): BounceAnswer {
   const matched = outcomes.find(({ traceId }) => traceId !== null)
   const isOld = outcomes.length > 0 && outcomes.every(({ result }) => result === 'duplicate')

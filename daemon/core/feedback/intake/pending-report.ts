@@ -1,4 +1,4 @@
-/** Reports that came before what they are about was written down: rows that are tried again for a while. */
+/** Reports that arrived before their message was recorded: stored rows that are retried for a limited time. */
 import { hash } from 'node:crypto'
 import { decode, encode, type Change } from '#store/change.ts'
 import type { Database } from '#store/database.ts'
@@ -10,27 +10,27 @@ import type { FeedbackOrigin } from '../feedback-origin.ts'
 
 export interface PendingReport {
   readonly id: string
-  /** Without the mail that it came as. */
+  /** Without the original mail. */
   readonly origin: FeedbackOrigin
   readonly event: FeedbackEvent
-  /** When it came. */
+  /** Time of arrival, in milliseconds since the epoch. */
   readonly since: number
   /** See `readPendingRaw`. */
   readonly rawId?: string | undefined
 }
 
-/** A report that fits no message is given up after so long. */
+/** Maximum age of an unmatched report. */
 export const pendingMs = 15 * 60_000
 
 const pendingKeys = globalKey('feedback.pending')
 export const pendingKey = (id: string): readonly Element[] => globalKey('feedback.pending', id)
 const rawKey = (id: string): readonly Element[] => globalKey('feedback.pending-raw', id)
 
-/** The same however often this origin reports the event. */
+/** Returns the same id for each repetition of an event from the same origin. */
 const pendingId = ({ organizationId, sourceId, returnPath = '' }: FeedbackOrigin, { key }: FeedbackEvent): string =>
   hash('sha256', JSON.stringify([organizationId, sourceId, returnPath, key]))
 
-/** Keeps reports of one origin. The mail that they came as is kept once, however many it holds. */
+/** Stores pending reports of one origin. Stores their original mail once for all of them. */
 export function keepPending(change: Change, { raw, ...origin }: FeedbackOrigin, events: ReadonlySet<FeedbackEvent>, nowMs: number): void {
   if (events.size === 0) return
   const rawId = raw && keepRaw(change, raw.subarray(0, maxRawReportBytes), nowMs)
@@ -46,12 +46,12 @@ function keepRaw(change: Change, raw: Uint8Array, nowMs: number): string {
   return id
 }
 
-/** The beginning of the mail that a report came as. */
+/** Returns the stored start of the original mail. */
 export async function readPendingRaw(database: Database, { rawId }: PendingReport): Promise<Uint8Array | undefined> {
   return rawId === undefined ? undefined : (await database.kv.get(pack(rawKey(rawId))))?.value
 }
 
-/** All that wait, in no order. */
+/** All pending reports, in no particular order. */
 export async function* pendingReports(database: Database): AsyncGenerator<PendingReport> {
   for await (const { key, value } of database.kv.range(within(pendingKeys)))
     yield { ...decode<Omit<PendingReport, 'id'>>(value), id: String(unpack(key)[2]) }

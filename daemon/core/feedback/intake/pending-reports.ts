@@ -1,4 +1,4 @@
-/** Tries reports again that came too early, while any wait; those of an earlier process too. */
+/** Retries pending reports at intervals while any exist, including reports that an earlier process stored. */
 import { Change } from '#store/change.ts'
 import type { Core } from '../../core.ts'
 import type { Timer } from '../../clock.ts'
@@ -24,7 +24,7 @@ export class PendingReports {
     this.#options = options
   }
 
-  /** Something waits, or may have been left by an earlier process. */
+  /** Schedules a round. Called after a report was stored and at startup. */
   wake(): void {
     if (this.#stopping || this.#timer) return
     this.#timer = this.#options.clock.after(everyMs, () => {
@@ -32,14 +32,14 @@ export class PendingReports {
     })
   }
 
-  /** Ends between two reports. */
+  /** Stops after the report in progress. */
   async stop(): Promise<void> {
     this.#stopping = true
     this.#timer?.cancel()
     await this.#running
   }
 
-  /** Tries each once. One that our own code fails keeps no other waiting. */
+  /** Retries each pending report once. An internal error in one report does not delay the others. */
   async round(): Promise<void> {
     this.#timer = undefined
     const counts = new Map<string, number>()
@@ -57,7 +57,9 @@ export class PendingReports {
     }
   }
 
-  /** True when it waits no more. What fails at the end of its time is given up, so that it does not fail for ever. */
+  /**
+   * Returns true if the report is no longer pending. Gives up a report that fails after its time limit, so that it does not fail forever.
+   */
   async #try(pending: PendingReport): Promise<boolean> {
     const { database, clock, feedback, onError } = this.#options
     try {

@@ -1,6 +1,6 @@
 /**
- * What polling a mailbox means to the core: which mailboxes there are, how far each was read, and a mail taken together with that
- * progress in one write, so that none is lost and none counts twice.
+ * The core's part of mailbox polling: lists the mailboxes, stores their checkpoints, and processes mails. A mail and its checkpoint are one
+ * write, so no mail is lost or counted twice.
  */
 import { Change, decode } from '#store/change.ts'
 import { lookupPrefix, type Stored } from '#store/record-kind.ts'
@@ -20,22 +20,22 @@ export interface PolledMailboxesOptions extends Core {
   readonly fairness: Pick<Fairness, 'begin'>
 }
 
-/** A mailbox to look into. */
+/** A mailbox to poll. */
 export interface PolledMailbox {
   readonly organizationId: string
   readonly sourceId: string
   readonly imap: Omit<ImapConfig, 'sealedPassword'>
-  /** Undefined when it was sealed under another master key. */
+  /** Undefined if the password was sealed with another master key. */
   readonly password: string | undefined
-  /** How far it was read; null before the first time. */
+  /** Position after the last mail read; null if the mailbox was never polled. */
   readonly checkpoint: Checkpoint | null
 }
 
-/** A mail of it. */
+/** A mail in a polled mailbox. */
 export interface PolledMail {
   readonly at: Checkpoint
   readonly reading: ReportReading
-  /** The mail, or the first part of a long one. */
+  /** The mail; only the first part of a long mail. */
   readonly raw: Uint8Array
 }
 
@@ -50,12 +50,12 @@ export class PolledMailboxes {
     this.#options = options
   }
 
-  /** Is notified when one came or went. */
+  /** Calls the listener when a mailbox is added or removed. */
   onChange(listener: () => void): void {
     this.#options.database.onWork(mailboxWork, listener)
   }
 
-  /** All of them, of whatever organization. */
+  /** All mailboxes of all organizations. */
   async *all(): AsyncGenerator<MailboxKey & { readonly intervalSeconds: number; readonly isNew: boolean }> {
     const { database } = this.#options
     for await (const { value } of database.kv.range(within(lookupPrefix(ingestSources.name, 'id')))) {
@@ -68,29 +68,29 @@ export class PolledMailboxes {
     }
   }
 
-  /** Begins a look: the mailbox and its organization are charged for it, and it waits while they use more than their share. */
+  /** Begins a poll. Charges the mailbox and its organization for it; the poll is delayed while they exceed their share. */
   begin({ organizationId, sourceId }: MailboxKey): Work {
     const work = this.#options.fairness.begin({ address: '127.0.0.1', kind: 'mailbox' })
     work.belongsTo({ credentialId: sourceId, organizationId })
     return work
   }
 
-  /** Undefined when it is not to be looked into: it was revoked, or its organization may not take in bounces now. */
+  /** Returns undefined if the mailbox must not be polled: the source was revoked, or the organization's bounce sources are switched off. */
   async open({ organizationId, sourceId }: MailboxKey): Promise<PolledMailbox | undefined> {
     const { database, policies, secrets } = this.#options
     const { record } = (await database.get(ingestSources, { organizationId }, sourceId)) ?? {}
     if (!record?.imap) return undefined
     const { organization, projects } = await policies.of(organizationId)
-    // of an organization that is deleted no project is left
+    // a deleted organization has no projects
     if (projects.size === 0 || !isSwitchedOn(organization, 'bounce_sources')) return undefined
     const { sealedPassword: _, ...imap } = record.imap
     const { checkpoint } = await this.#poll({ organizationId, sourceId })
     return { organizationId, sourceId, imap, password: openImapPassword(secrets, record), checkpoint }
   }
 
-  /** Takes a mail and moves on behind it, in one write. Throws when the source was revoked meanwhile, or nothing could be stored. */
+  /** Processes a mail and advances the checkpoint in one write. Throws if the source was revoked in the meantime or the write fails. */
   async take(key: MailboxKey, { at, reading, raw }: PolledMail): Promise<void> {
-    // by name, as callers have more than the key, such as a password
+    // picked by name, because callers pass more than the key, such as a password
     const { organizationId, sourceId } = key
     const origin = { organizationId, sourceId, channel: 'mailbox', hasNullSender: hasNullSender(raw), raw } as const
     const stored = await this.#source(key)
@@ -99,18 +99,18 @@ export class PolledMailboxes {
     await this.#options.feedback.take(origin, reading.events, (change) => this.#write(change, stored, key, { ...poll, checkpoint: at }))
   }
 
-  /** Moves on behind a mail that cannot be read, and counts it. */
+  /** Advances the checkpoint past an unreadable mail and counts it as skipped. */
   async skip(key: MailboxKey, at: Checkpoint): Promise<void> {
     await this.#update(key, (poll) => ({ ...poll, checkpoint: at, skipped: (poll.skipped ?? 0) + 1 }))
   }
 
-  /** All is well, and everything up to `at` was taken. */
+  /** Records a successful poll up to `at`. */
   async succeeded(key: MailboxKey, at: Checkpoint): Promise<void> {
     const now = this.#options.clock.now()
     await this.#update(key, (poll) => ({ ...poll, checkpoint: at, lastPolledAt: now, lastError: null, lastErrorAt: null }))
   }
 
-  /** `error` is one sentence without secrets. */
+  /** Records a failed poll. `error` is one sentence without secrets. */
   async failed(key: MailboxKey, error: string): Promise<void> {
     const now = this.#options.clock.now()
     await this.#update(key, (poll) => ({ ...poll, lastError: error, lastErrorAt: now }))
@@ -119,7 +119,7 @@ export class PolledMailboxes {
   async #update(key: MailboxKey, next: (poll: SourcePoll) => SourcePoll): Promise<void> {
     const stored = await this.#source(key)
     const poll = await this.#poll(key)
-    // it fails only when the source was revoked, and then nothing is to be kept
+    // the commit fails only if the source was revoked; then no state is needed
     if (stored) await this.#options.database.commit(this.#write(new Change(), stored, key, next(poll)))
   }
 
@@ -137,7 +137,7 @@ export class PolledMailboxes {
   }
 }
 
-/** By the field that the last server wrote (RFC 5321 §4.4); undefined when there is none. */
+/** Reads the Return-Path field of the last server (RFC 5321 §4.4). Returns undefined if the field is missing. */
 function hasNullSender(raw: Uint8Array): boolean | undefined {
   const head = Buffer.from(raw.buffer, raw.byteOffset, Math.min(raw.length, 64 * 1024)).toString('latin1')
   const [block = ''] = head.split(/\r?\n\r?\n/, 1)

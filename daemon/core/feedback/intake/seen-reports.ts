@@ -1,6 +1,6 @@
 /**
- * Which reports of a source were taken already, whatever came of them: log shippers and webhooks report the same again, and those
- * that fit no message have no other row by which they are known.
+ * Remembers the processed reports of a source, with any result. Log shippers and webhooks repeat reports, and unmatched reports leave
+ * no other row.
  */
 import { decode, encode, type Change } from '#store/change.ts'
 import type { Database } from '#store/database.ts'
@@ -8,29 +8,29 @@ import { pack, type Element } from '#store/tuple.ts'
 import type { FeedbackEvent } from '../event.ts'
 import type { FeedbackOrigin } from '../feedback-origin.ts'
 
-/** A report that came before. */
+/** An earlier occurrence of the same report. */
 export interface SeenReport {
   readonly isSeen: true
-  /** The message that it fitted at once; null for others. */
+  /** The message that the report matched immediately; otherwise null. */
   readonly traceId: string | null
-  /** It came with proof, so that the same report tells nothing more. */
+  /** The report had proof, so a repetition adds nothing. */
   readonly isProved: boolean
 }
 
-/** The row of a report. Rows of before 2026-12-01 have the id of the trace alone. */
+/** The stored row of a report. Rows before 2026-12-01 contain only the trace id. */
 type SeenRow = string | null | Pick<SeenReport, 'traceId' | 'isProved'>
 
-/** As long as a source may report the same again. */
+/** Maximum time between repetitions of a report. */
 const rememberedMs = 7 * 86_400_000
 
 type ReportSource = Pick<FeedbackOrigin, 'organizationId' | 'sourceId'>
 
-/** Undefined at the bounce domain: there the message itself knows its reports. */
+/** Returns the key of a report. Returns undefined at the bounce domain, where the reports of the trace identify repetitions. */
 function seenKey({ organizationId, sourceId }: ReportSource, { key }: FeedbackEvent): readonly Element[] | undefined {
   return organizationId === null || sourceId === null ? undefined : [organizationId, 'feedback.key', sourceId, key]
 }
 
-/** For each event whether it is known, or was reported before among these. */
+/** Returns for each event whether it was processed earlier or is repeated in this batch. */
 export async function seenReports(
   database: Database,
   owner: ReportSource,
@@ -55,7 +55,7 @@ const toSeen = (row: SeenRow): SeenReport => ({
   ...(typeof row === 'object' && row !== null ? row : { traceId: row, isProved: false }),
 })
 
-/** The report has what may prove that its sender had the message: a return path or a token. */
+/** Whether the report has a clue that can prove its sender had the message: a return path or a token. */
 export const bringsProof = ({ clues }: FeedbackEvent): boolean =>
   clues.returnPaths.length > 0 || clues.references.length > 0 || clues.envelopeIds.length > 0
 

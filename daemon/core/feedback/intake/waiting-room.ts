@@ -1,6 +1,6 @@
 /**
- * How many reports may wait for their messages, for one organization: a log full of mail of others must neither fill the store nor keep
- * the reports of everybody waiting. The numbers are those of this process, and are corrected whenever all that waits is looked at.
+ * Limits pending reports per organization. A log full of foreign mail must not fill the store or delay other organizations. Counts are per
+ * process and are corrected after each round over all pending reports.
  */
 
 export class WaitingRoom {
@@ -9,13 +9,16 @@ export class WaitingRoom {
   #counts: ReadonlyMap<string, number> = new Map()
   readonly #entered = new Map<string, number>()
 
-  /** `maxHopeful` reports that match nothing so far, which rarely changes; `maxExpected` with those whose message is under way. */
+  /**
+   * `maxHopeful` limits reports that match nothing yet, which rarely match later. `maxExpected` limits them together with reports whose
+   * message is in progress.
+   */
   constructor(maxHopeful = 10_000, maxExpected = 20_000) {
     this.#maxHopeful = maxHopeful
     this.#maxExpected = maxExpected
   }
 
-  /** Whether one more may wait. At the bounce domain, where no organization is named, messages themselves are the bound. */
+  /** Whether another report may be stored. Reports at the bounce domain have no organization; the number of messages limits them. */
   hasRoom(organizationId: string | null, isExpected: boolean): boolean {
     if (organizationId === null) return true
     const waiting = (this.#counts.get(organizationId) ?? 0) + (this.#entered.get(organizationId) ?? 0)
@@ -26,7 +29,7 @@ export class WaitingRoom {
     if (organizationId !== null) this.#entered.set(organizationId, (this.#entered.get(organizationId) ?? 0) + 1)
   }
 
-  /** `counts` as they were found, of all that wait. */
+  /** Replaces the counts by the numbers found in a complete round. */
   correct(counts: ReadonlyMap<string, number>): void {
     this.#counts = counts
     this.#entered.clear()

@@ -1,10 +1,10 @@
-/** Puts opt-outs on record that another service had, each once. */
+/** Imports opt-outs that another service recorded, each once. */
 import type { Change } from '#store/change.ts'
 import type { Database } from '#store/database.ts'
 import { transact } from '../../writes/transact.ts'
 import { everyList, namedList, optOuts, type OptOut } from './opt-out.ts'
 
-/** The record of an address that has left a list of this project, or with null every list of the organization. */
+/** Returns the opt-out of an address from a list of this project. If `list` is null, it applies to every list of the organization. */
 export function newOptOut(database: Database, email: string, list: string | null, projectId: string, nowMs: number): OptOut {
   const named = list === null ? { key: everyList, name: null } : namedList(projectId, list)
   return {
@@ -13,7 +13,7 @@ export function newOptOut(database: Database, email: string, list: string | null
   }
 }
 
-/** Whether each was added; none is added twice. `also` adds to a write that changes anything. */
+/** Returns for each entry whether it was added. Existing entries are skipped. `also` adds to a write that adds entries. */
 export async function addOptOuts(
   database: Database,
   organizationId: string,
@@ -28,7 +28,7 @@ export async function addOptOuts(
   })
 }
 
-/** Of each whether it stands nowhere yet, before it in this list either. */
+/** Returns for each entry whether it is neither stored nor earlier in `entries`. */
 export async function areNew(database: Database, organizationId: string, entries: readonly OptOut[]): Promise<readonly boolean[]> {
   const places = entries.map(({ email, list }) => [email, list])
   const found = await database.findMany(optOuts, { organizationId }, 'listed', places)

@@ -1,4 +1,4 @@
-/** Puts entries on the suppression list: one atomic write, which adds nothing twice. */
+/** Adds entries to the suppression list in one atomic write, without duplicates. */
 import { Change } from '#store/change.ts'
 import type { Database } from '#store/database.ts'
 import type { Stored } from '#store/record-kind.ts'
@@ -9,19 +9,18 @@ import { optOuts } from './opt-out.ts'
 import { isAutomatic, isInForce, suppressions, type Suppression, type SuppressionSource } from './suppression.ts'
 import { transact } from '../../writes/transact.ts'
 
-/** The outcome of an entry. */
 export interface AddedSuppression {
-  /** The entry that stands on the list now: the new one, or the one that was there. */
+  /** The current entry of the address: the new or the existing entry. */
   readonly suppression: Suppression
   readonly added: boolean
 }
 
-/** A report that put an entry on the list was replaced by better evidence. */
+/** Correction of an entry after better evidence replaced the report that added it. */
 export interface Correction {
   readonly email: string
-  /** The entry that it made. */
+  /** Id of the entry that the report added. */
   readonly id: string
-  /** What the entry says from now on; null when nothing calls for it any more. */
+  /** The new reason of the entry; null removes the entry. */
   readonly reason: string | null
 }
 
@@ -34,18 +33,18 @@ type AddressStates = ReadonlyMap<string, AddressState>
 
 interface AddressState {
   readonly stored: Stored<Suppression> | undefined
-  /** An unsubscribe of before 2026-11-22 that is in force stands there. */
+  /** The stored entry is an unsubscribe from before 2026-11-22 that is in force. */
   readonly isOptOut: boolean
-  /** What stood there before this write, and was in force. */
+  /** Entry in force before this write. */
   readonly before: Suppression | undefined
-  /** What stands there after this write; undefined while nothing in force does. */
+  /** Entry in force after this write; undefined without such an entry. */
   standing: Suppression | undefined
 }
 
 /**
- * Adds the entries that are not there. An expired entry makes room for the new one; one in force stays as it is, but never ends
- * earlier than the new one would. `also` adds to a write that changes anything. A caller that expects none there says so, and the
- * list is read only when that proves wrong. Resolves when all is durable; throws `conflict` when others keep writing the same.
+ * Adds the missing entries. A new entry replaces an expired entry. An entry in force stays, but its expiry is extended to that of the new
+ * entry. `also` adds to a write that changes anything. `expectsNew` skips the read of the list; a conflict then repeats the write with a
+ * read. Resolves when the write is durable; throws `conflict` after repeated concurrent writes.
  */
 export async function addSuppressions(
   database: Database,
@@ -59,12 +58,12 @@ export async function addSuppressions(
     const states = isLooking ? await statesOf(database, organizationId, entries, nowMs) : newStates(entries)
     const results = stage(database, change, organizationId, entries, states)
     if (change.sets.length > 0) also(change)
-    isLooking = true // another try means that there is something
+    isLooking = true // a retry means that an entry exists
     return results
   })
 }
 
-/** Whether each entry would be added now, by a write that is never committed. */
+/** Returns for each entry whether it would be added now. Commits nothing. */
 export async function wouldAdd(
   database: Database,
   organizationId: string,
@@ -75,8 +74,8 @@ export async function wouldAdd(
 }
 
 /**
- * Like `addSuppressions`, in a write of the caller's; once for each write. Corrections come first; they change an entry only while
- * it is the one that the report made and no one else has asked for it.
+ * Adds entries like `addSuppressions`, but to the caller's write. Call it once per write. Corrections are applied first. They change an
+ * entry only if the report added it and no other report or member has confirmed it.
  */
 export async function stageSuppressions(
   database: Database,
@@ -106,7 +105,7 @@ async function statesOf(
   return new Map(emails.map((email, i) => [email, stateOf(found[i], nowMs)]))
 }
 
-/** Where nothing stands; if something does, the write of it conflicts. */
+/** Returns the states of addresses without entries. If an entry exists, the write conflicts. */
 function newStates(entries: readonly Suppression[]): AddressStates {
   return new Map(entries.map(({ email }) => [email, { stored: undefined, isOptOut: false, before: undefined, standing: undefined }]))
 }
@@ -130,7 +129,10 @@ function stage(
   return entries.map((entry, i) => ({ suppression: states.get(entry.email)?.standing ?? entry, added: added[i] === true }))
 }
 
-/** An unsubscribe of before 2026-11-22 is no suppression, and is moved to the opt-outs when one takes its place. */
+/**
+ * Returns the state of an address. An unsubscribe from before 2026-11-22 is not a suppression. It moves to the opt-outs when a suppression
+ * replaces it.
+ */
 function stateOf(stored: Stored<Suppression> | undefined, nowMs: number): AddressState {
   const inForce = stored && isInForce(stored.record, nowMs) ? stored.record : undefined
   const isOptOut = inForce !== undefined && isEarlierUnsubscribe(inForce)
@@ -145,8 +147,8 @@ function correct(state: AddressState | undefined, { id, reason }: Correction): v
 }
 
 /**
- * The standing entry after somebody else called for one. Who must not get mail must not get it earlier because somebody had said
- * "not this week"; of bounces and complaints, the complaint stands in the entry, whichever came first.
+ * Returns the entry after another request or report for the same address. The entry keeps the later expiry, so that a temporary suppression
+ * never shortens a permanent one. A complaint replaces a bounce as the source, in either order of arrival.
  */
 function joined(standing: Suppression, { expiresAt, source, reason }: Suppression): Suppression {
   const isLonger = standing.expiresAt !== null && (expiresAt === null || expiresAt > standing.expiresAt)

@@ -1,6 +1,6 @@
 /**
- * Who is suppressed because of a report: bad addresses at once, addresses that keep failing after a third day of thirty,
- * complainants at once. Never because of a block, which is about the sender or the message.
+ * Decides automatic suppressions. Invalid addresses and complainants are suppressed immediately; addresses with soft bounces on 3 days
+ * within 30. A block never suppresses, because its cause is the sender or the message.
  */
 import type { Change } from '#store/change.ts'
 import type { Database } from '#store/database.ts'
@@ -10,17 +10,17 @@ import type { Correction } from './add-suppressions.ts'
 import { foldEmail, type Suppression } from './suppression.ts'
 
 const dayMs = 86_400_000
-/** Soft bounces on so many days … */
+/** Number of days with soft bounces that suppress … */
 const softDaysMin = 3
-/** … of so many suppress. */
+/** … within this number of days. */
 const softWindowDays = 30
-/** Complaints that are none about the message: it was taken out of the spam folder, or is about signatures. */
+/** Feedback types that are not complaints about the message: removal from the spam folder, or signature failures. */
 const notComplaints: readonly (string | null)[] = ['not-spam', 'auth-failure']
 
-/** The report is about the message: it was not taken out of the spam folder, and is not about signatures. */
+/** Whether the feedback type is a complaint about the message. */
 export const isComplaint = ({ feedbackType }: Pick<TraceReport, 'feedbackType'>): boolean => !notComplaints.includes(feedbackType)
 
-/** A day on which a message to the recipient bounced softly. */
+/** Key that records a soft bounce of one message on one day. */
 const softKey = (organizationId: string, { recipient, traceId, ...report }: TraceReport): readonly Element[] => [
   ...softPrefix(organizationId, recipient),
   dayOf(report),
@@ -38,7 +38,7 @@ const dayOf = ({ occurredAt, at }: Pick<TraceReport, 'occurredAt' | 'at'>): numb
 const isSoftBounce = ({ type, bounce, recipient, maySuppress }: TraceReport): boolean =>
   maySuppress === true && type === 'bounced' && bounce === 'soft' && recipient !== null
 
-/** Why the report alone is enough to suppress its recipient, in one sentence, or undefined. Pure. */
+/** Returns why the report alone suppresses its recipient, in one sentence, or undefined. Pure. */
 export function causeAtOnce({ type, bounce, reason, recipient, feedbackType, maySuppress }: TraceReport): string | undefined {
   if (recipient === null || maySuppress !== true) return undefined
   if (type === 'complained' && isComplaint({ feedbackType })) return `the recipient complained (${feedbackType ?? 'abuse'}).`
@@ -46,8 +46,8 @@ export function causeAtOnce({ type, bounce, reason, recipient, feedbackType, may
 }
 
 /**
- * Why the recipient is to be suppressed, in one sentence, or undefined. Notes a soft bounce in the write, once for each day and message, in
- * the place of what `before` noted, the worse evidence that the report replaces.
+ * Returns why the recipient must be suppressed, in one sentence, or undefined. Records a soft bounce in the write, once per day and
+ * message. Deletes the record of `before`, the weaker report that is replaced.
  */
 export async function causeOfSuppression(
   database: Database,
@@ -66,7 +66,7 @@ export async function causeOfSuppression(
   return days.size >= softDaysMin ? `it bounced on ${days.size} days of the last ${softWindowDays}. ${report.reason}` : undefined
 }
 
-/** The days near `today`, which is one of them, on which other messages bounced softly; one short read for each. */
+/** Returns the days within the window of `today`, including it, with soft bounces of other messages. Makes one short read per day. */
 async function softDays(database: Database, prefix: readonly Element[], today: number, traceId: string): Promise<Set<number>> {
   const days = new Set([today])
   const end = pack([...prefix, today + softWindowDays])
@@ -84,11 +84,11 @@ async function softDays(database: Database, prefix: readonly Element[], today: n
   return days
 }
 
-/** What a report means for the list. */
+/** The effect of a report on the suppression list. */
 export interface Consequence {
-  /** The entry to add. */
+  /** Entry to add. */
   readonly entry?: Suppression
-  /** What happens to the entry that the evidence before it made. */
+  /** Change to the entry that the weaker report added. */
   readonly correction?: Correction
 }
 

@@ -1,4 +1,4 @@
-/** What reports mean for the suppression list, in the write that records them. */
+/** Applies the effects of reports on the suppression list, in the write that records the reports. */
 import type { Change } from '#store/change.ts'
 import type { Database } from '#store/database.ts'
 import { isSwitchedOn, type FeatureSettings } from '../../plan/features.ts'
@@ -6,7 +6,7 @@ import type { TraceReport } from '../../trace/trace-report.ts'
 import { causeOfSuppression, consequenceOf } from './auto-suppression.ts'
 import { stageSuppressions } from './add-suppressions.ts'
 
-/** A report that is new, or better evidence than what stood in its place. */
+/** A new report, or better evidence that replaces a stored report. */
 export interface ReportUpdate {
   report: TraceReport
   suppressed: boolean
@@ -20,8 +20,8 @@ export interface Settling {
 }
 
 /**
- * `replaced` is the worse evidence of the same fate. Suppresses the addresses that the reports call for, removes those that wrong
- * evidence had put there, and says so in the reports. Once for each write.
+ * Adds the suppressions that the reports call for, and corrects or removes the entries of replaced reports. Sets the result in the reports.
+ * `replaced` is the weaker report about the same outcome. Call it once per write.
  */
 export async function settleSuppressions(
   change: Change,

@@ -1,7 +1,7 @@
 /**
- * Unsubscribes of before 2026-11-22 stand on the suppression list, with the source `unsubscribe`. From then on they mean what people had
- * clicked on: no more mail of any list of the organization. They are moved in the background (`move-unsubscribes.ts`); until then,
- * and where somebody had given them an end, they are read as such.
+ * Unsubscribes from before 2026-11-22, stored on the suppression list with the source `unsubscribe`. They now mean an opt-out from every
+ * list of the organization. `move-unsubscribes.ts` moves them in the background. Entries not moved yet, and entries with an expiry, are
+ * read as opt-outs.
  */
 import type { Database } from '#store/database.ts'
 import { everyList, type OptOut } from './opt-out.ts'
@@ -9,7 +9,7 @@ import type { Suppression } from './suppression.ts'
 
 export const isEarlierUnsubscribe = ({ source }: Pick<Suppression, 'source'>): boolean => source === 'unsubscribe'
 
-/** What such an entry means. */
+/** Returns the opt-out that such an entry means. */
 export const optOutOf = (database: Database, { email, projectId, createdAt }: Suppression): OptOut => ({
   id: database.newId('uns', createdAt),
   email,

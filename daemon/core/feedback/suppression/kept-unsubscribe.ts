@@ -1,4 +1,4 @@
-/** What an unsubscribe link needs once its trace is gone: links in old mail must work longer than traces are kept. */
+/** Stores the data of unsubscribe links after their traces are removed. Links in old mail must work longer than traces are stored. */
 import { decode, encode, type Change } from '#store/change.ts'
 import type { Database } from '#store/database.ts'
 import { globalKey } from '#store/record-kind.ts'
@@ -6,7 +6,7 @@ import { pack } from '#store/tuple.ts'
 import type { Trace } from '../../trace/trace.ts'
 import { listOf, senderList, type MailingList } from './opt-out.ts'
 
-/** Whom a link is about, and in whose name. */
+/** The recipient, sender and list of a link. */
 export interface LinkedMessage {
   readonly organizationId: string
   readonly projectId: string
@@ -16,7 +16,7 @@ export interface LinkedMessage {
   readonly list: MailingList
 }
 
-/** Links work this long after the message was accepted. */
+/** Validity of links after the message was accepted. */
 const linkMs = 365 * 86_400_000
 
 export const linkedMessage = (organizationId: string, trace: Trace): LinkedMessage => {
@@ -34,7 +34,10 @@ export const linkedMessage = (organizationId: string, trace: Trace): LinkedMessa
 
 const keptKey = (traceId: string) => globalKey('unsubscribe.kept', traceId)
 
-/** Adds to the write that removes a trace what its link needs, where it has one that may have reached somebody. */
+/**
+ * Adds the data of the link to the write that removes the trace. Does nothing for a message without a valid link or one that was not
+ * relayed.
+ */
 export function keepUnsubscribe(change: Change, organizationId: string, trace: Trace, nowMs: number): void {
   const until = trace.createdAt + linkMs
   if (!trace.hasUnsubscribeLink || trace.outcome !== 'relayed' || until <= nowMs) return

@@ -1,4 +1,4 @@
-/** Moves unsubscribes of before 2026-11-22 from the suppression list to the opt-outs. */
+/** Moves unsubscribes from before 2026-11-22 from the suppression list to the opt-outs. */
 import { Change } from '#store/change.ts'
 import type { Database } from '#store/database.ts'
 import { indexPrefix, type Stored } from '#store/record-kind.ts'
@@ -13,7 +13,7 @@ import { addSuppressions } from './add-suppressions.ts'
 import { foldEmail, suppressions, type Suppression } from './suppression.ts'
 
 const pageRows = 200
-/** Of one address, so many messages are looked at, the latest first. */
+/** Maximum number of messages examined per address, latest first. */
 const maxMessages = 50
 const doneKey = (organizationId: string): readonly Element[] => [organizationId, 'unsubscribe.moved']
 
@@ -23,7 +23,10 @@ interface Moving {
   readonly nowMs: number
 }
 
-/** Moves those of an organization, once; in small writes, so that none is half moved. Those with an end stay, as opt-outs have none. */
+/**
+ * Moves the unsubscribes of one organization, once. Each entry is moved in one write. Entries with an expiry stay, because opt-outs have no
+ * expiry.
+ */
 export async function moveEarlierUnsubscribes(moving: Moving, stopping: () => boolean): Promise<void> {
   const { database, organization } = moving
   const organizationId = organization.id
@@ -41,13 +44,13 @@ export async function moveEarlierUnsubscribes(moving: Moving, stopping: () => bo
 async function move(moving: Moving, stored: Stored<Suppression>): Promise<void> {
   const { database, organization, nowMs } = moving
   const entry = await swallowedBy(moving, stored.record)
-  if (entry) return void (await addSuppressions(database, organization.id, [entry], nowMs)) // which moves what it takes the place of
+  if (entry) return void (await addSuppressions(database, organization.id, [entry], nowMs)) // which also moves the unsubscribe it replaces
   const change = new Change().remove(suppressions, organization.id, stored)
-  // a conflict means a concurrent change: see place.ts
+  // ignores a conflict: after a concurrent change the entry is moved, removed, or still read as an opt-out
   await database.commit(change.insert(optOuts, organization.id, optOutOf(database, stored.record)))
 }
 
-/** The suppression that a bounce or complaint after the unsubscribe called for, and that was not made as the address was listed already. */
+/** Returns the suppression that a later bounce or complaint called for. It was not added then, because the address was already listed. */
 async function swallowedBy({ database, organization, nowMs }: Moving, { email, createdAt }: Suppression): Promise<Suppression | undefined> {
   if (!isSwitchedOn(organization, 'bounce_auto_suppress')) return undefined
   const range = within([...indexPrefix(traces.name, organization.id, 'recipient'), email])
@@ -64,6 +67,6 @@ async function swallowedBy({ database, organization, nowMs }: Moving, { email, c
   return undefined
 }
 
-/** Records of that time do not say it. */
+/** Derives the permission to suppress for reports from before 2026-11-22, which do not store it. */
 const couldSuppress = ({ isUnverified, proof, maySuppress }: TraceReport, recipients: number): boolean =>
   maySuppress ?? (!isUnverified && (proof === 'return_path' || proof === 'queue_id' || (proof === 'reference' && recipients === 1)))

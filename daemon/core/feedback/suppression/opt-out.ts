@@ -1,15 +1,15 @@
-/** Opt-outs: who wants no more mail of a list. Mail without a list, such as receipts and password resets, still goes to them. */
+/** Opt-outs: recipients that left a list. Mail without a list, such as receipts and password resets, is still delivered to them. */
 import { defineRecord, type Immutable } from '#store/record-kind.ts'
 import * as z from 'zod'
 import { foldAddress } from '../../addresses.ts'
 import type { Trace } from '../../trace/trace.ts'
 import { foldEmail } from './suppression.ts'
 
-/** A list that a message belongs to, and that its recipient can leave. */
+/** The list of a message, which its recipient can leave. */
 export interface MailingList {
-  /** The same for the same list, see `senderList` and `namedList`. */
+  /** Identifies the list; see `senderList` and `namedList`. */
   readonly key: string
-  /** As people read it: the name, or the address of the sender. */
+  /** Displayed name: the name of the list, or the sender's address. */
   readonly name: string
 }
 
@@ -17,15 +17,15 @@ const schema = z.strictObject({
   id: z.string(),
   /** Folded, see `foldEmail`; unique together with the list. */
   email: z.string(),
-  /** The key of the list; `*` is every list of the organization. */
+  /** Key of the list; `*` means every list of the organization. */
   list: z.string(),
-  /** As people read it; null for every list. */
+  /** Displayed name; null for every list. */
   name: z.string().nullable(),
-  /** The project whose list it is; null for lists of a sender, which are of the whole organization. */
+  /** Project of the list; null for sender lists, which belong to the organization. */
   ownerId: z.string().nullable(),
-  /** The project of the message whose link was followed; null when that is not known. */
+  /** Project of the message with the followed link; null if unknown. */
   projectId: z.string().nullable(),
-  /** The message whose link was followed; null when that is not known. */
+  /** The message with the followed link; null if unknown. */
   traceId: z.string().nullable(),
   createdAt: z.int(),
 })
@@ -41,19 +41,23 @@ export const optOuts = defineRecord<OptOut>({
   projectOf: ({ ownerId }) => ownerId ?? undefined,
 })
 
-/** Every list of the organization: what an unsubscribe meant before there were lists. */
+/** Every list of the organization: the meaning of an unsubscribe before lists existed. */
 export const everyList = '*'
 
-/** The list of a sender's address; of the whole organization, as recipients know the address and no projects. */
+/**
+ * Returns the list of a sender's address. It applies to the whole organization, because recipients know the address and not the project.
+ */
 export const senderList = (address: string): MailingList => ({ key: `sender:${foldEmail(address)}`, name: address })
 
-/** A list by its name, in any case of letters; of one project, as the lists of two can have the same name. */
+/** Returns a named list of one project. Names are case-insensitive. Lists of two projects can have the same name. */
 export const namedList = (projectId: string, name: string): MailingList => ({
   key: `name:${projectId}:${foldAddress(name).normalize('NFC')}`,
   name,
 })
 
-/** The list of a message; undefined for mail without an unsubscribe link. Links of before 2026-11-22 belong to the list of the sender. */
+/**
+ * Returns the list of a message; undefined for mail without an unsubscribe link. Links from before 2026-11-22 belong to the sender's list.
+ */
 export function listOf({
   list,
   hasUnsubscribeLink,

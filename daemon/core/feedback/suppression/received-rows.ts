@@ -1,15 +1,15 @@
-/** The rows of an import, looked through while they arrive: a file of which not every row can be found adds none. */
+/** Parses the rows of an import while they arrive. A file with an unparsable row adds no entry. */
 import type { Draft } from '#store/content.ts'
 import { giveWay } from '../../event-loop.ts'
 import { Refusal } from '../../refusals.ts'
 
 export interface ArrivingRows {
   readonly bytes: AsyncIterable<Uint8Array>
-  /** Reads the rows, some at a time. Throws when it cannot go on. */
+  /** Parses rows in batches. Throws if the input cannot be parsed further. */
   readonly rows: (bytes: AsyncIterable<Uint8Array>) => AsyncIterable<readonly unknown[]>
 }
 
-/** Of the shortest rows, a piece has a thousand. */
+/** Size of a piece; about a thousand of the shortest rows. */
 const pieceBytes = 4096
 
 async function* piecesOf(chunk: Uint8Array): AsyncGenerator<Uint8Array> {
@@ -19,12 +19,15 @@ async function* piecesOf(chunk: Uint8Array): AsyncGenerator<Uint8Array> {
   }
 }
 
-/** What was kept, in pieces whose rows are read in a few milliseconds, with turns for others in between. */
+/** Reads the stored bytes in pieces that parse in a few milliseconds, and yields the event loop after each piece. */
 export async function* keptBytes(draft: Draft): AsyncGenerator<Uint8Array> {
   for await (const chunk of draft.read()) yield* piecesOf(chunk)
 }
 
-/** Keeps what arrives in the draft. Returns the number of rows; throws `request_too_large`, with the advice, beyond `maxRows`. */
+/**
+ * Stores the arriving bytes in the draft. Returns the number of rows. Throws `request_too_large`, with the advice, if there are more than
+ * `maxRows`.
+ */
 export async function receivedRows(draft: Draft, { bytes, rows }: ArrivingRows, maxRows: number, advice: string): Promise<number> {
   async function* kept(): AsyncGenerator<Uint8Array> {
     for await (const chunk of bytes) {

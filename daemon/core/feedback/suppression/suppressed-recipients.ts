@@ -1,6 +1,4 @@
-/**
- * Keeps mail from suppressed recipients: the look-up, and what it makes of a trace; and the answer about one address. Spec "Trace status".
- */
+/** Finds suppressed recipients of a message, marks them in its trace, and checks single addresses. Spec "Trace status". */
 import type { Database } from '#store/database.ts'
 import { reachOf, type Reach } from '../../access/principal/organization-acts.ts'
 import type { Principal } from '../../access/principal/principal.ts'
@@ -10,7 +8,7 @@ import { isEarlierUnsubscribe } from './earlier-unsubscribes.ts'
 import { everyList, listOf, optOuts, type MailingList } from './opt-out.ts'
 import { foldEmail, isInForce, suppressions, type Suppression } from './suppression.ts'
 
-/** What keeps the message from a recipient: an entry of the suppression list, or that the recipient left the list of the message. */
+/** The reason why a recipient does not get the message: a suppression, or an opt-out from the message's list. */
 export type Hit = Omit<RecipientSuppression, 'at'>
 
 type Addressed = Pick<Trace, 'list' | 'hasUnsubscribeLink' | 'headerFrom' | 'mailFrom'> & {
@@ -19,13 +17,13 @@ type Addressed = Pick<Trace, 'list' | 'hasUnsubscribeLink' | 'headerFrom' | 'mai
 
 const none: ReadonlyMap<string, Hit> = new Map()
 
-/** Whether it is known without a read that nothing can keep the message from anybody; false is no answer. */
+/** Whether the cache knows that both lists are empty. False means unknown. */
 export const hasNoOptOuts = (database: Database, organizationId: string, trace: Addressed): boolean =>
   database.isKnownEmpty(suppressions, organizationId) && (!listOf(trace) || database.isKnownEmpty(optOuts, organizationId))
 
 /**
- * The suppressions of recipients that still wait for the message, by address as the trace has it. No read where the lists are
- * empty. Opt-outs keep back what belongs to their list, and nothing else.
+ * Returns the suppressions of queued recipients, keyed by address as in the trace. Reads nothing if the lists are empty. Opt-outs apply
+ * only to mail of their list.
  */
 export async function suppressionsAgainst(
   database: Database,
@@ -78,7 +76,10 @@ async function optedOutOf(
   return new Map(hits)
 }
 
-/** The trace without them: they are `suppressed` and say by which entry, the others go on. Without hits it is the same trace. */
+/**
+ * Returns the trace with these recipients `suppressed`, each with its entry. Other recipients do not change. Without hits, returns the same
+ * trace.
+ */
 export function withoutSuppressed(trace: Trace, hits: ReadonlyMap<string, Hit>, nowMs: number): Trace {
   if (hits.size === 0) return trace
   const recipients = trace.recipients.map((recipient): TraceRecipient => {
@@ -90,20 +91,20 @@ export function withoutSuppressed(trace: Trace, hits: ReadonlyMap<string, Hit>, 
   return { ...trace, recipients, status, updatedAt: nowMs, nextAttemptAt: status === 'queued' ? trace.nextAttemptAt : null }
 }
 
-/** Whether an entry is within a reach of the principal. */
+/** Whether the principal's reach includes the entry. */
 export const isWithin = (reach: Reach, { projectId }: Principal, entry: Pick<Suppression, 'projectId'>): boolean =>
   reach === 'all' || (reach === 'own' && entry.projectId === projectId)
 
 export const isReadBy = (principal: Principal, entry: Pick<Suppression, 'projectId'>): boolean =>
   isWithin(reachOf(principal, 'suppressions.read'), principal, entry)
 
-/** The answer about one address. */
+/** The result of a check of one address. */
 export interface SuppressionMatch {
-  /** As the list has it. */
+  /** Address in the form of the list. */
   readonly email: string
-  /** An entry is in force. */
+  /** A suppression is in force. */
   readonly isMatch: boolean
-  /** Undefined without a match, and for callers who may not read the entry. */
+  /** Undefined without a match, or if the caller may not read the entry. */
   readonly entry: Suppression | undefined
 }
 

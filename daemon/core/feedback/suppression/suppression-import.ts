@@ -1,4 +1,4 @@
-/** Takes many suppressions at once: receives them whole, counts them, then adds them in small writes and reports the result of each. */
+/** Imports many suppressions: stores the whole file, counts its rows, adds them in small writes and reports the result of each row. */
 import type { Change } from '#store/change.ts'
 import { Draft } from '#store/content.ts'
 import type { Core } from '../../core.ts'
@@ -11,23 +11,26 @@ import type { Suppression } from './suppression.ts'
 import { newEntry, type NewSuppression } from './suppressions.ts'
 import { giveWay } from '../../event-loop.ts'
 
-/** A row as it was given: its fields, or why it has none. */
+/** A parsed row: its fields, or the problem that prevents parsing. */
 export type GivenRow = { readonly fields: Readonly<Record<string, unknown>> } | { readonly problem: string }
 
 export interface ImportRequest {
   readonly bytes: AsyncIterable<Uint8Array>
-  /** Finds the rows, some at a time. Called twice: while the bytes arrive, and again for what was received. Throws when it cannot go on. */
+  /**
+   * Parses rows in batches. Called twice: while the bytes arrive, and again on the stored bytes. Throws if the input cannot be parsed
+   * further.
+   */
   readonly rows: (bytes: AsyncIterable<Uint8Array>) => AsyncIterable<readonly GivenRow[]>
-  /** Reads the fields of a row; throws a refusal for what is wrong with them. */
+  /** Reads the fields of a row. Throws a `Refusal` for an invalid field. */
   readonly toEntry: (fields: Readonly<Record<string, unknown>>) => NewSuppression
-  /** Nothing is added; the report says what would be. */
+  /** Adds nothing; the report shows the result of a real import. */
   readonly isDryRun?: boolean
-  /** Ends an import that has not begun to add rows. */
+  /** Aborts an import that has not added rows yet. */
   readonly signal: AbortSignal
 }
 
 export interface RefusedRow {
-  /** What was given as the address, shortened; null where it was no text. */
+  /** The given address, shortened; null if it was not text. */
   readonly email: string | null
   readonly message: string
 }
@@ -35,20 +38,19 @@ export interface RefusedRow {
 export const rowResults = ['added', 'already_there', 'refused'] as const
 export type RowResult = (typeof rowResults)[number]
 
-/** The outcome of every row. */
 export interface ImportReport {
   readonly counts: Readonly<Record<RowResult, number>>
-  /** In order; the first is row 1. */
+  /** In order; index 0 is row 1. */
   readonly results: readonly RowResult[]
-  /** By the number of the row. */
+  /** Refused rows by row number. */
   readonly refused: ReadonlyMap<number, RefusedRow>
 }
 
 /** Spec "Limits" 12. */
 export const maxImportRows = 50_000
-/** Rows that are read in one step, some two milliseconds. */
+/** Rows processed per turn of the event loop, about two milliseconds. */
 const stepRows = 100
-/** Entries in one write. */
+/** Maximum number of entries per write. */
 const batchRows = 200
 const maxShownEmail = 320
 
@@ -56,11 +58,11 @@ type Batch = readonly { readonly row: number; readonly entry: Suppression }[]
 
 interface ImportAct {
   readonly rows: number
-  /** The audit log shows the import in the first write that changes the list. */
+  /** The audit log has the import already: the first write that changes the list records it. */
   isNoted: boolean
-  /** In a dry run: the addresses that earlier batches would have added. */
+  /** In a dry run, the addresses that earlier batches would have added. */
   readonly tried: Set<string> | undefined
-  /** The latest batch was new altogether, as lists mostly are: the next one is expected to be so too. */
+  /** The latest batch had only new addresses, as most lists do. The next batch is expected to have only new addresses too. */
   expectsNew: boolean
 }
 
@@ -72,8 +74,8 @@ export class SuppressionImport {
   }
 
   /**
-   * Resolves when every row that is not refused is on the list. A bad row stops no other. Before the first one is added it
-   * is sure that there are not too many and that the last one can be found; until then a refusal leaves nothing behind.
+   * Imports the rows. A refused row does not affect the others. The row count and the whole file are checked before the first row is added;
+   * an earlier refusal leaves no entry. Resolves when every row that is not refused is on the list.
    */
   async run(principal: Principal, request: ImportRequest): Promise<ImportReport> {
     requireReach(principal, 'suppressions.import')
@@ -81,7 +83,7 @@ export class SuppressionImport {
     const draft = new Draft(database, principal.organizationId, database.newId('imp', clock.now()))
     try {
       const rows = await receivedRows(draft, request, maxImportRows, 'Split the import into several requests.')
-      // from here on rows are added, and only their results may be reported
+      // later rows are added, so only their results may be reported
       request.signal.throwIfAborted()
       return await this.#add(principal, draft, request, {
         ...{ rows, isNoted: false, expectsNew: true },
@@ -150,10 +152,10 @@ class Tally implements ImportReport {
   readonly counts: Record<RowResult, number> = { added: 0, already_there: 0, refused: 0 }
   readonly results: RowResult[] = []
   readonly refused = new Map<number, RefusedRow>()
-  /** Many rows are wrong in the same way; its words are kept once. */
+  /** One stored copy per message, because many rows fail for the same reason. */
   readonly #messages = new Map<string, string>()
 
-  /** The number of the next row, counted as refused until it is settled. */
+  /** Returns the number of the next row, which counts as refused until it is settled. */
   next(): number {
     this.counts.refused++
     return this.results.push('refused')

@@ -3,7 +3,6 @@ import { defineRecord, type Immutable } from '#store/record-kind.ts'
 import * as z from 'zod'
 import { foldAddress } from '../../addresses.ts'
 
-/** How an entry came about. */
 export const suppressionSources = ['manual', 'import', 'bounce', 'complaint', 'unsubscribe'] as const
 export type SuppressionSource = (typeof suppressionSources)[number]
 
@@ -14,18 +13,18 @@ const schema = z.strictObject({
   reason: z.string().nullable(),
   projectId: z.string().nullable(),
   source: z.enum(suppressionSources),
-  /** From then on it suppresses nothing; null is never. Milliseconds since the epoch. */
+  /** Time when the entry expires, in milliseconds since the epoch; null means never. */
   expiresAt: z.int().nullable(),
-  /** The same time as in the id, so that entries by id are entries by time. */
+  /** Equal to the time in the id, so that the order by id is the order by time. */
   createdAt: z.int(),
-  /** Others called for it too since the report that made it: it stays when that report turns out to be wrong. */
+  /** Another report or a member confirmed the entry: it stays if its report turns out to be wrong. */
   isConfirmed: z.literal(true).optional(),
 })
 
-/** An entry of the list. It belongs to the organization; the project only says where it came from. */
+/** An entry of the suppression list. It applies to the whole organization; the project is only its origin. */
 export type Suppression = Immutable<z.infer<typeof schema>>
 
-/** It follows from what was reported, and not from anybody's decision. */
+/** Whether the entry results from a report and not from a person's decision. */
 export const isAutomatic = ({ source }: Pick<Suppression, 'source'>): boolean => source === 'bounce' || source === 'complaint'
 
 export const suppressions = defineRecord<Suppression>({
@@ -36,8 +35,7 @@ export const suppressions = defineRecord<Suppression>({
   isTracked: true,
 })
 
-/** An address as the list holds it: in lower case, and composed characters alike (RFC 6532 §3.1); domains are A-labels already. */
+/** Returns the stored form of an address: lower case, with composed characters (RFC 6532 §3.1). Domains are already A-labels. */
 export const foldEmail = (address: string): string => foldAddress(address).normalize('NFC')
 
-/** It suppresses at this time. */
 export const isInForce = ({ expiresAt }: Pick<Suppression, 'expiresAt'>, nowMs: number): boolean => expiresAt === null || expiresAt > nowMs

@@ -1,4 +1,4 @@
-/** The suppression list of an organization: adding, listing, changing, removing and exporting. Spec "Suppression". */
+/** The suppression list of an organization: adds, lists, changes, removes and exports entries. Spec "Suppression". */
 import { domainToUnicode } from 'node:url'
 import { addressProblem } from '#config/mail/address-problem.ts'
 import { Change } from '#store/change.ts'
@@ -19,9 +19,9 @@ import { outsideProject } from '../../trace/story/outside-project.ts'
 export interface NewSuppression {
   readonly email: string
   readonly reason?: string | null | undefined
-  /** That of a key that is bound to one, or none, by default. */
+  /** Defaults to the project of a bound key, or to no project. */
   readonly projectId?: string | null | undefined
-  /** Milliseconds since the epoch; never by default. */
+  /** Milliseconds since the epoch; defaults to no expiry. */
   readonly expiresAt?: number | null | undefined
 }
 
@@ -30,10 +30,10 @@ export interface SuppressionChanges {
   readonly expiresAt?: number | null | undefined
 }
 
-/** What a list is narrowed to. Entries hold for every project; `projectId` is where they came from. */
+/** Filter of a list. Entries apply to every project; `projectId` is the project that they came from. */
 export interface SuppressionFilter extends OfProject {
   readonly source?: SuppressionSource | undefined
-  /** A part of the address, in any case; of an internationalized domain in either form. */
+  /** Part of the address, case-insensitive. The domain may be in its Unicode or ASCII form. */
   readonly q?: string | undefined
   /** Milliseconds since the epoch, exclusive. */
   readonly createdAfter?: number | undefined
@@ -49,8 +49,8 @@ export class Suppressions implements List<SuppressionFilter, Suppression> {
   }
 
   /**
-   * Adds by hand; returns the entry that is there already. Of one that the caller may not read it returns `entryOutside`.
-   * Throws `validation_failed` and `not_found`.
+   * Adds an entry manually, or returns the existing entry. If the caller may not read the existing entry, returns `entryOutside`. Throws
+   * `validation_failed` and `not_found`.
    */
   async add(principal: Principal, request: NewSuppression): Promise<AddedSuppression> {
     requireReach(principal, 'suppressions.add')
@@ -63,28 +63,31 @@ export class Suppressions implements List<SuppressionFilter, Suppression> {
     return isReadBy(principal, results.suppression) ? results : { added: false, suppression: entryOutside(entry) }
   }
 
-  /** Newest first, expired ones too. A page can be short although there is more: then it has a cursor. Throws `not_found`. */
+  /**
+   * Lists entries, newest first, including expired entries. A page can be short and still have a cursor to more entries. Throws
+   * `not_found`.
+   */
   list(principal: Principal, query: PageQuery & SuppressionFilter): Promise<Page<Suppression>> {
     const { createdAfter = -Infinity } = query
     const chosen = sieve(passing(principal, query), ({ createdAt }) => createdAt <= createdAfter)
     return listReachable(this.#core, suppressions, principal, query, () => ({ sieve: chosen }))
   }
 
-  /** Throws `not_found` alike for missing and foreign ids. */
+  /** Throws `not_found` for missing and foreign ids. */
   async get(principal: Principal, id: string): Promise<Suppression> {
     const { record } = await must(this.#core.database, suppressions, principal, id)
     if (isReadBy(principal, record)) return record
     throw noEntry()
   }
 
-  /** Whether the address gets no mail now, and why if the caller may read the entry. Throws `validation_failed`. */
+  /** Returns whether the address is suppressed now, with the entry if the caller may read it. Throws `validation_failed`. */
   async match(principal: Principal, address: string): Promise<SuppressionMatch> {
     requireReach(principal, 'suppressions.match')
     const { database, clock } = this.#core
     return matchSuppression(database, principal, emailOf(address, 'address'), clock.now())
   }
 
-  /** Only what is given changes. Throws `not_found`, and `validation_failed` for an expiry that is past. */
+  /** Changes only the given fields. Throws `not_found`, and `validation_failed` for an expiry in the past. */
   async update(principal: Principal, id: string, { reason, expiresAt }: SuppressionChanges): Promise<Suppression> {
     const reach = requireReach(principal, 'suppressions.change')
     const { database, clock, audit } = this.#core
@@ -101,7 +104,7 @@ export class Suppressions implements List<SuppressionFilter, Suppression> {
     })
   }
 
-  /** Takes an entry off the list. Does nothing for an entry that is missing or that the caller may not change. */
+  /** Removes an entry. Does nothing if the entry is missing or the caller may not change it. */
   async remove(principal: Principal, id: string): Promise<void> {
     const reach = requireReach(principal, 'suppressions.change')
     const { database, audit } = this.#core
@@ -112,7 +115,7 @@ export class Suppressions implements List<SuppressionFilter, Suppression> {
     })
   }
 
-  /** Every entry that passes, oldest first, read as the caller goes on. Throws `not_found`, before anything is read. */
+  /** Returns every matching entry, oldest first, and reads pages as the caller iterates. Throws `not_found` without a read. */
   async all(principal: Principal, filter: SuppressionFilter): Promise<AsyncIterable<Suppression>> {
     const { projects } = await this.#core.policies.of(principal.organizationId)
     reachableProject(principal, projects, filter.projectId, 'project')
@@ -129,7 +132,7 @@ export class Suppressions implements List<SuppressionFilter, Suppression> {
   }
 }
 
-/** An entry as it goes on the list. Throws `validation_failed` or `not_found`, naming the field. */
+/** Returns a new entry. Throws `validation_failed` or `not_found` with the name of the field. */
 export function newEntry(
   database: Database,
   principal: Principal,
@@ -151,14 +154,14 @@ export function newEntry(
   }
 }
 
-/** In the form of the list. Throws `validation_failed`. */
+/** Returns the stored form of an address. Throws `validation_failed`. */
 function emailOf(text: string, path: string): string {
   const mailbox = parseExactAddress(text)
   if (mailbox) return foldEmail(mailbox.address)
   throw invalid([{ path, message: addressProblem(text) ?? 'must be one address such as ada@example.ch' }])
 }
 
-/** Stands for an entry outside the project of the caller: it says that the address is suppressed, and nothing else. */
+/** Returns a placeholder for an entry outside the caller's project. It reveals only that the address is suppressed. */
 const entryOutside = ({ email, createdAt }: Suppression): Suppression => ({
   ...{ id: outsideProject, email, reason: null, projectId: null, source: 'manual', expiresAt: null, createdAt },
 })
@@ -179,7 +182,7 @@ function passing(principal: Principal, { source, projectId, q, createdAfter }: S
     (part === undefined || entry.email.includes(part) || asRead(entry.email).includes(part))
 }
 
-/** An internationalized domain as people write it. */
+/** Returns the address with its domain in Unicode form. */
 function asRead(email: string): string {
   const at = email.lastIndexOf('@') + 1
   return email.includes('xn--', at) ? email.slice(0, at) + foldAddress(domainToUnicode(email.slice(at))) : email

@@ -1,4 +1,4 @@
-/** One-click unsubscribe: the link in the message, what following it does, and who has opted out. RFC 8058, RFC 2369 §3.2. */
+/** One-click unsubscribe: creates the links, handles requests to them, and lists opt-outs. RFC 8058, RFC 2369 §3.2. */
 import type { Page } from '#store/database.ts'
 import type { Core } from '../../core.ts'
 import { requireReach } from '../../access/principal/organization-acts.ts'
@@ -14,22 +14,22 @@ import { traces } from '../../trace/trace.ts'
 import { foldEmail } from './suppression.ts'
 
 export interface UnsubscribesOptions extends Core {
-  /** Public address of the service, without a slash at the end. */
+  /** Public address of the service, without a trailing slash. */
   readonly baseUrl: string
 }
 
-/** Who would be unsubscribed from what. */
+/** The recipient and the list of an unsubscribe link. */
 export interface Subscription extends Pick<LinkedMessage, 'recipient' | 'sender'> {
   readonly list: MailingList
-  /** The recipient has left the list already. */
+  /** The recipient has already left the list. */
   readonly isUnsubscribed: boolean
 }
 
-/** What a list is narrowed to; `projectId` is the project of the message whose link was followed. */
+/** Filter of a list; `projectId` is the project of the message with the followed link. */
 export interface OptOutFilter extends OfProject {
-  /** The name of a list, or the address of a sender, in any case. */
+  /** Name of a list or address of a sender, case-insensitive. */
   readonly list?: string | undefined
-  /** A part of the address, in any case. */
+  /** Part of the address, case-insensitive. */
   readonly q?: string | undefined
 }
 
@@ -44,12 +44,12 @@ export class Unsubscribes implements List<OptOutFilter, OptOut> {
     this.#options = options
   }
 
-  /** Who can follow a link: anybody, over https as RFC 8058 §3.1 wants it, or only who is near this service. */
+  /** Where links work: `public` over https, as RFC 8058 §3.1 requires, or `local` near this service only. */
   get reach(): LinkScope {
     return this.#options.baseUrl.startsWith('https://') ? 'public' : 'local'
   }
 
-  /** The header fields of a message with one recipient. Only this service can make the link, which contains no address. */
+  /** Returns the header fields for a message with one recipient. The link contains no address, and only this service can create it. */
   fieldsFor(traceId: string): readonly { readonly name: string; readonly value: string }[] {
     const { secrets, baseUrl } = this.#options
     return [
@@ -58,19 +58,19 @@ export class Unsubscribes implements List<OptOutFilter, OptOut> {
     ]
   }
 
-  /** Whom and what the link is about; changes nothing, as links are followed by scanners too. Throws `not_found`. */
+  /** Returns the recipient and the list of a link. Changes nothing, because scanners follow links too. Throws `not_found`. */
   async look(token: string): Promise<Subscription> {
     const message = await this.#find(token)
     return { ...message, isUnsubscribed: (await this.#standing(message)) !== undefined }
   }
 
-  /** Takes the recipient off the list of the message; again, it changes nothing. Throws `not_found`. */
+  /** Removes the recipient from the list of the message. A repeated call changes nothing. Throws `not_found`. */
   async unsubscribe(token: string): Promise<Subscription> {
     const { database, clock } = this.#options
     const message = await this.#find(token)
     const { organizationId, projectId, traceId, recipient, list } = message
     const done = { ...message, isUnsubscribed: true }
-    // links work longer than a deleted organization is kept
+    // links work longer than a deleted organization is stored
     if (!(await database.get(organizations, { organizationId }, organizationId))) return done
     const now = clock.now()
     const ownerId = list.key.startsWith('name:') ? projectId : null
@@ -89,7 +89,7 @@ export class Unsubscribes implements List<OptOutFilter, OptOut> {
     return done
   }
 
-  /** Newest first. A page can be short although there is more: then it has a cursor. Throws `not_found`. */
+  /** Lists opt-outs, newest first. A page can be short and still have a cursor to more entries. Throws `not_found`. */
   list(principal: Principal, query: PageQuery & OptOutFilter): Promise<Page<OptOut>> {
     return listReachable(this.#options, optOuts, principal, query, (projectId) => ({
       sieve: sieve((entry) => passes(entry, { ...query, projectId })),
@@ -97,8 +97,8 @@ export class Unsubscribes implements List<OptOutFilter, OptOut> {
   }
 
   /**
-   * Lets mail of the list go to the recipient again; an entry that is not there is none, too, and a key of one project sees only
-   * those whose link was in a message of its own.
+   * Removes an opt-out, so that mail of the list is delivered again. Does nothing for a missing entry. A key of one project can only remove
+   * opt-outs from links in its own messages.
    */
   async remove(principal: Principal, id: string): Promise<void> {
     const reach = requireReach(principal, 'unsubscribes.end')
@@ -111,7 +111,7 @@ export class Unsubscribes implements List<OptOutFilter, OptOut> {
     })
   }
 
-  /** Who left every list has left this one. */
+  /** Finds the opt-out from this list or from every list. */
   async #standing({ organizationId, recipient, list }: LinkedMessage): Promise<unknown> {
     const values = [list.key, everyList].map((key) => [foldEmail(recipient), key])
     return (await this.#options.database.findMany(optOuts, { organizationId }, 'listed', values)).find((one) => one !== undefined)
