@@ -69,7 +69,7 @@ const dataShape = z
       .meta({ description: 'Sanitized: without scripts, forms and remote content; without embedded pictures if too long with them.' }),
     is_truncated: z
       .boolean()
-      .meta({ description: 'True if text, HTML, headers or files were cut at a limit; the raw message is complete.' }),
+      .meta({ description: 'True if text, HTML, style rules, headers or files were cut at a limit; the raw message is complete.' }),
     reading_notes: readingNotesShape,
     headers: headersShape,
     attachments: filesShape,
@@ -168,7 +168,7 @@ function readingOf(message: ReadMail, urlOf: (part: LinkedPart) => string): Read
     message_id: message.messageId ?? null,
     text: message.text.slice(0, maxBody).toWellFormed(),
     html,
-    is_truncated: isShortened || message.attachments.length > maxAttachments || message.notes.some(({ code }) => cuts.has(code)),
+    is_truncated: isShortened || message.attachments.length > maxAttachments || message.notes.some(isCut),
     reading_notes: message.notes.map(({ code, sentence }) => ({ code, message: sentence })),
     headers,
     attachments: message.attachments.slice(0, maxAttachments).map(({ filename, contentType, size, contentId, inline, fromTnef }, index) => {
@@ -177,8 +177,8 @@ function readingOf(message: ReadMail, urlOf: (part: LinkedPart) => string): Read
   }
 }
 
-/** Notes of content that the reader left out. */
-const cuts: ReadonlySet<ReadMail['notes'][number]['code']> = new Set(['text_cut', 'html_cut', 'attachment_cut', 'header_cut'])
+/** Whether a note reports content that the reader left out. */
+const isCut = ({ code }: ReadMail['notes'][number]): boolean => code.endsWith('_cut')
 
 /** HTML without its pictures of `data:`; empty if that is too long too, as part of it would leave elements open. */
 function withoutPictures(html: string): string {
