@@ -1,6 +1,6 @@
 /**
- * A delivery: one event on its way to one endpoint, with its attempts. The body is kept as it is sent, so what happens to the
- * trace meanwhile changes nothing. Spec "Webhook attempt status".
+ * A delivery: one event for one endpoint, with its attempts. The body is stored as sent, so later changes of the trace do not affect it.
+ * Spec "Webhook attempt status".
  */
 import { decode, encode, type Change } from '#store/change.ts'
 import type { Database } from '#store/database.ts'
@@ -10,43 +10,43 @@ import * as z from 'zod'
 import { webhookEventTypes } from './endpoint.ts'
 
 /**
- * `pending`: no attempt since it was announced or asked for again. `failed`: the last attempt failed, and another one is due.
- * `parked`: the schedule is used up; nothing happens unless somebody asks for it.
+ * `pending`: no attempt since the announcement or the last redelivery request. `failed`: the last attempt failed and another attempt is
+ * due. `parked`: all attempts of the schedule failed; only a redelivery request starts another attempt.
  */
 export const deliveryStatuses = ['pending', 'succeeded', 'failed', 'parked'] as const
 export type DeliveryStatus = (typeof deliveryStatuses)[number]
 
-/** How one attempt ended: `failed` is tried again, `parked` was the last of its schedule. */
+/** Result of one attempt. `failed`: the attempt is retried. `parked`: it was the last attempt of the schedule. */
 export const attemptEndings = ['succeeded', 'failed', 'parked'] as const
 export type AttemptEnding = (typeof attemptEndings)[number]
 
 /**
- * `inbound_message`: a mail came in by an inbound route. `form_submission`: a visitor sent a form. `subscription_confirmation`: an endpoint
- * in the format of SNS is asked to confirm.
+ * `inbound_message`: mail arrived at an inbound route. `form_submission`: a visitor submitted a form. `subscription_confirmation`: an
+ * endpoint with the SNS format must confirm its subscription.
  */
 export const deliveryTypes = [...webhookEventTypes, 'inbound_message', 'form_submission', 'subscription_confirmation'] as const
-/** `operator_alert`: what is wrong with the service, for its operator; no delivery of a tenant has it. */
+/** `operator_alert`: a problem of the service, sent to its operator. Deliveries of tenants never have it. */
 const ownTypes = [...deliveryTypes, 'operator_alert'] as const
 export type DeliveryType = (typeof ownTypes)[number]
 
 const schema = z.strictObject({
   id: z.string(),
-  /** The UUID by which the receiver distinguishes deliveries: the same at every attempt, also when asked for again. */
+  /** UUID that identifies the delivery to the receiver. Equal for every attempt, including redeliveries. */
   deliveryId: z.uuidv4(),
   eventId: z.string(),
   eventType: z.enum(ownTypes),
-  /** Id of the target, which is an endpoint, an inbound route or a form. */
+  /** Id of the target: an endpoint, an inbound route or a form. */
   endpointId: z.string(),
-  /** The project of the message, which stays when the endpoint moves. */
+  /** The project of the message. Does not change when the endpoint moves. */
   projectId: z.string(),
-  /** Null for what is about no message that was sent. */
+  /** Null if the event is not about a sent message. */
   traceId: z.string().nullable(),
-  /** The event in the native format: JSON, of which exactly these bytes in UTF-8 are sent, unless the endpoint has another format. */
+  /** The event in the native format, as JSON. These bytes are sent in UTF-8 unless the endpoint has another format. */
   body: z.string(),
   status: z.enum(deliveryStatuses),
-  /** Attempts made in all. */
+  /** Total number of attempts. */
   attemptCount: z.int(),
-  /** When the schedule began, and how many attempts there had been by then: asking for it again begins a new one. */
+  /** Start time of the schedule and the number of earlier attempts. A redelivery starts a new schedule. */
   begun: z.strictObject({ at: z.int(), attempts: z.int() }),
   lastStatusCode: z.int().nullable(),
   lastError: z.string().nullable(),
@@ -57,7 +57,7 @@ const schema = z.strictObject({
 
 export type WebhookDelivery = Immutable<z.infer<typeof schema>>
 
-/** By endpoint, by project and for all (empty), with any status (empty) and with each. */
+/** Index values: for all deliveries (empty), per project and per endpoint; each with any status (empty) and with its status. */
 function listedUnder({ endpointId, projectId, status }: WebhookDelivery): (readonly string[])[] {
   return ['', projectId, endpointId].flatMap((place) => ['', status].map((state) => [place, state]))
 }
@@ -70,7 +70,7 @@ export const webhookDeliveries = defineRecord<WebhookDelivery>({
   projectOf: ({ projectId }) => projectId,
 })
 
-/** What an endpoint has to be sent, in order of due time. */
+/** Row of a pending delivery, in order of due time. */
 export interface DueRow {
   readonly endpointId: string
   readonly dueMs: number
@@ -80,16 +80,16 @@ export interface DueRow {
 
 export const dueKey = (endpointId: string, ...rest: readonly Element[]): readonly Element[] => globalKey('webhook.due', endpointId, ...rest)
 
-/** The dispatcher is notified when the write is durable. */
+/** Adds the due row. The dispatcher is notified after the write is durable. */
 export const addDue = (change: Change, { endpointId, dueMs, id, organizationId }: DueRow): Change =>
   change.set(dueKey(endpointId, dueMs, id), encode(organizationId)).schedule(deliveryWork, endpointId)
 
 /** See `Database.onWork`. */
 export const deliveryWork = 'webhook.due'
-/** The same for an endpoint that was paused: what it has waiting may go. */
+/** Work name for an endpoint that was resumed; its pending deliveries may be sent. See `Database.onWork`. */
 export const resumedWork = 'webhook.resumed'
 
-/** The row by which the next attempt is found; nothing for a delivery that waits for none. */
+/** Removes the due row. Does nothing for a delivery that is not pending. */
 export function removeDue(change: Change, { endpointId, nextAttemptAt, id }: WebhookDelivery): Change {
   return nextAttemptAt === null ? change : change.delete(dueKey(endpointId, nextAttemptAt, id))
 }
@@ -99,21 +99,21 @@ export function toDueRow({ key, value }: { readonly key: Uint8Array; readonly va
   return { endpointId: String(endpointId), dueMs: Number(dueMs), id: String(id), organizationId: decode<string>(value) }
 }
 
-/** One attempt as it is kept. */
+/** Stored record of one attempt. */
 export interface LoggedAttempt {
   readonly number: number
   readonly at: number
   readonly milliseconds: number
-  /** Status of the answer; null when there was none. */
+  /** Status of the response; null without a response. */
   readonly statusCode: number | null
   readonly error: string | null
-  /** The beginning of the answer's body, as text. */
+  /** Start of the response body, as text. */
   readonly answer: string | null
-  /** What `X-Service-Signature` said; attempts of releases before 2026-11-24 have none. */
+  /** Value of `X-Service-Signature`; absent in attempts before 2026-11-24. */
   readonly signature?: string | undefined
 }
 
-/** So many attempts of a delivery are kept; the oldest are forgotten. */
+/** Maximum number of stored attempts per delivery; older attempts are deleted. */
 const attemptsKept = 20
 
 const attemptKey = (organizationId: string, id: string, number: number): readonly Element[] => [
@@ -129,7 +129,7 @@ export function logAttempt(change: Change, organizationId: string, id: string, a
   return change.set(attemptKey(organizationId, id, attempt.number), encode(attempt))
 }
 
-/** In order. */
+/** Returns the stored attempts in order. */
 export async function loggedAttempts(database: Database, organizationId: string, id: string): Promise<LoggedAttempt[]> {
   const attempts: LoggedAttempt[] = []
   for await (const { value } of database.kv.range({ ...within([organizationId, 'webhook.attempt', id]), whole: true }))
@@ -137,7 +137,7 @@ export async function loggedAttempts(database: Database, organizationId: string,
   return attempts
 }
 
-/** With its attempts and the row by which the next one is found. */
+/** Removes a delivery with its attempts and its due row. */
 export function removeDelivery(
   change: Change,
   organizationId: string,

@@ -1,4 +1,4 @@
-/** A webhook endpoint: who subscribes to which events. Spec "Outbound webhook endpoint and attempt". */
+/** A webhook endpoint: a URL and the events sent to it. Spec "Outbound webhook endpoint and attempt". */
 import { defineRecord, type Immutable } from '#store/record-kind.ts'
 import * as z from 'zod'
 import { webhookFormats } from './formats/format-names.ts'
@@ -15,13 +15,13 @@ const schema = z.strictObject({
   /** Empty means every event. */
   eventTypes: z.array(z.enum(webhookEventTypes)),
   sealedSecret: z.string(),
-  /** Absent means native. */
+  /** Absent means the native format. */
   format: z.enum(webhookFormats).optional(),
-  /** What a format with a key pair signs with, and what receivers verify with: a key in the base64 of its DER, or a certificate in PEM. */
+  /** Key pair of a format that signs with one. `verifier` is for receivers: a public key as base64 of its DER, or a certificate in PEM. */
   signing: z.strictObject({ sealedKey: z.string(), verifier: z.string(), certificateId: z.string().optional() }).optional(),
-  /** Header fields of every request: their names, and all of them as JSON. */
+  /** Custom header fields of every request: their names, and all fields as sealed JSON. */
   headers: z.strictObject({ names: z.array(z.string()), sealed: z.string() }).optional(),
-  /** Since then nothing is attempted, and its deliveries wait; not there while it is not paused. */
+  /** Time of the pause; absent unless the endpoint is paused. While paused, no attempt starts and deliveries stay pending. */
   pausedAt: z.int().optional(),
   createdAt: z.int(),
   updatedAt: z.int(),
@@ -34,12 +34,12 @@ export const webhookEndpoints = defineRecord<WebhookEndpoint>({
   schema,
   isSetting: true,
   isTracked: true,
-  upgrades: [(old) => old], // a release that knows no formats does not start on these
+  upgrades: [(old) => old], // prevents the start of a release without formats
   lookups: { certificate: ({ signing }) => (signing?.certificateId === undefined ? [] : [[signing.certificateId]]) },
   projectOf: ({ projectId }) => projectId,
 })
 
-/** Those of an organization that may get any event, by project. Empty while its flag is off. */
+/** Endpoints of an organization by project. Empty while the webhook feature is off. */
 export type WebhookEndpoints = ReadonlyMap<string, readonly WebhookEndpoint[]>
 
 /** See `SecretBox.seal`. */

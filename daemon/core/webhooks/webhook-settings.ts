@@ -1,9 +1,8 @@
-/** What webhooks must know of the nouns above them, as a shape: the cached policy of an organization has it. */
+/** The cached organization settings that webhooks depend on. The organization's policy has this shape. */
 import type { FeatureSettings } from '../plan/features.ts'
 
-/** The part of an organization's settings that webhooks depend on. */
 export interface WebhookSettings {
   readonly organization: FeatureSettings & { readonly deletedAt?: number | undefined }
-  /** Those that are alive, by id. */
+  /** Existing projects by id. */
   readonly projects: ReadonlyMap<string, unknown>
 }

@@ -1,4 +1,4 @@
-/** What an endpoint signs with beside its secret, and what its requests carry beside signatures. */
+/** Signing keys of endpoints in addition to their secret, and custom header fields. */
 import { generateKeyPairSync, randomBytes } from 'node:crypto'
 import type { SecretBox } from '../../access/secret-box.ts'
 import type { Clock } from '../../clock.ts'
@@ -6,7 +6,7 @@ import { invalid } from '../../refusals.ts'
 import { headersContext, signingContext, type WebhookEndpoint } from '../endpoint.ts'
 import { keyOf, type WebhookFormat } from '../formats/format-names.ts'
 
-/** Makes a certificate with an RSA key, both in PEM. */
+/** Creates a certificate with an RSA key, both in PEM. */
 export type MakeCertificate = (subject: {
   readonly names: readonly string[]
   readonly ipv4Addresses: readonly string[]
@@ -24,10 +24,10 @@ type Signing = NonNullable<WebhookEndpoint['signing']>
 export type NewKey = Omit<Signing, 'sealedKey'> & { readonly key: string }
 
 const dayMs = 86_400_000
-/** Receivers seldom look at it; whoever does has it renewed by rotating the secret. */
+/** Validity of certificates. Receivers rarely check it; rotating the secret creates a new certificate. */
 const lifetimeMs = 20 * 365 * dayMs
 
-/** A key pair for the format; undefined where it needs none. */
+/** Creates a key pair for the format. Returns undefined if the format needs no key pair. */
 export async function newKey(format: WebhookFormat | undefined, { clock, makeCertificate }: KeyOptions): Promise<NewKey | undefined> {
   const kind = keyOf(format)
   if (kind === undefined) return undefined
@@ -55,7 +55,7 @@ export const hasKeyFor = ({ signing }: WebhookEndpoint, format: WebhookFormat | 
   return (signing.certificateId !== undefined) === (kind === 'rsa')
 }
 
-/** Sealed; undefined where there are none. */
+/** Returns the sealed header fields, or undefined without header fields. */
 export function sealedHeaders(headers: Readonly<Record<string, string>>, id: string, secrets: SecretBox): WebhookEndpoint['headers'] {
   const names = Object.keys(headers)
   return names.length === 0 ? undefined : { names, sealed: secrets.seal(JSON.stringify(headers), headersContext(id)) }
@@ -66,11 +66,11 @@ export function openHeaders({ id, headers }: WebhookEndpoint, secrets: SecretBox
   return text === undefined ? {} : (JSON.parse(text) as Readonly<Record<string, string>>)
 }
 
-/** How the request is framed, and what we sign with, is ours. */
+/** Header fields that the service sets: framing, client identity and signatures. */
 const reserved =
   /^(?:host|connection|keep-alive|te|trailer|transfer-encoding|upgrade|expect|content-.*|accept-encoding|user-agent|proxy-.*|x-service-.*|webhook-.*|svix-.*)$/
 
-/** By their names in lower case. Throws `validation_failed`. */
+/** Returns the fields with lower-case names. Throws `validation_failed` for a reserved or repeated name. */
 export function checkHeaders(given: Readonly<Record<string, string>>): Readonly<Record<string, string>> {
   const wrong = Object.keys(given).find((name) => reserved.test(name.toLowerCase()))
   if (wrong !== undefined) throw invalid([{ path: `headers.${wrong}`, message: 'is set by the service itself' }])
@@ -79,7 +79,7 @@ export function checkHeaders(given: Readonly<Record<string, string>>): Readonly<
   return Object.fromEntries(fields)
 }
 
-/** The address without a login, and the login as a header field: some services have people write it into the address. */
+/** Splits a login in the URL into a separate header field. Some services expect the login in the URL. */
 export function splitLogin(text: string): { readonly targetUrl: string; readonly headers?: Readonly<Record<string, string>> } {
   const url = URL.parse(text)
   if (!url || (url.username === '' && url.password === '')) return { targetUrl: text }

@@ -1,6 +1,6 @@
 /**
- * Where an endpoint may be: checked when it is set, and at every connection again by whoever connects. The query of an address, in which
- * many services have their token, is sealed where the address is kept, and masked where it is shown.
+ * Checks target URLs when they are set; the HTTP client checks the address again for each connection. Queries often contain tokens, so they
+ * are sealed in the store and masked in responses.
  */
 import type { SecretBox } from '../../access/secret-box.ts'
 import { isPublicAddress, type AddressGuard } from '../../outbound/address-guard.ts'
@@ -15,8 +15,8 @@ export interface TargetGuards {
 const maxLength = 2048
 
 /**
- * The address as it is kept, of the field that refusals name. Throws `validation_failed`. The look-up of a name can take seconds; one
- * that leads nowhere yet is accepted.
+ * Returns the normalized URL. Throws `validation_failed` with the field name. The DNS look-up can take seconds; a name without addresses is
+ * accepted.
  */
 export async function checkTargetUrl(text: string, { guard, resolver }: TargetGuards, field = 'target_url'): Promise<string> {
   const wrong = (message: string): Error => invalid([{ path: field, message }])
@@ -38,12 +38,12 @@ export async function checkTargetUrl(text: string, { guard, resolver }: TargetGu
   return url.href
 }
 
-/** Stands for the query where an address is shown. */
+/** Replaces the query in displayed URLs. */
 const mask = '***'
 /** See `SecretBox.seal`. */
 const sealedQuery = /^v1\.[0-9a-f]{8}\.[\w-]{16}\.[\w-]+$/
 
-/** An address without its query, and the query if it has one. */
+/** Returns a URL without its query, and the query if the URL has one. */
 function halvesOf(address: string): readonly [string, string | undefined] {
   const at = address.indexOf('?')
   const query = at < 0 ? '' : address.slice(at + 1)
@@ -53,8 +53,8 @@ function halvesOf(address: string): readonly [string, string | undefined] {
 const queryContext = (secretContext: string): string => `${secretContext}/query`
 
 /**
- * The address as it is kept, with its query sealed. `secretContext` is that of the secret which signs what is posted there. An address
- * that is kept already stays as it is.
+ * Returns the stored URL with its query sealed. `secretContext` is the context of the signing secret. Returns the stored value if the URL
+ * is unchanged.
  */
 export function keptUrl(secrets: SecretBox, url: string, secretContext: string, before?: string | null): string {
   if (before != null && isSealed(before) && openedUrl(secrets, before, secretContext) === url) return before
@@ -62,7 +62,7 @@ export function keptUrl(secrets: SecretBox, url: string, secretContext: string, 
   return query === undefined ? url : `${address}?${secrets.seal(query, queryContext(secretContext))}`
 }
 
-/** The address to post to; undefined if its query was sealed under another key. Earlier releases kept queries in clear. */
+/** Returns the URL for requests, or undefined if its query was sealed with another key. Earlier releases stored queries unsealed. */
 export function openedUrl(secrets: SecretBox, kept: string, secretContext: string): string | undefined {
   const [address, query] = halvesOf(kept)
   if (query === undefined || !sealedQuery.test(query)) return kept
@@ -70,18 +70,18 @@ export function openedUrl(secrets: SecretBox, kept: string, secretContext: strin
   return opened === undefined ? undefined : `${address}?${opened}`
 }
 
-/** The address as it is shown. */
+/** Returns the displayed URL, with its query masked. */
 export function shownUrl(kept: string): string {
   const [address, query] = halvesOf(kept)
   return query === undefined ? kept : `${address}?${mask}`
 }
 
-/** Whether the query of a kept address needs no sealing. */
+/** Whether a stored URL has no query or a sealed query. */
 export function isSealed(kept: string): boolean {
   const [, query] = halvesOf(kept)
   return query === undefined || sealedQuery.test(query)
 }
 
-/** The name or the literal to connect to. */
+/** Host name or address literal for the connection. */
 const hostOf = ({ hostname }: URL): string => hostname.replace(/^\[|\]$/g, '')
 const portOf = ({ port, protocol }: URL): number => Number(port || (protocol === 'https:' ? 443 : 80))

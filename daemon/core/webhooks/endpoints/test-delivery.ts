@@ -1,4 +1,4 @@
-/** A test: a made-up event is sent to an endpoint at once, and the receiver's response is returned. Nothing of it is kept. */
+/** Sends a test event to an endpoint immediately and returns the receiver's response. Stores nothing. */
 import { randomUUID } from 'node:crypto'
 import type { Database } from '#store/database.ts'
 import type { Principal } from '../../access/principal/principal.ts'
@@ -22,7 +22,7 @@ export interface TestOptions {
 
 export interface TestResult extends Sent {
   readonly deliveryId: string
-  /** JSON, as it was sent. */
+  /** The sent body, as JSON. */
   readonly body: string
 }
 
@@ -35,8 +35,8 @@ export class TestDeliveries {
   }
 
   /**
-   * Sent once, whatever events the endpoint wants. Throws `not_found`, `validation_failed` for what its format cannot say, and
-   * `rate_limit_exceeded` while the endpoint is being tested.
+   * Sends one test event, regardless of the endpoint's event types. Throws `not_found`, `validation_failed` for an event that the format
+   * does not support, and `rate_limit_exceeded` during another test of the endpoint.
    */
   async run(principal: Principal, id: string, type: WebhookEventType, signal: AbortSignal): Promise<TestResult> {
     const { database, webhooks, clock } = this.#options
@@ -53,7 +53,10 @@ export class TestDeliveries {
     )
   }
 
-  /** Sends a made-up event to a target, which is an endpoint or has an address and a secret too. Throws `rate_limit_exceeded` likewise. */
+  /**
+   * Sends a test event to an endpoint or another target with an address and a secret. Throws `rate_limit_exceeded` during another test of
+   * the target.
+   */
   async send(
     id: string,
     target: Parameters<Sender['send']>[0],
@@ -100,7 +103,7 @@ const samples: Readonly<
   auto_suppressed: { status: 'bounced', reason: 'Suppressed after a hard bounce.' },
 }
 
-/** An event of nothing that happened. */
+/** Returns an event with example data. */
 function sample(
   database: Database,
   { organizationId }: Principal,

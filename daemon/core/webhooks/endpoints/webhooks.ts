@@ -1,4 +1,4 @@
-/** Webhook endpoints: making, showing, changing and deleting them, and their secrets. Spec "POST /v1/webhooks". */
+/** Manages webhook endpoints and their secrets. Spec "POST /v1/webhooks". */
 import type { Page } from '#store/database.ts'
 import type { Stored } from '#store/record-kind.ts'
 import type { Core } from '../../core.ts'
@@ -27,21 +27,21 @@ export interface WebhookRequest {
   readonly projectId: string
   readonly paused: boolean
   readonly format: WebhookFormat
-  /** Of every request; all of them at once. */
+  /** Custom header fields of every request. Replaces all existing fields. */
   readonly headers: Readonly<Record<string, string>>
 }
 
-/** What may be left out when an endpoint is made. */
+/** Fields that are optional when an endpoint is created. */
 type Optional = 'projectId' | 'paused' | 'format' | 'headers'
 type Given = { readonly [Key in 'format' | 'headers']: WebhookRequest[Key] | undefined }
 
-/** An endpoint with its secret, which is shown this once. */
+/** An endpoint with its secret, which only this response contains. */
 export interface EndpointWithSecret {
   readonly endpoint: WebhookEndpoint
   readonly secret: string
 }
 
-/** Of a project: each event is as many rows of the write that announces it. */
+/** Maximum number of endpoints per project; each event adds a row per endpoint to its write. */
 const maxEndpoints = 20
 
 export class Webhooks implements List<OfProject, WebhookEndpoint> {
@@ -51,13 +51,13 @@ export class Webhooks implements List<OfProject, WebhookEndpoint> {
     this.#options = options
   }
 
-  /** Throws `validation_failed` for an address that may not be sent to, and `conflict` when the project has as many as it may. */
+  /** Creates an endpoint. Throws `validation_failed` for a forbidden target URL, and `conflict` at the limit of endpoints per project. */
   async create(
     principal: Principal,
     request: Omit<WebhookRequest, Optional> & { readonly [Key in Optional]?: WebhookRequest[Key] | undefined },
   ): Promise<EndpointWithSecret> {
     const { database, writes, policies, secrets, clock } = this.#options
-    // outside the turn of settings, as a look-up and a key can take their time
+    // outside the settings lock, because the DNS look-up and key generation can be slow
     const { targetUrl, headers } = await this.#target(request, {})
     const secret = newWebhookSecret()
     const key = await newKey(request.format, this.#options)
@@ -84,19 +84,19 @@ export class Webhooks implements List<OfProject, WebhookEndpoint> {
     })
   }
 
-  /** Newest first. Throws `not_found` for a project out of reach. */
+  /** Lists endpoints, newest first. Throws `not_found` for a project outside the caller's reach. */
   list(principal: Principal, query: PageQuery & OfProject): Promise<Page<WebhookEndpoint>> {
     return listReachable(this.#options, webhookEndpoints, principal, query)
   }
 
-  /** Throws `not_found` alike for missing and foreign ids. */
+  /** Throws `not_found` for missing and foreign ids. */
   async get(principal: Principal, id: string): Promise<WebhookEndpoint> {
     return (await this.#stored(principal, id)).record
   }
 
   /**
-   * Changes what is given; another project moves it there. What was announced before stays on its way to it. While it is paused
-   * no attempt begins (one that is under way is finished), and events are announced and wait until it is resumed. Throws as `create` does.
+   * Changes the given fields. A new project moves the endpoint; pending deliveries are still sent to it. While paused, no attempt starts;
+   * events stay pending until the endpoint is resumed. An attempt in progress finishes. Throws the errors of `create`.
    */
   async update(
     principal: Principal,
@@ -107,7 +107,7 @@ export class Webhooks implements List<OfProject, WebhookEndpoint> {
     const { record: seen } = await this.#stored(principal, id)
     const given = changes.targetUrl === shownUrl(seen.targetUrl) ? undefined : changes.targetUrl
     const format = changes.format ?? seen.format
-    // header fields are for the receiver that they were given for: whoever may move the endpoint does not learn them
+    // drops header fields when the origin changes: a member who moves the endpoint must not learn them
     const kept = given !== undefined && isElsewhere(given, seen) ? {} : undefined
     const { targetUrl, headers = kept } =
       given === undefined
@@ -139,7 +139,7 @@ export class Webhooks implements List<OfProject, WebhookEndpoint> {
     })
   }
 
-  /** The next attempt is signed with the new secret, and a new key pair where the format has one, whatever it was announced under. */
+  /** Replaces the secret, and the key pair if the format has one. All later attempts use them, including attempts of earlier events. */
   async rotate(principal: Principal, id: string): Promise<EndpointWithSecret> {
     const secret = newWebhookSecret()
     const { secrets } = this.#options
@@ -155,18 +155,18 @@ export class Webhooks implements List<OfProject, WebhookEndpoint> {
     return { endpoint, secret }
   }
 
-  /** Nothing is sent to it any more; its deliveries go right after. Twice is the same as once. */
+  /** Deletes an endpoint; its deliveries are removed afterwards. Does nothing if it is missing. */
   async remove(principal: Principal, id: string): Promise<void> {
     const { writes, database } = this.#options
     await writes.runAudited(principal, 'webhook_endpoint.deleted', async (change) => {
       const stored = await database.get(webhookEndpoints, principal, id)
       if (!stored) return
       scheduleCleanup(change.remove(webhookEndpoints, principal.organizationId, stored), principal.organizationId, id)
-      if (stored.record.pausedAt !== undefined) change.schedule(resumedWork, id) // the dispatcher forgets it
+      if (stored.record.pausedAt !== undefined) change.schedule(resumedWork, id) // the dispatcher drops its queue
     })
   }
 
-  /** The certificate of this file name, in PEM, for everyone. Throws `not_found`. */
+  /** Returns the certificate with this file name, in PEM, without authentication. Throws `not_found`. */
   async certificate(file: string): Promise<string> {
     const id = certificateIdOf(file)
     const found = id === undefined ? undefined : await this.#options.database.lookup(webhookEndpoints, 'certificate', [id])
@@ -174,14 +174,14 @@ export class Webhooks implements List<OfProject, WebhookEndpoint> {
     return found.record.signing.verifier
   }
 
-  /** What a confirmation of SNS is answered with. Throws `not_found` for one that was not asked for. */
+  /** Returns the response to an SNS confirmation. Throws `not_found` for an unknown topic or token. */
   confirmed(topic: string, token: string): string {
     const answer = confirmed(this.#options.secrets, topic, token)
     if (answer === undefined) throw new Refusal('not_found', 'No webhook endpoint has this topic.')
     return answer
   }
 
-  /** Where requests go and what they carry; undefined for header fields that stay as they are. */
+  /** Returns the checked target URL and header fields. `headers` is undefined if they do not change. */
   async #target(
     { targetUrl: given, format = 'native', headers }: Pick<WebhookRequest, 'targetUrl'> & Partial<Given>,
     before: WebhookRequest['headers'],
@@ -208,11 +208,14 @@ const distinct = <T>(values: readonly T[]): readonly T[] => [...new Set(values)]
 
 const isElsewhere = (given: string, { targetUrl }: WebhookEndpoint): boolean => URL.parse(given)?.origin !== new URL(targetUrl).origin
 
-/** Those that are given, in place of all from before. */
+/** Returns the given header fields, which replace all earlier fields. */
 const withHeaders = (headers: WebhookRequest['headers'] | undefined, id: string, secrets: SecretBox): Pick<WebhookEndpoint, 'headers'> =>
   headers === undefined ? {} : { headers: sealedHeaders(headers, id, secrets) }
 
-/** The endpoint in the format, with a key pair where that has one. Throws `conflict` when another change came between. */
+/**
+ * Returns the endpoint with the format, and with a key pair if the format needs one. Throws `conflict` after a concurrent change of the
+ * format.
+ */
 function inFormat(
   { format: _format, signing: before, ...record }: WebhookEndpoint,
   format: WebhookFormat | undefined,

@@ -1,15 +1,15 @@
-/** Adds a delivery to a write: the record, and the row by which its first attempt is found, at once. */
+/** Adds a delivery to a write: the record, and a due row for an immediate first attempt. */
 import { randomUUID } from 'node:crypto'
 import type { Change } from '#store/change.ts'
 import type { Database } from '#store/database.ts'
 import { addDue, webhookDeliveries, type WebhookDelivery } from '../delivery.ts'
 
 export type NewDelivery = Pick<WebhookDelivery, 'eventId' | 'eventType' | 'endpointId' | 'projectId' | 'traceId' | 'body'> & {
-  /** When it is announced, in milliseconds since 1970. */
+  /** Time of the announcement, in milliseconds since the epoch. */
   readonly at: number
 }
 
-/** Returns its id. */
+/** Adds the delivery. Returns its id. */
 export function addDelivery(database: Database, change: Change, organizationId: string, { at, ...delivery }: NewDelivery): string {
   const id = database.newId('wha', at)
   change.insertUnchecked(webhookDeliveries, organizationId, {

@@ -1,4 +1,4 @@
-/** Announces events to webhook endpoints, as rows of the write that makes them happen (transactional outbox). */
+/** Announces events to webhook endpoints, as rows of the write that causes them (transactional outbox). */
 import type { Change } from '#store/change.ts'
 import type { Database } from '#store/database.ts'
 import type { Trace } from '../../trace/trace.ts'
@@ -8,9 +8,9 @@ import { says } from '../formats/formats.ts'
 import { eventBody, type WebhookEvent } from './event-body.ts'
 
 /**
- * Adds a delivery for each endpoint of the trace's project that wants the event; without any, it does nothing. `endpoints` are those of the
- * organization's cached settings (`Policy.webhooks`). Call it once for each change of a recipient's fate, in the write that makes it;
- * when that write is tried again, begin with a new change. Returns the id of the event, or undefined when no endpoint wants it.
+ * Adds a delivery for each endpoint of the trace's project that receives the event. `endpoints` is the organization's cached
+ * `Policy.webhooks`. Call it once per change of a recipient's state, in the write of that change; use a new change when that write is
+ * retried. Returns the id of the event, or undefined if no endpoint receives it.
  */
 export function announce(database: Database, change: Change, endpoints: WebhookEndpoints, event: WebhookEvent): string | undefined {
   const { organizationId, type, trace, at } = event
@@ -28,8 +28,8 @@ export function announce(database: Database, change: Change, endpoints: WebhookE
 }
 
 /**
- * Announces `failed` for each recipient that the message was given up for between the two states of its trace. `because` is the reason
- * for those whom no server answered for.
+ * Announces `failed` for each recipient that failed between the two states of the trace. `because` is the reason for recipients without a
+ * server reply.
  */
 export function announceFailures(
   database: Database,
@@ -48,7 +48,7 @@ export function announceFailures(
     readonly after: Trace
     readonly at: number
     readonly because?: string | undefined
-    /** Those of the recipients that a server refused for good. */
+    /** Bounces of recipients that a server refused permanently. */
     readonly bounces?: ReadonlyMap<string, WebhookEvent['bounce']> | undefined
   },
 ): void {

@@ -1,4 +1,4 @@
-/** The body of a webhook delivery. This one schema writes it and describes it in the OpenAPI document. Spec "Events". */
+/** The body of a webhook delivery. One schema writes the body and describes it in the OpenAPI document. Spec "Events". */
 import * as z from 'zod'
 import { traceStatuses } from '../../trace/states.ts'
 import type { Trace } from '../../trace/trace.ts'
@@ -74,19 +74,19 @@ export const webhookEventShape = z
 type Wire = z.input<typeof webhookEventShape>
 export type EventWire = z.output<typeof webhookEventShape>
 
-/** One change of the fate of one recipient. */
+/** A state change of one recipient. */
 export interface WebhookEvent {
   readonly organizationId: string
   readonly type: WebhookEventType
-  /** The trace as the same write leaves it. */
+  /** The trace after the write of the event. */
   readonly trace: Pick<Trace, 'id' | 'projectId' | 'messageId' | 'destinationId' | 'recipients' | 'tags' | 'metadata'>
-  /** As the trace has it. */
+  /** Recipient address as in the trace. */
   readonly recipient: string
-  /** One sentence. */
+  /** The reason, in one sentence. */
   readonly reason: string | null
-  /** When the service learnt of it, in milliseconds since 1970. */
+  /** Time when the service received the information, in milliseconds since the epoch. */
   readonly at: number
-  /** When it happened by the teller's clock; null when it does not say. */
+  /** Time of the event by the reporter's clock, in milliseconds since the epoch; null if the report has no time. */
   readonly occurredAt?: number | null | undefined
   readonly bounce?:
     | {
@@ -98,7 +98,7 @@ export interface WebhookEvent {
         readonly remoteMta: string | null
       }
     | undefined
-  /** The event that it corrects. */
+  /** Id of the earlier event that this event corrects. */
   readonly corrects?: string | undefined
   readonly complaint?: { readonly feedbackType: string | null } | undefined
   readonly suppression?: { readonly id: string; readonly reason: string | null; readonly expiresAt: number | null } | undefined
@@ -106,7 +106,7 @@ export interface WebhookEvent {
 
 const time = (ms: number): string => new Date(ms).toISOString()
 
-/** The exact text that is sent, at every attempt, and signed. */
+/** Returns the exact text that is sent and signed in every attempt. */
 export function eventBody(id: string, event: WebhookEvent, isTest = false): string {
   const { type, trace, at, occurredAt } = event
   const recipient = trace.recipients.find(({ address }) => address === event.recipient)
@@ -137,7 +137,7 @@ export function eventBody(id: string, event: WebhookEvent, isTest = false): stri
   return JSON.stringify(wire)
 }
 
-/** What only some types of event have. */
+/** Returns the fields that only some event types have. */
 function particulars({ bounce, complaint, suppression }: WebhookEvent): Pick<Wire['data'], 'bounce' | 'complaint' | 'suppression'> {
   return {
     bounce: bounce

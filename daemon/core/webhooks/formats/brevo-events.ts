@@ -1,9 +1,9 @@
-/** Events as Brevo sends them for transactional mail: one flat object, without a signature of their own. */
+/** Events in the format of Brevo's transactional webhooks: one flat object without a signature in its format. */
 import { failureOf, messageEvents, numberOf, seconds, wrappedId, type Format, type FormatEvent } from './format.ts'
 
 const bounces = { hard: 'hard_bounce', soft: 'soft_bounce', block: 'blocked' } as const
 
-/** Also the name of metadata under which a value is kept that is no object of texts. */
+/** Header with custom data. Also the metadata name for a value that is not a JSON object of strings. */
 const customField = 'X-Mailin-custom'
 
 export const brevo: Format = {
@@ -23,7 +23,7 @@ export const brevo: Format = {
   },
 }
 
-/** What a request gave as it was; otherwise the metadata as JSON. */
+/** Returns the custom value of the request unchanged; otherwise the metadata as JSON. */
 function customOf(metadata: FormatEvent['data']['metadata']): Readonly<Record<string, string>> {
   const custom = metadata[customField] ?? (Object.keys(metadata).length > 0 ? JSON.stringify(metadata) : undefined)
   return custom === undefined ? {} : { [customField]: custom }

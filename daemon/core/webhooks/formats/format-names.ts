@@ -1,11 +1,11 @@
-/** The formats of webhook events: our own, and those of services that programs move from. */
+/** Names of the webhook event formats: the native format, and the formats of other services. */
 export const webhookFormats = [
   ...(['native', 'resend', 'sendgrid', 'postmark', 'mailgun'] as const),
   ...(['brevo', 'mailersend', 'sparkpost', 'mailjet', 'ses'] as const),
 ] as const
 export type WebhookFormat = (typeof webhookFormats)[number]
 
-/** The key pair that a format signs with, one of each endpoint's own; the others have the secret alone, or nothing. */
+/** Key type of the formats that sign with a key pair per endpoint. The other formats use only the secret, or no signature. */
 const keys: Readonly<Partial<Record<WebhookFormat, 'p256' | 'rsa'>>> = { sendgrid: 'p256', ses: 'rsa' }
 
 export const keyOf = (format: WebhookFormat | undefined): 'p256' | 'rsa' | undefined => keys[format ?? 'native']

@@ -1,50 +1,50 @@
-/** What a format is given and returns: it translates one event into the request that the other service would make. */
+/** Interface of a format: it translates one event into the request of another service. */
 import { createHash } from 'node:crypto'
 import type { DeliveryType } from '../delivery.ts'
 import type { EventWire } from '../events/event-body.ts'
 
-/** What formats repeat of a message and the stored event does not hold. */
+/** Facts about the message that formats repeat and the stored event does not contain. */
 export interface MessageFacts {
-  /** The address of From. */
+  /** Address in the From field. */
   readonly from: string
-  /** Of the envelope. */
+  /** Envelope sender. */
   readonly mailFrom: string
-  /** Decoded. */
+  /** Decoded subject. */
   readonly subject: string
-  /** When it was accepted, in milliseconds since 1970. */
+  /** Time of acceptance, in milliseconds since the epoch. */
   readonly acceptedAt: number
-  /** The id that the sending client got, where that is the id of another message of its request. */
+  /** The id returned to the sending client, if it is the id of another message of the same request. */
   readonly answeredId?: string | undefined
 }
 
 export interface FormatEvent {
   readonly id: string
-  /** A UUID, the same at every attempt. */
+  /** UUID, equal for every attempt. */
   readonly deliveryId: string
   readonly type: EventWire['type']
-  /** When it was announced and when it happened, in milliseconds since 1970. */
+  /** Times of the announcement and of the event, in milliseconds since the epoch. */
   readonly createdAt: number
   readonly occurredAt: number
   /** As in the native body. */
   readonly data: EventWire['data']
-  /** Empty values where the message is gone. */
+  /** Empty values if the message was removed. */
   readonly message: MessageFacts
 }
 
-/** What a request is made for and signed with. */
+/** Endpoint data for creating and signing a request. */
 export interface FormatEndpoint {
   readonly id: string
   readonly url: string
   readonly secret: string
-  /** PEM; there for the formats that `keyOf` names. */
+  /** PEM; only for the formats with a key type in `keyOf`. */
   readonly privateKey: string
-  /** The public address of this service. */
+  /** Public address of this service. */
   readonly baseUrl: string
-  /** Where receivers get the certificate, for formats that name it. */
+  /** URL of the certificate, for formats that name it. */
   readonly certificateUrl: string
-  /** The host name behind `@` in the message ids that clients of the service were given. */
+  /** Host name after `@` in message ids returned to clients. */
   readonly publicHost: string
-  /** When this attempt begins, in milliseconds since 1970. */
+  /** Start of this attempt, in milliseconds since the epoch. */
   readonly at: number
 }
 
@@ -56,26 +56,25 @@ export interface FormatRequest {
 export type Write = (event: FormatEvent, endpoint: FormatEndpoint) => FormatRequest
 
 export interface Format {
-  /** The events that it has words for. */
+  /** Event types that the format supports. */
   readonly says: ReadonlySet<DeliveryType>
-  /** Is given no other event. */
+  /** Called only for supported events. */
   readonly write: Write
 }
 
-/** Why a message did not arrive, in the same words for `bounced` and for `failed`. */
+/** The failure of a message, in one form for `bounced` and `failed`. */
 export interface Failure {
   readonly kind: 'hard' | 'soft' | 'block'
   readonly category: string
-  /** SMTP reply code, where a server replied. */
+  /** SMTP reply code, if a server replied. */
   readonly code: number | undefined
-  /** Enhanced status code. */
   readonly status: string | undefined
-  /** What the server said, otherwise our reason. */
+  /** The server's reply, otherwise our reason. */
   readonly text: string
   readonly server: string | undefined
 }
 
-/** A message that was given up without a bounce says nothing bad of the address: that is soft. */
+/** Returns the failure of an event. A message that failed without a bounce counts as soft, because the address may be valid. */
 export function failureOf({ data }: FormatEvent): Failure {
   const { bounce, reply, reason } = data
   return {
@@ -92,15 +91,15 @@ export const seconds = (ms: number): number => Math.floor(ms / 1000)
 export const isoTime = (ms: number): string => new Date(ms).toISOString()
 export const domainOf = (address: string): string => address.slice(address.lastIndexOf('@') + 1)
 
-/** The id that the sending client was given. */
+/** Returns the id returned to the sending client. */
 export const answeredId = ({ data, message }: FormatEvent): string => message.answeredId ?? data.trace_id
 
-/** Likewise, for services with ids in the form of a Message-ID. */
+/** Returns that id in the form of a Message-ID, for services that use this form. */
 export const wrappedId = (event: FormatEvent, { publicHost }: FormatEndpoint): string => `${answeredId(event)}@${publicHost}`
 
-/** A number that stands for an id, where a service has numbers: the same for the same id, below 2^48. */
+/** Returns a stable number for an id, below 2^48, for services with numeric ids. */
 export const numberOf = (id: string): number => createHash('sha256').update(id).digest().readUIntBE(0, 6)
 
-/** A format without words for suppressions that were added. */
+/** Event types of formats that have no event for suppressions. */
 export const messageEvents: ReadonlySet<DeliveryType> = new Set(['delivered', 'bounced', 'complained', 'failed'])
 export const allEvents: ReadonlySet<DeliveryType> = new Set([...messageEvents, 'auto_suppressed'])

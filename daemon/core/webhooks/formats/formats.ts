@@ -1,4 +1,4 @@
-/** The formats by name: one file each, and one line here. The native one is the stored event itself. */
+/** All formats by name, except the native format, which is the stored event. A new format adds one file and one entry here. */
 import type { DeliveryType } from '../delivery.ts'
 import { brevo } from './brevo-events.ts'
 import type { Format } from './format.ts'
@@ -16,12 +16,12 @@ export const formats: Readonly<Record<Exclude<WebhookFormat, 'native'>, Format>>
   ...{ resend, sendgrid, postmark, mailgun, brevo, mailersend, sparkpost, mailjet, ses },
 }
 
-/** Whether an endpoint of the format can be sent events of the type. */
+/** Whether the format supports events of the type. */
 export function says(format: WebhookFormat | undefined, type: DeliveryType): boolean {
   if (format === undefined || format === 'native') return type !== 'subscription_confirmation'
   return formats[format].says.has(type)
 }
 
-/** What is noted where it cannot. */
+/** Returns the error of a delivery whose event type is not supported. */
 export const unsaid = (format: WebhookFormat, type: DeliveryType): string =>
-  `The format ${format} has no event for ${type}, so nothing was sent; with another format of the endpoint it can be sent again.`
+  `The format ${format} has no event for ${type}, so nothing was sent. Set another format on the endpoint, then redeliver it.`

@@ -1,4 +1,4 @@
-/** Events as MailerSend sends them: an activity with its message, signed with an HMAC of the body in `Signature`. */
+/** Events in the format of MailerSend: an activity with its message, signed with an HMAC of the body in `Signature`. */
 import { createHmac } from 'node:crypto'
 import { answeredId, failureOf, isoTime, messageEvents, type Format, type FormatEndpoint, type FormatEvent } from './format.ts'
 

@@ -1,4 +1,4 @@
-/** Events as Mailgun sends them: `event-data`, and beside it a signature of a time and a token. */
+/** Events in the format of Mailgun: `event-data`, and a signature over a timestamp and a token. */
 import { createHmac, randomBytes } from 'node:crypto'
 import { domainOf, failureOf, messageEvents, seconds, wrappedId, type Format, type FormatEndpoint, type FormatEvent } from './format.ts'
 

@@ -1,7 +1,7 @@
-/** Events as Mailjet sends them in groups: a list of one, without a signature of their own. */
+/** Events in the format of Mailjet's grouped events: an array with one event, without a signature in its format. */
 import { failureOf, messageEvents, seconds, type Failure, type Format, type FormatEvent } from './format.ts'
 
-/** What an error is about, and its name, in their table. */
+/** Mailjet's `error_related_to` and `error` values by failure category. */
 const errors: Readonly<Record<string, readonly [string, string]>> = {
   recipient_unknown: ['recipient', 'user unknown'],
   recipient_syntax: ['recipient', 'user unknown'],

@@ -1,7 +1,7 @@
-/** Events as Postmark sends them: one record, told apart by `RecordType`, without a signature of their own. */
+/** Events in the format of Postmark: one record with a `RecordType`, without a signature in its format. */
 import { allEvents, failureOf, isoTime, numberOf, type Failure, type Format, type FormatEvent, type FormatEndpoint } from './format.ts'
 
-/** Their types of bounces with their codes. */
+/** Postmark's bounce types with their codes and names. */
 const types = {
   HardBounce: [1, 'Hard bounce'],
   DnsError: [256, 'DNS error'],

@@ -1,4 +1,4 @@
-/** Events as Resend sends them: `type` and `data`, signed as Svix does. */
+/** Events in the format of Resend: `type` and `data`, with a Svix signature. */
 import { allEvents, failureOf, isoTime, type Format, type FormatEvent } from './format.ts'
 import { standardSignature } from '../sending/signature.ts'
 

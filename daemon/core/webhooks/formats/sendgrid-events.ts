@@ -1,8 +1,8 @@
-/** Events as SendGrid sends them: a list, signed with ECDSA on P-256 over the time and the body. */
+/** Events in the format of SendGrid: an array, signed with ECDSA P-256 over the timestamp and the body. */
 import { sign } from 'node:crypto'
 import { answeredId, failureOf, messageEvents, seconds, type Format, type FormatEvent } from './format.ts'
 
-/** Names of their bounce classifications. */
+/** SendGrid's bounce classifications by failure category. */
 const classifications: Readonly<Record<string, string>> = {
   ...{ recipient_unknown: 'Invalid Address', recipient_syntax: 'Invalid Address', recipient_moved: 'Invalid Address' },
   ...{ recipient: 'Invalid Address', mailbox_disabled: 'Invalid Address', domain: 'Invalid Address' },
@@ -26,7 +26,7 @@ export const sendgrid: Format = {
   },
 }
 
-/** Custom arguments stand beside the fields of the event, which win. */
+/** Returns the event. Custom arguments are on the same level as event fields, which take precedence. */
 function said(event: FormatEvent): object {
   const { id, type, occurredAt, data } = event
   const common = {

@@ -1,4 +1,4 @@
-/** Events as Amazon SES publishes them over SNS: the record as text inside an SNS notification. */
+/** Events in the format of Amazon SES over SNS: the record is a string inside an SNS notification. */
 import { failureOf, isoTime, messageEvents, type Failure, type Format, type FormatEvent } from './format.ts'
 import { snsMessage } from './sns-message.ts'
 
@@ -7,7 +7,7 @@ const subTypes: Readonly<Record<string, string>> = {
   ...{ size: 'MessageTooLarge', content: 'ContentRejected' },
 }
 
-/** Those that a permanent bounce can have. */
+/** Subtypes that a permanent bounce can have. */
 const permanent = ['General', 'NoEmail']
 
 function bounceTypes({ kind, category }: Failure): { readonly bounceType: string; readonly bounceSubType: string } {
@@ -26,7 +26,9 @@ export const ses: Format = {
     ),
 }
 
-/** With the names of both of their ways: notifications of an identity (`notificationType`) and events of a configuration set. */
+/**
+ * Returns the record with both names that SES uses: `notificationType` for identity notifications and `eventType` for configuration sets.
+ */
 function said(event: FormatEvent): object {
   const { name, ...record } = recordOf(event)
   return { notificationType: name, eventType: name, mail: mailOf(event), ...record }

@@ -1,4 +1,4 @@
-/** Messages as Amazon SNS posts them: named fields in order of their names, signed with RSA and SHA-1 (version 1), as its topics do. */
+/** Messages in the format of Amazon SNS: fields sorted by name, signed with RSA and SHA-1 (signature version 1). */
 import { sign } from 'node:crypto'
 import { isoTime, type FormatEndpoint, type FormatRequest } from './format.ts'
 
@@ -6,10 +6,10 @@ type Content =
   | { readonly Type: 'Notification'; readonly Message: string; readonly Subject: string }
   | { readonly Type: 'SubscriptionConfirmation'; readonly Message: string; readonly SubscribeURL: string; readonly Token: string }
 
-/** Signed in this order, where they are there. */
+/** Signed fields, in this order; absent fields are skipped. */
 const signedFields = ['Message', 'MessageId', 'Subject', 'SubscribeURL', 'Timestamp', 'Token', 'TopicArn', 'Type']
 
-/** Stands where a topic of theirs would: receivers take it as a name. */
+/** Returns a topic name for the endpoint in the form of an SNS ARN. */
 export const topicOf = (endpointId: string): string => `arn:aws:sns:us-east-1:000000000000:${endpointId}`
 
 export function snsMessage(content: Content, deliveryId: string, endpoint: FormatEndpoint): FormatRequest {

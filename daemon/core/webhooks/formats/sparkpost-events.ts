@@ -1,7 +1,7 @@
-/** Events as SparkPost sends them: a batch of one, without a signature of their own. */
+/** Events in the format of SparkPost: a batch with one event, without a signature in its format. */
 import { answeredId, domainOf, failureOf, isoTime, messageEvents, seconds, type Failure, type Format, type FormatEvent } from './format.ts'
 
-/** Their bounce classes by our categories; the others go by what kind of bounce it was. */
+/** SparkPost's bounce classes by failure category. Other categories use the class of their bounce kind. */
 const classes: Readonly<Record<string, string>> = {
   ...{ recipient_unknown: '10', recipient_syntax: '10', recipient_moved: '10', recipient: '10', mailbox_disabled: '10' },
   ...{ domain: '21', mailbox_full: '22', size: '23', expired: '24', reputation: '51', content: '52' },

@@ -1,6 +1,6 @@
 /**
- * The handshake of SNS: a receiver is asked to confirm at an address, and most do so by themselves. Here the confirmation is answered and
- * changes nothing: who made the endpoint has asked for its events.
+ * The SNS subscription handshake. The receiver gets a confirmation URL and usually requests it automatically. The confirmation changes
+ * nothing here, because the creation of the endpoint already is the subscription.
  */
 import * as z from 'zod'
 import type { Change } from '#store/change.ts'
@@ -14,11 +14,11 @@ import { snsMessage, topicOf } from './sns-message.ts'
 const type = 'subscription_confirmation'
 const stored = z.object({ type: z.literal(type), token: z.string() })
 
-/** Where confirmations are answered, below the public address of the service. */
+/** Path of confirmations below the public address of the service. */
 export const subscriptionPath = '/sns'
 export const certificatePath = (file: string): string => `${subscriptionPath}/${file}`
 
-/** The file is named as those of SNS are, which receivers look at. */
+/** Receivers check the file name, so it has the form of SNS certificate names. */
 const fileOf = (certificateId: string): string => `SimpleNotificationService-${certificateId}.pem`
 export const certificateIdOf = (file: string): string | undefined => /^SimpleNotificationService-([\da-f]{32})\.pem$/.exec(file)?.[1]
 
@@ -27,7 +27,7 @@ export const certificateUrl = (baseUrl: string, certificateId: string): string =
 const purpose = 'webhook-subscription.v1'
 const tokenOf = (secrets: SecretBox, topic: string): string => secrets.mac(purpose, Buffer.from(topic)).toString('hex')
 
-/** Adds the request to confirm to the write that makes the endpoint one of SNS, or moves it to another address. */
+/** Adds a confirmation request to the write that sets the SES format or changes the address of such an endpoint. */
 export function announceSubscription(
   database: Database,
   change: Change,
@@ -40,7 +40,7 @@ export function announceSubscription(
   addDelivery(database, change, organizationId, { eventId, eventType: type, endpointId, projectId, traceId: null, body, at })
 }
 
-/** How a stored body that asks for confirmation is sent; undefined for any other. */
+/** Returns a function that writes a stored confirmation request. Returns undefined for other bodies. */
 export function confirmationOf(body: string): ((deliveryId: string, endpoint: FormatEndpoint) => FormatRequest) | undefined {
   const parsed = stored.safeParse(JSON.parse(body))
   if (!parsed.success) return undefined
@@ -54,7 +54,7 @@ export function confirmationOf(body: string): ((deliveryId: string, endpoint: Fo
   }
 }
 
-/** What a confirmation is answered with, in the XML of SNS; undefined when we have not asked for it. */
+/** Returns the response to a confirmation, in the XML of SNS. Returns undefined for an unknown topic or token. */
 export function confirmed(secrets: SecretBox, topic: string, token: string): string | undefined {
   if (!/^arn:aws:sns:us-east-1:0{12}:whk_\w{1,60}$/.test(topic) || tokenOf(secrets, topic) !== token) return undefined
   const result = `<ConfirmSubscriptionResult><SubscriptionArn>${topic}:postern</SubscriptionArn></ConfirmSubscriptionResult>`

@@ -1,4 +1,4 @@
-/** One attempt in the format of its endpoint: the stored event, with what its message adds, as a request. */
+/** Writes the request of one attempt in the endpoint's format, from the stored event and facts of its message. */
 import type { EventWire } from '../events/event-body.ts'
 import type { FormatEndpoint, FormatRequest, MessageFacts } from './format.ts'
 import type { WebhookFormat } from './format-names.ts'
@@ -12,13 +12,13 @@ interface StoredDelivery {
   readonly message?: MessageFacts | undefined
 }
 
-/** Of a message whose trace is removed: no earlier time of it is known than that of the event. */
+/** Facts for a message whose trace was removed. The time of the event is its earliest known time. */
 const gone = (acceptedAt: number): MessageFacts => ({ from: '', mailFrom: '', subject: '', acceptedAt })
 
-/** Of what was stored before messages had them. */
+/** Defaults for events stored before messages had tags and metadata. */
 const unlabelled = { tags: [], metadata: {} }
 
-/** What may be sent is known before (`says`). */
+/** Requires a supported event type; see `says`. */
 export function written(format: Exclude<WebhookFormat, 'native'>, delivery: StoredDelivery, endpoint: FormatEndpoint): FormatRequest {
   const { deliveryId } = delivery
   const confirmation = confirmationOf(delivery.body)

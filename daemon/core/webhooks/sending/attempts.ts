@@ -1,4 +1,4 @@
-/** Carries out one attempt at a delivery: read, send, commit. A crash before the commit leaves it due, so it is sent again. */
+/** Makes one attempt of a delivery: reads, sends, commits. After a crash before the commit, the delivery is still due and is sent again. */
 import { Change } from '#store/change.ts'
 import type { Core } from '../../core.ts'
 import { count, countFor, projectNames } from '../../insights/count.ts'
@@ -26,13 +26,13 @@ export interface AttemptOptions extends Core {
   readonly sender: Pick<Sender, 'send'>
   /** Decodes a raw Subject value (RFC 2047). */
   readonly readSubject: (raw: string) => string
-  /** Is notified after each attempt; must not throw. */
+  /** Called after each attempt; must not throw. */
   readonly onAttempted?: ((attempted: WebhookAttempted) => void) | undefined
-  /** Of the nouns above; endpoints are known. */
+  /** Targets other than endpoints. */
   readonly targets?: readonly TargetSource[]
 }
 
-/** An attempt that ended, and the message that it is about; null for what is about none. */
+/** A finished attempt with its message; `traceId` is null if the event is not about a message. */
 export interface WebhookAttempted extends Pick<WebhookDelivery, 'traceId' | 'eventType' | 'nextAttemptAt'> {
   readonly ending: AttemptEnding
   readonly endpointId: string
@@ -40,7 +40,7 @@ export interface WebhookAttempted extends Pick<WebhookDelivery, 'traceId' | 'eve
   readonly sent: Sent
 }
 
-/** How an attempt went, for those who share connections out. */
+/** The result of an attempt, for scheduling. */
 export interface AttemptResult {
   readonly isGood: boolean
   readonly milliseconds: number
@@ -54,8 +54,8 @@ export class DeliveryAttempts {
   }
 
   /**
-   * Returns `paused` when the target is paused, and the delivery stays due; undefined when nothing was sent because it is not due any
-   * more, what it belongs to is gone, or we broke it off.
+   * Makes an attempt. Returns `paused`, and leaves the delivery due, if the target is paused. Returns undefined if nothing was sent: the
+   * delivery is no longer due, its target was deleted, or we aborted the request.
    */
   async run(row: DueRow, signal: AbortSignal): Promise<AttemptResult | 'paused' | undefined> {
     const { database, clock, sender, targets = [] } = this.#options
@@ -79,7 +79,7 @@ export class DeliveryAttempts {
     return bar === undefined ? { isGood: sent.error === null, milliseconds: sent.milliseconds } : undefined
   }
 
-  /** What formats say of the message, as its trace has it now. */
+  /** Adds the current facts of the message from its trace, for formats that need them. */
   async #withMessage(
     { organizationId }: DueRow,
     { endpoint }: DeliveryTarget,
@@ -94,7 +94,10 @@ export class DeliveryAttempts {
     return { ...delivery, message }
   }
 
-  /** Why nothing may be sent now; `gone` when the project of the message or of the target is deleted, whose rows go. */
+  /**
+   * Returns why nothing may be sent now. Returns `gone` if the project of the message or of the target was deleted; the delivery is then
+   * removed.
+   */
   async #barFor(organizationId: string, target: DeliveryTarget, delivery: WebhookDelivery): Promise<string | undefined> {
     const { organization, projects } = await this.#options.policies.of(organizationId)
     if (organization.deletedAt !== undefined) return 'The organization is deleted.'
@@ -132,17 +135,17 @@ export class DeliveryAttempts {
   }
 }
 
-/** A delivery that is parked has failed too. */
+/** Metric names by result; a parked delivery also counts as failed. */
 const countedAs = {
   succeeded: [projectNames.webhookSucceeded],
   failed: [projectNames.webhookFailed],
   parked: [projectNames.webhookFailed, projectNames.webhookParked],
 } as const satisfies Record<AttemptEnding, readonly string[]>
 
-/** An attempt is timed whatever the receiver answered, and also when it did not; where nothing was sent there is no time to tell. */
+/** Adds a duration for every request that was sent, with or without a response. */
 const namesOf = (ended: AttemptEnding, { body, milliseconds }: Sent): readonly string[] =>
   body === undefined ? countedAs[ended] : [...countedAs[ended], timingName('attempt', milliseconds)]
 
-/** By the attempt itself: during it somebody may have asked for the delivery again, which is `pending` then. */
+/** Uses the attempt's own result, because a redelivery request during it sets the delivery to `pending`. */
 const endingOf = (error: string | null, status: WebhookDelivery['status']): AttemptEnding =>
   error === null ? 'succeeded' : status === 'parked' ? 'parked' : 'failed'

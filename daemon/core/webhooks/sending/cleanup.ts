@@ -1,19 +1,19 @@
-/** Removes what is left of deleted endpoints and of old deliveries, in small writes that can stop anywhere. */
+/** Removes deliveries of deleted endpoints and old deliveries, in small writes. It can stop between any two writes. */
 import { Change } from '#store/change.ts'
 import type { Database } from '#store/database.ts'
 import { globalKey, indexPrefix } from '#store/record-kind.ts'
 import { unpack, within, type Element } from '#store/tuple.ts'
 import { removeDelivery, webhookDeliveries, type WebhookDelivery } from '../delivery.ts'
 
-/** What the removal works with. `stopping` is asked between two writes. */
+/** `stopping` is called between two writes. */
 interface CleanupWork {
   readonly database: Database
   readonly stopping: () => boolean
 }
 
-/** Rows in one write. */
+/** Maximum number of deliveries per write. */
 const batch = 100
-/** What changes at the same moment is tried again, so often. */
+/** Maximum number of consecutive conflicting writes. */
 const maxFruitless = 100
 
 const cleanupKey = (...rest: readonly Element[]): readonly Element[] => globalKey('webhook.leftovers', ...rest)
@@ -21,11 +21,11 @@ const cleanupKey = (...rest: readonly Element[]): readonly Element[] => globalKe
 /** See `Database.onWork`. */
 export const cleanupWork = 'webhook.leftovers'
 
-/** Says in the write that deletes an endpoint that its deliveries are to go. */
+/** Schedules the removal of an endpoint's deliveries in the write that deletes the endpoint. */
 export const scheduleCleanup = (change: Change, organizationId: string, endpointId: string): Change =>
   change.set(cleanupKey(organizationId, endpointId)).schedule(cleanupWork, endpointId)
 
-/** Removes the deliveries of all endpoints that were deleted. */
+/** Removes the deliveries of all deleted endpoints. */
 export async function cleanUp(work: CleanupWork): Promise<void> {
   for await (const { key } of work.database.kv.range(within(cleanupKey()))) {
     const [, , organizationId, endpointId] = unpack(key).map(String)
@@ -35,7 +35,7 @@ export async function cleanUp(work: CleanupWork): Promise<void> {
   }
 }
 
-/** Removes all deliveries to an endpoint, or of the messages of a project. False when it was stopped before the end. */
+/** Removes all deliveries of an endpoint, or of a project's messages. Returns false if it was stopped. */
 export async function removeDeliveries({ database, stopping }: CleanupWork, organizationId: string, place: string): Promise<boolean> {
   const all = within([...indexPrefix(webhookDeliveries.name, organizationId, 'listed'), place, ''])
   for (let fruitless = 0; !stopping();) {
@@ -49,10 +49,10 @@ export async function removeDeliveries({ database, stopping }: CleanupWork, orga
 }
 
 const dayMs = 86_400_000
-/** Days for which a delivery is kept after its last change, at most as long as the plan keeps traces. */
+/** Retention of deliveries in days after their last change, limited by the plan's trace retention. */
 const keptDays = { succeeded: 7, others: 30 }
 
-/** Removes what is old. */
+/** Removes deliveries after their retention. */
 export async function sweepDeliveries(
   { database, stopping }: CleanupWork,
   organizationId: string,
@@ -69,7 +69,7 @@ export async function sweepDeliveries(
       const options = { index: 'listed', values: ['', status], limit: batch, cursor, ascending: true, forWork: true } as const
       const { rows, nextCursor } = await database.list(webhookDeliveries, { organizationId }, options)
       const ids = rows.filter(({ record }) => isOld(record)).map(({ record }) => record.id)
-      if (ids.length > 0) await removeByIds(database, organizationId, ids, isOld) // what changes meanwhile is looked at in the next round
+      if (ids.length > 0) await removeByIds(database, organizationId, ids, isOld) // the next round removes deliveries that changed
       cursor = nextCursor
       const newest = rows.at(-1)
       if (cursor === undefined || (newest && newest.record.createdAt >= limitMs)) break
@@ -77,7 +77,7 @@ export async function sweepDeliveries(
   }
 }
 
-/** In one write; false when one of them changed at the same moment, and nothing went. */
+/** Removes deliveries in one write. Returns false, and removes nothing, after a concurrent change. */
 async function removeByIds(
   database: Database,
   organizationId: string,

@@ -1,4 +1,4 @@
-/** The outcome of the events sent to endpoints: lists, one with its attempts, and repetition. Spec "Other webhook endpoints". */
+/** Lists deliveries, returns a delivery with its attempts, and starts redeliveries. Spec "Other webhook endpoints". */
 import type { Page } from '#store/database.ts'
 import type { Stored } from '#store/record-kind.ts'
 import type { Core } from '../../core.ts'
@@ -21,19 +21,19 @@ import { findTarget, type TargetSource } from './target.ts'
 import { must, transact } from '../../writes/transact.ts'
 
 export interface DeliveriesOptions extends Core {
-  /** Of the nouns above; endpoints are known. */
+  /** Targets other than endpoints. */
   readonly targets?: readonly TargetSource[]
 }
 
-/** A delivery as it is shown. */
+/** A delivery in responses. */
 export interface DeliverySeen extends WebhookDelivery {
-  /** It waits for an attempt, and none is made, because the endpoint is paused. */
+  /** The delivery is pending, but its endpoint is paused. */
   readonly paused: boolean
 }
 
 export interface DeliveryWithAttempts {
   readonly delivery: DeliverySeen
-  /** The latest, in order. */
+  /** The latest attempts, in order. */
   readonly attempts: readonly LoggedAttempt[]
 }
 
@@ -42,11 +42,11 @@ export interface DeliveryFilter extends OfProject {
   readonly traceId?: string | undefined
   readonly status?: DeliveryStatus | undefined
   readonly eventType?: DeliveryType | undefined
-  /** Of the latest attempt. */
+  /** Status code of the latest attempt. */
   readonly statusCode?: number | undefined
 }
 
-/** Of a page that is narrowed by event or status code, which no index knows. */
+/** Maximum number of deliveries examined per page with a filter that has no index (event type, status code). */
 const maxLooks = 1000
 
 export class Deliveries implements List<DeliveryFilter, DeliverySeen> {
@@ -56,7 +56,10 @@ export class Deliveries implements List<DeliveryFilter, DeliverySeen> {
     this.#options = options
   }
 
-  /** Newest first. A page can be short although there is more: then it has a cursor. Throws `not_found` for what is out of reach. */
+  /**
+   * Lists deliveries, newest first. A page can be short and still have a cursor to more deliveries. Throws `not_found` for an endpoint or
+   * project outside the caller's reach.
+   */
   async list(principal: Principal, { traceId, ...asked }: PageQuery & DeliveryFilter): Promise<Page<DeliverySeen>> {
     const { endpointId, status, eventType, statusCode, ...query } = asked
     if (endpointId !== undefined) await this.#requireTarget(principal, endpointId)
@@ -78,7 +81,7 @@ export class Deliveries implements List<DeliveryFilter, DeliverySeen> {
     return { rows: await this.#seen(principal, rows), nextCursor }
   }
 
-  /** With the attempts that are kept. Throws `not_found` alike for missing and foreign ids. */
+  /** Returns a delivery with its stored attempts. Throws `not_found` for missing and foreign ids. */
   async get(principal: Principal, id: string): Promise<DeliveryWithAttempts> {
     const { record } = await this.#stored(principal, id)
     return {
@@ -87,7 +90,10 @@ export class Deliveries implements List<DeliveryFilter, DeliverySeen> {
     }
   }
 
-  /** Begins its schedule anew at once, whatever its status, under the same delivery id. A paused endpoint gets it when resumed. */
+  /**
+   * Restarts the schedule with an immediate attempt, regardless of the status and under the same delivery id. A paused endpoint gets the
+   * delivery after it is resumed.
+   */
   async redeliver(principal: Principal, id: string): Promise<DeliverySeen> {
     const { database, clock, audit } = this.#options
     const { organizationId } = principal
@@ -110,7 +116,7 @@ export class Deliveries implements List<DeliveryFilter, DeliverySeen> {
     return this.#seenOne(principal, next)
   }
 
-  /** Each target is looked up once, and only for deliveries that wait. */
+  /** Looks up each target once, and only for pending deliveries. */
   async #seen({ organizationId }: Principal, deliveries: readonly WebhookDelivery[]): Promise<DeliverySeen[]> {
     const { database, targets = [] } = this.#options
     const ids = new Set(deliveries.flatMap(({ endpointId, nextAttemptAt }) => (nextAttemptAt === null ? [] : [endpointId])))

@@ -1,6 +1,6 @@
 /**
- * Hands due deliveries to attempts: for each endpoint a few at a time, for each organization and in all up to a limit, endpoints in turn.
- * What is due stands in the store; after a crash it is found there.
+ * Starts attempts of due deliveries, round robin over endpoints. Limits concurrent attempts per endpoint, per organization and in total.
+ * Due rows are stored, so a restart finds them.
  */
 import { globalKey } from '#store/record-kind.ts'
 import { within } from '#store/tuple.ts'
@@ -13,20 +13,20 @@ import { cleanupWork, cleanUp } from './cleanup.ts'
 
 export interface DispatcherOptions extends Core {
   readonly attempts: Pick<DeliveryAttempts, 'run'>
-  /** Is notified of defects. */
+  /** Called with internal errors. */
   readonly onError: (error: unknown, id: string) => void
-  /** Deliveries at a time in all, and for one organization. */
+  /** Maximum concurrent deliveries, in total and per organization. */
   readonly maxActive?: number
   readonly maxActiveOfOne?: number
 }
 
 const maxStandardActive = 128
 const maxStandardActiveOfOne = 32
-/** Rows that are read at a time for one endpoint. */
+/** Maximum number of rows read at once per endpoint. */
 const maxRead = 64
-/** Timers run on the monotonic clock, due times on the wall clock, which can be set forward: so often it is looked at. */
+/** Maximum timer duration. Timers use the monotonic clock; due times use the wall clock, which can jump forward. */
 const maxAlarmMs = 2000
-/** After a defect in our own code an endpoint rests this long. */
+/** Pause of an endpoint after an internal error. */
 const defectPauseMs = 60_000
 
 export class Dispatcher {
@@ -34,9 +34,9 @@ export class Dispatcher {
   readonly #maxActive: number
   readonly #maxActiveOfOne: number
   readonly #queues = new Map<string, EndpointQueue>()
-  /** Lanes that may have something to send, in turn. */
+  /** Queues with deliveries that are ready, in round-robin order. */
   readonly #turns = new Set<EndpointQueue>()
-  /** By organization: what is under way, and lanes that wait for its share. */
+  /** By organization: attempts in progress, and queues that are waiting for the organization's limit. */
   readonly #active = new Map<string, number>()
   readonly #waiting = new Map<string, Set<EndpointQueue>>()
   readonly #abort = new AbortController()
@@ -53,12 +53,12 @@ export class Dispatcher {
     this.#maxActiveOfOne = options.maxActiveOfOne ?? maxStandardActiveOfOne
   }
 
-  /** Deliveries under way, for metrics. */
+  /** Attempts in progress, for metrics. */
   get active(): number {
     return this.#total
   }
 
-  /** Takes up what an earlier process left, and from now on whatever is announced. */
+  /** Starts with the stored due rows of an earlier process, and subscribes to announcements. */
   async start(): Promise<void> {
     const { database } = this.#options
     database.onWork(deliveryWork, (endpointIds) => {
@@ -72,7 +72,7 @@ export class Dispatcher {
     for (const endpointId of await this.#endpointsWithRows()) this.#look(this.#queue(endpointId))
   }
 
-  /** Begins no more; resolves when those under way have ended, which are broken off after the deadline. */
+  /** Stops the start of attempts. Resolves when all attempts in progress have ended; attempts are aborted after the deadline. */
   async stop(deadlineMs: number): Promise<void> {
     this.#stopping = true
     this.#alarm?.timer.cancel()
@@ -81,12 +81,12 @@ export class Dispatcher {
     deadline.cancel()
   }
 
-  /** Resolves when nothing is being read, sent or removed; what is due later waits. */
+  /** Resolves when no read, attempt or removal is in progress. Deliveries that are due later remain. */
   async idle(): Promise<void> {
     while (this.#inFlight.size > 0) await Promise.all(this.#inFlight)
   }
 
-  /** Every endpoint that has anything due now or later, by one seek each. */
+  /** Returns every endpoint with due rows, with one seek per endpoint. */
   async #endpointsWithRows(): Promise<string[]> {
     const found: string[] = []
     const all = within(globalKey('webhook.due'))
@@ -105,10 +105,10 @@ export class Dispatcher {
     return queue
   }
 
-  /** The store has something for the lane, or its time has come. */
+  /** Schedules a read of the queue after an announcement or at its due time. */
   #look(queue: EndpointQueue): void {
     queue.hasUnread = true
-    queue.nextDueMs = Infinity // until it is read
+    queue.nextDueMs = Infinity // until the read
     this.#settle(queue)
     this.#pump()
   }
@@ -119,7 +119,7 @@ export class Dispatcher {
     this.#look(queue)
   }
 
-  /** Puts the lane where it belongs now. What is due for an endpoint that is paused is not looked at: that would be again and again. */
+  /** Moves the queue to its current state. Skips a paused queue, which would otherwise be read repeatedly. */
   #settle(queue: EndpointQueue): void {
     if (queue.isPaused) return
     if (queue.ready.length > 0) this.#turns.add(queue)
@@ -147,7 +147,7 @@ export class Dispatcher {
     this.#pump()
   }
 
-  /** Begins as many as there is room for. */
+  /** Starts attempts up to the limits. */
   #pump(): void {
     for (const queue of this.#turns) {
       if (this.#stopping || this.#total >= this.#maxActive) return
@@ -157,11 +157,11 @@ export class Dispatcher {
       queue.inFlight.add(row.id)
       this.#count(queue.organizationId, 1)
       this.#later(this.#attempt(queue, row), row.id)
-      if (queue.ready.length > 0) this.#turns.add(queue) // behind the others
+      if (queue.ready.length > 0) this.#turns.add(queue) // at the end of the round
     }
   }
 
-  /** A lane that may not go now comes back when what keeps it has changed. */
+  /** Whether the queue may start an attempt. Otherwise, the end of its pause or of another attempt returns it to the round. */
   #mayGo(queue: EndpointQueue): boolean {
     const { clock } = this.#options
     const restMs = queue.restsUntilMs - clock.monotonic()
@@ -194,7 +194,7 @@ export class Dispatcher {
       const result = await attempts.run(row, this.#abort.signal)
       if (result === 'paused') {
         queue.isPaused = queue.resumed === resumed
-        queue.forget() // so that what was passed over comes first
+        queue.forget() // so that skipped deliveries are first again
       } else if (result?.isGood) queue.succeeded()
       else if (result) queue.failed(clock.monotonic(), result.milliseconds)
     } catch (error) {
@@ -202,12 +202,12 @@ export class Dispatcher {
       queue.restsUntilMs = clock.monotonic() + defectPauseMs
     }
     queue.inFlight.delete(row.id)
-    queue.hasUnread = true // it may be due again already
+    queue.hasUnread = true // the delivery may be due again
     this.#count(queue.organizationId, -1)
     const waiting = this.#waiting.get(queue.organizationId) ?? []
     this.#waiting.delete(queue.organizationId)
     this.#enter(waiting)
-    this.#settle(queue) // behind those that have waited
+    this.#settle(queue) // after the waiting queues
     this.#pump()
   }
 

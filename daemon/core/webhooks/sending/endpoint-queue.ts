@@ -1,31 +1,34 @@
-/** What one endpoint has to be sent now, how many at a time it gets, and how it has been taking them. */
+/** The in-memory queue of one endpoint: ready deliveries, concurrency limit and failure count. */
 import type { DueRow } from '../delivery.ts'
 
-/** So many at a time for an endpoint that answers well; a new one begins with fewer. */
+/** Maximum concurrent attempts of a healthy endpoint; a new queue starts with `widthAtFirst`. */
 const maxWidth = 10
 const widthAtFirst = 2
-/** After so many failures in a row an endpoint gets one at a time, and rests after each for this many times as long as it took. */
+/**
+ * An endpoint with this many consecutive failures gets one attempt at a time.
+ * After each failure it pauses for `restTimes` times the duration of the attempt.
+ */
 const maxFailures = 5
 const restTimes = 3
 
 export class EndpointQueue {
   readonly endpointId: string
   organizationId = ''
-  /** Due now, in order. */
+  /** Due deliveries, in order. */
   readonly ready: DueRow[] = []
-  /** Ids of deliveries that are being sent. */
+  /** Ids of deliveries with an attempt in progress. */
   readonly inFlight = new Set<string>()
-  /** The store may have more that is due. */
+  /** The store may have more due rows. */
   hasUnread = true
   isReading = false
-  /** When the next one that is not due yet is; in milliseconds since 1970. */
+  /** Due time of the next later delivery, in milliseconds since the epoch. */
   nextDueMs = Infinity
-  /** Until then nothing is sent; on the monotonic clock. */
+  /** End of the pause, on the monotonic clock. */
   restsUntilMs = 0
   isResting = false
-  /** The endpoint is paused: nothing is read or attempted until it is resumed. */
+  /** The endpoint is paused: nothing is read or sent until it is resumed. */
   isPaused = false
-  /** How often it was resumed: an attempt that saw it paused before that says nothing. */
+  /** Number of resumptions. A `paused` result from before the latest resumption is ignored. */
   resumed = 0
   #width = widthAtFirst
   #failures = 0
@@ -38,12 +41,14 @@ export class EndpointQueue {
     return this.inFlight.size < this.#width
   }
 
-  /** Nothing to do now or later. Its history is forgotten then: what is tried again is still due, so the rest was parked or is gone. */
+  /**
+   * Whether the queue has no work now or later. The failure count is then dropped: all retries ended, so deliveries were parked or removed.
+   */
   get isIdle(): boolean {
     return this.ready.length + this.inFlight.size === 0 && !this.hasUnread && !this.isReading && this.nextDueMs === Infinity
   }
 
-  /** Takes the head of the endpoint's rows in the store. `isWhole`: there are no more of them. */
+  /** Loads the first rows of the endpoint from the store. `isWhole` means that the store has no further rows. */
   load(rows: readonly DueRow[], isWhole: boolean, now: number): void {
     this.nextDueMs = Infinity
     for (const row of rows) {
@@ -57,7 +62,7 @@ export class EndpointQueue {
     if (!isWhole) this.hasUnread = true
   }
 
-  /** What was read is left to the store, and read again from its beginning when it is time. */
+  /** Drops the loaded rows, so that the next read starts again with the first row. */
   forget(): void {
     this.ready.length = 0
     this.hasUnread = true

@@ -1,4 +1,4 @@
-/** The body and the header fields of one attempt: in the format of the endpoint, signed now, with the fields that it was given. */
+/** Builds the body and the header fields of one attempt: endpoint format, signature of this attempt, and custom header fields. */
 import type { Core } from '../../core.ts'
 import type { DeliveryType } from '../delivery.ts'
 import { headersContext, signingContext } from '../endpoint.ts'
@@ -9,7 +9,7 @@ import { written } from '../formats/written.ts'
 import { signatureHeaders } from './signature.ts'
 import type { DeliveryTarget } from './target.ts'
 
-/** What is sent; some formats want to know more of the message than the event says. */
+/** The content to send. Some formats need facts of the message that the event does not contain. */
 export interface SentDelivery {
   readonly deliveryId: string
   readonly eventType: DeliveryType
@@ -28,7 +28,7 @@ interface DeliveryRequest {
   readonly headers: Readonly<Record<string, string>>
 }
 
-/** Undefined when a secret of it cannot be opened. */
+/** Builds the request. Returns undefined if a secret of the target cannot be decrypted. */
 export function requestOf(
   options: RequestOptions,
   target: Pick<DeliveryTarget, 'targetUrl' | 'sealedSecret' | 'secretContext' | 'endpoint'>,

@@ -1,21 +1,21 @@
-/** When a delivery is tried again, and when no more. Pure. Spec "Events" 5, "Webhook attempt status". */
+/** The retry schedule of deliveries. Pure. Spec "Events" 5, "Webhook attempt status". */
 import type { DeliveryStatus, WebhookDelivery } from '../delivery.ts'
 
 const minute = 60_000
 const hour = 60 * minute
 
-/** Waits after the first, second … failed attempt; after the one behind the last wait the delivery is parked. */
+/** Delays after each failed attempt; the delivery is parked when the attempt after the last delay fails. */
 export const retryDelaysMs: readonly number[] = [minute, 5 * minute, 25 * minute, 2 * hour, 12 * hour, 24 * hour]
 
-/** How an attempt ended: well, when there is no error. */
+/** Result of an attempt; `error` is null on success. */
 export interface AttemptEnd {
   readonly statusCode: number | null
   readonly error: string | null
-  /** No further attempt can end otherwise. */
+  /** A retry cannot succeed. */
   readonly isFinal?: true | undefined
 }
 
-/** The delivery after an attempt that ended now. */
+/** Returns the delivery after an attempt that ended now. */
 export function afterAttempt(delivery: WebhookDelivery, { statusCode, error, isFinal }: AttemptEnd, now: number): WebhookDelivery {
   const attemptCount = delivery.attemptCount + 1
   const delay = error === null || isFinal ? undefined : retryDelaysMs[attemptCount - delivery.begun.attempts - 1]
@@ -24,7 +24,7 @@ export function afterAttempt(delivery: WebhookDelivery, { statusCode, error, isF
   return { ...delivery, attemptCount, status, lastStatusCode: statusCode, lastError: error, nextAttemptAt, updatedAt: now }
 }
 
-/** The delivery after an attempt during which somebody asked for it again: that stands. */
+/** Returns the delivery after an attempt during which a redelivery was requested. The new schedule stays in force. */
 export const besideNewSchedule = (delivery: WebhookDelivery, { statusCode, error }: AttemptEnd, now: number): WebhookDelivery => ({
   ...delivery,
   attemptCount: delivery.attemptCount + 1,
@@ -34,7 +34,7 @@ export const besideNewSchedule = (delivery: WebhookDelivery, { statusCode, error
   updatedAt: now,
 })
 
-/** The delivery as it begins its schedule anew, due at once. */
+/** Returns the delivery with a restarted schedule, due immediately. */
 export const begunAgain = (delivery: WebhookDelivery, now: number): WebhookDelivery => ({
   ...delivery,
   status: 'pending',

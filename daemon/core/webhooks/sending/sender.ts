@@ -1,4 +1,4 @@
-/** Sends a delivery once and says what the receiver said. */
+/** Sends a delivery once and returns the receiver's response. */
 import type { Core } from '../../core.ts'
 import { jsonHeaders, type Post, type PostLimits, type PostOutcome } from '../../outbound/post.ts'
 import { says, unsaid } from '../formats/formats.ts'
@@ -7,29 +7,29 @@ import type { DeliveryTarget } from './target.ts'
 
 export interface SenderOptions extends Core {
   readonly post: Post
-  /** The public address of the service, which some formats name. */
+  /** Public address of the service, used by some formats. */
   readonly baseUrl: string
 }
 
-/** What was seen of an attempt. */
+/** The result of an attempt. */
 export interface Sent {
   readonly at: number
   readonly milliseconds: number
-  /** Status of the answer; null when there was none. */
+  /** Status of the response; null without a response. */
   readonly statusCode: number | null
-  /** What went wrong, in one sentence; null when the receiver took it, with any status from 200 to 299. */
+  /** The error in one sentence; null for a status from 200 to 299. */
   readonly error: string | null
-  /** The beginning of the answer's body, as text. */
+  /** Start of the response body, as text. */
   readonly answer: string | null
-  /** Of the address, with its port if that is not 443; absent where nothing was sent. */
+  /** Host of the target, with its port if that is not 443; absent if nothing was sent. */
   readonly host?: string
-  /** What the header `X-Service-Signature` said; not there where nothing was sent. */
+  /** Value of the header `X-Service-Signature`; absent if nothing was sent. */
   readonly signature?: string | undefined
-  /** Broken off by us: it says nothing of the receiver. */
+  /** We aborted the request, so the result does not reflect the receiver. */
   readonly isOurs: boolean
-  /** As it was sent, in the format of the endpoint; absent when nothing was. */
+  /** The sent body, in the endpoint's format; absent if nothing was sent. */
   readonly body?: string
-  /** No further attempt can end otherwise. */
+  /** A retry cannot succeed. */
   readonly isFinal?: true
 }
 
@@ -63,7 +63,7 @@ export class Sender {
   }
 }
 
-/** An attempt that needed no connection to fail. */
+/** Returns the result of an attempt that failed without a connection. */
 export const unsent = (at: number, error: string): Sent => ({ at, milliseconds: 0, statusCode: null, error, answer: null, isOurs: false })
 
 function toEnd(outcome: PostOutcome): Pick<Sent, 'statusCode' | 'error' | 'answer' | 'isOurs'> {
@@ -78,7 +78,7 @@ function complaintOf(status: number): string | null {
   return `The receiver returned status ${status}.`
 }
 
-/** What is no text becomes U+FFFD, and a character that was cut at the end goes. */
+/** Decodes the response as text. Invalid bytes become U+FFFD, and a character cut at the end is dropped. */
 const textOf = (bytes: Uint8Array): string =>
   new TextDecoder()
     .decode(bytes, { stream: true })

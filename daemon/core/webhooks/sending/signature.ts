@@ -1,6 +1,6 @@
 /**
- * How a delivery is signed, in two ways with one secret. Spec "Events" 3: HMAC-SHA-256 over the body, keyed by the whole secret as text.
- * Standard Webhooks: over id, time and body, keyed by the bytes behind `whsec_`; as the time is signed, old requests cannot be replayed.
+ * Signs a delivery with two schemes and one secret. Spec "Events" 3: HMAC-SHA-256 over the body; the key is the whole secret as text.
+ * Standard Webhooks: over id, time and body; the key is the decoded part after `whsec_`. The signed time prevents replays of old requests.
  */
 import { createHmac, randomBytes } from 'node:crypto'
 
@@ -10,14 +10,14 @@ const secretBytes = 32
 export const newWebhookSecret = (): string => prefix + randomBytes(secretBytes).toString('base64')
 
 export interface Signed {
-  /** UUID; the same at every attempt. */
+  /** UUID, equal for every attempt. */
   readonly deliveryId: string
-  /** When this attempt begins, in milliseconds since 1970. */
+  /** Start of this attempt, in milliseconds since the epoch. */
   readonly at: number
   readonly body: Uint8Array
 }
 
-/** The time in seconds, and the signature of Standard Webhooks. */
+/** Returns the time in seconds and the Standard Webhooks signature. */
 export function standardSignature(
   secret: string,
   { deliveryId, at, body }: Signed,

@@ -1,4 +1,4 @@
-/** Where deliveries go: an endpoint, or something of a noun above that has an address and a secret too. */
+/** Targets of deliveries: endpoints, inbound routes, forms and others with an address and a secret. */
 import type { Feature } from '#config/plans/features.ts'
 import type { Database, Visibility } from '#store/database.ts'
 import type { SealedSecret } from '../../access/secret-box.ts'
@@ -6,22 +6,22 @@ import { secretContext, webhookEndpoints, type WebhookEndpoint } from '../endpoi
 
 export interface DeliveryTarget {
   readonly projectId: string
-  /** As it is kept; see `openedUrl`. */
+  /** The stored URL; see `openedUrl`. */
   readonly targetUrl: string
   readonly sealedSecret: SealedSecret
   /** See `SecretBox.seal`. */
   readonly secretContext: string
-  /** Of event webhooks: its format, keys and header fields. */
+  /** The endpoint of an event webhook: format, keys and header fields. */
   readonly endpoint?: WebhookEndpoint
-  /** Nothing is attempted now; what is due waits until that changes. */
+  /** No attempt starts while true; due deliveries stay pending. */
   readonly isPaused?: boolean
-  /** While its flag is off, nothing is sent. */
+  /** Nothing is sent while this feature is off. */
   readonly feature: Feature
-  /** What is noted then: one sentence. */
+  /** Error of an attempt while the feature is off: one sentence. */
   readonly whileOff: string
 }
 
-/** Finds a target that can be reached; undefined when there is none of this id. */
+/** Finds a target within the reach; undefined if no target has the id. */
 export type TargetSource = (database: Database, reach: Visibility, id: string) => Promise<DeliveryTarget | undefined>
 
 const whileOff = 'Event webhooks are turned off for this organization.'
@@ -39,7 +39,7 @@ const endpointTarget: TargetSource = async (database, reach, id) => {
   }
 }
 
-/** The target in whichever noun has it. */
+/** Finds the target in the first source that has it. */
 export async function findTarget(
   sources: readonly TargetSource[],
   database: Database,
