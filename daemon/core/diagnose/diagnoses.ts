@@ -1,4 +1,4 @@
-/** Diagnoses for people and agents: why a message bounced, and why one did not arrive. They read what is stored and change nothing. */
+/** Diagnoses for people and agents: why a message bounced, and why a message did not arrive. Diagnoses change nothing. */
 import type { Principal } from '../access/principal/principal.ts'
 import { diagnoseBounce, type BounceRequest } from './bounce/bounce.ts'
 import type { BounceDiagnosis, MissingDiagnosis } from './search/diagnosis.ts'
@@ -12,12 +12,12 @@ export class Diagnoses {
     this.#options = options
   }
 
-  /** Undefined when no message that the principal reaches has the id. */
+  /** Returns undefined if no message within the principal's reach has the id. */
   bounce(principal: Principal, request: BounceRequest): Promise<BounceDiagnosis | undefined> {
     return diagnoseBounce(this.#options, principal, request)
   }
 
-  /** Throws `validation_failed` for what is no address or no time. */
+  /** Throws `validation_failed` for an invalid address or time window. */
   missing(principal: Principal, request: MissingRequest): Promise<MissingDiagnosis> {
     return diagnoseMissing(this.#options, principal, request)
   }

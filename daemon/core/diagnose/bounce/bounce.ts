@@ -1,4 +1,4 @@
-/** Why a message bounced: one refusal, with whose fault it is, what to change, and whether others got the same. */
+/** Diagnoses a bounce: the refusal, the party at fault, next actions, and other messages with the same refusal. */
 import type { RefusalCategory } from '#config/mail/status-codes.ts'
 import type { Core } from '../../core.ts'
 import type { Principal } from '../../access/principal/principal.ts'
@@ -24,13 +24,13 @@ export interface BounceOptions extends LookUpOptions, Core {
 }
 
 export interface BounceRequest {
-  /** Of the trace, of the message, or of the queue that the next host put it in. */
+  /** Trace id, Message-ID, or queue id of the next host. */
   readonly messageId: string
-  /** Which recipient of several; also where to search for an id that is not ours. */
+  /** Selects one of several recipients. A foreign id is searched only in messages to this recipient. */
   readonly recipient?: string | undefined
 }
 
-/** Undefined when no message that the principal reaches has this id. */
+/** Returns undefined if no message within the principal's reach has this id. */
 export async function diagnoseBounce(
   options: BounceOptions,
   principal: Principal,
@@ -75,13 +75,13 @@ export async function diagnoseBounce(
   }
 }
 
-/** The last report of a kind about a recipient; refusals while we sent are among them. */
+/** Returns the last report of a kind about a recipient, including refusals during our attempts. */
 const reportOf = ({ reports, trace }: TraceStory, { address }: TraceRecipient, kind: TraceReport['type']): TraceReport | undefined =>
   reports.findLast(
     ({ type, recipient }) => type === kind && (recipient === address || (recipient === null && trace.recipients.length === 1)),
   )
 
-/** A soft bounce on so many days of thirty is as good as a bad address. */
+/** Soft bounces on this many days within 30 recommend a suppression, as an invalid address does. */
 const softDaysMin = 3
 
 const factsOf = (seen: RefusalSeen | undefined, { status }: TraceRecipient) => ({
@@ -216,7 +216,7 @@ const retries: Readonly<Record<RefusalCategory, Retry>> = {
   undetermined: later,
 }
 
-/** Whether sending again can work, and when. */
+/** Returns whether another send can succeed, and when. */
 function retryOf(seen: RefusalSeen | undefined, trace: Trace): Retry {
   const due = dueAt(trace)
   if (due !== null) return { useful: true, when: `automatically at ${textOf(due)}` }

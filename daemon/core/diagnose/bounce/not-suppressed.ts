@@ -1,15 +1,15 @@
-/** Why a recipient who should be on the suppression list is not on it. Pure. */
+/** Explains why a recipient with a recommended suppression is not suppressed. Pure. */
 import type { TraceReport } from '../../trace/trace-report.ts'
 import type { BounceDiagnosis } from '../search/diagnosis.ts'
 
 export interface NotSuppressed extends Pick<BounceDiagnosis['suppress'], 'recommended' | 'done' | 'flag'> {
-  /** What speaks for it; undefined where no server refused this recipient by SMTP and no report came. */
+  /** The evidence; undefined without an SMTP refusal of this recipient and without a report. */
   readonly report: Pick<TraceReport, 'proof' | 'suppression' | 'maySuppress' | 'smtpCode'> | undefined
-  /** How many recipients the message has. */
+  /** Number of recipients of the message. */
   readonly recipients: number
 }
 
-/** One sentence; null where nothing is recommended, or where it is done. */
+/** Returns one sentence. Returns null if no suppression is recommended or the recipient is already suppressed. */
 export function whyNotSuppressed({ recommended, done, flag, report, recipients }: NotSuppressed): string | null {
   if (!recommended || done) return null
   if (report?.suppression) return 'The address was suppressed, and the suppression was removed since or has expired.'
@@ -18,7 +18,7 @@ export function whyNotSuppressed({ recommended, done, flag, report, recipients }
   return tooLittle(report, recipients) ?? 'The flag bounce_auto_suppress was off when the bounce was received.'
 }
 
-/** What the report does not prove. Reports from before `maySuppress` was kept count by their proof. */
+/** Returns what the report does not prove. Reports from before `maySuppress` existed are judged by their proof. */
 function tooLittle(
   { proof, maySuppress, smtpCode }: Pick<TraceReport, 'proof' | 'maySuppress' | 'smtpCode'>,
   recipients: number,

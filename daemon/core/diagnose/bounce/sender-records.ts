@@ -1,10 +1,10 @@
-/** Which DNS records of the sender a refusal is about. Pure. */
+/** Finds the DNS records of the sender that a refusal is about. Pure. */
 import { domainOf } from '../search/related-refusals.ts'
 import type { RefusalSeen } from '../search/refusal.ts'
 import type { SenderRecord } from '../search/look-ups.ts'
 import type { Trace, TraceRecipient } from '../../trace/trace.ts'
 
-/** By the code, or by the word in the reply; a refusal that names none of them may be about any. RFC 7372, RFC 7489. */
+/** Enhanced codes and words of each record type. A refusal that matches no type may be about any of them. RFC 7372, RFC 7489. */
 const signs = {
   SPF: { details: /^7\.(23|24|26|27|515)$/, word: /\bspf\b/i },
   DKIM: { details: /^7\.(2[0-2]|26|30|515)$/, word: /\bdkim\b/i },
@@ -29,6 +29,6 @@ export function recordsOf({ classification, reply }: RefusalSeen, trace: Trace, 
   })
 }
 
-/** What else there is to say of signatures. */
+/** Whether the message was not signed although the refusal is about authentication. */
 export const isUnsigned = (records: readonly SenderRecord[], { category }: RefusalSeen['classification'], { signedBy }: Trace): boolean =>
   category === 'authentication' && records.length > 0 && signedBy === undefined

@@ -1,4 +1,4 @@
-/** The outcome of one message for one recipient, as a hypothesis of why it did not arrive. Pure. */
+/** Explains the outcome of one message for one recipient, as a hypothesis. Pure. */
 import { keptEvents } from '../../trace/story/engagement.ts'
 import type { TimelineEntry } from '../../trace/story/timeline.ts'
 import type { TraceStory } from '../../trace/story/trace-reader.ts'
@@ -11,15 +11,15 @@ import { refusalOf, type RefusalSeen } from '../search/refusal.ts'
 import { domainOf } from '../search/related-refusals.ts'
 import { textOf } from '../search/time-window.ts'
 
-/** One message to the recipient, and what is known around it. */
+/** A message to the recipient and its circumstances. */
 export interface MessageSeen {
   readonly story: TraceStory
   readonly recipient: TraceRecipient
-  /** Why it rests now, where that is because of its destination. */
+  /** Why the destination delays the message; undefined if it does not. */
   readonly waiting: TimelineEntry | undefined
-  /** The entry against the recipient that is in force now, if the caller may read it. */
+  /** The suppression in force now, if the caller may read it. */
   readonly suppressionId: string | undefined
-  /** An entry is in force that the caller may not read. */
+  /** A suppression is in force that the caller may not read. */
   readonly isEntryOutside: boolean
 }
 
@@ -42,7 +42,7 @@ export const askForRemoval: NextAction = {
   text: 'If the recipient wants the mail and the address is correct, ask an administrator of the organization to remove the suppression, and send again.',
 }
 
-/** The entry against the recipient held it back. */
+/** The message was not sent because of a suppression. */
 const suppressed = ({ recipient: { address, suppression }, suppressionId, isEntryOutside }: MessageSeen): Fate => ({
   ...{ id: 'suppressed', verdict: 'suppressed', confidence: 0.97 },
   explanation: `It was not sent to ${address}, who is suppressed (${whySuppressed(suppression)}).`,
@@ -67,7 +67,7 @@ function whySuppressed(suppression: TraceRecipient['suppression']): string {
   return suppression.reason ? `${suppression.source}: ${suppression.reason}` : suppression.source
 }
 
-/** The recipient left the list of the message. */
+/** The message was not sent because the recipient left its list. */
 const unsubscribed = ({ story: { trace }, recipient: { address, suppression } }: MessageSeen): Fate => ({
   ...{ id: 'unsubscribed', verdict: 'suppressed', confidence: 0.97 },
   explanation: `It was not sent to ${address}, who unsubscribed from ${trace.list ? `the list ${trace.list.name}` : 'its list'}.`,
@@ -125,7 +125,7 @@ const capturedIds: Readonly<Record<string, string>> = {
   'captured.no_route': 'captured_no_route',
 }
 
-/** The one call that changes it. */
+/** Returns the action that ends the capture. */
 function releaseOf({ outcome, destinationId }: Trace): NextAction {
   if (outcome === 'captured.anonymous_project')
     return { text: 'Claim the project with an email address; it can then relay mail.', tool: 'account_claim' }

@@ -1,4 +1,4 @@
-/** What the parts of the search for a missing message share. */
+/** Options and facts shared by the parts of a missing-message diagnosis. */
 import type { Principal } from '../../access/principal/principal.ts'
 import type { Suppression } from '../../feedback/suppression/suppression.ts'
 import type { Policy } from '../../routing/policy/policy.ts'
@@ -9,7 +9,7 @@ import type { DomainFinding } from '../search/look-ups.ts'
 import type { RetainedWindow } from '../search/time-window.ts'
 
 export interface MissingOptions extends BounceOptions {
-  /** Why a queued message rests because of its destination, where it does. */
+  /** Returns why the destination delays a queued message, or undefined. */
   readonly waiting: (organizationId: string, trace: Trace) => Promise<TimelineEntry | undefined>
 }
 
@@ -19,9 +19,9 @@ export interface MissingContext {
   readonly policy: Policy
   readonly address: string
   readonly window: RetainedWindow
-  /** The entry against the recipient that is in force now, if the caller may read it. */
+  /** The suppression in force now, if the caller may read it. */
   readonly entry: Suppression | undefined
-  /** An entry is in force that the caller may not read. */
+  /** A suppression is in force that the caller may not read. */
   readonly isEntryOutside: boolean
   readonly domain: DomainFinding
   readonly nowMs: number

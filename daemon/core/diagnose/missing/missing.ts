@@ -1,4 +1,4 @@
-/** Why a message did not arrive: every explanation that what is stored allows, the most certain one first. */
+/** Diagnoses why a message did not arrive: all hypotheses from stored facts and DNS, most certain first. */
 import { trimInvisible } from '#config/mail/invisible.ts'
 import { pack } from '#store/tuple.ts'
 import type { Principal } from '../../access/principal/principal.ts'
@@ -24,13 +24,13 @@ export interface MissingRequest {
   readonly timeWindow?: string | undefined
 }
 
-/** So many messages to the recipient are explained, the latest first. */
+/** Maximum number of messages explained, latest first. */
 const maxExplained = 5
-/** Of messages before the latest one; it is the one that is asked about, most of the time. */
+/** Factor for the confidence of messages before the latest. Most questions are about the latest message. */
 const earlierFactor = 0.75
 const monthMs = 30 * 86_400_000
 
-/** Throws `validation_failed` for what is no address or no time. */
+/** Throws `validation_failed` for an invalid address or time window. */
 export async function diagnoseMissing(options: MissingOptions, principal: Principal, request: MissingRequest): Promise<MissingDiagnosis> {
   const { database, policies, clock } = options
   const nowMs = clock.now()
@@ -39,7 +39,7 @@ export async function diagnoseMissing(options: MissingOptions, principal: Princi
   const asked = readWindow(request.timeWindow, nowMs)
   if (typeof asked === 'string') throw invalid([{ path: 'time_window', message: asked }])
   const policy = await policies.of(principal.organizationId)
-  // a message of this very millisecond belongs to it
+  // includes messages of the current millisecond
   const window = await retainedWindow(database, policy.organization, { ...asked, to: asked.to === nowMs ? nowMs + 1 : asked.to }, nowMs)
   const { address } = mailbox
   const [messages, match, domain] = await Promise.all([
@@ -151,7 +151,7 @@ const nothingKept = (cut: string): Hypothesis => ({
   nextAction: { text: 'Choose a later time window.' },
 })
 
-/** What the store does not know. */
+/** Lists facts that cannot be checked. */
 function always({ principal, window, domain }: MissingContext): { what: string; why: string }[] {
   return [
     ...(window.cut === undefined || window.from >= window.to ? [] : [{ what: `Messages before ${textOf(window.from)}`, why: window.cut }]),

@@ -1,4 +1,4 @@
-/** Addresses that mail went to and that look like the one asked for: other plus tags, and typing mistakes. */
+/** Finds similar addresses of sent messages: other plus tags, and typing errors. */
 import { editDistance } from '#config/words/edit-distance.ts'
 import type { Database } from '#store/database.ts'
 import type { Principal } from '../../access/principal/principal.ts'
@@ -7,24 +7,27 @@ import type { Trace } from '../../trace/trace.ts'
 import { visitTraces } from '../search/trace-reads.ts'
 import type { Window } from '../search/time-window.ts'
 
-/** So many traces of the window are looked at, the latest first. */
+/** Maximum number of traces examined, latest first. */
 export const maxNearScan = 2000
 const maxFound = 5
 const maxMistakes = 2
-/** In a shorter address two changes make another address and no mistake. */
+/** Minimum length of both addresses for two errors. In shorter addresses, two changes make a different address. */
 const twoMistakesLengthMin = 12
-/** Nor is a short local part that differs: anna and hanna are two people. */
+/** Minimum length of differing local parts: `anna` and `hanna` are different people. */
 const localLengthMin = 4
 
 export interface NearMiss {
   readonly address: string
-  /** The latest message to it. */
+  /** The latest message to the address. */
   readonly trace: Trace
-  /** 0: only the plus tag differs. */
+  /** Number of typing errors; 0 if only the plus tag differs. */
   readonly mistakes: number
 }
 
-/** How near another address is to the wanted one; undefined when the same or far, as with mistakes in both halves. Both folded. */
+/**
+ * Returns the number of errors between two folded addresses. Returns undefined if they are equal, too different, or differ in both the
+ * local part and the domain.
+ */
 export function nearness(wanted: string, other: string): number | undefined {
   if (wanted === other) return undefined
   const [a, b] = [halvesOf(wanted), halvesOf(other)]
@@ -35,14 +38,14 @@ export function nearness(wanted: string, other: string): number | undefined {
   return a.domain === b.domain && !isShort ? editDistance(a.local, b.local, max) : undefined
 }
 
-/** Without the plus tag. */
+/** Splits an address; drops its plus tag. */
 function halvesOf(address: string): { readonly local: string; readonly domain: string } {
   const at = address.lastIndexOf('@')
   const tag = address.indexOf('+', 1)
   return { local: address.slice(0, tag > 0 && tag < at ? tag : at), domain: address.slice(at + 1) }
 }
 
-/** The nearest first; whether all traces of the window were looked at. */
+/** Returns the most similar addresses first. `isComplete` is false if the window has more traces than `maxNearScan`. */
 export async function findNearMisses(
   database: Database,
   principal: Principal,

@@ -1,4 +1,4 @@
-/** Explanations from around a message: what was not sent at all, and what may have become of mail that was taken. Pure. */
+/** Hypotheses beyond a single message: nothing sent, a suppression, a budget, the domain, or the spam folder. Pure. */
 import type { RecordCheck } from '../../domains/sending-domain.ts'
 import type { Project } from '../../tenancy/organization.ts'
 import type { TraceReport } from '../../trace/trace-report.ts'
@@ -10,7 +10,7 @@ import type { NearMiss } from './near-misses.ts'
 import { domainOf } from '../search/related-refusals.ts'
 import { textOf } from '../search/time-window.ts'
 
-/** No message to the recipient is there. */
+/** No message to the recipient exists in the window. */
 export function nothingSent({ address, window, principal }: MissingContext, isAlone: boolean, before: Trace | undefined): Hypothesis {
   const place = principal.bound ? 'by this project ' : ''
   const last = before ? ` The last message before that was accepted at ${textOf(before.createdAt)}.` : ''
@@ -51,7 +51,7 @@ export function fromNearMiss({ address }: MissingContext, { address: near, trace
   }
 }
 
-/** Nothing was sent, and nothing would be. */
+/** A suppression prevents any mail to the recipient. */
 export function fromSuppression({ entry, isEntryOutside }: MissingContext): Hypothesis[] {
   if (isEntryOutside)
     return [
@@ -90,7 +90,7 @@ export function fromBudget({ id, name, sendBudget }: Project, sends: number): Hy
   ]
 }
 
-/** The domain of the recipient takes no mail. */
+/** The recipient's domain does not accept mail. */
 export function fromDomain({ domain, address }: MissingContext, confidence: number): Hypothesis[] {
   if (domain.state !== 'null_mx' && domain.state !== 'no_server') return []
   return [
@@ -102,7 +102,7 @@ export function fromDomain({ domain, address }: MissingContext, confidence: numb
   ]
 }
 
-/** Why mail that was taken may have gone to the spam folder. */
+/** Reasons why an accepted message may be in the spam folder. */
 export function afterAcceptance(
   { policy, address }: MissingContext,
   latest: Trace | undefined,

@@ -1,4 +1,4 @@
-/** The shapes of answers: why a message bounced, and why one did not arrive. */
+/** Result types of the two diagnoses. */
 import type { RefusalCategory } from '#config/mail/status-codes.ts'
 import type { BounceClass } from '../../feedback/event.ts'
 import type { TraceStatus } from '../../trace/states.ts'
@@ -9,29 +9,29 @@ import type { Window } from './time-window.ts'
 export interface BounceDiagnosis {
   readonly traceId: string
   readonly recipient: string
-  /** Null while nothing is final. */
+  /** Null without a final refusal. */
   readonly bouncedAt: number | null
   readonly stage: BounceStage | null
-  /** Who reported it: `smtp` is our own attempt, all others are formats of reports. */
+  /** `smtp` for our own attempt; otherwise the format of the report. */
   readonly source: string | null
   readonly reply: RefusalReply | null
   readonly registry: { readonly name: string; readonly rfc: string | null } | null
   readonly category: RefusalCategory | 'complaint' | null
-  /** Null when the message has not bounced. */
+  /** Null if the message has not bounced. */
   readonly bounce: BounceClass | null
-  /** Whose fault it is, and why, in a few sentences. */
+  /** The party at fault and the reason, in a few sentences. */
   readonly plainReason: string
   readonly nextActions: readonly string[]
   readonly suppress: {
     readonly recommended: boolean
-    /** The recipient is on the suppression list now. */
+    /** The recipient is suppressed now. */
     readonly done: boolean
-    /** Bounces and complaints suppress by themselves in this organization. */
+    /** The feature `bounce_auto_suppress` of the organization is on. */
     readonly flag: boolean
-    /** Why it is recommended and not done, in one sentence; null otherwise. */
+    /** Why a recommended suppression does not exist, in one sentence; otherwise null. */
     readonly reason: string | null
   }
-  /** `useful`: sending again can work without any change. */
+  /** `useful`: another send can succeed without any change. */
   readonly retry: { readonly useful: boolean; readonly when: string | null }
   readonly provider: string | null
   readonly providerLink: string | null
@@ -53,14 +53,14 @@ export interface Evidence {
 
 export interface NextAction {
   readonly text: string
-  /** An agent tool that does it, and what it takes. */
+  /** Agent tool for the action, with its arguments. */
   readonly tool?: string | undefined
   readonly arguments?: Readonly<Record<string, string>> | undefined
 }
 
-/** A possible answer. The verdict of the most certain one is that of the diagnosis. */
+/** A possible explanation. The most certain hypothesis determines the verdict of the diagnosis. */
 export interface Hypothesis {
-  /** A stable name, such as `destination_resting`. */
+  /** Stable name, such as `destination_resting`. */
   readonly id: string
   readonly verdict: MissingVerdict
   /** From 0 to 1. */
@@ -75,18 +75,17 @@ export interface MissingDiagnosis {
   readonly window: Window
   readonly verdict: MissingVerdict
   readonly confidence: number
-  /** One sentence. */
   readonly summary: string
-  /** The most certain one first. */
+  /** Most certain first. */
   readonly hypotheses: readonly Hypothesis[]
-  /** The latest messages to the recipient. */
+  /** Latest messages to the recipient. */
   readonly traces: readonly {
     readonly traceId: string
     readonly status: TraceStatus
     readonly subject: string
     readonly createdAt: number
   }[]
-  /** What was looked at. */
+  /** Facts that were checked. */
   readonly checked: readonly string[]
   readonly notChecked: readonly { readonly what: string; readonly why: string }[]
 }

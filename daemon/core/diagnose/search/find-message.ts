@@ -1,4 +1,4 @@
-/** The message that somebody means by an id: of the trace, of the message itself, or of a queue at the next host. */
+/** Finds a message by any id: trace id, Message-ID, token, return path, or queue id of the next host. */
 import type { Database } from '#store/database.ts'
 import type { SecretBox } from '../../access/secret-box.ts'
 import type { Principal } from '../../access/principal/principal.ts'
@@ -8,16 +8,16 @@ import { traces, type Trace } from '../../trace/trace.ts'
 import { isQueueIdIn, queueIdForms } from './queue-id.ts'
 import { tracesTo, visitTraces } from './trace-reads.ts'
 
-/** So many of the latest messages are searched for an id that leads nowhere by itself. */
+/** Maximum number of messages searched for an id that does not contain the trace id, latest first. */
 export const maxSearch = 2000
 
 export interface MessageMatch {
   readonly trace: Trace
-  /** The recipient that the id stands for, where it stands for one. */
+  /** The recipient that the id identifies; otherwise the given recipient. */
   readonly recipient: string | undefined
 }
 
-/** Undefined when none that the principal reaches fits. With a recipient, all messages to it are searched, and no others. */
+/** Returns undefined if no message within the principal's reach matches. With a recipient, searches only messages to it. */
 export async function findMessage(
   { database, secrets }: { readonly database: Database; readonly secrets: SecretBox },
   principal: Principal,
@@ -35,7 +35,7 @@ export async function findMessage(
   return trace && { trace, recipient }
 }
 
-/** A trace id, the token of a relayed message, or a Message-ID of ours, which begins with the trace id. */
+/** Finds the trace of an id that contains its trace id: the trace id itself, a token, or a Message-ID of this service. */
 async function byItself(database: Database, secrets: SecretBox, principal: Principal, id: string): Promise<Trace | undefined> {
   const traceId =
     traceOfServiceRef(secrets, id.toLowerCase()) ?? /^[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}(?=@|$)/.exec(id.toLowerCase())?.[0]

@@ -1,4 +1,4 @@
-/** What DNS says now, within a short time; a look-up that fails is a finding and never fails the diagnosis. */
+/** DNS look-ups with a short timeout. A failed look-up is a finding and never fails the diagnosis. */
 import { isSpf } from '#config/mail/spf-record.ts'
 import type { Clock } from '../../clock.ts'
 import { isDmarc } from '../../domains/record-findings.ts'
@@ -11,14 +11,13 @@ export interface LookUpOptions {
   readonly records: RecordResolver
 }
 
-/** All look-ups of one diagnosis end within this time. */
+/** Timeout of each look-up, in milliseconds. Look-ups of one diagnosis run in parallel. */
 const deadlineMs = 3000
 const maxShown = 300
 
-/** Whether a domain takes mail. RFC 5321 §5.1, RFC 7505. */
+/** Whether a domain accepts mail. RFC 5321 §5.1, RFC 7505. */
 export interface DomainFinding {
   readonly state: 'takes_mail' | 'null_mx' | 'no_server' | 'unknown'
-  /** One sentence. */
   readonly detail: string
 }
 
@@ -39,15 +38,15 @@ async function mailServers({ resolver, records }: LookUpOptions, domain: string)
   return { state: 'no_server', detail: `${domain} has neither an MX record nor an address: it does not exist, or does not accept mail.` }
 }
 
-/** A record that belongs to the sender. */
+/** A DNS record of the sender. */
 export interface SenderRecord {
   readonly purpose: 'SPF' | 'DKIM' | 'DMARC' | 'MX'
   readonly domain: string
-  /** The name that it stands at. */
+  /** The owner name of the record. */
   readonly name: string
 }
 
-/** For each record a sentence with its present value. */
+/** Returns one sentence per record with its current value. */
 export async function presentValues(options: LookUpOptions, wanted: readonly SenderRecord[]): Promise<string[]> {
   return Promise.all(
     wanted.map(
@@ -82,7 +81,7 @@ function describeRecords(title: string, found: readonly string[]): string {
   return `${title} is now: ${value.length > maxShown ? `${value.slice(0, maxShown)}…` : value}`
 }
 
-/** Undefined when it is late or the look-up failed. */
+/** Returns undefined after the timeout or a failed look-up. */
 async function inTime<T>(clock: Clock, work: Promise<T>): Promise<T | undefined> {
   const late = Promise.withResolvers<undefined>()
   const timer = clock.after(deadlineMs, () => late.resolve(undefined))

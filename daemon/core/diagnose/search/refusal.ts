@@ -1,4 +1,4 @@
-/** The last word that refused a message to one recipient: of our own attempts, or of a report that came later. Pure. */
+/** Finds the last refusal of a message for one recipient, from our attempts or a later report. Pure. */
 import type { RefusalCategory } from '#config/mail/status-codes.ts'
 import { classify, type Classification } from '../../feedback/apply/classify.ts'
 import { foldEmail } from '../../feedback/suppression/suppression.ts'
@@ -13,26 +13,26 @@ export type BounceStage = (typeof bounceStages)[number]
 export interface RefusalReply {
   readonly code: number | null
   readonly enhanced: string | null
-  /** On one line where a report gave it. */
+  /** On one line if it comes from a report. */
   readonly text: string
 }
 
 export interface RefusalSeen {
   readonly at: number
-  /** `smtp`: our own attempt; else the format of the report. */
+  /** `smtp` for our own attempt; otherwise the format of the report. */
   readonly source: string
   readonly stage: BounceStage
-  /** False while it is tried again, and of an unverified report. */
+  /** False while the message is retried, and for an unverified report. */
   readonly isFinal: boolean
-  /** What happened in place of a reply, in one sentence: a connection that failed, for example. */
+  /** The error without a reply, in one sentence; for example a failed connection. */
   readonly trouble: string | undefined
   readonly reply: RefusalReply | null
   readonly classification: Classification
-  /** The report that gave it. */
+  /** The report with the refusal. */
   readonly report: TraceReport | undefined
 }
 
-/** Undefined when it was not refused. An unverified report counts only where there is nothing else. */
+/** Returns undefined if the message was not refused. Uses an unverified report only without other evidence. */
 export function refusalOf({ trace, attempts, reports }: TraceStory, recipient: TraceRecipient): RefusalSeen | undefined {
   const isAlone = trace.recipients.length === 1
   const isAbout = (report: TraceReport): boolean => report.recipient === recipient.address || (report.recipient === null && isAlone)
@@ -49,7 +49,7 @@ export function refusalOf({ trace, attempts, reports }: TraceStory, recipient: T
   return unverified && byReport(unverified, recipient.address)
 }
 
-/** The recipient that is most worth explaining: the one asked for, else the one that fared worst and latest. */
+/** Returns the requested recipient, or the recipient with the worst and latest outcome. */
 export function recipientOf({ trace, reports }: TraceStory, asked: string | undefined): TraceRecipient | undefined {
   const { recipients } = trace
   if (asked !== undefined) return recipients.find(({ address }) => foldEmail(address) === foldEmail(asked))
@@ -93,7 +93,7 @@ const verdictFor = ({ recipients = [] }: AttemptRecord, address: string): Recipi
 function byAttempt(attempt: AttemptRecord, { address, status }: TraceRecipient): RefusalSeen {
   const seen = verdictFor(attempt, address)
   const reply = seen?.reply
-  // the status of an answer over HTTP is no reply code
+  // an HTTP status is not an SMTP reply code
   const smtpCode = attempt.provider === undefined || attempt.provider === 'smtp' ? (reply?.code ?? null) : null
   const diagnostic = reply ? `${smtpCode ?? ''} ${reply.text.replaceAll(/\s+/g, ' ')}`.trim() : (attempt.error?.message ?? null)
   return {
@@ -118,7 +118,7 @@ function byAttempt(attempt: AttemptRecord, { address, status }: TraceRecipient):
   }
 }
 
-/** Without any reply, the trouble of the attempt is what is known, and the destination is where it lies. */
+/** Replaces the classification by the attempt's error if there is no reply; the fault is then in the destination. */
 function refined(seen: Classification, { error }: AttemptRecord, hasReply: boolean): Classification {
   if (hasReply || !error) return seen
   const isSetUp =
@@ -136,7 +136,7 @@ const stages: Readonly<Record<string, BounceStage>> = {
   ...{ mail: 'mail', rcpt: 'rcpt', data: 'data', body: 'data', final: 'data', answer: 'data' },
 }
 
-/** Where in the dialog it was: from the error, else from how far the dialog came. */
+/** Returns the stage of the SMTP dialog, from the error or from the measured phases. */
 function stageOf({ error, recipients = [], milliseconds = {}, provider }: AttemptRecord, seen: RecipientReport | undefined): BounceStage {
   if (error) return stages[error.phase] ?? 'connect'
   if (seen?.ofSender) return 'mail'

@@ -1,4 +1,4 @@
-/** Whether a refusal is one of many: how often the recipient, its domain and the reply itself came up lately. */
+/** Counts recent refusals of the same recipient, of its domain, and with the same reply. */
 import type { Database } from '#store/database.ts'
 import { indexPrefix } from '#store/record-kind.ts'
 import { pack, unpack } from '#store/tuple.ts'
@@ -10,7 +10,9 @@ import { tracesTo, visitTraces } from './trace-reads.ts'
 
 const dayMs = 86_400_000
 const recipientDays = 30
-/** So many messages to the recipient, of the last day, and reports of its domain are looked at, the latest first. */
+/**
+ * Maximum number of rows examined per search, latest first: messages to the recipient, messages of the last day, and reports of the domain.
+ */
 const maxToRecipient = 200
 const maxLastDay = 2000
 const maxReports = 500
@@ -20,11 +22,11 @@ export interface Related {
   readonly sameRecipient: number
   /** Other messages to its domain that failed in the last 24 hours. */
   readonly sameDomainLast24h: number
-  /** Other messages that got the same reply in the last 24 hours, to whomever. */
+  /** Other messages to any recipient that got the same reply in the last 24 hours. */
   readonly sameReplyLast24h: number
-  /** False when more was sent than is looked at, so that the counts may be too low. */
+  /** False if there are more messages than the maximum, so that the counts may be too low. */
   readonly isComplete: boolean
-  /** Days of the last 30 on which the recipient bounced softly. */
+  /** Number of days within the last 30 with a soft bounce of the recipient. */
   readonly softDays: number
 }
 
@@ -65,7 +67,7 @@ export async function relatedTo(
   }
 }
 
-/** Bounces and complaints of a domain since a time, the latest first. */
+/** Returns bounces and complaints of a domain since a time, latest first. */
 export async function domainReports(database: Database, principal: Principal, domain: string, since: number): Promise<TraceReport[]> {
   const prefix = [...indexPrefix(traceReports.name, principal.organizationId, 'trouble'), domain]
   const range = {
@@ -87,7 +89,7 @@ const isFailure = (status: TraceRecipient['status']): boolean => status === 'bou
 
 export const domainOf = (address: string): string => address.slice(address.lastIndexOf('@') + 1).toLowerCase()
 
-/** A reply without what differs from message to message: addresses, links, numbers and queue ids. */
+/** Returns a reply without the words that differ per message: addresses, links, numbers and queue ids. */
 export const fingerprint = (text: string): string =>
   text
     .slice(0, 500)

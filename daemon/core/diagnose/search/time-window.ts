@@ -1,4 +1,4 @@
-/** The time that a diagnosis looks at: as it is asked for, and as far back as traces are kept. */
+/** The time window of a diagnosis, limited to the retention of traces. */
 import type { Database } from '#store/database.ts'
 import { pack } from '#store/tuple.ts'
 import { billsOverage, limitsOf } from '../../plan/limits.ts'
@@ -6,7 +6,7 @@ import type { Organization } from '../../tenancy/organization.ts'
 import { storedTracesCounter } from '../../tenancy/counters.ts'
 import { walkTraces } from '../../trace/trace-walk.ts'
 
-/** Milliseconds since the epoch; `from` belongs to it, `to` does not. */
+/** Times in milliseconds since the epoch; `from` is inclusive, `to` is exclusive. */
 export interface Window {
   readonly from: number
   readonly to: number
@@ -16,7 +16,7 @@ const unitMs = { m: 60_000, h: 3_600_000, d: 86_400_000 } as const
 const dayMs = unitMs.d
 const form = 'must be a duration before now such as 90m, 24h or 7d, or an interval such as 2026-11-01T00:00:00Z/2026-11-02T00:00:00Z'
 
-/** Reads `24h`, `7d`, `90m`, or `from/to` in RFC 3339; a day without a text. Returns what is wrong otherwise. */
+/** Parses `24h`, `7d`, `90m`, or `from/to` in RFC 3339; defaults to `24h`. Returns the error text for an invalid window. */
 export function readWindow(text: string | undefined, nowMs: number): Window | string {
   const [, amount, unit] = /^(\d{1,4})([mhd])$/.exec(text ?? '24h') ?? []
   if (amount !== undefined)
@@ -33,12 +33,12 @@ function readTime(text: string): number | undefined {
   return Number.isNaN(ms) ? undefined : ms
 }
 
-/** A window, and why it is shorter than asked for. */
+/** A window, and the reason if it is shorter than requested. */
 export interface RetainedWindow extends Window {
   readonly cut: string | undefined
 }
 
-/** The part of the window whose traces are still kept. Empty, with `from` at `to`, when it is wholly before that. */
+/** Returns the part of the window with stored traces. The result is empty (`from` equals `to`) if the whole window is older. */
 export async function retainedWindow(
   database: Database,
   organization: Organization,

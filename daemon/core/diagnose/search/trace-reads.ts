@@ -1,11 +1,14 @@
-/** Bounded reads of traces for a diagnosis: the latest of a time, and those to one address. */
+/** Bounded reads of traces for a diagnosis: the latest traces of a window, and traces to one address. */
 import type { Database } from '#store/database.ts'
 import type { Principal } from '../../access/principal/principal.ts'
 import type { Trace } from '../../trace/trace.ts'
 import { walkTraces, type WalkedTraces } from '../../trace/trace-walk.ts'
 import type { Window } from './time-window.ts'
 
-/** Shows traces of the window that the principal reaches, newest first, until `visit` returns true. False when more than `max`. */
+/**
+ * Visits traces within the principal's reach, newest first, until `visit` returns true. Returns false if the window has more than `max`
+ * traces.
+ */
 export const visitTraces = (
   database: Database,
   principal: Principal,
@@ -14,14 +17,14 @@ export const visitTraces = (
   visit: (trace: Trace) => boolean | void,
 ): Promise<boolean> => walk(database, principal, {}, window, max, visit)
 
-/** Traces to one address in any case, the latest first. */
+/** Returns traces to one address, case-insensitive, latest first. */
 export async function tracesTo(database: Database, principal: Principal, to: string, window: Window, max: number): Promise<Trace[]> {
   const found: Trace[] = []
   await walk(database, principal, { to }, window, maxScan, (trace) => found.push(trace) >= max)
   return found
 }
 
-/** Of one address, so many rows are looked at, those of other projects too. */
+/** Maximum number of rows examined per address, including rows of other projects. */
 const maxScan = 1000
 
 async function walk(
