@@ -40,7 +40,7 @@ testWith('php', 'phpmailer')('PHPMailer sends by the guide of Joomla', async (t)
   await site.assertArrived(t, await send({ smtpport: Number(site.implicitTls), smtpsecure: encrypted }), 'Shop <shop@example.com>')
   const unencrypted = choices[await saidIn('joomla', /for port 2525 `(\w+)`/)]
   await beside.assertArrived(t, await send({ smtpsecure: unencrypted }, beside), 'Shop <shop@example.com>')
-  const wrongPassword = await saidIn('joomla', /\*\*([^*]*)\*\* means user name or password/)
+  const wrongPassword = await saidIn('joomla', /\*\*([^*]*)\*\* means that the user name or the password is wrong/)
   const wrongSender = await saidIn('joomla', /\*\*([^*]*)\*\* \(553 5\.7\.1\)/)
   await site.assertRefused(t, await send({ smtppass: 'wrong' }), new RegExp(wrongPassword))
   await site.assertRefused(t, await send({ mailfrom: 'shop@foreign.test' }), new RegExp(`${wrongSender}.*553`, 's'))
