@@ -1,4 +1,4 @@
-/** Tags and metadata of a message: the sender's own words about it, which recipients never see. */
+/** Tags and metadata of a message, set by the sender and never shown to recipients. */
 import { comparable } from '../trace/comparable.ts'
 import type { Trace } from '../trace/trace.ts'
 
@@ -8,14 +8,14 @@ export const labelLimits = {
   fields: 20,
   name: 64,
   value: 500,
-  /** Characters of all names and values together: they are read with every trace of a list. */
+  /** Total characters of all names and values, which every list of traces reads. */
   metadata: 4096,
 } as const
 
-/** Tags, none of them twice, and metadata, and in whose words it was sent; what is empty is left out. */
+/** Unique tags, metadata, and the vendor API format of the request. Empty fields are omitted. */
 export type Labels = Pick<Trace, 'tags' | 'metadata' | 'dialect'>
 
-/** Tags that differ in case alone are one; the first spelling stays. */
+/** Removes duplicate tags, ignoring case; keeps the first spelling. Returns undefined if nothing remains. */
 export function labelsOf(given: Labels): Labels | undefined {
   const tags = [...new Map((given.tags ?? []).toReversed().map((tag) => [comparable(tag), tag])).values()].toReversed()
   const { metadata = {}, dialect } = given

@@ -1,4 +1,4 @@
-/** What a door hands to the core when it submits a message, and what it gets back. */
+/** A submission to the core and its result. */
 import type { Change } from '#store/change.ts'
 import type { Stored } from '#store/record-kind.ts'
 import type { Element } from '#store/tuple.ts'
@@ -13,25 +13,27 @@ import type { Labels } from './labels.ts'
 import type { Door, Outcome, Trace } from '../trace/trace.ts'
 import type { TrackingWish } from '../tracking/message-tracking.ts'
 
-/** Facts about the content that the door or the composer knows; nothing here needs MIME parsing. */
+/** Facts about the content, known without MIME parsing. */
 export interface ContentFacts {
-  /** Lines that go before the content as submitted (our trace headers), each ended by CRLF. */
+  /** Lines added before the submitted content (our trace headers), each with CRLF. */
   readonly prefix: string
-  /** The raw Subject value, unfolded but not decoded; empty when there is none. */
+  /** Raw Subject value, unfolded but not decoded; empty if missing. */
   readonly subject: string
   readonly messageId: string
-  /** The addr-spec of the header From; empty when it cannot be read. */
+  /** The addr-spec of the header From; empty if invalid. */
   readonly headerFrom: string
   /** Every addr-spec in the header block, lower-cased. */
   readonly headerAddresses: readonly string[]
   readonly eightBit: boolean
-  /** Files are attached, or the message is one itself, as far as its header says. */
+  /** True if the header shows that the message has attachments or is a file. */
   readonly hasAttachment?: boolean | undefined
-  /** The client requested SMTPUTF8 (RFC 6531 §3.4). Octets over 127 in header fields alone require nothing of the next server. */
+  /**
+   * True if the client requested SMTPUTF8 (RFC 6531 §3.4). Octets over 127 only in header fields do not require it from the next server.
+   */
   readonly smtpUtf8?: boolean | undefined
 }
 
-/** A message that asks to be taken. Addresses have passed the strict grammar of `addresses.ts`. */
+/** A message to accept. Its addresses have passed the strict grammar of `addresses.ts`. */
 export interface Submission {
   readonly door: Door
   readonly principal: Principal
@@ -42,61 +44,61 @@ export interface Submission {
   readonly rcptTo: readonly string[]
   readonly facts: ContentFacts
   readonly draft: ContentDraft
-  /** The caller chose the destination (REST `destination_id`, SMTP credential). */
+  /** Destination that the caller chose (REST `destination_id`, SMTP credential). */
   readonly destinationId?: string | undefined
-  /** In place of a destination, by the same: the destination of this environment that takes mail now. */
+  /** Alternative to `destinationId`: the active destination of this environment. */
   readonly environment?: string | undefined
   readonly idempotencyKey?: string | undefined
-  /** A digest of the request; another request under the same idempotency key has another. */
+  /** Digest of the request, to detect a different request with the same idempotency key. */
   readonly orderDigest?: string | undefined
-  /** When the message is to leave, in milliseconds since the epoch; at once by default. */
+  /** Time to send, in milliseconds since the epoch; immediately by default. */
   readonly sendAt?: number | undefined
-  /** Files that the caller attached (REST), or that were seen in what SMTP brought where the plan has none. */
+  /** Number of attachments (REST). Over SMTP only counted if the plan excludes attachments. */
   readonly attachments?: number | undefined
-  /** Openings and clicks that the submitter wants to know of; none by default. */
+  /** Opens and clicks to track; none by default. */
   readonly tracking?: TrackingWish | undefined
-  /** What the content was rendered from (REST). */
+  /** Template that the content was rendered from (REST). */
   readonly template?: Trace['template']
-  /** By what the sender finds the trace again, and what it carries along. */
+  /** Tags and metadata of the sender. */
   readonly labels?: Labels | undefined
-  /** The message has a link by which its one recipient unsubscribes; who can follow it. */
+  /** Set if the message has an unsubscribe link for its single recipient: reach of the link. */
   readonly unsubscribeLink?: LinkScope | undefined
-  /** The list that the recipient would leave by it. */
+  /** List that the link unsubscribes from. */
   readonly list?: MailingList | undefined
-  /** Who submitted: id of the SMTP credential or API key. */
+  /** Id of the SMTP credential or API key. */
   readonly submittedBy: string
-  /** Each recipient is to get a return path of its own; `bounceDomain` in place of that of the service. */
+  /** Requests a separate return path for each recipient. `bounceDomain` overrides the domain of the service. */
   readonly verp?: { readonly bounceDomain: string | null } | undefined
-  /** A sliding-window limit of the submitter, in messages a minute. */
+  /** Sliding-window limit of the submitter, in messages per minute. */
   readonly ratePerMinute?: number | undefined
-  /** The sliding windows that a publishable key counts the message in. */
+  /** Sliding windows of a publishable key that count the message. */
   readonly windows?: readonly Window[] | undefined
-  /** It is captured, whatever the destination. */
+  /** Captures the message, regardless of the destination's mode. */
   readonly isTest?: boolean | undefined
-  /** A deliverability test of its destination, to an address of ours alone: a sandbox does not keep it; it is relayed or refused. */
+  /** Deliverability test of the destination, only to an address of this service. Relayed even by a sandbox destination, or refused. */
   readonly isProof?: boolean | undefined
-  /** Gets a notice when the message does not reach a recipient; no one by default. */
+  /** Address for a notice if the message does not reach a recipient; no notice by default. */
   readonly noticeTo?: string | undefined
-  /** The trace that this message, a notice to an author, is about. */
+  /** Id of the failed message's trace, if this message is a failure notice. */
   readonly noticeOf?: string | undefined
-  /** The captured message that it is released from; it is relayed or refused. */
+  /** Captured message that this message releases; relayed or refused. */
   readonly release?: Stored<Trace> | undefined
-  /** What the message uses up; when something has used it already, the message is refused. */
+  /** Key that the message consumes. If it was consumed before, the message is refused. */
   readonly once?: { readonly key: readonly Element[]; readonly expiresAt: number; readonly refusal: Refusal } | undefined
-  /** Adds to the write that takes the message what stands and falls with it. Throws what keeps the message from being taken. */
+  /** Adds to the write that accepts the message. May throw to refuse the message. */
   readonly stage?: ((change: Change, trace: Trace) => void | Promise<void>) | undefined
 }
 
-/** Why it reaches the sandbox alone; undefined where it goes its way. */
+/** Returns why the message only reaches the sandbox, or undefined. */
 export const sandboxCauseOf = ({ isTest, principal }: Pick<Submission, 'isTest' | 'principal'>): SandboxCause | undefined =>
   isTest ? 'test' : principal.agent?.sandboxOnly ? 'agent' : undefined
 
-/** What routing looks at in a submission. */
+/** Fields of a submission that routing reads. */
 export type Routable = Pick<Submission, 'door' | 'projectId' | 'mailFrom' | 'destinationId' | 'environment'> & {
   readonly facts: Pick<ContentFacts, 'headerFrom'>
 }
 
-/** What routing is asked about it. */
+/** Returns the question that routing answers for the submission. */
 export function questionOf({ projectId, facts, mailFrom, door, destinationId, environment }: Routable): RouteQuestion {
   const by = door === 'smtp' ? 'credential' : 'request'
   const from = facts.headerFrom || mailFrom
@@ -104,32 +106,32 @@ export function questionOf({ projectId, facts, mailFrom, door, destinationId, en
   return environment === undefined ? { projectId, from } : { projectId, from, asked: { by, environment } }
 }
 
-/** Content on its way in. Small content stays in memory until the commit; larger content is already on disk by then. */
+/** Content of a message that is being received. Small content stays in memory until the commit; larger content is already on disk. */
 export interface ContentDraft {
-  /** Octets written so far. */
+  /** Octets written until now. */
   readonly size: number
-  /** Takes the next octets; when it returns a promise, the caller must wait for it. The chunk must not be changed afterwards. */
+  /** Writes the next octets. If it returns a promise, the caller must await it. The chunk must not be modified afterwards. */
   write(chunk: Uint8Array): void | Promise<void>
-  /** Forgets the content. Safe to call at any time, also after `accept`. */
+  /** Deletes the content. May be called at any time, also after `accept`. */
   discard(): Promise<void>
 }
 
-/** Added where the outcome alone would mislead. */
+/** Set if the outcome alone would be misleading. */
 export type AcceptedStatus = 'queued' | 'suppressed' | 'awaiting_approval'
 
-/** The message is ours now: everything about it is on disk. */
+/** Result of an acceptance. Everything about the message is on disk. */
 export interface Acceptance {
   readonly traceId: string
   readonly outcome: Outcome
   /**
-   * `queued`: kept for the time that the caller asked for; `suppressed`: all recipients are, so that nothing will be sent;
-   * `awaiting_approval`: a person decides first.
+   * `queued`: scheduled for the requested time. `suppressed`: all recipients are suppressed, nothing will be sent. `awaiting_approval`: a
+   * person must approve the message first.
    */
   readonly status?: AcceptedStatus | undefined
-  /** True when an earlier submission with the same idempotency key was found; nothing new was stored. */
+  /** True if an earlier submission with the same idempotency key exists; nothing new was stored. */
   readonly repeated: boolean
-  /** True when that earlier submission asked for something else, which counts for both. */
+  /** True if the request of that earlier submission was different. Its result applies. */
   readonly differs?: boolean | undefined
-  /** True when no route led the message to a live destination that the project can use, so that it was captured. */
+  /** True if the message was captured because no route led to a live destination, although the project has one. */
   readonly isUnrouted?: boolean | undefined
 }

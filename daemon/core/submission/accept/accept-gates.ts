@@ -1,6 +1,6 @@
 /**
- * Every gate a send passes, on one screen: doors as columns, gates as rows in a fixed order. A gate throws a refusal,
- * or adds a bounded counter to the write, which then fails as a whole when the bound is met; so a refused send consumes nothing.
+ * All gates of a send in one table: entry points as columns, gates as rows in their order. A gate throws a refusal or adds a bounded
+ * counter to the write. The whole write fails if a bound is exceeded, so a refused send consumes nothing.
  */
 import type { Change } from '#store/change.ts'
 import { keyName, pack, type Element } from '#store/tuple.ts'
@@ -16,7 +16,7 @@ import { assertFits } from '../compose/message-size.ts'
 import { checkSendAt } from '../schedule/send-schedule.ts'
 import type { Submission } from '../submission.ts'
 
-/** What the gates look at: a submission, or a message that goes again. */
+/** Fields that the gates check, of a submission or of a replayed message. */
 export type Sendable = Pick<
   Submission,
   'principal' | 'rcptTo' | 'attachments' | 'unsubscribeLink' | 'sendAt' | 'submittedBy' | 'ratePerMinute' | 'windows'
@@ -25,7 +25,7 @@ export type Sendable = Pick<
   readonly draft: Pick<Submission['draft'], 'size'>
 }
 
-/** A send on its way through the gates. */
+/** A send with the settings and limits that the gates need. */
 export interface Candidate {
   readonly submission: Sendable
   readonly project: Project
@@ -34,11 +34,11 @@ export interface Candidate {
   readonly nowMs: number
   readonly maxRecipients: number
   readonly maxMessageBytes: number
-  /** Messages this submitter sent in the minute before this one, for the sliding window. */
+  /** Messages of this submitter in the previous minute, for the sliding window. */
   readonly previousMinute: number
 }
 
-/** The counters that may stop the write, by key, with the refusal that it then becomes. */
+/** Refusals by the key of the bounded counter that causes them. */
 export type Limits = Map<string, Refusal>
 
 type Pass = (candidate: Candidate, change: Change, limits: Limits) => void
@@ -66,13 +66,13 @@ const gates: readonly Gate[] = [
   gate(schedule,        [REST, MCP, KEY                            ]),
   gate(unsubscribeLink, [REST, MCP, KEY                            ]),
   gate(submitterRate,   [                      SMTP                ]),
-  gate(keyWindows,      [           KEY,                     NOTICE]), // after those of the page, which come before: see page-send.ts
+  gate(keyWindows,      [           KEY,                     NOTICE]), // publishable-send.ts checks the other gates of the key first
   gate(captureCap,      [REST, MCP, KEY, FORM, SMTP                ]),
   gate(planSends,       [REST, MCP, KEY, FORM, SMTP, REPLAY        ]),
   gate(sendBudget,      [REST, MCP, KEY, FORM, SMTP, REPLAY        ]), // last: a refused send consumes nothing
 ]
 
-/** Runs the door's gates. The returned limits explain a write that failed with reason `limit`. */
+/** Runs the gates of the message's entry point. The returned limits explain a write that failed with reason `limit`. */
 export function passGates(candidate: Candidate, change: Change): Limits {
   const limits: Limits = new Map()
   for (const { doors, pass } of gates) if (doors.includes(candidate.submission.door)) pass(candidate, change, limits)
@@ -115,7 +115,7 @@ function schedule({ submission, organization, nowMs }: Candidate): void {
   if (submission.sendAt !== undefined) checkSendAt(submission.sendAt, organization, nowMs)
 }
 
-/** What recipients would get in vain must not go out; a capture may have it. RFC 8058 §3.1. */
+/** Requires a public https address of the service for unsubscribe links in relayed mail (RFC 8058 §3.1). Captures are exempt. */
 function unsubscribeLink({ submission, decision }: Candidate): void {
   if (submission.unsubscribeLink !== 'local' || decision.outcome !== 'relayed') return
   const message =
@@ -123,7 +123,7 @@ function unsubscribeLink({ submission, decision }: Candidate): void {
   throw invalid([{ path: 'list_unsubscribe', message }])
 }
 
-/** The two-bucket sliding window: what is left of the previous minute counts by its share. */
+/** Two-bucket sliding window: the previous minute counts in proportion to its overlap with the window. */
 function submitterRate({ submission, nowMs, previousMinute }: Candidate, change: Change, limits: Limits): void {
   const { ratePerMinute, submittedBy, principal } = submission
   if (ratePerMinute === undefined) return
@@ -136,7 +136,7 @@ function submitterRate({ submission, nowMs, previousMinute }: Candidate, change:
   change.expire(nowMs + 3 * 60_000, key)
 }
 
-/** Bounds what the windows of the key leave open; they were looked at before, and this settles what happens at the same moment. */
+/** Adds the windows of the key as bounded counters. They were checked before; this bounds concurrent sends. */
 function keyWindows({ submission }: Candidate, change: Change, limits: Limits): void {
   for (const window of submission.windows ?? []) {
     const { key, most, refusal, expiresAt } = window
@@ -155,7 +155,7 @@ function captureCap({ submission, organization, project, decision, nowMs }: Cand
   bounded(change, limits, key, cap, new Refusal('quota_exhausted_captures', message))
 }
 
-/** Spec "Limits" 1 and 2: a fixed plan refuses what goes beyond it; where the overage is billed, it is only counted. */
+/** Spec "Limits" 1 and 2: a fixed plan refuses sends beyond its limit. With billed overage they are only counted. */
 function planSends({ submission, organization, nowMs }: Candidate, change: Change, limits: Limits): void {
   const { plan } = organization
   const { sendsPerDay, overageBilled } = limitsOf(organization)
@@ -166,7 +166,7 @@ function planSends({ submission, organization, nowMs }: Candidate, change: Chang
   bounded(change, limits, key, sendsPerDay, new Refusal('quota_exhausted', message, { retryAfterSeconds: secondsToMidnight(nowMs) }))
 }
 
-/** Every send is counted, for `sends_today`; with a budget, only so many are taken. */
+/** Counts every send for `sends_today`, up to the project's budget if it has one. */
 function sendBudget({ submission, project, nowMs }: Candidate, change: Change, limits: Limits): void {
   const key = sendCounter(submission.principal.organizationId, project.id, dayOf(nowMs))
   if (project.sendBudget === null) return void change.add(key, 1)

@@ -1,4 +1,4 @@
-/** Takes responsibility for a message: read, decide, one durable write. Every door ends here. */
+/** Accepts a message: applies policy and limits, then commits content, trace and queue entry in one write. All entry points call this. */
 import { Change, decode, encode } from '#store/change.ts'
 import { enqueue, type QueueEntry } from '#store/queue.ts'
 import type { Stored } from '#store/record-kind.ts'
@@ -39,7 +39,7 @@ import { notRelayed, releasedFrom, stageRelease } from './release-mark.ts'
 import { noProject, Standing } from './standing.ts'
 import { decideVerp } from './verp.ts'
 
-/** Is notified of what was accepted, after it is durable, so that work can begin at once instead of from the store. */
+/** Notified after a message is durable, so that delivery can begin without reading the message from the store. */
 export interface AcceptanceListener {
   accepted(trace: Trace): void
   queued(entry: QueueEntry, content: readonly Uint8Array[] | undefined, trace: Stored<Trace>): void
@@ -53,7 +53,7 @@ export interface AcceptOptions extends Core {
   readonly lateCounts: Pick<LateCounts, 'count'>
   readonly maxRecipients: number
   readonly maxMessageBytes: number
-  /** Where return paths of VERP are, unless a credential names another domain; null when nothing is received. */
+  /** Default domain of VERP return paths; a credential can name another domain. Null when this service receives no mail. */
   readonly bounceDomain: string | null
 }
 
@@ -64,20 +64,20 @@ interface KnownKey {
   readonly outcome: Outcome
   readonly at: number
   readonly status: AcceptedStatus | undefined
-  /** Undefined where it is not known, and in entries of versions before it was kept. */
+  /** Undefined when the request has no digest, and in entries of versions that did not store it. */
   readonly digest: string | undefined
 }
 
-/** What an idempotency key is looked up by. */
+/** Fields that identify an idempotency key and its request. */
 type Keyed = Pick<Submission, 'principal' | 'projectId' | 'idempotencyKey' | 'orderDigest' | 'isTest'>
 
-/** The outcome. `follow` is there when it is new, and is called when nothing can undo it any more. */
+/** Result of an acceptance. `follow` is set for a new message and starts its delivery after the commit. */
 interface Accepted {
   readonly acceptance: Acceptance
   readonly follow?: () => void
 }
 
-/** Wakes the further life of a message that was written in this version. */
+/** Starts the delivery of a message after the commit that created this version. */
 type Follow = (content: readonly Uint8Array[] | undefined, version: bigint) => void
 
 export class Accept {
@@ -90,7 +90,7 @@ export class Accept {
     this.#standing = new Standing(options.database)
   }
 
-  /** Resolves when everything about the message is on disk. Throws a refusal, after which nothing of it is kept. */
+  /** Resolves when the whole message is on disk. Throws a refusal if nothing of the message was stored. */
   async accept(submission: Submission & { readonly draft: ContentDraftInStore }): Promise<Acceptance> {
     const end = this.begin()
     let accepted: Accepted
@@ -114,23 +114,23 @@ export class Accept {
     assertFits(size, this.#options.maxMessageBytes, attachments)
   }
 
-  /** Something else begins that writes what `settled` has to wait for; call what it answers when it has ended. */
+  /** Registers another write that `settled` waits for. The caller calls the returned function when the write has ended. */
   begin(): () => void {
     return this.#inFlight.begin()
   }
 
-  /** Resolves when every acceptance that is under way now has ended: what comes later sees the settings of now. */
+  /** Resolves when all acceptances in flight at the time of the call have finished. Later acceptances use the current settings. */
   async settled(): Promise<void> {
     await this.#inFlight.settled()
   }
 
-  /** What an earlier send with this idempotency key came to, if there was one within its 24 hours. */
+  /** Returns the result of an earlier send with this idempotency key within the last 24 hours. */
   async earlier(keyed: Keyed): Promise<Acceptance | undefined> {
     const known = await this.#seenKey(keyed, this.#options.clock.now())
     return known?.fresh && this.#withRoute(again(known.fresh, keyed).acceptance, keyed)
   }
 
-  /** Marks a message that was captured for want of a route although the project has a live destination. Web pages are not told. */
+  /** Marks a message that was captured for lack of a route although the project has a live destination. Not reported to web pages. */
   async #withRoute(acceptance: Acceptance, { principal, projectId, isTest }: Keyed): Promise<Acceptance> {
     if (acceptance.outcome !== 'captured.no_route' || principal.publishableToken !== undefined) return acceptance
     if (sandboxCauseOf({ isTest, principal })) return acceptance
@@ -139,7 +139,7 @@ export class Accept {
     return hasLive ? { ...acceptance, isUnrouted: true } : acceptance
   }
 
-  /** Throws the refusal of each gate but those that count, which look at what was accepted until then. Nothing is kept. */
+  /** Throws the refusal of the first gate that the message fails. Skips counters, which are only checked on commit. Writes nothing. */
   async check(submission: Submission): Promise<void> {
     const { policies, clock, maxRecipients, maxMessageBytes } = this.#options
     const policy = await policies.of(submission.principal.organizationId)
@@ -222,19 +222,19 @@ export class Accept {
     return again(winner.fresh, submission)
   }
 
-  /** Requests that are wrong are counted with the traces that they leave. */
+  /** Counts a refusal. Invalid requests are counted with their trace instead. */
   #countRefused({ principal, projectId, door }: Submission, error: unknown): void {
     if (!(error instanceof Refusal) || error.code === 'not_found' || (error.code === 'validation_failed' && door !== 'smtp')) return
     this.#options.lateCounts.count({ organizationId: principal.organizationId, projectId }, refusedLetter + error.code)
   }
 
-  /** The suppression list does not apply to a captured message, as it is not delivered. */
+  /** Suppresses recipients on the suppression list. Not called for captured messages, which are not delivered. */
   async #withoutSuppressed({ principal }: Submission, trace: Trace): Promise<Trace> {
     const hits = await suppressionsAgainst(this.#options.database, principal.organizationId, trace, trace.createdAt)
     return withoutSuppressed(trace, hits, trace.createdAt)
   }
 
-  /** A captured message, or one without recipients, needs none. */
+  /** Creates VERP return paths. A captured message and a message without recipients get no return path. */
   #withReturnPaths(change: Change, submission: Submission, { organization }: Policy, trace: Trace): Trace {
     const { secrets, bounceDomain } = this.#options
     const verp = trace.status === 'queued' && trace.outcome === 'relayed' ? decideVerp(submission, organization, bounceDomain) : undefined
@@ -242,7 +242,7 @@ export class Accept {
     return 'off' in verp ? { ...trace, verp } : giveReturnPaths(change, secrets, submission.principal.organizationId, trace, verp.domain)
   }
 
-  /** The rows from which the message's further life starts; the returned function wakes it after the commit. */
+  /** Adds the queue entry. Returns a function that notifies the listener after the commit. */
   #follow(change: Change, submission: Submission, trace: Trace): Follow {
     const { organizationId } = submission.principal
     const { listener } = this.#options
@@ -262,7 +262,7 @@ export class Accept {
     }
   }
 
-  /** The trace of what is captured at once is of the time of its capture, so that both have one order. */
+  /** Sets the creation time of a captured trace to its capture time, so that both sort in the same order. */
   #captured(change: Change, { principal, facts }: Submission, trace: Trace): Trace {
     if (trace.status !== 'captured') return trace
     const { database, clock } = this.#options
@@ -295,14 +295,14 @@ const again = ({ traceId, outcome, status, digest }: KnownKey, { orderDigest }: 
   },
 })
 
-/** None or one status. */
+/** Returns zero or one status. */
 function statusToTell({ status, sendAt }: Trace): AcceptedStatus[] {
   if (status === 'suppressed') return ['suppressed']
   if (status === 'pending') return ['awaiting_approval']
   return sendAt === undefined ? [] : ['queued']
 }
 
-/** Hashed, so that a key can hold anything and never crosses projects. */
+/** The key is hashed, so that it may contain any characters. It contains the project, so that projects do not share keys. */
 const idempotencyKey = ({ principal, projectId, idempotencyKey = '' }: Keyed): readonly Element[] => [
   principal.organizationId,
   'idempotency',
@@ -366,7 +366,7 @@ function traceOf(submission: Submission, route: Route, decision: Decision, conte
   }
 }
 
-/** The same mailbox in other letters of case counts once; the first spelling stays. */
+/** Removes duplicate mailboxes, ignoring case. Keeps the first spelling. */
 function distinct(addresses: readonly string[]): string[] {
   if (addresses.length === 1) return [...addresses]
   const byFolded = new Map<string, string>()

@@ -1,4 +1,4 @@
-/** The store's draft as the core uses it: what a door writes to, plus what `accept` needs to make it count. */
+/** The store's draft as the core uses it: entry points write the content, and `accept` commits it. */
 import type { Draft } from '#store/content.ts'
 import { newTraceId } from '#store/ids.ts'
 import type { FileScan } from './file-scan.ts'
@@ -7,8 +7,8 @@ import type { ContentDraft } from '../submission.ts'
 export type ContentDraftInStore = ContentDraft & Pick<Draft, 'seal' | 'inMemory' | 'read' | 'replace'>
 
 /**
- * A draft in the hands of a door. Once the door has submitted it, only the submission decides its fate: a door
- * that gives up meanwhile, because its client left, must not take the content away from a message that is being accepted.
+ * A draft that an entry point writes. After `submit`, `discard` has no effect, so that a client that disconnects cannot remove content that
+ * is being accepted.
  */
 export class DoorDraft implements ContentDraft {
   readonly traceId = newTraceId()
@@ -16,13 +16,13 @@ export class DoorDraft implements ContentDraft {
   readonly #scan: FileScan | undefined
   #submitted = false
 
-  /** `scan` looks for files on the way, where that matters. */
+  /** `scan` detects files while the content is written. */
   constructor(open: (traceId: string) => Draft, scan?: FileScan) {
     this.#draft = open(this.traceId)
     this.#scan = scan
   }
 
-  /** How many files were seen, as far as that matters: one stands for any number. */
+  /** 1 if the scan found files, else 0. The plan check needs no exact number. */
   get files(): number {
     return this.#scan?.hasFile ? 1 : 0
   }
@@ -40,7 +40,7 @@ export class DoorDraft implements ContentDraft {
     if (!this.#submitted) await this.#draft.discard()
   }
 
-  /** The draft itself, for the one submission. */
+  /** Hands the draft over to the submission. */
   submit(): Draft {
     this.#submitted = true
     return this.#draft

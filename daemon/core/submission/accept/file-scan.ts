@@ -1,40 +1,39 @@
 /**
- * Whether a message holds files, as it streams in: the fields of each MIME part (RFC 2045 §5, RFC 2183 §2) are looked at, a line
- * at a time, and nothing is decoded or kept. Bounded: so many boundaries, so many octets of a line and of a field. Parts whose
- * delimiter cannot be followed count as files, as no mail program writes such; what lies beyond the octets that are looked at
- * does not, so that a message can be built to hide a file.
+ * Detects files in a message while it is written. Reads the fields of each MIME part (RFC 2045 §5, RFC 2183 §2) line by line; decodes and
+ * stores nothing. The number of boundaries and the length of lines and fields are bounded. A part with an unreadable delimiter counts as a
+ * file, because no mail program writes such parts. Content beyond the bounds is ignored, so a crafted message can hide a file.
  */
 import { limitsOf } from '../../plan/limits.ts'
 
-/** Known boundaries; more nesting than that is not looked into. */
+/** Maximum number of known boundaries. Parts nested deeper are not scanned. */
 const maxBoundaries = 20
 const maxBoundaryOctets = 70
-/** Octets of a line, and of a field with its folded lines, that are looked at. */
+/** Maximum octets read of a line, and of a field including its folded lines. */
 const maxLineOctets = 1000
 const maxFieldOctets = 4096
 
 const lf = 0x0a
-/** Types that mail itself is made of. */
+/** Content types of the mail itself. */
 const ofMail = /^(?:text|multipart|message)\//
-/** Signatures over mail, which mail programs send as named attachments (RFC 3156 §5, RFC 8551 §3.5.3). */
+/** Signatures and encryption of mail, which mail programs send as named attachments (RFC 3156 §5, RFC 8551 §3.5.3). */
 const signature = /^application\/(?:pgp-signature|pgp-encrypted|(?:x-)?pkcs7-signature)$/
 const named = /;[ \t]*(?:file)?name\*?\d*\*?[ \t]*=/i
 const wanted = /^content-(?:type|disposition)[ \t]*:/i
 
 export class FileScan {
-  /** A part is a file: an attachment, named, or of a type that no text has. */
+  /** True once a part is an attachment, has a name or has a type that is not text. */
   hasFile = false
-  /** Of the part at hand. */
+  /** State of the current part. */
   #looksLikeFile = false
   #isSignature = false
   readonly #boundaries = new Set<string>()
-  /** Within the fields of the message or of a part. */
+  /** True within the header fields of the message or of a part. */
   #inFields = true
   #field = ''
-  /** The beginning of a line whose end did not come yet. */
+  /** Start of a line whose end has not arrived yet. */
   #rest = ''
 
-  /** Reads on; chunks may be cut anywhere. Lines end in CRLF. */
+  /** Reads the next chunk. Lines end in CRLF and may be split between chunks. */
   read(chunk: Uint8Array): void {
     if (this.hasFile) return
     const bytes = Buffer.from(chunk.buffer, chunk.byteOffset, chunk.byteLength)
@@ -64,7 +63,7 @@ export class FileScan {
     if (line === '') this.#endFields()
   }
 
-  /** A delimiter is known by its beginning (RFC 2046 §5.1.1). */
+  /** A line that begins with `--` and a boundary is a delimiter (RFC 2046 §5.1.1). */
   #beginsPart(text: string): boolean {
     if (this.#boundaries.has(text)) return true
     return [...this.#boundaries].some((boundary) => text.startsWith(boundary) && text !== `${boundary}--`)
@@ -100,6 +99,6 @@ export class FileScan {
   }
 }
 
-/** For mail of an organization whose plan may have no files; of one that is not known yet, too. */
+/** Returns a scan if the plan of the organization may exclude attachments. An organization that is not loaded yet is scanned too. */
 export const fileScanFor = (organization: Parameters<typeof limitsOf>[0] | undefined): FileScan | undefined =>
   organization && limitsOf(organization).attachments ? undefined : new FileScan()

@@ -1,20 +1,20 @@
 /**
- * Knows when everything that had begun by now has ended. It counts instead of keeping a set of promises: a set that many
- * short-lived things pass through outgrows its table again and again, and V8 lets each old table hold on to the next one and
- * to what stood in it, so that contents of messages would fill the old generation until the next full collection.
+ * Tracks tasks in flight, so that a caller can wait for all tasks that have begun. Counts tasks instead of keeping their promises in a set:
+ * V8's old tables of a busy set keep references to removed entries. Message contents would then fill the old generation until the next full
+ * collection.
  */
 export class InFlight {
   #cohort = new Cohort()
   #earlier: Promise<unknown> = Promise.resolve()
 
-  /** Call what it answers when it has ended. */
+  /** Registers a task. The caller calls the returned function when the task has ended. */
   begin(): () => void {
     const cohort = this.#cohort
     cohort.open++
     return () => cohort.end()
   }
 
-  /** Resolves when all that has begun before the call has ended. */
+  /** Resolves when all tasks that began before the call have ended. */
   settled(): Promise<unknown> {
     const { ended } = this.#cohort
     if (this.#cohort.open === 0) return this.#earlier
@@ -24,7 +24,7 @@ export class InFlight {
   }
 }
 
-/** What begins between two calls of `settled`. */
+/** Tasks that begin between two calls of `settled`. */
 class Cohort {
   open = 0
   isClosed = false

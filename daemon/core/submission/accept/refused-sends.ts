@@ -1,6 +1,6 @@
 /**
- * Sends that were refused because they were wrong, and whose recipients could be read: each leaves a trace with the reason and
- * without content, so that who looks for the message finds why it never went.
+ * Records invalid sends with at least one readable recipient. Each gets a trace with the reason and without content, so that a search for
+ * the message explains why it was not sent.
  */
 import { Change } from '#store/change.ts'
 import { newTraceId } from '#store/ids.ts'
@@ -21,12 +21,12 @@ import { traces, type Trace } from '../../trace/trace.ts'
 import type { Accept } from './accept.ts'
 
 export interface RefusedSendOptions extends Core {
-  /** Deletions wait for what is being recorded. */
+  /** Registers each write, so that a deletion waits for it. */
   readonly accept: Pick<Accept, 'begin'>
   readonly keys: Pick<PublishableKeys, 'ofBearer'>
 }
 
-/** As much of a send that was refused as could be read. */
+/** The readable fields of a refused send. */
 export interface RefusedSend {
   readonly projectId: string | undefined
   readonly from: Mailbox | undefined
@@ -35,9 +35,9 @@ export interface RefusedSend {
   readonly bcc: readonly Mailbox[]
 }
 
-/** Traces of refused sends that a project may get in a UTC day; no more than a tenth of those that its plan keeps. */
+/** Maximum traces of refused sends of a project per UTC day. Also limited to a tenth of the traces that the plan stores. */
 const maxTraces = 1000
-/** How many of them requests of web pages may leave, which are anybody's. */
+/** Maximum of these traces from web pages, whose requests are unauthenticated. */
 const maxPageTraces = 100
 const maxReason = 500
 const countedMs = 2 * 86_400_000
@@ -51,8 +51,9 @@ export class RefusedSends {
   }
 
   /**
-   * The refusal with the id of its trace in `details.trace_id`, or as it is where no trace was left: no recipient could be read, or
-   * there were too many. A publishable key leaves one only where it may send to all of them, so that visitors put no addresses there.
+   * Returns the refusal with the id of its trace in `details.trace_id`. Returns it unchanged if no trace was stored: no recipient could be
+   * read, or the daily limit is reached. Sends of a publishable key leave a trace only if the key may send to all recipients, so that
+   * visitors cannot store arbitrary addresses.
    */
   async record(principal: Principal, send: RefusedSend, refusal: Refusal): Promise<Refusal> {
     if (send.to.length + send.bcc.length === 0) return refusal
@@ -65,7 +66,7 @@ export class RefusedSends {
     }
   }
 
-  /** From whom and to whom it would have been; undefined where the key does not send to one of them. */
+  /** Returns sender and recipients, or undefined unless the key may send to all recipients. */
   async #ofPage(principal: Principal, send: RefusedSend): Promise<RefusedSend | undefined> {
     const { allowedTo, lockedFrom } = await this.#options.keys.ofBearer(principal)
     const isTheirs = [...send.to, ...send.bcc].every((mailbox) => allowedTo.some((entry) => covers(entry, mailbox)))

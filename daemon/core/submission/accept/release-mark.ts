@@ -1,4 +1,4 @@
-/** What a released message and the capture that it comes from say of each other, in the write that accepts it. */
+/** Links a released message and its capture in the write that accepts the message. */
 import type { Change } from '#store/change.ts'
 import type { Stored } from '#store/record-kind.ts'
 import { Refusal } from '../../refusals.ts'
@@ -7,14 +7,14 @@ import { traces, type Trace } from '../../trace/trace.ts'
 import { actorOf, type Audit } from '../../writes/audit.ts'
 import type { Submission } from '../submission.ts'
 
-/** A release is to leave; capturing it once more would help no one. */
+/** Refusal for a release that would be captured again instead of relayed. */
 export const notRelayed = ({ reason }: Decision, { isProof }: Pick<Submission, 'isProof'>): Refusal =>
   new Refusal('conflict', `The ${isProof ? 'test was not sent' : 'message was not released'}. ${reason}`, { nextAction: 'fix_destination' })
 
 export const releasedFrom = (released: Stored<Trace> | undefined): Partial<Pick<Trace, 'releasedFrom'>> =>
   released?.record.capture ? { releasedFrom: { traceId: released.record.id, captureId: released.record.capture.id } } : {}
 
-/** Marks the capture as released, so that a second release finds the first; the write fails where another one was earlier. */
+/** Marks the capture as released, so that a second release finds the first. The write fails if another release was committed first. */
 export function stageRelease(change: Change, audit: Audit, { principal }: Submission, from: Stored<Trace>, trace: Trace): void {
   const { record } = from
   if (!record.capture) throw new Error(`trace ${record.id} was not captured`)

@@ -1,7 +1,6 @@
 /**
- * Whether the organization and the project of a message are still there when it is written. One daemon alone sees a deletion before that
- * is acknowledged. Where several share the store, another may delete them at the same moment: so the write is made on condition that the
- * records of both are as they were when neither was deleted.
+ * Checks at commit that the organization and the project of a message still exist. A single daemon always knows of a deletion before it is
+ * acknowledged. With several daemons, another daemon may delete them at the same time. The write then depends on unchanged records of both.
  */
 import type { Change } from '#store/change.ts'
 import type { Database } from '#store/database.ts'
@@ -12,9 +11,9 @@ import { Refusal } from '../../refusals.ts'
 import { systemOrganizationId } from '../../routing/policy/system-policy.ts'
 import { organizations, projects } from '../../tenancy/organization.ts'
 
-/** Projects whose records are known here: of another one they are read once more. */
+/** Maximum number of cached projects. Reads the records of other projects again. */
 const maxKnown = 10_000
-/** Settings that change all the time are followed so long. */
+/** Maximum number of retries when the settings keep changing. */
 const maxTries = 100
 
 export class Standing {
@@ -25,7 +24,7 @@ export class Standing {
     this.#database = database
   }
 
-  /** Commits what a project gets. Throws `not_found` when it or its organization is deleted; nothing is written then. */
+  /** Commits a change of a project. Throws `not_found`, and writes nothing, if the project or its organization is deleted. */
   async commit(change: Change, organizationId: string, projectId: string): Promise<WriteResult> {
     const database = this.#database
     if (database.daemons.isAlone || organizationId === systemOrganizationId) return database.commit(change)

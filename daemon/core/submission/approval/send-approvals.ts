@@ -1,4 +1,4 @@
-/** Messages of agents that wait for a person: shown as they will be sent, approved once, refused, or withdrawn. */
+/** Messages of agents that wait for a person: shown as they will be sent, then approved, refused or withdrawn once. */
 import { readContent } from '#store/content.ts'
 import type { Change } from '#store/change.ts'
 import { dequeueIfThere, enqueue, type QueueEntry } from '#store/queue.ts'
@@ -21,49 +21,49 @@ import { waitingEntry } from '../../trace/waiting-entry.ts'
 import { actorOf } from '../../writes/audit.ts'
 import { must, transact } from '../../writes/transact.ts'
 
-/** Whoever repeats a call waits so long for the decision at most. */
+/** Interval of the checks for a decision, and their maximum number in a repeated call. */
 const [lookMs, maxLooks] = [1000, 45]
-/** Calls that wait at a time; further ones return at once that the message waits. */
+/** Maximum number of concurrent waiting calls. Further calls return immediately with the pending approval. */
 const maxWaits = 200
 
 export interface SendApprovalsOptions extends Core {
   readonly readings: Pick<Readings, 'read' | 'attachment'>
-  /** Address of the pages for people, without a slash at the end. */
+  /** Address of the pages for people, without a trailing slash. */
   readonly origin: string
-  /** Called when the message stands in the queue and may be attempted. */
+  /** Called when the message is queued and an attempt may begin. */
   readonly queued: (entry: QueueEntry) => void
   readonly followDecision: FollowDecision
 }
 
-/** Whoever decides: a signed-in person. */
+/** The signed-in person who decides. */
 export interface Approver {
   readonly userId: string
   readonly email: string
 }
 
-/** What a message waits for. */
+/** A pending approval. */
 export interface AwaitedApproval {
-  /** The page on which a person decides. */
+  /** The page with the decision. */
   readonly url: string
   readonly digest: string
   readonly expiresAt: number
 }
 
-/** `approval` is there while it waits. */
+/** `approval` is set while the message waits. */
 export interface OutcomeSoFar extends Pick<Acceptance, 'traceId' | 'outcome' | 'status'> {
   readonly approval?: AwaitedApproval
 }
 
-/** A message as its approver sees it. */
+/** A message as shown to the approver. */
 export interface ShownApproval {
   readonly trace: HeldTrace
   readonly read: ReadResult
   readonly projectName: string
-  /** The destination with where its mail goes now; undefined once it was deleted. */
+  /** The destination with its current address; undefined if it was deleted. */
   readonly destination: string | undefined
-  /** Where it goes when the destination does not take it, as it was when the agent asked; with those that were deleted since. */
+  /** Fallback destinations at the time of the request, including deleted destinations. */
   readonly fallbacks: readonly string[]
-  /** Why it cannot be approved now, although it waits, as a sentence. */
+  /** Why a waiting message cannot be approved now, as a sentence. */
   readonly obstacle: string | undefined
   readonly isExpired: boolean
 }
@@ -77,8 +77,8 @@ export class SendApprovals {
   }
 
   /**
-   * The approval that the message waits for, or that it is on its way. `orderDigest`: of the request that is repeated, by who submitted
-   * it. Throws `conflict` with what to do when it will not be sent, or when the request is another one now.
+   * Returns the pending approval, or the outcome of an approved message. `orderDigest` is the digest of a repeated request, which must come
+   * from the same credential. Throws `conflict` with the next step if the message will not be sent or the request differs.
    */
   async outcomeOf(principal: Principal, traceId: string, orderDigest?: string): Promise<OutcomeSoFar> {
     const trace = heldOf((await must(this.#options.database, traces, principal, traceId)).record)
@@ -96,10 +96,7 @@ export class SendApprovals {
     return { traceId, outcome: 'relayed', status: 'awaiting_approval', approval: awaited }
   }
 
-  /**
-   * The same when the call is repeated after the user was shown the page: waits a while for the decision. With `isDeclined` the message is
-   * withdrawn.
-   */
+  /** Repeats a call after the user has seen the page: waits up to 45 seconds for the decision. With `isDeclined`, withdraws the message. */
   async continue(
     principal: Principal,
     { traceId, isDeclined }: { readonly traceId: string; readonly isDeclined: boolean },
@@ -124,7 +121,10 @@ export class SendApprovals {
     return outcome
   }
 
-  /** Everything that is approved. Throws `not_found` alike for missing and foreign ids, and for messages that need no approval. */
+  /**
+   * Returns everything that an approval covers. Throws `not_found` for unknown ids, ids of other organizations, and messages without
+   * approval.
+   */
   async show(principal: Principal, traceId: string): Promise<ShownApproval> {
     requireScope(principal, 'api:read')
     const { database, policies, readings } = this.#options
@@ -142,13 +142,13 @@ export class SendApprovals {
     }
   }
 
-  /** The message as it will be sent, piece by piece. */
+  /** Returns the message as it will be sent, in pieces. */
   async raw(principal: Principal, traceId: string): Promise<RawMessage> {
     const { content } = heldOf((await must(this.#options.database, traces, principal, traceId)).record)
     return { size: content.size, pieces: readContent(this.#options.database, principal.organizationId, content) }
   }
 
-  /** The decoded bytes of one attachment, by its place in the message. */
+  /** Returns the decoded bytes of one attachment, by its position in the message. */
   async attachment(principal: Principal, traceId: string, index: number): Promise<Uint8Array> {
     const { database, readings } = this.#options
     const trace = heldOf((await must(database, traces, principal, traceId)).record)
@@ -158,19 +158,19 @@ export class SendApprovals {
   }
 
   /**
-   * Sends the message, once: with this resolving it stands in the queue. Throws `conflict` when the message is not the one of this digest,
-   * was decided about already, or cannot leave by its destination any more, and `insufficient_scope` for whoever may not send.
+   * Approves the message once. When this resolves, the message is queued. Throws `conflict` if the digest differs, a decision exists, or
+   * the destination cannot deliver the message. Throws `insufficient_scope` if the caller may not send.
    */
   approve(principal: Principal, traceId: string, digest: string, by: Approver): Promise<Trace> {
     return this.#decide(principal, traceId, { as: 'approved', digest, by })
   }
 
-  /** The message is never sent. */
+  /** Refuses the message, which is then never sent. */
   refuse(principal: Principal, traceId: string, digest: string, by: Approver): Promise<Trace> {
     return this.#decide(principal, traceId, { as: 'refused', digest, by })
   }
 
-  /** A message that does not wait stays as it is. */
+  /** Withdraws the message if it still waits. */
   async #withdraw(principal: Principal, traceId: string): Promise<void> {
     const { database, clock } = this.#options
     await transact(database, principal, async (change) => {
@@ -246,7 +246,7 @@ interface Decided {
   readonly by: Approver
 }
 
-/** Why the message cannot leave as it was asked for; undefined when it can. */
+/** Returns why the message cannot be sent as requested, or undefined. */
 function obstacleNow(policy: Policy, held: HeldTrace): Obstacle | undefined {
   const obstacle = obstacleOf(policy, held, held.destinationId ?? '')
   const destination = policy.destinations.get(held.destinationId ?? '')
@@ -272,19 +272,21 @@ const endedWords: Readonly<Record<Exclude<ApprovalDecision, 'approved'>, string>
 }
 
 function decidedWords(decision: HeldTrace['approval']['decision']): string {
-  if (!decision) return 'The message does not wait for an approval any more.'
+  if (!decision) return 'The message no longer waits for an approval.'
   const { as, at, email } = decision
   const who = email === undefined ? '' : ` by ${email}`
   return `The message was ${as === 'expired' ? 'canceled, as its time was over' : as}${who} at ${new Date(at).toISOString()}; that is final.`
 }
 
 const otherMessage = (): Refusal =>
-  new Refusal('conflict', 'This is not the message that was shown; open the page again and look at it.', { nextAction: 'read_and_retry' })
+  new Refusal('conflict', 'The digest does not match the message; open the page again and review the message.', {
+    nextAction: 'read_and_retry',
+  })
 
 const otherRequest = (): Refusal =>
   new Refusal(
     'conflict',
-    'The arguments are not those of the message that waits for approval; call without requestState to ask for these.',
+    'The arguments differ from the message that waits for approval; call without requestState to request approval of the new arguments.',
     {
       nextAction: 'send_again',
     },

@@ -1,32 +1,32 @@
-/** The files of a send: as a caller gives them, and as the message has them, with names and types that hold everywhere. */
+/** Files of a send: as given by the caller, and with the safe names and types used in the message. */
 import { distinctNames, safeFilename } from '#config/mail/file-names.ts'
 import { octetStream, typeOfName } from '#config/mail/media-types.ts'
 import { invalid, type FieldProblem } from '../../refusals.ts'
 import type { Steps } from '../../event-loop.ts'
 import { Base64File } from './base64.ts'
 
-/** The most files of one message. */
+/** Maximum number of files per message. */
 export const maxAttachments = 100
 
-/** A file as a caller gives it. */
+/** A file as given by the caller. */
 export interface GivenAttachment {
-  /** Any text, or none. */
+  /** Any text, or undefined. */
   readonly filename: string | undefined
-  /** RFC 2045 §5.1; found by the name when there is none, an empty one, or the one of octets that can be anything. */
+  /** RFC 2045 §5.1. Derived from the filename if missing, empty or application/octet-stream. */
   readonly contentType: string | undefined
   readonly content: Base64File
-  /** Given for inline files that the HTML refers to by `cid:`; without angle brackets. */
+  /** Content id of an inline file that the HTML refers to by `cid:`, without angle brackets. */
   readonly contentId: string | undefined
-  /** RFC 2183 §2; without it, the file is inline where it has a content id, unless it is a text or a message. */
+  /** RFC 2183 §2. By default inline if the file has a content id and is neither a text nor a message. */
   readonly disposition?: 'inline' | 'attachment' | undefined
 }
 
-/** A file whose base64 has not been checked yet, because it is large. Octets are a text in ISO 8859-1; see `Base64File.parse`. */
+/** A large file whose base64 has not been checked yet. Octets are ISO 8859-1 text; see `Base64File.parse`. */
 export interface UncheckedAttachment extends Omit<GivenAttachment, 'content'> {
   readonly content: Base64File | { readonly unchecked: string | Uint8Array }
 }
 
-/** Looks at the base64 of large files, in steps. Throws `validation_failed`, naming `attachments[…]`. */
+/** Checks the base64 of large files in steps. Throws `validation_failed`, naming `attachments[…]`. */
 export function* checkingFiles(given: readonly UncheckedAttachment[]): Steps<readonly GivenAttachment[]> {
   const problems: FieldProblem[] = []
   const files: GivenAttachment[] = []
@@ -39,20 +39,23 @@ export function* checkingFiles(given: readonly UncheckedAttachment[]): Steps<rea
   return files
 }
 
-/** A file as the message has it. */
+/** A file as used in the message. */
 export interface Attachment extends GivenAttachment {
-  /** Harmless (`config/mail/file-names.ts`), and in its message the only one of this name. */
+  /** Safe filename (`config/mail/file-names.ts`), unique in the message. */
   readonly filename: string
-  /** The type in lower case, and its parameters but the name. */
+  /** Type in lower case with its parameters except the name. */
   readonly contentType: string
 }
 
-// RFC 6838 §4.2 for the type, RFC 2045 §5.1 for its parameters: a token each, or a text in quotes.
+// RFC 6838 §4.2 for the type; RFC 2045 §5.1 for its parameters: tokens or quoted text.
 const restrictedName = /^[\w!#$&^.+-]{1,127}\/[\w!#$&^.+-]{1,127}$/
 const parameter = /; *([\w!#$&*+.^`{|}~-]{1,64})=([\w!#$%&'*+.^`{|}~/-]{1,128}|"[ !#-[\]-~]{0,128}") */y
 const maxTypeLength = 512
 
-/** Makes them fit for a message. Throws `validation_failed`, naming `attachments[…]`, for too many and for types that no file can have. */
+/**
+ * Gives files safe, unique names and checked types. Throws `validation_failed`, naming `attachments[…]`, for too many files and for invalid
+ * types.
+ */
 export function attachmentsOf(given: readonly GivenAttachment[]): readonly Attachment[] {
   if (given.length > maxAttachments)
     throw invalid([{ path: 'attachments', message: `at most ${maxAttachments} files in one message; this one has ${given.length}` }])
@@ -69,13 +72,13 @@ export function attachmentsOf(given: readonly GivenAttachment[]): readonly Attac
   return files.map((file, i) => ({ ...file, filename: names[i] ?? file.filename }))
 }
 
-/** The type apart from its parameters, or what is wrong with it. */
+/** Returns the type and its parameters, or an error text. */
 function parsedType(given: string): { readonly essence: string; readonly parameters: string } | string {
   const malformed = 'must be a media type such as application/pdf'
   const end = given.includes(';') ? given.indexOf(';') : given.length
   const essence = given.slice(0, end).trimEnd().toLowerCase()
   if (given.length > maxTypeLength || !restrictedName.test(essence)) return malformed
-  // These are no files but structure (RFC 2046 §5), and must not be encoded; a message can be a file, and goes as it is.
+  // These types describe structure (RFC 2046 §5) and must not be encoded. A message/rfc822 file is sent unencoded.
   if (/^(?:multipart|message)\//.test(essence) && essence !== 'message/rfc822')
     return `must not be ${essence}, which describes structure, not a file; use application/octet-stream, or message/rfc822 for a whole message`
   const parameters = new Map<string, string>()
@@ -85,7 +88,7 @@ function parsedType(given: string): { readonly essence: string; readonly paramet
     if (name === '') return malformed
     parameters.set(name.toLowerCase(), value.includes('/') && !value.startsWith('"') ? `"${value}"` : value)
   }
-  // The name is that of the file; what is split or has a language (RFC 2231) is not carried on.
+  // Drops the name, which the filename replaces, and parameters in RFC 2231 format.
   const kept = [...parameters].filter(([name]) => name !== 'name' && !name.includes('*'))
   return { essence, parameters: kept.map(([name, value]) => `; ${name}=${value}`).join('') }
 }

@@ -1,6 +1,6 @@
 /**
- * Files in base64, as callers give them and as mail carries them. The text is neither decoded nor copied as a whole: its digits are
- * sent in lines of 76, a piece at a time.
+ * Files in base64, as callers send them and as mail contains them. The text is neither decoded nor copied as a whole: its digits are
+ * written in lines of 76, one piece at a time.
  */
 import { runAtOnce, type Steps } from '../../event-loop.ts'
 
@@ -10,14 +10,14 @@ const lineOctets = 57
 // Large enough that waiting for the disk after each piece does not add up.
 const digitsPerPiece = lineDigits * 32_768
 
-/** What is wrong with a text that is no base64, in words that follow the name of a field. */
+/** Error text for invalid base64, to follow the name of a field. */
 export interface Base64Fault {
   readonly fault: string
 }
 
-/** A file whose base64 (RFC 4648 §4) was checked: it decodes to exactly one sequence of octets. */
+/** A file with valid base64 (RFC 4648 §4), which decodes to exactly one sequence of octets. */
 export class Base64File {
-  /** How many octets the file has. */
+  /** Number of octets of the file. */
   readonly size: number
   /** Digits and padding. */
   readonly #text: Buffer
@@ -28,14 +28,14 @@ export class Base64File {
   }
 
   /**
-   * Tabs, spaces and line breaks may be anywhere (RFC 2045 §6.8); padding is complete or absent, and bits after the last octet are
-   * zero (RFC 4648 §3.5). Octets are a text in ISO 8859-1. Their blanks are moved to the end, and the file uses their memory.
+   * Parses base64. Tabs, spaces and line breaks may appear anywhere (RFC 2045 §6.8). Padding must be complete or absent, and bits after the
+   * last octet must be zero (RFC 4648 §3.5). Octets are ISO 8859-1 text. The parser compacts them in place, and the file uses their memory.
    */
   static parse(given: string | Uint8Array): Base64File | Base64Fault {
     return runAtOnce(Base64File.parsing(given))
   }
 
-  /** Likewise, in steps. */
+  /** Parses base64 in steps. */
   static *parsing(given: string | Uint8Array): Steps<Base64File | Base64Fault> {
     const octets = typeof given === 'string' ? yield* asOctets(given) : given
     const parsed = new Compaction(octets)
@@ -45,22 +45,22 @@ export class Base64File {
     return detail === undefined ? new Base64File(parsed.text, parsed.digits) : fault(detail)
   }
 
-  /** The text without blanks. */
+  /** Digits and padding without blanks. */
   get digits(): string {
     return this.#text.toString('latin1')
   }
 
-  /** The octets of the file, all at once. */
+  /** Decodes the whole file. */
   decoded(): Buffer {
     return Buffer.from(this.digits, 'base64')
   }
 
-  /** How many octets `lines` gives. */
+  /** Number of octets that `lines` yields. */
   get encodedSize(): number {
     return Math.ceil(this.size / 3) * 4 + 2 * Math.ceil(this.size / lineOctets)
   }
 
-  /** The file as the body of a part: base64 in lines that end in CRLF, some 2.5 MB at a time. Each piece overwrites the one before. */
+  /** Yields the body of a MIME part: base64 in lines that end in CRLF, about 2.5 MB at a time. Each piece overwrites the previous piece. */
   *lines(): Iterable<Buffer> {
     const text = this.#text
     const most = Math.min(text.length, digitsPerPiece)
@@ -69,7 +69,7 @@ export class Base64File {
   }
 }
 
-/** Writes the lines to `out`, and padding after the last digit. */
+/** Writes the lines to `out`, with padding after the last digit. */
 function inLines(digits: Buffer, out: Buffer): Buffer {
   let at = 0
   for (let from = 0; from < digits.length; from += lineDigits) {
@@ -81,9 +81,9 @@ function inLines(digits: Buffer, out: Buffer): Buffer {
   return out.subarray(0, at)
 }
 
-/** The most octets that `count` files may have together to keep to `encoded` octets as bodies of parts; zero or less when none fits. */
+/** Returns the maximum total size of `count` files whose encoded parts fit into `encoded` octets. Zero or less if no file fits. */
 export function octetsWithin(encoded: number, count: number): number {
-  const forLastLines = 6 * count // each may end early, and needs its padding and CRLF all the same
+  const forLastLines = 6 * count // each last line may be short, but needs padding and CRLF
   return Math.floor(((encoded - forLastLines) * lineOctets) / (lineDigits + 2))
 }
 
@@ -96,7 +96,7 @@ const alphabet = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789
 const noDigit = 64
 const blank = 65
 const padding = 66
-/** Values of digits, and kinds of other characters, by their octets. */
+/** Value of each digit, and kind of each other character, by octet. */
 const values = Uint8Array.from({ length: 256 }, (_, octet) => {
   const char = String.fromCharCode(octet)
   if (char === '=') return padding
@@ -104,7 +104,7 @@ const values = Uint8Array.from({ length: 256 }, (_, octet) => {
   return alphabet.includes(char) ? alphabet.indexOf(char) : noDigit
 })
 
-/** Writes an octet that is no digit for each UTF-16 unit above U+00FF. */
+/** Converts the text to octets. UTF-16 units above U+00FF become an octet that is not a digit. */
 function* asOctets(given: string): Steps<Buffer> {
   const octets = Buffer.allocUnsafeSlow(given.length)
   for (let at = 0; at < given.length; at += stepUnits) {
@@ -116,7 +116,7 @@ function* asOctets(given: string): Steps<Buffer> {
 
 /** Checks a text and moves its blanks to the end, in steps. */
 class Compaction {
-  /** The first character that is neither digit nor blank nor padding. */
+  /** Position of the first character that is not a digit, blank or padding. */
   wrongAt: number | undefined
   readonly #text: Uint8Array
   #at = 0
@@ -127,7 +127,7 @@ class Compaction {
     this.#text = text
   }
 
-  /** Returns false when nothing is left to do. */
+  /** Returns false when the text has been processed. */
   step(): boolean {
     const text = this.#text
     const end = Math.min(this.#at + stepUnits, text.length)
@@ -159,17 +159,17 @@ class Compaction {
     return this.#padsFrom ?? this.#kept
   }
 
-  /** What is wrong, in words that follow the name of the encoding. */
+  /** Error text that follows the name of the encoding, or undefined. */
   get detail(): string | undefined {
     const { digits, text } = this
     const pads = text.length - digits
     const excess = digits % 4
-    if (!text.subarray(digits).every((octet) => octet === equals)) return '; padding (=) may stand at the end only'
+    if (!text.subarray(digits).every((octet) => octet === equals)) return '; padding (=) is only allowed at the end'
     if (excess === 1 || (pads > 0 && (pads > 2 || excess + pads !== 4)))
-      return '; its length or its padding is wrong, as when the end is missing'
+      return '; its length or its padding is wrong, for example because the end is missing'
     const last = values[text[digits - 1] ?? 0] ?? 0
     if (excess !== 0 && last % (excess === 2 ? 16 : 4) !== 0)
-      return '; its last character has bits that belong to no octet, as when the end is missing'
+      return '; its last character has bits that belong to no octet, for example because the end is missing'
     return undefined
   }
 }
@@ -179,7 +179,7 @@ const fault = (detail: string): Base64Fault => ({ fault: `must be base64 (RFC 46
 const head = (given: string | Uint8Array, from: number): string =>
   typeof given === 'string' ? given.slice(from, from + 100) : Buffer.from(given.subarray(from, from + 100)).toString('latin1')
 
-/** `start` is the start of the text; `rest` begins with the wrong character. */
+/** `start` is the start of the text; `rest` begins with the invalid character. */
 function faultOfCharacter(start: string, rest: string, at: number): string {
   if (/^\s*data:/i.test(start)) return ', not a data: URL; leave out everything up to the comma'
   const char = String.fromCodePoint(rest.codePointAt(0) ?? 0)

@@ -1,6 +1,6 @@
 /**
- * Composes a REST send into a message (RFC 5322, MIME by RFC 2045 to 2047 and RFC 2231), once, so that what is stored
- * is what is sent. Encoded words come from nodemailer. The structure is our own code, because every acknowledgement waits for it.
+ * Composes a REST send into a message (RFC 5322, MIME by RFC 2045 to 2047 and RFC 2231) once; the stored octets are sent. nodemailer
+ * encodes words. The structure is our own code, because every acknowledgement waits for it.
  */
 import { encodeWords, foldLines } from 'nodemailer/lib/mime-funcs'
 import type { Mailbox } from '../../addresses.ts'
@@ -10,7 +10,7 @@ import { bodyPart, boundaryFrom, joinParts } from './mime-parts.ts'
 import { headerLine, type Piece, type WrittenLater } from './part.ts'
 import type { ContentFacts } from '../submission.ts'
 
-/** A REST send after validation: every address is one mailbox, every text is free of controls where it must be. */
+/** A validated REST send. Every address is one mailbox, and texts contain no control characters in fields that forbid them. */
 export interface SendRequest {
   readonly from: Mailbox
   readonly to: readonly Mailbox[]
@@ -22,23 +22,23 @@ export interface SendRequest {
   readonly html: string | undefined
   readonly headers: readonly { readonly name: string; readonly value: string }[]
   readonly attachments: readonly Attachment[]
-  /** Without brackets; by default made of the trace id. */
+  /** Without brackets; derived from the trace id by default. */
   readonly messageId?: string | undefined
 }
 
-/** The composed message and what the core must know of it. */
+/** The composed message and its facts for the core. */
 export interface Composed {
   /** Octets of the whole message. */
   readonly size: number
-  /** The message: octets as they are, and files and long texts, which become octets while they are written. */
+  /** The message as octets, and as files and long texts that are encoded while they are written. */
   readonly pieces: readonly (Buffer | WrittenLater)[]
   readonly facts: ContentFacts
 }
 
-/** Composes a message that is known to be small, at once. Bcc recipients appear in the envelope only. */
+/** Composes a small message synchronously. Bcc recipients appear only in the envelope. */
 export const compose = (request: SendRequest, traceId: string, nowMs: number): Composed => runAtOnce(composing(request, traceId, nowMs))
 
-/** Likewise, in steps. */
+/** Composes a message in steps. */
 export function* composing(request: SendRequest, traceId: string, nowMs: number): Steps<Composed> {
   const messageId = request.messageId ?? `${traceId}@${request.from.domain}`
   const subject = encodeWords(request.subject, 'Q', 52)
@@ -70,10 +70,10 @@ export function* composing(request: SendRequest, traceId: string, nowMs: number)
   }
 }
 
-/** So that what is hashed and written at a time takes a few milliseconds. */
+/** Maximum size of a piece, so that hashing and writing it takes a few milliseconds. */
 const pieceUnits = 262_144
 
-/** Short texts that follow each other become one piece. */
+/** Joins consecutive short texts into one piece. */
 function* joining(pieces: readonly Piece[]): Steps<(Buffer | WrittenLater)[]> {
   const whole: (Buffer | WrittenLater)[] = []
   let text = ''
@@ -91,7 +91,7 @@ function* joining(pieces: readonly Piece[]): Steps<(Buffer | WrittenLater)[]> {
   return whole
 }
 
-/** RFC 5322 §3.3 date-time in UTC. Kept from call to call, because every message asks for the second of now. */
+/** RFC 5322 §3.3 date-time in UTC. Cached, because many messages need the same second. */
 export function rfc5322Date(ms: number): string {
   const second = Math.floor(ms / 1000)
   if (second !== kept.second) kept = { second, text: new Date(ms).toUTCString().replace('GMT', '+0000') }
@@ -99,7 +99,7 @@ export function rfc5322Date(ms: number): string {
 }
 let kept = { second: NaN, text: '' }
 
-/** A mailbox as it stands in a header field. Domains are A-labels already. */
+/** Formats a mailbox for a header field. Domains must be A-labels. */
 export function formatMailbox({ name, address }: Mailbox): string {
   if (name === '') return address
   if (name.includes('=?')) return `${encodeWords(name, 'Q', 52, true)} <${address}>` // looks like an encoded word (RFC 2047 §7)

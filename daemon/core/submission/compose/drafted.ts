@@ -1,8 +1,8 @@
-/** A message into the draft of its content. */
+/** Writes a composed message into the draft of its content. */
 import type { Draft } from '#store/content.ts'
 import type { Composed } from './compose.ts'
 
-/** Writes a message piece by piece; of a file, each is made when the one before has been taken. */
+/** Writes a message piece by piece. Pieces of a file are encoded one at a time, after the previous piece was written. */
 export async function drafted(draft: Draft, { pieces }: Pick<Composed, 'pieces'>): Promise<Draft> {
   try {
     for (const piece of pieces) {

@@ -1,4 +1,4 @@
-/** A file as a part of a message: its name in the forms that mail programs read, its octets in an encoding that its type permits. */
+/** Composes a file as a MIME part, with the filename in the formats that mail programs read and an encoding that its type permits. */
 import { octetStream } from '#config/mail/media-types.ts'
 import { encodeWord } from 'nodemailer/lib/mime-funcs'
 import type { Attachment } from './attachments.ts'
@@ -6,12 +6,12 @@ import type { Base64File } from './base64.ts'
 import type { Steps } from '../../event-loop.ts'
 import { headerLine, headerWithParameters, maxLineOctets, type Part } from './part.ts'
 
-// Of a line of 76, what is left beside the name of the parameter.
+// Octets of a 76-octet line that remain for the value after the parameter's name.
 const maxValue = 52
 
 /**
- * By default, a file with a content id is shown in place, another one is attached (RFC 2183 §2). So are texts and messages, whatever
- * their content id: in place, mail programs take them for more of the body and do not show them as files.
+ * Composes a file as a part. By default, a file with a content id is inline and other files are attachments (RFC 2183 §2). Texts and
+ * messages are always attachments by default, because mail programs show inline ones as part of the body.
  */
 export function* filePart({ filename, contentType, content, contentId, disposition }: Attachment): Steps<Part> {
   const encoded = contentType.startsWith('message/')
@@ -35,7 +35,10 @@ interface EncodedBody {
   readonly body: Part['body']
 }
 
-/** A message may not be encoded (RFC 2046 §5.2.1): one that can go as it is does; any other goes as octets, which change nothing. */
+/**
+ * A message must not be encoded (RFC 2046 §5.2.1). It is sent unencoded if it is valid 7bit; otherwise as octet-stream, which preserves
+ * every octet.
+ */
 function* messageBody(content: Base64File): Steps<EncodedBody> {
   const octets = content.decoded()
   if (content.size > stepOctets) yield
@@ -46,7 +49,7 @@ function* messageBody(content: Base64File): Steps<EncodedBody> {
 const cr = 0x0d
 const lf = 0x0a
 const stepOctets = 524_288
-/** The header of a message that goes as it is; a longer one is an attack on readers. */
+/** Maximum header size of an unencoded message. A longer header may be an attack on readers. */
 const maxHeaderOctets = 262_144
 
 /** ASCII without NUL, with CRLF as the only break of lines and lines of at most 998 octets (RFC 2045 §2.7, RFC 5322 §2.1.1). */
@@ -71,7 +74,10 @@ function slices(octets: Buffer): Buffer[] {
   return all
 }
 
-/** Fields, each perhaps folded, and an empty line (RFC 5322 §2.2): what has none is no message, and readers differ over what it is. */
+/**
+ * Returns true if the file begins with header fields, possibly folded, and an empty line (RFC 5322 §2.2). Other files are not messages, and
+ * readers interpret them differently.
+ */
 function beginsWithHeader(octets: Buffer): boolean {
   const head = octets.toString('latin1', 0, maxHeaderOctets)
   const end = head.indexOf('\r\n\r\n')
@@ -81,14 +87,14 @@ function beginsWithHeader(octets: Buffer): boolean {
 }
 
 /**
- * The name once more, with the type: Outlook and others read it here and not by RFC 2231. Encoded words inside quotes are
- * against RFC 2047 §5 and what all of them write and read.
+ * Repeats the filename as a parameter of the type, because Outlook and other programs ignore RFC 2231. Encoded words in quotes violate RFC
+ * 2047 §5, but all these programs read and write them.
  */
 function nameParameter(filename: string): string {
   return `name="${isAscii(filename) ? filename : encodeWord(filename, 'B', maxValue).replaceAll(' ', '\r\n ')}"`
 }
 
-/** RFC 2183 §2.3, and for other than ASCII RFC 2231 §3 and §4.1: every chunk percent-encoded, none ending inside a character. */
+/** RFC 2183 §2.3; RFC 2231 §3 and §4.1 for non-ASCII names: percent-encoded chunks that never split a character. */
 function filenameParameters(filename: string): string[] {
   if (isAscii(filename)) return [`filename="${filename}"`]
   const chunks = ["UTF-8''"]
@@ -101,5 +107,5 @@ function filenameParameters(filename: string): string[] {
   return chunks.length === 1 ? [`filename*=${chunks[0]}`] : chunks.map((chunk, i) => `filename*${i}*=${chunk}`)
 }
 
-/** Names have neither quotes nor backslashes, so that one of ASCII needs no more than quotes. */
+/** Returns true for an ASCII name. Filenames contain neither quotes nor backslashes, so quotes suffice. */
 const isAscii = (filename: string): boolean => /^[ !#-[\]-~]*$/.test(filename)

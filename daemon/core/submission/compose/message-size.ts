@@ -1,4 +1,4 @@
-/** How large a message may be, stated in what a caller can change: the message, or the files in it. */
+/** Checks the size of a message, and reports it in terms that the caller can change: the message or its files. */
 import { Refusal } from '../../refusals.ts'
 import type { Attachment } from './attachments.ts'
 import { octetsWithin } from './base64.ts'
@@ -6,8 +6,8 @@ import { octetsWithin } from './base64.ts'
 const setting = 'POSTERN_SUBMISSION_MAX_MESSAGE_BYTES'
 
 /**
- * Throws `request_too_large` for a message of more than `maxMessageBytes` octets. Where smaller files would make it fit, the
- * refusal states how large they are and how large they may be.
+ * Throws `request_too_large` for a message of more than `maxMessageBytes` octets. If smaller files would fit, the refusal states their size
+ * and limit.
  */
 export function assertFits(size: number, maxMessageBytes: number, files: readonly Pick<Attachment, 'content'>[]): void {
   if (size <= maxMessageBytes) return
@@ -20,7 +20,7 @@ export function assertFits(size: number, maxMessageBytes: number, files: readonl
   const given = files.reduce((sum, { content }) => sum + content.size, 0)
   throw new Refusal(
     'request_too_large',
-    `The attachments have ${inWords(given)}; at most ${inWords(maxFiles)} fit beside the text, as base64 makes them larger by 37 % ` +
+    `The attachments have ${inWords(given)}; at most ${inWords(maxFiles)} fit next to the text, as base64 makes them larger by 37 % ` +
       `and a message may have ${inWords(maxMessageBytes)}. Link to large files; the operator sets the size of messages (${setting}).`,
     { details: { attachment_bytes: given, attachment_bytes_max: maxFiles, message_bytes_max: maxMessageBytes, setting } },
   )

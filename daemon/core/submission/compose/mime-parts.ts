@@ -1,4 +1,4 @@
-/** MIME parts of a composed message: text and HTML as alternatives, inline files related to the HTML, other files mixed in. */
+/** MIME structure of a composed message: text and HTML as alternatives, inline files related to the HTML, other files mixed. */
 import { hash } from 'node:crypto'
 import type { Steps } from '../../event-loop.ts'
 import type { Attachment } from './attachments.ts'
@@ -6,14 +6,14 @@ import { filePart } from './file-part.ts'
 import { headerWithParameters, type Part } from './part.ts'
 import { textPart } from './text-body.ts'
 
-/** Boundaries come from the trace id: unique, and the same message composes to the same bytes. */
+/** Boundaries derive from the trace id, so they are unique and the same message composes to the same bytes. */
 export type Boundary = (level: string) => string
 export const boundaryFrom =
   (traceId: string): Boundary =>
   (level) =>
     `=_${level}_${hash('sha256', `boundary ${traceId} ${level}`).slice(0, 32)}`
 
-/** The text and HTML of a message; with neither, an empty text. */
+/** Composes text and HTML. Without both, the text is empty. */
 export function* bodyPart(text: string | undefined, html: string | undefined): Steps<BodyParts> {
   return {
     text: text !== undefined || html === undefined ? yield* textPart('text/plain', text ?? '') : undefined,
@@ -26,7 +26,7 @@ interface BodyParts {
   readonly html: Part | undefined
 }
 
-/** RFC 2046 §5.1: mixed( alternative( text, related( html, inline… ) ), file… ), leaving out levels with one member. */
+/** RFC 2046 §5.1: mixed( alternative( text, related( html, inline… ) ), file… ). Omits levels with one member. */
 export function* joinParts(body: BodyParts, attachments: readonly Attachment[], boundary: Boundary): Steps<Part> {
   const inline = attachments.filter((a) => a.contentId !== undefined && a.disposition !== 'attachment' && body.html)
   const files = attachments.filter((a) => !inline.includes(a))

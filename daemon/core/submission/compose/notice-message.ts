@@ -1,6 +1,6 @@
 /**
- * A notice to an author as a message: a report of delivery status (RFC 6522, RFC 3464) with the header of the message that failed, and
- * not its content. Every part is 7bit, so that any server takes it.
+ * Composes a failure notice to an author: a delivery status report (RFC 6522, RFC 3464) with the header of the failed message, without its
+ * content. Every part is 7bit, so that any server accepts it.
  */
 import { encodeWords, foldLines } from 'nodemailer/lib/mime-funcs'
 import { hash } from 'node:crypto'
@@ -10,7 +10,7 @@ import { formatMailbox, rfc5322Date, type Composed } from './compose.ts'
 import type { Part } from './part.ts'
 import { textPart } from './text-body.ts'
 
-/** A recipient that the message did not reach. */
+/** A recipient that did not receive the message. */
 export interface FailedRecipient {
   readonly address: string
   /** Enhanced status code (RFC 3463). */
@@ -18,14 +18,14 @@ export interface FailedRecipient {
   /** One sentence. */
   readonly reason: string
   readonly nextStep: string
-  /** The reply verbatim, with the type that RFC 3464 §2.3.6 asks for; undefined when no server replied. */
+  /** Verbatim reply with its diagnostic type (RFC 3464 §2.3.6); undefined if no server replied. */
   readonly diagnostic?: { readonly type: 'smtp' | 'x-http'; readonly text: string } | undefined
-  /** The server that refused. */
+  /** The server that refused the message. */
   readonly remoteMta?: string | undefined
   readonly attemptedAt?: number | undefined
 }
 
-/** The message that did not reach its recipients. */
+/** The message that failed. */
 export interface FailedMessage {
   readonly traceId: string
   /** Without angle brackets. */
@@ -33,23 +33,23 @@ export interface FailedMessage {
   /** Decoded. */
   readonly subject: string
   readonly acceptedAt: number
-  /** Its header block, or the beginning of it. */
+  /** Its header block, possibly truncated. */
   readonly header: string
 }
 
 export interface NoticeOrder {
-  /** Trace of the notice. */
+  /** Trace id of the notice. */
   readonly traceId: string
   readonly from: Mailbox
   readonly to: Mailbox
-  /** Our own name. */
+  /** Host name of this service. */
   readonly hostname: string
   readonly message: FailedMessage
   readonly failed: readonly FailedRecipient[]
   readonly nowMs: number
 }
 
-/** Recipients that the text explains; all are in the fields. */
+/** Maximum recipients explained in the text. The status fields name all. */
 const maxExplained = 50
 const maxSubject = 200
 
@@ -108,7 +108,7 @@ function textOf({ hostname, message, failed }: NoticeOrder): string {
   const rest = more > 0 ? [`And ${more} more recipients; the attached report names them.`] : []
   const what = failed.length === 1 ? 'this recipient' : `these ${failed.length} recipients`
   return [
-    `This is the mail service at ${hostname}. Your message was not delivered to ${what}, and no further attempt is made:`,
+    `This is the mail service at ${hostname}. Your message was not delivered to ${what}, and the service will not try again:`,
     ...explained,
     ...rest,
     `Subject: ${subject.slice(0, maxSubject)}\nAccepted: ${new Date(acceptedAt).toISOString()}\nTrace: ${traceId}`,
@@ -143,5 +143,5 @@ function typedAddress(address: string): string {
   return `utf-8; ${escaped.join('')}`
 }
 
-/** One line of printable ASCII: a reply can hold anything. */
+/** Returns one line of printable ASCII. A server's reply may contain any characters. */
 const inAscii = (line: string): string => line.replaceAll(/[^\u0020-\u007e]+/g, (found) => (/^\s+$/.test(found) ? ' ' : '?'))

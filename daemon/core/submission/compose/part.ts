@@ -1,4 +1,4 @@
-/** A part of a MIME message on its way to being composed, and what holds for all of them. */
+/** A MIME part of a message to compose, and rules for all parts. */
 /** A part: its header lines without a final CRLF, and its body. */
 export interface Part {
   readonly headers: readonly string[]
@@ -9,7 +9,7 @@ export interface Part {
 export interface WrittenLater {
   /** Number of octets that `lines` yields. */
   readonly encodedSize: number
-  /** Yields the encoded octets in pieces. Each piece overwrites the one before. */
+  /** Yields the encoded octets in pieces. Each piece overwrites the previous piece. */
   lines(): Iterable<Buffer>
 }
 
@@ -19,12 +19,12 @@ export type Piece = string | Buffer | WrittenLater
 /** 998 octets without CRLF. */
 export const maxLineOctets = 998
 
-/** A header field before folding. A break in it is a defect of whoever checked the request: nothing may add fields of its own. */
+/** Returns an unfolded header field. Throws for a line break, because the request check must prevent injected fields. */
 export function headerLine(line: string): string {
   if (/[\r\n\0]/.test(line)) throw new TypeError('a header field must not hold a line break or NUL')
   return line
 }
 
-/** A field with parameters (RFC 2045 §5.1), each on a line of its own. */
+/** Formats a field with parameters (RFC 2045 §5.1), each on a separate line. */
 export const headerWithParameters = (field: string, parameters: readonly string[]): string =>
   [headerLine(field), ...parameters].join(';\r\n ')

@@ -5,12 +5,12 @@ import { isSevenBit, quotedPrintable, sevenBit, type TextEncoding } from './text
 
 /** Characters that are encoded in one step. */
 const stepUnits = 65_536
-/** Octets that are written at a time. A piece is shorter, however it is encoded. */
+/** Octets written at a time. An encoded piece is always shorter. */
 const outBytes = 1_048_576
 /** Most octets that one UTF-16 unit takes in UTF-8. */
 const octetsOfUnit = 3
 
-/** The text in 7bit where its characters and lines permit that, else in quoted-printable. */
+/** Composes a text part. Uses 7bit if the characters and lines permit it, otherwise quoted-printable. */
 export function* textPart(type: string, text: string): Steps<Part> {
   const octets = Buffer.allocUnsafe(Math.min(text.length, stepUnits) * octetsOfUnit)
   const encoding = (yield* isPlain(text, octets)) ? sevenBit : quotedPrintable
@@ -23,7 +23,7 @@ export function* textPart(type: string, text: string): Steps<Part> {
 
 function* isPlain(text: string, octets: Buffer): Steps<boolean> {
   for (const piece of pieces(text)) {
-    // a piece that ends inside a line is one long line from its start or behind its last break
+    // a piece that ends without a line break contains at least one line that is too long
     if (!isSevenBit(octets.subarray(0, octets.write(piece))) || (piece.length === stepUnits && !/[\r\n]$/.test(piece))) return false
     if (text.length > stepUnits) yield
   }
@@ -45,7 +45,7 @@ class Encoder {
     this.#out = Buffer.allocUnsafe(encoding.room(octets.length))
   }
 
-  /** Yields the encoded pieces. Each piece overwrites the one before. */
+  /** Yields the encoded pieces. Each piece overwrites the previous piece. */
   *encoded(): Iterable<Buffer> {
     let left = this.#text.length
     for (const piece of pieces(this.#text)) {
@@ -92,7 +92,7 @@ class LongText implements WrittenLater {
   }
 }
 
-/** Pieces that end behind a line break where there is one, and never inside a line break or a character. */
+/** Splits a text into pieces that end after a line break if possible, and never inside a line break or a character. */
 function* pieces(text: string): Iterable<string> {
   for (let at = 0; at < text.length || at === 0;) {
     const end = at + stepUnits >= text.length ? text.length : endOf(text, at)
@@ -104,7 +104,7 @@ function* pieces(text: string): Iterable<string> {
 
 function endOf(text: string, at: number): number {
   const end = at + stepUnits
-  // within the piece: in a text without breaks, a search in the whole would go back to its start for each piece
+  // searches only the piece: searching the whole text would scan to its start for each piece
   const broken = text.slice(at, end).lastIndexOf('\n') + 1
   if (broken > 0) return at + broken
   return /[\r\ud800-\udbff]/.test(text.charAt(end - 1)) ? end - 1 : end

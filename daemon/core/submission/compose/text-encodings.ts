@@ -1,6 +1,6 @@
 /**
- * Transfer encodings of texts. They work on octets, because regular expressions create a string for each line, and for a text of many
- * megabytes the garbage collection of these strings stops the main thread.
+ * Transfer encodings of texts. They process octets, because regular expressions create a string for each line. Collecting these strings
+ * would block the main thread for a text of many megabytes.
  */
 import { maxLineOctets } from './part.ts'
 

@@ -1,4 +1,4 @@
-/** Who gets a notice when a message does not reach a recipient. Pure; RFC 5321 §6.1, RFC 3834 §2. */
+/** Finds the address that gets a notice when a message does not reach a recipient. Pure; RFC 5321 §6.1, RFC 3834 §2. */
 import type { NoticeSettings } from '../../access/notice-settings.ts'
 import { parseAddress } from '../../addresses.ts'
 import type { SendingDomain } from '../../domains/sending-domain.ts'
@@ -7,9 +7,9 @@ import { isPrivateName } from './satellite.ts'
 
 /** Settings of the service. */
 export interface AuthorSettings {
-  /** Our own name: mail from names at it is mail of this machine. */
+  /** Host name of this service. Addresses at this domain are local. */
   readonly hostname: string
-  /** Gets the mail for local names; null when no one does. */
+  /** Receives mail of local names; null if not set. */
   readonly localRecipient: string | null
 }
 
@@ -17,20 +17,20 @@ export interface AuthorSettings {
 export interface Authored {
   /** RFC 5321 §2.3.1 reverse-path. */
   readonly mailFrom: string
-  /** A program or a list sent it, or its header block could not be read to its end. */
+  /** True for mail of a program or a list, and if the header block could not be read completely. */
   readonly isAutomatic: boolean
-  /** The address of the client; `sendmail` for `postern sendmail`, which runs where the author is. */
+  /** Address of the client, or `sendmail` for `postern sendmail` on the author's host. */
   readonly client: string
   /** Domains that the credential may send for. */
   readonly allowedFromDomains: readonly string[]
-  /** Of the credential or key. */
+  /** Notice settings of the credential or key. */
   readonly settings: NoticeSettings
 }
 
 /**
- * The address that gets a notice, or undefined. An address in the settings replaces the reverse-path. Programs of this machine and of
- * private networks have an author who reads mail at the reverse-path; elsewhere it usually belongs to a program. An author whose domain
- * is not known to be the sender's gets none, so that a forged reverse-path brings no mail to others (backscatter).
+ * Returns the address that gets a notice, or undefined. An address in the settings replaces the reverse-path. By default, only `postern
+ * sendmail` and clients in private networks get notices, because elsewhere the reverse-path usually belongs to a program. The sender must
+ * own the domain, so that a forged reverse-path causes no backscatter.
  */
 export function authorOf(
   { hostname, localRecipient }: AuthorSettings,

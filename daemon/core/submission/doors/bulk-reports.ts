@@ -1,4 +1,4 @@
-/** What came of a request of many messages, for who asks for it later. */
+/** Stores the result of a request with many messages, so that the caller can fetch it later. */
 import { Change, decode, encode } from '#store/change.ts'
 import { pack, type Element } from '#store/tuple.ts'
 import type { Core } from '../../core.ts'
@@ -8,9 +8,9 @@ import { Refusal } from '../../refusals.ts'
 export interface BulkReport {
   /** Milliseconds since the epoch. */
   readonly at: number
-  /** Ids of the traces of those that were accepted. */
+  /** Trace ids of the accepted messages. */
   readonly accepted: readonly string[]
-  /** Why others were not, each with its place in the request. */
+  /** Reason of each refusal, with the position of the message in the request. */
   readonly refused: readonly { readonly index: number; readonly message: string }[]
 }
 
@@ -24,7 +24,7 @@ export class BulkReports {
     this.#core = core
   }
 
-  /** Keeps it under the id of its first message, for three days; of a request that has none there is nothing to ask. */
+  /** Stores the report for three days under the id of the first accepted message. Stores nothing if no message was accepted. */
   async keep(principal: Principal, { accepted, refused }: Omit<BulkReport, 'at'>): Promise<void> {
     const { database, clock } = this.#core
     const [id] = accepted
@@ -38,7 +38,7 @@ export class BulkReports {
   /** Throws `not_found`. */
   async get(principal: Principal, id: string): Promise<BulkReport> {
     const entry = await this.#core.database.kv.get(pack(keyOf(principal, id)))
-    if (!entry) throw new Refusal('not_found', 'No such request of many messages has this id; they are kept for three days.')
+    if (!entry) throw new Refusal('not_found', 'No request with several messages has this id. Results are available for three days.')
     const [at, accepted, refused] = decode<[number, string[], [number, string][]]>(entry.value)
     return { at, accepted, refused: refused.map(([index, message]) => ({ index, message })) }
   }

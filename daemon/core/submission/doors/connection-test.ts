@@ -1,4 +1,4 @@
-/** Shows whether an SMTP credential could send now, without sending: each thing that must hold, and the provider's own answer. */
+/** Tests whether an SMTP credential could send now, without sending: runs each check and queries the provider. */
 import { httpProviders } from '#config/mail/providers.ts'
 import type { Core } from '../../core.ts'
 import { isOpenTo } from '../../access/principal/project-choice.ts'
@@ -25,13 +25,13 @@ export interface ConnectionCheck {
   readonly milliseconds?: number | undefined
 }
 
-/** Longest test of a provider. */
+/** Timeout of the provider test. */
 const probeMs = 20_000
 
-/** Whether the octets that were submitted reach the provider. */
+/** Checks whether the provider receives the submitted octets unchanged. */
 function forwardsVerbatim({ provider }: Destination, { clickTrackingEnabled, openTrackingEnabled }: SmtpCredential): ConnectionCheck {
   const check = 'adapter_forwards_verbatim'
-  const but = clickTrackingEnabled || openTrackingEnabled ? ' but for what tracking changes in its HTML,' : ''
+  const but = clickTrackingEnabled || openTrackingEnabled ? ' except for tracking changes in its HTML,' : ''
   const how = `byte for byte as submitted,${but} below a Received field of this service`
   if (provider === 'smtp') return { check, ok: true, detail: `The provider smtp relays the message ${how}.` }
   const { title, takes } = httpProviders[provider]
@@ -50,7 +50,7 @@ export class ConnectionTest {
     this.#options = options
   }
 
-  /** The transcript of an SMTP credential. Spec "SMTP credentials", test-connection. */
+  /** Returns the transcript for an SMTP credential. Spec "SMTP credentials", test-connection. */
   async ofCredential(principal: Principal, id: string, signal: AbortSignal): Promise<readonly ConnectionCheck[]> {
     const credential = await this.#options.credentials.get(principal, id)
     const policy = await this.#options.policies.of(principal.organizationId)
@@ -95,7 +95,7 @@ function resolves(
     const captures = projects.get(projectId)?.noRoutePolicy === 'capture'
     const hasRules = (rules.get(projectId)?.length ?? 0) > 0
     const otherwise = captures ? 'captured' : 'refused with 550 5.4.4'
-    const detail = `No default destination is set, so routing rules choose; mail that none of them matches would be ${otherwise}.`
+    const detail = `No default destination is set, so routing rules choose; mail without a matching rule would be ${otherwise}.`
     return { check, ok: captures || hasRules, detail }
   }
   if (!destination) return { check, ok: false, detail: 'The default destination no longer exists; set another one.' }

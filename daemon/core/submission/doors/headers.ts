@@ -1,6 +1,6 @@
 /**
- * A light look at the header block of a message as submitted: enough for the trace and the gates, without parsing
- * MIME. RFC 5322 §2.2; linear in the size of the block.
+ * Parses the header block of a submitted message for the trace and the gates, without parsing MIME. RFC 5322 §2.2; linear in the size of
+ * the block.
  */
 import { isAscii, isUtf8 } from 'node:buffer'
 import { headerText } from '#config/mail/charset/header-text.ts'
@@ -8,27 +8,24 @@ import { foldAddress, parseAddress, parseMailbox } from '../../addresses.ts'
 
 export interface ParsedHeaders {
   readonly subject: string
-  /** Without angle brackets; empty when there is none. */
+  /** Without angle brackets; empty if missing. */
   readonly messageId: string
   readonly hasDate: boolean
   /** The addr-spec of the only mailbox of the only From field; empty otherwise. */
   readonly from: string
   /** The only From field as written, up to 320 characters; empty otherwise. */
   readonly fromText: string
-  /** How many From fields there are; RFC 5322 §3.6 asks for exactly one. */
+  /** Number of From fields; RFC 5322 §3.6 requires exactly one. */
   readonly fromFields: number
-  /**
-   * The addr-spec of each Sender, Resent-From and Resent-Sender field with a domain; empty for one that cannot be read (RFC 5322 §3.6.2,
-   * §3.6.6).
-   */
+  /** The addr-spec of each Sender, Resent-From and Resent-Sender field with a domain; empty if invalid (RFC 5322 §3.6.2, §3.6.6). */
   readonly otherSenders: readonly string[]
   /** Lower-cased addresses of the address fields. */
   readonly addresses: readonly string[]
-  /** By its Content-Type, the message holds files (RFC 2046 §5.1.3) or is one. */
+  /** True if the message contains files or is a file, according to its Content-Type (RFC 2046 §5.1.3). */
   readonly hasAttachment: boolean
-  /** A program sent it, or a list, or it is a report itself: its author expects no notice about it. RFC 3834 §2, RFC 5321 §6.1. */
+  /** True if the message is from a program or a list, or is a report. Its author expects no notice. RFC 3834 §2, RFC 5321 §6.1. */
   readonly isAutomatic: boolean
-  /** The end of the block was seen; otherwise more fields may follow behind what was looked at. */
+  /** True if the block is complete; otherwise more fields may follow. */
   readonly ended: boolean
 }
 
@@ -40,7 +37,7 @@ const maxSubject = 998
 const maxAuthor = 320
 const maxAddresses = 1000
 
-/** `head` begins with the header block; what follows the first empty line is not looked at. */
+/** Parses a header block at the start of `head`. Ignores everything after the first empty line. */
 export function parseHeaders(head: Uint8Array): ParsedHeaders {
   const { octets, ended } = headerBlock(head)
   const found = { ...fieldsOf(octets.toString(isAscii(octets) ? 'latin1' : 'utf8')), ended }
@@ -77,7 +74,7 @@ function fieldsOf(block: string): Omit<ParsedHeaders, 'ended'> {
   }
 }
 
-/** Fields that people see. */
+/** Fields shown to people. */
 type Texts = { -readonly [Name in 'subject' | 'messageId' | 'fromText']: ParsedHeaders[Name] }
 
 function takeText(texts: Texts, name: string, value: string): void {
@@ -86,7 +83,7 @@ function takeText(texts: Texts, name: string, value: string): void {
   else if (name === 'from') texts.fromText = value.slice(0, maxAuthor)
 }
 
-/** Whether a field shows that no person waits for an answer to the message. */
+/** Returns true if the field shows that no person expects an answer. */
 export function saysAutomatic(name: string, value: string): boolean {
   if (name === 'auto-submitted') return !/^no\b/i.test(value)
   if (name === 'precedence') return /^(?:bulk|list|junk)\b/i.test(value)
@@ -94,16 +91,16 @@ export function saysAutomatic(name: string, value: string): boolean {
   return name === 'list-id' || name === 'list-unsubscribe'
 }
 
-/** Mail without files is text, or text in several forms or with its own pictures. */
+/** Returns true unless the type is text, a message, or multipart without `mixed`. */
 const isOfFiles = (type: string): boolean =>
   /^multipart\/mixed\b/i.test(type) || (type.includes('/') && !/^(?:text|multipart|message)\//i.test(type))
 
-/** `a@b (Name)`, as Postfix writes the From of its bounces (RFC 5322 §3.2.2); a comment elsewhere is not taken. */
+/** Removes the comment of `a@b (Name)`, the format of From in Postfix bounces (RFC 5322 §3.2.2). Keeps comments elsewhere. */
 const withoutComment = (value: string): string => value.replace(/^([^\s<>()"]+)[ ]*\([^()<>@\\"]*\)$/, '$1')
 
 /**
- * The local part of an author without a domain, as programs of a machine write it: `root`, `root (Cron Daemon)` or
- * `"(Cron Daemon)" <root>`. Empty for `<>`, the author of some bounces, and undefined for everything else.
+ * Returns the local part of an author without a domain, as local programs write it: `root`, `root (Cron Daemon)` or `"(Cron Daemon)"
+ * <root>`. Empty for `<>`, the author of some bounces; undefined for other text.
  */
 export function localAuthor(value: string): string | undefined {
   if (value.length > maxAuthor) return undefined
@@ -119,7 +116,7 @@ function headerBlock(head: Uint8Array): { readonly octets: Buffer; readonly ende
   return { octets: end < 0 ? octets : octets.subarray(0, end), ended: end >= 0 }
 }
 
-/** Each field unfolded (RFC 5322 §2.2.3), its name in lower case. */
+/** Calls `look` for each unfolded field (RFC 5322 §2.2.3), with the name in lower case. */
 export function forEachField(block: string, look: (name: string, value: string) => void): void {
   let current = ''
   const end = (): void => {
@@ -142,10 +139,10 @@ export function forEachField(block: string, look: (name: string, value: string) 
   end()
 }
 
-/** A field with nothing but one address, bare or in brackets. */
+/** A field with a single address, bare or in brackets. */
 const single = /^<?([A-Za-z0-9_.+=@-]+)>?$/
 
-/** Candidates are what stands around an @; each must pass the strict grammar. */
+/** Collects words that contain an @ and pass the strict grammar. */
 function collectAddresses(value: string, into: Set<string>): void {
   const words = single.exec(value)?.[1]
   for (const word of words === undefined ? value.split(/[\s<>,;:"()[\]]+/) : [words]) {

@@ -1,4 +1,4 @@
-/** Sends a message for a web page: the gates of its publishable key, in the order of the specification, and then like any other send. */
+/** Sends a message for a web page: runs the gates of the publishable key in the specified order, then sends like the REST API. */
 import { hash } from 'node:crypto'
 import type { Principal } from '../../access/principal/principal.ts'
 import { parseMailbox, type Mailbox } from '../../addresses.ts'
@@ -20,15 +20,15 @@ export interface PublishableSendOptions extends Pick<SendOptions, 'database' | '
   readonly lateCounts: Pick<LateCounts, 'count'>
 }
 
-/** Where a send comes from. */
+/** Origin of a web page's request. */
 export interface WebOrigin {
-  /** The header `Origin`. */
+  /** Value of the `Origin` header. */
   readonly origin: string | undefined
   readonly remoteAddress: string
   readonly captchaToken: string | undefined
 }
 
-/** Longer than any provider takes a token for. */
+/** Longer than any provider accepts a token. */
 const captchaTokenMs = 3_600_000
 
 export class PublishableSends {
@@ -42,24 +42,24 @@ export class PublishableSends {
     this.#captchas = new Captchas(options)
   }
 
-  /** Before a body is read. Throws `rate_limit_exceeded` where bodies were refused before and a window of the key is full. */
+  /** Checks the key's windows before the body is read. Throws `rate_limit_exceeded` if earlier bodies were refused and a window is full. */
   async admit(principal: Principal, remoteAddress: string): Promise<void> {
     const key = await this.#options.keys.ofBearer(principal)
     await this.#counting(principal, key, () => this.#windows.admit(principal.organizationId, key, remoteAddress))
   }
 
-  /** Counts a body that was refused, so that sending such bodies is bounded like sending. */
+  /** Counts a refused body, so that invalid bodies are limited like sends. */
   async countRefused(principal: Principal, remoteAddress: string): Promise<void> {
     await this.#windows.countRefused(principal.organizationId, await this.#options.keys.ofBearer(principal), remoteAddress)
   }
 
-  /** Resolves when the message is on disk. Throws the refusal of the first gate that does not let it pass; then nothing was used up. */
+  /** Resolves when the message is on disk. Throws the refusal of the first gate that fails; a refused send consumes nothing. */
   async send(principal: Principal, given: SendOrder, visit: WebOrigin): Promise<Acceptance> {
     const key = await this.#options.keys.ofBearer(principal)
     return this.#counting(principal, key, () => this.#send(principal, key, given, visit))
   }
 
-  /** What is refused is counted for the key. */
+  /** Counts refusals for the key. */
   async #counting<T>({ organizationId }: Principal, { id, projectId }: PublishableKey, run: () => Promise<T>): Promise<T> {
     try {
       return await run()
@@ -81,19 +81,19 @@ export class PublishableSends {
       idempotencyKey: order.idempotencyKey,
       orderDigest: await orderDigest(order),
     })
-    if (earlier) return earlier // its captcha was solved, and it is counted
+    if (earlier) return earlier // its captcha was solved and it was counted
     const { organizationId } = principal
     const counted: Counted = { remoteAddress: visit.remoteAddress, recipients: recipients.map(({ address }) => address) }
     await this.#windows.check(organizationId, key, counted)
     await this.#captchas.verify(captchaOwnerOf(key), { token: visit.captchaToken, remoteAddress: visit.remoteAddress })
-    await keys.ofBearer(principal) // it can have ended during the wait for the provider
+    await keys.ofBearer(principal) // the key may have been revoked during the captcha check
     const once = this.#once(principal, key, visit)
     return this.#windows.during(organizationId, key, counted, (windows) =>
       sendMessages.send(principal, order, { door: 'publishable_key', windows, once }),
     )
   }
 
-  /** Providers forget a token after its first use; that it was used here is known in the write that uses it. */
+  /** Marks the captcha token as used in the write that accepts the message, because providers forget a token after its first use. */
   #once({ organizationId }: Principal, { id, captcha }: PublishableKey, { captchaToken = '' }: WebOrigin): Submission['once'] {
     if (captcha === null || captchaToken.length > maxCaptchaToken) return undefined
     const key = [organizationId, 'captcha.used', id, hash('sha256', captchaToken)]
@@ -103,13 +103,13 @@ export class PublishableSends {
 
 const lockedSender = ({ lockedFrom }: PublishableKey): Mailbox | undefined => parseMailbox(lockedFrom)
 
-/** Apart from the keys of the project, so that a visitor can neither take one of them nor learn its outcome. */
+/** Adds the key's id to its idempotency keys, so that visitors can neither occupy a key of the project nor learn its outcome. */
 const ownIdempotencyKey = ({ id }: PublishableKey, given: string | undefined): string | undefined =>
   given === undefined ? undefined : `${id}\0${given}`
 
 /**
- * What the key does not name is not for the page to choose. Header fields least of all: some are orders to the provider that
- * relays the message, such as further recipients (X-SMTPAPI, X-MC-BccAddress).
+ * Throws if the page sets fields that the key does not allow. Header fields are never allowed: some providers interpret them, for example
+ * as additional recipients (X-SMTPAPI, X-MC-BccAddress).
  */
 function assertOwnChoice(order: SendOrder, key: PublishableKey): void {
   const { projectId, destinationId, environment, headers, listUnsubscribe } = order

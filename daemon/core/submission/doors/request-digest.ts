@@ -1,4 +1,4 @@
-/** The digest that tells whether a request with a known idempotency key is the same request. */
+/** Digest of a request, to detect that a known idempotency key is reused for a different request. */
 import { createHash } from 'node:crypto'
 import { runInSteps, type Steps } from '../../event-loop.ts'
 import type { UncheckedAttachment } from '../compose/attachments.ts'
@@ -15,10 +15,10 @@ interface Whole {
   readonly mime: Buffer | { readonly base64: string }
 }
 
-/** Takes about a millisecond. */
+/** Characters or octets per step; a step takes about a millisecond. */
 const stepUnits = 524_288
 
-/** Resolves with the SHA-256 of all fields of an order but its idempotency key, in hexadecimal. */
+/** Resolves with the hexadecimal SHA-256 of all fields of an order except its idempotency key. */
 export const requestDigest = (order: Fields | Whole): Promise<string> => runInSteps(digesting(order))
 
 function* digesting(order: Fields | Whole): Steps<string> {
@@ -39,14 +39,14 @@ function partsOfWhole({ idempotencyKey: _, mime, ...asked }: Whole): readonly (s
   return [JSON.stringify(asked), 'base64' in mime ? mime.base64 : mime]
 }
 
-/** Lengths come first, so that nothing can move from one part into the next. */
+/** Hashes the lengths first, so that the boundary between parts is unambiguous. */
 function partsOf({ idempotencyKey: _, attachments, text, html, ...rest }: Fields): readonly (string | Uint8Array)[] {
   const digits = attachments.map(({ content }) => ('unchecked' in content ? content.unchecked : content.digits))
   const files = attachments.map(({ content: _content, ...facts }, i) => ({ ...facts, length: digits[i]?.length }))
   return [JSON.stringify([rest, files, text?.length ?? null, html?.length ?? null]), text ?? '', html ?? '', ...digits]
 }
 
-/** Does not end inside a surrogate pair, which UTF-8 encodes as one character. */
+/** Returns the next piece, which never ends inside a surrogate pair. UTF-8 encodes a pair as one character. */
 function textFrom(text: string, at: number): string {
   const end = at + stepUnits
   const code = text.charCodeAt(end - 1)

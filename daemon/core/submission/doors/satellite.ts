@@ -1,6 +1,6 @@
 /**
- * Whether a client of submission is the host that it names in EHLO. A satellite's bounces are from the postmaster of that name
- * (RFC 5321 §4.5.5), and a name that anybody may claim would let a tenant write as the postmaster of a bank.
+ * Checks whether an SMTP client is the host that it names in EHLO. A satellite's bounces are from the postmaster of that name (RFC 5321
+ * §4.5.5). Without the check, a tenant could write as the postmaster of any domain.
  */
 import { clientAddress } from '../../access/client-network.ts'
 import { parseAddress } from '../../addresses.ts'
@@ -8,36 +8,38 @@ import { isLoopbackAddress } from '../../outbound/address-guard.ts'
 import { ResolveError, type Resolver } from '../../outbound/resolver.ts'
 import { Refusal } from '../../refusals.ts'
 
-/** A client as it is known when it submits. */
+/** A client of SMTP submission. */
 export interface Satellite {
-  /** The argument of EHLO, in small letters. */
+  /** Argument of EHLO. */
   readonly helo: string
   readonly remoteAddress: string
 }
 
 interface Surroundings {
   readonly resolver: Resolver
-  /** Our own name, which other programs of this machine share. */
+  /** Host name of this service, shared by other programs on this machine. */
   readonly hostname: string
-  /** Domains that the credential may send for; names below them are its own. */
+  /** Domains that the credential may send for, including all hosts below them. */
   readonly allowedDomains: readonly string[]
 }
 
-/** Names that cannot be owned in the public DNS (RFC 2606 §2, RFC 6761, RFC 6762, RFC 8375): a reader takes none of them for a sender. */
+/**
+ * Names that cannot be owned in the public DNS (RFC 2606 §2, RFC 6761, RFC 6762, RFC 8375), so readers do not mistake them for a sender.
+ */
 const privateNames = /^[^.]+$|\.(?:local|localdomain|localhost|internal|intranet|private|corp|home|lan|home\.arpa|test|invalid)$/
 
-/** Whether a name of a host cannot be owned in the public DNS. */
+/** Returns true if the host name cannot be owned in the public DNS. */
 export const isPrivateName = (name: string): boolean => privateNames.test(name)
 
-/** Whether an address is what a mail server calls itself in its bounces. */
+/** Returns true for the MAILER-DAEMON or postmaster of the EHLO name, which mail servers use in bounces. */
 export function isPostmasterOf(address: string, helo: string): boolean {
   const mailbox = parseAddress(address)
   return mailbox !== undefined && /^(?:mailer-daemon|postmaster)$/i.test(mailbox.local) && mailbox.domain === helo.toLowerCase()
 }
 
 /**
- * A name is the client's when it lies below a domain of its credential, when it cannot exist in the public DNS, when both run
- * on this machine, or when DNS has the client's address for it. Throws `feature_unavailable` when DNS gives no answer.
+ * Returns true if the name is below a domain of the credential, cannot exist in public DNS, is this machine's name on a loopback
+ * connection, or resolves to the client's address. Throws `feature_unavailable` if the DNS lookup fails.
  */
 export async function ownsItsName(
   { helo, remoteAddress }: Satellite,
@@ -46,7 +48,7 @@ export async function ownsItsName(
   const name = helo.toLowerCase()
   if (isPrivateName(name) || allowedDomains.some((domain) => name.endsWith(`.${domain}`))) return true
   const address = clientAddress(remoteAddress)
-  // names of others can lead to 127.0.0.1, and then prove nothing
+  // foreign names may resolve to 127.0.0.1, which proves nothing
   if (address === '' || isLoopbackAddress(address)) return address !== '' && name === hostname.toLowerCase()
   const addresses = await addressesOf(name, address.includes(':') ? 6 : 4, resolver)
   return addresses.some((known) => clientAddress(known) === address)

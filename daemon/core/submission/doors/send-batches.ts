@@ -1,4 +1,4 @@
-/** Sends up to a hundred messages of one request: each is a send of its own, with its own result. */
+/** Sends up to 100 messages of one request. Each is a separate send with its own result. */
 import type { Principal } from '../../access/principal/principal.ts'
 import { invalid, Refusal, type FieldProblem } from '../../refusals.ts'
 import { isUndecided, storeRefusal } from '../../writes/store-refusal.ts'
@@ -13,39 +13,39 @@ export interface SendBatchOptions {
   readonly accept: Accept
   readonly sendMessages: SendMessages
   readonly refusedSends: RefusedSends
-  /** Is notified of a defect that kept one message from being accepted. */
+  /** Notified of a defect that prevented an acceptance. */
   readonly onError: (error: unknown) => void
 }
 
-/** One message as the caller gave it. Reading it may take a millisecond. */
+/** One message of the request. Parsing it may take a millisecond. */
 export interface BatchMessage {
-  /** Throws `validation_failed` where it is wrong. */
+  /** Returns the order. Throws `validation_failed` if it is invalid. */
   readonly order: () => SendOrder | WholeOrder
-  /** What of it can be read where it is wrong. */
+  /** Returns the readable fields of an invalid message. */
   readonly refused: () => RefusedSend
 }
 
 export interface Batch {
   readonly messages: readonly BatchMessage[]
-  /** Nothing is sent unless every message passes each check. */
+  /** Sends nothing unless every message passes all checks. */
   readonly isStrict: boolean
-  /** Stands for one key of each message that has none. */
+  /** Derives an idempotency key for each message without one. */
   readonly idempotencyKey: string | undefined
-  /** The answer names the first accepted message alone; the traces of the others refer to it. */
+  /** The response names only the first accepted message; the other traces refer to it. */
   readonly hasOneId?: boolean
 }
 
 export type BatchResult = Acceptance | Refusal
 
-/** What keeps a strict batch from being sent, and in which message. */
+/** A problem that prevents a strict batch, with the index of its message. */
 interface Failure {
   readonly cause: unknown
   readonly index: number
 }
 
-/** So many share the syncs of the store. */
+/** Messages accepted concurrently; they share the store's syncs. */
 const width = 8
-/** As a request of one message names them. */
+/** Maximum number of reported problems, as for a single message. */
 const maxProblems = 20
 
 export class SendBatches {
@@ -55,14 +55,17 @@ export class SendBatches {
     this.#options = options
   }
 
-  /** The results in the order of the messages, each when it is on disk. Throws the refusal of a strict batch, of which nothing is kept. */
+  /**
+   * Returns the results in the order of the messages, after all messages are on disk. Throws the refusal of a strict batch, and stores
+   * nothing of it.
+   */
   async send(principal: Principal, batch: Batch): Promise<readonly BatchResult[]> {
     if (batch.isStrict) return this.#strict(principal, batch)
     if (!batch.hasOneId) return each(batch.messages, async (message, i) => this.#sent(principal, batch, message, i))
     return this.#afterFirst(principal, batch)
   }
 
-  /** One after the other until a message is accepted, and then the rest, which refer to it. */
+  /** Sends one message after the other until one is accepted, then the rest, which refer to it. */
   async #afterFirst(principal: Principal, batch: Batch): Promise<readonly BatchResult[]> {
     const results: BatchResult[] = []
     for (const [i, message] of batch.messages.entries()) {
@@ -84,7 +87,9 @@ export class SendBatches {
     return this.#recorded(principal, message, result)
   }
 
-  /** What only counts when a message is accepted, such as a budget, can still refuse some. */
+  /**
+   * Checks all messages, then accepts them. Counters such as a budget are only checked on acceptance and may still refuse some messages.
+   */
   async #strict(principal: Principal, batch: Batch): Promise<readonly BatchResult[]> {
     const failed: Failure[] = []
     const prepared = await each(batch.messages, async (message, index) =>
@@ -116,7 +121,7 @@ export class SendBatches {
     }
   }
 
-  /** The one error of a strict batch: a defect, or everything that is wrong in its messages, or the first other refusal. */
+  /** Returns the error of a strict batch: a defect, else all validation problems, else the first other refusal. */
   async #whole(principal: Principal, { messages }: Batch, failed: readonly Failure[]): Promise<unknown> {
     const problems: FieldProblem[] = []
     let other: Refusal | undefined
@@ -130,13 +135,13 @@ export class SendBatches {
     return problems.length > 0 ? invalid(problems.slice(0, maxProblems)) : other
   }
 
-  /** A message that is wrong leaves a trace, like a request of one. */
+  /** Records a trace for an invalid message, as for a single send. */
   async #recorded(principal: Principal, message: BatchMessage, result: BatchResult): Promise<BatchResult> {
     if (!(result instanceof Refusal) || result.code !== 'validation_failed') return result
     return this.#resultOf(() => this.#options.refusedSends.record(principal, message.refused(), result))
   }
 
-  /** Others of the batch may be on disk, so that what is wrong with one is said of it alone. */
+  /** Turns an error into the result of this message, because other messages of the batch may be on disk. */
   async #resultOf(act: () => Promise<BatchResult>): Promise<BatchResult> {
     try {
       return await act()
@@ -151,14 +156,14 @@ export class SendBatches {
   }
 }
 
-/** The message with the id that the answer of its request names, where that is the id of another message. */
+/** Adds the id that the response returns for this message, if it is the id of another message. */
 function answeredBy(prepared: Prepared, answeredId: string | undefined): Prepared {
   const { labels, traceId } = prepared
   if (answeredId === undefined || answeredId === traceId || !labels?.dialect) return prepared
   return { ...prepared, labels: { ...labels, dialect: { ...labels.dialect, answeredId } } }
 }
 
-/** Other than a caller can write, so that no key of a single message is the same. */
+/** Derives a key with a NUL character, which callers cannot send, so that it differs from the keys of single messages. */
 function orderOf({ idempotencyKey }: Batch, message: BatchMessage, index: number): SendOrder | WholeOrder {
   const order = message.order()
   if (idempotencyKey === undefined || order.idempotencyKey !== undefined) return order
@@ -180,7 +185,7 @@ const ofMessage = (refusal: Refusal, index: number): Refusal => {
   })
 }
 
-/** Some at once, begun in their order, each in a turn of the event loop of its own. */
+/** Runs `act` for up to `width` items at a time, in order, each in a separate turn of the event loop. */
 async function each<T, R>(all: readonly T[], act: (one: T, index: number) => Promise<R>): Promise<readonly R[]> {
   const results: R[] = []
   const [first] = all

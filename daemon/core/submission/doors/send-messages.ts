@@ -1,4 +1,6 @@
-/** Sends a message that came in a request (REST), as fields or whole: finds project and From, composes once, and hands over to `accept`. */
+/**
+ * Sends a message from a request (REST), given as fields or as MIME: resolves project and From, composes the message, and calls `accept`.
+ */
 import { Draft } from '#store/content.ts'
 import { newTraceId } from '#store/ids.ts'
 import type { Core } from '../../core.ts'
@@ -34,42 +36,42 @@ export interface SendOptions extends Core {
   readonly templates: Templates
   readonly unsubscribes: Unsubscribes
   readonly health: DestinationHealth
-  /** Our name in Received. */
+  /** Host name for Received fields. */
   readonly hostname: string
-  /** Gets the mail for local names; null when no one does. */
+  /** Receives mail of local names; null if not set. */
   readonly localRecipient: string | null
 }
 
-/** A send as the caller asks for it: without a From, that of a destination is taken. */
+/** A send as requested. Without From, the From of the destination applies. */
 export interface SendOrder extends Omit<SendRequest, 'from' | 'attachments'> {
   readonly from: Mailbox | undefined
   readonly attachments: readonly UncheckedAttachment[]
   readonly projectId: string | undefined
   readonly destinationId: string | undefined
-  /** In place of a destination: the one of this environment that takes mail now. */
+  /** Alternative to `destinationId`: the active destination of this environment. */
   readonly environment?: string | undefined
   readonly idempotencyKey: string | undefined
   /** Milliseconds since the epoch; at once by default. */
   readonly sendAt?: number | undefined
-  /** Gives text and HTML, and the subject unless there is one. */
+  /** Supplies text and HTML, and the subject unless the request has one. */
   readonly template: TemplateOrder | undefined
   readonly tags?: readonly string[] | undefined
   readonly metadata?: Readonly<Record<string, string>> | undefined
-  /** In whose words it was asked for, where they are not ours, and which of them have no effect. */
+  /** Vendor API format of the request, if not our own, with its ignored fields. */
   readonly dialect?: Trace['dialect']
-  /** Adds a one-click unsubscribe link for the one recipient: from the list of the sender's address, or from the list of this name. */
+  /** Adds a one-click unsubscribe link for the single recipient. `true`: the list of the sender's address; else the named list. */
   readonly listUnsubscribe?: boolean | { readonly list: string } | undefined
-  /** Each recipient gets a return path of its own (VERP), where plan and flags of the organization allow it. */
+  /** Requests a separate return path for each recipient (VERP), if plan and flags of the organization allow it. */
   readonly verpEnabled?: boolean | undefined
-  /** Openings and clicks to record in the trace; none by default. */
+  /** Opens and clicks to record in the trace; none by default. */
   readonly tracking?: TrackingWish | undefined
-  /** It is captured, whatever the destination. */
+  /** Captures the message, regardless of the destination's mode. */
   readonly isTest?: boolean | undefined
-  /** A deliverability test of the destination, whatever its mode; the recipient is an address of such a test. */
+  /** Deliverability test of the destination, in any mode. The recipient is an address of such a test. */
   readonly isProof?: boolean | undefined
 }
 
-/** A send of a message that the caller gives whole, its header too. */
+/** A send of a complete MIME message with its header. */
 export type WholeOrder = Pick<
   SendOrder,
   | 'projectId'
@@ -85,22 +87,22 @@ export type WholeOrder = Pick<
   | 'isTest'
   | 'isProof'
 > & {
-  /** The reverse-path; by default the address in the header From. */
+  /** Reverse-path; defaults to the address in the header From. */
   readonly from: Mailbox | undefined
-  /** Whom it goes to, whatever its header says; by default the addresses in To, Cc and Bcc. */
+  /** Envelope recipients, regardless of the header. Defaults to the addresses in To, Cc and Bcc. */
   readonly recipients: readonly Mailbox[] | undefined
   readonly mime: Buffer | { readonly base64: string }
-  /** `postern sendmail` hands it over; `isNullPath`: with the null reverse-path, for which the header From stands in. */
+  /** Set if `postern sendmail` submits the message. `isNullPath`: the null reverse-path was requested; the header From replaces it. */
   readonly sendmail?: { readonly isNullPath: boolean } | undefined
 }
 
-/** Who sends it, if it is a page or a form. */
+/** Fields set by a web page's send or a form. */
 type Sender = Partial<Pick<Submission, 'door' | 'windows' | 'once' | 'stage'>>
 
-/** A message on its way to `accept`. */
+/** A prepared message, ready for `accept`. */
 export type Prepared = Submission & { readonly draft: Draft }
 
-/** The digest of an order that has an idempotency key; undefined without one. */
+/** Returns the digest of an order that has an idempotency key, else undefined. */
 export const orderDigest = async (order: SendOrder | WholeOrder): Promise<string | undefined> =>
   order.idempotencyKey === undefined ? undefined : requestDigest(order)
 
@@ -111,7 +113,7 @@ export class SendMessages {
     this.#options = options
   }
 
-  /** What a send without From is refused for, if anything. Ids in the order need not exist. */
+  /** Returns the validation problems of a send without From. Ids in the order need not exist. */
   async missingSender(
     principal: Principal,
     order: Pick<SendOrder, 'projectId' | 'destinationId' | 'environment'>,
@@ -130,13 +132,13 @@ export class SendMessages {
     }
   }
 
-  /** Resolves when the message is on disk. Throws a refusal, after which nothing of it is kept. `by`: a page or a form that sends it. */
+  /** Resolves when the message is on disk. Throws a refusal if nothing was stored. `by`: fields set by a page or form. */
   async send(principal: Principal, order: SendOrder | WholeOrder, by?: Sender): Promise<Acceptance> {
     const prepared = await this.prepare(principal, order, by)
     return 'repeated' in prepared ? prepared : this.#options.accept.accept(prepared)
   }
 
-  /** All that comes before the acceptance; what an earlier send came to, where that is known. Its draft is to be accepted or discarded. */
+  /** Prepares the acceptance, or returns the result of an earlier send if known. The caller must accept or discard the draft. */
   async prepare(principal: Principal, order: SendOrder | WholeOrder, by?: Sender): Promise<Acceptance | Prepared> {
     const { policies, accept, health } = this.#options
     const policy = await policies.of(principal.organizationId)
@@ -147,7 +149,7 @@ export class SendMessages {
       orderDigest: await (principal.agent ? requestDigest(order) : orderDigest(order)),
     }
     const earlier = 'template' in order && order.template && (await accept.earlier({ principal, projectId, ...keyed }))
-    if (earlier) return earlier // also when the template has changed or gone since
+    if (earlier) return earlier // even if the template has changed or was deleted since
     const traceId = newTraceId()
     const place = { principal, policy, projectId, traceId }
     const message = 'mime' in order ? await this.#given(order, place) : await this.#composed(order, place)
@@ -168,7 +170,7 @@ export class SendMessages {
     }
   }
 
-  /** Gets notices about a message of a send-only key or of `postern sendmail`; other callers read the trace. */
+  /** Returns the address for failure notices about a message of a send-only key or of `postern sendmail`. Other callers read the trace. */
   #author(principal: Principal, { sendingDomains }: Policy, order: SendOrder | WholeOrder, message: Message): string | undefined {
     const sendmail = 'mime' in order ? order.sendmail : undefined
     if ((!sendmail && !principal.sendsOnly) || sendmail?.isNullPath) return undefined
@@ -211,7 +213,7 @@ export class SendMessages {
     }
   }
 
-  /** As SMTP would bring it. */
+  /** Reads a MIME message as SMTP would deliver it. */
   async #given({ mime, from, recipients }: WholeOrder, { principal, policy, traceId }: Place): Promise<Message> {
     const { database, accept, clock, hostname } = this.#options
     const octets = 'base64' in mime ? decodedMime(await runInSteps(Base64File.parsing(mime.base64))) : mime
@@ -237,7 +239,7 @@ function decodedMime(file: Base64File | Base64Fault): Buffer {
   return file.decoded()
 }
 
-/** Where a send belongs. */
+/** Organization, project and trace of a send. */
 interface Place {
   readonly principal: Principal
   readonly policy: Policy
@@ -245,19 +247,22 @@ interface Place {
   readonly traceId: string
 }
 
-/** What a send says of the message itself. */
+/** Fields of a send that describe the message. */
 type Message = Pick<Prepared, 'mailFrom' | 'attachments' | 'rcptTo' | 'facts' | 'template' | 'unsubscribeLink' | 'list' | 'draft'> & {
   /** See `ParsedHeaders`. */
   readonly isAutomatic: boolean
 }
 
-/** The list that the recipient can leave; undefined when none was asked for. */
+/** Returns the list that the recipient can unsubscribe from, or undefined if the send has no unsubscribe link. */
 function listFor(asked: SendOrder['listUnsubscribe'], from: Mailbox, projectId: string): MailingList | undefined {
   if (asked === undefined || asked === false) return undefined
   return asked === true ? senderList(from.address) : namedList(projectId, asked.list)
 }
 
-/** The error for an unknown environment lists those that exist, but not to a send-only key, which reads nothing. */
+/**
+ * Throws for an unknown environment of a send-only key. Routing's own error would list the existing environments, which such a key may not
+ * read.
+ */
 function requireTellable(
   { sendsOnly }: Principal,
   { destinations }: Policy,
@@ -269,11 +274,11 @@ function requireTellable(
   throw invalid([{ path: 'environment', message: 'no destination of this project has this environment' }])
 }
 
-/** A send-only key reads no send but its own, so that its idempotency keys are apart from those of the project. */
+/** Adds the credential id to the idempotency keys of a send-only key, because it may only read its own sends. */
 const ownIdempotencyKey = ({ sendsOnly, credentialId }: Principal, key: string | undefined): string | undefined =>
   sendsOnly && key !== undefined ? `${credentialId}/${key}` : key
 
-/** One link stands for one recipient, so a message to several cannot have one. */
+/** Checks that the send has exactly one recipient, because an unsubscribe link identifies one recipient. */
 function unsubscribable(order: SendOrder): SendOrder {
   const path = 'list_unsubscribe'
   if (order.to.length + order.cc.length + order.bcc.length !== 1)
@@ -283,7 +288,7 @@ function unsubscribable(order: SendOrder): SendOrder {
   return order
 }
 
-/** What the request gives, or its template; a subject that is given comes before that of the template. */
+/** Returns the content from the request or its template. A subject in the request takes precedence. */
 function contentOf(order: SendOrder, rendered: RenderedOrder | undefined): Pick<SendRequest, 'subject' | 'text' | 'html'> {
   if (!rendered) return order
   for (const path of ['text', 'html'] as const)
@@ -294,7 +299,10 @@ function contentOf(order: SendOrder, rendered: RenderedOrder | undefined): Pick<
   return { subject: order.subject || subject, text: text ?? undefined, html: html ?? undefined }
 }
 
-/** The From of the destination that takes the message whoever sends it: named by the request, by a rule for any sender, or by default. */
+/**
+ * Returns the From of the destination that any sender's message would take: named by the request, by a rule for all senders, or the
+ * default.
+ */
 export function defaultFrom(
   policy: Policy,
   projectId: string,

@@ -1,11 +1,11 @@
-/** What an SMTP credential must satisfy to send: it is alive, and its senders are allowed. Pure. */
+/** Rules for sending with an SMTP credential: it must be active, and the sender must be allowed. Pure. */
 import type { SmtpCredential } from '../../access/smtp-credential.ts'
 import type { RateLimit } from '../../visitors/rate-window.ts'
 import { parseAddress } from '../../addresses.ts'
 import { Refusal } from '../../refusals.ts'
 import type { Policy } from '../../routing/policy/policy.ts'
 
-/** The credential as it is now. Throws `unauthorized` when it was revoked or has expired, or is not the one that logged in any more. */
+/** Returns the current credential. Throws `unauthorized` if it was revoked, has expired, or differs from the credential of the login. */
 export function currentCredential(
   { credentials }: Pick<Policy, 'credentials'>,
   id: string,
@@ -19,7 +19,7 @@ export function currentCredential(
 
 export const isExpired = ({ expiresAt }: SmtpCredential, nowMs: number): boolean => expiresAt !== null && expiresAt <= nowMs
 
-/** Messages with the null reverse-path that one credential may send in an hour. */
+/** Limit of messages with the null reverse-path per credential and hour. */
 export const noticesPerHour: RateLimit = {
   name: 'bounces over submission',
   windowMs: 3_600_000,
@@ -27,7 +27,10 @@ export const noticesPerHour: RateLimit = {
   message: 'This SMTP credential has sent 100 bounces within this hour, the maximum; send the rest later.',
 }
 
-/** Throws `sender_not_allowed` when the whitelist of the credential does not hold the domain of the address; `what` names its place. */
+/**
+ * Throws `sender_not_allowed` if the whitelist of the credential excludes the domain of the address. `what` names the field with the
+ * address.
+ */
 export function assertAllowedDomain(credential: SmtpCredential, address: string, what: string): void {
   if (isAllowedDomain(credential, address)) return
   const { allowedFromDomains } = credential
@@ -35,6 +38,6 @@ export function assertAllowedDomain(credential: SmtpCredential, address: string,
   throw new Refusal('sender_not_allowed', message)
 }
 
-/** Whether the whitelist of the credential holds the domain of the address; an empty one holds all. */
+/** Returns true if the whitelist contains the domain of the address. An empty whitelist allows all domains. */
 export const isAllowedDomain = ({ allowedFromDomains }: SmtpCredential, address: string): boolean =>
   allowedFromDomains.length === 0 || allowedFromDomains.includes(parseAddress(address)?.domain ?? '')

@@ -1,4 +1,4 @@
-/** The core behind the SMTP door: logins, reverse-path rules, and submission through `accept`. Spec "SMTP relay credential". */
+/** SMTP submission in the core: logins, reverse-path rules, and the call of `accept`. Spec "SMTP relay credential". */
 import { Draft } from '#store/content.ts'
 import type { Core } from '../../core.ts'
 import type { LoginGuard } from '../../visitors/login-guard.ts'
@@ -30,19 +30,19 @@ export interface SmtpDoorOptions extends Core {
   readonly loginGuard: LoginGuard
   readonly lateCounts: Pick<LateCounts, 'count'>
   readonly uses: Pick<KeyUses, 'note'>
-  /** For the names that satellites claim. */
+  /** Resolves the names that satellites claim in EHLO. */
   readonly resolver: Resolver
-  /** Refuses when nothing may be accepted now. */
+  /** Refuses while the service accepts no messages. */
   readonly admission: { check(): void }
   readonly fairness: Fairness
-  /** Our name in Received. */
+  /** Host name for Received fields. */
   readonly hostname: string
   readonly maxMessageBytes: number
-  /** Gets the mail for local names; null when no one does. */
+  /** Receives mail of local names; null if not set. */
   readonly localRecipient: string | null
 }
 
-/** Compared for unknown users, so that the answer takes the same time. */
+/** Compared for unknown users, so that the response takes the same time. */
 const hashOfUnknownUser = ''
 const maxPlaces = 10_000
 
@@ -54,9 +54,9 @@ interface CredentialMatch {
 
 export class SubmissionDoor implements SmtpDoor {
   readonly #options: SmtpDoorOptions
-  /** Bounds the messages with the null reverse-path of each credential. */
+  /** Limits messages with the null reverse-path for each credential. */
   readonly #notices: RateWindow
-  /** Where the credentials of user names stand. Whether they still exist is in the current settings. */
+  /** Caches the organization and credential id of each username. The policy decides whether the credential still exists. */
   readonly #places = new Map<string, { readonly organizationId: string; readonly id: string }>()
 
   constructor(options: SmtpDoorOptions) {
@@ -70,7 +70,7 @@ export class SubmissionDoor implements SmtpDoor {
 
   async login(given: string, password: string, remoteAddress: string): Promise<SmtpLogin> {
     const { secrets, clock, loginGuard, lateCounts } = this.#options
-    // as people copy them: user names are made of small letters and digits
+    // usernames consist of lower-case letters and digits; clients may capitalize or pad them
     const username = given.trim().toLowerCase()
     const failures = await loginGuard.check(username, remoteAddress)
     const found = this.#findCached(username) ?? (await this.#find(username))
@@ -99,7 +99,7 @@ export class SubmissionDoor implements SmtpDoor {
     return { organizationId, credential, policy }
   }
 
-  /** Sites that open a connection for each mail log in with each mail. */
+  /** Finds the credential in the cache, because some sites log in for every message. */
   #findCached(username: string): CredentialMatch | undefined {
     const place = this.#places.get(username)
     const policy = place && this.#options.policies.cached(place.organizationId)
@@ -144,7 +144,7 @@ class LiveLogin implements SmtpLogin {
     this.#options.admission.check()
     const policy = this.#options.policies.cached(this.#organizationId)
     if (policy) this.#adopt(policy)
-    // whom a bounce is from stands in its header
+    // for the null reverse-path, the header From is checked
     if (address !== '') this.#checkDomain(address, 'MAIL FROM')
   }
 
@@ -218,7 +218,7 @@ class LiveLogin implements SmtpLogin {
     if (error instanceof Refusal) this.#options.lateCounts.count(place, smtpRefusedLetter + error.code)
   }
 
-  /** Rotation, revocation and new limits act on sessions that are already logged in. */
+  /** Applies rotation, revocation and new limits to a session that is already logged in. */
   #adopt(policy: Policy): void {
     const now = this.#options.clock.now()
     const isSame = ({ passwordFingerprint }: SmtpCredential): boolean => passwordFingerprint === this.#passwordHash
@@ -229,19 +229,19 @@ class LiveLogin implements SmtpLogin {
     assertAllowedDomain(this.#credential, address, what)
   }
 
-  /** The door knows the limit of the login; it may have been lowered since. */
+  /** Checks the current limit, which may be lower than at login. */
   #checkSize(size: number): void {
     const most = this.maxMessageBytes()
     if (size > most) throw new Refusal('request_too_large', `The message has ${size} bytes; this SMTP credential allows ${most}.`)
   }
 
-  /** `whole`: no field stands behind what was looked at. */
+  /** `whole`: the parsed block is complete. */
   #checkHeaderFrom({ from, fromText, fromFields, otherSenders }: ParsedHeaders, whole: boolean): void {
     if (!this.#credential.enforceHeaderFrom || this.#credential.allowedFromDomains.length === 0) return
     if (!whole) throw new Refusal('sender_not_allowed', 'The header block is too long to find its From; use a shorter one.')
     if (fromFields !== 1)
       throw new Refusal('sender_not_allowed', 'The message needs exactly one From header field for this SMTP credential.')
-    // an author without a domain, as cron writes it, claims no domain: MAIL FROM is allowed already
+    // an author without a domain, as cron writes it, claims no domain; MAIL FROM has passed the check
     if (from !== '') this.#checkDomain(from, 'The header From')
     else if (!localAuthor(fromText)) {
       const message = `The header From must contain exactly one address for this SMTP credential, and is ${quoted(fromText)}.`
@@ -250,7 +250,7 @@ class LiveLogin implements SmtpLogin {
     for (const sender of otherSenders) this.#checkDomain(sender, 'A Sender or Resent-From')
   }
 
-  /** A bounce of a satellite, which has no reverse-path (RFC 5321 §4.5.5). Counted before DNS is asked, so that this is bounded too. */
+  /** Checks a bounce of a satellite, which has no reverse-path (RFC 5321 §4.5.5). Counts it before the DNS lookup, to limit lookups too. */
   async #checkNotice({ from: written, fromText, otherSenders }: ParsedHeaders, whole: boolean, satellite: Satellite): Promise<void> {
     const from = written || noticeAuthor(fromText, satellite.helo)
     if (!whole || from === '')
@@ -290,13 +290,16 @@ class LiveLogin implements SmtpLogin {
   }
 }
 
-/** Whose a bounce is that names its author without a domain, or as `<>` like those of dma: the satellite's. Empty for other text. */
+/**
+ * Returns the author of a bounce whose From has no domain, or is `<>` as in dma's bounces: an address at the satellite. Empty for other
+ * text.
+ */
 function noticeAuthor(fromText: string, helo: string): string {
   const local = localAuthor(fromText)
   return local === undefined ? '' : `${local || 'postmaster'}@${helo}`
 }
 
-/** As a reply can repeat it. */
+/** Quotes text for a reply: at most 80 characters, printable ASCII only. */
 const quoted = (text: string): string => JSON.stringify(text.slice(0, 80).replaceAll(/[^ -~]/g, '?'))
 
 const trackingOf = ({ clickTrackingEnabled: clicks, openTrackingEnabled: opens }: SmtpCredential): TrackingWish | undefined =>

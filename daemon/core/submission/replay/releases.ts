@@ -1,4 +1,4 @@
-/** Releases a captured message: it is sent as it is to its recipients, by a live destination, once. */
+/** Releases a captured message: sends it unchanged to its recipients through a live destination, once. */
 import { Draft, readContent } from '#store/content.ts'
 import { newTraceId } from '#store/ids.ts'
 import type { Stored } from '#store/record-kind.ts'
@@ -21,7 +21,7 @@ export interface ReleasesOptions extends Core {
   readonly unsubscribes: Pick<Unsubscribes, 'reach'>
 }
 
-/** Who reads bodies for addresses may write the capture at the same moment; so often the release is tried. */
+/** Maximum tries of a release, because readers of addresses in bodies may write the capture at the same time. */
 const maxTries = 4
 
 export class Releases {
@@ -32,9 +32,9 @@ export class Releases {
   }
 
   /**
-   * Sends the message by this destination with every rule of a send: budget, plan, suppressions. Who asks again gets the first release.
-   * Throws `not_found`, `validation_failed` for a destination that the project has not, `conflict` where the message would not leave or
-   * was released to another destination, and the refusals of a send.
+   * Sends the message through this destination under all rules of a send: budget, plan, suppressions. A repeated call returns the first
+   * release. Throws `not_found`, `validation_failed` for a destination outside the project, the refusals of a send, and `conflict` if the
+   * message would not be relayed or was released to another destination.
    */
   async release(principal: Principal, inboxId: string, captureId: string, destinationId: string): Promise<Acceptance> {
     for (let tries = 1; ; tries++) {
@@ -79,7 +79,7 @@ export class Releases {
   }
 }
 
-/** The first release; undefined where there was none. */
+/** Returns the first release, or undefined. */
 function releasedAs({ capture }: Trace, destinationId: string): Acceptance | undefined {
   const { released } = capture ?? {}
   if (!released) return undefined
@@ -88,7 +88,7 @@ function releasedAs({ capture }: Trace, destinationId: string): Acceptance | und
   throw new Refusal('conflict', message, { nextAction: 'read_trace', details: { trace_id: released.traceId } })
 }
 
-/** The same content in the same words; blind copies stay blind. */
+/** Facts of the captured message; Bcc recipients stay hidden. */
 const factsOf = (trace: Trace) => ({
   prefix: trace.prefix,
   subject: trace.subject,

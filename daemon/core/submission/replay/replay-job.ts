@@ -1,11 +1,11 @@
-/** A bulk replay: which failed messages go again, where to, and how far it has come. Spec "Bulk replay job". */
+/** A bulk replay: its filter of failed messages, its target and its progress. Spec "Bulk replay job". */
 import { defineRecord, globalKey, type Immutable } from '#store/record-kind.ts'
 import type { Element } from '#store/tuple.ts'
 import * as z from 'zod'
 
 export const replayStatuses = ['running', 'stopped', 'finished'] as const
 
-/** Which failed traces are meant; each condition narrows. Times in milliseconds since the epoch, `until` exclusive. */
+/** Selects failed traces; all conditions must match. Times in milliseconds since the epoch, `until` exclusive. */
 export interface ReplayFilter {
   readonly projectId?: string | undefined
   readonly destinationId?: string | undefined
@@ -15,15 +15,15 @@ export interface ReplayFilter {
   readonly until: number
 }
 
-/** The outcome of the traces that the filter found. */
+/** Results of the matching traces. */
 export interface ReplayCounters {
-  /** Failed traces that were looked at. */
+  /** Failed traces that were processed. */
   readonly examined: number
   /** Queued again, for at least one recipient. */
   readonly replayed: number
-  /** Nothing was left to send: no recipient has failed, or the outcome of all is unknown. */
+  /** Nothing to send: no recipient has failed, or all outcomes are unknown. */
   readonly skipped: number
-  /** Could not be sent again; `problems` states why. */
+  /** Could not be sent again; `problems` states the reasons. */
   readonly refused: number
 }
 
@@ -36,7 +36,7 @@ const count = z.int().min(0)
 
 const schema = z.strictObject({
   id: z.string(),
-  /** Who asked, as far as the job reaches: the project of the key, and whether the key is bound to it. */
+  /** Access of the requester: the project of the key, and whether the key is bound to it. */
   projectId: z.string(),
   bound: z.boolean(),
   requestedBy: z.string(),
@@ -48,17 +48,17 @@ const schema = z.strictObject({
     since: z.int().optional(),
     until: z.int(),
   }),
-  /** null: each message to the destination that it had. */
+  /** null: each message is sent through its original destination. */
   targetDestinationId: z.string().nullable(),
-  /** Recipients whose last attempt ended without an answer go again too, at the risk of a second copy. */
+  /** Also send to recipients whose last attempt ended without a reply, at the risk of a second copy. */
   includeUnknown: z.boolean(),
   status: z.enum(replayStatuses),
-  /** Why it stopped before the end. */
+  /** Why the job stopped early. */
   stoppedBecause: z.string().nullable(),
   counters: z.strictObject({ examined: count, replayed: count, skipped: count, refused: count }),
-  /** The latest of them. */
+  /** The latest problems. */
   problems: z.array(z.strictObject({ traceId: z.string(), reason: z.string() })),
-  /** Where the list of traces goes on; null at its beginning. */
+  /** Position in the list of traces; null at the beginning. */
   cursor: z.string().nullable(),
   createdAt: z.int(),
   updatedAt: z.int(),
@@ -69,13 +69,13 @@ export type ReplayJob = Immutable<z.infer<typeof schema>>
 export const replayJobs = defineRecord<ReplayJob>({
   name: 'replay',
   schema,
-  // what a key of the whole organization asked for can reach every project, so it is hidden from keys bound to a project
+  // a job of an organization-wide key can reach every project, so keys bound to a project cannot see it
   projectOf: (job) => (job.bound ? job.projectId : ''),
 })
 
-/** The one project that a job reaches; undefined when it reaches several. */
+/** Returns the only project that a job can reach; undefined if it can reach several. */
 export const onlyProjectOf = ({ bound, projectId, filter }: ReplayJob): string | undefined => (bound ? projectId : filter.projectId)
 
-/** Marks a job that runs, so that the next process takes it up. */
+/** Marks a running job, so that the next process continues it. */
 export const openReplayKey = (organizationId: string, id: string): readonly Element[] => globalKey('replay.open', organizationId, id)
 export const openReplaysKey = globalKey('replay.open')

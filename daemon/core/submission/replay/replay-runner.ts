@@ -1,6 +1,6 @@
 /**
- * Carries out replays, one trace at a time: trace, queue entry, budget and the job's counters change in one write, so a
- * crash leaves no trace counted and not queued, or queued twice. Jobs of an earlier process go on at the start.
+ * Runs replays, one trace at a time. Trace, queue entry, budget and the job's counters change in one write. A crash therefore never leaves
+ * a trace counted but not queued, or queued twice. Unfinished jobs continue on start.
  */
 import type { Change } from '#store/change.ts'
 import { CursorInvalid } from '#store/cursor.ts'
@@ -21,20 +21,20 @@ import { StoredJobs } from '../../stored-jobs.ts'
 import { transact, type Transaction } from '../../writes/transact.ts'
 
 export interface ReplayRunnerOptions extends Core {
-  /** The queue is notified of what was queued. */
+  /** Notifies the queue of a new entry. */
   readonly queued: (entry: QueueEntry) => void
-  /** Is notified of defects; the job rests until the next start. */
+  /** Notified of defects. The job continues on the next start. */
   readonly onError: (error: unknown, jobId: string) => void
 }
 
 const pageRows = 50
-/** At least a page of them, so that none is counted twice when a page begins again after a crash. */
+/** At least the size of a page, so that no problem is counted twice if a page restarts after a crash. */
 const problemsKept = 50
 
-/** The outcome of one trace; `ended` when the job runs no more. */
+/** Result of one trace; `ended` if the job no longer runs. */
 type Replayed = 'counted' | 'skipped' | 'ended'
 
-/** What is to become of one trace. */
+/** Decision about one trace. */
 type Verdict = { readonly next: Trace } | { readonly skip: true } | { readonly refused: string }
 
 export class ReplayRunner {
@@ -52,17 +52,17 @@ export class ReplayRunner {
     })
   }
 
-  /** Takes up the jobs that an earlier process left. */
+  /** Continues the unfinished jobs of an earlier process. */
   start(): Promise<void> {
     return this.#jobs.start()
   }
 
-  /** Begins a job. */
+  /** Starts a job. */
   wake(organizationId: string, id: string): void {
     this.#jobs.wake(organizationId, id)
   }
 
-  /** Ends between two traces; jobs go on with the next start. */
+  /** Stops between two traces. Jobs continue on the next start. */
   stop(): Promise<void> {
     return this.#jobs.stop()
   }
@@ -87,12 +87,12 @@ export class ReplayRunner {
     const query = { ...record.filter, status: 'failed', ascending: true, limit: pageRows, cursor: record.cursor ?? undefined } as const
     const page = await matchingTraces(this.#options.database, principal, query).catch((error: unknown) => {
       if (!(error instanceof CursorInvalid)) throw error
-      return matchingTraces(this.#options.database, principal, { ...query, cursor: undefined }) // an earlier release gave it out
+      return matchingTraces(this.#options.database, principal, { ...query, cursor: undefined }) // an earlier release created the cursor
     })
     const counted = { examined: 0, skipped: 0 }
     for (const trace of page.rows) {
       if (this.#jobs.stopping) return
-      if (trace.replays?.some(({ jobId }) => jobId === record.id)) continue // it failed again since, or a crash came before the page's end
+      if (trace.replays?.some(({ jobId }) => jobId === record.id)) continue // already replayed by this job
       const done = await this.#replay(organizationId, record.id, trace.id)
       if (done === 'ended') return
       if (done === 'skipped') {
@@ -112,7 +112,7 @@ export class ReplayRunner {
     })
   }
 
-  /** Queues one trace again, as long as the job runs and nothing else changes the trace meanwhile. */
+  /** Queues one trace again, while the job runs and no other write changes the trace. */
   async #replay(organizationId: string, jobId: string, traceId: string): Promise<Replayed> {
     const { database, queued } = this.#options
     try {
@@ -127,7 +127,7 @@ export class ReplayRunner {
     }
   }
 
-  /** Adds to the write that the trace is queued again and counted; returns its place in the queue, or why there is none. */
+  /** Stages the write that queues and counts the trace. Returns its queue entry, or the reason for not queuing it. */
   async #stage(change: Transaction, organizationId: string, jobId: string, traceId: string): Promise<Replayed | QueueEntry> {
     const { database, policies, clock } = this.#options
     const [stored, job] = await Promise.all([change.get(traces, traceId), change.get(replayJobs, jobId)])
@@ -160,7 +160,7 @@ export class ReplayRunner {
     })
   }
 
-  /** Changes the job as long as it runs. */
+  /** Changes the job while it runs. */
   async #changeJob(organizationId: string, id: string, next: (job: ReplayJob, change: Change) => ReplayJob): Promise<void> {
     const { database, clock } = this.#options
     await transact(database, { organizationId }, async (change) => {
@@ -171,7 +171,7 @@ export class ReplayRunner {
   }
 }
 
-/** Whether the trace can go again, and where to. */
+/** Decides whether the trace can be sent again, and chooses the destination. */
 function decide(
   policy: Policy,
   job: ReplayJob,

@@ -1,4 +1,4 @@
-/** Bulk replay: failed messages go again, on request and in the background. Spec "Bulk replay job", "Limits" 14. */
+/** Bulk replay: sends failed messages again in the background, on request. Spec "Bulk replay job", "Limits" 14. */
 import type { Page } from '#store/database.ts'
 import type { Stored } from '#store/record-kind.ts'
 import type { Core } from '../../core.ts'
@@ -14,28 +14,28 @@ import { onlyProjectOf, openReplayKey, replayJobs, type ReplayFilter, type Repla
 import { must, transact } from '../../writes/transact.ts'
 
 export interface ReplaysOptions extends Core {
-  /** Called when a job was written and may begin. */
+  /** Called after a job is stored and can start. */
   readonly onJob: (organizationId: string, jobId: string) => void
 }
 
-/** As the caller asks for it. */
+/** A requested replay. */
 export interface ReplayRequest {
   readonly filter: Omit<ReplayFilter, 'until'> & { readonly until?: number | undefined }
   readonly targetDestinationId?: string | undefined
   readonly includeUnknown: boolean
 }
 
-/** What a replay would look at. */
+/** Traces that a replay would process. */
 export interface ReplayPreview {
   readonly filter: ReplayFilter
   readonly matched: number
-  /** False when there are more traces than a preview counts. */
+  /** False if more traces match than a preview counts. */
   readonly complete: boolean
 }
 
 const maxRunning = 3
 const previewPage = 200
-/** A preview looks through this many pages of traces at most. */
+/** Maximum number of trace pages that a preview reads. */
 const maxPreviewPages = 100
 
 export class Replays implements List<OfProject, ReplayJob> {
@@ -45,7 +45,7 @@ export class Replays implements List<OfProject, ReplayJob> {
     this.#options = options
   }
 
-  /** Counts what would go again, and writes nothing. */
+  /** Counts the messages that would be sent again. Writes nothing. */
   async preview(principal: Principal, request: ReplayRequest): Promise<ReplayPreview> {
     const filter = await this.#check(principal, request)
     let matched = 0
@@ -60,14 +60,14 @@ export class Replays implements List<OfProject, ReplayJob> {
     return { filter, matched, complete: false }
   }
 
-  /** Writes the job, which then runs by itself. */
+  /** Stores the job, which then runs in the background. */
   async create(principal: Principal, request: ReplayRequest): Promise<ReplayJob> {
     const { database, writes, clock, onJob } = this.#options
     const job = await writes.run(principal.organizationId, async (change) => {
-      const filter = await this.#check(principal, request) // in the turn of settings, as the project may just be deleted
+      const filter = await this.#check(principal, request) // inside the settings write, as the project may be deleted concurrently
       const jobs = await database.all(replayJobs, { organizationId: principal.organizationId })
       if (jobs.filter(({ record }) => record.status === 'running').length >= maxRunning) {
-        const message = `${maxRunning} replays are running; wait until one of them ends, or cancel it.`
+        const message = `${maxRunning} replays are running; wait until a replay ends, or cancel one.`
         throw new Refusal('conflict', message, { nextAction: 'retry_later' })
       }
       const now = clock.now()
@@ -87,12 +87,12 @@ export class Replays implements List<OfProject, ReplayJob> {
     }))
   }
 
-  /** Throws `not_found` alike for missing and foreign ids. */
+  /** Throws `not_found` for unknown ids and for ids of other organizations. */
   async get(principal: Principal, id: string): Promise<ReplayJob> {
     return (await this.#get(principal, id)).record
   }
 
-  /** No further message goes again after this; what was queued already is delivered. A job that has ended stays as it is. */
+  /** Stops the job. Messages that are already queued are delivered. A job that has ended does not change. */
   async stop(principal: Principal, id: string): Promise<ReplayJob> {
     const { database, clock } = this.#options
     return transact(database, principal, async (change) => {
@@ -112,7 +112,7 @@ export class Replays implements List<OfProject, ReplayJob> {
     const { since, until = Infinity } = filter
     if (since !== undefined && since >= until) throw invalid([{ path: 'filter.since', message: 'must be before filter.until' }])
     if (targetDestinationId !== undefined) checkTarget(policy, principal, targetDestinationId)
-    // what fails from now on is not meant
+    // excludes messages that fail after the request
     return {
       ...filter,
       projectId: reachableProject(principal, policy.projects, filter.projectId, 'filter.project_id'),

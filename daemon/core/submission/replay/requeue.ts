@@ -1,22 +1,22 @@
-/** Puts a failed message back into the queue for those of its recipients who have not got it. Pure. Promise 4. */
+/** Queues a failed message again for the recipients that have not received it. Pure. Promise 4. */
 import type { AttemptRecord } from '../../trace/attempt-record.ts'
 import { advance, worstStatus } from '../../trace/states.ts'
 import type { Trace } from '../../trace/trace.ts'
 
-/** Replays that a trace remembers; the oldest are forgotten. */
+/** Replays stored in a trace; the oldest are dropped. */
 const replaysKept = 20
 
 export interface Requeue {
-  /** Not there when one trace was retried. */
+  /** Undefined for the retry of a single trace. */
   readonly jobId?: string | undefined
   readonly destinationId: string
   readonly includeUnknown: boolean
-  /** Recipients that stay as they are, because they are suppressed by now. */
+  /** Recipients that keep their status, because they are suppressed now. */
   readonly suppressed?: ReadonlySet<string> | undefined
   readonly now: number
 }
 
-/** The trace in the queue again, or undefined when no recipient is left. A recipient once accepted stays accepted. */
+/** Returns the queued trace, or undefined if no recipient remains. An accepted recipient stays accepted. */
 export function requeue(
   trace: Trace,
   attempts: readonly AttemptRecord[],
@@ -45,7 +45,7 @@ export function requeue(
   return withReplay(next, { jobId, destinationId, recipients: again, now })
 }
 
-/** The trace with a note of who goes again; the schedule of retries begins anew with it. */
+/** Returns the trace with a record of the replay, which restarts the retry schedule. */
 export function withReplay(
   trace: Trace,
   { jobId, destinationId, recipients, now }: Pick<Requeue, 'jobId' | 'destinationId' | 'now'> & { readonly recipients: number },
@@ -54,11 +54,11 @@ export function withReplay(
   return { ...trace, replays: [...(trace.replays ?? []), replay].slice(-replaysKept) }
 }
 
-/** Recipients whose last attempt ended without an answer: the provider may have the message for them. */
+/** Returns recipients whose last attempt ended without a reply. The provider may have accepted their message. */
 export function leftUnknown(trace: Trace, attempts: readonly AttemptRecord[]): Set<string> {
   const unknown = new Set<string>()
   for (const { state, recipients } of attempts) {
-    // an attempt that the process did not survive has no reports: it may have reached everybody
+    // an attempt interrupted by a crash has no reports and may have reached all recipients
     if (!recipients && state !== 'finished') for (const { address } of trace.recipients) unknown.add(address)
     for (const { address, verdict } of recipients ?? []) {
       if (verdict === 'unknown') unknown.add(address)

@@ -1,4 +1,4 @@
-/** Retry of one trace: what failed goes again, and what waits for its next attempt has it now. Spec "Trace status". */
+/** Retries one trace: sends a failed message again, or brings its next attempt forward. Spec "Trace status". */
 import { Change } from '#store/change.ts'
 import { dequeueIfWaiting, enqueue, type QueueEntry } from '#store/queue.ts'
 import type { Stored } from '#store/record-kind.ts'
@@ -17,28 +17,28 @@ import { allSuppressed, isAllSuppressed, obstacleOf, stageAgain, suppressedSince
 import { transact } from '../../writes/transact.ts'
 
 export interface RetriesOptions extends Core {
-  /** Called when the message stands in the queue and may be attempted. */
+  /** Called when the message is queued and an attempt may begin. */
   readonly queued: (entry: QueueEntry) => void
 }
 
-/** The rest of a decision: the write's limits, and the place in the queue. */
+/** Result of a staged retry: the write's limits and the queue entry. */
 interface Staged {
   readonly trace: Trace
   readonly entry: QueueEntry
   readonly limits: Limits
 }
 
-/** What else is to be done with a message that cannot be retried. */
+/** Next step for a message that cannot be retried, by status. */
 const settled: Partial<Record<TraceStatus, readonly [message: string, nextAction: string]>> = {
   pending: ['The message waits until a person has approved it; it then leaves by itself.', 'wait_for_approval'],
-  sent: ['The provider has the message for every recipient; nothing is left to send.', 'read_trace'],
-  delivered: ['The message was delivered; nothing is left to send.', 'read_trace'],
+  sent: ['The provider has accepted the message for every recipient; there is nothing to retry.', 'read_trace'],
+  delivered: ['The message was delivered; there is nothing to retry.', 'read_trace'],
   bounced: ['The message bounced after the provider had accepted it; correct the address and send a new message.', 'send_again'],
   complained: ['The recipient reported the message as spam; do not send it again.', 'read_trace'],
   suppressed: ['Every recipient is suppressed; remove the suppression, then send a new message.', 'remove_suppression'],
   captured: ['The message was captured and not sent; outcome_reason states why. Correct that, then send a new message.', 'send_again'],
   canceled: ['The send was canceled before it left; send a new message.', 'send_again'],
-  validation_failed: ['The request was refused, and no message was kept; correct it and send again.', 'fix_request'],
+  validation_failed: ['The request was refused, and no message was stored; correct it and send again.', 'fix_request'],
 }
 
 export class Retries {
@@ -49,9 +49,9 @@ export class Retries {
   }
 
   /**
-   * Queues the message now for its recipients who have not got it, with a new schedule of retries; one whose attempt is due or under
-   * way is returned as it is. Counts as a send when it had failed. Throws `not_found`, `conflict` with what to do when there is nothing
-   * to retry or all outcomes are unknown, and the refusals of plan and budget.
+   * Queues the message immediately for the recipients that have not received it, with a new retry schedule. Returns a trace unchanged if
+   * its attempt is due or running. A failed message counts as a send. Throws `not_found`, the refusals of plan and budget, and `conflict`
+   * if no recipient can be retried or all outcomes are unknown.
    */
   async retry(principal: Principal, traceId: string, { includeUnknown }: { readonly includeUnknown: boolean }): Promise<Trace> {
     const { database, queued } = this.#options
@@ -75,7 +75,7 @@ export class Retries {
     return trace
   }
 
-  /** Undefined when an attempt is due or under way already. */
+  /** Returns undefined if an attempt is due or running. */
   async #stage(change: Change, principal: Principal, stored: Stored<Trace>, includeUnknown: boolean): Promise<Staged | undefined> {
     const { database, policies, clock } = this.#options
     const { organizationId } = principal
@@ -101,8 +101,7 @@ export class Retries {
   }
 
   /**
-   * Undefined when its attempt has begun, which a wall clock that was set back hides, or when it stands elsewhere and is attempted from
-   * there.
+   * Returns undefined if the attempt has begun (hidden by a wall clock that was set back) or another queue entry will attempt the message.
    */
   async #bringForward(change: Change, organizationId: string, stored: Stored<Trace>, now: number): Promise<Staged | undefined> {
     const { record } = stored

@@ -1,4 +1,4 @@
-/** What a replay and a retry share: whether a failed message may go again, and the rows of the write that queues it. */
+/** Shared by replay and retry: whether a failed message may be sent again, and the rows that queue it. */
 import type { Change } from '#store/change.ts'
 import type { Database } from '#store/database.ts'
 import { enqueue, type QueueEntry } from '#store/queue.ts'
@@ -12,18 +12,18 @@ import { traces, type Trace } from '../../trace/trace.ts'
 import { waitingEntry } from '../../trace/waiting-entry.ts'
 import { passGates, type Limits } from '../accept/accept-gates.ts'
 
-/** What keeps a message from going again: a sentence that says what to do, and the same for programs. */
+/** Why a message cannot be sent again: a sentence with the next step, and the next step as a code. */
 export interface Obstacle {
   readonly message: string
   readonly nextAction: string
 }
 
-/** Why the message cannot go to the destination now; undefined when it can. Pure. */
+/** Returns why the message cannot be sent to the destination now, or undefined. Pure. */
 export function obstacleOf({ destinations, projects }: Policy, trace: Trace, destinationId: string): Obstacle | undefined {
   const destination = destinations.get(destinationId)
   if (!destination) {
     const message =
-      'Its destination was deleted; send a new message, or replay one that failed to another one, if the plan includes bulk replay.'
+      'Its destination was deleted; send a new message, or replay a failed message to another destination, if the plan includes bulk replay.'
     return { message, nextAction: 'send_again' }
   }
   const named = `The destination ${destination.name}`
@@ -34,7 +34,7 @@ export function obstacleOf({ destinations, projects }: Policy, trace: Trace, des
   return undefined
 }
 
-/** Of those for whom the message failed, who is suppressed by now: they stay as they are, with what is known of why it failed. */
+/** Returns the failed recipients that are suppressed now. They keep their status and failure reason. */
 export async function suppressedSince(
   database: Database,
   organizationId: string,
@@ -45,7 +45,7 @@ export async function suppressedSince(
   return new Set((await suppressionsAgainst(database, organizationId, { ...trace, recipients }, nowMs)).keys())
 }
 
-/** Whether all recipients that were left are suppressed by now. */
+/** Returns true if all failed recipients are suppressed now. */
 export const isAllSuppressed = ({ recipients }: Trace, suppressed: ReadonlySet<string>): boolean =>
   recipients.every(({ address, status }) => status !== 'failed' || suppressed.has(address))
 
@@ -57,12 +57,12 @@ export const allSuppressed: Obstacle = {
 export interface SendAgain {
   readonly policy: Policy
   readonly organizationId: string
-  /** Id of the grant that asked for it. */
+  /** Id of the credential that requested it. */
   readonly by: string
   readonly now: number
 }
 
-/** Adds to the write that the trace is queued again, and counts it as a send. The limits explain a write that fails with `limit`. */
+/** Stages the write that queues the trace again, and counts it as a send. The limits explain a write that fails with `limit`. */
 export function stageAgain(
   change: Change,
   { policy, organizationId, by, now }: SendAgain,

@@ -1,4 +1,4 @@
-/** Scheduled sends: those that wait or were canceled, the cancel, another time, and sending one before its time. Spec "Scheduled send". */
+/** Scheduled sends: list waiting and canceled sends, cancel, reschedule, and send one early. Spec "Scheduled send". */
 import type { Page } from '#store/database.ts'
 import { dequeueIfWaiting, dequeueIfThere, enqueue, type QueueEntry } from '#store/queue.ts'
 import type { Core } from '../../core.ts'
@@ -14,14 +14,14 @@ import { waitingEntry } from '../../trace/waiting-entry.ts'
 import { transact } from '../../writes/transact.ts'
 import { checkSendAt } from './send-schedule.ts'
 
-/** What a list of scheduled sends can be narrowed to. */
+/** Filter of a list of scheduled sends. */
 export interface ScheduledFilter extends OfProject {
   /** Both by default. */
   readonly status?: 'queued' | 'canceled' | undefined
 }
 
 export interface ScheduledOptions extends Core {
-  /** Is notified of an entry of the queue whose time has come. */
+  /** Notified of a queue entry that is due. */
   readonly queued: (entry: QueueEntry) => void
 }
 
@@ -32,15 +32,15 @@ export class ScheduledSends implements List<ScheduledFilter, Trace> {
     this.#options = options
   }
 
-  /** Waiting and canceled sends, earliest first; one that has begun to leave is in the traces only. Throws `not_found`. */
+  /** Lists waiting and canceled sends, earliest first. A send that has begun to leave is only a trace. Throws `not_found`. */
   list(principal: Principal, { status, ...query }: PageQuery & ScheduledFilter): Promise<Page<Trace>> {
     const walkOf = (project = '') => ({ index: 'scheduled', values: [project, status ?? ''], ascending: true })
     return listReachable(this.#options, traces, principal, query, walkOf)
   }
 
   /**
-   * Cancels a send that has not begun to leave, and returns its trace; again, it returns the same. Once this resolves, no attempt
-   * begins: both change the trace on condition that the other has not. Throws `not_found`, and `conflict` when it is too late.
+   * Cancels a send that has not begun to leave, and returns its trace. Repeated calls return the same trace. After it resolves, no attempt
+   * begins: both writes require an unchanged trace. Throws `not_found`, and `conflict` if delivery has begun.
    */
   async cancel(principal: Principal, traceId: string): Promise<Trace> {
     const { database, clock } = this.#options
@@ -58,8 +58,8 @@ export class ScheduledSends implements List<ScheduledFilter, Trace> {
   }
 
   /**
-   * Lets a send leave, or be captured, now instead of at its time; again, it returns the same. Throws `not_found`, and `conflict` when
-   * it was canceled, waits for approval or has begun to leave.
+   * Sends or captures a message now instead of at its time. Repeated calls return the same trace. Throws `not_found`, and `conflict` if the
+   * send was canceled, waits for approval or has begun to leave.
    */
   async sendNow(principal: Principal, traceId: string): Promise<Trace> {
     const { clock } = this.#options
@@ -73,9 +73,9 @@ export class ScheduledSends implements List<ScheduledFilter, Trace> {
   }
 
   /**
-   * Gives a send that has not begun to leave another time; the time that it has changes nothing. Throws `validation_failed` for a time
-   * past or too far ahead, `feature_disabled`, `not_found`, and `conflict` when it was canceled, waits for approval, was brought forward or
-   * has begun to leave.
+   * Changes the time of a send that has not begun to leave. The same time changes nothing. Throws `validation_failed` for a time in the
+   * past or too far ahead, `feature_disabled`, `not_found`, and `conflict` if the send was canceled, waits for approval, was brought
+   * forward or has begun to leave.
    */
   async reschedule(principal: Principal, traceId: string, sendAt: number): Promise<Trace> {
     const { policies, clock } = this.#options
@@ -93,8 +93,8 @@ export class ScheduledSends implements List<ScheduledFilter, Trace> {
   }
 
   /**
-   * Moves a send in the queue to its next time, or returns it as it is. An attempt begins on condition that nothing has changed the trace,
-   * and where its entry stands, so that the message leaves once, whoever was quicker.
+   * Moves a send in the queue to its next time, or returns it unchanged. An attempt requires an unchanged trace and queue entry, so that
+   * the message leaves once in any order of events.
    */
   async #moved(principal: Principal, traceId: string, next: (trace: Planned) => Move | undefined): Promise<Trace> {
     const { database, clock, queued } = this.#options
@@ -120,11 +120,11 @@ export class ScheduledSends implements List<ScheduledFilter, Trace> {
 type Planned = Trace & Readonly<Record<'sendAt', number>>
 type Move = Pick<Planned, 'sendAt'> & Pick<Trace, 'broughtForward' | 'rescheduled'>
 
-/** After the first one, of the times that a send was moved. */
+/** Stored changes of time after the first. */
 const keptMoves = 19
 
 function refuseTooLate({ status, begunAt }: Trace): void {
-  if (status === 'pending') return // no attempt begins before it is approved
+  if (status === 'pending') return // no attempt begins until it is approved
   if (status === 'captured') throw new Refusal('conflict', 'It is too late: the message has been captured.', { nextAction: 'read_trace' })
   if (begunAt !== undefined || status !== 'queued') throw tooLate()
 }
@@ -133,8 +133,7 @@ const tooLate = (): Refusal =>
   new Refusal('conflict', 'It is too late: delivery of the message has begun. Its trace has the outcome.', { nextAction: 'read_trace' })
 
 function refuseNotWaiting(trace: Trace): void {
-  if (trace.status === 'canceled')
-    throw new Refusal('conflict', 'The send was canceled; send the message anew.', { nextAction: 'send_again' })
+  if (trace.status === 'canceled') throw new Refusal('conflict', 'The send was canceled; send a new message.', { nextAction: 'send_again' })
   if (trace.status === 'pending')
     throw new Refusal('conflict', 'The message waits for approval, and leaves at its time once it is approved.', {
       nextAction: 'wait_for_approval',

@@ -1,11 +1,11 @@
-/** When a scheduled send may leave. Spec "POST /v1/messages", rule 3. */
+/** Checks the time of a scheduled send. Spec "POST /v1/messages", rule 3. */
 import { requireIncluded, type LimitSettings } from '../../plan/limits.ts'
 import { invalid, type Refusal } from '../../refusals.ts'
 
-/** A send is scheduled at most this far ahead. */
+/** Maximum time that a send is scheduled ahead. */
 const aheadMaxMs = 3 * 24 * 3600 * 1000
 
-/** Throws `feature_disabled` when the plan has no scheduled sends, and `validation_failed` for a time past or too far ahead. */
+/** Throws `feature_disabled` if the plan excludes scheduled sends, and `validation_failed` for a time in the past or too far ahead. */
 export function checkSendAt(sendAt: number, organization: LimitSettings, nowMs: number): void {
   requireIncluded(organization, 'scheduledSends', { lacks: 'does not include scheduled sends', instead: 'leave send_at out to send now' })
   const now = new Date(nowMs).toISOString()

@@ -1,13 +1,13 @@
 /**
- * Limits over a walk of stored sends, from the oldest: what each of them would have used up is counted along, in the windows of the real
- * counters. The sends of the organization's other projects are taken from the counters of their day.
+ * Simulates counters over a walk of stored sends, oldest first: adds the use of each send in the windows of the real counters. Reads the
+ * sends of other projects from the counters of their day.
  */
 import type { Database } from '#store/database.ts'
 import { keyName, pack } from '#store/tuple.ts'
 import { captureCounter, dayOf, minuteOf, monthOf, organizationSendCounter, rateCounter, sendCounter } from '../../tenancy/counters.ts'
 import type { Trace } from '../../trace/trace.ts'
 
-/** How much was counted before a page. Rates are those of the latest minutes. */
+/** Counts at the start of a page. `rates` covers the latest minutes. */
 export interface Counts {
   readonly day: string
   readonly sends: number
@@ -18,7 +18,7 @@ export interface Counts {
 
 export const nothingCounted: Counts = { day: '', sends: 0, month: '', captures: 0, rates: [] }
 
-/** So many submitters stay in a cursor. */
+/** Maximum number of submitters stored in a cursor. */
 const maxRates = 8
 
 export class CountedAlong {
@@ -36,7 +36,7 @@ export class CountedAlong {
     return { ...this.#counts, rates: this.#counts.rates.slice(-maxRates) }
   }
 
-  /** What counters say at the time of this send; those that are not counted along are at nothing. */
+  /** Returns the counters at the time of this send. Counters that are not simulated are zero. */
   async counterAt({ createdAt, projectId, submittedBy }: Trace): Promise<(key: Uint8Array) => Promise<number>> {
     this.#comeTo(createdAt)
     const { day, sends, month, captures, rates } = this.#counts
@@ -55,7 +55,7 @@ export class CountedAlong {
     }
   }
 
-  /** Adds what a send that was not refused counts. */
+  /** Adds the counts of an accepted send. */
   add({ createdAt, projectId, submittedBy }: Trace, counted: ReadonlyMap<string, number>): void {
     const { day, month, rates } = this.#counts
     const minute = minuteOf(createdAt)
@@ -71,7 +71,7 @@ export class CountedAlong {
     }
   }
 
-  /** Windows that are over count no more. */
+  /** Resets windows that have ended. */
   #comeTo(at: number): void {
     const { sends, captures, rates, ...then } = this.#counts
     const [day, month, minute] = [dayOf(at), monthOf(at), minuteOf(at)]

@@ -1,4 +1,4 @@
-/** Simulates a send that is described, or one that was made, against the settings of now. Writes nothing. Spec "Routing rule". */
+/** Simulates a described send or a stored trace with the current settings. Writes nothing. Spec "Routing rule". */
 import { pack } from '#store/tuple.ts'
 import type { Core } from '../../core.ts'
 import { owningProject } from '../../access/principal/project-choice.ts'
@@ -23,9 +23,9 @@ export interface SimulateOptions extends Core {
   readonly maxMessageBytes: number
 }
 
-/** A send by REST, or with a credential by SMTP. */
+/** A send over REST, or over SMTP with a credential. */
 export interface SimulationRequest {
-  /** An addr-spec; without one, that of a destination is taken, as for a send by REST. */
+  /** An addr-spec. If undefined, the From of a destination applies, as in a REST send. */
   readonly from: string | undefined
   readonly rcptTo: readonly string[]
   readonly projectId: string | undefined
@@ -39,11 +39,11 @@ export interface SimulationRequest {
 
 export interface Simulation extends Walk {
   readonly projectId: string
-  /** That relays, or would have relayed. */
+  /** Destination that relays the message, or would relay it. */
   readonly destination: Destination | undefined
 }
 
-/** A field that came out differently. */
+/** A field with a different result. */
 export interface Difference {
   readonly field: 'outcome' | 'route_by' | 'rule_id' | 'destination_id'
   readonly earlier: string | null
@@ -55,9 +55,9 @@ export interface TraceSimulation extends Simulation {
   readonly differences: readonly Difference[]
 }
 
-/** Where what is looked at is not as it is now. */
+/** Overrides of the current time and state. */
 export interface OtherGround {
-  /** When the limits are looked at. */
+  /** Time that the limits apply to. */
   readonly nowMs?: number
   readonly counter?: Ground['counter']
   readonly health?: FailoverHealth
@@ -70,7 +70,7 @@ export class Simulate {
     this.#options = options
   }
 
-  /** Throws `not_found` for a project or credential that the caller cannot reach; what would refuse the send is in the answer. */
+  /** Throws `not_found` for a project or credential that the caller cannot access. Refusals of the send are part of the result. */
   async ofRequest(principal: Principal, request: SimulationRequest): Promise<Simulation> {
     const { policies, health } = this.#options
     const policy = await policies.of(principal.organizationId)
@@ -102,7 +102,7 @@ export class Simulate {
     })
   }
 
-  /** What a message that was accepted once would get now. Throws `not_found` alike for missing and foreign ids. */
+  /** Simulates a stored message with the current settings. Throws `not_found` for unknown ids and for ids of other organizations. */
   async ofTrace(principal: Principal, traceId: string): Promise<TraceSimulation> {
     const { database, policies } = this.#options
     const trace = (await database.get(traces, principal, traceId))?.record
@@ -110,7 +110,7 @@ export class Simulate {
     return this.again(principal, await policies.of(principal.organizationId), trace)
   }
 
-  /** The same under other settings, and at another time where `ground` says so. */
+  /** Simulates a trace with other settings, and with the overrides in `ground`. */
   async again(principal: Principal, policy: Policy, trace: Trace, ground: OtherGround = {}): Promise<TraceSimulation> {
     const now = await this.#again(principal, policy, trace, ground)
     return { ...now, trace, differences: differencesOf(trace, now) }
@@ -201,7 +201,7 @@ export class Simulate {
   }
 }
 
-/** The credential of a login, as far as it is known beforehand. */
+/** An SMTP message without its content. */
 interface SmtpMessage {
   readonly credentialId: string
   readonly mailFrom: string

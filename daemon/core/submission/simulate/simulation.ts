@@ -1,6 +1,6 @@
 /**
- * What a message would get now, and why: the checks that `accept` makes, in its order and by the same functions, each as
- * a step. Counters are read and nothing is written. A check that `accept` learns belongs into `walk` too, at the same place.
+ * Simulates a message: runs the checks of `accept` in the same order and with the same functions, each as a step. Reads counters and writes
+ * nothing. Add every new check of `accept` to `walk` at the same position.
  */
 import { Change } from '#store/change.ts'
 import { keyName } from '#store/tuple.ts'
@@ -16,7 +16,7 @@ import type { Outcome } from '../../trace/trace.ts'
 import { passGates, type Candidate, type Sendable } from '../accept/accept-gates.ts'
 import { questionOf, type Routable } from '../submission.ts'
 
-/** One thing that was looked at. `decided` settles the outcome, `refused` ends the walk. */
+/** One check. `decided` settles the outcome; `refused` ends the walk. */
 export interface SimulationStep {
   readonly step:
     | 'smtp_credential'
@@ -36,46 +36,46 @@ export interface SimulationStep {
   readonly message: string
   readonly ruleId?: string | undefined
   readonly destinationId?: string | undefined
-  /** What the sentence is about, for those who say it in other words: the refusal, the limit, the kind of suppression, the cause. */
+  /** Machine-readable subject of the message, for callers with their own wording: refusal, limit, kind of suppression or cause. */
   readonly code?: string | undefined
-  /** How much of a limit there would be, and the limit. */
+  /** Current use of a limit, and the limit. */
   readonly used?: number | undefined
   readonly limit?: number | undefined
-  /** The address that a step is about. */
+  /** Address that the step concerns. */
   readonly address?: string | undefined
-  /** For so long the message would wait for its first attempt. */
+  /** Delay of the first attempt, in milliseconds. */
   readonly waitMs?: number | undefined
 }
 
-/** As much of a message as is looked at. */
+/** Fields of a message that the simulation reads. */
 export type Sketch = Routable & Sendable & { readonly list?: MailingList | undefined }
 
-/** The end of a walk; what a refusal kept from being decided is undefined. */
+/** State of a walk. Fields after a refusal are undefined. */
 export interface Walk {
   readonly steps: SimulationStep[]
   route?: Route
   decision?: Decision
-  /** Recipients who would get nothing, by their address, and the entry that keeps mail from each. */
+  /** Suppressed recipients by address, with the suppression entry. */
   suppressed?: ReadonlyMap<string, Hit>
-  /** Where the first delivery attempt would be made, and in how many milliseconds. */
+  /** Destination of the first delivery attempt, and its delay in milliseconds. */
   firstAttempt?: { readonly destinationId: string; readonly waitMs: number }
   refusal?: Refusal
-  /** The counters that a send would have added to, by the name of their key; nothing when it is refused. */
+  /** Counters that the send would increase, by key name; empty if it is refused. */
   counted?: ReadonlyMap<string, number>
 }
 
-/** What the walk must know beside the message. */
+/** Settings and state that the walk reads. */
 export interface Ground {
   readonly policy: Policy
   readonly project: Project
   readonly limits: Pick<Candidate, 'nowMs' | 'maxRecipients' | 'maxMessageBytes' | 'previousMinute'>
   readonly counter: (key: Uint8Array) => Promise<number>
-  /** The entries in force against these addresses. */
+  /** Returns the active suppression entries for the addresses. */
   readonly suppressionsOf: (addresses: readonly string[]) => Promise<ReadonlyMap<string, Hit>>
   readonly health: FailoverHealth
 }
 
-/** Which rule of the specification's decision gives an outcome. */
+/** Step that decides each outcome. */
 const decidedBy: Readonly<Record<Outcome, SimulationStep['step']>> = {
   'captured.anonymous_project': 'project_status',
   'captured.sandbox_destination': 'destination_mode',
@@ -83,7 +83,7 @@ const decidedBy: Readonly<Record<Outcome, SimulationStep['step']>> = {
   'captured.no_route': 'no_route_policy',
 }
 
-/** The counters that can refuse, in words for how much of them is used. */
+/** Limits in words, for the message with their use. */
 const countedAs: Partial<Record<RefusalCode, string>> = {
   rate_limit_exceeded: 'messages that this SMTP credential may still send in this minute',
   quota_exhausted_captures: 'captures that the project has in this month',
@@ -92,7 +92,7 @@ const countedAs: Partial<Record<RefusalCode, string>> = {
   project_budget_exhausted: "sends of the project's budget of this day",
 }
 
-/** Adds to `walk` until everything was looked at, or something refuses. */
+/** Adds steps to `walk` until all checks have run or a check refuses the message. */
 export async function takeWalk(walk: Walk, submission: Sketch, ground: Ground): Promise<void> {
   const route = attempt(walk, 'named_destination', () => routeOf(walk, submission, ground))
   if (!route) return
@@ -110,7 +110,7 @@ export async function takeWalk(walk: Walk, submission: Sketch, ground: Ground): 
   if (submission.rcptTo.some((address) => !walk.suppressed?.has(address))) lookAtFirstAttempt(walk, ground, decision)
 }
 
-/** What the function answers, or undefined after a refusal, which is then the last step. */
+/** Returns the result of `decide`. On a refusal, adds it as the last step and returns undefined. */
 export function attempt<T>(walk: Walk, step: SimulationStep['step'], decide: () => T): T | undefined {
   try {
     return decide()
@@ -128,7 +128,7 @@ function refuse(walk: Walk, step: SimulationStep['step'], refusal: Refusal, boun
 
 type Bound = Pick<SimulationStep, 'used' | 'limit'>
 
-/** What a refusal says of how much there is, and how much may be. */
+/** Reads use and limit from the details of a refusal. */
 function boundIn({ details = {} }: Refusal): Bound {
   const { recipients, recipients_max: maxRecipients, message_bytes: size, message_bytes_max: maxSize } = details
   const [used, limit] = [recipients ?? size, maxRecipients ?? maxSize]
@@ -148,7 +148,7 @@ function routeOf({ steps }: Walk, submission: Sketch, { policy, health }: Ground
   return route
 }
 
-/** The gates on a change that is then thrown away: its bounded counters are compared with what they are now. */
+/** Runs the gates on a change that is discarded, and compares its bounded counters with their current values. */
 async function lookAtLimits(walk: Walk, submission: Sketch, ground: Ground, decision: Decision): Promise<void> {
   const { policy, project, limits, counter } = ground
   const change = new Change()
@@ -179,7 +179,7 @@ function lookAtSuppressions({ steps }: Walk, rcptTo: readonly string[], hits: Re
   steps.push({ step: 'suppressions', result: 'passed', message: `${who} suppressed.` })
 }
 
-/** As before every attempt: a destination that rests or is slow is passed over, or the message waits for it. */
+/** Checks the first destination as delivery does: skips it while its circuit breaker is open or it is slow, or delays the message. */
 function lookAtFirstAttempt(walk: Walk, { policy, project, health }: Ground, { destinationId }: Decision): void {
   const here = policy.destinations.get(destinationId ?? '')
   if (!here) return

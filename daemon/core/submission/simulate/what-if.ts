@@ -1,6 +1,6 @@
 /**
- * Runs stored traces through settings as they would be: other rules, another failover chain, another budget. The decision is that of a
- * real send; nothing is written.
+ * Runs stored traces through changed settings: other rules, another failover chain, another budget. Decides as a real send does, and writes
+ * nothing.
  */
 import type { Database } from '#store/database.ts'
 import { CursorInvalid } from '#store/cursor.ts'
@@ -28,26 +28,26 @@ export interface WhatIfOptions extends Core {
   readonly health: FailoverHealth
 }
 
-/** How settings would be; what is left out stays as it is. */
+/** Changed settings. Omitted fields keep their current value. */
 export interface WhatIfRequest extends PageQuery {
   readonly projectId?: string | undefined
-  /** Milliseconds since the epoch, inclusive and exclusive. */
+  /** Milliseconds since the epoch; `since` is inclusive, `until` exclusive. */
   readonly since?: number | undefined
   readonly until?: number | undefined
-  /** Rules beside those of the project. */
+  /** Additional rules of the project. */
   readonly rules: readonly Omit<NewRule, 'projectId'>[]
   readonly withoutRuleIds: readonly string[]
   readonly failover?: Omit<FailoverRequest, 'projectId'> | undefined
-  /** Destinations that take no mail, as while their breakers are open. */
+  /** Destinations treated as down, as with an open circuit breaker. */
   readonly downIds: readonly string[]
   readonly sendBudget?: number | null | undefined
   readonly monthlyCaptureCap?: number | null | undefined
-  /** Of the organization, with what was agreed on beside it. */
+  /** Plan of the organization; its individual terms still apply. */
   readonly plan?: PlanName | undefined
   readonly noRoutePolicy?: Project['noRoutePolicy'] | undefined
 }
 
-/** Traces from the oldest, each with what it would get. */
+/** Traces, oldest first, each with its simulated result. */
 export interface WhatIfPage {
   readonly rows: readonly TraceSimulation[]
   readonly nextCursor: string | undefined
@@ -65,7 +65,7 @@ export class WhatIf {
     this.#options = options
   }
 
-  /** Throws `validation_failed` for settings that could not be, `not_found` for a project out of reach, and `CursorInvalid`. */
+  /** Throws `validation_failed` for invalid settings, `not_found` for a project that the caller cannot access, and `CursorInvalid`. */
   async page(principal: Principal, request: WhatIfRequest): Promise<WhatIfPage> {
     const { database, policies, clock } = this.#options
     const now = clock.now()
@@ -99,7 +99,7 @@ export class WhatIf {
   }
 }
 
-/** One page in its order. Of the limits, those are counted along whose counters hold sends of the project and its credentials. */
+/** Simulates one page in order. Counts the limits whose counters contain sends of the project and its credentials. */
 class Run {
   readonly #options: WhatIfOptions
   readonly #principal: Principal
@@ -123,7 +123,7 @@ class Run {
   }
 }
 
-/** The settings as they would be; everything that is checked when they are really changed is checked here. */
+/** Returns the changed settings. Runs the checks of a real change. */
 function changed(
   database: Database,
   current: Policy,

@@ -1,22 +1,22 @@
-/** What stands before a message that came whole when it leaves, and what the core must know of it. */
+/** Trace headers and facts of a message that arrives as complete MIME. */
 import { rfc5322Date } from '../compose/compose.ts'
 import type { ParsedHeaders } from '../doors/headers.ts'
 import type { ContentFacts } from '../submission.ts'
 
-/** How it came. */
+/** Arrival of the message. */
 export interface Arrival {
   readonly traceId: string
   readonly nowMs: number
-  /** Our name in Received. */
+  /** Host name for Received fields. */
   readonly hostname: string
-  /** RFC 5321 §4.4: from whom, where the protocol says so, and by which protocol. */
+  /** RFC 5321 §4.4: the client, if the protocol names it, and the protocol. */
   readonly from?: string | undefined
   readonly protocol: 'ESMTPA' | 'ESMTPSA' | 'HTTP'
   readonly eightBit: boolean
   readonly smtpUtf8?: boolean | undefined
 }
 
-/** With a Received field before it, and the fields that every message needs where it lacks them (RFC 6409 §8). */
+/** Returns the facts, with a Received field and the missing mandatory fields as prefix (RFC 6409 §8). */
 export function wholeFacts(parsed: ParsedHeaders, arrival: Arrival): ContentFacts {
   const { traceId, nowMs, hostname, from, protocol, eightBit, smtpUtf8 } = arrival
   const date = rfc5322Date(nowMs)

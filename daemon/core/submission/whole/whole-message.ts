@@ -1,4 +1,4 @@
-/** A message out of a request, in which it stands whole: its octets as SMTP would bring them, and whom it is from and to. */
+/** Reads a complete MIME message from a request: its octets in SMTP form, its author and its recipients. */
 import { isAscii } from 'node:buffer'
 import parseAddressList from 'nodemailer/lib/addressparser'
 import { parseAddress, parseMailbox, type Mailbox } from '../../addresses.ts'
@@ -8,13 +8,13 @@ import { forEachField, parseHeaders, type ParsedHeaders } from '../doors/headers
 import { isLooping, maxHeadOctets, maxLineOctets, wholeFaults } from './whole-limits.ts'
 
 export interface WholeMessage {
-  /** In pieces, with lines that end in CRLF, and without fields that name blind copies. */
+  /** Pieces with CRLF line ends, without Bcc fields. */
   readonly pieces: readonly Buffer[]
   readonly size: number
   readonly eightBit: boolean
   readonly parsed: ParsedHeaders
   readonly from: Mailbox
-  /** Those of the header, blind copies too. */
+  /** Recipients named in the header, including Bcc. */
   readonly recipients: readonly Mailbox[]
 }
 
@@ -22,7 +22,10 @@ const stepOctets = 262_144
 const [lf, cr] = [0x0a, 0x0d]
 const maxListed = 1000
 
-/** `isAddressed`: the envelope is given, so that fields for recipients are not read. Throws `validation_failed`, naming `mime`. */
+/**
+ * Reads a message. `isAddressed`: the request names the recipients, so recipient fields are ignored. Throws `validation_failed`, naming
+ * `mime`.
+ */
 export function* readingWhole(mime: Buffer, isAddressed: boolean): Steps<WholeMessage> {
   const { pieces, eightBit } = yield* octetsOf(mime)
   const { head, isWhole, rest } = headOf(pieces)
@@ -42,7 +45,7 @@ export function* readingWhole(mime: Buffer, isAddressed: boolean): Steps<WholeMe
 
 const fault = (message: string) => invalid([{ path: 'mime', message }])
 
-/** RFC 5321 §2.3.8: what ends a line becomes CRLF, as of mail that comes over SMTP. */
+/** RFC 5321 §2.3.8: converts every line end to CRLF, as in SMTP. */
 function* octetsOf(mime: Buffer): Steps<{ readonly pieces: readonly Buffer[]; readonly eightBit: boolean }> {
   const pieces: Buffer[] = []
   let [eightBit, line] = [false, 0]
@@ -65,7 +68,7 @@ function withLineEnds(piece: Buffer): Buffer {
   return /\r(?!\n)|(?<!\r)\n/.test(text) ? Buffer.from(text.replaceAll(/\r\n|\r|\n/g, '\r\n'), 'latin1') : piece
 }
 
-/** Octets of the line that the piece breaks off in; `before` of them stand in the pieces before. */
+/** Returns the length of the unfinished last line of the piece. `before` is its length in the previous pieces. */
 function lengthOfLast(piece: Buffer, before: number): number {
   let [line, from] = [before, 0]
   for (let end = piece.indexOf(lf); end >= 0; end = piece.indexOf(lf, from)) {
@@ -78,7 +81,7 @@ function lengthOfLast(piece: Buffer, before: number): number {
   return length
 }
 
-/** The header block with the empty line behind it, apart from what follows. */
+/** Splits the header block, with its empty line, from the body. */
 function headOf(pieces: readonly Buffer[]): { readonly head: Buffer; readonly isWhole: boolean; readonly rest: readonly Buffer[] } {
   const first: Buffer[] = []
   let size = 0
@@ -97,14 +100,14 @@ function headOf(pieces: readonly Buffer[]): { readonly head: Buffer; readonly is
 
 const blindCopies = /^(?:resent-)?bcc[ \t]*:[^\r\n]*(?:\r\n[ \t][^\r\n]*)*(?:\r\n|$(?![\s\S]))/gim
 
-/** RFC 5322 §3.6.3: those who get a blind copy are shown to none. */
+/** RFC 5322 §3.6.3: removes Bcc fields. */
 function withoutBlindCopies(head: Buffer): Buffer {
   const text = head.toString('latin1')
   const kept = text.replaceAll(blindCopies, '')
   return kept.length === text.length ? head : Buffer.from(kept, 'latin1')
 }
 
-/** Throws `validation_failed` for a field that is not a list of addresses. */
+/** Throws `validation_failed` if a field is not a list of addresses. */
 function recipientsOf(head: Buffer): readonly Mailbox[] {
   const end = head.indexOf('\r\n\r\n')
   const found = new Map<string, Mailbox>()
@@ -112,7 +115,7 @@ function recipientsOf(head: Buffer): readonly Mailbox[] {
     if (name !== 'to' && name !== 'cc' && name !== 'bcc') return
     for (const { address } of parseAddressList(value, { flatten: true })) {
       const mailbox = parseAddress(address)
-      if (!mailbox) throw fault(`The header ${name} holds what is no address; give the recipients with the request.`)
+      if (!mailbox) throw fault(`The header ${name} contains an invalid address; correct it, or give the recipients with the request.`)
       found.set(mailbox.address.toLowerCase(), mailbox)
       if (found.size > maxListed) throw fault(`The header names more than ${maxListed} recipients.`)
     }

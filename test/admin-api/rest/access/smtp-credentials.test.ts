@@ -228,7 +228,7 @@ test('testSmtpCredential shows every check, and asks a live provider', async (t)
   const sender = await withKey(['api:send'])
   const run = () => sender.must('POST', `${path}/${String(id)}/test-connection`)
 
-  const byRules = 'No default destination is set, so routing rules choose; mail that none of them matches would be'
+  const byRules = 'No default destination is set, so routing rules choose; mail without a matching rule would be'
   t.like((await run())['checks'], { 1: { ok: true, detail: `${byRules} captured.` } })
   await rest.must('PATCH', '/v1/projects/me/no-route-policy', { no_route_policy: 'reject' })
   t.deepEqual(await run(), {

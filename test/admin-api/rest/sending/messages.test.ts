@@ -109,7 +109,7 @@ test('sendMessage names the first wrong character of a large file', async (t) =>
   t.is(await refused('YW€h'), `${start}; character 1950003 is "€"`)
   t.is(await refused('YWéh€'), `${start}; character 1950003 is "é"`)
   t.is(await refused('Y\u0007'), `${start}; character 1950002 is U+0007`)
-  t.is(await refused('YQ==YQ=='), `${start}; padding (=) may stand at the end only`)
+  t.is(await refused('YQ==YQ=='), `${start}; padding (=) is only allowed at the end`)
 })
 
 test('sendMessage takes the From of the named destination, or of the one for any sender', async (t) => {
@@ -268,7 +268,7 @@ test(wrong, { headers: Object.fromEntries(Array.from({ length: 51 }, (_, i) => [
 test(
   wrong,
   { attachments: [file, { ...file, content: 'YQ=' }] },
-  'attachments[1].content: must be base64 (RFC 4648 §4); its length or its padding is wrong, as when the end is missing',
+  'attachments[1].content: must be base64 (RFC 4648 §4); its length or its padding is wrong, for example because the end is missing',
 )
 test(
   wrong,
@@ -346,7 +346,7 @@ test('sendMessage tells how large files are and may be, and takes them up to tha
   t.like(refused, {
     code: 'request_too_large',
     message:
-      `The attachments have 1000000 bytes (1.0 MB); at most ${most} bytes (0.8 MB) fit beside the text, as base64 makes them larger by 37 % ` +
+      `The attachments have 1000000 bytes (1.0 MB); at most ${most} bytes (0.8 MB) fit next to the text, as base64 makes them larger by 37 % ` +
       'and a message may have 1048576 bytes (1.0 MB). Link to large files; the operator sets the size of messages (POSTERN_SUBMISSION_MAX_MESSAGE_BYTES).',
     details: {
       ...{ attachment_bytes: 1_000_000, attachment_bytes_max: most, message_bytes_max: 1_048_576 },

@@ -199,6 +199,6 @@ test('the test of a credential tells that tracking changes its mail', async (t) 
   t.like((checks as object[])[2], {
     check: 'adapter_forwards_verbatim',
     detail:
-      'The provider smtp relays the message byte for byte as submitted, but for what tracking changes in its HTML, below a Received field of this service.',
+      'The provider smtp relays the message byte for byte as submitted, except for tracking changes in its HTML, below a Received field of this service.',
   })
 })

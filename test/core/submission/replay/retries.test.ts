@@ -172,7 +172,8 @@ test('a message whose destination was deleted is refused with what helps on ever
   t.like(await t.throwsAsync(retries.retry(principal, id, safely)), {
     code: 'conflict',
     nextAction: 'send_again',
-    message: 'Its destination was deleted; send a new message, or replay one that failed to another one, if the plan includes bulk replay.',
+    message:
+      'Its destination was deleted; send a new message, or replay a failed message to another destination, if the plan includes bulk replay.',
   })
 })
 
