@@ -1,6 +1,6 @@
 /**
- * The seam between the queue and the network: one delivery attempt of one message to one provider.
- * The queue decides when and what; a transport only carries out and reports what it saw.
+ * Interface between queue and network: one delivery attempt of one message at one provider. The queue decides about time and destination; a
+ * transport runs the attempt and reports its result.
  */
 
 import type { HttpProvider } from '#config/mail/providers.ts'
@@ -9,14 +9,14 @@ import type { AttemptError, PeerReply, RecipientReport } from '../trace/attempt-
 
 export type { AttemptError, PeerReply, RecipientReport, RecipientVerdict } from '../trace/attempt-record.ts'
 
-/** Where to deliver, with its secrets opened; made from a destination record just before the attempt. */
+/** Delivery target with decrypted secrets, created from a destination just before the attempt. */
 export type TransportTarget = SmtpTarget | HttpTarget
 
 interface AnyTarget {
   readonly destinationId: string
-  /** Changes whenever the destination's settings change, so that connections under old settings are not reused. */
+  /** Changes with every change of the destination's settings, so that connections with old settings are not reused. */
   readonly revision: string
-  /** At most this many connections at a time. */
+  /** Maximum number of concurrent connections. */
   readonly maxConnections: number
 }
 
@@ -27,68 +27,67 @@ export interface SmtpTarget extends AnyTarget {
   readonly security: 'tls' | 'starttls' | 'none'
   readonly username?: string | undefined
   readonly password?: string | undefined
-  /** Signs in with access tokens had by this, in place of a password. */
+  /** Grant for access tokens, used instead of a password. */
   readonly oauth2?: OAuth2Grant | undefined
-  /** `verify` (default): the certificate must be valid for the host; `insecure`: any certificate is taken. */
+  /** `verify` (default): the certificate must be valid for the host. `insecure`: any certificate is accepted. */
   readonly tlsPolicy: 'verify' | 'insecure'
 }
 
 export interface HttpTarget extends AnyTarget {
   readonly provider: HttpProvider
-  /** Origin in place of the provider's own. */
+  /** Replaces the provider's origin. */
   readonly baseUrl: string | undefined
-  /** By the provider's names, secrets among them. */
+  /** Credentials by the provider's names, including secrets. */
   readonly credentials: Readonly<Record<string, string>>
-  /** Those of the credentials that must not be shown anywhere. */
+  /** Values of the credentials to redact everywhere. */
   readonly secrets: readonly string[]
 }
 
-/** One delivery attempt. The recipients are those that are still to be reached. */
+/** One delivery attempt. The recipients are those still to be reached. */
 export interface DeliveryJob {
   readonly traceId: string
-  /** Organizations take turns where messages must be taken apart. */
+  /** For fair sharing between organizations when a transport must parse messages. */
   readonly organizationId?: string | undefined
   /** RFC 5321 §2.3.1 envelope; the empty string is the null reverse-path. */
   readonly mailFrom: string
   readonly rcptTo: readonly string[]
-  /** Names the message in delivery status notifications, printable ASCII of at most 100 octets (RFC 3461 §4.4). */
+  /** Identifies the message in delivery status notifications; printable ASCII of at most 100 octets (RFC 3461 §4.4). */
   readonly envelopeId?: string | undefined
-  /** Bytes over 127 occur in the content: BODY=8BITMIME is asked for where the peer offers it (RFC 6152). */
+  /** The content contains octets over 127. BODY=8BITMIME is requested if the peer offers it (RFC 6152). */
   readonly eightBit: boolean
-  /** The headers need RFC 6531; addresses with a non-ASCII local part imply it. */
+  /** The headers require RFC 6531; addresses with a non-ASCII local part imply it. */
   readonly smtputf8: boolean
-  /** Octets of the content as it will be sent, before dot-stuffing. */
+  /** Octets of the outgoing content, before dot-stuffing. */
   readonly size: number
-  /** The message in order, CRLF lines only. Called once per attempt. */
+  /** Returns the message in order, with CRLF lines only. Called once per attempt. */
   content(): AsyncIterable<Uint8Array> | Iterable<Uint8Array>
   /**
-   * Resolves when the start of this attempt is durable. It must be awaited after the peer agreed to take data and
-   * before the final dot is written, so that a crash after the dot is known to be `unknown`. A transport that needs several
-   * requests awaits it before the end of each, with the word of recipients since the call before, and `unknown` for those whom
-   * this request is for.
+   * Resolves when the start of this attempt is durable. Await it after the peer has agreed to receive data and before writing the final
+   * dot, so that a crash after the dot is recorded as `unknown`. A transport with several requests awaits it before the end of each
+   * request. It passes the results since the previous call, and `unknown` for the recipients of the current request.
    */
   readonly beforeFinalDot: (known?: readonly RecipientReport[]) => Promise<void>
   readonly signal: AbortSignal
 }
 
-/** What a transport saw. Every recipient of the job has exactly one report. */
+/** Result of an attempt. Contains exactly one report for each recipient of the job. */
 export interface AttemptReport {
   readonly recipients: readonly RecipientReport[]
-  /** What was spoken to, filled in by whoever asked. */
+  /** Provider of the destination; the caller adds it. */
   readonly provider?: string | undefined
   readonly host: string
   readonly port: number
-  /** The address that was connected to. */
+  /** Address of the connected peer. */
   readonly address?: string | undefined
   readonly tls?: { readonly version: string; readonly cipher: string; readonly verified: boolean } | undefined
-  /** The connection had been used before. */
+  /** True if the connection was reused. */
   readonly reused: boolean
   readonly error?: AttemptError | undefined
-  /** The provider wants no further attempt before so many seconds have passed. */
+  /** The provider requests no further attempt for this number of seconds. */
   readonly retryAfterSeconds?: number | undefined
-  /** Of a round of copies: the provider refused the return paths of VERP, and got the plain reverse-path instead. */
+  /** Set in a round of copies if the provider refused the VERP return paths and received the plain reverse-path instead. */
   readonly verpRefusal?: PeerReply | undefined
-  /** Milliseconds by phase and in all. */
+  /** Milliseconds by phase, and `total`. */
   readonly milliseconds: Readonly<Record<string, number>>
 }
 
@@ -98,15 +97,15 @@ export interface ProbeStep {
   readonly ok: boolean
   readonly detail: string
   readonly milliseconds: number
-  /** Of a failed step: what failed, by the name that attempts have for it. */
+  /** Error code of a failed step, as in attempts. */
   readonly code?: string | undefined
 }
 
-/** Speaks to one kind of provider. Never throws for what the outside does: that is a report. */
+/** Delivers to one kind of provider. Never throws for network or provider errors; they are part of the report. */
 export interface Transport<Target extends TransportTarget = TransportTarget> extends AsyncDisposable {
   deliver(target: Target, job: DeliveryJob): Promise<AttemptReport>
-  /** Connects, negotiates TLS and authenticates without sending a message. `seen` is called with each step when it has ended. */
+  /** Connects, negotiates TLS and authenticates without sending a message. Calls `seen` after each step. */
   probe(target: Target, signal: AbortSignal, seen?: (step: ProbeStep) => void): Promise<readonly ProbeStep[]>
-  /** Drops idle connections of a destination that changed or went away. */
+  /** Closes idle connections of a changed or deleted destination. */
   forget(destinationId: string): void
 }

@@ -165,7 +165,7 @@ test('a first look names the step that has not ended, with the advice for it', a
   }
   t.regex(
     await looked(['resolve'], 'none'),
-    /^destination_misconfigured connect: The host did not take the connection within 5 seconds\. Check the host, /,
+    /^destination_misconfigured connect: The host did not accept the connection within 5 seconds\. Check the host, /,
   )
   t.regex(
     await looked(['resolve', 'connect'], 'tls'),
@@ -173,7 +173,7 @@ test('a first look names the step that has not ended, with the advice for it', a
   )
   t.regex(
     await looked(['resolve', 'connect'], 'starttls'),
-    /^destination_misconfigured greeting: The host took the connection and did not greet/,
+    /^destination_misconfigured greeting: The host accepted the connection and sent no greeting/,
   )
   t.regex(
     await looked(['resolve', 'connect', 'greeting'], 'none'),

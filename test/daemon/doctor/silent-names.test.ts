@@ -23,7 +23,7 @@ test('silent name servers: a new destination is not told that its login failed',
       step: 'resolve',
       message:
         'The DNS lookup timed out. Check the network and the name servers of this service (POSTERN_DNS_SERVERS); the settings of the destination ' +
-        'may be right. The destination is kept, and its mail is queued or fails over until a test succeeds.',
+        'may be right. The destination is stored. Its mail is queued or fails over until a test succeeds.',
     },
   ])
 })

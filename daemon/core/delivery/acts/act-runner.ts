@@ -1,6 +1,6 @@
 /**
- * Carries out acts on the queue, in one write for each message: its trace, its entry and the count of the act change together, so that a
- * crash leaves none half done and none counted twice. Acts of an earlier process go on at the start.
+ * Runs acts on the queue, in one write per message. Trace, entry and count of the act change together, so that a crash leaves no message
+ * half changed or counted twice. Unfinished acts continue on start.
  */
 import type { Change } from '#store/change.ts'
 import type { QueueEntry } from '#store/queue.ts'
@@ -15,23 +15,23 @@ import { actCounterKey, counterNames, openActKey, openActsKey, queueActRecords, 
 import { isBehind, pendingHolds, rangeOf, waitingOf, walkQueue, type QueueCursor, type QueueWalk, type Waiting } from './queue-walk.ts'
 
 export interface ActRunnerOptions extends Core {
-  /** The queue is notified of what becomes due. */
+  /** Notifies the queue of an entry that becomes due. */
   readonly queued: (entry: QueueEntry) => void
-  /** Is notified of defects; the act rests until the next start. */
+  /** Notified of defects. The act continues on the next start. */
   readonly onError: (error: unknown, actId: string) => void
 }
 
-/** Messages whose writes share a sync of the disk. */
+/** Messages whose writes share a disk sync. */
 const together = 16
-/** Steps of a walk without a match after which its place is written. */
+/** The walk's position is stored after this number of steps without a match. */
 const idleSteps = 50
 
 interface ActWalk extends QueueWalk {
-  /** Not the first walk of the act, which has counted what it skipped. */
+  /** True for repeated walks of the act; the first walk has counted the skipped messages. */
   readonly isAgain?: boolean
 }
 
-/** The act with what it has done so far. */
+/** Returns the act with its current counts. */
 export async function counted({ database }: Pick<Core, 'database'>, organizationId: string, act: QueueAct): Promise<CountedAct> {
   const [acted = 0, inFlight = 0, skipped = 0] = await Promise.all(
     counterNames.map((name) => database.kv.counter(pack(actCounterKey(organizationId, act.id, name)))),
@@ -54,17 +54,17 @@ export class ActRunner {
     })
   }
 
-  /** Takes up the acts that an earlier process left. */
+  /** Continues the unfinished acts of an earlier process. */
   start(): Promise<void> {
     return this.#jobs.start()
   }
 
-  /** Begins an act. */
+  /** Starts an act. */
   wake(organizationId: string, id: string): void {
     this.#jobs.wake(organizationId, id)
   }
 
-  /** Ends between two writes; acts go on with the next start. */
+  /** Stops between two writes. Acts continue on the next start. */
   stop(): Promise<void> {
     return this.#jobs.stop()
   }
@@ -76,7 +76,7 @@ export class ActRunner {
     const act = stored.record
     const policy = await policies.of(organizationId)
     const walk: QueueWalk = { organizationId, policy, filter: act.filter, after: act.cursor, ...rangeOf(act.act, act.createdAt) }
-    // pending holds first: the walk finds what is parked meanwhile
+    // pending holds first: the walk finds messages that are parked in the meantime
     if (walk.withPending && !act.cursor)
       for await (const found of pendingHolds(database, walk)) if ((await this.#each(act, walk, found)) === undefined) return
     if (act.filter.traceIds) await this.#each(act, walk, await waitingOf(database, walk, act.filter.traceIds))
@@ -90,8 +90,8 @@ export class ActRunner {
   }
 
   /**
-   * Whether the act repeats its walk until a walk finds nothing to do: a failover can move a message to a destination that the walk has
-   * passed, and a release can move it to a place that the walk has passed. A standing hold holds such a message at its next turn.
+   * Decides whether the act repeats its walk until a walk changes nothing. A failover or a release can move a message to a position that
+   * the walk has passed. A standing hold holds such a message at its next turn.
    */
   async #mustWalkAgain({ act, ofHold, filter, createdAt }: QueueAct, { organizationId, policy }: QueueWalk): Promise<boolean> {
     if ((act !== 'hold' && act !== 'drop') || ofHold !== undefined) return false
@@ -100,14 +100,14 @@ export class ActRunner {
     return all.some(({ record }) => record.act === 'release' && (record.status === 'running' || record.updatedAt >= createdAt))
   }
 
-  /** One walk over the queue. Returns how many messages it acted on, or undefined when the act runs no more. */
+  /** Walks the queue once. Returns the number of changed messages, or undefined if the act no longer runs. */
   async #walk(act: QueueAct, walk: ActWalk): Promise<number | undefined> {
     let [acted, idle] = [0, 0]
     for await (const { last, found } of walkQueue(this.#options.database, walk)) {
       if (this.#jobs.stopping) return undefined
       const meant = found.filter(({ entry }) => !act.until || !isBehind(entry, act.until))
       const done = await this.#each(act, walk, meant)
-      // a step that did nothing is soon done again after a crash
+      // a step without changes is quickly repeated after a crash
       idle = meant.length === 0 ? idle + 1 : 0
       if (done === undefined || (idle % idleSteps === 0 && !(await this.#goOn(walk.organizationId, act.id, last)))) return undefined
       acted += done
@@ -116,14 +116,14 @@ export class ActRunner {
     return acted
   }
 
-  /** Returns how many of the messages it acted on, or undefined when the act runs no more. */
+  /** Returns the number of changed messages, or undefined if the act no longer runs. */
   async #each(act: QueueAct, walk: ActWalk, found: readonly Waiting[]): Promise<number | undefined> {
     let acted = 0
     for (let at = 0; at < found.length; at += together) {
       if (this.#jobs.stopping) return undefined
       const settled = await Promise.allSettled(found.slice(at, at + together).map((one) => this.#one(act, walk, one)))
       const done = settled.flatMap((one) => (one.status === 'fulfilled' ? [one.value] : []))
-      // in the order of the walk, in which the writes need not have ended
+      // in walk order, because writes may end in any order
       for (const { due } of done) if (due) this.#options.queued(due)
       for (const one of settled) if (one.status === 'rejected') throw one.reason
       if (done.some(({ applied }) => applied === 'ended')) return undefined
@@ -132,7 +132,7 @@ export class ActRunner {
     return acted
   }
 
-  /** `due`: the entry that becomes due by it. */
+  /** `due`: the entry that becomes due. */
   #one(
     { id, act, filter, by, reason, ofHold }: QueueAct,
     { organizationId, isAgain = false }: ActWalk,
@@ -142,7 +142,7 @@ export class ActRunner {
     return transact(database, { organizationId }, async (change) => {
       const job = await change.get(queueActRecords, id)
       if (job?.record.status !== 'running') return { applied: 'ended' as const }
-      // the write depends on the standing hold, so that its release finds all it held
+      // the write depends on the standing hold, so that its release finds all held messages
       if (act === 'hold' && ofHold !== undefined && !(await change.get(queueHolds, ofHold))) {
         const end = { status: 'stopped', stoppedBecause: 'The standing hold was released.', updatedAt: clock.now() } as const
         stageEnd(change, { organizationId, stored: job }, end)
@@ -162,7 +162,7 @@ export class ActRunner {
     })
   }
 
-  /** Notes how far the walk has come. False when the act was stopped. */
+  /** Stores the position of the walk. Returns false if the act was stopped. */
   async #goOn(organizationId: string, id: string, { destinationId, projectId, dueMs, traceId }: QueueCursor): Promise<boolean> {
     const { database, clock } = this.#options
     return transact(database, { organizationId }, async (change) => {
@@ -184,7 +184,7 @@ export class ActRunner {
   }
 }
 
-/** Adds to the write that the act runs no more. */
+/** Adds the end of the act to the write. */
 export function stageEnd(
   change: Change,
   { organizationId, stored }: { readonly organizationId: string; readonly stored: Stored<QueueAct> },

@@ -1,6 +1,6 @@
 /**
- * Carries one act out at one message: its trace and its entry of the queue change in one write, on condition that neither an attempt has
- * begun meanwhile nor anyone else has changed them. With an attempt under way the trace alone changes, and its end obeys.
+ * Applies one act to one message. Trace and queue entry change in one write, which requires that no attempt has begun and nothing else has
+ * changed them. During an attempt only the trace changes, and the end of the attempt applies the act.
  */
 import { dequeue, isHeldPlace, moveEntry, rowAt, type QueueEntry } from '#store/queue.ts'
 import type { Stored } from '#store/record-kind.ts'
@@ -17,7 +17,7 @@ import { announceDropped } from './obey.ts'
 import type { QueueFilter } from './queue-act.ts'
 import { fits } from './queue-walk.ts'
 
-/** `gone`: the message is not in the queue, or does not fit the filter; `known`: this act was done before. */
+/** `gone`: the message is not in the queue or does not match the filter. `known`: the act was applied before. */
 export type Applied = 'acted' | 'inFlight' | 'skipped' | 'gone' | 'known'
 
 export interface Order {
@@ -26,7 +26,7 @@ export interface Order {
   readonly webhooks: WebhookEndpoints
 }
 
-/** The message as the write finds it. */
+/** The message at the time of the write. */
 interface Found {
   readonly trace: Trace
   readonly entry: QueueEntry
@@ -34,7 +34,7 @@ interface Found {
   readonly now: number
 }
 
-/** Adds the act to the write. `entry` is what becomes due by it, if anything. */
+/** Adds the act to the write. `entry` is the entry that becomes due, if any. */
 export async function stageAct(
   database: Database,
   change: Transaction,
@@ -46,9 +46,9 @@ export async function stageAct(
   if (stored?.record.queueActs?.some(({ actId }) => actId === done.actId)) return { applied: 'known' }
   if (stored?.record.status !== 'queued') return { applied: 'gone' }
   const itsPlace = waitingEntry(organizationId, stored.record)
-  // an attempt that ended since the walk read the entry has moved it
+  // an attempt has moved the entry since the walk read it
   const row = (await rowAt(database, place)) ?? (await rowAt(database, itsPlace))
-  // the release of a pending hold leaves the entry in its place, which can differ from that of the trace after a defect
+  // the release of a pending hold keeps the entry's position, which may differ from the trace's after a defect
   const isPending = done.act === 'release' && isHoldPending(stored.record)
   const entry = row?.entry ?? (isPending ? itsPlace : undefined)
   if (!entry || !fits(filter, entry, stored.record)) return { applied: 'gone' }
@@ -88,7 +88,7 @@ function move(
   return { applied: 'acted', entry: next }
 }
 
-/** The trace after the act; undefined when that does not apply. Pure. */
+/** Returns the trace after the act; undefined if the act does not apply. Pure. */
 function afterAct(done: Order['done'], found: Found): Trace | undefined {
   const { trace, entry, hasBegun, now } = found
   switch (done.act) {
@@ -107,7 +107,7 @@ function afterAct(done: Order['done'], found: Found): Trace | undefined {
   }
 }
 
-/** It waits for a further attempt, and no one can have the message already. */
+/** Returns true if the message waits for another attempt and no provider can have it. */
 const mayHurry = ({ trace: { held, sendAt, begunAt, recipients }, entry, hasBegun, now }: Found): boolean =>
   !held &&
   !hasBegun &&

@@ -1,4 +1,4 @@
-/** How much is held in the whole service, and since when. */
+/** Counts held messages of the whole service, and finds the oldest hold. */
 import type { Database } from '#store/database.ts'
 import { heldDueMs, heldLength, queuedParts, queueHead } from '#store/queue.ts'
 import { holdOf } from '../../trace/acts/queue-acts.ts'
@@ -6,7 +6,7 @@ import { traces } from '../../trace/trace.ts'
 
 export interface HeldNow {
   readonly count: number
-  /** When the oldest message of each part of the queue was held, the earliest of these; undefined when none is. */
+  /** Earliest hold among the oldest messages of each queue part; undefined without held messages. */
   readonly since: number | undefined
 }
 

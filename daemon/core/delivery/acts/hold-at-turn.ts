@@ -1,4 +1,4 @@
-/** A message whose turn has come under a standing hold: it is held in place of an attempt. */
+/** Holds a message instead of attempting it, if a standing hold matches at its turn. */
 import { moveEntry, rowAt, type QueueEntry } from '#store/queue.ts'
 import type { Core } from '../../core.ts'
 import { isStopped, parked, withAct } from '../../trace/acts/queue-acts.ts'
@@ -9,8 +9,7 @@ import { isOperators, queueHolds, type QueueHold } from '../../routing/queue-hol
 import { fits } from './queue-walk.ts'
 
 /**
- * False when it is not held after all, as the hold was lifted or the message was changed meanwhile. The write depends on the hold: what is
- * held by it is found by the act that lifts it.
+ * Returns false if the hold was released or the message has changed. The write depends on the hold, so that its release finds the message.
  */
 export const holdAtTurn = ({ database, clock }: Pick<Core, 'database' | 'clock'>, entry: QueueEntry, { id }: QueueHold): Promise<boolean> =>
   transact(database, entry, async (change) => {
@@ -29,8 +28,8 @@ export const holdAtTurn = ({ database, clock }: Pick<Core, 'database' | 'clock'>
   })
 
 /**
- * Whether the hold keeps this message from its attempt. One that somebody has released by hand since is let through, so that a single
- * message can be tried; a hold of the operator lets through what the operator released. Pure.
+ * Returns true if the hold applies to this message. A message released by hand since the hold is exempt, so that a single message can be
+ * tried. For a hold of the operator, only the operator's release counts. Pure.
  */
 export const holdsBack = (hold: QueueHold, entry: QueueEntry, trace: Trace): boolean =>
   fits(hold.filter, entry, trace) &&

@@ -1,4 +1,4 @@
-/** A message that was held or dropped while it was in memory or an attempt was under way: it goes where that says. */
+/** Applies a hold or drop to a message that was in memory or had an attempt in flight at the time of the act. */
 import type { Change } from '#store/change.ts'
 import type { Database } from '#store/database.ts'
 import { dequeueIfThere, enqueue, moveEntry, putOff, queuedAt, type QueueEntry } from '#store/queue.ts'
@@ -11,7 +11,7 @@ import type { WebhookEndpoints } from '../../webhooks/endpoint.ts'
 import { announce } from '../../webhooks/events/announce.ts'
 import { transact } from '../../writes/transact.ts'
 
-/** Instead of an attempt. Returns the entry that stands in the queue now and becomes due. */
+/** Applies the act instead of an attempt. Returns the current queue entry if it becomes due. */
 export async function obeyAct(
   { database, clock, policies }: Pick<Core, 'database' | 'clock' | 'policies'>,
   entry: QueueEntry,
@@ -44,11 +44,11 @@ export async function obeyAct(
   return (await queuedAt(database, entry)) ?? queuedAt(database, waitingEntry(entry.organizationId, trace))
 }
 
-/** Where the message stands whose trace has changed since `entry` was read: somebody may have moved it. */
+/** Returns the current entry of a message whose trace has changed in the meantime and which may have been moved. */
 export const standing = async (database: Database, entry: QueueEntry, trace: Trace): Promise<QueueEntry> =>
   (await queuedAt(database, entry)) ?? (await queuedAt(database, waitingEntry(entry.organizationId, trace))) ?? entry
 
-/** What an attempt leaves of a message that was held or dropped meanwhile; `entry` is its place while the attempt ends. */
+/** Returns the trace after an attempt with a hold or drop in the meantime. `entry` is its position at the end of the attempt. */
 export function afterActs(trace: Trace, entry: QueueEntry, now: number): Trace {
   if (!isStopped(trace)) return trace
   if (trace.status !== 'queued' || trace.nextAttemptAt === null) return settled(trace)
@@ -56,19 +56,19 @@ export function afterActs(trace: Trace, entry: QueueEntry, now: number): Trace {
   return parked(trace, trace.nextAttemptAt, entry.since ?? trace.held?.since ?? trace.held?.due)
 }
 
-/** Nothing is left to hold or to drop. */
+/** Removes hold and drop from a message that has ended. */
 function settled({ held: _, isDropped: __, ...trace }: Trace): Trace {
   return trace
 }
 
-/** Moves the entry to the place of the next attempt. Returns it, unless it is held there. */
+/** Moves the entry to the position of the next attempt. Returns it, unless it is held there. */
 export function putOffOrPark(change: Change, entry: QueueEntry, next: QueueEntry, trace: Trace): QueueEntry | undefined {
   if (!trace.held) return putOff(change, entry, next)
   moveEntry(change, entry, waitingEntry(entry.organizationId, trace))
   return undefined
 }
 
-/** Announces to webhooks that the recipients it was dropped for do not get the message. */
+/** Sends webhook events for the recipients that a drop has canceled. */
 export function announceDropped(
   database: Database,
   change: Change,

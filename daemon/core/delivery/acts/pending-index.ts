@@ -1,4 +1,4 @@
-/** Indexes pending holds in a store of a release that had no such index. */
+/** Indexes pending holds in the store of a release without this index. */
 import { Change } from '#store/change.ts'
 import type { Database } from '#store/database.ts'
 import { heldDueMs, queuedParts, queueHead, type QueueEntry } from '#store/queue.ts'
@@ -6,10 +6,10 @@ import { indexPrefix } from '#store/record-kind.ts'
 import { isHoldPending } from '../../trace/acts/act-record.ts'
 import { traces } from '../../trace/trace.ts'
 
-/** Entries of one read. */
+/** Entries per read. */
 const stepRows = 200
 
-/** Done again, it changes nothing. Returns how many pending holds there are. */
+/** Idempotent. Returns the number of pending holds. */
 export async function indexPendingHolds(database: Database): Promise<number> {
   let indexed = 0
   for (const part of await queuedParts(database)) {

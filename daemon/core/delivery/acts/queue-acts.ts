@@ -1,4 +1,4 @@
-/** The queue for people: what waits, and holding, releasing, expediting and dropping it by a filter, counted first. */
+/** Queue operations for people: list waiting messages; hold, release, expedite and drop by filter, after a count. */
 import type { Change } from '#store/change.ts'
 import { cursorAt, keyAt } from '#store/cursor.ts'
 import type { Database, Page } from '#store/database.ts'
@@ -18,7 +18,7 @@ import { countQueue, type QueueCounts } from './queue-counts.ts'
 import { rangeOf, walkQueue, type QueueCursor, type QueueWalk } from './queue-walk.ts'
 
 export interface QueueActsOptions extends Core {
-  /** Called when an act was written and may begin. */
+  /** Called after an act is stored and can start. */
   readonly onAct: (organizationId: string, actId: string) => void
 }
 
@@ -28,17 +28,17 @@ export interface ActRequest {
   readonly reason?: string | undefined
 }
 
-/** What an act would find. */
+/** Messages that an act would affect. */
 export interface ActPreview extends ActRequest, QueueCounts {}
 
-/** Who acts; the operator does so with no key of the organization. */
+/** Requester of an act. The operator uses no key of the organization. */
 export interface ActRequester {
   readonly principal: Principal
   readonly actor?: Actor | undefined
 }
 
 const maxRunning = 3
-/** A page of the list looks at so many, and is short where fewer of them fit. */
+/** Maximum entries scanned for one page of the list. A page may be short if few match. */
 const maxPageLooks = 5000
 const listName = ['queue of people']
 
@@ -49,7 +49,7 @@ export class QueueActs implements List<OfProject, CountedAct> {
     this.#options = options
   }
 
-  /** What waits, in the order of the queue: by destination and project, then by due time. Throws `not_found`. */
+  /** Lists waiting messages in queue order: by destination and project, then by due time. Throws `not_found`. */
   async waiting(
     principal: Principal,
     { limit, cursor, ...filter }: PageQuery & QueueFilter & { readonly isHeld?: boolean | undefined },
@@ -69,27 +69,25 @@ export class QueueActs implements List<OfProject, CountedAct> {
     return { rows, nextCursor: undefined }
   }
 
-  /** How much waits, by destination and project. Throws `not_found`. */
+  /** Counts waiting messages by destination and project. Throws `not_found`. */
   async counts(principal: Principal, { isHeld, ...filter }: QueueFilter & { readonly isHeld?: boolean | undefined }): Promise<QueueCounts> {
     return countQueue(this.#options.database, { ...(await this.#walk(principal, filter)), isHeld })
   }
 
-  /** Counts what an act would find now, and writes nothing. The filter comes back bounded to what was accepted until now. */
+  /** Counts the messages that an act would affect now. Writes nothing. Returns the filter limited to messages accepted until now. */
   async preview({ principal }: ActRequester, request: ActRequest): Promise<ActPreview> {
     const walk = { ...(await this.#walk(principal, this.#bounded(request.filter))), ...rangeOf(request.act, this.#options.clock.now()) }
     return { ...request, filter: walk.filter, ...(await countQueue(this.#options.database, walk)) }
   }
 
-  /**
-   * Writes the act, which then runs by itself. Throws `conflict` when more messages match than `expected`, or when too many acts run.
-   */
+  /** Stores the act, which then runs in the background. Throws `conflict` if more messages match than `expected`, or too many acts run. */
   async create(requester: ActRequester, request: ActRequest & { readonly expected: number }): Promise<CountedAct> {
     const preview = await this.preview(requester, request)
     if (preview.matched > request.expected) throw moreThan(preview.matched, request.expected)
     return this.#write(requester, { ...request, ...preview })
   }
 
-  /** Of everything that matches, however much that is, of a standing hold. `stage` adds to the write that makes the act. */
+  /** Creates an act for all matching messages of a standing hold, without a limit. `stage` adds to the write that creates the act. */
   async createWhole(
     requester: ActRequester,
     request: ActRequest & { readonly ofHold: string },
@@ -110,7 +108,7 @@ export class QueueActs implements List<OfProject, CountedAct> {
     const made = await writes.run(organizationId, async (change) => {
       const all = await database.all(queueActRecords, { organizationId })
       if (all.filter(({ record }) => record.status === 'running').length >= maxRunning) {
-        const message = `${maxRunning} acts on the queue are running; wait until one of them ends, or stop it.`
+        const message = `${maxRunning} acts on the queue are running; wait until an act ends, or stop one.`
         throw new Refusal('conflict', message, { nextAction: 'retry_later' })
       }
       const act = newAct(database, requester, request, actor, clock.now())
@@ -128,19 +126,19 @@ export class QueueActs implements List<OfProject, CountedAct> {
     return counted(this.#options, organizationId, made)
   }
 
-  /** Newest first, with their counts so far. */
+  /** Lists acts, newest first, with their current counts. */
   async list(principal: Principal, query: PageQuery & OfProject): Promise<Page<CountedAct>> {
     const page = await listReachable(this.#options, queueActRecords, principal, query)
     return { ...page, rows: await Promise.all(page.rows.map((act) => counted(this.#options, principal.organizationId, act))) }
   }
 
-  /** Throws `not_found` alike for missing and foreign ids. */
+  /** Throws `not_found` for unknown ids and for ids of other organizations. */
   async get(principal: Principal, id: string): Promise<CountedAct> {
     const { record } = await must(this.#options.database, queueActRecords, principal, id)
     return counted(this.#options, principal.organizationId, record)
   }
 
-  /** No further message is acted on; what was done stays. An act that has ended stays as it is. */
+  /** Stops the act. Changes already made remain. An act that has ended does not change. */
   async stop({ principal, actor = actorOf(principal) }: ActRequester, id: string): Promise<CountedAct> {
     const { database, clock, audit } = this.#options
     const ended = await transact(database, principal, async (change) => {
@@ -157,7 +155,7 @@ export class QueueActs implements List<OfProject, CountedAct> {
     return counted(this.#options, principal.organizationId, ended)
   }
 
-  /** What is accepted from now on is not meant. */
+  /** Excludes messages accepted after the request. */
   #bounded(filter: QueueFilter): QueueFilter {
     const { acceptedAfter, acceptedBefore = Infinity } = filter
     if (acceptedAfter !== undefined && acceptedAfter >= acceptedBefore)
@@ -175,11 +173,11 @@ export class QueueActs implements List<OfProject, CountedAct> {
   }
 }
 
-/** How the audit log calls what was done. */
+/** Names of acts in the audit log. */
 const pastOf = { hold: 'held', release: 'released', expedite: 'expedited', drop: 'dropped' } as const
 
 const moreThan = (matched: number, expected: number): Refusal =>
-  new Refusal('conflict', `${matched} messages match now, and ${expected} were expected; make a dry run again and look.`, {
+  new Refusal('conflict', `${matched} messages match now, and ${expected} were expected; repeat the dry run and check its result.`, {
     nextAction: 'dry_run_again',
     details: { matched },
   })
@@ -199,7 +197,7 @@ const newAct = (
   ...{ createdAt: now, updatedAt: now },
 })
 
-/** As the audit log shows it. */
+/** Filter as shown in the audit log. */
 const wireFilter = ({ traceIds, ...filter }: QueueFilter): Record<string, unknown> => ({
   ...Object.fromEntries(
     Object.entries(filter).map(([name, value]) => [name.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`), value]),

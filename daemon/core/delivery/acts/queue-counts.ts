@@ -1,18 +1,18 @@
-/** How much waits, by destination and project. */
+/** Counts of waiting messages by destination and project. */
 import type { Database } from '#store/database.ts'
 import { isHeldPlace } from '#store/queue.ts'
 import { walkEntries, type QueueCursor, type QueueWalk } from './queue-walk.ts'
 
 export interface QueueCounts {
   readonly matched: number
-  /** Of these, those that are held. */
+  /** Held messages among them. */
   readonly held: number
-  /** False when there is more in the queue than one look counts. */
+  /** False if the queue has more entries than one count scans. */
   readonly complete: boolean
   readonly lanes: readonly PartCount[]
-  /** When the first attempt was due of what waits longest and is not held; null where nothing waits. Later than now for scheduled sends. */
+  /** First due time of the longest-waiting message that is not held; null if no message waits. In the future for scheduled sends. */
   readonly waitingSince: number | null
-  /** The last entry that was looked at, when there is more. */
+  /** Last scanned entry, if more follow. */
   readonly until: QueueCursor | null
 }
 
@@ -23,7 +23,7 @@ interface PartCount {
   readonly held: number
 }
 
-/** A count looks at so many entries at most. */
+/** Maximum entries scanned by a count. */
 const maxLooks = 100_000
 
 export async function countQueue(database: Database, walk: QueueWalk, most = maxLooks): Promise<QueueCounts> {

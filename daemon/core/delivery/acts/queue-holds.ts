@@ -1,4 +1,4 @@
-/** Standing holds: set with a reason, listed, and lifted, which releases what they held. */
+/** Standing holds: set with a reason, listed, and released together with the messages they hold. */
 import type { Page } from '#store/database.ts'
 import type { Core } from '../../core.ts'
 import { listReachable, type List, type OfProject, type PageQuery } from '../../access/principal/lists.ts'
@@ -15,7 +15,7 @@ export interface HoldRequest {
   readonly reason?: string | undefined
 }
 
-/** Each is looked at whenever a message has its turn. */
+/** Every hold is checked at each message's turn. */
 const maxHolds = 100
 
 export class QueueHolds implements List<OfProject, QueueHold> {
@@ -29,7 +29,7 @@ export class QueueHolds implements List<OfProject, QueueHold> {
     return listReachable(this.#options, queueHolds, principal, query)
   }
 
-  /** Holds what waits, and what comes. Throws `not_found` for what the filter names, and `conflict` when there are too many. */
+  /** Holds waiting and future messages. Throws `not_found` for ids in the filter, and `conflict` if the limit of holds is reached. */
   async create(requester: ActRequester, { filter, reason }: HoldRequest): Promise<QueueHold> {
     const { database, acts, audit, clock } = this.#options
     const { principal, actor = actorOf(principal) } = requester
@@ -38,7 +38,10 @@ export class QueueHolds implements List<OfProject, QueueHold> {
     let made: QueueHold | undefined
     await acts.createWhole(requester, { act: 'hold', filter, reason, ofHold: id }, async (change, act) => {
       if ((await database.all(queueHolds, { organizationId })).length >= maxHolds)
-        throw new Refusal('conflict', `There are ${maxHolds} standing holds; lift one, or set a wider one.`)
+        throw new Refusal(
+          'conflict',
+          `The limit of ${maxHolds} standing holds is reached. Release a hold, or replace several holds by one with a wider filter.`,
+        )
       const { acceptedBefore: _, ...kept } = act.filter
       made = {
         ...{ id, projectId: principal.projectId, bound: principal.bound, filter: kept, reason: reason ?? null },
@@ -52,7 +55,10 @@ export class QueueHolds implements List<OfProject, QueueHold> {
     return made
   }
 
-  /** Lifts it, and releases what it held: the act that does so. Throws `not_found`, and `insufficient_scope` for one of the operator. */
+  /**
+   * Releases the hold and its messages. Returns the act that does so. Throws `not_found`, and `insufficient_scope` for a hold of the
+   * operator.
+   */
   async release(requester: ActRequester, id: string): Promise<CountedAct> {
     const { database, acts, audit } = this.#options
     const { principal, actor = actorOf(principal) } = requester
@@ -60,7 +66,7 @@ export class QueueHolds implements List<OfProject, QueueHold> {
     return acts.createWhole(requester, { act: 'release', filter: { heldBy: id }, ofHold: id }, async (change) => {
       const stored = await must(database, queueHolds, principal, id)
       if (isOperators(stored.record) && actor.kind !== 'operator')
-        throw new Refusal('insufficient_scope', 'The operator of the service has set this hold, and lifts it.')
+        throw new Refusal('insufficient_scope', 'The operator of the service has set this hold. Only the operator can release it.')
       change.remove(queueHolds, organizationId, stored)
       const projectId = queueHolds.projectOf(stored.record) || undefined
       audit.record(change, { organizationId, actor, act: 'queue.hold_lifted', target: id, projectId, details: {} })

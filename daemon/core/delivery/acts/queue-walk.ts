@@ -1,4 +1,4 @@
-/** The entries of the queue that a filter means, in the order of the queue: by destination, project and due time. */
+/** Walks the queue entries that match a filter, in queue order: by destination, project and due time. */
 import type { Database } from '#store/database.ts'
 import { heldDueMs, queuedAt, queuedParts, queueHead, type QueueEntry, type QueuePart } from '#store/queue.ts'
 import type { Stored } from '#store/record-kind.ts'
@@ -10,10 +10,10 @@ import { traces, type Trace } from '../../trace/trace.ts'
 import { noDestination, placeOfWaiting, waitingEntry } from '../../trace/waiting-entry.ts'
 import type { QueueFilter } from './queue-act.ts'
 
-/** Where a walk goes on: behind this entry. */
+/** A walk continues after this entry. */
 export type QueueCursor = Pick<QueueEntry, 'destinationId' | 'projectId' | 'dueMs' | 'traceId'>
 
-/** A message that waits, and its place. */
+/** A waiting message and its entry. */
 export interface Waiting {
   readonly entry: QueueEntry
   readonly stored: Stored<Trace>
@@ -23,27 +23,27 @@ export interface QueueWalk {
   readonly organizationId: string
   readonly policy: Policy
   readonly filter: QueueFilter
-  /** Behind the last entry of an earlier walk. */
+  /** Position after the last entry of an earlier walk. */
   readonly after?: QueueCursor | null | undefined
-  /** Only what is held, or only what is not. */
+  /** Only held messages, or only messages that are not held. */
   readonly isHeld?: boolean | undefined
-  /** Only what is due later. */
+  /** Only messages due after this time. */
   readonly laterThan?: number | undefined
-  /** Counts messages with a pending hold too; see `pendingHolds`. */
+  /** Includes messages with a pending hold; see `pendingHolds`. */
   readonly withPending?: boolean
 }
 
-/** What an act can apply to: the more it leaves alone is not counted. */
+/** Returns the range of messages that an act can apply to. Other messages are not counted. */
 export const rangeOf = (act: QueueActName, now: number): Pick<QueueWalk, 'isHeld' | 'laterThan' | 'withPending'> => ({
   ...(act !== 'drop' && { isHeld: act === 'release' }),
   ...(act === 'release' && { withPending: true }),
   ...(act === 'expedite' && { laterThan: now }),
 })
 
-/** Entries that are read at a time, with their traces, and alone. */
+/** Entries per read, with and without their traces. */
 const [stepRows, stepEntries] = [100, 500]
 
-/** Looks at the entries of every part in reach, in steps, with what fits; a step can be empty. */
+/** Scans the accessible queue parts in steps and yields the matching messages; a step may be empty. */
 export async function* walkQueue(
   database: Database,
   walk: QueueWalk,
@@ -52,7 +52,7 @@ export async function* walkQueue(
     yield { last, found: await fitting(database, walk, entries), looked: entries.length }
 }
 
-/** The entries that fit, without their traces where nothing has to be known of those. */
+/** Yields matching entries. Reads traces only if the filter requires it. */
 export async function* walkEntries(
   database: Database,
   walk: QueueWalk,
@@ -84,8 +84,8 @@ export async function* walkEntries(
 }
 
 /**
- * Messages that fit and have a pending hold: they are parked when their attempts end. A walk over held entries that begins afterwards
- * finds those that were parked meanwhile.
+ * Yields matching messages with a pending hold, which are parked when their attempts end. A later walk over held entries finds messages
+ * that were parked in the meantime.
  */
 export async function* pendingHolds(database: Database, { organizationId, policy, filter }: QueueWalk): AsyncGenerator<readonly Waiting[]> {
   for (let cursor: string | undefined; ;) {
@@ -125,7 +125,7 @@ async function* steps(
   }
 }
 
-/** Those of a list of traces that wait. */
+/** Returns the waiting messages of a list of traces. */
 export async function waitingOf(database: Database, walk: QueueWalk, traceIds: readonly string[]): Promise<Waiting[]> {
   const stored = await database.getMany(traces, walk, traceIds)
   const rows = await Promise.all(stored.map(async (one) => one && queuedAt(database, waitingEntry(walk.organizationId, one.record))))
@@ -133,7 +133,7 @@ export async function waitingOf(database: Database, walk: QueueWalk, traceIds: r
   return fitting(database, walk, entries)
 }
 
-/** Parts with mail, in their order. What goes to no destination, as it will be captured or waits for an approval, is in none. */
+/** Returns the parts with mail, in order. Messages without a destination (future captures, pending approvals) are in no part. */
 async function partsOf(database: Database, { policy, filter, after }: QueueWalk): Promise<QueuePart[]> {
   const { destinationId, projectId } = filter
   const chosen = destinationId === undefined ? [...policy.destinations.keys()].toSorted() : [destinationId]
@@ -148,7 +148,7 @@ async function partsOf(database: Database, { policy, filter, after }: QueueWalk)
   return found
 }
 
-/** Whether a place in the queue comes behind another. */
+/** Returns true if the position follows the other in the queue. */
 export function isBehind(one: QueueCursor, other: QueueCursor): boolean {
   const differs = (['destinationId', 'projectId', 'dueMs', 'traceId'] as const).find((name) => one[name] !== other[name])
   return differs !== undefined && one[differs] > other[differs]
@@ -172,7 +172,7 @@ async function fitting(database: Database, { organizationId, filter }: QueueWalk
   })
 }
 
-/** Whether a message that stands there is meant. Pure. */
+/** Returns true if a message at this entry matches the filter. Pure. */
 export const fits = (filter: QueueFilter, entry: QueueEntry, trace: Trace): boolean => fitsEntry(filter, entry) && fitsTrace(filter, trace)
 
 function fitsEntry(filter: QueueFilter, { projectId, destinationId, attempts, traceId, acceptedMs }: QueueEntry): boolean {
@@ -188,11 +188,11 @@ function fitsEntry(filter: QueueFilter, { projectId, destinationId, attempts, tr
 const isAcceptedWithin = ({ acceptedAfter = 0, acceptedBefore = Infinity }: QueueFilter, at: number): boolean =>
   at >= acceptedAfter && at < acceptedBefore
 
-/** Whether the row of the queue does not tell all that the filter asks for. */
+/** Returns true if the filter requires fields that the queue row does not contain. */
 const needsTrace = ({ toDomain, from, heldBy, acceptedAfter, acceptedBefore }: QueueFilter, { acceptedMs }: QueueEntry): boolean =>
   [toDomain, from, heldBy].some((one) => one !== undefined) || (acceptedMs === undefined && (acceptedAfter ?? acceptedBefore) !== undefined)
 
-/** Whether the message is meant, as far as its trace tells. Pure. */
+/** Checks the conditions of the filter that concern the trace. Pure. */
 function fitsTrace(filter: QueueFilter, trace: Trace): boolean {
   const { toDomain, from, heldBy } = filter
   const { createdAt, headerFrom, mailFrom, recipients } = trace

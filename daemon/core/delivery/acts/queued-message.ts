@@ -1,11 +1,11 @@
-/** A message in the queue as people see it. Pure. */
+/** A queued message as shown to people. Pure. */
 import { isHeldPlace } from '#store/queue.ts'
 import { dueAt, holdOf } from '../../trace/acts/queue-acts.ts'
 import type { Waiting } from './queue-walk.ts'
 
 /**
- * `due`: it waits for its turn; `attempting`: an attempt is under way, or was when the process ended; `retry`: it waits for its next
- * attempt; `scheduled`: for its `sendAt`; `held`: for its release.
+ * `due`: waits for its turn. `attempting`: an attempt is in flight, or was when the process ended. `retry`: waits for its next attempt.
+ * `scheduled`: waits for its `sendAt`. `held`: waits for its release.
  */
 export const queueStates = ['due', 'attempting', 'retry', 'scheduled', 'held'] as const
 
@@ -19,7 +19,7 @@ export interface QueuedMessage {
   readonly from: string
   /** Recipients that still wait. */
   readonly to: readonly string[]
-  /** What a server said last about one of them. */
+  /** Last server reply about one of these recipients. */
   readonly lastReply: string | null
   readonly held: { readonly at: number; readonly by: string; readonly reason: string | null } | null
   readonly createdAt: number

@@ -1,19 +1,21 @@
-/** What a delivery attempt means for the message: the pure part of delivery. RFC 5321 §4.5.4.1, promises 3 and 4. */
+/** Applies the result of a delivery attempt to the message. Pure. RFC 5321 §4.5.4.1, promises 3 and 4. */
 import { advance, worstStatus } from '../../trace/states.ts'
 import type { Trace, TraceRecipient } from '../../trace/trace.ts'
 import { nextAttempt, type RetryPolicy } from './backoff.ts'
 import type { AttemptReport, RecipientReport } from '../transport.ts'
 
-/** After so many attempts with unknown outcome a recipient is not tried again, lest a peer that never answers gets copy after copy. */
+/** A recipient gets no further attempt after this number of unknown outcomes, so that an unresponsive peer does not receive many copies. */
 const maxUnknownAttempts = 2
 
-/** What else bears on the next attempt: it goes elsewhere at once, or one before this had an unknown outcome just now. */
+/** Further facts for the next attempt: immediate failover, or a recent attempt with an unknown outcome. */
 export interface NextStep {
   readonly isAtOnce?: boolean
   readonly afterUnknown?: boolean
 }
 
-/** The trace after an attempt; `nextAttemptAt` is null when the message is done. An attempt broken off by shutdown is due at once. */
+/**
+ * Returns the trace after an attempt. `nextAttemptAt` is null if the message is done. An attempt aborted by shutdown is due immediately.
+ */
 export function applyReport(
   trace: Trace,
   report: AttemptReport,
@@ -33,7 +35,7 @@ export function applyReport(
   const due = handedBack || (isAtOnce && !mustWait) ? now : next()
   const recipients = trace.recipients.map((recipient) => {
     if (recipient.status !== 'queued') return recipient
-    const seen = reports.get(recipient.address) ?? { address: recipient.address, verdict: 'transient' } // never left without a fate
+    const seen = reports.get(recipient.address) ?? { address: recipient.address, verdict: 'transient' } // every recipient gets a result
     return afterAttempt(recipient, seen, due !== undefined)
   })
   const status = worstStatus(recipients.map((recipient) => recipient.status))
@@ -49,8 +51,8 @@ export function applyReport(
 }
 
 /**
- * Since when, and in how many attempts, delivery is tried: a replay and the release of what was held begin anew, a scheduled send at its
- * time, and a round over all fallbacks counts once.
+ * Start and attempts of the current retry schedule. A replay or release restarts the schedule; a scheduled send starts at its time. One
+ * round over all fallbacks counts as one attempt.
  */
 function scheduleOf(
   { createdAt, sendAt = createdAt, replays = [], queueActs = [], failover }: Trace,
@@ -64,8 +66,8 @@ function scheduleOf(
 }
 
 /**
- * The trace after an attempt that the process did not survive: recipients whose outcome was known keep it, so that none gets a
- * second copy; for all others the attempt does not count.
+ * Returns the trace after an attempt interrupted by a crash. Recipients with a known outcome keep it, so that they do not get a second
+ * copy. For all others the attempt does not count.
  */
 export function applyInterruption(trace: Trace, known: readonly RecipientReport[] = []): Trace {
   const reports = new Map(known.map((recipient) => [recipient.address, recipient]))
@@ -91,7 +93,7 @@ function afterAttempt(recipient: TraceRecipient, { verdict, reply, returnPath }:
   return isGivenUp ? { ...next, status: advance(recipient.status, 'gave_up') } : next
 }
 
-/** The report of an attempt that could not even begin, such as for a destination that was deleted. */
+/** Returns the report of an attempt that could not begin, for example because the destination was deleted. */
 export function failedBeforeStart(trace: Trace, code: string, message: string, verdict: 'permanent' | 'transient'): AttemptReport {
   return {
     recipients: trace.recipients.filter(({ status }) => status === 'queued').map(({ address }) => ({ address, verdict })),

@@ -1,4 +1,4 @@
-/** Looks at the suppression list again before an attempt: mail can wait for days, and the list grows meanwhile. */
+/** Checks the suppression list again before an attempt, because it may have grown while the message waited. */
 import { Change } from '#store/change.ts'
 import type { Database } from '#store/database.ts'
 import { dequeue, dequeueIfThere, type QueueEntry } from '#store/queue.ts'
@@ -10,8 +10,8 @@ import { withNotice } from '../../trace/notices/due-notices.ts'
 import { traces, type Trace } from '../../trace/trace.ts'
 
 /**
- * Takes the recipients off a queued message that were suppressed since. Returns the message for the others, or as it is when
- * it was held or dropped meanwhile; undefined when none is left, or the message ended meanwhile: then its queue entry is gone.
+ * Removes recipients of a queued message that were suppressed since. Returns the message; a held or dropped message stays unchanged.
+ * Returns undefined, and deletes the queue entry, if no recipient remains or the message has ended.
  */
 export async function applySuppressions(
   { database, clock }: { readonly database: Database; readonly clock: Clock },
@@ -21,7 +21,7 @@ export async function applySuppressions(
   const nowMs = clock.now()
   let stored: Stored<Trace> | undefined = first
   while (stored?.record.status === 'queued') {
-    if (isStopped(stored.record)) return stored // its entry may stand elsewhere by now
+    if (isStopped(stored.record)) return stored // its entry may have moved
     const hits = await suppressionsAgainst(database, entry.organizationId, stored.record, nowMs)
     if (hits.size === 0) return stored
     const change = new Change()

@@ -1,4 +1,4 @@
-/** What of an attempt under way is durable: its start, the word of recipients as it becomes known, and its end as a whole. */
+/** Durable log of an attempt in flight: its start, results of recipients as they arrive, and its end. */
 import { Change } from '#store/change.ts'
 import type { Database } from '#store/database.ts'
 import { noteBegun, type QueueEntry } from '#store/queue.ts'
@@ -16,10 +16,10 @@ import { isStopped } from '../../trace/acts/queue-acts.ts'
 import { traces, type Trace } from '../../trace/trace.ts'
 import { waitingEntry } from '../../trace/waiting-entry.ts'
 
-/** What an attempt that has only begun can say of where it goes. */
+/** Endpoint of an attempt that has only begun. */
 type Place = Pick<AttemptRecord, 'destinationId' | 'provider' | 'host' | 'port'>
 
-/** The message was held or dropped before the attempt was recorded as begun, so that the peer may not have it. */
+/** A hold or drop was committed before the start of the attempt, so the peer cannot have the message. */
 export class CalledOff extends Error {
   override readonly name = 'CalledOff'
 }
@@ -27,11 +27,11 @@ export class CalledOff extends Error {
 export class AttemptLog {
   readonly #database: Database
   readonly #entry: QueueEntry
-  /** As it is while the attempt begins. */
+  /** The trace at the start of the attempt. */
   readonly #stored: Stored<Trace>
   readonly #name: Pick<AttemptRecord, 'number' | 'startedAt'>
   #isBegun = false
-  /** The attempt has a row, and so many beside it. */
+  /** True if the attempt has a row; `#rows` counts its progress rows. */
   #hasRow = false
   #rows = 0
 
@@ -42,10 +42,7 @@ export class AttemptLog {
     this.#name = { number: stored.record.attempts + 1, startedAt }
   }
 
-  /**
-   * Makes durable that the attempt has begun at `place`, or, when that is, what has become known of recipients since. Throws `CalledOff`
-   * when the message was held or dropped before.
-   */
+  /** Records that the attempt has begun at `place`, or the results since then. Throws `CalledOff` if a hold or drop came first. */
   async record(place: Place, recipients?: readonly RecipientReport[]): Promise<void> {
     const { organizationId, traceId } = this.#entry
     if (this.#isBegun && !recipients) return
@@ -61,7 +58,7 @@ export class AttemptLog {
     }
   }
 
-  /** The row of the attempt. Where it says first that the attempt has begun, no one may have held or dropped the message before. */
+  /** Writes the row of the attempt. The first write requires that the message is neither held nor dropped. */
   async #writeRow(attempt: AttemptRecord, isFirst: boolean): Promise<void> {
     const { organizationId, traceId } = this.#entry
     for (;;) {
@@ -73,12 +70,12 @@ export class AttemptLog {
     }
   }
 
-  /** Adds to the write that the attempt goes with its trace, which was deleted meanwhile: its start may have been written after that. */
+  /** Deletes the attempt of a deleted trace, because its start may have been written after the deletion. */
   drop(change: Change): Change {
     return dropAttempt(change, this.#entry.organizationId, this.#entry.traceId, this.#name.number, this.#rows)
   }
 
-  /** Adds the attempt as it ended to the write that its end makes, and returns the trace that this writes. */
+  /** Adds the finished attempt to the final write. Returns the trace to store. */
   end(change: Change, trace: Trace, ended: Omit<AttemptRecord, 'number' | 'startedAt'>): Trace {
     const record = { ...this.#name, ...ended }
     if (!fitsTrace(record)) {
@@ -89,14 +86,14 @@ export class AttemptLog {
     return { ...trace, firstAttempt: record }
   }
 
-  /** Whether the entry stands where who reads the trace looks for it. */
+  /** Returns true if readers of the trace find the entry at its position. */
   #isInPlace(): boolean {
     const { destinationId, dueMs, organizationId } = this.#entry
     const expected = waitingEntry(organizationId, this.#stored.record)
     return expected.destinationId === destinationId && expected.dueMs === dueMs
   }
 
-  /** False when the trace has changed since it was read: then the entry may have gone, and must not come back. */
+  /** Returns false if the trace has changed in the meantime. The entry may then be gone and must not be written again. */
   async #noteInQueue({ provider, host, port }: Place): Promise<boolean> {
     this.#isBegun = true
     const change = new Change().checkRecord(traces, this.#entry.organizationId, this.#stored)

@@ -1,4 +1,4 @@
-/** Carries out one delivery attempt: read, let the transport work, apply its report, commit. */
+/** Runs one delivery attempt: reads the message, calls the transport, applies the report, commits. */
 import { Change } from '#store/change.ts'
 import { dequeue, dequeueIfThere, noteBegun, putOff, queuedAt, type QueueEntry } from '#store/queue.ts'
 import type { Stored } from '#store/record-kind.ts'
@@ -34,15 +34,15 @@ import type { FollowDecision } from '../../trace/approval/stage-decision.ts'
 import { endpointOf, jobOf, toTarget } from './transport-target.ts'
 import type { AttemptReport, DeliveryJob, RecipientReport, Transport, TransportTarget } from '../transport.ts'
 
-/** Is notified of finished attempts, for logs and metrics. */
+/** Notified of finished attempts, for logs and metrics. */
 export interface AttemptListener {
-  /** The attempt was due at `dueMs`, in milliseconds since the epoch. */
+  /** `dueMs`: due time of the attempt, in milliseconds since the epoch. */
   attempted(trace: Trace, report: AttemptReport, destinationId: string, dueMs: number): void
-  /** The process ended during this attempt, which was found later. */
+  /** Reports an attempt during which the process ended; detected later. */
   interrupted(trace: Trace, attempt: AttemptRecord): void
 }
 
-/** Records and reports the health of destinations from the attempts at them. */
+/** Records the health of destinations from attempts. */
 export interface AttemptHealth extends FailoverHealth {
   attempting(destination: Destination): void
   attempted(organizationId: string, destination: Destination, report: AttemptReport): void
@@ -59,26 +59,26 @@ export interface AttemptOptions extends Core {
   readonly followDecision: FollowDecision
 }
 
-/** What is known of a message without reading the store. */
+/** Parts of the message that are in memory. */
 export interface InMemory {
   readonly content: readonly Uint8Array[] | undefined
   /** Its trace, which may have changed since. */
   readonly trace: Stored<Trace> | undefined
-  /** No attempt can have been begun before. */
+  /** No earlier attempt can exist. */
   readonly fresh: boolean
 }
 
-/** The place in a destination's lane that an attempt has, and may have to give back. */
+/** Permission for one attempt from a destination's queue, which can be revoked. */
 export interface Turn {
-  /** Breaks the attempt off. */
+  /** Aborts the attempt. */
   readonly signal: AbortSignal
-  /** Resolves when a further copy of the message may begin; false when none may before the service stops. */
+  /** Resolves with true when a further copy may begin, or false if the service stops first. */
   readonly nextCopy: () => Promise<boolean>
 }
 
 /**
- * An attempt that can be broken off from outside. It lets go of what it holds when it has ended: tables of sets and lists of
- * listeners that many pass through refer to those that have left, and would keep the message in memory.
+ * An attempt that can be aborted externally. It clears its references at the end. Tables of busy sets and listener lists keep references to
+ * removed items, which would keep the message in memory.
  */
 interface InFlightAttempt {
   readonly organizationId: string
@@ -102,9 +102,7 @@ export class Attempts {
     this.#options = options
   }
 
-  /**
-   * Makes the entry's next attempt. Returns the entry that stands in the queue now, or undefined when the message is done.
-   */
+  /** Makes the entry's next attempt. Returns the entry now in the queue, or undefined if the message is done. */
   async run(entry: QueueEntry, { content, trace, fresh }: InMemory, turn: Turn): Promise<QueueEntry | undefined> {
     const { database, health, clock } = this.#options
     const before = await (trace ? database.newest(traces, entry, trace) : database.get(traces, entry, entry.traceId))
@@ -132,7 +130,7 @@ export class Attempts {
     if (isStopped(stored.record)) return obeyAct(this.#options, entry)
     const settings = await this.#settings(entry.organizationId)
     if (settings.deleted.has(stored.record.projectId)) {
-      await database.commit(await dequeueIfThere(database, new Change(), entry)) // it goes with its project
+      await database.commit(await dequeueIfThere(database, new Change(), entry)) // deleted with its project
       return undefined
     }
     const { record } = stored
@@ -154,21 +152,21 @@ export class Attempts {
     })
   }
 
-  /** Whether somebody has moved the entry since it was read: by a hold and its release, or a retry that was expedited. */
+  /** Returns true if a hold, release or expedited retry has moved the entry in the meantime. */
   async #hasMoved(entry: QueueEntry, trace: Trace): Promise<boolean> {
     const { destinationId, dueMs } = waitingEntry(entry.organizationId, trace)
     if (destinationId === entry.destinationId && dueMs === entry.dueMs) return false
     return (await queuedAt(this.#options.database, entry)) === undefined
   }
 
-  /** Breaks off the attempts under way of these projects, or of the whole organization; resolves when they have ended. */
+  /** Aborts attempts of these projects, or of the whole organization. Resolves when they have ended. */
   async breakOff(organizationId: string, projectIds?: ReadonlySet<string>): Promise<void> {
     const meant = [...this.#inFlight].filter((one) => one.organizationId === organizationId && (projectIds?.has(one.projectId) ?? true))
     for (const { abort } of meant) abort?.abort()
     await Promise.allSettled(meant.flatMap(({ ended }) => (ended ? [ended] : [])))
   }
 
-  /** Settings that nothing has changed while they were read, so that an attempt either sees a deletion or is broken off by it. */
+  /** Returns settings that did not change during the read. An attempt therefore either sees a deletion or is aborted by it. */
   async #settings(organizationId: string): Promise<Policy> {
     const { database, policies } = this.#options
     for (;;) {
@@ -201,12 +199,12 @@ export class Attempts {
     }
   }
 
-  /** What the peer may have, as the process died meanwhile, goes nowhere else before the wait of an unknown outcome is over. */
+  /** Delays failover after an interrupted attempt by the wait for an unknown outcome, because the peer may have the message. */
   #waiting({ destinationId }: QueueEntry, skip: Skip): Skip {
     return 'failover' in skip ? { to: destinationId, waitMs: this.#options.retry.unknownDelayMs } : skip
   }
 
-  /** Moves the message, or lets it wait, without an attempt. */
+  /** Moves or delays the message without an attempt. */
   async #pass(entry: QueueEntry, first: Stored<Trace>, skip: Skip): Promise<QueueEntry | undefined> {
     const { database, clock } = this.#options
     for (let stored: Stored<Trace> | undefined = first; stored?.record.status === 'queued';) {
@@ -222,7 +220,7 @@ export class Attempts {
       stored = await database.get(traces, entry, entry.traceId)
       if (stored && !(await queuedAt(database, entry))) return obeyAct(this.#options, entry) // it was moved
     }
-    await database.commit(await dequeueIfThere(database, new Change(), entry)) // canceled or deleted meanwhile
+    await database.commit(await dequeueIfThere(database, new Change(), entry)) // canceled or deleted in the meantime
     return undefined
   }
 
@@ -264,7 +262,7 @@ export class Attempts {
     const deliver = async (envelope: Partial<DeliveryJob>, begin: () => Promise<unknown>): Promise<AttemptReport> => {
       let begun: Promise<unknown> | undefined
       health.attempting(destination)
-      // written while the dialog goes on, and only waited for before the final dot
+      // written during the dialog, awaited before the final dot
       const beforeFinalDot = async (known?: readonly RecipientReport[]): Promise<void> => {
         await (known ? (begun = record(known)) : (begun ??= begin()))
       }
@@ -291,7 +289,7 @@ export class Attempts {
     const now = clock.now()
     const chance = random()
     for (let stored: Stored<Trace> | undefined = first; stored; stored = await database.get(traces, entry, entry.traceId)) {
-      if (stored.record.status === 'canceled') break // dropped before it had begun
+      if (stored.record.status === 'canceled') break // dropped before the attempt began
       const place = stored === first ? entry : await standing(database, entry, stored.record)
       const applied = applyReport(stored.record, report, retry, now, chance, {
         isAtOnce: failover?.isAtOnce ?? false,
@@ -334,15 +332,15 @@ export class Attempts {
         return rest
       }
     }
-    await database.commit(await dequeueIfThere(database, log.drop(new Change()), entry)) // the trace was deleted meanwhile
+    await database.commit(await dequeueIfThere(database, log.drop(new Change()), entry)) // the trace was deleted in the meantime
     return undefined
   }
 
-  /** An attempt that began before the process died has an unknown outcome: it counts, and the timeline says so. */
+  /** Counts an attempt that began before the process ended, with an unknown outcome, and adds it to the timeline. */
   async #countInterrupted(entry: QueueEntry, first: Stored<Trace>): Promise<Stored<Trace> | undefined> {
     const { database, listener } = this.#options
     let stored: Stored<Trace> | undefined = first
-    // the trace may change meanwhile, by a report that comes in: then it is counted in what the trace says now
+    // a concurrent report may change the trace; the attempt is then counted in the new version
     while (stored?.record.attempts === first.record.attempts) {
       const found = await this.#interruption(entry, stored)
       if (!found) break
@@ -352,7 +350,7 @@ export class Attempts {
     return stored
   }
 
-  /** The write that counts an attempt that was begun, with the attempt and its trace then; undefined when none was. */
+  /** Returns the write that counts an interrupted attempt, with the attempt and the new trace; undefined without such an attempt. */
   async #interruption(entry: QueueEntry, stored: Stored<Trace>): Promise<Interruption | undefined> {
     const { database } = this.#options
     const inRow = await readAttempt(database, entry.organizationId, entry.traceId, stored.record.attempts + 1)
@@ -395,6 +393,6 @@ export class Attempts {
 
 const dequeued = (change: Change, entry: QueueEntry): undefined => void dequeue(change, entry)
 
-/** Milliseconds as they are worth keeping: to a tenth. */
+/** Rounds milliseconds to a tenth. */
 const tenths = (milliseconds: AttemptReport['milliseconds']): AttemptReport['milliseconds'] =>
   Object.fromEntries(Object.entries(milliseconds).map(([step, spent]) => [step, Math.round(spent * 10) / 10]))

@@ -1,16 +1,16 @@
-/** When to try again. RFC 5321 §4.5.4.1 asks for patience and a give-up time; jitter keeps retries of many messages apart. */
+/** Schedule of retries. RFC 5321 §4.5.4.1 requires patience and a give-up time; jitter spreads the retries of many messages. */
 export interface RetryPolicy {
-  /** Milliseconds to wait after attempt 1, 2, …; the last one repeats. */
+  /** Milliseconds to wait after attempt 1, 2, …; the last value repeats. */
   readonly delaysMs: readonly number[]
-  /** Nothing is tried again once the message is this old. */
+  /** Maximum age of a message for a retry. */
   readonly maxAgeMs: number
-  /** Share by which a delay is varied either way; after an unknown outcome, only made longer. */
+  /** Relative variation of a delay in either direction. After an unknown outcome, the delay only becomes longer. */
   readonly jitter: number
-  /** The shortest wait before an attempt with unknown outcome is repeated. */
+  /** Minimum delay after an attempt with an unknown outcome. */
   readonly unknownDelayMs: number
 }
 
-/** The defaults of the configuration: after 1, 5, 15 and 30 minutes, 1 and 2 hours, and then every 4 hours, for 48 hours. */
+/** Default configuration: retries after 1, 5, 15 and 30 minutes, 1 and 2 hours, then every 4 hours for 48 hours. */
 export const defaultRetryPolicy: RetryPolicy = {
   delaysMs: [60, 300, 900, 1800, 3600, 7200, 14_400].map((seconds) => seconds * 1000),
   maxAgeMs: 48 * 3600 * 1000,
@@ -18,21 +18,21 @@ export const defaultRetryPolicy: RetryPolicy = {
   unknownDelayMs: 15 * 60 * 1000,
 }
 
-/** The time of the next attempt, or undefined when the message is too old for one. `random` is in [0, 1). */
+/** Returns the time of the next attempt, or undefined if the message is too old. `random` is in [0, 1). */
 export function nextAttempt(
   policy: RetryPolicy,
   message: {
     readonly createdAt: number
     readonly attempts: number
     readonly unknown: boolean
-    /** What the provider asked for. */ readonly notBefore?: number
+    /** Earliest time that the provider requested. */ readonly notBefore?: number
   },
   now: number,
   random: number,
 ): number | undefined {
   const delay = policy.delaysMs[Math.min(message.attempts, policy.delaysMs.length) - 1] ?? policy.unknownDelayMs
   const wait = Math.max(delay, message.unknown ? policy.unknownDelayMs : 0)
-  // the peer may still be busy with the message: after an unknown outcome no retry comes early
+  // after an unknown outcome no retry comes early, because the peer may still process the message
   const variation = message.unknown ? random : 2 * random - 1
   const due = Math.max(Math.round(now + wait * (1 + policy.jitter * variation)), message.notBefore ?? 0)
   return due - message.createdAt > policy.maxAgeMs ? undefined : due

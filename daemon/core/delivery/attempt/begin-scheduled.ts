@@ -1,4 +1,4 @@
-/** The moment from which a scheduled send cannot be canceled any more. */
+/** Marks a scheduled send as begun. From then on it can no longer be canceled. */
 import type { Database } from '#store/database.ts'
 import { queuedAt, type QueueEntry } from '#store/queue.ts'
 import type { Stored } from '#store/record-kind.ts'
@@ -7,8 +7,8 @@ import { waitingEntry } from '../../trace/waiting-entry.ts'
 import { transact } from '../../writes/transact.ts'
 
 /**
- * Marks the trace of a scheduled send as begun, on condition that nothing has changed it, and returns it as it stands then:
- * still queued, or canceled by whoever was quicker. Durable before the provider gets anything. Undefined when it was deleted.
+ * Marks a scheduled send as begun if its trace is unchanged, and returns the current trace: still queued, or canceled first. Durable before
+ * the provider receives data. Undefined if the trace was deleted.
  */
 export async function beginScheduled(database: Database, entry: QueueEntry, nowMs: number): Promise<Stored<Trace> | Moved | undefined> {
   const moved = await transact(database, entry, async (change) => {
@@ -21,14 +21,14 @@ export async function beginScheduled(database: Database, entry: QueueEntry, nowM
   return moved ?? database.get(traces, entry, entry.traceId)
 }
 
-/** The send was given another time: the entry stands there. */
+/** The send was rescheduled to this entry. */
 export interface Moved {
   readonly moved: QueueEntry
 }
 
 /**
- * Where a send that has not begun stands, if that is not the place of the entry, or its time has not come. Who moves it writes the trace
- * too: a write that depends on the trace, read before this, depends on this.
+ * Returns the current entry of a send that was moved or is not due yet. Every move also writes the trace, so a write that depends on the
+ * trace read earlier also depends on this result.
  */
 export async function movedTo(database: Database, entry: QueueEntry, trace: Trace, nowMs: number): Promise<Moved | undefined> {
   const place = waitingEntry(entry.organizationId, trace)

@@ -1,4 +1,4 @@
-/** A scheduled send whose outcome is a capture, at its time. */
+/** Captures a scheduled send when its time has come. */
 import { dequeue, dequeueIfThere, type QueueEntry } from '#store/queue.ts'
 import type { Core } from '../../core.ts'
 import { captureOf, type Capture } from '../../capture/capture.ts'
@@ -10,7 +10,7 @@ import { traces, type Trace } from '../../trace/trace.ts'
 import { transact } from '../../writes/transact.ts'
 import { movedTo } from './begin-scheduled.ts'
 
-/** Is notified of a scheduled send that was captured, after it is durable. */
+/** Notified of a captured scheduled send, after it is durable. */
 export type OnCaptured = (capture: Capture) => void
 
 interface CaptureParts extends Core {
@@ -18,9 +18,8 @@ interface CaptureParts extends Core {
 }
 
 /**
- * Captures it in one write, on condition that nothing has changed the trace, so that of this and a cancel exactly one happens. Returns
- * where the entry stands when the send was given another time.
- * Of a project that is being deleted nothing is captured: it goes with its project.
+ * Captures the message in one write that requires an unchanged trace, so that exactly one of capture and cancel succeeds. Returns the new
+ * queue entry if the send was rescheduled. Captures nothing for a project that is being deleted.
  */
 export async function captureScheduled(
   { database, clock, onCaptured }: CaptureParts,

@@ -1,4 +1,4 @@
-/** What an attempt adds to the counts of its project and destination. */
+/** Counts an attempt for its project and destination. */
 import type { Change } from '#store/change.ts'
 import type { QueueEntry } from '#store/queue.ts'
 import { count, countAttempt, projectNames, type CountedAttempt } from '../../insights/count.ts'
@@ -6,7 +6,7 @@ import type { Trace } from '../../trace/trace.ts'
 import type { AttemptReport } from '../transport.ts'
 import { effectOf } from './error-class.ts'
 
-/** An attempt that we broke off ourselves counts only for the recipients that it was the end of. */
+/** Counts an ended attempt. An attempt that we aborted counts only for recipients whose delivery it ended. */
 export function countEnded(change: Change, entry: QueueEntry, before: Trace, after: Trace, report: AttemptReport, now: number): void {
   const place = { organizationId: entry.organizationId, projectId: before.projectId }
   const effect = effectOf(report)

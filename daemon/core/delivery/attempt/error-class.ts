@@ -1,13 +1,13 @@
-/** What kind of trouble an attempt ran into: the words that failover conditions, breakers and the error rate share. */
+/** Classes of delivery errors, used by failover conditions, breakers and the error rate. */
 import type { AttemptReport } from '../transport.ts'
 
 /**
- * `rate_limited`: the provider asked for fewer messages; `misconfigured`: nothing will work before somebody changes a setting;
- * `unknown`: the provider may have the message; `transient`: everything else that may pass, such as 421, TLS, connections and timeouts.
+ * `rate_limited`: the provider requests fewer messages. `misconfigured`: every attempt fails until a setting changes. `unknown`: the
+ * provider may have the message. `transient`: other temporary errors, such as 421, TLS, connections and timeouts.
  */
 export type ErrorClass = 'transient' | 'rate_limited' | 'misconfigured' | 'unknown'
 
-/** Our own doing: no provider is to blame, and no other one would do better. */
+/** Errors of this service. The provider is not at fault, and another provider would not help. */
 const ours: ReadonlySet<string> = new Set([
   'aborted',
   'closed',
@@ -25,7 +25,7 @@ const misconfigured: ReadonlySet<string> = new Set([
   'auth_failed',
 ])
 
-/** The class of what still has to be delivered after this attempt; undefined when nothing has, or when the trouble was our own. */
+/** Returns the class of the undelivered rest; undefined if all recipients are done or the error was our own. */
 export function errorClass({ error, recipients }: Pick<AttemptReport, 'error' | 'recipients'>): ErrorClass | undefined {
   if (recipients.some(({ verdict }) => verdict === 'unknown')) return 'unknown'
   if (!recipients.some(({ verdict }) => verdict === 'transient')) return undefined
@@ -36,12 +36,12 @@ export function errorClass({ error, recipients }: Pick<AttemptReport, 'error' | 
   return error.code === 'provider_rate_limited' ? 'rate_limited' : 'transient'
 }
 
-/** How an attempt counts for its destination: `ours` says nothing about it. */
+/** Effect of an attempt on the health of its destination. `ours` has no effect. */
 export type AttemptEffect = 'works' | 'busy' | 'fault' | 'ours'
 
 /**
- * `fault`: connection, TLS, sign-in or silence, which meets every message alike; `busy`: it works but put everybody off;
- * `works`: it gave its word, be it a refusal of recipients.
+ * `fault`: connection, TLS, sign-in or no response, which affects every message. `busy`: it responds but deferred all recipients. `works`:
+ * it gave a final reply, including refusals of recipients.
  */
 export function effectOf(report: Pick<AttemptReport, 'error' | 'recipients'>): AttemptEffect {
   const { error, recipients } = report

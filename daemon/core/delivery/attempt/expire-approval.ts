@@ -1,4 +1,4 @@
-/** A message whose approval was not given in time. */
+/** Cancels a message whose approval has expired. */
 import { dequeueIfThere, type QueueEntry } from '#store/queue.ts'
 import type { Core } from '../../core.ts'
 import { afterDecision, waitsForApproval } from '../../trace/approval/held-trace.ts'
@@ -7,13 +7,13 @@ import { traces, type Trace } from '../../trace/trace.ts'
 import { noDestination } from '../../trace/waiting-entry.ts'
 import { transact } from '../../writes/transact.ts'
 
-/** Whether the entry is that of the end of an approval; it can still be in memory when the message was approved and stands elsewhere. */
+/** Returns true for the entry that ends an approval. It may still be in memory after the approval has moved the message. */
 export const isOfApproval = ({ destinationId }: QueueEntry, { status, outcome }: Trace): boolean =>
   status === 'pending' || (destinationId === noDestination && outcome === 'relayed')
 
 /**
- * Cancels it, on condition that nothing has changed the trace, so that of this and an approval exactly one happens. Returns the entry
- * while its time has not come, as the clock was set back.
+ * Cancels the message in a write that requires an unchanged trace, so that exactly one of expiry and approval succeeds. Returns the entry
+ * if its time has not come, because the clock was set back.
  */
 export async function expireApproval(
   { database, clock, followDecision }: Pick<Core, 'database' | 'clock'> & { readonly followDecision: FollowDecision },

@@ -1,47 +1,47 @@
-/** Where a message goes when its destination does not take it: the pure part of failover. Spec "Failover policy". */
+/** Decides the next destination when a destination does not accept a message. Pure. Spec "Failover policy". */
 import { addressOf, type Destination } from '../../routing/destination.ts'
 import type { FailoverCause, FailoverPolicy, Failovers } from '../../routing/failover-policy.ts'
 import type { FailoverNote } from '../../trace/attempt-record.ts'
 import type { Trace } from '../../trace/trace.ts'
 import type { ErrorClass } from './error-class.ts'
 
-/** What a decision looks at. */
+/** Settings that the decision reads. */
 export interface FailoverSettings {
   readonly destinations: ReadonlyMap<string, Destination>
   readonly failovers: Failovers
 }
 
-/** How destinations are now. */
+/** Current health of destinations. */
 export interface FailoverHealth {
-  /** Milliseconds until the breaker lets another attempt through; 0 when it does now. */
+  /** Milliseconds until the breaker allows another attempt; 0 if it allows one now. */
   restMs(destination: Destination): number
-  /** Milliseconds for which the provider gets nothing, as it asked for fewer messages. */
+  /** Milliseconds until the end of the pause for a provider that requested fewer messages. */
   throttledMs(destinationId: string): number
-  /** The 95th percentile of the last minutes; undefined where it is not known. */
+  /** The 95th percentile of recent minutes; undefined if not known. */
   recentP95Ms(destinationId: string): number | undefined
 }
 
-/** A message goes to `to`: at once, or when its next attempt is due. */
+/** Moves the message to `to`, immediately or with its next attempt. */
 export interface Failover {
   readonly to: string
   readonly isAtOnce: boolean
   readonly note: FailoverNote
 }
 
-/** Instead of an attempt: the message moves now, or waits until `dueMs`. */
+/** Replaces an attempt: moves the message, or delays it by `waitMs`. */
 export type Skip = { readonly failover: Failover } | { readonly to: string; readonly waitMs: number }
 
-/** Passes that a trace keeps; a message that is passed on more often than that forgets the oldest. */
+/** Maximum number of skips stored in a trace; the oldest are dropped. */
 const maxPasses = 20
 
-/** What of a message says where it is to go. */
+/** Fields of a message that determine its destination. */
 export type Bound = Pick<Trace, 'projectId' | 'destinationId' | 'failover' | 'approval'>
 
-/** The destination that routing or a replay chose, wherever failover has moved the message since; empty when there is none. */
+/** Returns the destination chosen by routing or a replay, independent of failover; empty if the message has no destination. */
 export const primaryOf = ({ failover, destinationId }: Pick<Bound, 'destinationId' | 'failover'>): string =>
   failover?.primaryId ?? destinationId ?? ''
 
-/** A message that a person approved goes through no destination that they were not shown, whatever the policy is by now. */
+/** Limits the fallbacks of an approved message to those shown to the approver, regardless of later policy changes. */
 function policyOf({ destinations, failovers }: FailoverSettings, trace: Bound): FailoverPolicy | undefined {
   const policy = failovers.of(trace.projectId, primaryOf(trace))
   const shown = trace.approval?.fallbacks
@@ -53,7 +53,7 @@ function policyOf({ destinations, failovers }: FailoverSettings, trace: Bound): 
   return { ...policy, fallbackIds: policy.fallbackIds.filter(isShown) }
 }
 
-/** Before an attempt at `here`: undefined makes it there. */
+/** Checks the destination before an attempt. Undefined allows the attempt. */
 export function skipDestination(settings: FailoverSettings, health: FailoverHealth, trace: Bound, here: Destination): Skip | undefined {
   const policy = policyOf(settings, trace)
   const isSkipped = settings.failovers.isSkipped(here.id)
@@ -66,12 +66,12 @@ export function skipDestination(settings: FailoverSettings, health: FailoverHeal
     if (failover.isAtOnce) return { failover }
   }
   if (restMs === 0) return undefined
-  // no destination takes it now: it waits for the primary, where the next round begins
+  // no destination accepts mail now: the message waits for the primary, where the next round begins
   const primary = settings.destinations.get(primaryOf(trace)) ?? here
   return { to: primary.id, waitMs: primary.id === here.id ? restMs : Math.max(health.restMs(primary), 1000) }
 }
 
-/** After an attempt at `here` that left recipients queued; undefined leaves the message there. */
+/** Decides after an attempt that left recipients queued. Undefined keeps the destination. */
 export function failOver(
   settings: FailoverSettings,
   health: FailoverHealth,
@@ -87,14 +87,14 @@ export function failOver(
   return here === primaryId || !settings.destinations.has(primaryId) ? undefined : back(settings, primaryId, cause, [])
 }
 
-/** The trace on its new way. */
+/** Returns the trace with its next destination after an attempt. */
 export function afterFailover(trace: Trace, { to, isAtOnce }: Failover): Trace {
   const { detours = 0, passes = [] } = trace.failover ?? {}
   const failover = { primaryId: primaryOf(trace), detours: detours + (isAtOnce ? 1 : 0), passes }
   return { ...trace, destinationId: to, failover }
 }
 
-/** The trace on its new way without an attempt; it keeps the reason, as there is no attempt to show it. */
+/** Returns the trace with its next destination without an attempt, and with the reason, which no attempt shows. */
 export function afterSkip(trace: Trace, { to, note }: Failover, now: number): Trace {
   const { detours = 0, passes = [] } = trace.failover ?? {}
   const kept = [...passes, { at: now, from: trace.destinationId ?? '', ...note }].slice(-maxPasses)
@@ -112,7 +112,7 @@ function isSlow(policy: FailoverPolicy | undefined, health: FailoverHealth, here
   return (health.recentP95Ms(here.id) ?? 0) > policy.latencyMs
 }
 
-/** The next fallback that can take mail now, or the primary for the next round. */
+/** Returns the next fallback that can accept mail now, or the primary for the next round. */
 function search(settings: FailoverSettings, health: FailoverHealth, policy: FailoverPolicy, here: string, cause: FailoverCause): Failover {
   const { primaryId, fallbackIds } = policy
   const skipped: string[] = []

@@ -1,4 +1,4 @@
-/** Signs a message before its first delivery attempt, and keeps the signature with the trace, so that every retry is the same. */
+/** Signs a message before its first delivery attempt and stores the signature with the trace, so that every retry is identical. */
 import { Change } from '#store/change.ts'
 import { readContent } from '#store/content.ts'
 import type { Database } from '#store/database.ts'
@@ -12,15 +12,15 @@ export interface SigningOptions extends Core {
   readonly signer: Signer
 }
 
-/** The trace as it is now, undefined when it was deleted; `locked` names a domain whose key does not open. */
+/** The current trace, undefined if it was deleted. `locked` names a domain whose key cannot be decrypted. */
 export interface SignedTrace {
   readonly stored: Stored<Trace> | undefined
   readonly locked?: string
 }
 
 /**
- * Signs with the keys of the From domain, where the organization has it. A message that is signed already, or that a
- * provider may have, stays as it is. A signature that the submitter made is left alone, and ours goes beside it.
+ * Signs with the keys of the From domain if the organization owns it. A message that is signed or may be at a provider stays unchanged. A
+ * signature of the submitter is preserved; ours is added.
  */
 export async function signTrace(
   { database, policies, signer }: SigningOptions,

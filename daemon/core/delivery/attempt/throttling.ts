@@ -1,10 +1,10 @@
 /**
- * Whether a provider asks for fewer messages, by the codes and words of its replies over SMTP. What is about one recipient, such as a
- * mailbox that gets too much mail, is none of it; nor is greylisting, nor the standing of an address or domain.
+ * Detects replies that request fewer messages, by code and text. Excludes replies about one recipient, such as a busy mailbox, greylisting,
+ * and the reputation of an address or domain.
  */
 import type { AttemptReport, PeerReply, RecipientReport } from '../transport.ts'
 
-/** Transient replies that speak of rates, quotas and connections of the sender. Each with whom it is known from. */
+/** Transient replies about rates, quotas and connections of the sender, with their known providers. */
 const words: readonly RegExp[] = [
   /throttl/i, // Amazon SES: "Throttling failure: Maximum sending rate exceeded", and Microsoft 365
   /\brate[- ]?limit/i, // Mailgun, Postmark, Zoho, Rspamd, Haraka, Microsoft's "temporarily rate limited"
@@ -22,25 +22,25 @@ const words: readonly RegExp[] = [
   /concurren\w* .{0,40}(?:limit|exceed|maximum)/i,
   /policyd?.{0,40}(?:quota|limit) (?:exceeded|reached)/i,
   /too (?:much mail|frequent)|received this hour|unusual sending activity|maximum credits exceeded/i, // Postfix, SendGrid, Zoho
-  /recipient limit exceeded|try again later, closing connection/i, // Mailgun; Gmail to whoever signs in or sends too often
+  /recipient limit exceeded|try again later, closing connection/i, // Mailgun; Gmail after frequent logins or messages
   /trop de (?:messages|mails|connexions|connections)|zu viele (?:nachrichten|mails|e-mails|verbindungen)/i,
 ]
 
-/** Enhanced codes that providers give to senders who send too much, whatever their words; each of one provider's list. */
+/** Enhanced codes for senders with too many messages, each from one provider's documentation. */
 const codes: ReadonlySet<string> = new Set([
   '4.7.28', // Gmail
   ...['4.7.500', '4.7.501', '4.7.502', '4.7.650', '4.7.651', '4.7.652'], // Microsoft: server busy, address limits
 ])
 
-/** About the recipient's mailbox alone: others can still be sent to. */
+/** Texts about the recipient's mailbox, which do not affect other recipients. */
 const ofRecipient =
   /receiving (?:e-?mail|mail|messages) (?:at a rate|too)|recipient'?s? (?:mailbox|inbox|account)|user you are trying to contact|mailbox (?:is )?(?:full|over)/i
 const greylisting = /gr[ae]y-?list/i
 
-/** Of the recipient's mailbox, by RFC 3463 §3.3. */
+/** Codes of the recipient's mailbox, RFC 3463 §3.3. */
 const mailboxCodes = /^4\.2\./
 
-/** Providers that end a day's quota with a code that other servers mean for good. The message waits, and goes on by failover. */
+/** Providers that report an exhausted daily quota with a permanent code. The message stays queued and may fail over. */
 const refusedForNow: readonly RegExp[] = [
   /^5\.4\.5 .*(?:daily|sending|user).*(?:quota|limit)/i, // Gmail: "550 5.4.5 Daily user sending limit exceeded"
   /SubmissionQuotaExceeded/i, // Microsoft 365
@@ -50,7 +50,7 @@ const refusedForNow: readonly RegExp[] = [
 
 const transientCodes: ReadonlySet<number> = new Set([421, 432, 450, 451, 452, 454])
 
-/** Whether a reply asks for fewer messages from us. */
+/** Returns true if the reply requests fewer messages from us. */
 export function isThrottling({ code, enhanced = '', text }: PeerReply): boolean {
   const said = text.slice(0, 1000).replaceAll(/\s+/g, ' ')
   const whole = enhanced !== '' && !said.startsWith(enhanced) ? `${enhanced} ${said}` : said
@@ -62,8 +62,8 @@ export function isThrottling({ code, enhanced = '', text }: PeerReply): boolean 
 }
 
 /**
- * The report with what a throttling provider means: the attempt's error is `provider_rate_limited`, and whoever it refused for now with
- * a code that means for good stays to be sent to.
+ * Applies throttling to the report: sets the error `provider_rate_limited`, and keeps recipients queued that a permanent code refused
+ * temporarily.
  */
 export function throttlingNoted(report: AttemptReport): AttemptReport {
   if (report.error?.class !== undefined) return report

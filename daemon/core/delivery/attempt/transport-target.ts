@@ -1,4 +1,4 @@
-/** What a transport is handed: the destination with its secrets opened, and the message as it goes out. */
+/** Builds the input of a transport: the destination with decrypted secrets, and the outgoing message. */
 import { readContent } from '#store/content.ts'
 import type { Database } from '#store/database.ts'
 import type { QueueEntry } from '#store/queue.ts'
@@ -10,7 +10,7 @@ import { serviceRefField } from '../../trace/trace-token.ts'
 import type { Trace } from '../../trace/trace.ts'
 import type { DeliveryJob, TransportTarget } from '../transport.ts'
 
-/** The settings of a destination with its secrets opened; undefined when one does not open. */
+/** Returns the destination with decrypted secrets; undefined if a secret cannot be decrypted. */
 export function toTarget(destination: Destination, secrets: SecretBox): TransportTarget | undefined {
   if (destination.provider !== 'smtp') return toHttpTarget(destination, secrets)
   const { id, provider, host, port, security, tlsPolicy, maxConnections, updatedAt, username, sealedPassword } = destination
@@ -51,11 +51,11 @@ function toHttpTarget(destination: HttpDestination, secrets: SecretBox): Transpo
   }
 }
 
-/** What an attempt that has only begun can say of where it goes. */
+/** Endpoint for the record of an attempt that has only begun. */
 export const endpointOf = (target: TransportTarget): Pick<AttemptRecord, 'provider' | 'host' | 'port'> =>
   target.provider === 'smtp' ? { provider: 'smtp', host: target.host, port: target.port } : { provider: target.provider }
 
-/** One delivery of what is left of the message. */
+/** Returns one delivery job for the remaining recipients. */
 export function jobOf(
   database: Database,
   entry: QueueEntry,

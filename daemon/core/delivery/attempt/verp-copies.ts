@@ -1,19 +1,19 @@
 /**
- * One attempt at a message with VERP: a copy for each recipient that waits, each with a return path of its own, one after the
- * other. Whoever has a word has it durably before the next copy can be taken, so that a crash leaves one recipient in doubt.
+ * One attempt of a message with VERP: sends a copy to each waiting recipient, one after the other, with separate return paths. Each result
+ * is durable before the next copy can be accepted, so that a crash leaves at most one recipient with an unknown outcome.
  */
 import { keepsEnvelopeFrom } from '#config/mail/presets.ts'
 import type { Destination } from '../../routing/destination.ts'
 import type { Trace } from '../../trace/trace.ts'
 import type { AttemptReport, DeliveryJob, RecipientReport } from '../transport.ts'
 
-/** What a round works with. */
+/** Functions of a round. */
 export interface VerpCopyOptions {
-  /** Carries out one dialog; `begin` is awaited before the final dot. */
+  /** Runs one dialog; awaits `begin` before the final dot. */
   readonly deliver: (envelope: Pick<DeliveryJob, 'mailFrom' | 'rcptTo'>, begin: () => Promise<unknown>) => Promise<AttemptReport>
-  /** Makes durable what has become known of recipients since the call before, in case that the process ends now. */
+  /** Stores the results since the previous call, in case the process ends. */
   readonly record: (recipients: readonly RecipientReport[]) => Promise<unknown>
-  /** Resolves when a further copy may begin; false when none may before the service stops. */
+  /** Resolves with true when a further copy may begin, or false if the service stops first. */
   readonly nextCopy: () => Promise<boolean>
 }
 
@@ -23,13 +23,13 @@ const stopped = {
   phase: 'start',
 }
 
-/** Whether the return path that we give reaches the recipients' servers: others put their own, or refuse what is not the login's. */
+/** Returns true if the provider preserves our return path. Other providers replace it, or refuse paths that do not belong to the login. */
 export const takesReturnPaths = (destination: Destination): boolean =>
   destination.provider === 'smtp' && keepsEnvelopeFrom(destination.preset, destination.host)
 
 /**
- * The round over all recipients that wait. It ends early when a dialog fails, as the next one would fail alike, or when
- * the service stops; recipients without a copy are then put off with the same error.
+ * Sends copies to all waiting recipients. Ends early if a dialog fails, since the next dialog would probably fail too, or if the service
+ * stops. The remaining recipients get the same error.
  */
 export async function deliverVerpCopies(trace: Trace, { deliver, record, nextCopy }: VerpCopyOptions): Promise<AttemptReport> {
   const waiting = trace.recipients.filter(({ status }) => status === 'queued')
@@ -52,7 +52,7 @@ export async function deliverVerpCopies(trace: Trace, { deliver, record, nextCop
     }
     const send = (mailFrom: string): Promise<AttemptReport> =>
       deliver({ mailFrom, rcptTo: [address] }, begin).catch(async (defect: unknown) => {
-        await begin() // what is known must outlast the round
+        await begin() // the known results must survive the round
         throw defect
       })
     let returnPath = verpRefusal === undefined ? (verp ?? trace.mailFrom) : trace.mailFrom
@@ -73,7 +73,7 @@ export async function deliverVerpCopies(trace: Trace, { deliver, record, nextCop
   return { ...together(reports), recipients: [...done, ...left], error, verpRefusal }
 }
 
-/** What the dialogs of a round say of the peer, and the time they took in all. */
+/** Combines the dialogs of a round: the last peer and the total time. */
 function together(reports: readonly AttemptReport[]): Omit<AttemptReport, 'recipients'> {
   const milliseconds = new Map<string, number>()
   for (const report of reports)
@@ -82,7 +82,7 @@ function together(reports: readonly AttemptReport[]): Omit<AttemptReport, 'recip
   return { host: '', port: 0, ...reports.at(-1), reused, milliseconds: Object.fromEntries(milliseconds) }
 }
 
-/** A copy has one recipient, so that a reply to its content is about this one. */
+/** Returns the result of a copy. With one recipient, a reply to the content concerns this recipient. */
 const wordFor = (address: string, { recipients }: AttemptReport): RecipientReport => {
   const { ofMessage: _, ...word } = recipients[0] ?? { address, verdict: 'transient' }
   return word

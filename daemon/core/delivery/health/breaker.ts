@@ -1,41 +1,41 @@
 /**
- * The circuit breaker of one destination, as a pure state machine. Closed, mail goes out; open, it rests in the queue for a
- * pause that grows; half-open, one attempt is let through, and its outcome decides.
+ * Circuit breaker of one destination, as a pure state machine. Closed: mail is sent. Open: mail stays in the queue for a growing pause.
+ * Half-open: one attempt is allowed, and its outcome decides.
  */
 
 export type BreakerPhase = 'closed' | 'open' | 'half_open'
 
 export const breakerCauses = ['faults_in_row', 'fault_rate', 'trial_failed'] as const
-/** Why a breaker opened, for those who say it in other words than `reason`. */
+/** Machine-readable reason of an opening, for callers with their own wording. */
 export interface BreakerCause {
   readonly code: (typeof breakerCauses)[number]
-  /** Attempts that failed, of `attempts`. */
+  /** Failed attempts, out of `attempts`. */
   readonly failed: number
   readonly attempts: number
-  /** Of the last of them. */
+  /** Error of the last failed attempt. */
   readonly error: BreakerFault
 }
 
 export interface BreakerFault {
-  /** A stable name, such as `connect_refused`. */
+  /** A stable code, such as `connect_refused`. */
   readonly code: string
-  /** A sentence, with what the provider replied. */
+  /** A sentence with the provider's reply. */
   readonly message: string
 }
 
 export interface Breaker {
-  /** Half-open is `open` past its pause. */
+  /** Half-open is `open` after the pause. */
   readonly state: 'closed' | 'open'
-  /** When this state began, on the wall clock; null when nothing has happened yet. */
+  /** Start of this state on the wall clock; null for a new breaker. */
   readonly since: number | null
-  /** Why it opened, in one sentence; null while closed. */
+  /** Reason of the opening, in one sentence; null while closed. */
   readonly reason: string | null
   readonly cause: BreakerCause | null
-  /** The end of the pause; 0 while closed. */
+  /** End of the pause; 0 while closed. */
   readonly until: number
-  /** Openings without a success between them. */
+  /** Consecutive openings without a success. */
   readonly openings: number
-  /** Faults in a row while closed. */
+  /** Consecutive faults while closed. */
   readonly faultsInRow: number
   /** Attempts and faults since `countedFrom`, for the error rate. */
   readonly countedFrom: number
@@ -43,16 +43,16 @@ export interface Breaker {
   readonly faults: number
 }
 
-/** So many faults in a row open it. */
+/** Consecutive faults that open the breaker. */
 const maxFaultsInRow = 5
-/** So many attempts within a minute, half of them faults, open it too. */
+/** Minimum attempts within a minute for the error rate. A rate of at least one half opens the breaker. */
 const rateAttemptsMin = 20
 const maxRate = 0.5
 const rateWindowMs = 60_000
-/** The first pause; it doubles with every trial that fails, up to the longest. */
+/** The first pause. Each failed trial doubles it, up to the longest. */
 const firstPauseMs = 30_000
 const longestPauseMs = 15 * 60_000
-/** Share by which a pause is varied either way, so that many breakers do not try together. */
+/** Relative variation of a pause in either direction, so that many breakers do not retry together. */
 const jitter = 0.2
 
 const fresh = {
@@ -72,17 +72,23 @@ export const newBreaker: Breaker = { ...fresh, since: null }
 export const phaseOf = ({ state, until }: Breaker, now: number): BreakerPhase =>
   state === 'closed' ? 'closed' : now < until ? 'open' : 'half_open'
 
-/** The provider did its part, whatever it said of recipients. While open, only the trial after the pause closes the breaker. */
+/**
+ * Applies an attempt that the provider answered, including refusals of recipients. While open, only a trial after the pause closes the
+ * breaker.
+ */
 export function afterSuccess(breaker: Breaker, now: number): Breaker {
   const phase = phaseOf(breaker, now)
   if (phase === 'half_open') return { ...fresh, since: now }
   return phase === 'open' ? breaker : { ...counted(breaker, now, 0), faultsInRow: 0 }
 }
 
-/** A connection, TLS or sign-in failed, or the provider fell silent; `fault` is how the attempt ended. `random` is in [0, 1). */
+/**
+ * Applies a failed connection, TLS handshake or sign-in, or a missing reply; `fault` describes the end of the attempt. `random` is in [0,
+ * 1).
+ */
 export function afterFault(breaker: Breaker, fault: BreakerFault, now: number, random: number): Breaker {
   const phase = phaseOf(breaker, now)
-  if (phase === 'open') return breaker // an attempt that had begun before
+  if (phase === 'open') return breaker // the attempt began before the opening
   if (phase === 'half_open') return opened(breaker, { code: 'trial_failed', failed: 1, attempts: 1, error: fault }, now, random)
   const next = { ...counted(breaker, now, 1), faultsInRow: breaker.faultsInRow + 1 }
   if (next.faultsInRow >= maxFaultsInRow)
@@ -91,7 +97,7 @@ export function afterFault(breaker: Breaker, fault: BreakerFault, now: number, r
   return opened(next, { code: 'fault_rate', failed: next.faults, attempts: next.attempts, error: fault }, now, random)
 }
 
-/** Somebody saw the provider work: the pause ends now, and the next message is the trial. */
+/** Ends the pause after a successful test; the next message is the trial. */
 export const endPause = (breaker: Breaker, now: number): Breaker =>
   phaseOf(breaker, now) === 'open' ? { ...breaker, until: now } : breaker
 

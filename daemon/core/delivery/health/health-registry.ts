@@ -1,6 +1,6 @@
 /**
- * What this process knows of each destination: its breaker, the figures of its last hour, and when it was last used. Lives in
- * memory alone, so that an idle service writes nothing; after a start every breaker is closed and every window is empty.
+ * Health of each destination in this process: breaker, figures of the last hour, last use. Kept only in memory, so that an idle service
+ * writes nothing. After a start, every breaker is closed and every window is empty.
  */
 import type { Clock } from '../../clock.ts'
 import { afterFault, afterSuccess, endPause, newBreaker, phaseOf, type Breaker, type BreakerCause, type BreakerPhase } from './breaker.ts'
@@ -10,13 +10,13 @@ import { RollingHour, type HourFigures } from './rolling-hour.ts'
 import { afterDelivery, afterThrottling, fullSpeed, type SlowDown } from './slow-down.ts'
 import type { AttemptReport } from '../transport.ts'
 
-/** A breaker as it is shown. */
+/** State of a breaker, for display. */
 export interface BreakerView {
   readonly phase: BreakerPhase
   readonly since: number | null
   readonly reason: string | null
   readonly cause: BreakerCause | null
-  /** When an attempt is let through again; null while closed. */
+  /** Time of the next allowed attempt; null while closed. */
   readonly until: number | null
 }
 
@@ -26,7 +26,7 @@ export interface RestingDestination {
   readonly breaker: BreakerView
 }
 
-/** Is notified of breakers, for logs and metrics. */
+/** Notified of breaker changes, for logs and metrics. */
 export interface BreakerListener {
   breakerChanged(destinationId: string, breaker: BreakerView): void
 }
@@ -35,11 +35,11 @@ export interface HealthRegistryOptions {
   readonly clock: Clock
   readonly random: () => number
   readonly listener: BreakerListener
-  /** Is notified of every destination that an attempt was made at. */
+  /** Notified of every destination with an attempt. */
   readonly onUsed: (organizationId: string, destinationId: string) => void
 }
 
-/** The settings that an entry is about: a destination whose settings change gets a closed breaker. */
+/** Identifies settings of a destination. Changed settings get a closed breaker. */
 interface Subject {
   readonly id: string
   readonly updatedAt: number
@@ -53,15 +53,15 @@ interface Entry {
   usedAt: number
   /** Empty until the first attempt has ended. */
   organizationId: string
-  /** Attempts under way. */
+  /** Attempts in flight. */
   active: number
 }
 
-/** A destination that no mail has been tried at for so long is forgotten. */
+/** Entries without attempts for this time are removed. */
 const keptMs = 24 * 3_600_000
-/** While a trial is under way, other messages look again after so long. */
+/** Delay of other messages while a trial is in flight. */
 const trialMs = 5000
-/** Latency is that of the last minutes, so that a destination that was skipped is soon tried again. */
+/** Latency covers only recent minutes, so that a skipped destination is soon tried again. */
 const latencyMinutes = 5
 const latencyAttemptsMin = 10
 
@@ -74,12 +74,12 @@ export class HealthRegistry {
     this.#options = options
   }
 
-  /** An attempt at the destination begins; `attempted` must follow. */
+  /** Records the start of an attempt; `attempted` must follow. */
   attempting(subject: Subject): void {
     this.#entry(subject).active++
   }
 
-  /** An attempt at the destination has ended. */
+  /** Records the end of an attempt. */
   attempted(organizationId: string, subject: Subject, report: AttemptReport): void {
     const { clock, random, onUsed } = this.#options
     const effect = effectOf(report)
@@ -94,29 +94,29 @@ export class HealthRegistry {
     if (errorClass(report) === 'rate_limited')
       entry.slowDown = afterThrottling(entry.slowDown, monotonic, (report.retryAfterSeconds ?? 0) * 1000)
     else if (effect === 'works') entry.slowDown = afterDelivery(entry.slowDown, monotonic)
-    if (subject.updatedAt < entry.revision) return // it says nothing about the new settings
+    if (subject.updatedAt < entry.revision) return // the attempt used the old settings
     const fault = report.error ?? { code: 'no_answer', message: 'The provider did not respond.' }
     this.#set(subject.id, entry, effect === 'fault' ? afterFault(entry.breaker, fault, now, random()) : afterSuccess(entry.breaker, now))
   }
 
-  /** A test has seen the destination work: mail that waits for it may be tried at once. */
+  /** Records a successful test. Waiting mail may be tried immediately. */
   sawWorking(subject: Subject): void {
     const entry = this.#entries.get(subject.id)
     if (entry) this.#set(subject.id, entry, endPause(entry.breaker, this.#options.clock.now()))
   }
 
-  /** Milliseconds for which the provider gets nothing, as it asked for fewer messages. */
+  /** Milliseconds until the end of the pause for a provider that requested fewer messages. */
   throttledMs(destinationId: string): number {
     const until = this.#entries.get(destinationId)?.slowDown.until ?? 0
     return Math.max(0, until - this.#options.clock.monotonic())
   }
 
-  /** Its provider asked for fewer messages, and takes one at a time again. */
+  /** True while a throttled destination receives one message at a time after the pause. */
   isSpeedingUp(destinationId: string): boolean {
     return (this.#entries.get(destinationId)?.slowDown.pauseMs ?? 0) > 0 && this.throttledMs(destinationId) === 0
   }
 
-  /** What the breaker lets through now, and what a provider takes that asked for fewer messages. */
+  /** Combines the breaker's gate with the pause after throttling. */
   gate(subject: Subject): BreakerGate {
     const now = this.#options.clock.now()
     const breaker = this.#breaker(subject)
@@ -125,7 +125,7 @@ export class HealthRegistry {
     return { pauseMs, onTrial: phase === 'half_open' || (this.#entries.get(subject.id)?.slowDown.pauseMs ?? 0) > 0 }
   }
 
-  /** Milliseconds until one more attempt makes sense beside those under way; 0 is now. */
+  /** Milliseconds until another attempt makes sense, in addition to attempts in flight; 0 is now. */
   restMs(subject: Subject): number {
     const now = this.#options.clock.now()
     const breaker = this.#breaker(subject)
@@ -144,13 +144,13 @@ export class HealthRegistry {
     return (this.#entries.get(destinationId)?.hour ?? new RollingHour()).figures(clock.monotonic())
   }
 
-  /** The 95th percentile of the last five minutes; undefined where there are too few attempts. */
+  /** The 95th percentile of the last five minutes; undefined with too few attempts. */
   recentP95Ms(destinationId: string): number | undefined {
     const recent = this.#entries.get(destinationId)?.hour.figures(this.#options.clock.monotonic(), latencyMinutes)
     return recent && recent.attempts >= latencyAttemptsMin ? (recent.p95Ms ?? undefined) : undefined
   }
 
-  /** Destinations whose breaker is not closed. */
+  /** Destinations with a breaker that is not closed. */
   resting(): RestingDestination[] {
     const now = this.#options.clock.now()
     return [...this.#entries].flatMap(([destinationId, { breaker, organizationId }]) =>
@@ -158,7 +158,7 @@ export class HealthRegistry {
     )
   }
 
-  /** Destinations whose breaker is not closed, for metrics. */
+  /** Number of breakers that are not closed, for metrics. */
   get open(): number {
     return [...this.#entries.values()].filter(({ breaker }) => breaker.state === 'open').length
   }

@@ -1,6 +1,6 @@
 /** Attempts, errors and latency of the last hour in constant memory: a ring of minutes, each with a small histogram. */
 
-/** What the window says; the percentiles are upper bounds of their bucket, in milliseconds, and null without attempts. */
+/** Figures of the window. Percentiles are upper bounds of their bucket in milliseconds, null without attempts. */
 export interface HourFigures {
   readonly attempts: number
   readonly errors: number
@@ -8,20 +8,20 @@ export interface HourFigures {
   readonly errorRate: number
   readonly p50Ms: number | null
   readonly p95Ms: number | null
-  /** Of the last attempt, exactly. */
+  /** Exact latency of the last attempt. */
   readonly lastMs: number | null
 }
 
 const minutes = 60
 const minuteMs = 60_000
-/** Upper bounds grow by half: from 4 ms to 18 minutes in 32 steps; a percentile is at most half too long. */
+/** Upper bounds grow by half: from 4 ms to 18 minutes in 32 steps. A percentile exceeds the true value by at most half. */
 const bounds: readonly number[] = Array.from({ length: 32 }, (_, at) => Math.round(4 * 1.5 ** at))
 /** attempts, errors, then the histogram */
 const width = 2 + bounds.length
 
 export class RollingHour {
   readonly #cells = new Uint32Array(minutes * width)
-  /** The minute each row of cells counts. */
+  /** The minute that each row of cells counts. */
   readonly #minuteOf = new Float64Array(minutes).fill(-1)
   #last = { minute: -Infinity, ms: 0 }
 
@@ -41,7 +41,7 @@ export class RollingHour {
     this.#count(at + 2 + (bucket < 0 ? bounds.length - 1 : bucket))
   }
 
-  /** The figures of the last `span` minutes, this one included; of the whole hour by default. */
+  /** Returns the figures of the last `span` minutes, including the current one; by default of the whole hour. */
   figures(nowMs: number, span: number = minutes): HourFigures {
     const current = Math.floor(nowMs / minuteMs)
     const sums = Array.from({ length: width }, () => 0)

@@ -1,6 +1,6 @@
 /**
- * How much a destination is slowed down after its provider asked for fewer messages, as a pure state machine: nothing goes out for a
- * pause that doubles with every further such reply, then one message at a time, and every success halves the next pause.
+ * Slow-down of a destination after its provider requested fewer messages, as a pure state machine. Each throttling reply doubles the pause
+ * without deliveries. After the pause, one message is sent at a time, and every success halves the next pause.
  */
 
 /** `until` is on the monotonic clock. */
@@ -13,10 +13,10 @@ export const fullSpeed: SlowDown = { pauseMs: 0, until: 0 }
 
 const firstPauseMs = 5000
 const longestPauseMs = 5 * 60_000
-/** What a provider itself asked for may be longer, up to this. */
+/** Maximum pause that a provider can request. */
 const longestAskedMs = 60 * 60_000
 
-/** The provider asked for fewer messages, and perhaps for how long. What was under way with others does not count twice. */
+/** Applies a throttling reply, optionally with a requested pause. Concurrent attempts do not count twice. */
 export function afterThrottling({ pauseMs, until }: SlowDown, now: number, askedMs = 0): SlowDown {
   const isCounted = now < until
   const next = isCounted ? pauseMs : Math.min(Math.max(firstPauseMs, 2 * pauseMs), longestPauseMs)
@@ -24,7 +24,7 @@ export function afterThrottling({ pauseMs, until }: SlowDown, now: number, asked
   return { pauseMs: next, until: Math.max(end, now + Math.min(askedMs, longestAskedMs)) }
 }
 
-/** The provider took a message. */
+/** Applies a successful delivery. */
 export function afterDelivery(slowDown: SlowDown, now: number): SlowDown {
   if (slowDown.pauseMs === 0 || now < slowDown.until) return slowDown
   const half = slowDown.pauseMs / 2

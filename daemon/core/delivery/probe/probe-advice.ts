@@ -1,12 +1,12 @@
-/** What to say and do about each step of a probe that failed or did not end. Pure. */
+/** Descriptions and advice for each step of a probe that failed or timed out. Pure. */
 import type { Destination } from '../../routing/destination.ts'
 import type { ProbeStep } from '../transport.ts'
 
-/** Of a step that has not ended, with the seconds that it had. */
+/** Description of a step that timed out, with the timeout in seconds. */
 const unended: Readonly<Record<string, (seconds: number) => string>> = {
   resolve: (seconds) => `The name servers did not answer within ${seconds} seconds.`,
-  connect: (seconds) => `The host did not take the connection within ${seconds} seconds.`,
-  greeting: (seconds) => `The host took the connection and did not greet within ${seconds} seconds.`,
+  connect: (seconds) => `The host did not accept the connection within ${seconds} seconds.`,
+  greeting: (seconds) => `The host accepted the connection and sent no greeting within ${seconds} seconds.`,
   tls: (seconds) => `The TLS handshake did not end within ${seconds} seconds.`,
   auth: (seconds) => `The sign-in at the provider did not complete within ${seconds} seconds.`,
 }
@@ -36,22 +36,22 @@ const adviceByStep: Readonly<Record<string, string>> = {
   auth: 'Correct the user name or the password.',
 }
 
-/** What to do about a step that failed. */
+/** Returns the advice for a failed step. */
 export const adviceFor = ({ step, code = '' }: Pick<ProbeStep, 'step' | 'code'>): string =>
   adviceByCode[code] ?? adviceByStep[step] ?? 'Ask the provider.'
 
-/** Whether the name servers are at fault, and not the settings of the destination. */
+/** Returns true if the name servers caused the failure, not the settings of the destination. */
 export const isNameServers = ({ step, code = 'dns_timeout' }: Pick<ProbeStep, 'step' | 'code'>): boolean =>
   step === 'resolve' && (code === 'dns_timeout' || code === 'dns_failed')
 
-/** The step that is under way when these have ended, as one that failed for want of time. */
+/** Returns the current step as a step that failed because of the timeout. */
 export function stepUnderWay(destination: Destination, seen: readonly ProbeStep[], milliseconds: number): ProbeStep {
   const ended = new Set(seen.map(({ step }) => step))
   const step = stepsOf(destination).find((one) => !ended.has(one)) ?? 'auth'
   return { step, ok: false, detail: unended[step]?.(milliseconds / 1000) ?? '', milliseconds }
 }
 
-/** The steps to this destination, in their order. */
+/** Returns the steps of a probe of this destination, in order. */
 function stepsOf(destination: Destination): readonly string[] {
   if (destination.provider !== 'smtp') return ['resolve', 'connect', 'tls', 'auth']
   const { security } = destination

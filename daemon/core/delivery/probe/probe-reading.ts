@@ -1,7 +1,7 @@
-/** The steps of a probe, read as the three questions people ask: is it there, is it safe, does it let us in. */
+/** Summarizes the steps of a probe as reachability, TLS and sign-in. */
 import type { ProbeStep } from '../transport.ts'
 
-/** `ok` is null where the probe did not come so far, or where there is nothing to check. */
+/** `ok` is null if the probe did not reach this step or there is nothing to check. */
 export interface Aspect {
   readonly ok: boolean | null
   readonly detail: string
@@ -9,7 +9,7 @@ export interface Aspect {
 
 const unreached: Aspect = { ok: null, detail: 'Not reached: an earlier step failed.' }
 
-/** Every step that is neither `tls` nor `auth` is about reaching the provider; such a step after those is not its own question. */
+/** Every step other than `tls` and `auth` concerns the reachability of the provider. */
 export function readSteps(steps: readonly ProbeStep[]): { readonly reachability: Aspect; readonly tls: Aspect; readonly auth: Aspect } {
   const failed = steps.find(({ ok }) => !ok)
   const named = (name: string): ProbeStep | undefined => steps.find(({ step }) => step === name)

@@ -1,4 +1,4 @@
-/** Probes of destinations: the test that somebody asks for, the health snapshot, and the rounds that keep snapshots fresh. */
+/** Connection tests of destinations: on request, for health snapshots, and in the periodic rounds that keep snapshots fresh. */
 import type { Core } from '../../core.ts'
 import type { Page } from '#store/database.ts'
 import type { OfProject, PageQuery } from '../../access/principal/lists.ts'
@@ -15,12 +15,12 @@ import type { HourFigures } from '../health/rolling-hour.ts'
 import type { ProbeStep, Transport } from '../transport.ts'
 
 export interface ProbeOptions extends Core {
-  /** Throws `not_found` alike for missing and foreign ids. */
+  /** Throws `not_found` for unknown ids and for ids of other organizations. */
   readonly destinations: {
     get(principal: Principal, id: string): Promise<Destination>
     list(principal: Principal, query: PageQuery & OfProject): Promise<Page<Destination>>
   }
-  /** The destination now; undefined when it is gone. For rounds, which run by themselves. */
+  /** Returns the current destination, or undefined if it was deleted. Used by the background rounds. */
   readonly current: (organizationId: string, id: string) => Promise<Destination | undefined>
   readonly health: HealthRegistry
   readonly transport: Transport
@@ -28,35 +28,35 @@ export interface ProbeOptions extends Core {
   readonly onError: (error: unknown, destinationId: string) => void
 }
 
-/** What one probe saw. */
+/** Result of one probe. */
 export interface ProbeResult {
   readonly ok: boolean
   readonly steps: readonly ProbeStep[]
 }
 
-/** How a destination is. Spec "Destination", health snapshot. */
+/** Health of a destination. Spec "Destination", health snapshot. */
 export interface HealthSnapshot {
   readonly destinationId: string
-  /** When the probe began. */
+  /** Start of the probe. */
   readonly checkedAt: number
   readonly reachability: Aspect
   readonly tls: Aspect
   readonly auth: Aspect
-  /** Milliseconds of the probe as a whole. */
+  /** Duration of the whole probe in milliseconds. */
   readonly latencyMs: number
   readonly breaker: BreakerView
   readonly lastHour: HourFigures
 }
 
-/** What is known of a destination without asking it. */
+/** Health of a destination without a new probe. */
 export type KnownHealth = Pick<HealthSnapshot, 'destinationId' | 'breaker' | 'lastHour'>
 
-/** What somebody who has just set up a destination must know. */
+/** Warning for a user who has just set up a destination. */
 export interface DestinationWarning {
   readonly code: 'destination_misconfigured' | 'dns_unreachable'
-  /** The step of the probe that failed or did not end in time. */
+  /** The step that failed or timed out. */
   readonly step: string
-  /** What was seen, and what to do. */
+  /** The problem and the next step. */
   readonly message: string
 }
 
@@ -73,17 +73,17 @@ interface Round {
   dueAt: number
 }
 
-/** Longest probe. */
+/** Timeout of a probe. */
 const probeMs = 20_000
-/** Who has just changed settings waits at most so long for their check. */
+/** Maximum wait for the first check of changed settings. */
 const firstLookMs = 5000
-/** A snapshot that is older is made anew by asking for it. */
+/** A request for an older snapshot runs a new probe. */
 const freshMs = 60_000
-/** Rounds probe a destination so often, varied by this share either way, while it was used within the last day. */
+/** Interval of the rounds, varied by ± `jitter`. Rounds probe a destination for a day after its last use. */
 const everyMs = 5 * 60_000
 const jitter = 0.2
 const inUseMs = 24 * 3_600_000
-/** Probes of rounds at a time. */
+/** Maximum concurrent probes of rounds. */
 const maxAtATime = 3
 
 export class Probes {
@@ -99,7 +99,7 @@ export class Probes {
     this.#options = options
   }
 
-  /** Connects and signs in now, without a message. When that works, mail that rests behind an open breaker is tried at once. */
+  /** Connects and signs in without sending a message. On success, ends the pause of an open breaker. */
   async test(principal: Principal, id: string): Promise<ProbeResult> {
     const { destinations, health } = this.#options
     const destination = await destinations.get(principal, id)
@@ -108,7 +108,7 @@ export class Probes {
     return result
   }
 
-  /** The snapshot, with a probe made now unless one was made within the last minute under the same settings. */
+  /** Returns the snapshot. Runs a probe unless the last minute has one for the same settings. */
   async health(principal: Principal, id: string): Promise<HealthSnapshot> {
     const { destinations, health, clock } = this.#options
     const destination = await destinations.get(principal, id)
@@ -125,7 +125,7 @@ export class Probes {
     }
   }
 
-  /** In the order of the list of destinations, with its pages; makes no probe. */
+  /** Returns health in the order and pages of the list of destinations. Runs no probe. */
   async known(principal: Principal, query: PageQuery & OfProject): Promise<Page<KnownHealth>> {
     const { destinations, health } = this.#options
     const { rows, ...page } = await destinations.list(principal, query)
@@ -137,13 +137,13 @@ export class Probes {
     return { ...page, rows: rows.map(known) }
   }
 
-  /** What the latest probe under these settings saw, or one made now where the latest is older than `maxAgeMs`. */
+  /** Returns the latest probe of these settings, or runs a probe if the latest is older than `maxAgeMs`. */
   async lately(destination: Destination, maxAgeMs: number): Promise<ProbeResult> {
     const cached = this.#current(destination)
     return cached && this.#options.clock.monotonic() - cached.monotonic < maxAgeMs ? cached : this.#probe(destination)
   }
 
-  /** What the latest probe under these settings saw; undefined when none was made. */
+  /** Returns the latest probe of these settings, or undefined. */
   seen(destination: Destination): ProbeResult | undefined {
     return this.#current(destination)
   }
@@ -153,7 +153,7 @@ export class Probes {
     return cached?.revision === updatedAt ? cached : undefined
   }
 
-  /** Checks for up to five seconds whether the current settings work; empty when they do. */
+  /** Checks the current settings for up to five seconds. Returns an empty list if they work. */
   async firstLook(destination: Destination): Promise<readonly DestinationWarning[]> {
     const { clock } = this.#options
     const late = Promise.withResolvers<undefined>()
@@ -163,11 +163,11 @@ export class Probes {
     timer.cancel()
     const failed = probe ? probe.steps.find(({ ok }) => !ok) : stepUnderWay(destination, seen, firstLookMs)
     if (!failed) return []
-    const message = `${failed.detail} ${adviceFor(failed)} The destination is kept, and its mail is queued or fails over until a test succeeds.`
+    const message = `${failed.detail} ${adviceFor(failed)} The destination is stored. Its mail is queued or fails over until a test succeeds.`
     return [{ code: isNameServers(failed) ? 'dns_unreachable' : 'destination_misconfigured', step: failed.step, message }]
   }
 
-  /** Why a queued message rests, where that is because of the breaker of its destination. Shown with the trace, never stored. */
+  /** Returns the timeline entry of a queued message that waits for the breaker of its destination. Shown with the trace, never stored. */
   async waiting(organizationId: string, { status, destinationId }: Trace): Promise<TimelineEntry | undefined> {
     if (status !== 'queued' || destinationId === null) return undefined
     const { health, current } = this.#options
@@ -183,7 +183,7 @@ export class Probes {
     }
   }
 
-  /** Mail was tried at this destination: it is probed in rounds for a day from now on. */
+  /** Records an attempt at this destination. Rounds probe the destination for the next day. */
   used(organizationId: string, destinationId: string): void {
     const monotonic = this.#options.clock.monotonic()
     const round = this.#rounds.get(destinationId)
@@ -196,7 +196,7 @@ export class Probes {
     this.#setAlarm(dueAt)
   }
 
-  /** Ends the rounds and what is under way. */
+  /** Ends the rounds and running probes. */
   async stop(): Promise<void> {
     this.#alarm?.timer.cancel()
     this.#rounds.clear()
@@ -204,12 +204,12 @@ export class Probes {
     await Promise.allSettled([...this.#inFlight.values()].map(({ result }) => result))
   }
 
-  /** One at a time for a destination and its settings: whoever asks meanwhile gets the same answer. */
+  /** Runs one probe at a time for a destination and its settings. Concurrent callers share the result. */
   #probe(destination: Destination): Promise<CachedProbe> {
     return this.#begun(destination).result
   }
 
-  /** `seen` holds the steps that have ended so far. */
+  /** `seen` contains the steps that have ended. */
   #begun(destination: Destination): { readonly result: Promise<CachedProbe>; readonly seen: readonly ProbeStep[] } {
     const key = `${destination.id} ${destination.updatedAt}`
     const before = this.#inFlight.get(key)
@@ -248,7 +248,7 @@ export class Probes {
     this.#alarm = { atMs, timer: clock.after(atMs - clock.monotonic(), () => this.#ring()) }
   }
 
-  /** Begins the probes that are due, a few at a time, and waits for the next; without destinations in use no timer runs. */
+  /** Starts a few due probes and sets the timer for the next probe. Without destinations in use no timer runs. */
   #ring(): void {
     this.#alarm?.timer.cancel()
     this.#alarm = undefined
@@ -257,7 +257,7 @@ export class Probes {
       if (monotonic - round.usedAt > inUseMs) this.#rounds.delete(id)
       else if (round.dueAt <= monotonic && this.#roundsInFlight < maxAtATime) this.#beginRound(id, round, monotonic)
     }
-    if (this.#roundsInFlight >= maxAtATime) return // the end of one rings again
+    if (this.#roundsInFlight >= maxAtATime) return // the end of a running probe calls this again
     this.#setAlarm(Math.min(Infinity, ...[...this.#rounds.values()].map(({ dueAt }) => dueAt)))
   }
 
@@ -272,7 +272,7 @@ export class Probes {
       })
   }
 
-  /** A destination that is gone or captures is left alone until mail is tried at it again. */
+  /** Probes a live destination. Removes a deleted or sandbox destination until the next attempt at it. */
   async #roundOf(id: string, { organizationId }: Round): Promise<void> {
     const destination = await this.#options.current(organizationId, id)
     if (destination?.mode === 'live') await this.#probe(destination)

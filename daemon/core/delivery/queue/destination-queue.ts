@@ -1,60 +1,60 @@
-/** What one destination has to do for one project: what of it is in memory, and from where on it must be read from the store. */
+/** Queue of one destination for one project: the entries in memory, and the position of the unread entries in the store. */
 import { lengthOf } from '#store/kv.ts'
 import { isHeldPlace, type QueueEntry, type QueuePart, type QueuePosition } from '#store/queue.ts'
 import type { Stored } from '#store/record-kind.ts'
 import type { Trace } from '../../trace/trace.ts'
 import type { DestinationLoad } from '../health/destination-load.ts'
 
-/** An entry in memory, with its content when that was accepted just now. */
+/** An entry in memory, with its content if it was just accepted. */
 export interface Ready {
   readonly entry: QueueEntry
   readonly content?: readonly Uint8Array[] | undefined
-  /** Its trace as it was written with it, which saves reading it. */
+  /** The trace written with the entry, which avoids reading it. */
   readonly trace?: Stored<Trace> | undefined
-  /** Accepted by this process: no attempt can have been begun before. */
+  /** Accepted by this process, so no earlier attempt can exist. */
   readonly fresh: boolean
 }
 
-/** What a trace of few recipients weighs in memory. */
+/** Approximate memory of a trace with few recipients. */
 const traceBytes = 2048
 
-/** What a message in memory weighs: its content, and its trace if that is carried. */
+/** Returns the memory of an entry: its content, with its trace if present. */
 export const weightOf = (content: Ready['content']): number => (content ? lengthOf(content) + traceBytes : 0)
 
 export class DestinationQueue implements QueuePart {
-  /** The destination, which other projects may use too. */
+  /** The destination, possibly shared with other projects. */
   readonly load: DestinationLoad
   readonly projectId: string
   /** In order of due time. */
   readonly ready: Ready[] = []
-  /** Traces that are ready or under way; the store still has their rows. */
+  /** Traces that are ready or in flight; their rows are still in the store. */
   readonly held = new Set<string>()
-  /** Attempts under way. */
+  /** Attempts in flight. */
   active = 0
-  /** Called when none is under way. */
+  /** Called when no attempt is in flight. */
   readonly onEnded: (() => void)[] = []
   refilling = false
-  /** Its part of the queue went to another daemon. */
+  /** Another daemon has taken over this part of the queue. */
   isReleased = false
-  /** From here on entries may stand in the store that are not held; undefined when there are none that are due. */
+  /** First position in the store that may have entries not yet in memory; undefined if no due entries remain. */
   unread: QueuePosition | undefined
-  /** The earliest entry known to be due later. */
+  /** Due time of the earliest known later entry. */
   nextDueMs = Infinity
-  /** Rows that were done while a refill was under way, which may have read them before. */
+  /** Rows that finished during a refill, which may have read them earlier. */
   readonly #doneMeanwhile = new Set<string>()
 
   readonly #maxReady: () => number
 
-  /** `maxReady`: entries that may be in memory now; the rest stays in the store until there is room. */
+  /** `maxReady` returns the maximum number of entries in memory. The rest stays in the store until there is room. */
   constructor(load: DestinationLoad, projectId: string, maxReady: () => number) {
     this.load = load
     this.projectId = projectId
     this.#maxReady = maxReady
   }
 
-  /** Of what waits to be attempted; Infinity when nothing is known to be due. */
+  /** Earliest due time of the waiting entries; Infinity without a known due entry. */
   get earliestDueMs(): number {
-    // a lane that has read nothing yet starts from 0, which is no due time
+    // a queue that has read nothing yet starts at 0, which is not a due time
     return Math.min(this.ready[0]?.entry.dueMs ?? Infinity, this.unread?.dueMs || Infinity)
   }
 
@@ -62,10 +62,10 @@ export class DestinationQueue implements QueuePart {
     return this.load.destinationId
   }
 
-  /** Takes an entry that was just written. Returns whether its content is kept. */
+  /** Adds an entry that was just written. Returns true if it keeps the content in memory. */
   offer(ready: Ready, nowMs: number): boolean {
     const { entry } = ready
-    if (this.held.has(entry.traceId)) return false // a refill was quicker
+    if (this.held.has(entry.traceId)) return false // a refill has read it already
     if (entry.dueMs > nowMs) {
       this.#willBeDue(entry.dueMs)
       return false
@@ -78,45 +78,45 @@ export class DestinationQueue implements QueuePart {
     return true
   }
 
-  /** Adds an entry after those that were due earlier or at the same time: a released entry can be older than those in memory. */
+  /** Inserts an entry by due time, because a released entry can be older than the entries in memory. */
   #add(ready: Ready): void {
     const before = this.ready.findLastIndex(({ entry }) => entry.dueMs <= ready.entry.dueMs)
     this.ready.splice(before + 1, 0, ready)
     this.held.add(ready.entry.traceId)
   }
 
-  /** What is held never becomes due where it stands. */
+  /** Records a later due time. An entry at a held position never becomes due. */
   #willBeDue(dueMs: number): void {
     if (!isHeldPlace(dueMs)) this.nextDueMs = Math.min(this.nextDueMs, dueMs)
   }
 
-  /** Another daemon queued something that is due then. */
+  /** Records an entry that another daemon has queued. */
   queuedElsewhere(dueMs: number, nowMs: number): void {
     if (dueMs > nowMs) this.#willBeDue(dueMs)
     else this.readFrom({ dueMs, traceId: '' })
   }
 
-  /** Lets go of all that waits, which stands in the store: another daemon is to have it. Returns what was ready. */
+  /** Releases all waiting entries to another daemon; they stay in the store. Returns the ready entries. */
   release(): readonly Ready[] {
     this.isReleased = true
     for (const { entry } of this.ready) this.held.delete(entry.traceId)
     return this.ready.splice(0)
   }
 
-  /** The row of the entry is gone from the store, or stands at another place now. */
+  /** Removes an entry whose row was deleted or moved. */
   finish(entry: QueueEntry): void {
     this.held.delete(entry.traceId)
     if (this.refilling) this.#doneMeanwhile.add(rowOf(entry))
   }
 
-  /** The attempt of the entry ended in a defect; the entry is read again. */
+  /** Schedules a new read of an entry whose attempt failed because of a defect. */
   tryAgain(entry: QueueEntry): this {
     this.readFrom(entry)
     this.finish(entry)
     return this
   }
 
-  /** Entries from this position on have to be read. */
+  /** Schedules a read of the entries from this position. */
   readFrom(position: QueuePosition): void {
     const { unread } = this
     if (!unread || position.dueMs < unread.dueMs || (position.dueMs === unread.dueMs && position.traceId < unread.traceId)) {
@@ -124,7 +124,7 @@ export class DestinationQueue implements QueuePart {
     }
   }
 
-  /** The store is being read from `unread` on. */
+  /** Begins a refill and returns its start position. */
   beginRefill(): QueuePosition | undefined {
     const from = this.unread
     this.unread = undefined
@@ -133,7 +133,7 @@ export class DestinationQueue implements QueuePart {
     return from
   }
 
-  /** What was read, at most `limit` entries. Entries offered meanwhile may have set `unread` again. */
+  /** Adds the entries of a refill, at most `limit`. A concurrent `offer` may have set `unread` again. */
   refill(entries: readonly QueueEntry[], limit: number, nowMs: number): void {
     this.refilling = false
     if (this.isReleased) return
@@ -146,12 +146,12 @@ export class DestinationQueue implements QueuePart {
     if (last && entries.length === limit) this.readFrom({ dueMs: last.dueMs, traceId: `${last.traceId}\0` })
   }
 
-  /** Nothing of it is in memory, and nothing is known to come. */
+  /** True if no entry is in memory or known to follow. */
   get idle(): boolean {
     return this.held.size === 0 && this.unread === undefined && this.nextDueMs === Infinity && !this.refilling
   }
 
-  /** How many entries to read at a time: those that are held come again and must not crowd out new ones. */
+  /** Number of entries to read in a refill. Includes the held entries, which the store returns again. */
   get refillLimit(): number {
     return this.#maxReady() + this.held.size
   }

@@ -1,16 +1,19 @@
-/** Parts of the delivery queue, by destination: daemons that share a store share them, so that the limits of a destination hold in one. */
+/**
+ * Splits the delivery queue into parts by destination. Daemons that share a store share the parts, so that one daemon enforces the limits
+ * of a destination.
+ */
 import type { Daemons } from '#store/daemons/daemons.ts'
 import type { QueueEntry, QueuePart } from '#store/queue.ts'
 
-/** What takes a part up, and what lets go of it; of all parts where no number is given. */
+/** Starts and releases a part, or all parts if `number` is undefined. */
 export interface PartWork {
   readonly take: (number: number | undefined) => Promise<void>
   readonly release: (number: number | undefined) => Promise<void>
 }
 
-/** More than daemons by far, so that each has about as many. */
+/** Many more parts than daemons, so that each daemon gets about as many. */
 const count = 32
-/** Says that something was queued. */
+/** Topic for new queue entries. */
 export const queuedTopic = 'queued'
 const nameOf = (number: number): string => `queue ${number}`
 
@@ -35,12 +38,12 @@ export class QueueParts {
     await Promise.all(this.#names.map((name) => this.#daemons.leave(name)))
   }
 
-  /** Whether the attempts at the destination are made here; also before any is, where no other daemon can be. */
+  /** Returns true if this daemon delivers to the destination. A single daemon always does. */
   holds(part: Pick<QueuePart, 'destinationId'>): boolean {
     return this.#daemons.isAlone || this.#daemons.holds(nameOf(this.numberOf(part)))
   }
 
-  /** Has the daemon look for it that makes the attempts at its destination. */
+  /** Notifies the daemon that delivers to the destination. */
   publish({ destinationId, projectId, dueMs }: Queued): void {
     this.#daemons.publish(queuedTopic, [`${destinationId} ${projectId} ${dueMs}`])
   }

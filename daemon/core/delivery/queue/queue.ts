@@ -1,7 +1,7 @@
 /**
- * Hands queue entries to delivery attempts: per destination up to its connections and rate, in all up to a total, fairly
- * between projects and between destinations. What waits stands in the store; after a crash every entry is due again. Where several
- * daemons share the store, each has the destinations of some parts of the queue, and is notified of what others queue for them.
+ * Hands queue entries to delivery attempts, within the connections and rate of each destination and a total, and fairly between projects
+ * and destinations. Waiting entries stay in the store; after a crash every entry is due again. If several daemons share the store, each
+ * daemon handles the destinations of some parts of the queue. Other daemons notify it of new entries.
  */
 import { oldestSince, queueHead, queuedParts, type QueueEntry, type QueuePart } from '#store/queue.ts'
 import { QueueParts, queuedTopic, toQueued } from './queue-parts.ts'
@@ -17,22 +17,22 @@ import { RoundRobin } from './round-robin.ts'
 
 export interface DeliveryQueueOptions extends Core {
   readonly attempts: Pick<Attempts, 'run'>
-  /** Limits of a destination now; a destination that is gone still gets its entries failed. */
+  /** Returns the current limits of a destination. Entries of a deleted destination still fail through an attempt. */
   readonly limitsOf: (organizationId: string, destinationId: string) => Promise<DeliveryLimits>
   readonly maxConnections: number
-  /** Entries kept in memory for one project at one destination; 2,048 when not given. */
+  /** Maximum entries in memory for one project at one destination; default 2,048. */
   readonly maxReady?: number
-  /** Entries kept in memory in all, which a small number for each project and destination may exceed; 65,536 when not given. */
+  /** Maximum entries in memory in total; default 65,536. A small minimum per project and destination may exceed it. */
   readonly readyTotal?: number
-  /** Bytes of messages that may wait in memory for their first attempt. */
+  /** Maximum bytes of messages in memory that wait for their first attempt. */
   readonly maxMemoryBytes: number
-  /** Is notified of defects; the entry is tried again later. */
+  /** Notified of defects; the entry is tried again later. */
   readonly onError: (error: unknown, traceId: string) => void
 }
 
-/** A queue as it is shown. */
+/** State of one queue, for display. */
 export interface QueueLane extends QueuePart {
-  /** Undefined where nothing of it is in memory. */
+  /** Undefined if no entry is in memory. */
   readonly organizationId: string | undefined
   readonly active: number
   readonly ready: number
@@ -41,13 +41,13 @@ export interface QueueLane extends QueuePart {
 
 const maxStandardReady = 2048
 const standardReadyTotal = 65_536
-/** With fewer than this, reading entries would cost more than sending them. */
+/** Below this number, reading entries would cost more than sending them. */
 const readyMin = 16
-/** Timers run on the monotonic clock, due times on the wall clock, which can be set forward: so often it is looked at. */
+/** Maximum time between checks of due times. Timers use the monotonic clock, but the wall clock of due times can be set forward. */
 const maxAlarmMs = 2000
-/** A trace of more recipients is read again. */
+/** A trace with more recipients is read again from the store. */
 const maxCarriedRecipients = 4
-/** While a breaker is open it is looked at so often, as a test or new settings can end its pause. */
+/** Interval of checks during a breaker's pause, which a test or new settings can end. */
 const breakerLookMs = 5000
 
 export class DeliveryQueue {
@@ -55,12 +55,12 @@ export class DeliveryQueue {
   readonly #loads = new Map<string, DestinationLoad>()
   /** By destination and project. */
   readonly #queues = new Map<string, DestinationQueue>()
-  /** Released, with attempts under way. */
+  /** Released queues with attempts in flight. */
   readonly #leaving = new Set<DestinationQueue>()
   readonly #roundRobin: RoundRobin
   readonly #abort = new AbortController()
   readonly #idle: (() => void)[] = []
-  /** Traces whose attempt ended in a defect: it may have been begun. */
+  /** Traces whose attempt ended with a defect and may have begun. */
   readonly #possiblyStarted = new Set<string>()
   #refills = 0
   #memoryBytes = 0
@@ -78,7 +78,10 @@ export class DeliveryQueue {
     daemons.onGap(() => this.#later(this.#takeUp((part) => this.#parts.holds(part))))
   }
 
-  /** Takes up everything that is queued, also what an earlier process left; where daemons share it, the parts whose turn is here. */
+  /**
+   * Starts delivery of all queued entries, including entries of an earlier process. With several daemons, only of the parts assigned to
+   * this daemon.
+   */
   async start(): Promise<void> {
     const { clock, database } = this.#options
     if (database.daemons.isAlone) this.#startedAtMs = clock.now()
@@ -96,7 +99,7 @@ export class DeliveryQueue {
     queues.forEach((queue) => this.#wake(queue))
   }
 
-  /** Begins nothing more of a part; resolves when its attempts under way have ended. */
+  /** Stops new attempts of a part. Resolves when its attempts in flight have ended. */
   async #release(number: number | undefined): Promise<void> {
     const ended: Promise<void>[] = []
     for (const [key, queue] of this.#queues) {
@@ -110,7 +113,7 @@ export class DeliveryQueue {
     await Promise.all(ended)
   }
 
-  /** Attempts take so long that it stays: they are under way in it, and are not begun a second time. */
+  /** Takes back a released queue whose attempts are still in flight, so that they do not begin twice. */
   #takeBack(queue: DestinationQueue): void {
     this.#leaving.delete(queue)
     queue.isReleased = false
@@ -118,7 +121,7 @@ export class DeliveryQueue {
     queue.load.projects++
   }
 
-  /** Another daemon queued something: it is read where this one has the destination. */
+  /** Reads an entry of another daemon if this daemon handles the destination. */
   #queuedElsewhere(item: string): void {
     const { dueMs, ...part } = toQueued(item)
     if (!this.#parts.holds(part)) return
@@ -127,7 +130,7 @@ export class DeliveryQueue {
     this.#wake(queue)
   }
 
-  /** A message that was accepted or rescheduled just now. */
+  /** Offers a message that was just accepted or rescheduled. */
   offer(entry: QueueEntry, content: readonly Uint8Array[] | undefined, fresh: boolean, trace?: Stored<Trace>): void {
     if (!this.#parts.holds(entry)) return this.#parts.publish(entry)
     const queue = this.#queue(entry)
@@ -139,7 +142,7 @@ export class DeliveryQueue {
     this.#wake(queue)
   }
 
-  /** Begins no more attempts; resolves when those under way are done, which are broken off after the deadline. */
+  /** Stops new attempts. Resolves when all attempts in flight have ended; aborts them after the deadline. */
   async stop(deadlineMs: number): Promise<void> {
     this.#stopping = true
     this.#alarm?.timer.cancel()
@@ -152,7 +155,7 @@ export class DeliveryQueue {
     deadline.cancel()
   }
 
-  /** Milliseconds for which the entry that waits longest has been due, for metrics; 0 when none is late. Looks at memory only. */
+  /** Milliseconds since the earliest due time in memory, for metrics; 0 if no entry is late. */
   overdueMs(): number {
     const now = this.#options.clock.now()
     let earliest = now
@@ -161,15 +164,15 @@ export class DeliveryQueue {
   }
 
   /**
-   * Milliseconds since the first attempt of the message was due that waits longest, for metrics; 0 when every message waits for its first
-   * attempt and none is late.
+   * Milliseconds since the first due time of the longest-waiting message, for metrics. 0 if every message waits for its first attempt and
+   * no message is late.
    */
   async oldestMs(): Promise<number> {
     const since = await oldestSince(this.#options.database)
     return Math.max(this.overdueMs(), since === undefined ? 0 : this.#options.clock.now() - since)
   }
 
-  /** What each destination has to do for each project, as far as memory has it. */
+  /** Returns the queues in memory by destination and project. */
   lanes(): QueueLane[] {
     return [...this.#queues.values()].map(({ destinationId, projectId, active, ready, nextDueMs }) => ({
       ...{ destinationId, projectId, active, ready: ready.length },
@@ -178,7 +181,7 @@ export class DeliveryQueue {
     }))
   }
 
-  /** Attempts under way, for metrics. */
+  /** Attempts in flight, for metrics. */
   get active(): number {
     return this.#roundRobin.active
   }
@@ -200,7 +203,7 @@ export class DeliveryQueue {
     return load
   }
 
-  /** Entries that each project may have in memory at each destination now. */
+  /** Maximum entries in memory for each project and destination. */
   readonly #maxReady = (): number => {
     const { maxReady = maxStandardReady, readyTotal = standardReadyTotal } = this.#options
     return Math.min(maxReady, Math.max(readyMin, Math.floor(readyTotal / this.#queues.size)))
@@ -208,14 +211,14 @@ export class DeliveryQueue {
 
   #wake(queue: DestinationQueue): void {
     if (this.#stopping || queue.isReleased) return
-    // entries that are being read can be due before those in memory
+    // entries that are still being read can be due earlier than entries in memory
     if (queue.ready.length > 0 && !queue.refilling) this.#roundRobin.add(queue)
     else if (queue.unread && !queue.refilling) this.#later(this.#refill(queue))
     this.#setAlarm(queue.nextDueMs)
     this.#pump()
   }
 
-  /** Gives free connections to those whose turn it is. */
+  /** Assigns free connections to the next queues. */
   #pump(): void {
     for (let queue: DestinationQueue | undefined; !this.#stopping && (queue = this.#roundRobin.next());) {
       const { load, ready } = queue
@@ -233,18 +236,18 @@ export class DeliveryQueue {
     }
   }
 
-  /** Lets those begin that wait for room at the destination. */
+  /** Begins attempts that wait for room at the destination. */
   #admit(load: DestinationLoad): void {
     while (load.hasRoom && this.#roundRobin.release(load)) this.#pump()
   }
 
-  /** Makes one attempt, or puts the entry back when the destination's limits leave no room for it now. */
+  /** Makes one attempt, or puts the entry back if the destination's limits leave no room. */
   async #serve(queue: DestinationQueue, next: Ready): Promise<void> {
     const { load } = queue
     const { width } = load
     await this.#lookAtLimits(load, next.entry)
     const isPaused = load.pauseMs > 0
-    if (load.width > width) this.#admit(load) // the others need not wait for the first one to end
+    if (load.width > width) this.#admit(load) // other attempts need not wait for the end of this attempt
     if (queue.isReleased) {
       this.#memoryBytes -= weightOf(next.content)
       queue.held.delete(next.entry.traceId)
@@ -268,7 +271,7 @@ export class DeliveryQueue {
   }
 
   async #attempt(queue: DestinationQueue, { entry, content, trace, fresh }: Ready): Promise<void> {
-    // what was first queued since our start cannot have an attempt that an earlier process began
+    // an entry first queued after our start cannot have an attempt of an earlier process
     const isOurs = !this.#possiblyStarted.delete(entry.traceId) && (fresh || (entry.attempts === 0 && entry.dueMs > this.#startedAtMs))
     let next: QueueEntry | undefined
     try {
@@ -279,18 +282,18 @@ export class DeliveryQueue {
       this.#possiblyStarted.add(entry.traceId)
       this.#memoryBytes -= weightOf(content)
       if (await restAfterDefect(this.#options, entry)) queue.tryAgain(entry)
-      else this.#options.clock.after(defectPauseMs, () => this.#wake(queue.tryAgain(entry))) // other entries go on
+      else this.#options.clock.after(defectPauseMs, () => this.#wake(queue.tryAgain(entry))) // other entries continue
       return
     }
     this.#memoryBytes -= weightOf(content)
     queue.finish(entry)
-    if (queue.isReleased && next?.destinationId === queue.destinationId) return // whoever has it now finds it in the store
+    if (queue.isReleased && next?.destinationId === queue.destinationId) return // the other daemon finds it in the store
     if (next?.destinationId === queue.destinationId)
       queue.offer({ entry: next, content: undefined, fresh: false }, this.#options.clock.now())
     else if (next) this.offer(next, undefined, false)
   }
 
-  /** Every copy of a message takes an allowance of the rate limit, like a message of its own. False when the queue stops. */
+  /** Waits for the rate limit before each copy of a message. Resolves with false when the queue stops. */
   #nextCopy(load: DestinationLoad): Promise<boolean> {
     if (this.#stopping) return Promise.resolve(false)
     const { promise, resolve } = Promise.withResolvers<boolean>()
@@ -299,7 +302,7 @@ export class DeliveryQueue {
     return promise
   }
 
-  /** Lets the copy begin that waits longest, unless the rate limit makes it wait. */
+  /** Begins the longest-waiting copy if the rate limit permits it. */
   #beginCopy(load: DestinationLoad): void {
     const monotonic = this.#options.clock.monotonic()
     if (load.copies.length > 0 && load.restMs(monotonic) === 0) {
@@ -349,7 +352,7 @@ export class DeliveryQueue {
     this.#alarm = { atMs, timer: clock.after(Math.min(atMs - clock.now(), maxAlarmMs), () => this.#ring()) }
   }
 
-  /** Something is due: destinations with due entries read them. */
+  /** Reads entries that have become due. */
   #ring(): void {
     const now = this.#options.clock.now()
     const { atMs = now } = this.#alarm ?? {}
@@ -366,7 +369,7 @@ export class DeliveryQueue {
     }
   }
 
-  /** Forgets what has nothing more to do. */
+  /** Removes queues and loads without work. */
   #settle(queue: DestinationQueue): void {
     const { load } = queue
     const key = queueKey(queue.destinationId, queue.projectId)
@@ -385,7 +388,7 @@ export class DeliveryQueue {
     if (load.projects > 0 || load.active > 0) return
     const restMs = load.restMs(this.#options.clock.monotonic())
     if (restMs > 0)
-      this.#rest(load, restMs) // one made anew would not know of the last attempt
+      this.#rest(load, restMs) // a new load would not know the time of the last attempt
     else if (!load.resting) this.#loads.delete(load.destinationId)
   }
 

@@ -1,20 +1,20 @@
-/** What a defect in our own code kept from its attempt rests for a while. */
+/** Delays an entry whose attempt failed because of a defect in our own code. */
 import { Change } from '#store/change.ts'
 import { putOff, rowAt, type QueueEntry } from '#store/queue.ts'
 import type { Core } from '../../core.ts'
 import { keepBegun } from '../../trace/attempt-record.ts'
 
 export interface RestOptions extends Pick<Core, 'database' | 'clock'> {
-  /** Is notified when the store failed, which ends the process unless damage is known; the next one finds the entry. */
+  /** Notified of a store failure, which ends the process unless the damage is on record. The next process finds the entry. */
   readonly onError: (error: unknown, traceId: string) => void
 }
 
-/** For so long. */
+/** Length of the delay. */
 export const defectPauseMs = 60_000
 
 /**
- * Puts the entry off, unless the attempt had settled or rescheduled it in the store, or an act on the queue has moved it. Returns false
- * if its row cannot be read or written: it is still due, and the caller keeps it from being read again before the pause has passed.
+ * Delays the entry, unless the attempt has settled or rescheduled it in the store, or a queue act has moved it. Returns false if reading or
+ * writing its row fails. The entry is then still due, and the caller must not read it again before the delay has passed.
  */
 export async function restAfterDefect({ database, clock, onError }: RestOptions, entry: QueueEntry): Promise<boolean> {
   try {

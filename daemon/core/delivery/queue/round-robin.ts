@@ -1,50 +1,50 @@
 /**
- * Whose turn it is to begin an attempt: the project with the fewest under way, and its destinations in turn. The last of all
- * connections are for those that have fewer than an even part, so that destinations that hang leave some to the others.
+ * Decides which queue begins the next attempt: the project with the fewest attempts in flight, then its destinations in turn. Reserves the
+ * last connections for projects and destinations below an even share, so that hanging destinations leave some connections to others.
  */
 import type { DestinationLoad } from '../health/destination-load.ts'
 import type { DestinationQueue } from './destination-queue.ts'
 
-/** Beyond this share of all connections a destination gets more only up to an even part of the share, among those of its project. */
+/** Above this share of all connections, a destination gets more connections only up to an even share within its project. */
 const evenDestinationsShare = 0.75
-/** Beyond this share only a destination gets one for which the project has none. */
+/** Above this share, only a destination without connections of the project gets one. */
 const firstConnectionsShare = 0.875
-/** Beyond this share a project gets more only up to an even part of the share. */
+/** Above this share, a project gets more connections only up to an even share. */
 const evenProjectsShare = 0.9
 
 interface Project {
   readonly id: string
-  /** Attempts under way. */
+  /** Attempts in flight. */
   active: number
-  /** Its lanes with attempts under way. */
+  /** Number of its queues with attempts in flight. */
   busy: number
-  /** Its lanes that stand in line, in the order of their turns. */
+  /** Its waiting queues in order of their turns. */
   readonly queues: Set<DestinationQueue>
 }
 
 export class RoundRobin {
   readonly #maxConnections: number
-  /** Projects with attempts under way or lanes in line. */
+  /** Projects with attempts in flight or waiting queues. */
   readonly #projects = new Map<string, Project>()
-  /** Projects with lanes in line, by their attempts under way; of equals the first one is next. */
+  /** Projects with waiting queues, by number of attempts in flight. Among equals, the first is next. */
   readonly #line: Set<Project>[] = []
-  /** Below this number of attempts there is no project in line. */
+  /** No project with fewer attempts in flight has a waiting queue. */
   #fewest = 0
-  /** Lanes that wait until their destination has room, in the order of their turns. */
+  /** Queues that wait for room at their destination, in order of their turns. */
   readonly #waiting = new Map<DestinationLoad, Set<DestinationQueue>>()
   #active = 0
 
-  /** `maxConnections`: attempts that may be under way at a time. */
+  /** `maxConnections`: maximum number of attempts in flight. */
   constructor(maxConnections: number) {
     this.#maxConnections = maxConnections
   }
 
-  /** Attempts under way. */
+  /** Attempts in flight. */
   get active(): number {
     return this.#active
   }
 
-  /** The lane has messages that are ready. One that stands in line, or waits for its destination, keeps its place. */
+  /** Adds a queue with ready messages. A queue that already waits for its turn or for its destination keeps its position. */
   add(queue: DestinationQueue): void {
     if (this.#waiting.get(queue.load)?.has(queue)) return
     const project = this.#project(queue.projectId)
@@ -52,7 +52,7 @@ export class RoundRobin {
     this.#queueUp(project)
   }
 
-  /** Takes the lane whose turn it is out of the line; undefined when none may begin now. */
+  /** Removes and returns the next queue; undefined if no attempt may begin now. */
   next(): DestinationQueue | undefined {
     if (this.#active >= this.#maxConnections) return undefined
     const end = Math.min(this.#line.length, this.#most(evenProjectsShare, this.#projects.size))
@@ -66,14 +66,14 @@ export class RoundRobin {
     return undefined
   }
 
-  /** The lane waits until its destination has room. */
+  /** Lets the queue wait until its destination has room. */
   wait(queue: DestinationQueue): void {
     const queues = this.#waiting.get(queue.load)
     if (queues) queues.add(queue)
     else this.#waiting.set(queue.load, new Set([queue]))
   }
 
-  /** The destination has room: the lane that waits longest stands in line again. False when none waits. */
+  /** Lets the longest-waiting queue of a destination with room wait for its turn again. Returns false if no queue waits. */
   release(load: DestinationLoad): boolean {
     const queues = this.#waiting.get(load)
     const [queue] = queues ?? []
@@ -100,7 +100,7 @@ export class RoundRobin {
     this.#count(project, -1)
   }
 
-  /** The first of a project's lanes that may begin now. */
+  /** Returns the first queue of a project that may begin an attempt now. */
   #queueOf(project: Project): DestinationQueue | undefined {
     const isScarce = this.#active >= this.#maxConnections * firstConnectionsShare
     const most = isScarce ? 1 : this.#most(evenDestinationsShare, this.#projects.size * project.busy)
@@ -108,7 +108,7 @@ export class RoundRobin {
     return undefined
   }
 
-  /** With fewer attempts under way than this, one of so many gets another one now. */
+  /** Limit of attempts in flight for each of `sharers`: infinite below the share, then an even part. */
   #most(share: number, sharers: number): number {
     if (this.#active < this.#maxConnections * share) return Infinity
     return Math.max(1, Math.floor((this.#maxConnections * share) / sharers))

@@ -83,7 +83,7 @@ test('who connects or changes a destination hears at once what keeps it from wor
     code: 'destination_misconfigured',
     step: 'auth',
     message:
-      'The host refused the user name and password. Correct the user name or the password. The destination is kept, and its mail is queued or ' +
+      'The host refused the user name and password. Correct the user name or the password. The destination is stored. Its mail is queued or ' +
       'fails over until a test succeeds.',
   }
   t.deepEqual(created['warnings'] as object[], [warning])
