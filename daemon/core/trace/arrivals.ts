@@ -1,21 +1,21 @@
-/** Where captured messages stand: the patterns of inboxes under which each is found, and its place in the order of an inbox. */
+/** Index positions of captured messages: the inbox patterns that match a message, and its position in the order of each inbox. */
 import { foldAddress } from '../addresses.ts'
 
-/** The addresses of a capture. */
+/** Addresses of a capture. */
 export interface Addressed {
   readonly addressesSeen: readonly string[]
   readonly intendedTo: readonly string[]
   readonly foundLater?: FoundLater | undefined
 }
 
-/** Addresses among those seen that were found after the capture was in other inboxes already. */
+/** Addresses found in the body, after the capture was in other inboxes already. */
 export interface FoundLater {
-  /** Sorts among the ids of captures. */
+  /** Position among the ids of captures. */
   readonly place: string
   readonly addresses: readonly string[]
 }
 
-/** Every pattern but `*` under which the capture is found: the addresses that were seen or meant, and their domains. */
+/** Returns all patterns except `*` that match the capture: its seen and intended addresses, and their domains. */
 export function patternsOf(capture: Pick<Addressed, 'addressesSeen' | 'intendedTo'>): ReadonlySet<string> {
   const known = knownPatterns.get(capture)
   if (known) return known
@@ -25,12 +25,12 @@ export function patternsOf(capture: Pick<Addressed, 'addressesSeen' | 'intendedT
   return patterns
 }
 
-/** A capture can have a thousand addresses, and is compared with every inbox that somebody waits for. */
+/** Caches patterns, because a capture can have a thousand addresses and is compared with every awaited inbox. */
 const knownPatterns = new WeakMap<object, ReadonlySet<string>>()
 
 /**
- * The same patterns, each with what stands before the id of the capture in the order of those inboxes: nothing, unless it came into
- * them later than it was captured. Who has seen the latest message of an inbox has then missed none before it.
+ * Returns the same patterns with the position in the order of their inboxes. It is empty unless the message joined the inbox after its
+ * capture. A reader who has seen the latest message of an inbox has therefore missed no earlier one.
  */
 export function arrivals(capture: Addressed): ReadonlyMap<string, readonly string[]> {
   const { addressesSeen, intendedTo, foundLater } = capture
@@ -39,7 +39,7 @@ export function arrivals(capture: Addressed): ReadonlyMap<string, readonly strin
   return new Map([...patternsOf(capture)].map((pattern) => [pattern, foundLater && !atOnce.has(pattern) ? [foundLater.place] : []]))
 }
 
-/** Ids begin with their time in hexadecimal (`newId`), in which there is no `g`. */
+/** Ids begin with their time in hexadecimal (`newId`), which does not contain `g`. */
 export const firstIdOf = (ms: number): string =>
   `cap_${Math.min(Math.max(ms, 0), 2 ** 48 - 1)
     .toString(16)

@@ -1,26 +1,28 @@
 /**
- * One delivery attempt as it is kept. That it was begun is written before the final dot: in its queue entry, or, where that does not
- * stand in the place that the trace says or more is to be said, in a row of its own as `started`. With what was seen the first one goes
- * into the trace, unless it is large, and any other into its row. While one takes several dialogs, the word of recipients is kept in rows
- * beside it, so that nothing grows with the square of their number.
+ * One delivery attempt as stored. Its start is written before the final dot: in the queue entry, or as a separate `started` row if the
+ * entry has moved or results must be stored. At the end, a small first attempt is stored in the trace, any other in its row. An attempt
+ * with several dialogs stores results in additional rows, so that the total size stays linear.
  */
 import { decode, encode, type Change } from '#store/change.ts'
 import type { Database } from '#store/database.ts'
 import type { QueueEntry } from '#store/queue.ts'
 import { pack, unpack, within, type Element } from '#store/tuple.ts'
 
-/** A reply of the peer, verbatim. */
+/** A verbatim reply of the peer. */
 export interface PeerReply {
   readonly code: number
-  /** RFC 3463, when the peer gave one. */
+  /** RFC 3463, if the peer gave one. */
   readonly enhanced?: string | undefined
-  /** All lines, joined by \n, without codes. */
+  /**
+   * All lines, joined by
+   * , without codes.
+   */
   readonly text: string
 }
 
 /**
- * `accepted`: the peer took responsibility; `transient`: try again later; `permanent`: never again;
- * `unknown`: the link broke after our final dot, so the peer may have it (RFC 1047).
+ * `accepted`: the peer took responsibility. `transient`: try again later. `permanent`: never again. `unknown`: the connection failed after
+ * our final dot, so the peer may have the message (RFC 1047).
  */
 export const recipientVerdicts = ['accepted', 'transient', 'permanent', 'unknown'] as const
 export type RecipientVerdict = (typeof recipientVerdicts)[number]
@@ -29,29 +31,29 @@ export interface RecipientReport {
   readonly address: string
   readonly verdict: RecipientVerdict
   readonly reply?: PeerReply | undefined
-  /** The refusal is of the reverse-path and not of the recipient. */
+  /** The peer refused the reverse-path, not the recipient. */
   readonly ofSender?: true | undefined
-  /** The refusal is of the message or its content, and so the same for all recipients that it was still meant for. */
+  /** The peer refused the message or its content, so the refusal applies to all remaining recipients. */
   readonly ofMessage?: true | undefined
-  /** No server refused it: it was not asked, as it offers too little for the message. */
+  /** No server refused the recipient: the peer lacks an extension that the message requires. */
   readonly isUnasked?: true | undefined
-  /** With VERP, the reverse-path that was given to the provider; null when it takes none. */
+  /** With VERP, the reverse-path given to the provider; null if the provider accepts none. */
   readonly returnPath?: string | null | undefined
 }
 
-/** Why an attempt could not come as far as replies for its recipients. */
+/** Why an attempt got no replies for its recipients. */
 export interface AttemptError {
-  /** A stable name, such as `connect_timeout`, `tls_verification_failed`, `auth_failed`, `address_forbidden`. */
+  /** A stable code, such as `connect_timeout`, `tls_verification_failed`, `auth_failed`, `address_forbidden`. */
   readonly code: string
-  /** One sentence for the trace. Never holds a secret. */
+  /** One sentence for the trace. Never contains a secret. */
   readonly message: string
-  /** The phase it happened in: `dns`, `connect`, `tls`, `greeting`, `ehlo`, `auth`, `mail`, `rcpt`, `data`, `body`, `final`, `answer`. */
+  /** Phase of the error: `dns`, `connect`, `tls`, `greeting`, `ehlo`, `auth`, `mail`, `rcpt`, `data`, `body`, `final`, `answer`. */
   readonly phase: string
-  /** What kind of trouble it is, where the transport knows: the provider is busy, or the destination's settings are wrong. */
+  /** Class of the error, if the transport knows it: the provider is busy, or the destination's settings are wrong. */
   readonly class?: 'rate_limited' | 'misconfigured' | undefined
 }
 
-/** Where a message goes next because of a failover policy. */
+/** Next destination of a message by a failover policy. */
 export interface FailoverNote {
   readonly to: string
   readonly cause: string
@@ -60,8 +62,8 @@ export interface FailoverNote {
 }
 
 /**
- * `started` without an end means that the process died; the peer may have the message (RFC 1047). Where it takes several dialogs,
- * its recipients show whose outcome was known already, and whose copy was under way as `unknown`.
+ * `started` without an end means that the process died; the peer may have the message (RFC 1047). With several dialogs, the recipients show
+ * the known outcomes, and `unknown` for the copy in flight.
  */
 export interface AttemptRecord {
   readonly number: number
@@ -69,7 +71,7 @@ export interface AttemptRecord {
   readonly startedAt: number
   readonly state: 'started' | 'finished' | 'unknown'
   readonly endedAt?: number | undefined
-  /** What was spoken to: `smtp`, or a provider with an API. */
+  /** `smtp`, or a provider with an API. */
   readonly provider?: string | undefined
   readonly host?: string | undefined
   readonly port?: number | undefined
@@ -80,10 +82,10 @@ export interface AttemptRecord {
   readonly retryAfterSeconds?: number | undefined
   readonly milliseconds?: Readonly<Record<string, number>> | undefined
   readonly recipients?: readonly RecipientReport[] | undefined
-  /** The provider refused the return paths of VERP with this reply, so that the message went on with its plain reverse-path. */
+  /** The provider refused the VERP return paths with this reply, and the message continued with its plain reverse-path. */
   readonly verpRefusal?: PeerReply | undefined
   readonly nextAttemptAt?: number | null | undefined
-  /** What a failover policy made of its end. */
+  /** Failover after the attempt. */
   readonly failover?: FailoverNote | undefined
 }
 
@@ -94,7 +96,7 @@ const attemptKey = (organizationId: string, traceId: string, number: number): re
   number,
 ]
 
-/** Key of a row beside the attempt; rows count from 1. */
+/** Key of an additional row of the attempt; rows count from 1. */
 const progressKey = (organizationId: string, traceId: string, number: number, row: number): readonly Element[] => [
   ...attemptKey(organizationId, traceId, number),
   row,
@@ -103,11 +105,11 @@ const progressKey = (organizationId: string, traceId: string, number: number, ro
 export const writeAttempt = (change: Change, organizationId: string, traceId: string, attempt: AttemptRecord): Change =>
   change.set(attemptKey(organizationId, traceId, attempt.number), encode(attempt))
 
-/** Lets the write fail when this attempt has got a row of its own meanwhile. */
+/** Makes the write fail if the attempt has a row by now. */
 export const checkNotBegun = (change: Change, organizationId: string, traceId: string, number: number): Change =>
   change.check(attemptKey(organizationId, traceId, number), undefined)
 
-/** Adds to what an attempt under way knows of its recipients. */
+/** Stores further results of an attempt in flight. */
 export const writeProgress = (
   change: Change,
   organizationId: string,
@@ -115,19 +117,19 @@ export const writeProgress = (
   { number, row, recipients }: { readonly number: number; readonly row: number; readonly recipients: readonly RecipientReport[] },
 ): Change => change.set(progressKey(organizationId, traceId, number, row), encode(recipients))
 
-/** The attempt as a whole, in place of its rows. */
+/** Replaces the rows of an attempt by the complete attempt. */
 export function writeWhole(change: Change, organizationId: string, traceId: string, attempt: AttemptRecord, rows: number): Change {
   for (let row = 1; row <= rows; row++) change.delete(progressKey(organizationId, traceId, attempt.number, row))
   return writeAttempt(change, organizationId, traceId, attempt)
 }
 
-/** Takes the rows of an attempt away that is kept elsewhere from now on, or not at all. */
+/** Deletes the rows of an attempt that is stored elsewhere or dropped. */
 export function dropAttempt(change: Change, organizationId: string, traceId: string, number: number, rows: number): Change {
   for (let row = 1; row <= rows; row++) change.delete(progressKey(organizationId, traceId, number, row))
   return change.delete(attemptKey(organizationId, traceId, number))
 }
 
-/** The attempt with what its rows say, and how many they are. */
+/** Returns the attempt with the results of its rows, and the number of rows. */
 export async function readAttempt(
   database: Database,
   organizationId: string,
@@ -142,7 +144,7 @@ export async function readAttempt(
   return { attempt: joined(decode<AttemptRecord>(entry.value), later), rows: later.length }
 }
 
-/** The attempts of a trace that have rows, in order. */
+/** Returns the attempts of a trace that have rows, in order. */
 export async function readAttemptRows(database: Database, organizationId: string, traceId: string): Promise<AttemptRecord[]> {
   const attempts: { readonly attempt: AttemptRecord; readonly later: RecipientReport[][] }[] = []
   for await (const { key, value } of database.kv.range({ ...within([organizationId, 'event', traceId]), whole: true })) {
@@ -152,7 +154,7 @@ export async function readAttemptRows(database: Database, organizationId: string
   return attempts.map(({ attempt, later }) => joined(attempt, later))
 }
 
-/** Gives the attempt that a queue entry says was begun a row of its own, as the entry goes elsewhere. A row that there is says more. */
+/** Stores the started attempt of a queue entry as a row, because the entry moves. An existing row has more information and stays. */
 export async function keepBegun(
   database: Database,
   change: Change,
@@ -162,11 +164,11 @@ export async function keepBegun(
   writeAttempt(change, organizationId, traceId, { ...begun, destinationId, state: 'started' })
 }
 
-/** Whether an attempt that has ended is kept in its trace, which is written with it anyway. What is larger weighs on every list. */
+/** Returns true if an ended attempt is stored in its trace, which is written with it anyway. Larger attempts would slow down every list. */
 export const fitsTrace = (attempt: AttemptRecord): boolean => attempt.number === 1 && encode(attempt).length <= maxBytesInTrace
 const maxBytesInTrace = 1024
 
-/** The latest word on each recipient holds. */
+/** Joins the rows; the latest result of each recipient applies. */
 function joined(attempt: AttemptRecord, later: readonly (readonly RecipientReport[])[]): AttemptRecord {
   if (later.length === 0) return attempt
   const known = new Map([attempt.recipients ?? [], ...later].flat().map((report) => [report.address, report]))

@@ -1,4 +1,7 @@
-/** Traces as releases before 2026-11-23 kept them: by id, with rows for every order. They are carried over before anything is served. */
+/**
+ * Trace records of releases before 2026-11-23: stored by id, with rows for every order. The start converts them before the service accepts
+ * requests.
+ */
 import { carryRecords } from '#store/upgrade/carry.ts'
 import { Change } from '#store/change.ts'
 import type { Database, Visibility } from '#store/database.ts'
@@ -19,10 +22,10 @@ export const earlierTraces = defineRecord<Trace>({
   projectOf: (trace) => trace.projectId,
 })
 
-/** Says that nothing is left to carry over. */
+/** Marks that all traces have been converted. */
 const carriedKey = globalKey('carried', 'traces')
 
-/** Returns how many there were. */
+/** Converts the traces and returns their number. */
 export const carryTraces = (database: Database, progress: (carried: number) => void): Promise<number> =>
   carryRecords(database, { kind: earlierTraces, doneKey: carriedKey, carry: carryOver, progress })
 
@@ -32,6 +35,6 @@ function carryOver(organizationId: string, rows: readonly Stored<Trace>[]): Chan
   return change
 }
 
-/** A trace in either form, for who looks at a store whose traces may not be carried over. */
+/** Reads a trace in either format, for stores whose traces may not be converted yet. */
 export const traceInAnyForm = async (database: Database, reach: Visibility, id: string): Promise<Stored<Trace> | undefined> =>
   (await database.get(traces, reach, id)) ?? database.get(earlierTraces, reach, id)

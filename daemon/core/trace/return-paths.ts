@@ -1,4 +1,4 @@
-/** Which recipient of which message a return path of VERP was made for: one row each, kept for as long as bounces are expected. */
+/** Maps VERP return paths to recipients: one row each, stored while bounces are expected. */
 import { decode, encode, type Change } from '#store/change.ts'
 import type { Database } from '#store/database.ts'
 import { globalKey } from '#store/record-kind.ts'
@@ -7,10 +7,10 @@ import type { SecretBox } from '../access/secret-box.ts'
 import type { Trace } from './trace.ts'
 import { newVerpId, openVerpAddress, verpAddress, verpIdOf } from './verp-address.ts'
 
-/** A bounce that comes later than this is not attributed any more. */
+/** Later bounces are no longer attributed. */
 const acceptedMs = 30 * 24 * 3_600_000
 
-/** Whom a return path stands for. */
+/** Recipient of a return path. */
 export interface VerpRecipient {
   readonly organizationId: string
   readonly traceId: string
@@ -19,7 +19,7 @@ export interface VerpRecipient {
 
 const rowKey = (id: string): readonly Element[] => globalKey('verp', id)
 
-/** The trace with a return path of its own at `domain` for each recipient that waits, and the rows by which they are found again. */
+/** Returns the trace with a separate return path at `domain` for each waiting recipient, and adds the lookup rows. */
 export function giveReturnPaths(change: Change, secrets: SecretBox, organizationId: string, trace: Trace, domain: string): Trace {
   const recipients = trace.recipients.map((recipient) => {
     if (recipient.status !== 'queued') return recipient
@@ -32,7 +32,7 @@ export function giveReturnPaths(change: Change, secrets: SecretBox, organization
   return given
 }
 
-/** Keeps the return paths of recipients that wait for their whole time from `nowMs` on, as the first sending and a replay need it. */
+/** Extends the rows of waiting recipients to the full period from `nowMs`, for the first send and for replays. */
 export function keepReturnPaths(change: Change, organizationId: string, trace: Trace, nowMs: number): void {
   for (const { address, status, verp } of trace.recipients) {
     if (status !== 'queued' || verp === undefined) continue
@@ -41,12 +41,12 @@ export function keepReturnPaths(change: Change, organizationId: string, trace: T
   }
 }
 
-/** Forgets the return paths of a trace that goes. */
+/** Deletes the return paths of a deleted trace. */
 export function dropReturnPaths(change: Change, { recipients }: Trace): void {
   for (const { verp } of recipients) if (verp !== undefined) change.delete(rowKey(verpIdOf(verp)))
 }
 
-/** Whom the return path was made for; undefined when it is not ours, or too old. Forms that forwarders wrapped are understood. */
+/** Returns the recipient of a return path; undefined if it is foreign or too old. Accepts forms that a forwarder has wrapped. */
 export async function recipientOfVerp(database: Database, secrets: SecretBox, returnPath: string): Promise<VerpRecipient | undefined> {
   const id = openVerpAddress(secrets, returnPath)
   const row = id === undefined ? undefined : await database.kv.get(pack(rowKey(id)))

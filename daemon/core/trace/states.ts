@@ -1,4 +1,4 @@
-/** Trace states as one table. Spec "Trace status"; `failed`, `captured` and `canceled` as the architecture settles them. */
+/** Table of trace states. Spec "Trace status"; the architecture defines `failed`, `captured` and `canceled`. */
 export const traceStatuses = [
   'pending',
   'queued',
@@ -35,10 +35,10 @@ const table: Partial<Record<TraceStatus, Partial<Record<TraceEvent, TraceStatus>
   failed: { retried: 'queued' },
 }
 
-/** The next state, or the same one when the event does not apply (late annotations never change a status). */
+/** Returns the next state, or the same state if the event does not apply. Late reports therefore never change a terminal status. */
 export const advance = (status: TraceStatus, event: TraceEvent): TraceStatus => table[status]?.[event] ?? status
 
-/** From best to worst; what is still undecided counts as worse than what is done well. */
+/** From best to worst. Undecided states rank worse than success. */
 const badness: readonly TraceStatus[] = [
   'delivered',
   'sent',
@@ -53,7 +53,7 @@ const badness: readonly TraceStatus[] = [
   'validation_failed',
 ]
 
-/** The status of a message is that of its worst recipient; while any is still queued, or waits for an approval, it is that. */
+/** Returns the status of the worst recipient. `queued` and `pending` of any recipient take precedence. */
 export function worstStatus(statuses: readonly TraceStatus[]): TraceStatus {
   if (statuses.includes('queued')) return 'queued'
   if (statuses.includes('pending')) return 'pending'

@@ -1,6 +1,6 @@
 /**
- * Reports about a message after it left: one record for each recipient and kind of report, beside the trace. A bounce notice, a
- * webhook and a log line can all report one bounce; the best evidence stands in the record, in whatever order they come.
+ * Delivery reports about a message: one record per recipient and kind of report. A bounce notice, a webhook and a log line can report the
+ * same bounce; the record keeps the best evidence, in any order of arrival.
  */
 import { hash } from 'node:crypto'
 import { toStored, type Database } from '#store/database.ts'
@@ -9,13 +9,13 @@ import { pack } from '#store/tuple.ts'
 import * as z from 'zod'
 import { foldAddress } from '../addresses.ts'
 
-/** In the order in which they usually follow one another. */
+/** In the usual order of events. */
 export const reportTypes = ['bounce_unparsed', 'deferred', 'delivered', 'bounced', 'complained'] as const
 export type ReportType = (typeof reportTypes)[number]
 
 /**
- * What led from the report to the message, strongest first: our own attempt, the return path of one recipient, a token of ours, the
- * queue id that the next host gave, the Message-ID, known to whoever saw the message, and recipient with subject and time.
+ * Evidence that links a report to the message, strongest first: our attempt, the VERP return path, our token, the queue id of the next
+ * host, the Message-ID (known to everyone who saw the message), and recipient with subject and time.
  */
 export const reportMatches = ['attempt', 'return_path', 'reference', 'queue_id', 'message_id', 'subject'] as const
 export type ReportMatch = (typeof reportMatches)[number]
@@ -26,19 +26,19 @@ const schema = z.strictObject({
   traceId: z.uuidv4(),
   projectId: z.string(),
   type: z.enum(reportTypes),
-  /** When the first report of this kind came; better evidence changes the rest of the record and not this. */
+  /** Arrival of the first report of this kind. Better evidence does not change it. */
   at: z.int(),
-  /** When it happened by the teller's clock. */
+  /** Time of the event by the reporter's clock. */
   occurredAt: z.int().nullable(),
-  /** As the message was addressed; null when the report does not say which one of several. */
+  /** Envelope recipient; null if the report concerns an unknown recipient of several. */
   recipient: z.string().nullable(),
-  /** Whom it reached last, where that differs: mail is forwarded. */
+  /** Final recipient after forwarding, if different. */
   finalRecipient: z.string().nullable(),
   format: z.string(),
-  /** The ingest source that reported it; null at the bounce domain. */
+  /** Ingest source of the report; null for mail to the bounce domain. */
   sourceId: z.string().nullable(),
   proof: z.enum(reportMatches),
-  /** It is unverified: it is shown and changes nothing. */
+  /** Lists show unverified reports, which have no effect. */
   isUnverified: z.boolean(),
   bounce: z.enum(['hard', 'soft', 'block']).nullable(),
   category: z.string().nullable(),
@@ -51,21 +51,21 @@ const schema = z.strictObject({
   diagnostic: z.string().nullable(),
   remoteMta: z.string().nullable(),
   reportingMta: z.string().nullable(),
-  /** Of a complaint. */
+  /** Feedback type of a complaint. */
   feedbackType: z.string().nullable(),
-  /** The recipient went on the suppression list because of it. */
+  /** Suppression created because of the report. */
   suppression: z.strictObject({ id: z.string(), reason: z.string() }).nullable(),
-  /** Octets of the mail itself that are kept. */
+  /** Stored octets of the report mail. */
   rawBytes: z.int(),
-  /** The report that the mail is kept with, where it is about several recipients; this one when absent. */
+  /** Report that stores the mail, if the mail covers several recipients. Absent: this report. */
   rawOf: z.string().optional(),
-  /** It was read from fields made for programs, not from prose. Absent in records of before 2026-11-22. */
+  /** Parsed from machine-readable fields, not from prose. Absent in records before 2026-11-22. */
   isStructured: z.boolean().optional(),
-  /** The evidence is good enough to suppress the recipient. Absent in records of before 2026-11-22. */
+  /** The evidence suffices to suppress the recipient. Absent in records before 2026-11-22. */
   maySuppress: z.boolean().optional(),
-  /** How often better evidence replaced what stood here; none when absent. */
+  /** Number of replacements by better evidence; absent for none. */
   revisions: z.int().optional(),
-  /** The last webhook event of it. */
+  /** Latest webhook event of the report. */
   eventId: z.string().optional(),
 })
 
@@ -75,7 +75,7 @@ export const traceReports = defineRecord<TraceReport>({
   name: 'feedback',
   schema,
   indexes: {
-    /** What went wrong, by the recipient's domain and time. */
+    /** Bounces and complaints by recipient domain and time. */
     trouble: ({ type, recipient, isUnverified, at }) =>
       recipient === null || isUnverified || (type !== 'bounced' && type !== 'complained') ? [] : [[domainOf(recipient), at]],
   },
@@ -84,16 +84,16 @@ export const traceReports = defineRecord<TraceReport>({
 
 const domainOf = (address: string): string => foldAddress(address).slice(address.lastIndexOf('@') + 1)
 
-/** Begins with the trace, and is the same for every report of this kind about this recipient. */
+/** Returns an id that begins with the trace id, equal for all reports of this kind about this recipient. */
 export function reportId(traceId: string, recipient: string | null, type: ReportType, isUnverified: boolean): string {
   const rest = hash('sha256', JSON.stringify([recipient && foldAddress(recipient), type, isUnverified])).slice(0, 16)
   return `${traceId}/${rest}`
 }
 
-/** The id under which the mail of a report is read, without that of its trace. */
+/** Returns the id for reading the report's mail, without the trace id. */
 export const keptMailId = ({ id, traceId, rawOf = id }: TraceReport): string => rawOf.slice(traceId.length + 1)
 
-/** The reports that count: unverified ones give way to verified ones of the same kind about the same recipient. */
+/** Returns the effective reports. A verified report replaces unverified reports of the same kind and recipient. */
 export const standingReports = (reports: readonly TraceReport[]): TraceReport[] => {
   const verified = new Set(reports.filter(({ isUnverified }) => !isUnverified).map(subjectOf))
   return reports.filter((report) => !report.isUnverified || !verified.has(subjectOf(report)))
@@ -101,7 +101,7 @@ export const standingReports = (reports: readonly TraceReport[]): TraceReport[] 
 
 const subjectOf = ({ recipient, type }: TraceReport): string => JSON.stringify([recipient && foldAddress(recipient), type])
 
-/** All reports of a trace, in the order in which they came. */
+/** Returns all reports of a trace in order of arrival. */
 export async function readReports(database: Database, organizationId: string, traceId: string): Promise<Stored<TraceReport>[]> {
   const rows: Stored<TraceReport>[] = []
   const start = pack([organizationId, traceReports.name, `${traceId}/`])

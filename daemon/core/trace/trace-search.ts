@@ -1,4 +1,4 @@
-/** Traces by what is known of them: the filter of lists and replays. */
+/** Trace search: the filter of lists and replays. */
 import { domainToUnicode } from 'node:url'
 import type { Database, Page, Sieve, Visibility } from '#store/database.ts'
 import { recordsOf, sieve, type OfProject, type PageQuery } from '../access/principal/lists.ts'
@@ -8,7 +8,7 @@ import type { TraceStatus } from './states.ts'
 import { bounceOf, type Trace } from './trace.ts'
 import { traceList } from './trace-walk.ts'
 
-/** What a trace can be looked for by having it. */
+/** Properties of a trace that a search can require. */
 export const traceFeatures = ['attachment', 'bounce', 'error', 'report', 'retry', 'template', 'tracking', 'unsubscribe'] as const
 export type TraceFeature = (typeof traceFeatures)[number]
 
@@ -23,39 +23,39 @@ const hasFeature: Readonly<Record<TraceFeature, (trace: Trace) => boolean>> = {
   unsubscribe: ({ hasUnsubscribeLink }) => hasUnsubscribeLink === true,
 }
 
-/** It did not reach the recipient, or a server put it off. */
+/** Returns true if delivery failed, or a server deferred it. */
 const isInError = ({ status, reply }: Trace['recipients'][number]): boolean =>
   status === 'failed' || status === 'bounced' || (status === 'queued' && reply !== undefined)
 
 export interface TraceFilter extends OfProject {
   readonly status?: TraceStatus | undefined
   readonly outcome?: string | undefined
-  /** Exactly this recipient, in any case. */
+  /** Exact recipient, ignoring case. */
   readonly to?: string | undefined
-  /** Exactly this header From or MAIL FROM, in any case. */
+  /** Exact header From or MAIL FROM, ignoring case. */
   readonly from?: string | undefined
   readonly destinationId?: string | undefined
-  /** A recipient (with `to`, this one) had a bounce of this class: reported after the message had left, or refused for good before. */
+  /** A recipient (with `to`, this recipient) bounced with this class, during or after delivery. */
   readonly bounce?: 'hard' | 'soft' | 'block' | undefined
-  /** It has this tag, in any case. */
+  /** Has this tag, ignoring case. */
   readonly tag?: string | undefined
-  /** It has this metadata: name and value, with a colon between them. */
+  /** Has this metadata, as `name:value`. */
   readonly metadata?: string | undefined
-  /** Id or slug of the template that it was rendered from. */
+  /** Id or slug of the template. */
   readonly template?: string | undefined
-  /** It has all of these. */
+  /** Has all these features. */
   readonly has?: readonly TraceFeature[] | undefined
-  /** Stands in the subject, in an address of sender or recipients, or in the Message-ID; in any case. */
+  /** Text in the subject, an address of sender or recipients, or the Message-ID, ignoring case. */
   readonly q?: string | undefined
-  /** Milliseconds since the epoch, inclusive and exclusive. */
+  /** Milliseconds since the epoch; `since` is inclusive, `until` exclusive. */
   readonly since?: number | undefined
   readonly until?: number | undefined
 }
 
-/** One request looks at so many traces at most; the cursor goes on from there. */
+/** Maximum traces scanned per request; the cursor continues from there. */
 const maxLooks = 2000
 
-/** The traces that a filter finds in the reach: the newest first, or `ascending`. `readSubject` makes the text of a raw Subject. */
+/** Returns the matching traces in reach, newest first or `ascending`. `readSubject` decodes a raw Subject. */
 export async function matchingTraces(
   database: Database,
   reach: Visibility,
@@ -80,7 +80,7 @@ function hasText({ mailFrom, headerFrom, recipients, messageId }: Trace, subject
   return [...texts, messageId, subject].some((text) => comparable(text).includes(wanted))
 }
 
-/** An address, and with it the form in which people read an internationalized domain (RFC 5890 §2.3.2.1). */
+/** Returns the address, and its form with a decoded internationalized domain (RFC 5890 §2.3.2.1). */
 function spellings(address: string): string[] {
   const at = address.lastIndexOf('@') + 1
   return address.toLowerCase().includes('xn--', at) ? [address, address.slice(0, at) + domainToUnicode(address.slice(at))] : [address]
@@ -103,7 +103,7 @@ function passes(trace: Trace, filter: TraceFilter): boolean {
   )
 }
 
-/** A list of one tag is of all recipients. */
+/** Checks the metadata. Checks the recipient if the list follows the tag index, which covers all recipients. */
 function hasLabels({ metadata = {}, recipients }: Trace, { tag, to, metadata: wanted }: TraceFilter): boolean {
   if (wanted !== undefined && !Object.entries(metadata).some(([name, value]) => `${name}:${value}` === wanted)) return false
   if (tag === undefined || to === undefined) return true

@@ -1,22 +1,22 @@
 /**
- * Tokens that lead from whatever comes back to the trace: `X-Service-Ref` and the envelope id of a relayed message, links in it.
- * Opaque to others, and only this service can make one.
+ * Tokens that identify the trace of a returned message: `X-Service-Ref` and the envelope id of a relayed message, and links in it. Opaque,
+ * and authenticated by a MAC.
  */
 import { timingSafeEqual } from 'node:crypto'
 import type { SecretBox } from '../access/secret-box.ts'
 
 const idBytes = 16
-/** Guessing goes through us one at a time, and a right guess names one trace. */
+/** An attacker can only guess online, and a hit identifies one trace. */
 const macBytes = 8
 const macPurpose = 'service-ref.v1'
 
-/** 48 hexadecimal digits, which survive whoever changes the case of letters. One for a purpose is none for another. */
+/** Returns 48 hexadecimal digits, which survive case changes. A token is only valid for its purpose. */
 export function traceToken(secrets: SecretBox, purpose: string, traceId: string): string {
   const id = Buffer.from(traceId.replaceAll('-', ''), 'hex')
   return Buffer.concat([id, macOf(secrets, purpose, id)]).toString('hex')
 }
 
-/** The trace that a token names; undefined when this service did not make it for this purpose. */
+/** Returns the trace id of a token; undefined if this service did not create it for this purpose. */
 export function traceOfToken(secrets: SecretBox, purpose: string, token: string): string | undefined {
   const bytes = Buffer.from(token, 'hex')
   if (bytes.length !== idBytes + macBytes || token.length !== 2 * bytes.length) return undefined
@@ -25,13 +25,13 @@ export function traceOfToken(secrets: SecretBox, purpose: string, token: string)
   return id.toString('hex').replace(/^(.{8})(.{4})(.{4})(.{4})(.{12})$/, '$1-$2-$3-$4-$5')
 }
 
-/** The token of `X-Service-Ref`. */
+/** Returns the token of `X-Service-Ref`. */
 export const serviceRef = (secrets: SecretBox, traceId: string): string => traceToken(secrets, macPurpose, traceId)
 
-/** The trace that such a token names. */
+/** Returns the trace id of such a token. */
 export const traceOfServiceRef = (secrets: SecretBox, token: string): string | undefined => traceOfToken(secrets, macPurpose, token)
 
-/** The header field of a message on its way, with its line break. */
+/** Returns the header field with its line break. */
 export const serviceRefField = (token: string): string => `X-Service-Ref: ${token}\r\n`
 
 const macOf = (secrets: SecretBox, purpose: string, id: Uint8Array): Buffer => secrets.mac(purpose, id).subarray(0, macBytes)

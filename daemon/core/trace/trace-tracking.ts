@@ -1,12 +1,12 @@
-/** What was to be tracked of a message, and the outcome; as it is kept in the trace, and shown in its timeline. */
+/** Tracking of a message as stored in the trace and shown in its timeline. */
 import * as z from 'zod'
 
-/** Why a message goes as it was submitted, although it was to be tracked; each with its sentence. */
+/** Why a message is sent without the requested tracking, as clauses. */
 export const untrackedReasons = {
   plan: 'the plan does not include tracking',
   flag: 'tracking is turned off for this organization',
   no_public_url: 'the service has no public address for links; the operator can set POSTERN_BASE_URL',
-  captured: 'a captured message stays as it was submitted',
+  captured: 'a captured message is not modified',
   no_html: 'it has no HTML',
   signed: 'it is signed (multipart/signed), and a change would break the signature',
   encrypted: 'it is encrypted',
@@ -15,8 +15,8 @@ export const untrackedReasons = {
   too_large: 'it has more than 1 MiB of HTML without embedded pictures, 8 MiB with them, or 1,000 links',
   charset: 'the charset of its HTML is unknown, or not a superset of ASCII',
   encoding: 'the transfer encoding of its HTML is unknown or broken',
-  broken_mime: 'its MIME structure can be read in more than one way',
-  failed: 'it could not be read in time',
+  broken_mime: 'its MIME structure is ambiguous',
+  failed: 'it could not be parsed in time',
 } as const
 
 export type UntrackedReason = keyof typeof untrackedReasons
@@ -25,13 +25,13 @@ export type UntrackedReason = keyof typeof untrackedReasons
 export const untrackedReason = z.enum(Object.keys(untrackedReasons) as [UntrackedReason, ...UntrackedReason[]])
 
 export interface TraceTracking {
-  /** Links lead over this service. */
+  /** Links point to this service. */
   readonly clicks: boolean
-  /** How many do. */
+  /** Number of such links. */
   readonly links: number
-  /** An image reports openings. */
+  /** An image reports opens. */
   readonly opens: boolean
-  /** Why not all is tracked that was asked for. */
+  /** Why part of the requested tracking is off. */
   readonly off?: UntrackedReason | undefined
 }
 

@@ -1,4 +1,4 @@
-/** Traces in order of their time: they lie so within each project, and the walks of an organization are put together from its projects. */
+/** Traces in order of time. The store orders them within each project; walks of an organization merge its projects. */
 import type { Database, Page, Sieve, Visibility } from '#store/database.ts'
 import { merged, mergedPage, type Source } from '#store/merge.ts'
 import { indexPrefix, type Stored } from '#store/record-kind.ts'
@@ -8,23 +8,23 @@ import { comparable } from './comparable.ts'
 import { firstIdOf, timeOfId } from './arrivals.ts'
 import { captured, inTime, isCapturedLate, traces, type Trace } from './trace.ts'
 
-/** Which traces are walked. */
+/** Filter and direction of a walk. */
 export interface WalkedTraces {
-  /** Of this project only. */
+  /** Only of this project. */
   readonly projectId?: string | undefined
-  /** To this recipient only, in any case. */
+  /** Only to this recipient, ignoring case. */
   readonly to?: string | undefined
-  /** With this tag only, in any case; then of all recipients. */
+  /** Only with this tag, ignoring case; `to` is then ignored. */
   readonly tag?: string | undefined
-  /** The oldest first. */
+  /** Oldest first. */
   readonly ascending?: boolean
-  /** Not those of this time and later, in milliseconds since the epoch; for walks from the newest. */
+  /** Only traces earlier than this time, in milliseconds since the epoch; for walks from the newest. */
   readonly before?: number | undefined
-  /** Those of this time and later; for walks from the oldest. */
+  /** Only traces at or after this time; for walks from the oldest. */
   readonly since?: number | undefined
 }
 
-/** One page of them. The cursor goes on behind it, in the same direction. Throws `CursorInvalid`. */
+/** Returns one page. The cursor continues in the same direction. Throws `CursorInvalid`. */
 export async function traceList(
   database: Database,
   reach: Visibility,
@@ -38,7 +38,7 @@ export async function traceList(
   return mergedPage(database, traces, reach, { ...(await mergeOf(database, reach, walked)), name, limit, cursor, isPlace }, sieve)
 }
 
-/** All of them one after the other, undefined for one out of reach. `expected`: how many are wanted, as far as that is known. */
+/** Yields all traces in order, and undefined for each inaccessible trace. `expected`: estimated number of wanted traces. */
 export async function* walkTraces(
   database: Database,
   reach: Visibility,
@@ -49,7 +49,7 @@ export async function* walkTraces(
   for await (const { stored } of merged(database, traces, reach, { ...merge, expected })) yield stored?.record
 }
 
-/** Where there are rows behind a prefix, as so many elements that follow it; one seek each. */
+/** Yields each distinct sequence of `elements` elements that follows a prefix, with one seek each. */
 async function* partsBehind(database: Database, prefix: readonly Element[], elements: number): AsyncGenerator<readonly Element[]> {
   const { end } = within(prefix)
   for (let { start } = within(prefix); ;) {
@@ -75,8 +75,8 @@ async function mergeOf(database: Database, reach: Visibility, { projectId, to, t
 }
 
 /**
- * Places in the common order are time, id of the capture, and what follows. Of what was captured at once both are in the key; of the
- * others the time, and no capture.
+ * Positions in the common order are time, capture id, and the rest. Keys of immediate captures contain both; other keys contain the time
+ * and no capture id.
  */
 const byTime: Pick<Source<Trace>, 'placeOf' | 'restAt'> = {
   placeOf: ([at = 0, id = '']) => [at, '', id],
@@ -89,7 +89,7 @@ const byCapture: Pick<Source<Trace>, 'placeOf' | 'restAt'> = {
   restAt: ([at, ...rest]) => (rest[0] === undefined || rest[0] === '' ? [firstIdOf(Number(at))] : rest),
 }
 
-/** Only of what has rows: there can be a thousand projects. */
+/** Only reads projects that have rows, because there can be a thousand projects. */
 async function byProject(database: Database, reach: Visibility, only: string | undefined): Promise<Source<Trace>[]> {
   const late = indexPrefix(traces.name, reach.organizationId, 'late')
   const withLate = only === undefined ? await Array.fromAsync(partsBehind(database, late, 1)) : [[only]]
@@ -103,7 +103,7 @@ async function byProject(database: Database, reach: Visibility, only: string | u
   ]
 }
 
-/** What keys of traces begin with in each project, by time and by capture, and which of both it is. */
+/** Returns the key prefixes of each project with their kind: by time or by capture. */
 async function areasOf(
   database: Database,
   { organizationId, hiddenProjects }: Visibility,

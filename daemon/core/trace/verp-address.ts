@@ -1,42 +1,42 @@
 /**
- * The return path of one recipient (VERP): `b<kid><id><mac>` at the bounce domain, 22 characters of Crockford's base32 in lower
- * case, which survive folded case, picky servers and the rewriting of forwarders (SRS). Only this service can make one.
+ * VERP return path of one recipient: `b<kid><id><mac>` at the bounce domain, 22 characters of lower-case Crockford base32. This format
+ * survives case changes, strict servers and rewriting by forwarders (SRS). The MAC authenticates it.
  */
 import { randomBytes, timingSafeEqual } from 'node:crypto'
 import type { SecretBox } from '../access/secret-box.ts'
 
-/** Five bits a character; i, l, o and u are left out. */
+/** Five bits per character, without i, l, o and u. */
 const alphabet = '0123456789abcdefghjkmnpqrstvwxyz'
-/** 50 bits each. Guesses are made one at a time at RCPT, and a right one names one recipient of one message. */
+/** 50 bits each. An attacker can only guess online at RCPT, and a hit identifies one recipient of one message. */
 const idLength = 10
 const macLength = 10
 const macPurpose = 'verp.v1'
 
 const tokenForm = /^b([0-9a-hjkmnp-tv-z])([0-9a-hjkmnp-tv-z]{10})([0-9a-hjkmnp-tv-z]{10})$/
-/** What forwarders make of a return path: SRS0=hash=day=domain=local part, and SRS1=hash=host==… around the rest of an SRS0. */
+/** Forwarders rewrite a return path to SRS0=hash=day=domain=local part, or to SRS1=hash=host==… with the remaining SRS0. */
 const srs0Form = /^srs0[=+-][^=]*=[^=]*=([^=]+)=([^=]+)$/
 const srs1Form = /^srs1[=+-][^=]*=[^=]*=[=+-][^=]*=[^=]*=([^=]+)=([^=]+)$/
 
-/** An id that nothing else has, but for chance; whoever keeps it must see to that. */
+/** Returns a random id. The caller must ensure that it is unique. */
 export const newVerpId = (): string => Array.from(randomBytes(idLength), (byte) => alphabet[byte & 31]).join('')
 
-/** The return path for an id. `bounceDomain` is an A-label domain. */
+/** Returns the return path for an id. `bounceDomain` is an A-label domain. */
 export function verpAddress(secrets: SecretBox, id: string, bounceDomain: string): string {
   const domain = bounceDomain.toLowerCase()
   const kid = kidOf(secrets)
   return `b${kid}${id}${macOf(secrets, kid, id, domain)}@${domain}`
 }
 
-/** The id of a return path that this service has kept, which needs no proof. */
+/** Returns the id of a stored return path, without authentication. */
 export const verpIdOf = (address: string): string => address.slice(2, 2 + idLength)
 
-/** It has the form of a return path made under our key, also one that a forwarder wrapped, whoever made it. */
+/** Returns true for a return path in our format with our key id, also if a forwarder has wrapped it. Not authenticated. */
 export function looksLikeVerp(secrets: SecretBox, address: string): boolean {
   const [, kid] = tokenForm.exec(unwrapped(address.toLowerCase()).local) ?? []
   return kid === kidOf(secrets)
 }
 
-/** The id of a return path, also one that a forwarder wrapped; undefined when this service did not make it. */
+/** Returns the id of a return path, also if a forwarder has wrapped it; undefined if this service did not create it. */
 export function openVerpAddress(secrets: SecretBox, address: string): string | undefined {
   const { local, domain } = unwrapped(address.toLowerCase())
   const [, kid = '', id = '', mac = ''] = tokenForm.exec(local) ?? []
@@ -51,7 +51,7 @@ function unwrapped(address: string): { readonly local: string; readonly domain: 
   return inner === undefined || innerLocal === undefined ? { local, domain } : { local: innerLocal, domain: inner }
 }
 
-/** Names the master key, so that a token made under another one is recognized at once. */
+/** Identifies the master key, so that tokens of another key are recognized. */
 const kidOf = ({ keyId }: SecretBox): string => alphabet[Number.parseInt(keyId.slice(0, 2), 16) >> 3] ?? '0'
 
 function macOf(secrets: SecretBox, kid: string, id: string, domain: string): string {

@@ -1,12 +1,12 @@
-/** Where a trace that waits for its next attempt stands in the queue. */
+/** Queue entry of a trace that waits for its next attempt. */
 import type { QueueEntry } from '#store/queue.ts'
 import type { Element } from '#store/tuple.ts'
 import { inTime, type Trace } from './trace.ts'
 
-/** Where those wait that go to no destination: scheduled sends that will be captured, and messages that a person has to approve. */
+/** Destination of entries without delivery: scheduled sends that will be captured, and messages that wait for approval. */
 export const noDestination = ''
 
-/** The place of the record of a message that waits, for reads without a look-up of its id; undefined when the row does not have it. */
+/** Returns the position of the message's record, for reads without an id lookup; undefined if the row lacks it. */
 export const placeOfWaiting = ({ projectId, acceptedMs }: QueueEntry): readonly Element[] | undefined =>
   acceptedMs === undefined ? undefined : [projectId, inTime, acceptedMs]
 

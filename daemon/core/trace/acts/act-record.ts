@@ -1,4 +1,4 @@
-/** An act on a message in the queue, as its trace keeps it. */
+/** An act on a queued message, as stored in its trace. */
 import { isHeldPlace } from '#store/queue.ts'
 import type { Immutable } from '#store/record-kind.ts'
 import * as z from 'zod'
@@ -6,26 +6,26 @@ import * as z from 'zod'
 export const queueActs = ['hold', 'release', 'expedite', 'drop'] as const
 export type QueueActName = (typeof queueActs)[number]
 
-/** One act; `by` is the id of the key or person, `operator`, or that of the user who acts as one. */
+/** One act. `by`: id of the key or person, `operator`, or the id of the user who acts as operator. */
 export const queueActDone = z.strictObject({
   act: z.enum(queueActs),
   at: z.int(),
   by: z.string(),
   reason: z.string().nullable(),
-  /** The act on the queue that this one is part of; of what a standing hold holds, that one. */
+  /** The queue act that this is part of, or the standing hold that holds the message. */
   actId: z.string(),
-  /** Of a release, the standing hold that was lifted by it. */
+  /** For a release: the standing hold that was released. */
   ofHold: z.string().optional(),
-  /** By the operator of the service, who alone releases what they hold. */
+  /** Made by the operator of the service. Only the operator can release such a hold. */
   isOperators: z.literal(true).optional(),
-  /** An attempt was under way, and the act takes effect when that ends. */
+  /** An attempt was in flight; the act applies at its end. */
   isLater: z.literal(true).optional(),
-  /** Of a release, the attempts made before it: the schedule of retries begins anew with it. */
+  /** For a release: attempts before it, because it restarts the retry schedule. */
   attempts: z.int().optional(),
 })
 export type QueueActDone = Immutable<z.infer<typeof queueActDone>>
 
-/** A message that is held: when it is due once it is released, and since when it had waited for a further attempt. */
+/** A held message: its due time after release, and the start of its wait. */
 export const heldBack = z.strictObject({ due: z.int(), since: z.int().optional() })
 
 interface Held {
@@ -33,9 +33,9 @@ interface Held {
   readonly nextAttemptAt: number | null
 }
 
-/** Whether its entry stands where nothing becomes due. */
+/** Returns true if the entry is at the held position, which never becomes due. */
 export const isParked = ({ held, nextAttemptAt }: Held): boolean =>
   held !== undefined && nextAttemptAt !== null && isHeldPlace(nextAttemptAt)
 
-/** Whether the hold takes effect only when the attempt under way ends: the entry is not parked yet. */
+/** Returns true if the hold only applies at the end of the attempt in flight; the entry is not parked yet. */
 export const isHoldPending = (trace: Held): boolean => trace.held !== undefined && !isParked(trace)

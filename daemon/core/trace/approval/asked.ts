@@ -1,28 +1,28 @@
-/** Approvals that are asked for: where a person decides, which wait, and which members have not been notified of yet. */
+/** Pending approvals: the page for the decision, counts, and rows for the notification of members. */
 import type { Change } from '#store/change.ts'
 import type { Database } from '#store/database.ts'
 import { globalKey, indexPrefix } from '#store/record-kind.ts'
 import { unpack, within, type Element } from '#store/tuple.ts'
 import { traces } from '../trace.ts'
 
-/** The page on which a person decides. */
+/** The page for the decision. */
 export const approvalPath = (organizationId: string, traceId: string): string => `/organizations/${organizationId}/approvals/${traceId}`
 
-/** A row for each approval that members are still to be notified of: organization and trace. */
+/** Prefix of a row for each approval that members have not been notified of: organization and trace. */
 export const askedPrefix = globalKey('approval.asked')
-/** One came. See `Database.onWork`. */
+/** Work name for a new pending approval. See `Database.onWork`. */
 export const askedWork = 'approval.asked'
 
 export const askedKey = (organizationId: string, traceId: string): readonly Element[] => [...askedPrefix, organizationId, traceId]
 
-/** Stands in the write of the message. */
+/** Adds the row to the write of the message. */
 export const noteAsked = (change: Change, organizationId: string, traceId: string): Change =>
   change.set(askedKey(organizationId, traceId)).schedule(askedWork, traceId)
 
-/** More than these are not counted. */
+/** Maximum counted messages. */
 const maxCounted = 10_000
 
-/** How many messages wait for an approval now, by project; of one, where it is given. */
+/** Counts messages that wait for approval by project; only of `projectId` if given. */
 export async function awaitingByProject(
   { kv }: Database,
   organizationId: string,

@@ -1,19 +1,19 @@
-/** A message that waits until a person has approved it, and what it is after the decision. Pure. */
+/** A message that waits for approval, and its state after the decision. Pure. */
 import { hash } from 'node:crypto'
 import { advance } from '../states.ts'
 import { isAwaited, type ApprovedFallback, type TraceApproval } from './trace-approval.ts'
 import type { Trace } from '../trace.ts'
 
-/** How long a message waits for its approval. */
+/** Time limit of an approval. */
 export const approvalMs = 30 * 60_000
 
-/** The server or provider behind the destination, and behind each of its fallbacks. */
+/** Server or provider of the destination and of each fallback. */
 interface Ways {
   readonly through?: string | undefined
   readonly fallbacks?: readonly ApprovedFallback[] | undefined
 }
 
-/** All that a person sees and approves: every octet, the envelope, the destination and its fallbacks with what is behind each, the time. */
+/** Digest of everything that a person approves: content, envelope, destination and fallbacks with their servers, and time. */
 export function digestOf(
   { mailFrom, recipients, content, prefix, destinationId, sendAt }: Trace,
   { through, fallbacks = [] }: Ways,
@@ -23,17 +23,17 @@ export function digestOf(
   return hash('sha256', JSON.stringify([...whole, ...ways]))
 }
 
-/** What a message is held for. */
+/** Approved properties that are not in the message. */
 export interface HeldOrder {
-  /** Of the request that it was composed from. */
+  /** Digest of the request. */
   readonly orderDigest: string | undefined
-  /** Where the mail of its destination goes now. */
+  /** Current server or provider of the destination. */
   readonly through: string | undefined
-  /** Where a failover can move it now. */
+  /** Current failover destinations. */
   readonly fallbacks: readonly ApprovedFallback[]
 }
 
-/** The message as it waits for a person: its place in the queue is that of the end of its time, and no attempt takes it from there. */
+/** Returns the message waiting for approval. Its queue entry is due when the approval expires, and no attempt starts from it. */
 export function heldForApproval(queued: Trace, { orderDigest, through, fallbacks }: HeldOrder, nowMs: number): Trace {
   const recipients = queued.recipients.map((one) => (one.status === 'queued' ? { ...one, status: 'pending' as const } : one))
   const expiresAt = nowMs + approvalMs
@@ -44,10 +44,10 @@ export function heldForApproval(queued: Trace, { orderDigest, through, fallbacks
 
 export type HeldTrace = Trace & { readonly approval: TraceApproval }
 
-/** Whether the message waits for a person. */
+/** Returns true if the message waits for approval. */
 export const waitsForApproval = <T extends Pick<Trace, 'status' | 'approval'>>(trace: T): trace is T & HeldTrace => isAwaited(trace)
 
-/** The message after the decision: on its way when it was approved, and canceled otherwise. */
+/** Returns the message after the decision: queued if approved, otherwise canceled. */
 export function afterDecision(held: HeldTrace, decision: NonNullable<TraceApproval['decision']>): Trace {
   const isApproved = decision.as === 'approved'
   const event = isApproved ? 'routed' : 'canceled'

@@ -1,4 +1,4 @@
-/** The decision about a message that waited, as rows of the write that makes it. */
+/** Rows for the write of an approval decision. */
 import type { Change } from '#store/change.ts'
 import type { Database } from '#store/database.ts'
 import type { Stored } from '#store/record-kind.ts'
@@ -6,14 +6,14 @@ import { dayOf, organizationSendCounter, sendCounter } from '../../tenancy/count
 import { traces, type Trace } from '../trace.ts'
 import type { ApprovalDecision } from './trace-approval.ts'
 
-/** Adds to the write of a decision what else follows from it, for whatever the message was sent for. */
+/** Adds consequences of a decision to its write, depending on the purpose of the message. */
 export type FollowDecision = (database: Database, change: Change, organizationId: string, decided: Trace) => Promise<void>
 
 const givingBack: readonly (ApprovalDecision | undefined)[] = ['refused', 'expired']
 
 /**
- * One that a person refused, or that was not approved in time, gives back the send that it was counted as, to the day on which it was.
- * What the agent takes back itself does not, as with scheduled sends: else it could ask without end.
+ * Adds the decision to the write. A refused or expired message gives back its counted send, on the day of its acceptance. A message
+ * withdrawn by the agent does not, as with scheduled sends; otherwise an agent could request approvals without limit.
  */
 export function stageDecision(change: Change, organizationId: string, stored: Stored<Trace>, next: Trace): void {
   change.replace(traces, organizationId, stored, next)

@@ -1,4 +1,4 @@
-/** Notices that are due, as rows by their time: a row is in the write that ended a recipient, so that no crash loses its notice. */
+/** Due notices, as rows ordered by time. The write that ends a recipient adds the row, so that no crash loses a notice. */
 import type { Change } from '#store/change.ts'
 import type { Database } from '#store/database.ts'
 import { globalKey } from '#store/record-kind.ts'
@@ -7,12 +7,12 @@ import type { Trace } from '../trace.ts'
 import { traceInAnyForm } from '../earlier-traces.ts'
 import { isUnknownToAuthor, openNotice } from './trace-notice.ts'
 
-/** Also its name as work, see `Database.onWork`. */
+/** Also the name of the work, see `Database.onWork`. */
 export const noticeRows = 'notice.due'
 
 /** Recipients that end within this time share a notice. */
 export const gatherMs = 60_000
-/** Notices of one trace. */
+/** Maximum notices per trace. */
 export const maxNotices = 3
 
 export interface DueNotice {
@@ -28,15 +28,15 @@ export const addDueNotice = (change: Change, due: DueNotice): Change => change.s
 
 export const removeDueNotice = (change: Change, due: DueNotice): Change => change.delete(dueKey(due))
 
-/** Adds to the removal of a trace that its notice is not due any more. */
+/** Deletes the due notice of a deleted trace. */
 export function dropDueNotice(change: Change, organizationId: string, trace: Trace): void {
   const open = openNotice(trace)
   if (open) removeDueNotice(change, { dueAt: open.dueAt, organizationId, traceId: trace.id })
 }
 
 /**
- * The trace after a write that ended recipients, with the notice that reports them; its row joins the write. The same trace when no
- * recipient ended, no one gets notices about it, or it had all its notices. Without `before`, the trace is new.
+ * Adds a notice to a trace after a write that ended recipients, and its row to the write. Returns the same trace if no recipient ended, the
+ * trace has no `noticeTo`, or the maximum is reached. Without `before`, the trace is new.
  */
 export function withNotice(change: Change, organizationId: string, before: Trace | undefined, after: Trace, nowMs: number): Trace {
   const { id: traceId, noticeTo, notices = [] } = after
@@ -52,14 +52,14 @@ export function withNotice(change: Change, organizationId: string, before: Trace
   return { ...after, notices: all, recipients }
 }
 
-/** The first that are due. */
+/** Returns the first due notices. */
 export async function dueNotices({ kv }: Pick<Database, 'kv'>, nowMs: number, limit: number): Promise<readonly DueNotice[]> {
   const found: DueNotice[] = []
   for await (const { key } of kv.range({ start: pack(prefix), end: pack([...prefix, nowMs + 1]), limit })) found.push(dueOf(unpack(key)))
   return found
 }
 
-/** When the next one is due; infinite when none is. */
+/** Returns the next due time; Infinity without notices. */
 export async function nextNoticeMs({ kv }: Pick<Database, 'kv'>): Promise<number> {
   for await (const { key } of kv.range({ ...within(prefix), limit: 1 })) return dueOf(unpack(key)).dueAt
   return Infinity
@@ -70,14 +70,14 @@ function dueOf(key: readonly Element[]): DueNotice {
   return { dueAt: Number(dueAt), organizationId: String(organizationId), traceId: String(traceId) }
 }
 
-/** What is wrong with a row; for `verify`. */
+/** Returns the faults of a row, for `verify`. */
 export async function checkDueNotice(database: Database, key: readonly Element[]): Promise<string[]> {
   const { dueAt, organizationId, traceId } = dueOf(key)
   const trace = (await traceInAnyForm(database, { organizationId }, traceId))?.record
   return trace && openNotice(trace)?.dueAt === dueAt ? [] : [`the trace ${traceId} has no notice that is due then`]
 }
 
-/** What is wrong with the notices of a trace; for `verify`. */
+/** Returns the faults of a trace's notices, for `verify`. */
 export async function checkTraceNotice({ kv }: Database, organizationId: string, trace: Trace): Promise<string[]> {
   const open = openNotice(trace)
   if (!open) return []

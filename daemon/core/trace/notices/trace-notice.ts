@@ -1,25 +1,26 @@
-/** Notices to the author of a message about recipients that it did not reach, as its trace keeps them. RFC 5321 §6.1. */
+/** Notices to the author about failed recipients, as stored in the trace. RFC 5321 §6.1. */
 import type { Immutable } from '#store/record-kind.ts'
 import * as z from 'zod'
 import type { TraceStatus } from '../states.ts'
 
 /**
- * Why a notice was not sent. `limit`: the credential reached its limit; `no_way`: no destination can carry it; `off`: notices were turned
- * off meanwhile; `none_left`: every recipient was queued again, or is the author; `refused`: the notice was refused each time.
+ * Why a notice was not sent. `limit`: the credential reached its limit. `no_way`: no destination can carry it. `off`: notices were turned
+ * off in the meantime. `none_left`: every recipient was queued again, or is the author. `refused`: every attempt to send the notice was
+ * refused.
  */
 export const noticeBars = ['limit', 'no_way', 'off', 'none_left', 'refused'] as const
 export type NoticeBar = (typeof noticeBars)[number]
 
-/** The recipients that it reports have its number, counted from 1. */
+/** A notice. Its recipients store its number, counted from 1. */
 export const traceNotice = z.strictObject({
   dueAt: z.int(),
-  /** Attempts to send it that were refused; none when absent. */
+  /** Refused attempts to send it; absent for none. */
   tries: z.int().optional(),
   /** When it was sent or withheld; absent while it is due. */
   at: z.int().optional(),
-  /** The trace of the notice; absent when it was withheld. */
+  /** The trace of the notice; absent if it was withheld. */
   traceId: z.string().optional(),
-  /** It left as mail of the service itself, whose traces belong to no organization. */
+  /** Sent as system mail, whose traces belong to no organization. */
   isSystemMail: z.literal(true).optional(),
   withheld: z.enum(noticeBars).optional(),
 })
@@ -29,13 +30,13 @@ interface Noticed {
   readonly notices?: readonly TraceNotice[] | undefined
 }
 
-/** The notice that is due; undefined when there is none. */
+/** Returns the due notice, or undefined. */
 export function openNotice({ notices }: Noticed): TraceNotice | undefined {
   const last = notices?.at(-1)
   return last && last.at === undefined ? last : undefined
 }
 
-/** The trace with its last notice changed. */
+/** Returns the trace with changes to its last notice. */
 export function withLastNotice<T extends Noticed>(trace: T, changes: Partial<TraceNotice>): T {
   const { notices = [] } = trace
   const last = notices.at(-1)
@@ -43,8 +44,8 @@ export function withLastNotice<T extends Noticed>(trace: T, changes: Partial<Tra
 }
 
 /**
- * Whether the message is over for the recipient, and the author's server does not know it: a report that followed the author's own
- * return path is in the author's mailbox already.
+ * Returns true if delivery to the recipient has ended and the author's server does not know. Reports to the author's own return path are in
+ * the author's mailbox already.
  */
 export const isUnknownToAuthor = ({ status, verp, returnPath }: Fate): boolean =>
   status === 'failed' || status === 'suppressed' || (status === 'bounced' && verp !== undefined && returnPath === verp)

@@ -1,4 +1,4 @@
-/** What people did with a message in the queue, as entries of its timeline. */
+/** Timeline entries for acts on a queued message. */
 import type { QueueActDone, QueueActName } from '../acts/act-record.ts'
 import { whoAndWhy } from '../acts/queue-acts.ts'
 import type { Trace } from '../trace.ts'
@@ -12,14 +12,14 @@ const events = { hold: 'held', release: 'hold_released', expedite: 'expedited', 
 const words: Readonly<Record<QueueActName, (who: string) => string>> = {
   hold: (who) => `Held in the queue ${who}.`,
   release: (who) => `Released from its hold ${who}.`,
-  expedite: (who) => `The next attempt was made due at once ${who}.`,
-  drop: (who) => `Dropped from the queue ${who}. Recipients that did not have it by then do not get it.`,
+  expedite: (who) => `The next attempt was expedited ${who}.`,
+  drop: (who) => `Dropped from the queue ${who}. Recipients that had not received it are canceled.`,
 }
 
 export const actEntries = ({ queueActs = [] }: Pick<Trace, 'queueActs'>): TimelineEntry[] => queueActs.map(actEntry)
 
 function actEntry({ act, at, by, reason, actId, isLater }: QueueActDone): TimelineEntry {
-  const later = isLater ? ' An attempt was under way, which ends first.' : ''
+  const later = isLater ? ' The attempt in flight ends first.' : ''
   const detail = { by, reason, act_id: actId, attempt_under_way: isLater === true }
   return { at, event: events[act], message: words[act](whoAndWhy({ by, reason })) + later, detail }
 }

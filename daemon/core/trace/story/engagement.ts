@@ -1,6 +1,6 @@
 /**
- * What recipients did with a message: openings and clicks, in a record beside the trace. Its size is bounded, as anybody who has
- * the message can open it as often as they like. Neither addresses of clients nor their programs are kept.
+ * Opens and clicks of a message, in a record with the trace's id. Its size is bounded, because anyone with the message can open it
+ * repeatedly. Client addresses and user agents are not stored.
  */
 import { defineRecord, type Immutable } from '#store/record-kind.ts'
 import * as z from 'zod'
@@ -8,22 +8,22 @@ import type { TimelineEntry } from './timeline.ts'
 import type { Trace } from '../trace.ts'
 import { untrackedReasons, type TraceTracking } from '../trace-tracking.ts'
 
-/** A click in full. */
+/** A click with its details. */
 export interface SeenClick {
   readonly at: number
-  /** Place of the link in the message, from 1. */
+  /** Position of the link in the message, from 1. */
   readonly link: number
   readonly url: string
 }
 
 const schema = z.strictObject({
-  /** Of the trace. */
+  /** Trace id. */
   id: z.uuidv4(),
   projectId: z.string(),
-  /** How often the image was loaded, and links followed. */
+  /** Total loads of the image and visits of links. */
   opens: z.int(),
   clicks: z.int(),
-  /** The first of them; the rest are only counted. */
+  /** The first events; later events are only counted. */
   firstOpens: z.array(z.int()),
   firstClicks: z.array(z.strictObject({ at: z.int(), link: z.int(), url: z.string() })),
 })
@@ -36,15 +36,15 @@ export const engagements = defineRecord<Engagement>({
   projectOf: (engagement) => engagement.projectId,
 })
 
-/** Of openings and of clicks, so many are kept with their times. */
+/** Number of opens and of clicks stored with their times. */
 export const keptEvents = 20
 
-/** What was seen of a message since it was last written down. */
+/** Events since the last write. */
 export type Seen = Pick<Engagement, 'opens' | 'clicks' | 'firstOpens' | 'firstClicks'>
 
 export const nothingSeen: Seen = { opens: 0, clicks: 0, firstOpens: [], firstClicks: [] }
 
-/** Both, in this order. */
+/** Joins both in order. */
 export function joinSeen(first: Seen, then: Seen): Seen {
   return {
     opens: first.opens + then.opens,
@@ -54,7 +54,7 @@ export function joinSeen(first: Seen, then: Seen): Seen {
   }
 }
 
-/** What tracking adds to the timeline of a trace; nothing of it is for the public view. */
+/** Timeline entries of tracking. The public view excludes them. */
 export function engagementEntries({ tracking, recipients, createdAt }: Trace, engagement: Engagement | undefined): TimelineEntry[] {
   if (!tracking) return []
   const reached = recipients.filter(({ status }) => status !== 'suppressed')

@@ -1,4 +1,4 @@
-/** Notices to the author, as entries of the timeline. The public view has none: a notice can be about a blind copy. */
+/** Timeline entries for notices to the author. The public view excludes them, because a notice may concern a blind copy. */
 import { maxNotices } from '../notices/due-notices.ts'
 import type { NoticeBar, TraceNotice } from '../notices/trace-notice.ts'
 import type { Trace } from '../trace.ts'
@@ -6,9 +6,10 @@ import type { TimelineEntry } from './timeline.ts'
 
 const barWords: Readonly<Record<NoticeBar, string>> = {
   limit: 'its SMTP credential or key has reached its limit of 20 notices per hour or 100 per day',
-  no_way: 'its destination does not keep the envelope sender, and the service has no mail of its own; configure POSTERN_SYSTEM_DESTINATION',
-  off: 'notices were turned off meanwhile',
-  none_left: 'the message was sent again meanwhile, or the author is the recipient',
+  no_way:
+    'its destination does not keep the envelope sender, and the service has no system destination; configure POSTERN_SYSTEM_DESTINATION',
+  off: 'notices were turned off in the meantime',
+  none_left: 'the message was sent again in the meantime, or the author is the recipient',
   refused: 'the service could not accept the notice',
 }
 

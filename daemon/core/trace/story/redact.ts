@@ -1,4 +1,4 @@
-/** What the public share link of a trace shows: an allow list, so that a new field is private until it is named here. */
+/** Public view of a shared trace: an allow list, so that new fields stay private until they are listed here. */
 import type { AttemptRecord } from '../attempt-record.ts'
 import { reportEntries } from './report-entries.ts'
 import type { TraceStatus } from '../states.ts'
@@ -6,7 +6,7 @@ import type { Trace } from '../trace.ts'
 import type { TraceReport } from '../trace-report.ts'
 import { inOrder, timelineOf } from './timeline.ts'
 
-/** A trace as anybody with the link sees it: no content, subject, identifiers of the owner, replies or addresses in full. */
+/** A trace as shown by its share link: without content, subject, owner's identifiers, replies and full addresses. */
 export interface SharedTrace {
   readonly traceId: string
   readonly status: string
@@ -25,7 +25,7 @@ export const redactTrace = (trace: Trace, attempts: readonly AttemptRecord[], re
   createdAt: trace.createdAt,
   updatedAt: trace.updatedAt,
   provider: attempts.findLast(({ provider }) => provider !== undefined)?.provider ?? null,
-  // The link is for people who were written to; they must not learn of blind copies (RFC 5322 §3.6.3).
+  // The link is for recipients, who must not learn of blind copies (RFC 5322 §3.6.3).
   recipients: trace.recipients
     .filter(({ bcc }) => !bcc)
     .map(({ address, status }) => ({ address: maskAddress(address), status: withoutComplaint(status) })),
@@ -37,10 +37,10 @@ export const redactTrace = (trace: Trace, attempts: readonly AttemptRecord[], re
   ),
 })
 
-/** Who complains does so in confidence; the message had reached them. */
+/** Hides complaints, which are confidential. The message was delivered. */
 const withoutComplaint = (status: TraceStatus): TraceStatus => (status === 'complained' ? 'delivered' : status)
 
-/** Deliveries and bounces of those that the message names, as far as they are verified. */
+/** Returns verified deliveries and bounces of visible recipients. */
 const reportsForAll = ({ recipients }: Trace, reports: readonly TraceReport[]): TraceReport[] =>
   reports
     .filter(({ type, isUnverified }) => (type === 'delivered' || type === 'bounced') && !isUnverified)

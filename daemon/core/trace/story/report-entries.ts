@@ -1,15 +1,15 @@
-/** What reports add to the timeline of a trace: the outcome of the message after it left, and why. */
+/** Timeline entries for delivery reports: the outcome after the message left, with reasons. */
 import type { AttemptRecord } from '../attempt-record.ts'
 import { inOrder, type TimelineEntry } from './timeline.ts'
 import type { Trace } from '../trace.ts'
 import { keptMailId, type TraceReport } from '../trace-report.ts'
 
-/** In order of time. Of an automatic suppression only where it took place. */
+/** Returns entries sorted by time, including automatic suppressions. */
 export function reportEntries({ createdAt }: Trace, attempts: readonly AttemptRecord[], reports: readonly TraceReport[]): TimelineEntry[] {
   return inOrder(reports.flatMap((report) => [entryOf(report, leftAt(attempts, report) ?? createdAt), ...suppressionEntry(report)]))
 }
 
-/** When a provider had first taken the message for the recipient; where none had when the report came, when the first attempt began. */
+/** Returns the first acceptance by a provider for the recipient. If the report arrived earlier, returns the start of the first attempt. */
 function leftAt(attempts: readonly AttemptRecord[], { at, recipient }: TraceReport): number | undefined {
   const isTaken = ({ recipients = [] }: AttemptRecord): boolean =>
     recipients.some(({ address, verdict }) => verdict === 'accepted' && (recipient === null || address === recipient))
@@ -19,7 +19,7 @@ function leftAt(attempts: readonly AttemptRecord[], { at, recipient }: TraceRepo
 
 function entryOf(report: TraceReport, left: number): TimelineEntry {
   const { type, at, occurredAt, recipient, reason, isUnverified } = report
-  // the reporter's clock may be wrong, or know whole seconds only: nothing happens before the message leaves, or after it is reported
+  // the reporter's clock may be wrong or have whole seconds; the time is limited to the interval from departure to arrival of the report
   const when = Math.max(left, Math.min(at, occurredAt ?? at))
   const about = recipient ?? 'one of its recipients'
   const message = `${words[type]} ${about}: ${reason}`

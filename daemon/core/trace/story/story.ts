@@ -1,4 +1,4 @@
-/** Everything that is known of a trace, in one timeline. */
+/** Complete timeline of a trace. */
 import { actEntries } from './act-entries.ts'
 import { engagementEntries } from './engagement.ts'
 import { noticeEntries } from './notice-entries.ts'
@@ -6,7 +6,7 @@ import type { TraceStory } from './trace-reader.ts'
 import { reportEntries } from './report-entries.ts'
 import { inOrder, timelineOf, type TimelineEntry } from './timeline.ts'
 
-/** What was decided and tried, what was reported, and who opened or clicked, in order of time. */
+/** Joins decisions, attempts, reports, opens, clicks and notices, sorted by time. */
 export const storyEntries = ({ trace, attempts, reports, engagement }: TraceStory): TimelineEntry[] =>
   inOrder([
     ...actEntries(trace),

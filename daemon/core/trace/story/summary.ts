@@ -1,4 +1,4 @@
-/** A message of several recipients in a few words: its status is that of the worst, and some may have got it all the same. Pure. */
+/** Short summary of a message with several recipients. Its status is the worst recipient's; others may have received it. Pure. */
 import { traceStatuses, type TraceStatus } from '../states.ts'
 import { bounceOf, type RecipientReported, type Trace } from '../trace.ts'
 
@@ -7,18 +7,21 @@ type Fates = Pick<Trace, 'recipients'>
 /** From the worst to the mildest. */
 const classes = ['hard', 'block', 'soft'] as const
 
-/** The worst bounce among the recipients; null without one. */
+/** Returns the worst bounce of all recipients, or null. */
 export const worstBounce = ({ recipients }: Fates): RecipientReported['bounce'] =>
   classes.find((one) => recipients.some((recipient) => bounceOf(recipient) === one)) ?? null
 
-/** How many recipients have which status; statuses without recipients are left out. */
+/** Returns the number of recipients by status, without empty statuses. */
 export function countsOf({ recipients }: Fates): Partial<Record<TraceStatus, number>> {
   const counts: Partial<Record<TraceStatus, number>> = {}
   for (const { status } of recipients) counts[status] = (counts[status] ?? 0) + 1
   return counts
 }
 
-/** Those who got it first: `2 delivered, 1 sent, 1 failed (hard bounce)`; for one recipient without the number. */
+/**
+ * Returns a summary that begins with successful recipients: `2 delivered, 1 sent, 1 failed (hard bounce)`. Omits the number for one
+ * recipient.
+ */
 export function summaryOf({ recipients }: Fates): string {
   const groups = Map.groupBy(
     recipients,
@@ -28,7 +31,7 @@ export function summaryOf({ recipients }: Fates): string {
   return parts.flatMap(({ first, size }) => (first ? [wordsOf(first, recipients.length === 1 ? '' : `${size} `)] : [])).join(', ')
 }
 
-/** In the order in which a reader wants to know. */
+/** Statuses in display order. */
 const firstOnes: readonly TraceStatus[] = ['delivered', 'sent']
 const order: readonly TraceStatus[] = [...firstOnes, ...traceStatuses.filter((status) => !firstOnes.includes(status))]
 

@@ -1,9 +1,9 @@
-/** The story of a send from its trace and its attempts: every decision with its reason. Spec "Trace". */
+/** Timeline of a send from its trace and attempts: every decision with its reason. Spec "Trace". */
 import type { AttemptRecord } from '../attempt-record.ts'
 import type { TraceStatus } from '../states.ts'
 import type { Trace, TraceFailover, TraceReplay } from '../trace.ts'
 
-/** One entry of a timeline. `detail` holds what belongs to the event; keys are wire names. */
+/** One entry of a timeline. `detail` contains event-specific fields with wire names. */
 export interface TimelineEntry {
   readonly at: number
   readonly event:
@@ -60,10 +60,10 @@ const doorNames = {
   failure_notice: 'the service, as a notice to the author of a message',
 } as const
 
-/** What several sides reported of a trace, in order of time. */
+/** Sorts entries of several sources by time. */
 export const inOrder = (entries: readonly TimelineEntry[]): TimelineEntry[] => entries.toSorted((a, b) => a.at - b.at)
 
-/** The timeline in order of time. */
+/** Returns the timeline, sorted by time. */
 export function timelineOf(trace: Trace, attempts: readonly AttemptRecord[]): TimelineEntry[] {
   const { createdAt, recipients, content, template } = trace
   if (trace.outcome === 'refused')
@@ -121,11 +121,11 @@ export function timelineOf(trace: Trace, attempts: readonly AttemptRecord[]): Ti
   return entries
 }
 
-/** A send with `send_at` is captured at its time; one of an earlier version of the service was captured at once. */
+/** Returns true for a send with `send_at` that is captured at its time. Earlier versions captured it immediately. */
 const waitsForCapture = ({ sendAt, begunAt, status, outcome }: Trace): boolean =>
   sendAt !== undefined && outcome !== 'relayed' && (begunAt !== undefined || status !== 'captured')
 
-/** What a send with `send_at` was promised, and its capture, if any. */
+/** Entries of a scheduled send: its time, changes of it, and its capture. */
 function scheduleEntries(trace: Trace): TimelineEntry[] {
   const { createdAt, sendAt, outcome, begunAt, approval, broughtForward, rescheduled = [] } = trace
   if (sendAt === undefined) return []
@@ -155,14 +155,14 @@ function scheduleEntries(trace: Trace): TimelineEntry[] {
   return [...scheduled, { at: begunAt, event: 'captured', message: 'Its time came, and it was captured.', detail: { outcome } }]
 }
 
-/** That a scheduled send was given another time. */
+/** Entry for a rescheduled send. */
 const moveEntry = (what: string, { at, by, from, to }: { at: number; by: string; from: number; to: number }): TimelineEntry => {
   const [before, now] = [new Date(from).toISOString(), new Date(to).toISOString()]
   const message = `Rescheduled by ${by}: it ${what} at ${now} instead of at ${before}.`
   return { at, event: 'scheduled', message, detail: { send_at: now, rescheduled_by: by, planned: before } }
 }
 
-/** That a person had to approve it, and what they decided: it is queued when they have. */
+/** Entries of an approval: request, decision, and queueing after approval. */
 function approvalEntries({ createdAt, approval, outcome, outcomeReason }: Trace): TimelineEntry[] {
   if (!approval) return []
   const { digest, expiresAt, decision } = approval
@@ -191,7 +191,7 @@ function approvalEntries({ createdAt, approval, outcome, outcomeReason }: Trace)
     : [requested, decided]
 }
 
-/** The outcome of the wish for a return path for each recipient. */
+/** Entry for the outcome of a VERP request. */
 function verpEntries({ createdAt, verp }: Trace): TimelineEntry[] {
   if (!verp) return []
   const message =
@@ -202,7 +202,7 @@ function verpEntries({ createdAt, verp }: Trace): TimelineEntry[] {
   return [{ at: createdAt, event: 'verp', message, detail }]
 }
 
-/** Sent in the words of another service: what of them had no effect. */
+/** Entry for a send over a vendor API, with the ignored fields. */
 function dialectEntries({ createdAt, dialect }: Trace): TimelineEntry[] {
   if (!dialect) return []
   const { of, ignored } = dialect
@@ -213,7 +213,7 @@ function dialectEntries({ createdAt, dialect }: Trace): TimelineEntry[] {
   ]
 }
 
-/** What the suppression list and opt-outs of lists held back, and when. */
+/** Entries for recipients skipped because of suppressions and list opt-outs. */
 function suppressionEntries({ recipients, list }: Trace): TimelineEntry[] {
   const held = recipients.flatMap(({ address, suppression }) => (suppression ? [{ address, ...suppression }] : []))
   return [...Map.groupBy(held, ({ at, source }) => `${at} ${source === 'unsubscribe'}`).values()].map((rows) => {
@@ -318,10 +318,10 @@ function attemptDetail({
   }
 }
 
-/** Of the recipients of a message that is done and was not taken for all. */
+/** Words for recipients of a partly sent message that did not receive it. */
 const othersWords: Partial<Record<TraceStatus, string>> = { failed: 'failed', suppressed: 'are suppressed', canceled: 'were dropped' }
 
-/** The provider took the message; some record its later outcome. */
+/** States after acceptance by the provider. */
 const taken: readonly TraceStatus[] = ['sent', 'delivered', 'bounced', 'complained']
 
 function endOf(trace: Trace, attempts: readonly AttemptRecord[]): TimelineEntry | undefined {
@@ -349,7 +349,7 @@ function endOf(trace: Trace, attempts: readonly AttemptRecord[]): TimelineEntry 
   return { at, event: 'failed', message: `Delivery was abandoned for ${all}.`, detail }
 }
 
-/** When the last recipient had a fate; reports that come later change the trace, and not this. */
+/** Returns the time when the last recipient was settled. Later reports change the trace, but not this time. */
 function settledAt({ recipients, updatedAt }: Trace, attempts: readonly AttemptRecord[]): number {
   if (recipients.every(({ report }) => report === undefined)) return updatedAt
   const ends = [...attempts.map(({ endedAt }) => endedAt ?? 0), ...recipients.map(({ suppression }) => suppression?.at ?? 0)]
@@ -360,7 +360,7 @@ function releaseEntries({ capture }: Trace): TimelineEntry[] {
   if (!capture?.released) return []
   const { traceId, destinationId, at, by } = capture.released
   const detail = { trace_id: traceId, destination_id: destinationId, released_by: by }
-  return [{ at, event: 'released', message: 'The captured message was released: it was sent as a message of its own.', detail }]
+  return [{ at, event: 'released', message: 'The captured message was released: it was sent as a separate message.', detail }]
 }
 
 const count = (n: number, noun: string): string => `${n} ${noun}${n === 1 ? '' : 's'}`

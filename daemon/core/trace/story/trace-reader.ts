@@ -1,4 +1,4 @@
-/** Looks traces up for people: one with its story, lists by filter, and the public view. */
+/** Reads traces for people: one trace with its story, lists by filter, and the public view. */
 import type { Database, Page } from '#store/database.ts'
 import type { Principal } from '../../access/principal/principal.ts'
 import { isAlive } from '../../tenancy/organization-list.ts'
@@ -16,20 +16,20 @@ import { traceOfServiceRef } from '../trace-token.ts'
 import { matchingTraces, type TraceFilter } from '../trace-search.ts'
 import { traces, type Trace } from '../trace.ts'
 
-/** A trace and what its timeline is made from. */
+/** A trace and the sources of its timeline. */
 export interface TraceStory {
   readonly trace: Trace
   readonly attempts: readonly AttemptRecord[]
-  /** Undefined before the first opening or click. */
+  /** Undefined before the first open or click. */
   readonly engagement: Engagement | undefined
-  /** Reports that came after the message left. */
+  /** Reports that arrived after the message left. */
   readonly reports: readonly TraceReport[]
 }
 
 export interface TraceReaderOptions extends ListParts {
-  /** With it, a trace is also found by the token that its message carries. */
+  /** If set, a trace is also found by the token in its message. */
   readonly secrets?: SecretBox
-  /** Makes the text of a raw Subject, for searches; without it the raw value is searched. */
+  /** Decodes a raw Subject for searches. Without it the raw value is searched. */
   readonly readSubject?: (raw: string) => string
 }
 
@@ -42,7 +42,7 @@ export class TraceReader implements List<TraceFilter, Trace> {
     this.#database = options.database
   }
 
-  /** The trace with all that is kept beside it, by its id or its `X-Service-Ref`. Throws `not_found` alike for missing and foreign ids. */
+  /** Returns the trace with its story, by id or `X-Service-Ref`. Throws `not_found` for unknown ids and for ids of other organizations. */
   async get(principal: Principal, idOrToken: string): Promise<TraceStory> {
     const trace = await this.#find(principal, idOrToken)
     const { id: traceId } = trace
@@ -51,7 +51,7 @@ export class TraceReader implements List<TraceFilter, Trace> {
     return { trace: traceSeenBy(principal, trace), attempts, engagement, reports: await this.#reports(principal.organizationId, traceId) }
   }
 
-  /** What the requester itself submitted. Throws `not_found` alike for missing ids and for what others submitted. */
+  /** Returns a trace that the caller submitted. Throws `not_found` for unknown ids and for traces of other submitters. */
   async sentBy(principal: Principal, idOrToken: string): Promise<Trace> {
     const trace = await this.#find(principal, idOrToken)
     if (trace.submittedBy !== principal.credentialId) throw noTrace()
@@ -66,22 +66,22 @@ export class TraceReader implements List<TraceFilter, Trace> {
     return stored.record
   }
 
-  /** The beginning of the mail that a report came as. Throws `not_found`. */
+  /** Returns the beginning of a report's original mail. Throws `not_found`. */
   async reportMail(principal: Principal, traceId: string, reportId: string): Promise<Uint8Array> {
     const stored = await this.#database.get(traces, principal, traceId)
     const mail = stored && (await readRawReport(this.#database, principal.organizationId, `${traceId}/${reportId}`))
-    if (!mail) throw new Refusal('not_found', 'No mail of such a report is kept; report_id stands in the timeline of the trace.')
+    if (!mail) throw new Refusal('not_found', 'No mail of this report is stored; use a report_id from the timeline of the trace.')
     return mail
   }
 
-  /** Newest first. A page can be short although there is more: then it has a cursor. Throws `not_found`. */
+  /** Lists traces, newest first. A page may be short although more follow; it then has a cursor. Throws `not_found`. */
   async list(principal: Principal, query: PageQuery & TraceFilter): Promise<Page<Trace>> {
     const { project: projectId, reach } = await listed(this.#options, principal, query.projectId)
     const page = await matchingTraces(this.#database, reach, { ...query, projectId }, this.#options.readSubject)
     return mapRows(page, (trace) => traceSeenBy(principal, trace))
   }
 
-  /** The redacted view by public id. Spec `GET /share/traces/{trace_id}`. */
+  /** Returns the redacted view by public id. Spec `GET /share/traces/{trace_id}`. */
   async shared(traceId: string): Promise<SharedTrace> {
     const found = await this.#database.lookup(traces, 'id', [traceId])
     if (!found || !(await isAlive(this.#database, found.organizationId, found.record.projectId))) throw noTrace()
