@@ -1,16 +1,12 @@
 /** What lines of invoices are called, in the languages of the dashboard. Browsers and the service bring the words. */
-import type { Messages } from '../words/message-tree.ts'
+import type { ConfigCatalogs } from '../catalogs/config-catalogs.ts'
 import type { PlanName } from './plans.ts'
 import type { Axis } from './prices.ts'
 
 export const invoiceLanguages = ['en', 'de', 'fr', 'it'] as const
 export type InvoiceLanguage = (typeof invoiceLanguages)[number]
 
-/** The messages of `config/catalogs/<language>/invoice-lines.json`. */
-export type LineWords = Messages<
-  typeof import('../catalogs/en/invoice-lines.json'),
-  { readonly fee: { readonly plan: PlanName }; readonly feeByDay: { readonly plan: PlanName; readonly days: number; readonly of: number } }
->
+export type LineWords = ConfigCatalogs['invoice-lines']
 
 export interface NamedLine {
   readonly axis: Axis | 'monthly_fee'

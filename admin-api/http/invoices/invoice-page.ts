@@ -1,6 +1,6 @@
 /** A final invoice as a page to print: no script, nothing from elsewhere, and one style of its own. */
 import { hash } from 'node:crypto'
-import { lineWordsIn } from '#config/plans/line-catalogs.ts'
+import { catalogIn } from '#config/catalogs/catalog-in.ts'
 import { lineLabel } from '#config/plans/line-words.ts'
 import { raw, type Answer } from '../../operation/answer.ts'
 import { html, type Html } from '../../pages/layout/html.ts'
@@ -120,7 +120,7 @@ const lines = (invoice: WireFinalInvoice, { words, formats: { number, money, pri
       ${invoice.lines.map((line) => {
         const { quantity, included, billable, unit_price_urp, per, amount_rappen } = line
         return html`<tr>
-          <td>${lineLabel(lineWordsIn(words.lang), line)}</td>
+          <td>${lineLabel(catalogIn('invoice-lines', words.lang), line)}</td>
           ${[quantity, included, billable].map((count) => html`<td>${number(count)}</td>`)}
           <td>${price(unit_price_urp)}${per > 1 && ` ${words.perDays({ days: per })}`}</td>
           <td>${money(amount_rappen)}</td>
@@ -154,7 +154,7 @@ const details = ({ lines: all }: WireFinalInvoice, { words, formats: { number } 
       ] as const
       return html`<table>
         <caption>
-          ${lineLabel(lineWordsIn(words.lang), line)}
+          ${lineLabel(catalogIn('invoice-lines', words.lang), line)}
         </caption>
         ${parts.map(
           ([title, rows]) =>

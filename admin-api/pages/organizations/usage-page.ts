@@ -1,5 +1,5 @@
 /** Usage, the invoice of a month, and final invoices to print, for owners, admins and the role for billing. */
-import { lineWordsIn } from '#config/plans/line-catalogs.ts'
+import { catalogIn } from '#config/catalogs/catalog-in.ts'
 import { lineLabel } from '#config/plans/line-words.ts'
 import { atFirstUse } from '#config/words/formats.ts'
 import type { Invoice, Invoices } from '#core/billing/invoice.ts'
@@ -138,7 +138,7 @@ function invoiceCells(invoice: Invoice, { lang, organization: { usage } }: PageW
   const { netRappen, vatBasisPoints, vatRappen, totalRappen } = invoice
   const money = (rappen: number): string => formats[lang].money().format(rappen / 100)
   const lines = invoice.lines.map((line) => [
-    lineLabel(lineWordsIn(lang), { ...line, plan: line.plan ?? null }),
+    lineLabel(catalogIn('invoice-lines', lang), { ...line, plan: line.plan ?? null }),
     numberOf(line.quantity, lang),
     numberOf(line.included, lang),
     money(line.amountRappen),

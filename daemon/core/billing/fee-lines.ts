@@ -1,5 +1,5 @@
 /** The fees of the plans of a month. Plans that change within it are billed by the day, each day on the one with the largest fee. Pure. */
-import { lineWordsIn } from '#config/plans/line-catalogs.ts'
+import { catalogIn } from '#config/catalogs/catalog-in.ts'
 import { lineLabel } from '#config/plans/line-words.ts'
 import type { PlanName } from '#config/plans/plans.ts'
 import type { Organization } from '../tenancy/organization.ts'
@@ -28,7 +28,7 @@ export function feeLines(organization: Organization, terms: readonly PlanTerm[],
     const all = period.days.length
     const per = days.length === all ? 1 : all
     const quantity = per === 1 ? 1 : days.length
-    const label = lineLabel(lineWordsIn('en'), { axis: 'monthly_fee', label: '', plan, quantity, per })
+    const label = lineLabel(catalogIn('invoice-lines', 'en'), { axis: 'monthly_fee', label: '', plan, quantity, per })
     const line = { ...invoiceLine('monthly_fee', label, { quantity, included: 0, unitPriceUrp, per }), plan }
     if (per === 1) return line
     return {

@@ -3,7 +3,7 @@ import { globSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync }
 import { tmpdir } from 'node:os'
 import { basename, dirname, join } from 'node:path'
 import { build } from 'esbuild'
-import { lineWordsIn } from '#config/plans/line-catalogs.ts'
+import { catalogIn } from '#config/catalogs/catalog-in.ts'
 import { billableAxes } from '#config/plans/prices.ts'
 import type { MessageTree } from '#config/words/message-tree.ts'
 import { isMarkup } from '#config/words/messages.ts'
@@ -26,8 +26,7 @@ const flat = (tree: MessageTree, at = ''): readonly (readonly [string, string])[
   )
 
 test('generated types of the catalogs are current', (t) => {
-  for (const [name, text] of Object.entries(catalogTypes()))
-    t.is(readFileSync(join(catalogFolder(name), `${name}-catalogs.ts`), 'utf8'), text, 'run npm run generate')
+  for (const [path, text] of catalogTypes()) t.is(readFileSync(path, 'utf8'), text, 'run npm run generate')
 })
 
 /** Problems of a form are all given the same parameters. */
@@ -76,7 +75,7 @@ test('pageMessages(): a language without a catalog is in English', (t) => {
 })
 
 test('lines of invoices have the English names of the price list', (t) => {
-  const { axes } = lineWordsIn('en')
+  const { axes } = catalogIn('invoice-lines', 'en')
   t.deepEqual({ ...axes }, Object.fromEntries(Object.entries(billableAxes).map(([axis, { label }]) => [axis, label])) as typeof axes)
 })
 
