@@ -9,6 +9,7 @@ import test, { type ExecutionContext } from '#test'
 import { bundleDashboard } from '../../../admin-api/dashboard/build.ts'
 import type { Manifest } from '../../../admin-api/dashboard/built-files.ts'
 import { dashboardAssets } from '../../../admin-api/dashboard/shell-page.ts'
+import { wordsIn } from '../../../admin-api/pages/words/words-for.ts'
 import { root } from '../../../daemon/packaging/bundle.ts'
 import { makeBinary } from '../../../daemon/packaging/single-binary.ts'
 import { Daemon, portOf, runCommand, spawnCommand, type DaemonOptions } from '../../support/daemon/daemon.ts'
@@ -89,6 +90,8 @@ test.serial('the binary takes mail, reads it in its threads, shows its pages, an
     `${dashboardAssets}/${script}`,
   ])
     t.is((await next.rest.call('GET', path)).status, 200, path)
+  const { bytes: german } = await next.rest.call('GET', '/sign-in', undefined, { 'accept-language': 'de' })
+  t.true(german.toString('utf8').includes(wordsIn('de').signIn.title), 'catalogs of other languages are inside')
   t.is((await next.stop()).code, 0)
   t.deepEqual(await readdir(join(options.binary, '..')), ['postern'], 'nothing is written beside it')
   assertVerified(t, await runCommand(options, 'verify'))
