@@ -1,4 +1,4 @@
-/** The draft of a form: what its designer works on, saved whole, by one at a time. */
+/** The draft of a form: stored whole after each save, with a revision against concurrent saves. */
 import { isDeepStrictEqual } from 'node:util'
 import type { Change } from '#store/change.ts'
 import type { Stored } from '#store/record-kind.ts'
@@ -14,7 +14,7 @@ import { noteForm } from './forms.ts'
 
 type Content = Readonly<Record<string, unknown>>
 
-/** A draft, and whether it could be published. */
+/** A draft with the result of its check. */
 export interface CheckedDraft extends Pick<CheckedDefinition, 'errors' | 'warnings'> {
   readonly draft: FormDraft
 }
@@ -26,15 +26,15 @@ export class FormDrafts {
     this.#core = core
   }
 
-  /** Throws `not_found` alike for missing and foreign ids. */
+  /** Throws `not_found` for missing and foreign ids. */
   async get(principal: Principal, id: string): Promise<CheckedDraft> {
     await must(this.#core.database, forms, principal, id)
     return checked((await this.#draft(principal, id)).record)
   }
 
   /**
-   * Saves it as it is, whole or not; the form is called as it is. With the tag of a revision, only that one is replaced. Throws
-   * `draft_conflict` with who has saved since, and `validation_failed` for what is too large to be a form.
+   * Saves the draft, valid or not, and renames the form to the draft's name. With a revision tag, replaces only that revision. Throws
+   * `draft_conflict` with the latest editor, and `validation_failed` for a definition over the size limit.
    */
   async save(principal: Principal, id: string, definition: Content, revisionTag?: string): Promise<CheckedDraft> {
     const bytes = Buffer.byteLength(JSON.stringify(definition))
@@ -58,7 +58,7 @@ export class FormDrafts {
     return checked(saved)
   }
 
-  /** What would keep a definition from being published, or the draft where none is given. */
+  /** Checks the given definition, or the draft by default. */
   async check(principal: Principal, id: string, definition?: Content): Promise<CheckedDefinition> {
     await must(this.#core.database, forms, principal, id)
     return checkDefinition(definition ?? (await this.#draft(principal, id)).record.definition)
@@ -81,10 +81,10 @@ export class FormDrafts {
   }
 }
 
-/** Names a revision in the headers `ETag` and `If-Match` (RFC 9110 §8.8.3). */
+/** Returns the revision as an entity tag for `ETag` and `If-Match` (RFC 9110 §8.8.3). */
 export const tagOf = ({ revision }: Pick<FormDraft, 'revision'>): string => `"${revision}"`
 
-/** A designer saves many times in a row, which is one act. */
+/** Saves by the same editor within this time are one audit event. */
 const sittingMs = 10 * 60_000
 const isOtherSitting = (before: FormDraft, { editedBy, editedAt }: FormDraft): boolean =>
   before.revision === 1 || before.editedBy !== editedBy || editedAt - before.editedAt > sittingMs

@@ -1,4 +1,4 @@
-/** What the owner of a page pastes to have a form there, and what the policy of that page must allow for it. */
+/** Creates the HTML that embeds a form in a page, and lists the Content-Security-Policy directives that the page needs. */
 import type { Principal } from '../access/principal/principal.ts'
 import type { Definition } from './definition/definition.ts'
 import type { Form } from './form.ts'
@@ -11,12 +11,12 @@ export type EmbedMode = (typeof embedModes)[number]
 
 export interface EmbedSnippet {
   readonly mode: EmbedMode
-  /** Of the hosted page. */
+  /** URL of the hosted page. */
   readonly url: string
   readonly html: string
-  /** Directives of the Content-Security-Policy of the page around it, each with what to add to it. */
+  /** Directives for the Content-Security-Policy of the embedding page, each with the source to add. */
   readonly contentSecurityPolicy: readonly string[]
-  /** What keeps it from working as things are, each with the way out. */
+  /** Problems that prevent the form from working, each with the remedy. */
   readonly notes: readonly string[]
 }
 
@@ -35,7 +35,7 @@ export class EmbedSnippets {
     this.#options = options
   }
 
-  /** By the version that visitors get; by the draft of a form that was never published. */
+  /** Uses the published version, or the draft of a form that was never published. */
   async make(principal: Principal, id: string, { mode, origin }: { mode: EmbedMode; origin?: string | undefined }): Promise<EmbedSnippet> {
     const { forms, drafts, publishing, formsUrl } = this.#options
     const form = await forms.get(principal, id)
@@ -63,11 +63,11 @@ function htmlOf(mode: EmbedMode, { url, formsUrl, publicId, name }: Facts): stri
   const script = `<script async src="${formsUrl}/embed.js"></script>`
   if (mode === 'link') return link
   if (mode === 'iframe') {
-    // attributes, as the policies of many pages forbid styles in them
+    // uses attributes, because many policies forbid inline styles
     const size = 'width="100%" height="480" frameborder="0"'
     return `<iframe src="${url}?embed=1" title="${escaped(name)}" loading="lazy" ${size}></iframe>\n${script}`
   }
-  // who has no script gets the link
+  // browsers without scripts show the link
   const more = mode === 'popup' ? ` data-mode="popup" data-label="${escaped(name)}"` : ''
   return `<div data-svc-form="${publicId}"${more}>${link}</div>\n${script}`
 }
@@ -75,7 +75,7 @@ function htmlOf(mode: EmbedMode, { url, formsUrl, publicId, name }: Facts): stri
 const entities: Readonly<Record<string, string>> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;' }
 const escaped = (text: string): string => text.replaceAll(/[&<>"]/g, (character) => entities[character] ?? '')
 
-/** A form with a captcha stands in a frame whatever the mode is; the frame is also the way out of the others. */
+/** Returns the needed directives. A form with a captcha is always shown in a frame; a frame is also the fallback of the other modes. */
 function policyOf(mode: EmbedMode, formsUrl: string, hasCaptcha: boolean): readonly string[] {
   if (mode === 'link') return []
   const directives = mode === 'iframe' ? ['script-src', 'frame-src'] : ['script-src', 'style-src', 'connect-src', 'frame-src']

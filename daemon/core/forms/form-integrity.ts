@@ -1,4 +1,7 @@
-/** Forms, drafts and versions agree: each form has its draft and all its versions, and nothing is left over. For `verify`. */
+/**
+ * Integrity checks of forms, drafts and versions, for `postern verify`: each form has its draft and all versions, and no record is
+ * orphaned.
+ */
 import type { Database } from '#store/database.ts'
 import type { VerifyOptions } from '#store/verify/verify.ts'
 import { checkFormDay, formDayRows } from './analytics/form-counts.ts'
@@ -10,7 +13,7 @@ import { checkScan } from './uploads/file-integrity.ts'
 import { scanWork } from './uploads/submission-file.ts'
 import { formDrafts, forms, formVersions, versionId, type Form, type FormDraft, type FormVersion } from './form.ts'
 
-/** What is wrong with a record of these kinds, one sentence each; undefined for records of other kinds. */
+/** Returns the problems of a record, one sentence each; undefined for other kinds of records. */
 export async function formDisagreements(
   database: Database,
   kind: string,
@@ -40,7 +43,7 @@ async function missingParts(database: Database, organizationId: string, { id, ve
   return problems
 }
 
-/** Rows beside records. */
+/** Row families that are not records. */
 export const formRows = (database: Database): Required<VerifyOptions>['families'] => [
   { name: 'form.nonce' },
   { name: trailRows, check: (key) => checkTrail(database, key) },

@@ -1,4 +1,4 @@
-/** Forms with their draft and their versions. A version never changes; what was sent by one stays readable by it. Spec "Form". */
+/** Form records with drafts and versions. A version never changes, so each submission keeps its definition. Spec "Form". */
 import { randomInt } from 'node:crypto'
 import type { Change } from '#store/change.ts'
 import { defineRecord, type Immutable, type Stored } from '#store/record-kind.ts'
@@ -13,16 +13,16 @@ export type FormStatus = (typeof formStatuses)[number]
 
 const formSchema = z.strictObject({
   id: z.string(),
-  /** What its public addresses name it by; cannot be guessed. */
+  /** Unguessable id in public URLs. */
   publicId: z.string(),
   projectId: z.string(),
-  /** That of the draft. */
+  /** Name in the draft. */
   name: z.string(),
   status: z.enum(formStatuses),
-  /** Versions count 1, 2, 3 … up to this one; 0 before the first. */
+  /** Latest version number; versions start at 1, and 0 means no version. */
   version: z.int(),
   publishedAt: z.int().nullable(),
-  /** For the provider of its captcha; no version has it. */
+  /** Secret for the captcha provider; never part of a version. */
   sealedCaptchaSecret: z.string().nullable(),
   createdAt: z.int(),
   updatedAt: z.int(),
@@ -30,17 +30,17 @@ const formSchema = z.strictObject({
 
 export type Form = Immutable<z.infer<typeof formSchema>>
 
-/** Definitions are checked by `definition/check-definition.ts`, which alone knows what they may be. */
+/** Untyped here; `definition/check-definition.ts` checks definitions. */
 const json = z.record(z.string(), z.unknown())
 
 const draftSchema = z.strictObject({
-  /** That of the form. */
+  /** Id of the form. */
   id: z.string(),
-  /** As it was saved last, whole or not. */
+  /** The last saved definition, valid or not. */
   definition: json,
-  /** Grows with every save. */
+  /** Incremented by each save. */
   revision: z.int(),
-  /** Id of the key or person that saved it last. */
+  /** Id of the API key or member that saved it last. */
   editedBy: z.string(),
   editedAt: z.int(),
 })
@@ -48,22 +48,22 @@ const draftSchema = z.strictObject({
 export type FormDraft = Immutable<z.infer<typeof draftSchema>>
 
 const versionSchema = z.strictObject({
-  /** That of `versionId`. */
+  /** See `versionId`. */
   id: z.string(),
   formId: z.string(),
   version: z.int(),
   definition: json as unknown as z.ZodType<Definition>,
   note: z.string(),
-  /** The version that it repeats. */
+  /** The version that this version restores. */
   rolledBackTo: z.int().nullable(),
-  /** Id of the key or person that published it. */
+  /** Id of the API key or member that published it. */
   publishedBy: z.string(),
   createdAt: z.int(),
 })
 
 export type FormVersion = Omit<Immutable<z.infer<typeof versionSchema>>, 'definition'> & { readonly definition: Definition }
 
-/** Versions are found by counting, so they need no index. */
+/** Returns the id of a version. Versions are numbered without gaps, so they need no index. */
 export const versionId = (formId: string, version: number): string => `${formId}.${version}`
 
 export const forms = defineRecord<Form>({
@@ -75,22 +75,22 @@ export const forms = defineRecord<Form>({
   projectOf: (form) => form.projectId,
 })
 
-/** Belongs to no project by itself: it is reached through its form only. */
+/** Has no project; access is checked through the form. */
 export const formDrafts = defineRecord<FormDraft>({ name: 'form_draft', schema: draftSchema })
 
-/** Belongs to no project by itself: it is reached through its form only. */
+/** Has no project; access is checked through the form. */
 export const formVersions = defineRecord<FormVersion>({ name: 'form_version', schema: versionSchema })
 
-/** Where the secret of the captcha provider is sealed for. */
+/** Context that seals the secret of the captcha provider. */
 export const captchaContext = (formId: string): string => `form/${formId}/captcha_secret`
 
 const letters = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789'
 const publicIdLength = 22
 
-/** 131 random bits in letters and digits. */
+/** Returns 131 random bits as letters and digits. */
 export const newPublicId = (): string => Array.from({ length: publicIdLength }, () => letters[randomInt(letters.length)]).join('')
 
-/** Removes a form with its draft, all its versions and its notifications; its submissions and deliveries go by themselves. */
+/** Removes a form with its draft, versions and notifications. Its submissions and deliveries are removed in the background. */
 export function removeForm(change: Change, organizationId: string, stored: Stored<Form>): Change {
   const { id, version: latest } = stored.record
   for (let version = 1; version <= latest; version++) change.delete([organizationId, formVersions.name, versionId(id, version)])

@@ -1,4 +1,4 @@
-/** Forms: creating, finding, renaming, copying, moving and deleting them; for their content see `drafts.ts` and `publishing.ts`. */
+/** Creates, finds, renames, copies, moves and deletes forms. See `drafts.ts` and `publishing.ts` for their content. */
 import assert from 'node:assert'
 import type { Change } from '#store/change.ts'
 import type { Page } from '#store/database.ts'
@@ -19,9 +19,9 @@ import { blankDefinition, starterDefinition, type StarterName } from './starters
 export interface NewForm {
   readonly name: string
   readonly projectId?: string | undefined
-  /** The starter that it begins with; it replaces `definition`. */
+  /** The starter template; excludes `definition`. */
   readonly template?: StarterName | undefined
-  /** Its name gives way to that of the form. */
+  /** The definition; `name` replaces its name. */
   readonly definition?: Readonly<Record<string, unknown>> | undefined
 }
 
@@ -31,7 +31,7 @@ export interface FormFilter extends OfProject {
   readonly q?: string | undefined
 }
 
-/** With how many of its submissions are new, and have each status. */
+/** A form with its number of new submissions and of submissions by status. */
 export interface ListedForm extends Form {
   readonly submissionsNew: number
   readonly submissionsByStatus: Readonly<Record<SubmissionStatus, number>>
@@ -44,7 +44,7 @@ export class Forms implements List<FormFilter, ListedForm> {
     this.#core = core
   }
 
-  /** As a draft. Throws `definition_invalid`, and `not_found` for a project out of reach. */
+  /** Creates a draft form. Throws `definition_invalid`, and `not_found` for a project outside the caller's reach. */
   create(principal: Principal, { name, projectId, template, definition }: NewForm): Promise<Form> {
     if (template !== undefined && definition !== undefined)
       throw invalid([{ path: 'template', message: 'replaces definition; give only one of them' }])
@@ -53,7 +53,7 @@ export class Forms implements List<FormFilter, ListedForm> {
     return this.#core.writes.runAudited(principal, 'form.created', (change) => this.#add(change, principal, { name, projectId, content }))
   }
 
-  /** A copy of the draft, with an address of its own; it is not published, and has no submissions. */
+  /** Copies the draft to a new unpublished form with a new public id and no submissions. */
   duplicate(principal: Principal, id: string, projectId?: string): Promise<Form> {
     return this.#core.writes.runAudited(principal, 'form.created', async (change) => {
       const { record } = await this.#get(principal, id)
@@ -66,7 +66,7 @@ export class Forms implements List<FormFilter, ListedForm> {
     })
   }
 
-  /** Newest first. */
+  /** Lists forms, newest first. */
   async list(principal: Principal, query: PageQuery & FormFilter): Promise<Page<ListedForm>> {
     const { status, q } = query
     const wanted = q?.toLowerCase()
@@ -80,14 +80,14 @@ export class Forms implements List<FormFilter, ListedForm> {
     return { rows: await this.#listed(principal, rows), nextCursor }
   }
 
-  /** Throws `not_found` alike for missing and foreign ids. */
+  /** Throws `not_found` for missing and foreign ids. */
   async get(principal: Principal, id: string): Promise<ListedForm> {
     const { record } = await this.#get(principal, id)
     const [listed] = await this.#listed(principal, [record])
     return listed ?? assert.fail('each form is listed')
   }
 
-  /** In one look, however many they are. */
+  /** Reads the counters of all forms in one call. */
   async #listed({ organizationId }: Principal, all: readonly Form[]): Promise<readonly ListedForm[]> {
     const keys = all.flatMap(({ id }) => submissionStatuses.map((status) => pack(statusCounter(organizationId, id, status))))
     const counts = await this.#core.database.kv.counters(keys)
@@ -98,7 +98,7 @@ export class Forms implements List<FormFilter, ListedForm> {
     })
   }
 
-  /** The draft is called so too; what is published keeps its name until it is published again. */
+  /** Renames the form and its draft. The published version keeps its name until the next publication. */
   rename(principal: Principal, id: string, name: string): Promise<Form> {
     const { writes, database, clock } = this.#core
     return writes.runAudited(principal, 'form.updated', async (change) => {
@@ -115,7 +115,7 @@ export class Forms implements List<FormFilter, ListedForm> {
     })
   }
 
-  /** Into another project of the organization, with all that it has; its addresses stay. Throws `not_found`. */
+  /** Moves the form and its data to another project of the organization; its URLs do not change. Throws `not_found`. */
   move(principal: Principal, id: string, to: string): Promise<Form> {
     const { writes, policies, clock } = this.#core
     return writes.runAudited(principal, 'form.moved', async (change) => {
@@ -127,7 +127,7 @@ export class Forms implements List<FormFilter, ListedForm> {
     })
   }
 
-  /** For the provider of its captcha; null takes it away. */
+  /** Sets the secret for the captcha provider; null removes it. */
   setCaptchaSecret(principal: Principal, id: string, secret: string | null): Promise<Form> {
     const { writes, secrets, clock } = this.#core
     return writes.runAudited(principal, 'form.captcha_secret_set', async (change) => {
@@ -137,7 +137,7 @@ export class Forms implements List<FormFilter, ListedForm> {
     })
   }
 
-  /** With all that it has, for good. `confirm` is its name. Throws `validation_failed` for another one. */
+  /** Deletes the form and its data permanently. Throws `validation_failed` unless `confirm` is the name of the form. */
   async remove(principal: Principal, id: string, confirm: string | undefined): Promise<void> {
     await this.#core.writes.runAudited(principal, 'form.deleted', async (change) => {
       const stored = await this.#get(principal, id)
@@ -182,12 +182,12 @@ export class Forms implements List<FormFilter, ListedForm> {
   }
 }
 
-/** Whoever looks at the list of forms now reads it again. */
+/** Records a change, so that open form lists are reloaded. */
 export function noteForm(change: Change, { organizationId }: Principal, { projectId }: Form, nowMs: number): void {
   count(change, { organizationId, projectId }, [projectNames.formChanged], nowMs)
 }
 
-/** Throws `definition_invalid` with all that is wrong. */
+/** Throws `definition_invalid` with all problems. */
 export function requireSound(content: unknown): NonNullable<ReturnType<typeof checkDefinition>['definition']> {
   const { definition, errors } = checkDefinition(content)
   if (definition) return definition

@@ -1,4 +1,4 @@
-/** What visitors get: versions of a form, and whether there is one for them at all. */
+/** Publishes versions of a form and changes its status. */
 import { isDeepStrictEqual } from 'node:util'
 import type { Change } from '#store/change.ts'
 import type { Page } from '#store/database.ts'
@@ -13,7 +13,7 @@ import { diffDefinitions, type DefinitionChange } from './definition/diff.ts'
 import { formDrafts, forms, formVersions, versionId, type Form, type FormStatus, type FormVersion } from './form.ts'
 import { noteForm, requireSound } from './forms.ts'
 
-/** What is said about a version, and what it repeats. */
+/** The note of a version, and the version that it restores. */
 interface VersionFacts {
   readonly note: string
   readonly rolledBackTo: number | null
@@ -27,8 +27,8 @@ export class Publishing {
   }
 
   /**
-   * Makes a version of the draft, which visitors get from then on; a draft that is as the current version makes none. Throws
-   * `definition_invalid`, and `conflict` for an archived form.
+   * Publishes the draft as a new version, unless it equals the current version. Throws `definition_invalid`, and `conflict` for an archived
+   * form.
    */
   publish(principal: Principal, id: string, note = ''): Promise<Form> {
     const { writes, database } = this.#core
@@ -40,7 +40,7 @@ export class Publishing {
     })
   }
 
-  /** Publishes a version again, as a new one: what was is never rewritten. Throws `not_found` for a version that is not there. */
+  /** Publishes an earlier version again as a new version, because versions never change. Throws `not_found` for a missing version. */
   rollBack(principal: Principal, id: string, version: number, note = ''): Promise<Form> {
     return this.#core.writes.runAudited(principal, 'form.rolled_back', async (change) => {
       const stored = await this.#open(principal, id)
@@ -49,27 +49,30 @@ export class Publishing {
     })
   }
 
-  /** Visitors get nothing until it is resumed; again does nothing. Throws `conflict` for a form that was never published. */
+  /**
+   * Hides the form from visitors until it is resumed. A repeated call changes nothing. Throws `conflict` for a form that was never
+   * published.
+   */
   pause(principal: Principal, id: string): Promise<Form> {
     return this.#turn(principal, id, 'form.paused', ['published'], () => 'paused')
   }
 
-  /** What was paused is there again; again does nothing. */
+  /** Shows a paused form again. A repeated call changes nothing. */
   resume(principal: Principal, id: string): Promise<Form> {
     return this.#turn(principal, id, 'form.resumed', ['paused'], () => 'published')
   }
 
-  /** The normal end of a form: what it has stays. Again does nothing. */
+  /** Archives the form and keeps its data. A repeated call changes nothing. */
   archive(principal: Principal, id: string): Promise<Form> {
     return this.#turn(principal, id, 'form.archived', ['draft', 'published', 'paused'], () => 'archived')
   }
 
-  /** It comes back paused, or as a draft where it was never published. Again does nothing. */
+  /** Restores the form as paused, or as a draft if it was never published. A repeated call changes nothing. */
   unarchive(principal: Principal, id: string): Promise<Form> {
     return this.#turn(principal, id, 'form.unarchived', ['archived'], ({ version }) => (version > 0 ? 'paused' : 'draft'))
   }
 
-  /** Newest first. */
+  /** Lists versions, newest first. */
   async versions(principal: Principal, { id, limit, cursor }: PageQuery & { readonly id: string }): Promise<Page<FormVersion>> {
     const form = await this.#get(principal, id)
     const all = Array.from({ length: form.record.version }, (_, at) => form.record.version - at)
@@ -84,12 +87,12 @@ export class Publishing {
     return { rows: found.flatMap((stored) => (stored ? [stored.record] : [])), nextCursor }
   }
 
-  /** Throws `not_found` for a form or version that is not there. */
+  /** Throws `not_found` for a missing form or version. */
   async version(principal: Principal, id: string, version: number): Promise<FormVersion> {
     return this.#version(principal, (await this.#get(principal, id)).record, version)
   }
 
-  /** From another version, by default the one before, to this one. */
+  /** Compares a version with another version, by default the previous one. */
   async diff(principal: Principal, id: string, version: number, against = version - 1): Promise<readonly DefinitionChange[]> {
     const { record: form } = await this.#get(principal, id)
     const [before, after] = [await this.#version(principal, form, against), await this.#version(principal, form, version)]
@@ -149,7 +152,7 @@ export class Publishing {
   }
 }
 
-/** Where an action has led already. */
+/** Whether the form already has the status that the action sets. */
 const isThere = (action: string, status: FormStatus): boolean =>
   action === `form.${status}` ||
   (action === 'form.resumed' && status === 'published') ||

@@ -1,10 +1,10 @@
-/** Removes the forms of a deleted project, each with all that it has, in small writes that can stop anywhere. */
+/** Removes the forms of a deleted project with all their data, in small writes. It can stop between any two writes. */
 import { Change } from '#store/change.ts'
 import type { Database } from '#store/database.ts'
 import { forms, removeForm } from './form.ts'
 import { removeLeftSubmissions } from './submissions/remove.ts'
 
-/** What the removal works with. `stopping` is asked between two writes. */
+/** `stopping` is called between two writes. */
 interface RemovalWork {
   readonly database: Database
   readonly stopping: () => boolean

@@ -1,9 +1,9 @@
-/** Forms to begin with, each good to be published as it stands. */
+/** Starter forms, ready to be published. */
 import type { Field } from './definition/definition.ts'
 
 const name: Field = { key: 'name', type: 'text', label: 'Name', required: true, autocomplete: 'name' }
 const email: Field = { key: 'email', type: 'email', label: 'Email', required: true, autocomplete: 'email', prefill: true }
-/** Stands in the letterhead of the page, beside the questions. */
+/** Displayed in the letterhead of the page, next to the questions. */
 const intro = (text: string): Field => ({ key: 'intro', type: 'paragraph', text })
 const options = (...labels: readonly string[]) =>
   labels.map((label) => ({ value: label.toLowerCase().replaceAll(/[^a-z0-9]+/g, '_'), label }))
@@ -148,7 +148,7 @@ const starters = {
 export const starterNames = Object.keys(starters) as [StarterName, ...StarterName[]]
 export type StarterName = keyof typeof starters
 
-/** The definition of a starter under a name of one's own. */
+/** Returns the definition of a starter with the given name. */
 export function starterDefinition(starter: StarterName, formName: string): Readonly<Record<string, unknown>> {
   const { fields, rows, rules = [], thanks, submit }: Starter = starters[starter]
   return {
@@ -161,7 +161,7 @@ export function starterDefinition(starter: StarterName, formName: string): Reado
   }
 }
 
-/** What a form begins with that is made of nothing. */
+/** Returns the definition of an empty form. */
 export const blankDefinition = (formName: string): Readonly<Record<string, unknown>> => ({
   name: formName,
   schema: { version: 1, fields: [] },

@@ -1,4 +1,4 @@
-/** How a form does over time: what was counted at it, day by day, and where visitors leave it. */
+/** Figures of a form over time: daily counts, and the pages where visitors leave. */
 import type { Page } from '#store/database.ts'
 import type { Counts } from '#store/tally.ts'
 import { byProject, listReachable, type OfProject, type PageQuery } from '../../access/principal/lists.ts'
@@ -20,27 +20,27 @@ export interface FormFigures {
 export interface PageFigures {
   readonly page: number
   readonly title: string | null
-  /** Visitors who came to it. */
+  /** Visitors who reached the page. */
   readonly reached: number
-  /** Of them, those who came no further. */
+  /** Visitors who reached this page and no later page. */
   readonly left: number
 }
 
 export interface FormReport {
   readonly formId: string
   readonly from: number
-  /** Not included. */
+  /** Exclusive. */
   readonly to: number
   readonly totals: FormFigures
-  /** Of submissions that are no spam. */
+  /** Of submissions that are not spam. */
   readonly medianFillMs: number | null
-  /** Of the version that is published or was last. */
+  /** Pages of the published or latest version. */
   readonly pages: readonly PageFigures[]
-  /** In order, with those on which nothing happened. */
+  /** All days in order, including days without activity. */
   readonly days: readonly (FormFigures & { readonly at: number })[]
 }
 
-/** One of a list of forms. */
+/** The report of one form in a list. */
 export type ListedReport = Omit<FormReport, 'pages' | 'medianFillMs'>
 
 interface Asked {
@@ -50,7 +50,7 @@ interface Asked {
 
 const standardDays = 30
 const maxDays = 366
-/** Of the figures of many forms at once. */
+/** Maximum period of a list of reports. */
 const maxListedDays = 31
 
 export class FormAnalytics {
@@ -60,7 +60,10 @@ export class FormAnalytics {
     this.#core = core
   }
 
-  /** Whole days of UTC, by default the last 30. Throws `not_found`, and `validation_failed` for a span that is none or too long. */
+  /**
+   * Returns the figures of whole UTC days, by default the last 30. Throws `not_found`, and `validation_failed` for an empty or too long
+   * period.
+   */
   async get(principal: Principal, id: string, asked: Asked): Promise<FormReport> {
     const { database } = this.#core
     const { record: form } = await must(database, forms, principal, id)
@@ -71,7 +74,7 @@ export class FormAnalytics {
     return { ...report, medianFillMs: medianFillMs(sum), pages: await this.#pages(principal, form, sum, report.totals) }
   }
 
-  /** Of the forms that the caller reaches, in the order of their list. Throws as `get` does. */
+  /** Lists reports of the forms within the caller's reach, in the order of the form list. Throws the errors of `get`. */
   async list(principal: Principal, { from, to, ...query }: PageQuery & OfProject & Asked): Promise<Page<ListedReport>> {
     const { database } = this.#core
     const span = this.#span({ from, to }, maxListedDays)

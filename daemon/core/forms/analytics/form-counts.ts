@@ -1,13 +1,13 @@
 /**
- * What happens at a form, counted in a row of its day (UTC) by the writes that make it happen; looking at it reads days and no
- * submissions. Times of filling in are counts in buckets whose upper bounds grow by a quarter.
+ * Counts activity of a form in one row per UTC day, in the writes that cause it. Reports read these rows and no submissions. Fill times are
+ * counted in buckets whose upper bounds grow by 25%.
  */
 import type { Change } from '#store/change.ts'
 import type { Database } from '#store/database.ts'
 import { addCounts, decodeCounts, type Counts } from '#store/tally.ts'
 import { pack, unpack, within, type Element } from '#store/tuple.ts'
 
-/** The name of a page is followed by its number, and that of a time by its bucket. */
+/** Count names. `page` is followed by the page number, `fill` by the bucket. */
 export const formNames = { views: 'v', starts: 's', submissions: 'u', spam: 'x', page: 'p', fill: 'f' } as const
 
 export const dayMs = 86_400_000
@@ -28,7 +28,7 @@ export function countInForm(
   if (names.length > 0) change.tally({ key: pack([...rowsOfForm(organizationId, formId), dayOfMs(nowMs)]), names, delta })
 }
 
-/** The counts of each day that has any, from the first to the last one. */
+/** Returns the counts of each day with activity from the first day to before `to`. */
 export async function formDays(
   { kv }: Pick<Database, 'kv'>,
   organizationId: string,
@@ -42,7 +42,7 @@ export async function formDays(
   return days
 }
 
-/** Rows of a form that was deleted, a few at a time. */
+/** Returns keys of rows of a deleted form, at most `limit`. */
 export async function leftFormDays(
   { kv }: Pick<Database, 'kv'>,
   organizationId: string,
@@ -60,7 +60,7 @@ export function sumOf(days: ReadonlyMap<number, Counts>): Counts {
   return sum
 }
 
-/** What `verify` finds wrong with a row. */
+/** Checks a row for `postern verify`. */
 export async function checkFormDay([, , , at]: readonly Element[], value: Uint8Array): Promise<string[]> {
   if (typeof at !== 'number' || at % dayMs !== 0) return ['it is of no day']
   try {
@@ -73,7 +73,7 @@ export async function checkFormDay([, , , at]: readonly Element[], value: Uint8A
 
 const growth = 1.25
 const steps = 52
-/** From a second to more than the day for which a form may be open. */
+/** Upper bounds of the buckets, from one second to more than the maximum fill time of a day. */
 const bounds: readonly number[] = Array.from({ length: steps }, (_, at) => Math.round(1000 * growth ** at))
 
 export function fillName(milliseconds: number): string {
@@ -81,7 +81,7 @@ export function fillName(milliseconds: number): string {
   return formNames.fill + (at === -1 ? steps - 1 : at).toString(36)
 }
 
-/** At most a quarter too long; null where nothing was timed. */
+/** Returns the median fill time in milliseconds, at most 25% too high; null without measurements. */
 export function medianFillMs(counts: ReadonlyMap<string, number>): number | null {
   const histogram = bounds.map((_, at) => counts.get(formNames.fill + at.toString(36)) ?? 0)
   let left = Math.ceil(histogram.reduce((sum, some) => sum + some, 0) / 2)

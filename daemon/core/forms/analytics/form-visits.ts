@@ -1,6 +1,6 @@
 /**
- * Visitors on their way through forms: who has a form shown, begins and comes to a page. Each token counts once for each page; which
- * ones came how far is remembered of the latest only, so that a restart may count some of them twice.
+ * Counts views, starts and reached pages of forms. Each fill-time token counts once per page. Only the latest tokens are remembered, in
+ * memory, so visitors can be counted twice after a restart.
  */
 import type { Core } from '../../core.ts'
 import { clientNetwork } from '../../access/client-network.ts'
@@ -18,10 +18,10 @@ export interface FormVisitsOptions extends Core {
   readonly lateCounts: Pick<LateCounts, 'countIn'>
 }
 
-/** How far somebody has come. */
+/** The page that a visitor reached. */
 export interface Progress {
   readonly fillTimeToken: string
-  /** From 1. */
+  /** Page number, starting at 1. */
   readonly page: number
   readonly remoteAddress: string
 }
@@ -36,7 +36,7 @@ const tries = {
 
 export class FormVisits {
   readonly #options: FormVisitsOptions
-  /** Numbers of the pages that were counted, by token. */
+  /** Numbers of counted pages by form and token. */
   readonly #pages = new RecentMap<string, ReadonlySet<number>>(maxRemembered)
   readonly #tries: RateWindow
 
@@ -45,12 +45,14 @@ export class FormVisits {
     this.#tries = new RateWindow(options, tries)
   }
 
-  /** Somebody has the form shown. Counted within a second. */
+  /** Counts a view of the form, within a second. */
   viewed(found: FoundForm): void {
     this.#count(found, [formNames.views])
   }
 
-  /** What no token of the form stands for, or is no page of it, counts nothing. Throws `form_not_found` and `rate_limit_exceeded`. */
+  /**
+   * Counts the reached page. Ignores an invalid token and a page that does not exist. Throws `form_not_found` and `rate_limit_exceeded`.
+   */
   async progressed(publicId: string, { fillTimeToken, page, remoteAddress }: Progress): Promise<void> {
     const { publicForms, secrets, clock } = this.#options
     const found = await publicForms.find(publicId)
@@ -62,7 +64,7 @@ export class FormVisits {
     if (page <= pagesOf(schema).length) this.#count(found, this.fresh(form, token.nonce, [page]))
   }
 
-  /** The names that count these pages, and a beginning with the first of them, where they were not counted for the token before. */
+  /** Returns the count names of pages that were not counted for the token. Adds the start for the first page of a token. */
   fresh({ id }: Form, nonce: string, pages: Iterable<number>): readonly string[] {
     const key = `${id} ${nonce}`
     const known = this.#pages.get(key) ?? new Set<number>()
@@ -77,7 +79,7 @@ export class FormVisits {
     const [organizationId, formId] = [organization.id, form.id]
     for (const name of names)
       lateCounts.countIn(formId, { organizationId, projectId: form.projectId }, name, async (change, counted, nowMs, times) => {
-        const isThere = (await database.get(forms, { organizationId }, formId)) !== undefined // or deleted meanwhile
+        const isThere = (await database.get(forms, { organizationId }, formId)) !== undefined // false after a deletion
         if (isThere) countInForm(change, { organizationId, formId }, counted, nowMs, times)
       })
   }

@@ -1,4 +1,4 @@
-/** Reads one answer: brings it into its form, and says what is wrong with it. Forms without scripts send text for everything. */
+/** Reads and normalizes one answer, and returns its problem. Forms without scripts send text for every field. */
 import { asSeen } from '#config/mail/invisible.ts'
 import { parseAddress } from '../../addresses.ts'
 import { parseUrl } from './checks.ts'
@@ -38,15 +38,15 @@ export interface AnswerProblem {
   readonly message: string
 }
 
-/** What an answer is read by besides itself. */
+/** Facts for reading an answer. */
 export interface Reading {
   /** `YYYY-MM-DD`. */
   readonly today: string
-  /** Days by which `today` may differ where the visitor is. */
+  /** Number of days that `today` may differ in the visitor's time zone. */
   readonly slackDays: number
 }
 
-/** An answer, nothing, or what is wrong with what was given. */
+/** An answer, nothing, or the problem of the given value. */
 export type ReadAnswer = { readonly answer?: Answer; readonly problem?: AnswerProblem }
 
 type Read = (field: Field, given: unknown, reading: Reading) => ReadAnswer
@@ -54,7 +54,7 @@ type Read = (field: Field, given: unknown, reading: Reading) => ReadAnswer
 const problem = (code: AnswerProblem['code'], message: string): ReadAnswer => ({ problem: { code, message } })
 const wrongType = (what: string): ReadAnswer => problem('invalid_type', `Enter ${what}.`)
 
-/** Null, blank text and empty lists are no answer. */
+/** Reads an answer. Null, empty text and empty lists are no answer. */
 export function readAnswer(field: Field, given: unknown, reading: Reading): ReadAnswer {
   if (given === undefined || given === null || given === '' || (Array.isArray(given) && given.length === 0)) return {}
   return (readers[field.type] ?? none)(field, given, reading)
@@ -62,7 +62,7 @@ export function readAnswer(field: Field, given: unknown, reading: Reading): Read
 
 const none: Read = () => ({})
 
-/** One text where lists of a form have a single entry. */
+/** Returns the only entry of a list, because forms send lists for single values too. */
 const single = (given: unknown): unknown => (Array.isArray(given) && given.length === 1 ? given[0] : given)
 
 function textOf(given: unknown, lines: boolean): string | undefined {
@@ -72,7 +72,7 @@ function textOf(given: unknown, lines: boolean): string | undefined {
   return lines ? clean : clean.replaceAll(/[\n\u2028\u2029]+/g, ' ').trim()
 }
 
-/** As it is seen: pasted values come with characters that visitors cannot see in the field. */
+/** Returns the visible text. Pasted values can contain characters that are invisible in the field. */
 const seenTextOf = (given: unknown): string | undefined => {
   const value = textOf(given, false)
   return value === undefined ? undefined : asSeen(value).trim()
@@ -119,7 +119,7 @@ const email: Read = (field, given) => {
   return { answer: `${local}@${value.slice(local.length + 1).toLowerCase()}` }
 }
 
-/** Digits with what people set between them, and an extension. */
+/** Digits with usual separators, and an extension. */
 const phoneNumber = /^[\d ()+./-]{4,32}(?: ?(?:;ext=|extension|ext\.?|x|#) ?\d{1,8})?$/i
 
 const phone: Read = (_, given) => {
@@ -143,7 +143,7 @@ const url: Read = (field, given) => {
 
 const numeral = /^[+-]?\d{1,15}(?:[.,]\d{1,12})?$/
 
-/** A comma may stand for the point, as people write it. */
+/** Parses a number; accepts a decimal comma. */
 function numberOf(given: unknown): number | undefined {
   const value = single(given)
   if (typeof value === 'number') return Number.isFinite(value) ? value : undefined
@@ -168,7 +168,7 @@ const number: Read = (field, given) => {
   return { answer: value }
 }
 
-/** A whole number from one bound to the other, as ratings and scales have it. */
+/** Reads a whole number between two bounds, for ratings and scales. */
 const points =
   (low: (field: Field) => number): Read =>
   (field, given) => {

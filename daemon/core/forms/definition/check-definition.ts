@@ -1,4 +1,4 @@
-/** Checks a whole definition, and fills in what it leaves out. Whatever it says is right: no other check of one exists. */
+/** Checks a whole definition and adds its defaults. No other check of a whole definition exists. */
 import {
   checkProperties,
   Findings,
@@ -41,14 +41,14 @@ export interface DefinitionWarning {
 }
 
 export interface CheckedDefinition {
-  /** Whole, with what it left out; undefined where there are errors. */
+  /** The definition with defaults; undefined if it has errors. */
   readonly definition: Definition | undefined
   readonly errors: readonly DefinitionProblem[]
-  /** What may be published all the same. */
+  /** Problems that do not prevent publishing. */
   readonly warnings: readonly (DefinitionWarning | ContrastWarning)[]
 }
 
-/** Never throws, whatever it is given. */
+/** Checks any value; never throws. */
 export function checkDefinition(given: unknown): CheckedDefinition {
   const found = new Findings()
   if (!isObject(given)) return refused([{ path: '', code: 'invalid_type', message: 'must be an object' }])
@@ -147,7 +147,7 @@ const properties: Readonly<Record<string, Check>> = {
   settings,
 }
 
-/** The schema where its fields and layout are right. */
+/** Returns the schema if its fields and layout are valid. */
 function checkSchema(schema: JsonObject, found: Findings): Schema | undefined {
   const before = found.list.length
   const { fields, layout } = schema
@@ -189,7 +189,7 @@ function variantsOf({ thank_you: thanks }: JsonObject): readonly JsonObject[] {
   return Array.isArray(variants) ? variants.filter(isObject) : []
 }
 
-/** What may be meant, and mostly is a slip. */
+/** Returns warnings about valid but probably unintended content. */
 function oddities(definition: Definition): readonly DefinitionWarning[] {
   const texts = textsOf(definition)
   const unknown = Object.entries(definition.translations).flatMap(([locale, places]) =>

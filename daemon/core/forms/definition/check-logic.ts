@@ -1,4 +1,4 @@
-/** Checks the rules of a form: typed conditions on earlier fields, so that one pass forward decides everything. */
+/** Checks the rules of a form: typed conditions on earlier fields, so that one forward pass can evaluate them. */
 import { checkProperties, isObject, listOf, matching, number, text, type Findings, type JsonObject } from './checks.ts'
 import { fieldsIn, operatorsOf, withCount, withField, withList, withoutValue } from './conditions.ts'
 import { dateOf, isDateType } from './dates.ts'
@@ -6,13 +6,13 @@ import { definitionLimits, type Condition, type Field, type Operator, type Schem
 import { valueKinds } from './field-properties.ts'
 import { pagesOf } from './layout.ts'
 
-/** Where every field stands, and on which page. */
+/** The order and the page of every field. */
 interface Places {
   readonly fields: ReadonlyMap<string, Field>
   readonly order: ReadonlyMap<string, number>
   readonly pageOf: ReadonlyMap<string, number>
   readonly pages: number
-  /** The first place of each page. */
+  /** Position of the first field of each page. */
   readonly pageStarts: ReadonlyMap<number, number>
 }
 
@@ -57,7 +57,7 @@ const ruleProperties = {
   required: ['id', 'when', 'then'],
 }
 
-/** Whether the condition can be looked at further. */
+/** Checks a condition. Returns true if it has no problems. */
 export function checkCondition(condition: unknown, path: string, places: Places, found: Findings): boolean {
   const before = found.list.length
   const count = checkPart(condition, path, 1, places, found)
@@ -65,7 +65,7 @@ export function checkCondition(condition: unknown, path: string, places: Places,
   return found.list.length === before
 }
 
-/** Returns how many comparisons there are. */
+/** Returns the number of comparisons. */
 function checkPart(condition: unknown, path: string, depth: number, places: Places, found: Findings): number {
   if (depth > definitionLimits.depth) {
     found.report(path, 'too_deep', `must nest at most ${definitionLimits.depth} levels`)

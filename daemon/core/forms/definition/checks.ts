@@ -1,16 +1,15 @@
-/** Small checks of JSON that somebody else wrote: each reports what is wrong at its path, in words that say what is right. */
+/** Basic checks of untrusted JSON. Each check reports a problem with its path and the expected value. */
 
 export interface DefinitionProblem {
-  /** `schema.fields[2].label`. */
+  /** Path of the value, such as `schema.fields[2].label`. */
   readonly path: string
   readonly code: string
   readonly message: string
 }
 
-/** What is reported is bounded: whoever reads it mends the first ones first. */
+/** Maximum number of reported problems; authors correct the first problems first. */
 const maxProblems = 100
 
-/** What was found so far. */
 export class Findings {
   readonly list: DefinitionProblem[] = []
 
@@ -26,7 +25,7 @@ export const isObject = (value: unknown): value is JsonObject => typeof value ==
 
 const controls = /[\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f]/
 
-/** Text of one line or, with `lines`, of several. */
+/** Checks text on one line, or on several lines with `lines`. */
 export const text =
   (max: number, { min = 0, lines = false }: { readonly min?: number; readonly lines?: boolean } = {}): Check =>
   (value, path, found) => {
@@ -83,7 +82,7 @@ export const listOf =
     for (const [at, entry] of value.entries()) check(entry, `${path}[${at}]`, found)
   }
 
-/** An object with these properties and no others; those of `required` must be there. */
+/** Checks an object that has only these properties, including all `required` properties. */
 export const object =
   (properties: Readonly<Record<string, Check>>, required: readonly string[] = []): Check =>
   (value, path, found) => {
@@ -106,7 +105,7 @@ export function checkProperties(
   }
 }
 
-/** An address of the web that pages can load or open. */
+/** Checks a URL that pages can load or open. */
 export const webAddress =
   (protocols: readonly string[]): Check =>
   (value, path, found) => {
@@ -123,7 +122,7 @@ export function parseUrl(value: string): URL | undefined {
   }
 }
 
-/** Names come from the caller: kept short and on one line. */
+/** Shortens property names, which come from the caller, to one line. */
 const shown = (name: string): string => (/^[\w.-]{1,64}$/.test(name) ? name : JSON.stringify(name.slice(0, 64)))
 
 function inWords(values: readonly string[]): string {

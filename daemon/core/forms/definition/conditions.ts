@@ -1,4 +1,7 @@
-/** Conditions on answers: data, never code. What is empty compares with nothing. */
+/**
+ * Evaluates conditions on answers. Conditions are data, not code. A comparison with an empty answer is false, or true for a negated
+ * operator.
+ */
 import { dateOf, isDateType } from './dates.ts'
 import {
   valueKinds,
@@ -14,7 +17,7 @@ import {
 const equality = ['eq', 'ne', 'in', 'not_in'] as const
 const emptiness = ['is_empty', 'not_empty'] as const
 
-/** The operators that answers of a kind have. */
+/** Operators by kind of answer. */
 const operatorTable = (): Readonly<Record<ValueKind, readonly Operator[]>> => ({
   text: [...equality, 'contains', 'not_contains', 'starts_with', 'ends_with', ...emptiness],
   number: [...equality, 'gt', 'gte', 'lt', 'lte', ...emptiness],
@@ -26,16 +29,16 @@ const operatorTable = (): Readonly<Record<ValueKind, readonly Operator[]>> => ({
   none: [],
 })
 
-export const operatorsOf = /* @__PURE__ */ operatorTable() // browsers go without it
+export const operatorsOf = /* @__PURE__ */ operatorTable() // lets bundlers drop the table for browsers
 
-/** Operators whose right side is nothing, a list, or a number whatever the field is. */
+/** Operators without a right side, with a list, or with a count for every field type. */
 export const withoutValue: ReadonlySet<Operator> = new Set<Operator>(['is_empty', 'not_empty', 'checked', 'unchecked'])
 export const withList: ReadonlySet<Operator> = new Set<Operator>(['in', 'not_in'])
 export const withCount: ReadonlySet<Operator> = new Set<Operator>(['count_gte', 'count_lte'])
-/** Operators that may compare with another field, of the same kind. */
+/** Operators that can compare with another field of the same kind. */
 export const withField: ReadonlySet<Operator> = new Set<Operator>(['eq', 'ne', 'gt', 'gte', 'lt', 'lte', 'before', 'after'])
 
-/** Whether the condition holds. Only fields with an answer are in `answers`. */
+/** Whether the condition is true. `answers` contains only answered fields. */
 export function holds(condition: Condition, answers: Answers, fields: ReadonlyMap<string, Field>): boolean {
   if ('all' in condition) return condition.all.every((each) => holds(each, answers, fields))
   if ('any' in condition) return condition.any.some((each) => holds(each, answers, fields))
@@ -77,14 +80,14 @@ function fits(op: Operator, field: Field, answer: Answer, right: Answer | readon
   return op === 'lte' && left <= other
 }
 
-/** Text compares whatever its case, and dates in their one form. */
+/** Returns a comparable value: text in lower case, dates in normalized form. */
 function comparable({ type }: Field, value: string | number | boolean): string | number {
   if (typeof value !== 'string') return Number(value)
   if (isDateType(type)) return dateOf(type, value) ?? value
   return valueKinds[type] === 'text' ? value.toLowerCase() : value
 }
 
-/** The fields that a condition looks at. */
+/** Returns the keys of fields in a condition. */
 export function fieldsIn(condition: Condition): readonly string[] {
   if ('all' in condition) return condition.all.flatMap(fieldsIn)
   if ('any' in condition) return condition.any.flatMap(fieldsIn)

@@ -1,4 +1,4 @@
-/** Contrast of the colours of a theme (WCAG 2.2, 1.4.3 and 1.4.11), and a colour that would pass in place of one that does not. */
+/** Checks the contrast of theme colors (WCAG 2.2, 1.4.3 and 1.4.11), and proposes a passing color for each failing color. */
 import { colorNames, type ColorName, type Theme } from './definition.ts'
 
 export interface ContrastWarning {
@@ -7,7 +7,7 @@ export interface ContrastWarning {
   readonly message: string
   readonly ratio: number
   readonly required: number
-  /** Passes, and is as near to the given colour as can be. */
+  /** The passing color that is closest to the given color. */
   readonly proposed: string
 }
 
@@ -25,7 +25,7 @@ export const defaultPalettes: Readonly<Record<Shade, Palette>> = {
   },
 }
 
-/** The colours that hold. A dark shade that has no primary of its own has that of the light one, made as light as text must be. */
+/** Returns the effective colors. A dark palette without a primary color uses the light one, lightened to text contrast. */
 export function paletteOf({ colors, dark_colors: dark }: Pick<Theme, 'colors' | 'dark_colors'>, shade: Shade): Palette {
   if (shade === 'light') return { ...defaultPalettes.light, ...colors }
   const palette = { ...defaultPalettes.dark, ...dark }
@@ -47,16 +47,16 @@ function luminance(color: string): number {
   return 0.2126 * red + 0.7152 * green + 0.0722 * blue
 }
 
-/** From 1 to 21. */
+/** Returns the contrast ratio, from 1 to 21. */
 export function contrast(a: string, b: string): number {
   const [low = 0, high = 0] = [luminance(a), luminance(b)].toSorted((x, y) => x - y)
   return (high + 0.05) / (low + 0.05)
 }
 
-/** Black or white, whichever is read better on the colour. */
+/** Returns black or white: the color with more contrast. */
 export const onColor = (color: string): string => (contrast(color, '#000000') >= contrast(color, '#ffffff') ? '#000000' : '#ffffff')
 
-/** The colour mixed with black or white until it stands out from the other one. */
+/** Mixes the color with black or white until it reaches the required contrast. */
 export function passing(color: string, against: string, required: number): string {
   const end = rgbOf(onColor(against))
   const start = rgbOf(color)
@@ -65,7 +65,7 @@ export function passing(color: string, against: string, required: number): strin
   return hexOf(end)
 }
 
-/** What must stand out from the background, and by how much. */
+/** Required contrast of colors with the background. */
 const needed: readonly (readonly [name: ColorName, ratio: number, what: string])[] = [
   ['text', 4.5, 'text'],
   ['muted', 4.5, 'help texts'],
@@ -74,7 +74,7 @@ const needed: readonly (readonly [name: ColorName, ratio: number, what: string])
   ['border', 3, 'the borders of fields'],
 ]
 
-/** What is hard to read in the shades that a theme has. */
+/** Returns warnings for low contrast in the theme's light and dark colors. */
 export function contrastWarnings(theme: Pick<Theme, 'mode' | 'colors' | 'dark_colors'>): readonly ContrastWarning[] {
   const shades: readonly Shade[] = theme.mode === 'auto' ? ['light', 'dark'] : [theme.mode]
   return shades.flatMap((shade) => {

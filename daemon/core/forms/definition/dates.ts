@@ -1,4 +1,4 @@
-/** Dates and times as forms have them: local, without a zone. */
+/** Dates and times in forms: local, without a time zone. */
 
 export type DateType = 'date' | 'time' | 'datetime'
 
@@ -10,7 +10,7 @@ const forms: Readonly<Record<DateType, RegExp>> = {
 
 export const isDateType = (type: string): type is DateType => Object.hasOwn(forms, type)
 
-/** In its one form, without seconds, so that text sorts as time; undefined for what is none. */
+/** Returns the normalized value without seconds, so that text order is time order. Returns undefined for invalid text. */
 export function dateOf(type: DateType, text: string): string | undefined {
   const found = forms[type].exec(text)
   if (!found) return undefined
@@ -29,11 +29,11 @@ function isDate(year: number, month: number, day: number): boolean {
 
 const relative = /^today(?:([+-])(\d{1,5})d)?$/
 
-/** A bound such as `2026-12-24` or `today+14d`. */
+/** Whether the text is a bound such as `2026-12-24` or `today+14d`. */
 export const isDateBound = (type: DateType, bound: string): boolean =>
   dateOf(type, bound) !== undefined || (type !== 'time' && relative.test(bound))
 
-/** The bound as a date. `slackDays` makes room for clocks in other zones. */
+/** Returns the bound as a date. `slackDays` allows for other time zones. */
 export function boundOf(type: DateType, bound: string, today: string, slackDays: number): string | undefined {
   const found = relative.exec(bound)
   if (!found || type === 'time') return dateOf(type, bound)

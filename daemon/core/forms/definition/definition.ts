@@ -1,6 +1,6 @@
 /**
- * A form as it is designed: fields, layout, theme, logic, thank-you and settings. One portable JSON document, so its names are those of
- * the wire, in the store and in browsers too. Nothing in this folder imports anything from outside of it.
+ * The definition of a form: fields, layout, theme, logic, thank-you page and settings. One portable JSON document, so its names are the
+ * same in the API, in the store and in browsers. Files in this folder import nothing from outside it.
  */
 
 export const fieldTypes: readonly FieldType[] = [
@@ -54,7 +54,7 @@ export type FieldType =
   | 'divider'
   | 'page_break'
 
-/** What an answer to a field of this type is, for logic. `none`: there is no answer. */
+/** Kind of an answer, for logic. `none`: the field has no answer. */
 export type ValueKind = 'text' | 'number' | 'date' | 'choice' | 'boolean' | 'choices' | 'file' | 'none'
 
 export const valueKinds: Readonly<Record<FieldType, ValueKind>> = {
@@ -66,7 +66,7 @@ export const valueKinds: Readonly<Record<FieldType, ValueKind>> = {
 
 export const maxText = { text: 1000, textarea: 10_000 } as const
 
-/** What one answer is made of. */
+/** The value of one answer. */
 export type Answer = string | number | boolean | readonly string[]
 export type Answers = Readonly<Record<string, Answer>>
 
@@ -78,7 +78,7 @@ export interface Option {
 
 export type WidthToken = 'full' | 'half' | 'third' | 'two_thirds'
 
-/** A field of any type; `field-properties.ts` says which type has which properties. */
+/** A field of any type. `field-properties.ts` lists the properties of each type. */
 export interface Field {
   readonly key: string
   readonly type: FieldType
@@ -134,7 +134,7 @@ export interface Field {
 
 export interface LayoutRow {
   readonly fields: readonly string[]
-  /** Of 12 columns; equal parts where they are left out. */
+  /** Column spans of 12; equal parts if absent. */
   readonly spans?: readonly number[]
 }
 
@@ -188,7 +188,7 @@ export interface Comparison {
 export type Condition =
   Comparison | { readonly all: readonly Condition[] } | { readonly any: readonly Condition[] } | { readonly not: Condition }
 
-/** `target` is the key of a field or `page:N`; `page` is a page further on, or `submit`. */
+/** `target` is the key of a field or `page:N`; `page` is a later page or `submit`. */
 export interface RuleAction {
   readonly action: 'show' | 'hide' | 'require' | 'unrequire' | 'jump'
   readonly target?: string
@@ -210,7 +210,7 @@ export interface ThankYou {
 
 export interface Settings {
   readonly submit_label: string
-  /** Empty is any. */
+  /** Empty means any origin. */
   readonly allowed_origins: readonly string[]
   readonly captcha: { readonly provider: 'turnstile' | 'hcaptcha'; readonly site_key: string } | null
   readonly min_fill_seconds: number
@@ -224,7 +224,7 @@ export interface Settings {
 export interface Definition {
   readonly name: string
   readonly locale: string
-  /** By locale, and by the place of the text: `fields.email.label`. */
+  /** By locale, then by text path such as `fields.email.label`. */
   readonly translations: Readonly<Record<string, Readonly<Record<string, string>>>>
   readonly schema: Schema
   readonly theme: Theme
@@ -248,16 +248,16 @@ export const definitionLimits = {
   fileBytes: 10_485_760,
 } as const
 
-/** Keys that submissions use for themselves. */
+/** Keys that submissions reserve. */
 export const fillTimeKey = '_mnx_ft'
 export const honeypotKey = '_mnx_hp'
 export const captchaKey = 'captcha_token'
 export const signatureKey = '_mnx_sig'
-/** Also the one word that every object of JavaScript has. */
+/** Also reserves `constructor`, a property of every JavaScript object. */
 export const isReservedKey = (key: string): boolean =>
   key === 'data' || key === captchaKey || key === 'constructor' || key.startsWith('_mnx')
 
-/** Whatever a definition leaves out. */
+/** Defaults of a definition. */
 export const defaultTheme: Theme = { mode: 'auto', colors: {}, dark_colors: {}, radius: 'md', font: 'system', logo: null }
 export const defaultThankYou: ThankYou = {
   title: 'Thank you',

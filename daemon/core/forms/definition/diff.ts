@@ -1,10 +1,10 @@
-/** What is different between two definitions: field by field, and by path in everything else. */
+/** Compares two definitions: by key for fields, and by path for everything else. */
 import type { Definition, Field } from './definition.ts'
 import { inReadingOrder } from './layout.ts'
 
 export interface DefinitionChange {
   readonly kind: 'added' | 'removed' | 'changed' | 'moved'
-  /** `fields.email.label`, `settings.submit_label`. */
+  /** Path such as `fields.email.label` or `settings.submit_label`. */
   readonly path: string
   readonly before?: unknown
   readonly after?: unknown
@@ -35,7 +35,7 @@ function fieldChanges(before: readonly Field[], after: readonly Field[]): Defini
   return changes
 }
 
-/** Fields of both that stand at another place among those of both. */
+/** Returns common fields whose position among the common fields differs. */
 function moves(before: Definition, after: Definition): DefinitionChange[] {
   const keysOf = ({ schema }: Definition): readonly string[] => inReadingOrder(schema).map(({ key }) => key)
   const [old, now] = [keysOf(before), keysOf(after)]

@@ -1,6 +1,6 @@
 /**
- * What a form with these answers is: which fields are there, which are required, what is wrong. One pass forward in the order in which
- * the form is read, on the server and in browsers alike. What is not visible has no answer, is never required and is never kept.
+ * Evaluates a form with answers: visible fields, required fields and problems. One forward pass in reading order, identical on the server
+ * and in browsers. A hidden field has no answer, is never required and is never stored.
  */
 import { readAnswer, type AnswerProblem, type Reading } from './answers.ts'
 import { fieldsIn, holds } from './conditions.ts'
@@ -17,28 +17,28 @@ import {
 import { pagesOf } from './layout.ts'
 
 export interface Evaluation {
-  /** Keys of the fields that are shown, in reading order, static ones too. */
+  /** Keys of visible fields in reading order, including fields without an answer. */
   readonly visible: ReadonlySet<string>
-  /** Numbers of the pages that are gone through. */
+  /** Numbers of the visited pages. */
   readonly pages: ReadonlySet<number>
   readonly required: ReadonlySet<string>
-  /** The good answers of visible fields. */
+  /** Valid answers of visible fields. */
   readonly answers: Answers
-  /** By key of the field. */
+  /** Problems by field key. */
   readonly problems: Readonly<Record<string, readonly AnswerProblem[]>>
 }
 
 export interface Given extends Reading {
-  /** By key, as the visitor sent them. */
+  /** Values from the visitor by field key. */
   readonly values: Readonly<Record<string, unknown>>
-  /** Keys of the file fields for which a file was sent. */
+  /** Keys of file fields with a file. */
   readonly files?: ReadonlySet<string>
 }
 
-/** The actions of all rules by what they are about. */
+/** Actions of all rules by target. */
 interface Actions {
   readonly byTarget: ReadonlyMap<string, readonly TargetedAction[]>
-  /** Jumps by the page on which they are decided. */
+  /** Jumps by the page that decides them. */
   readonly jumps: ReadonlyMap<number, readonly TargetedAction[]>
 }
 
@@ -80,7 +80,7 @@ class State implements Evaluation {
     this.#given = given
   }
 
-  /** What any rule shows begins hidden, and what one hides is hidden whatever others show. */
+  /** Whether the target is visible. A target of a `show` rule is hidden by default. A matching `hide` rule overrides all `show` rules. */
   isShown(target: string): boolean {
     const actions = this.#actions.byTarget.get(target) ?? []
     const shows = actions.filter(({ action }) => action === 'show')
@@ -106,7 +106,7 @@ class State implements Evaluation {
     else if (answer !== undefined) this.answers[key] = answer
   }
 
-  /** Where the form goes on behind this page, where a rule says so; the first that holds. */
+  /** Returns the next page from the first matching jump of this page. */
   jumpFrom(page: number): number | 'submit' | undefined {
     return this.#actions.jumps.get(page)?.find((each) => this.#holds(each))?.page
   }
@@ -117,7 +117,7 @@ class State implements Evaluation {
     return readAnswer(field, Object.hasOwn(values, field.key) ? values[field.key] : undefined, this.#given)
   }
 
-  /** What a rule no longer requires is not required, whatever others say. */
+  /** Whether the field is required. A matching `unrequire` rule overrides all other rules. */
   #isRequired({ key, must_be_true: mustBeTrue = false, required = mustBeTrue }: Field): boolean {
     const actions = this.#actions.byTarget.get(key) ?? []
     if (actions.some((each) => each.action === 'unrequire' && this.#holds(each))) return false

@@ -1,4 +1,4 @@
-/** Which properties a field of each type has, and what each of them may be. */
+/** Properties of each field type, and the check of each property. */
 import {
   boolean,
   integer,
@@ -19,7 +19,7 @@ import { matcherOf, maxPattern, PatternFault, presets } from './pattern.ts'
 
 export { maxText, valueKinds, type ValueKind } from './definition.ts'
 
-/** The names of the list of the HTML standard that people fill in about themselves. */
+/** Autocomplete names of the HTML standard for personal data. */
 const autocomplete = oneOf(
   ...['on', 'off', 'name', 'honorific-prefix', 'given-name', 'additional-name', 'family-name', 'honorific-suffix', 'nickname', 'username'],
   ...['organization-title', 'organization', 'street-address', 'address-line1', 'address-line2', 'address-line3', 'address-level1'],
@@ -51,7 +51,7 @@ const dateBound =
     found.report(path, 'invalid_date', `must be such as ${example}`)
   }
 
-/** Of every field that people answer. */
+/** Properties of every field with an answer. */
 const answered: Readonly<Record<string, Check>> = {
   ...{ label, label_hidden: boolean, help: text(500, { lines: true }), required: boolean, required_message: text(200) },
   ...{ width: oneOf('full', 'half', 'third', 'two_thirds'), prefill: boolean, email_mask: boolean },
@@ -110,7 +110,7 @@ const required: Readonly<Partial<Record<FieldType, readonly string[]>>> = {
 
 export const isFieldType = (type: unknown): type is FieldType => typeof type === 'string' && Object.hasOwn(properties, type)
 
-/** The properties of a type beside `key` and `type`, and those that it must have. */
+/** Returns the allowed and the required properties of a type, in addition to `key` and `type`. */
 export const propertiesOf = (
   type: FieldType,
 ): { readonly properties: Readonly<Record<string, Check>>; readonly required: readonly string[] } => ({
@@ -118,7 +118,7 @@ export const propertiesOf = (
   required: required[type] ?? ['label'],
 })
 
-/** What two properties of a field say together. */
+/** Checks properties of a field that depend on each other. */
 export function checkTogether(field: JsonObject, path: string, found: Findings): void {
   for (const [low, high] of [
     ['min', 'max'],

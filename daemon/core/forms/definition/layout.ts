@@ -1,19 +1,19 @@
-/** Where fields stand: rows of a grid of 12 columns, the order in which they are read, and the pages that they make. */
+/** Layout of fields: rows of a 12-column grid, the reading order, and the pages. */
 import { isObject, type Findings } from './checks.ts'
 import { definitionLimits, type Field, type Schema, type WidthToken } from './definition.ts'
 
 export interface PlacedField {
   readonly field: Field
-  /** Columns of 12. */
+  /** Number of columns, of 12. */
   readonly span: number
 }
 
 export type PlacedRow = readonly PlacedField[]
 
-/** One step of a form. Its number counts from 1. */
+/** One step of a form. Numbers start at 1. */
 export interface FormPage {
   readonly number: number
-  /** The page break that begins it; the first page may have none. */
+  /** The page break at the start of the page; the first page may have none. */
   readonly start: Field | undefined
   readonly rows: readonly PlacedRow[]
 }
@@ -21,7 +21,7 @@ export interface FormPage {
 const columns = 12
 const widths: Readonly<Record<WidthToken, number>> = { full: 12, half: 6, third: 4, two_thirds: 8 }
 
-/** The rows as they are shown. A layout wins over the widths of fields; fields that it does not place follow, a row each. */
+/** Returns the displayed rows. A layout overrides field widths. Fields missing in the layout follow, one per row. */
 export function rowsOf({ fields, layout }: Schema): readonly PlacedRow[] {
   if (!layout) return packed(fields)
   const byKey = new Map(fields.map((field) => [field.key, field]))
@@ -35,7 +35,7 @@ export function rowsOf({ fields, layout }: Schema): readonly PlacedRow[] {
   return [...rows.filter((row) => row.length > 0), ...[...byKey.values()].map((field) => [{ field, span: columns }])]
 }
 
-/** Fields from left to right, as many in a row as fit. */
+/** Fills rows with fields from left to right. */
 function packed(fields: readonly Field[]): readonly PlacedRow[] {
   const rows: PlacedField[][] = []
   let left = 0
@@ -51,10 +51,10 @@ function packed(fields: readonly Field[]): readonly PlacedRow[] {
   return rows
 }
 
-/** All fields in the order in which they are read. */
+/** Returns all fields in reading order. */
 export const inReadingOrder = (schema: Schema): readonly Field[] => rowsOf(schema).flatMap((row) => row.map(({ field }) => field))
 
-/** A page break begins a page, but for one that everything follows. */
+/** Returns the pages. A page break starts a new page, except at the start of the form. */
 export function pagesOf(schema: Schema): readonly FormPage[] {
   const pages: { number: number; start: Field | undefined; rows: PlacedRow[] }[] = [{ number: 1, start: undefined, rows: [] }]
   for (const [at, row] of rowsOf(schema).entries()) {
@@ -66,7 +66,7 @@ export function pagesOf(schema: Schema): readonly FormPage[] {
   return pages
 }
 
-/** Checks a layout against the fields, whose types are given by their keys. */
+/** Checks a layout against the fields; `types` has the type of each field key. */
 export function checkLayout(layout: unknown, types: ReadonlyMap<string, string>, found: Findings): void {
   const path = 'schema.layout'
   if (!isObject(layout) || layout['version'] !== 1 || !Array.isArray(layout['rows']))

@@ -1,9 +1,9 @@
 /**
- * Patterns that authors of forms write, matched in time that is linear in the input, whatever the pattern: a parser for a part of the
- * syntax of JavaScript, and a machine that is in all its states at once and never goes back.
+ * Matches patterns of form authors in linear time. A parser accepts a subset of JavaScript syntax; a non-backtracking machine runs all
+ * states in parallel.
  */
 
-/** Whether one character fits. */
+/** Whether a character matches. */
 type Fits = (character: string) => boolean
 
 type Node =
@@ -13,11 +13,11 @@ type Node =
   | { readonly kind: 'repeat'; readonly part: Node; readonly min: number; readonly max: number }
 
 export const maxPattern = 120
-/** What a pattern costs for each character; forms have many fields, and a submission many characters. */
+/** Maximum number of states, which bounds the cost per character. Forms have many fields, and submissions many characters. */
 const maxSteps = 250
 const maxCount = 200
 
-/** What is wrong with a pattern. */
+/** The reason why a pattern is not accepted. */
 export class PatternFault extends Error {
   override readonly name = 'PatternFault'
 }
@@ -32,7 +32,7 @@ export type Matcher = (input: string) => boolean
 const compiled = new Map<string, Matcher>()
 const maxCompiled = 500
 
-/** Matches whole inputs. Throws `PatternFault` for a pattern that is not taken. */
+/** Returns a function that matches whole inputs. Throws `PatternFault` for an unsupported pattern. */
 export function matcherOf(pattern: string): Matcher {
   const known = compiled.get(pattern)
   if (known) return known
@@ -44,7 +44,7 @@ export function matcherOf(pattern: string): Matcher {
   return matcher
 }
 
-/** Patterns match whole inputs anyway. */
+/** Removes anchors, because patterns always match whole inputs. */
 function withoutAnchors(pattern: string): string {
   const from = pattern.startsWith('^') ? 1 : 0
   const isEnd = pattern.endsWith('$') && !/(?:^|[^\\])(?:\\\\)*\\\$$/.test(pattern)
@@ -111,7 +111,7 @@ class Parser {
     if (max !== Infinity && max > maxCount) throw new PatternFault(`repeats more than ${maxCount} times`)
     if (max < min) throw new PatternFault('has a repeat whose bounds are the wrong way round')
     if (max === Infinity && hasUnbounded(part)) throw new PatternFault('nests repeats without an upper bound; give one of them a bound')
-    this.#take('?') // lazy or not, a whole input matches or does not
+    this.#take('?') // a lazy quantifier does not change whether a whole input matches
     if (/^[*+?{]$/.test(this.#peek() ?? '')) throw new PatternFault('has a repeat of a repeat; put the inner one in parentheses')
     return { kind: 'repeat', part, min, max }
   }
@@ -194,14 +194,14 @@ class Parser {
 const hasUnbounded = (node: Node): boolean =>
   node.kind === 'repeat' ? node.max === Infinity || hasUnbounded(node.part) : node.kind !== 'character' && node.parts.some(hasUnbounded)
 
-/** The machine, built from its end; the last step is where it begins. */
+/** Builds the machine from its end; the last step is the start state. */
 function stepsOf(root: Node): readonly Step[] {
   const steps: Step[] = [{ kind: 'end' }]
   const add = (step: Step): number => {
     if (steps.length >= maxSteps) throw new PatternFault('repeats too much in all; use smaller bounds')
     return steps.push(step) - 1
   }
-  let builds = 0 // what is empty adds no step, however often it is repeated
+  let builds = 0 // limits parts that add no state but are repeated often
   const build = (node: Node, next: number): number => {
     if (++builds > 10 * maxSteps) throw new PatternFault('repeats too much in all; use smaller bounds')
     if (node.kind === 'character') return add({ kind: 'character', fits: node.fits, next })
@@ -222,7 +222,7 @@ function stepsOf(root: Node): readonly Step[] {
   return steps
 }
 
-/** One look at every state for each character, at most. */
+/** Runs the machine; visits each state at most once per character. */
 function run(steps: readonly Step[], input: string): boolean {
   const machine = new Machine(steps)
   machine.enter(steps.length - 1)
@@ -230,7 +230,7 @@ function run(steps: readonly Step[], input: string): boolean {
   return machine.isAtEnd()
 }
 
-/** The states that it is in at once. A state was entered in this turn where its mark is the number of the turn. */
+/** The set of active states. A state is in the set if its mark equals the current turn. */
 class Machine {
   readonly #steps: readonly Step[]
   readonly #marks: Uint32Array
@@ -243,7 +243,7 @@ class Machine {
     this.#marks = new Uint32Array(steps.length)
   }
 
-  /** With all states that follow without a character. */
+  /** Adds a state and all states that follow without a character. */
   enter(state: number): void {
     if (this.#marks[state] === this.#turn) return
     this.#marks[state] = this.#turn
@@ -252,7 +252,7 @@ class Machine {
     else this.#states.push(state)
   }
 
-  /** False when no state is left. */
+  /** Consumes a character. Returns false if no state remains. */
   take(character: string): boolean {
     const states = this.#states
     this.#states = this.#before
@@ -271,7 +271,7 @@ class Machine {
   }
 }
 
-/** Ready-made patterns by name. */
+/** Predefined patterns by name. */
 export const presets: Readonly<Record<string, { readonly pattern: string; readonly isWell?: Matcher }>> = {
   letters: { pattern: "\\p{L}[\\p{L} '’-]*" },
   digits: { pattern: '\\d+' },
@@ -281,7 +281,7 @@ export const presets: Readonly<Record<string, { readonly pattern: string; readon
   iban: { pattern: '[A-Za-z]{2}\\d{2}[A-Za-z0-9 ]{11,40}', isWell: isIban },
 }
 
-/** ISO 13616: the check digits of an account number, read in pieces of a few digits. */
+/** Checks the check digits of an IBAN (ISO 13616), a few digits at a time. */
 function isIban(input: string): boolean {
   const compact = input.replaceAll(' ', '').toUpperCase()
   if (compact.length < 15 || compact.length > 34) return false

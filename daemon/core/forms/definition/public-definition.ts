@@ -1,11 +1,11 @@
-/** What visitors get of a definition: nothing that is for its owner alone, and a layout whatever it was designed with. */
+/** The part of a definition that visitors receive: no private settings, and always a layout. */
 import { holds } from './conditions.ts'
 import type { Answers, Definition, Schema } from './definition.ts'
 import { rowsOf } from './layout.ts'
 
 export interface PublicDefinition extends Pick<Definition, 'name' | 'locale' | 'theme' | 'logic' | 'thank_you'> {
   readonly schema: Schema & Required<Pick<Schema, 'layout'>>
-  /** The words around the fields. */
+  /** Texts around the fields. */
   readonly texts: { readonly submit_label: string; readonly closed_message: string }
 }
 
@@ -20,7 +20,7 @@ const layoutRow = (row: ReturnType<typeof rowsOf>[number]) => ({
   spans: row.map(({ span }) => span),
 })
 
-/** What is said once the answers were sent: the first variant that holds, else the text of the form. */
+/** Returns the thank-you text: the first matching variant, or the default text. */
 export function thanksFor({ schema, thank_you: thanks }: Pick<Definition, 'schema' | 'thank_you'>, answers: Answers) {
   const fields = new Map(schema.fields.map((field) => [field.key, field]))
   const { title, body } = thanks.variants.find(({ when }) => holds(when, answers, fields)) ?? thanks

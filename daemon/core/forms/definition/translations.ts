@@ -1,4 +1,4 @@
-/** A form in another language: its texts by their place, such as `fields.email.label`. What has no translation stays as it is. */
+/** Translates a form. Translations are texts by path, such as `fields.email.label`. Texts without a translation do not change. */
 import { checkProperties, isObject, text, type Check, type Findings } from './checks.ts'
 import { definitionLimits, type Definition, type Field } from './definition.ts'
 
@@ -9,7 +9,7 @@ const fieldTexts = [
   ...['high_label', 'unit'],
 ] as const
 
-/** Every text that can be translated, by its place. */
+/** Returns every translatable text by path. */
 export function textsOf(definition: Definition): ReadonlyMap<string, string> {
   const { name, schema, thank_you: thanks, settings } = definition
   const texts = new Map<string, string>([
@@ -28,7 +28,7 @@ export function textsOf(definition: Definition): ReadonlyMap<string, string> {
   return texts
 }
 
-/** Languages and texts. Places without a text are left to the designer: fields come and go. */
+/** Checks locales and texts. Unknown paths are allowed, because fields can be removed and added again. */
 export function checkTranslations(translations: unknown, found: Findings): void {
   if (!isObject(translations)) return found.report('translations', 'invalid_type', 'must be an object with a language for each property')
   const locales = Object.keys(translations)
@@ -49,7 +49,7 @@ function checkTexts(texts: unknown, path: string, found: Findings): void {
   checkProperties(texts, path, { properties: Object.fromEntries(places.map((place) => [place, check])), required: [] }, found)
 }
 
-/** The texts in the language that is wished for: exactly that, else the same language of another country, else as they are. */
+/** Returns the definition in the requested language: that locale, or its language without the country, or the default texts. */
 export function localized(definition: Definition, wished: string | undefined): Definition {
   const { translations, locale } = definition
   if (wished === undefined || wished === locale) return definition

@@ -1,4 +1,4 @@
-/** What follows from a submission that is no spam, as rows of the write that says so: mail to recipients, and the webhook. */
+/** Schedules notifications and the webhook of a submission that is not spam, in the same write. */
 import type { Database } from '#store/database.ts'
 import type { Transaction } from '../../writes/transact.ts'
 import type { Form } from '../form.ts'
@@ -7,7 +7,7 @@ import { announceSubmission } from './form-webhook.ts'
 import { addNotice } from './notice-rows.ts'
 import { formNotifications } from './notification.ts'
 
-/** Returns the submission with what followed. What followed before does not follow again: mails are on its trail. */
+/** Returns the submission with its webhook delivery. Notifications that were sent before are not repeated; see `notice-trail.ts`. */
 export async function followSubmission(
   database: Database,
   change: Transaction,

@@ -1,4 +1,4 @@
-/** The webhook of a form: who gets its submissions, and what they get. Sent, signed and tried again as event webhooks are. */
+/** The webhook of a form: its target and the body of its events. Signed and retried like event webhooks. */
 import * as z from 'zod'
 import type { Change } from '#store/change.ts'
 import type { Database } from '#store/database.ts'
@@ -47,7 +47,7 @@ export const formSubmissionEventShape = z
 
 type Wire = z.input<typeof formSubmissionEventShape>
 
-/** Adds the delivery to the write after which others may know of the submission; returns its id. */
+/** Adds the delivery to the write that accepts or releases the submission. Returns its id. */
 export function announceSubmission(
   database: Database,
   change: Change,
@@ -70,12 +70,12 @@ export function announceSubmission(
   })
 }
 
-/** What of a submission is sent. */
+/** The content of a submission in events. */
 export interface AnnouncedSubmission extends Pick<FormSubmission, 'id' | 'version' | 'answers' | 'createdAt'> {
   readonly files: readonly Pick<FormSubmission['files'][number], 'id' | 'field' | 'name' | 'contentType' | 'size' | 'status'>[]
 }
 
-/** The exact text that is sent, at every attempt, and signed. */
+/** Returns the exact text that is sent and signed in every attempt. */
 export function eventOf(
   { id, at }: { readonly id: string; readonly at: number },
   form: Form,
@@ -104,7 +104,7 @@ export function eventOf(
 
 const whileOff = 'Forms are turned off for this organization.'
 
-/** Deliveries find the webhook of a form by the id of the form. */
+/** Finds the webhook of a form by the id of the form. */
 export const formTarget: TargetSource = async (database, reach, id) => {
   const form = await database.get(forms, reach, id)
   const settings = form && (await database.get(formNotifications, { organizationId: reach.organizationId }, id))?.record

@@ -1,9 +1,9 @@
-/** Which addresses need no link, since their owners are members of the organization and have proved them. */
+/** Whether an address belongs to a member, whose address is already verified and needs no confirmation link. */
 import type { Database } from '#store/database.ts'
 import { members } from '../../people/members/member.ts'
 import { userByEmail } from '../../people/users/user.ts'
 
-/** `email` is folded already. */
+/** `email` must be folded. */
 export async function isMember(database: Database, organizationId: string, email: string): Promise<boolean> {
   const user = await userByEmail(database, email)
   if (!user || user.record.isUnproved) return false

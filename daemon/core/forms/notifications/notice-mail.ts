@@ -1,4 +1,4 @@
-/** The mails to those who are notified: what visitors answered, field by field, as text and HTML. */
+/** Notification mails: the answers of submissions, field by field, as text and HTML. */
 import { renderLine } from '../../templates/template-content.ts'
 import { escapeHtml } from '../../templates/renderer.ts'
 import { TemplateFault } from '../../templates/template-fault.ts'
@@ -10,7 +10,7 @@ import { referenceOf, type FormSubmission } from '../submissions/submission.ts'
 import { namedAnswers } from '../uploads/submission-file.ts'
 import { defaultSubject, type NotificationSettings } from './notification.ts'
 
-/** A submission with the version that it was given to. */
+/** A submission with the definition of its version. */
 export interface Noticed {
   readonly submission: FormSubmission
   readonly definition: Definition
@@ -19,7 +19,7 @@ export interface Noticed {
 export interface NoticeFacts {
   readonly form: Form
   readonly settings: Pick<NotificationSettings, 'subjectTmpl' | 'includeAnswers'>
-  /** Ends the notifications of this recipient. */
+  /** Link that ends the notifications of this recipient. */
   readonly endUrl: string
 }
 
@@ -29,11 +29,11 @@ export interface NoticeMail {
   readonly html: string
 }
 
-/** In place of an answer that no mail has. */
+/** Replaces the answers of masked fields. */
 const mask = '••••••'
-/** A digest shows so many of its submissions; the others are counted. */
+/** Maximum number of submissions shown in a digest; the others are only counted. */
 const maxShown = 50
-/** Characters of one answer in a digest, and of all of them. */
+/** Maximum characters of one answer in a digest, and of all answers. */
 const maxAnswer = 2000
 const maxAnswers = 200_000
 
@@ -42,14 +42,14 @@ interface ShownAnswer {
   readonly answer: string
 }
 
-/** One submission. */
+/** Returns the mail about one submission. */
 export function noticeMail(facts: NoticeFacts, noticed: Noticed): NoticeMail {
   const { form, settings } = facts
   const title = `New submission: ${form.name}`
   return written(facts, { subject: subjectOf(settings.subjectTmpl, form, noticed), title, parts: [partOf(settings, noticed)], more: 0 })
 }
 
-/** Several submissions, the oldest first; `count` of them in all. */
+/** Returns the mail about several submissions, oldest first. `count` is the total number. */
 export function digestMail(facts: NoticeFacts, all: readonly Noticed[], count: number): NoticeMail {
   const title = `${count === 1 ? '1 new submission' : `${count} new submissions`}: ${facts.form.name}`
   let room = maxAnswers
@@ -71,7 +71,7 @@ const shortened = (part: Part): Part => ({
   })),
 })
 
-/** A template that cannot be filled in with these answers gives way to the usual subject. */
+/** Returns the subject. Uses the default subject if the template fails with these answers. */
 function subjectOf(template: string, { name }: Form, { submission, definition }: Noticed): string {
   const answers = shownAnswers({ submission, definition })
   const fields = Object.fromEntries(answers.map(({ key, answer }) => [key, answer]))
@@ -87,7 +87,7 @@ function subjectOf(template: string, { name }: Form, { submission, definition }:
 
 interface Part {
   readonly answers: readonly ShownAnswer[]
-  /** When, and what names it. */
+  /** Time and reference of the submission. */
   readonly facts: string
 }
 
@@ -97,7 +97,7 @@ function partOf({ includeAnswers }: NoticeFacts['settings'], noticed: Noticed): 
   return { answers: includeAnswers ? shownAnswers(noticed) : [], facts: `Sent on ${at} · Reference ${referenceOf({ id })} · ${id}` }
 }
 
-/** What was answered, as people read it and in the order of the form; what was not visible has no answer. */
+/** Returns the answers with labels, in reading order. Hidden fields have no answer. */
 function shownAnswers({ submission, definition }: Noticed): readonly (ShownAnswer & { readonly key: string })[] {
   const answers = namedAnswers(submission)
   return inReadingOrder(definition.schema).flatMap((field) => {
@@ -119,7 +119,7 @@ interface Words {
   readonly subject: string
   readonly title: string
   readonly parts: readonly Part[]
-  /** Submissions that are not shown. */
+  /** Number of submissions that are not shown. */
   readonly more: number
 }
 

@@ -1,7 +1,4 @@
-/**
- * What is to be mailed of submissions, as rows by the time at which it is due: a submission whose recipients are still to be found, one
- * for a recipient, or one of a digest of a recipient.
- */
+/** Stored rows of due notifications, by due time: a new submission, a mail to one recipient, or an entry of a recipient's digest. */
 import { decode, encode, type Change } from '#store/change.ts'
 import type { Database } from '#store/database.ts'
 import { globalKey } from '#store/record-kind.ts'
@@ -13,9 +10,9 @@ export interface Notice {
   readonly organizationId: string
   readonly formId: string
   readonly submissionId: string
-  /** Empty while the recipients are still to be found. */
+  /** Empty until the recipients are determined. */
   readonly recipientId: string
-  /** How often it was tried. */
+  /** Number of failed tries. */
   readonly tries: number
 }
 
@@ -33,13 +30,13 @@ const noticeKey = ({ dueMs, organizationId, formId, submissionId, recipientId }:
   ...[dueMs, organizationId, formId, submissionId, recipientId],
 ]
 
-/** The notifier is woken when the write is durable. */
+/** Adds a notification. The notifier is notified after the write is durable. */
 export const addNotice = (change: Change, notice: Notice): Change =>
   change.set(noticeKey(notice), encode(notice.tries)).schedule(noticeWork, notice.formId)
 
 export const removeNotice = (change: Change, notice: Notice): Change => change.delete(noticeKey(notice))
 
-/** Those of one digest stand together. */
+/** Key prefix of one digest; its entries are adjacent. */
 const digestKey = ({ dueMs, organizationId, formId, recipientId }: Omit<DigestEntry, 'submissionId'>): readonly Element[] => [
   ...digestPrefix,
   ...[dueMs, organizationId, formId, recipientId],
@@ -49,7 +46,7 @@ export const addToDigest = (change: Change, entry: DigestEntry): Change => chang
 
 export const removeFromDigest = (change: Change, entry: DigestEntry): Change => change.delete([...digestKey(entry), entry.submissionId])
 
-/** The first of those that are due. */
+/** Returns the first due notifications. */
 export async function dueNotices({ kv }: Pick<Database, 'kv'>, nowMs: number, limit: number): Promise<readonly Notice[]> {
   const found: Notice[] = []
   for await (const { key, value } of kv.range({ start: pack(noticePrefix), end: pack([...noticePrefix, nowMs + 1]), limit })) {
@@ -63,7 +60,7 @@ export async function dueNotices({ kv }: Pick<Database, 'kv'>, nowMs: number, li
   return found
 }
 
-/** The first digest that is due, as many of its entries as are asked for, the oldest first; empty when none is. */
+/** Returns the first due digest with at most `limit` entries, oldest first; empty if no digest is due. */
 export async function dueDigest({ kv }: Pick<Database, 'kv'>, nowMs: number, limit: number): Promise<readonly DigestEntry[]> {
   const due = { start: pack(digestPrefix), end: pack([...digestPrefix, nowMs + 1]) }
   for await (const { key } of kv.range({ ...due, limit: 1 })) {
@@ -82,7 +79,7 @@ function toEntry(key: Uint8Array): DigestEntry {
   }
 }
 
-/** When anything is due next; infinite when nothing waits. */
+/** Returns the next due time; `Infinity` without pending notifications. */
 export async function nextDueMs({ kv }: Pick<Database, 'kv'>): Promise<number> {
   let next = Infinity
   for (const prefix of [noticePrefix, digestPrefix])
@@ -92,9 +89,9 @@ export async function nextDueMs({ kv }: Pick<Database, 'kv'>): Promise<number> {
 
 const hourMs = 3_600_000
 const dayMs = 24 * hourMs
-/** Digests of a day are sent in the morning of Europe, and before the day begins in America. */
+/** Time of daily digests: morning in Europe, before the working day in America. */
 const dailyAtMs = 6 * hourMs
 
-/** The next time at which a digest is sent, in full hours of UTC. */
+/** Returns the next time of a digest, a full hour in UTC. */
 export const nextDigestMs = (digest: Exclude<Digest, 'instant'>, nowMs: number): number =>
   digest === 'hourly' ? (Math.floor(nowMs / hourMs) + 1) * hourMs : (Math.floor((nowMs - dailyAtMs) / dayMs) + 1) * dayMs + dailyAtMs

@@ -1,24 +1,24 @@
-/** What went out because of a submission: the mail to each recipient, as rows beside the submission, and the delivery of the webhook. */
+/** Records the notifications of a submission: one row per mailed recipient, and the webhook delivery. */
 import { decode, encode, type Change } from '#store/change.ts'
 import type { Database } from '#store/database.ts'
 import { pack, within, type Element } from '#store/tuple.ts'
 import { formSubmissions, type FormSubmission } from '../submissions/submission.ts'
 
-/** Which submission it is. */
+/** Identifies a submission. */
 type Noticed = Pick<FormSubmission, 'id' | 'formId'>
 
 export interface SentNotice {
-  /** `mail` has a trace, `webhook` a delivery; `id` is that of the one or the other. */
+  /** `id` is a trace id for `mail`, and a delivery id for `webhook`. */
   readonly kind: 'mail' | 'webhook'
   readonly id: string
-  /** Where the mail went; null for the webhook. */
+  /** Recipient of the mail; null for the webhook. */
   readonly to: string | null
   readonly at: number
 }
 
 export const trailRows = 'form.trail'
 
-/** More than these a submission has only when recipients were exchanged while its mails waited. */
+/** Maximum number of notifications returned. More exist only if recipients changed while mails were pending. */
 const maxShown = 100
 
 const trailKey = (organizationId: string, { formId, id }: Noticed, ...rest: readonly Element[]): readonly Element[] => [
@@ -36,7 +36,7 @@ export interface MailedNotice {
   readonly at: number
 }
 
-/** Adds to the write that takes a mail that these submissions were in it, as far as they are still there. */
+/** Records in the write of a mail that it contained these submissions. Skips deleted submissions. */
 export async function addToTrail(
   database: Pick<Database, 'getMany'>,
   change: Change,
@@ -50,7 +50,7 @@ export async function addToTrail(
     if (stored) change.set(trailKey(organizationId, stored.record, recipientId), encode(notice))
 }
 
-/** Whether the recipient was mailed of it, at once or in a digest. */
+/** Whether the recipient was notified by mail or digest. */
 export async function wasMailed(
   { kv }: Pick<Database, 'kv'>,
   organizationId: string,
@@ -60,7 +60,7 @@ export async function wasMailed(
   return (await kv.get(pack(trailKey(organizationId, submission, recipientId)))) !== undefined
 }
 
-/** The oldest first. */
+/** Returns the notifications, oldest first. */
 export async function noticesOf(
   { kv }: Pick<Database, 'kv'>,
   organizationId: string,
@@ -73,7 +73,7 @@ export async function noticesOf(
   return found.toSorted((a, b) => a.at - b.at)
 }
 
-/** Adds to a write that the trail goes with the submission. */
+/** Removes the rows in the write that removes the submission. */
 export async function removeTrail(
   { kv }: Pick<Database, 'kv'>,
   change: Change,
@@ -83,7 +83,7 @@ export async function removeTrail(
   for await (const { key } of kv.range(within(trailKey(organizationId, submission)))) change.deletes.push(key)
 }
 
-/** What is wrong with a row; for `verify`. */
+/** Returns the problems of a row, for `postern verify`. */
 export async function checkTrail(database: Database, key: readonly Element[]): Promise<readonly string[]> {
   const [organizationId, , , submissionId] = key.map(String)
   const isThere = await database.get(formSubmissions, { organizationId: organizationId ?? '' }, submissionId ?? '')

@@ -1,4 +1,4 @@
-/** Who is notified of submissions of a form, of which ones and when. One record for each form that notifies; no version has it. */
+/** Notification settings of a form: recipients, conditions and times. One record per form with notifications; not part of a version. */
 import { defineRecord, type Immutable } from '#store/record-kind.ts'
 import * as z from 'zod'
 import type { Condition } from '../definition/definition.ts'
@@ -7,31 +7,31 @@ export const digests = ['instant', 'hourly', 'daily'] as const
 export type Digest = (typeof digests)[number]
 
 const recipient = z.strictObject({
-  /** Names the recipient in links of mails. */
+  /** Identifies the recipient in links of mails. */
   id: z.string(),
   /** Folded to lower case. */
   email: z.string(),
-  /** Submissions that it is about; all of them without one. */
+  /** Condition on the submission; null means every submission. */
   when: (z.record(z.string(), z.unknown()) as unknown as z.ZodType<Condition>).nullable(),
   digest: z.enum(digests),
-  /** When the owner of the address followed the link; members of the organization need not. */
+  /** Time of the confirmation by link; members of the organization need none. */
   confirmedAt: z.int().nullable(),
 })
 
 const schema = z.strictObject({
-  /** That of the form. */
+  /** Id of the form. */
   id: z.string(),
   recipients: z.array(recipient),
-  /** Without it, the sender of the destination. */
+  /** Sender address; defaults to the sender of the destination. */
   from: z.string().nullable(),
-  /** Key of the field with the address that replies go to. */
+  /** Key of the field with the Reply-To address. */
   replyToField: z.string().nullable(),
   subjectTmpl: z.string(),
   includeAnswers: z.boolean(),
   webhookUrl: z.string().nullable(),
-  /** There with the address. */
+  /** Present if `webhookUrl` is set. */
   sealedWebhookSecret: z.string().nullable(),
-  /** Why the last mail was not sent; null when it was. */
+  /** Why the last mail was not sent; null after a success. */
   problem: z.strictObject({ at: z.int(), message: z.string() }).nullable(),
   createdAt: z.int(),
   updatedAt: z.int(),
@@ -42,7 +42,7 @@ export type NotificationSettings = Immutable<Omit<z.infer<typeof schema>, 'recip
 }
 export type NotificationRecipient = Omit<Immutable<z.infer<typeof recipient>>, 'when'> & { readonly when: Condition | null }
 
-/** Belongs to no project by itself: it is reached through its form only. */
+/** Has no project; access is checked through the form. */
 export const formNotifications = defineRecord<NotificationSettings>({
   name: 'form_notifications',
   noun: 'notifications of a form',
@@ -51,11 +51,11 @@ export const formNotifications = defineRecord<NotificationSettings>({
 })
 
 export interface NewRecipient extends Pick<NotificationRecipient, 'email' | 'digest'> {
-  /** A condition, once it was checked. */
+  /** A checked condition. */
   readonly when: unknown
 }
 
-/** What is set, as a whole. */
+/** The settings that a request replaces. */
 export interface NotificationOrder extends Pick<
   NotificationSettings,
   'from' | 'replyToField' | 'subjectTmpl' | 'includeAnswers' | 'webhookUrl'
@@ -65,8 +65,8 @@ export interface NotificationOrder extends Pick<
 
 export const defaultSubject = 'New submission: {{.form.name}}'
 
-/** Of a form. */
+/** Maximum number of recipients per form. */
 export const maxRecipients = 20
 
-/** Where the secret of the webhook is sealed for; see `SecretBox.seal`. */
+/** Context that seals the secret of the webhook; see `SecretBox.seal`. */
 export const webhookSecretContext = (formId: string): string => `${formNotifications.name}/${formId}/secret`

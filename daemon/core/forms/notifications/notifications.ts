@@ -1,4 +1,4 @@
-/** Notifications of a form: set and shown with its members and confirmations, confirmed and ended by those who get them. */
+/** Reads and saves the notification settings of a form, and sends confirmation links to recipients who are not members. */
 import { hash } from 'node:crypto'
 import { isDeepStrictEqual } from 'node:util'
 import type { Change } from '#store/change.ts'
@@ -39,9 +39,9 @@ export interface ShownRecipient extends NotificationRecipient {
   readonly status: RecipientStatus
 }
 
-/** Settings as they are shown; the secret in the response that makes it. */
+/** Settings in responses. `secret` is present only in the response that creates it. */
 export interface ShownNotifications {
-  /** Another one after each change of what is set. */
+  /** Changes with every change of the settings. */
   readonly revision: string
   readonly settings: NotificationSettings
   readonly recipients: readonly ShownRecipient[]
@@ -66,7 +66,7 @@ const confirmations = {
 
 export class FormNotifications {
   readonly #options: NotificationsOptions
-  /** Mails that ask outsiders, by organization and by address, so that an address is not flooded by them. */
+  /** Rate limits of confirmation mails by organization and by address, so that no address is flooded. */
   readonly #asked: { readonly [Whose in keyof typeof confirmations]: RateWindow }
 
   constructor(options: NotificationsOptions) {
@@ -77,7 +77,7 @@ export class FormNotifications {
     }
   }
 
-  /** What is set; nothing and no recipient by default. Throws `not_found` for a form out of reach. */
+  /** Returns the settings, by default without recipients. Throws `not_found` for a form outside the caller's reach. */
   async get(principal: Principal, formId: string): Promise<ShownNotifications> {
     const { database } = this.#options
     const { record: form } = await must(database, forms, principal, formId)
@@ -86,8 +86,8 @@ export class FormNotifications {
   }
 
   /**
-   * Replaces what is set; with the tag of a revision, only that one. Who is no member and not yet confirmed gets a mail with a link first.
-   * Throws `validation_failed`, and `conflict` for another revision, and for such an address where the service sends no mail of its own.
+   * Replaces the settings; with a revision tag, only that revision. A new recipient who is not a member first gets a confirmation link.
+   * Throws `validation_failed`. Throws `conflict` for another revision, and for such a recipient if the service cannot send system mail.
    */
   async save(principal: Principal, formId: string, order: NotificationOrder, revisionTag = '*'): Promise<ShownNotifications> {
     const { writes, database, secrets, outbox } = this.#options
@@ -119,7 +119,7 @@ export class FormNotifications {
     return this.#shown(principal, saved, saved.sealedWebhookSecret === sealedSecret ? secret : undefined)
   }
 
-  /** The next attempt is signed with the new secret. Throws `conflict` without a webhook. */
+  /** Replaces the webhook secret; all later attempts use it. Throws `conflict` without a webhook. */
   async rotateSecret(principal: Principal, formId: string): Promise<ShownNotifications> {
     const { writes, secrets } = this.#options
     const secret = newWebhookSecret()
@@ -133,7 +133,7 @@ export class FormNotifications {
     return this.#shown(principal, saved, secret)
   }
 
-  /** An address that was there keeps what is known of it. */
+  /** Keeps the id and the confirmation of an existing address. */
   #recipient({ recipients }: NotificationSettings, { email, when, digest }: NewRecipient): NotificationRecipient {
     const folded = foldAddress(email)
     const known = recipients.find((one) => one.email === folded)
@@ -193,13 +193,13 @@ export class FormNotifications {
   }
 }
 
-/** Of what is set: who confirmed, and what could not be sent, change nothing of it. */
+/** Hash of the settings, without confirmations and the last problem. */
 function revisionOf({ recipients, from, replyToField, subjectTmpl, includeAnswers, webhookUrl }: NotificationSettings): string {
   const asked = recipients.map(({ email, when, digest }) => [email, when, digest])
   return hash('sha256', JSON.stringify([asked, from, replyToField, subjectTmpl, includeAnswers, webhookUrl]), 'base64url').slice(0, 22)
 }
 
-/** As headers name it (RFC 9110 §8.8.3). */
+/** Returns the revision as an entity tag (RFC 9110 §8.8.3). */
 const tagOf = (settings: NotificationSettings): string => `"${revisionOf(settings)}"`
 
 function changed({ updatedAt }: NotificationSettings): Refusal {

@@ -1,6 +1,6 @@
 /**
- * Mails submissions to those who are notified of them, through the routing of the project. What is due stands in the store since the
- * write that took the submission, and goes with the write that takes the mail; the key of a mail keeps two daemons from sending it twice.
+ * Mails notifications of submissions through the routing of the project. Due rows are added in the write of the submission and removed in
+ * the write of the mail. The idempotency key prevents two daemons from sending a mail twice.
  */
 import { Change } from '#store/change.ts'
 import { parseMailbox, type Mailbox } from '../../addresses.ts'
@@ -40,32 +40,32 @@ export interface NotifierOptions extends Core {
   readonly onError: (error: unknown, id?: string) => void
 }
 
-/** A form with what it notifies by. */
+/** A form with its notification settings. */
 interface Notifying {
   readonly organizationId: string
   readonly form: Form
   readonly settings: NotificationSettings
 }
 
-/** A mail, and what tells it from others. */
+/** A mail with its idempotency key. */
 interface Notification {
   readonly mail: NoticeMail
   readonly replyTo: readonly Mailbox[]
   readonly key: string
-  /** Adds to the write that takes the mail that it is not due any more. */
+  /** Removes the due rows in the write of the mail. */
   readonly stage: (change: Change) => void
-  /** The submissions that are in it. */
+  /** Submissions in the mail. */
   readonly about: readonly Noticed[]
 }
 
-/** Notices at a time, whose writes share a disk sync. */
+/** Number of concurrent notifications; their writes share a disk sync. */
 const atOnce = 16
-/** Submissions in one digest; what is beyond makes another one. */
+/** Maximum number of submissions per digest; the rest follows in another digest. */
 const maxInDigest = 500
 const minuteMs = 60_000
-/** Pauses after refusals; all of them together are shorter than keys of acceptance are kept. */
+/** Pauses between tries. Their sum is shorter than the retention of idempotency keys. */
 const pausesMs = [1, 5, 30, 120, 360, 720].map((minutes) => minutes * minuteMs)
-/** What a digest could not be sent of for so long is given up. */
+/** Maximum age of submissions in a digest that cannot be sent. */
 const maxDigestAgeMs = 3 * 24 * 60 * minuteMs
 
 export class FormNotifier {
@@ -79,12 +79,12 @@ export class FormNotifier {
     database.onWork(noticeWork, () => this.#rounds.wake())
   }
 
-  /** Also what a crash has left. */
+  /** Starts with the stored rows of an earlier process. */
   start(): void {
     this.#rounds.wake()
   }
 
-  /** Resolves when nothing is under way; what is due later waits. */
+  /** Resolves when no work is in progress. Notifications that are due later remain. */
   idle(): Promise<void> {
     return this.#rounds.idle()
   }
@@ -108,7 +108,7 @@ export class FormNotifier {
     }
   }
 
-  /** What could not be done is tried again later. */
+  /** Processes a due row; schedules a retry after an error. */
   async #take(notice: Notice): Promise<void> {
     const { database, clock, onError } = this.#options
     const { organizationId, formId, submissionId } = notice
@@ -127,7 +127,7 @@ export class FormNotifier {
     await database.commit(removeNotice(change, notice))
   }
 
-  /** Finds the recipients, each of whom gets a row of their own; or mails the one that it is for. */
+  /** Adds a row for each recipient of a new submission, or mails one recipient. */
   async #follow(change: Change, notice: Notice, notifying: Notifying, noticed: Noticed): Promise<void> {
     const { form, settings } = notifying
     const recipient = settings.recipients.find(({ id }) => id === notice.recipientId)
@@ -153,7 +153,10 @@ export class FormNotifier {
     }
   }
 
-  /** All entries are of one recipient and time. The key is that of the first one, so that the same entries are mailed once. */
+  /**
+   * Mails a digest. All entries have the same recipient and due time. The first entry determines the idempotency key, so the same entries
+   * are mailed once.
+   */
   async #sendDigest(entries: readonly DigestEntry[]): Promise<void> {
     const { database, onError, clock } = this.#options
     const [first] = entries
@@ -192,7 +195,7 @@ export class FormNotifier {
     return entries.filter((_, at) => (found[at]?.record.createdAt ?? 0) > now - maxDigestAgeMs)
   }
 
-  /** Undefined where nothing is to be sent: the form is gone, or switched off. */
+  /** Returns undefined if nothing may be sent: the form is deleted, or forms are switched off. */
   async #notifying({ organizationId, formId }: Pick<Notice, 'organizationId' | 'formId'>): Promise<Notifying | undefined> {
     const { database, policies } = this.#options
     const form = (await database.get(forms, { organizationId }, formId))?.record
@@ -203,7 +206,7 @@ export class FormNotifier {
     return isOff ? undefined : { organizationId, form, settings }
   }
 
-  /** Those that are still there and that were not marked as spam since, with the versions that they were given to. */
+  /** Returns the existing submissions that are not spam, each with the definition of its version. */
   async #noticed(organizationId: string, formId: string, ids: readonly string[]): Promise<readonly Noticed[]> {
     const { database } = this.#options
     const versions = new Map<number, Noticed['definition']>()
@@ -229,7 +232,7 @@ export class FormNotifier {
     return this.#options.mail.urlOf(recipientPath(this.#options.secrets, { publicId, recipientId }))
   }
 
-  /** Routing, suppressions, budgets and captures hold as for any send of the project. */
+  /** Sends the mail like any send of the project: routing, suppressions, budgets and captures apply. */
   async #send(
     { organizationId, form, settings }: Notifying,
     { id: recipientId, email }: NotificationRecipient,
@@ -254,7 +257,7 @@ export class FormNotifier {
     })
   }
 
-  /** Shown with the settings, so that whoever set them sees why nothing comes. */
+  /** Stores the problem in the settings, where members see why no mail is sent. */
   async #noteProblem(
     { organizationId, formId }: { readonly organizationId: string; readonly formId: string },
     message: string | null,
@@ -271,7 +274,7 @@ export class FormNotifier {
 
 const messageOf = (error: unknown): string => (error instanceof Refusal ? error.message : 'The mail could not be made.')
 
-/** The address that the visitor gave, where the version that they saw does not mask it. */
+/** Returns the visitor's address, unless the visitor's version masks it. */
 function replyToOf({ replyToField }: NotificationSettings, { submission, definition }: Noticed): readonly Mailbox[] {
   const field = definition.schema.fields.find(({ key }) => key === replyToField)
   if (field?.type !== 'email' || field.email_mask === true) return []

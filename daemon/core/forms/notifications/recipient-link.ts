@@ -1,6 +1,6 @@
 /**
- * The link by which a recipient confirms or ends notifications: the form, the recipient, and 16 octets of an HMAC of both. It is the
- * same in every mail, and stands for nothing once the recipient is taken off the list.
+ * The link that confirms or ends notifications: form, recipient, and 16 octets of an HMAC over both. Every mail has the same link. It
+ * becomes invalid when the recipient is removed.
  */
 import { timingSafeEqual } from 'node:crypto'
 import type { SecretBox } from '../../access/secret-box.ts'
@@ -19,7 +19,7 @@ const macOf = (secrets: Secrets, { publicId, recipientId }: NamedRecipient): Buf
 export const recipientPath = (secrets: Secrets, named: NamedRecipient): string =>
   `/form-notifications/${named.publicId}.${named.recipientId}.${macOf(secrets, named).toString('base64url')}`
 
-/** Undefined for what this service did not make. */
+/** Returns undefined for a token that this service did not create. */
 export function readRecipientToken(secrets: Secrets, token: string): NamedRecipient | undefined {
   const [, publicId, recipientId, text = ''] = /^([A-Za-z0-9]{22})\.(\w{1,64})\.([\w-]{22})$/.exec(token) ?? []
   if (publicId === undefined || recipientId === undefined) return undefined

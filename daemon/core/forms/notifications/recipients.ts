@@ -1,4 +1,4 @@
-/** What recipients decide by the link of a mail: to be notified of submissions of a form, or not any more. */
+/** Handles recipients' links: confirm or end the notifications of a form. */
 import type { Change } from '#store/change.ts'
 import type { Core } from '../../core.ts'
 import { Refusal } from '../../refusals.ts'
@@ -8,12 +8,12 @@ import { isMember } from './members.ts'
 import { formNotifications, type NotificationRecipient, type NotificationSettings } from './notification.ts'
 import { readRecipientToken } from './recipient-link.ts'
 
-/** What the link is about. */
+/** The recipient and the form of a link. */
 export interface RecipientView {
   readonly organization: Organization
   readonly form: Form
   readonly recipient: NotificationRecipient
-  /** Mails are sent already. */
+  /** The recipient gets notifications already. */
   readonly isOn: boolean
 }
 
@@ -24,7 +24,7 @@ export class Recipients {
     this.#core = core
   }
 
-  /** Changes nothing. Throws `not_found` alike for links that are none and for recipients that are taken off the list. */
+  /** Returns the data of a link without changes. Throws `not_found` for invalid links and removed recipients. */
   async look(token: string): Promise<RecipientView> {
     const { database, policies, secrets } = this.#core
     const named = readRecipientToken(secrets, token)
@@ -39,14 +39,14 @@ export class Recipients {
     return { organization, form, recipient, isOn }
   }
 
-  /** From now on it is notified; again changes nothing. */
+  /** Confirms the recipient. A repeated call changes nothing. */
   confirm(token: string): Promise<void> {
     return this.#change(token, 'form_notifications.confirmed', (recipients, own, now) =>
       recipients.map((one) => (one.id === own.id ? { ...one, confirmedAt: one.confirmedAt ?? now } : one)),
     )
   }
 
-  /** Takes the recipient off the list; what waits in a digest is not sent. */
+  /** Removes the recipient; pending digest entries are not sent. */
   stop(token: string): Promise<void> {
     return this.#change(token, 'form_notifications.stopped', (recipients, own) => recipients.filter(({ id }) => id !== own.id))
   }

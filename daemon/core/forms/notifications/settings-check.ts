@@ -1,4 +1,4 @@
-/** Checks of what notifications are set to, against the fields that the form has in its draft and in what is published. */
+/** Checks notification settings against the fields of the draft and of the published version. */
 import type { Database } from '#store/database.ts'
 import type { Principal } from '../../access/principal/principal.ts'
 import { foldAddress } from '../../addresses.ts'
@@ -31,7 +31,7 @@ export async function problemsOf(
   return [...problems, ...problemsOfLine('subject_tmpl', subjectTmpl)]
 }
 
-/** What is wrong by the first of them; nothing where it is right by any. */
+/** Returns the problems by the first definition; none if the condition is valid for any definition. */
 function conditionProblems(when: unknown, path: string, definitions: readonly Definition[]): readonly FieldProblem[] {
   const all = definitions.map(({ schema }) => {
     const found = new Findings()
@@ -45,7 +45,7 @@ function conditionProblems(when: unknown, path: string, definitions: readonly De
 const isAddress = ({ schema }: Definition, key: string): boolean =>
   schema.fields.some((field) => field.key === key && field.type === 'email' && field.email_mask !== true)
 
-/** The draft where it could be published, and what was published last. */
+/** Returns the valid draft and the published version. */
 async function definitionsOf(database: Database, organizationId: string, { id, version }: Form): Promise<readonly Definition[]> {
   const draft = await database.get(formDrafts, { organizationId }, id)
   const { definition } = checkDefinition(draft?.record.definition)

@@ -1,4 +1,4 @@
-/** A test of the webhook of a form: a made-up submission goes to it once, and the receiver's response is returned. */
+/** Sends a test submission to the webhook of a form, and returns the receiver's response. */
 import { randomUUID } from 'node:crypto'
 import type { Database } from '#store/database.ts'
 import type { Principal } from '../../access/principal/principal.ts'
@@ -23,7 +23,7 @@ export class FormWebhookTests {
     this.#options = options
   }
 
-  /** Throws `not_found`, `conflict` without a webhook, and `rate_limit_exceeded` while it is being tested. */
+  /** Throws `not_found`, `conflict` without a webhook, and `rate_limit_exceeded` during another test. */
   async run(principal: Principal, formId: string, signal: AbortSignal): Promise<TestResult> {
     const { database, clock, tests } = this.#options
     const { record: form } = await must(database, forms, principal, formId)
@@ -35,7 +35,7 @@ export class FormWebhookTests {
     return tests.send(formId, target, { eventType: 'form_submission', body }, signal)
   }
 
-  /** What visitors get; of a form that was never published, its draft where it could be. */
+  /** Returns the published definition, or the valid draft of a form that was never published. */
   async #definition({ organizationId }: Principal, { id, version }: Form): Promise<Definition | undefined> {
     const { database } = this.#options
     if (version > 0) return (await database.get(formVersions, { organizationId }, versionId(id, version)))?.record.definition
@@ -43,7 +43,7 @@ export class FormWebhookTests {
   }
 }
 
-/** With answers that the form would take, where ours happen to be such. */
+/** Returns a submission with example answers that are valid for the form. */
 function sampleOf(database: Database, definition: Definition | undefined, version: number, now: number): AnnouncedSubmission {
   const fields = definition?.schema.fields ?? []
   const values = Object.fromEntries(fields.flatMap((field) => (field.type in samples ? [[field.key, samples[field.type]?.(field)]] : [])))

@@ -1,6 +1,6 @@
 /**
- * Writing and sending replies. A draft is sent at most once, by somebody's call for that one draft, to the address that the visitor gave;
- * routing, suppressions, budgets and approvals hold as for any send.
+ * Creates and sends replies. Each draft is sent at most once, on an explicit call, to the visitor's address. Routing, suppressions, budgets
+ * and approvals apply as to any send.
  */
 import type { Stored } from '#store/record-kind.ts'
 import type { Principal } from '../../access/principal/principal.ts'
@@ -29,10 +29,10 @@ export interface RepliesOptions extends Core {
   readonly sendApprovals: Pick<SendApprovals, 'continue'>
 }
 
-/** An earlier call of an agent that this one follows. */
+/** Reference to an earlier call of an agent that this call continues. */
 type Continues = Parameters<SendApprovals['continue']>[1]
 
-/** What a reply says; a template gives what is left out. */
+/** Content of a reply; a template supplies missing parts. */
 export interface ReplyContent {
   readonly from?: string | undefined
   readonly subject?: string | undefined
@@ -42,11 +42,11 @@ export interface ReplyContent {
 
 export interface NewReply extends ReplyContent {
   readonly templateId?: string | undefined
-  /** Besides `fields` and `form`, which the submission gives. */
+  /** Variables in addition to `fields` and `form`, which come from the submission. */
   readonly templateVars?: Variables | undefined
 }
 
-/** A reply that is not kept. */
+/** Marks for content without a template. */
 const unfilled: MarkedTemplate['filled'] = { subject: [], text: [] }
 
 export interface ReplyPreview {
@@ -54,16 +54,16 @@ export interface ReplyPreview {
   readonly subject: string
   readonly text: string | null
   readonly html: string | null
-  /** Which parts are values of a template. */
+  /** Parts of the content that are values of template variables. */
   readonly filled: MarkedTemplate['filled']
 }
 
 export interface ListedReply extends FormReply {
-  /** That of its trace, as long as there is one. */
+  /** Status of the trace, while the trace exists. */
   readonly traceStatus: TraceStatus | undefined
 }
 
-/** A draft, and what came of its sending. */
+/** A reply with the result of its submission. */
 export interface SentReply {
   readonly reply: FormReply
   readonly acceptance: Acceptance
@@ -76,7 +76,10 @@ export class Replies {
     this.#options = options
   }
 
-  /** Throws `not_found`, `conflict` for a submission without an address, and `validation_failed` with the variables that are missing. */
+  /**
+   * Creates a draft. Throws `not_found`, `conflict` for a submission without an address, and `validation_failed` with the missing
+   * variables.
+   */
   async create(principal: Principal, formId: string, submissionId: string, asked: NewReply): Promise<FormReply> {
     const { clock, database } = this.#options
     const { record: form } = await must(database, forms, principal, formId)
@@ -100,7 +103,7 @@ export class Replies {
     })
   }
 
-  /** What a draft would say, and to whom, without making one. Throws as `create` does. */
+  /** Returns the content and the recipient of a draft without creating it. Throws the errors of `create`. */
   async preview(principal: Principal, formId: string, submissionId: string, asked: NewReply): Promise<ReplyPreview> {
     const { record: form } = await must(this.#options.database, forms, principal, formId)
     const submission = await this.#submission(principal, formId, submissionId)
@@ -109,7 +112,7 @@ export class Replies {
     return { to, ...content, filled }
   }
 
-  /** Newest first, drafts and those that were sent, with what came of their messages. */
+  /** Lists drafts and sent replies, newest first, with the statuses of their messages. */
   async list(principal: Principal, formId: string, submissionId: string): Promise<readonly ListedReply[]> {
     const { database } = this.#options
     const { organizationId } = principal
@@ -123,7 +126,7 @@ export class Replies {
     return replies.map((reply) => ({ ...reply, traceStatus: statuses.get(reply.traceId ?? '') }))
   }
 
-  /** Throws `conflict` for one that was sent. */
+  /** Throws `conflict` for a sent reply. */
   update(principal: Principal, formId: string, id: string, { from, subject, text, html }: ReplyContent): Promise<FormReply> {
     return transact(this.#options.database, principal, async (change) => {
       await change.must(forms, formId)
@@ -142,7 +145,7 @@ export class Replies {
     })
   }
 
-  /** Throws `conflict` for one that was sent. */
+  /** Throws `conflict` for a sent reply. */
   async remove(principal: Principal, formId: string, id: string): Promise<void> {
     await transact(this.#options.database, principal, async (change) => {
       await change.must(forms, formId)
@@ -151,8 +154,8 @@ export class Replies {
   }
 
   /**
-   * Exactly once, as the write that takes the message says so in the reply: again, and after a crash, it returns what was sent. One that
-   * waits for a person returns that it waits; turned down, it can be sent again.
+   * Sends the reply exactly once: the write of the message records it in the reply. A repeated call returns the earlier result, also after
+   * a crash. A reply with a pending approval returns that state; after a rejection it can be sent again.
    */
   async send(principal: Principal, formId: string, id: string): Promise<SentReply> {
     for (let tries = 1; ; tries++) {
@@ -163,7 +166,7 @@ export class Replies {
       try {
         return await this.#send(principal, form, stored)
       } catch (error) {
-        const isMet = error instanceof Refusal && error.code === 'conflict' // it, or its submission, changed meanwhile
+        const isMet = error instanceof Refusal && error.code === 'conflict' // the reply or its submission changed in the meantime
         if (!isMet || tries === maxTries) throw error
       }
     }
@@ -180,18 +183,18 @@ export class Replies {
     return { reply, acceptance }
   }
 
-  /** The same, after the user of an agent was shown the message: waits a while for what a person decides about it. */
+  /** Continues a send after the user of an agent saw the message: waits for a limited time for the approval. */
   async continueSend(principal: Principal, draftId: string, continues: Continues, signal: AbortSignal): Promise<OutcomeSoFar> {
     const { form, reply } = await this.#byId(principal, draftId)
     return this.#options.sendApprovals.continue(principal, continues, await requestDigest(orderOf(form, reply)), signal)
   }
 
-  /** What a draft is sent from: its form, for whoever names the draft alone. Throws `not_found`. */
+  /** Returns the form of a draft, for callers without the form id. Throws `not_found`. */
   async formOf(principal: Principal, draftId: string): Promise<string> {
     return (await this.#byId(principal, draftId)).form.id
   }
 
-  /** The form of a submission, for whoever names the submission alone. Throws `not_found`. */
+  /** Returns the form of a submission, for callers without the form id. Throws `not_found`. */
   async formOfSubmission(principal: Principal, submissionId: string): Promise<string> {
     const { database } = this.#options
     const submission = (await database.get(formSubmissions, { organizationId: principal.organizationId }, submissionId))?.record
@@ -208,7 +211,7 @@ export class Replies {
     throw new Refusal('not_found', 'No reply draft has this id.')
   }
 
-  /** What came of it, where it was sent before; its trace can be gone by then. */
+  /** Returns the earlier result of a sent or pending reply. Its trace may be removed already. */
   async #known({ organizationId }: Principal, { traceId: sent, heldTraceId }: FormReply): Promise<Acceptance | undefined> {
     const traceId = sent ?? heldTraceId
     if (traceId === undefined) return undefined
@@ -242,7 +245,7 @@ export class Replies {
     return { content, filled, template: { id: templateId, version: rendered.from.version } }
   }
 
-  /** That of the first field of type email with an answer. */
+  /** Returns the address in the first answered field of type email. */
   async #addressOf({ organizationId }: Principal, { formId, version, answers }: FormSubmission): Promise<Mailbox> {
     const stored = await this.#options.database.get(formVersions, { organizationId }, versionId(formId, version))
     for (const { key, type } of stored?.record.definition.schema.fields ?? []) {
@@ -276,10 +279,10 @@ export class Replies {
   }
 }
 
-/** Whoever sends the same reply at the same moment loses in the write. */
+/** Maximum number of tries. A concurrent send of the same reply fails with a conflict and is tried again. */
 const maxTries = 10
 
-/** The message of a reply. */
+/** Returns the message of a reply. */
 function orderOf({ projectId }: Form, { to, from, subject, text, html }: FormReply): SendOrder {
   const mailbox = parseMailbox(to)
   if (!mailbox) throw noAddress()
@@ -299,7 +302,7 @@ function requireContent({ subject, text, html }: Pick<FormReply, 'subject' | 'te
   if (problems.length > 0) throw invalid(problems)
 }
 
-/** A template that takes no others gets those alone that it declares. */
+/** Returns only declared variables, because a strict template rejects others. */
 function pickedFor(schema: Readonly<Record<string, unknown>>, own: Variables): Variables {
   const properties = schema['properties'] ?? {}
   return Object.fromEntries(Object.entries(own).filter(([name]) => Object.hasOwn(properties, name)))

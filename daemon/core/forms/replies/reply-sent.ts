@@ -1,4 +1,4 @@
-/** What follows from a reply that is sent, and from what a person decides about one that waits, as rows of the same write. */
+/** Updates a reply and its submission in the write that sends its message or decides its approval. */
 import type { Change } from '#store/change.ts'
 import type { Database } from '#store/database.ts'
 import type { Stored } from '#store/record-kind.ts'
@@ -9,7 +9,7 @@ import { forms } from '../form.ts'
 import { formSubmissions, replaceSubmission } from '../submissions/submission.ts'
 import { afterWaiting, formReplies, type FormReply } from './reply.ts'
 
-/** What a message that is taken makes of its reply: one that is sent, or that waits until a person decides. */
+/** Updates the reply for its accepted message: sent, or pending approval. */
 export async function stageMessage(
   database: Database,
   change: Change,
@@ -23,7 +23,7 @@ export async function stageMessage(
   return held
 }
 
-/** The reply with its message, and its submission as replied. */
+/** Marks the reply as sent and its submission as replied. */
 async function stageSent(
   database: Database,
   change: Change,
@@ -40,7 +40,7 @@ async function stageSent(
   return reply
 }
 
-/** A reply whose message was approved is sent; one that was turned down, or not approved in time, is a draft that can be sent again. */
+/** Marks the reply of an approved message as sent. After a rejection or an expired approval, the reply becomes a draft again. */
 export async function followDecision(database: Database, change: Change, organizationId: string, decided: Trace): Promise<void> {
   const walk = { index: 'held', values: [decided.id], limit: 1, forWork: true } as const
   const [stored] = (await database.list(formReplies, { organizationId }, walk)).rows

@@ -1,4 +1,4 @@
-/** Replies to submissions: each a draft that a person or their agent sends once. No submission is answered by itself. */
+/** Replies to submissions. A person or their agent sends each draft once; nothing is sent automatically. */
 import type { Change } from '#store/change.ts'
 import type { Database } from '#store/database.ts'
 import { defineRecord, type Immutable } from '#store/record-kind.ts'
@@ -8,31 +8,31 @@ const schema = z.strictObject({
   id: z.string(),
   formId: z.string(),
   submissionId: z.string(),
-  /** The address of the submission, and no other. */
+  /** The address in the submission; it cannot be changed. */
   to: z.string(),
-  /** Without it, the sender of the destination. */
+  /** Defaults to the sender of the destination. */
   from: z.string().nullable(),
   subject: z.string(),
   text: z.string().nullable(),
   html: z.string().nullable(),
-  /** What it was rendered from. */
+  /** The template of the content. */
   template: z.strictObject({ id: z.string(), version: z.int() }).nullable(),
-  /** Id of the key, person or agent that made it. */
+  /** Id of the API key, member or agent that created it. */
   createdBy: z.string(),
   isByAgent: z.boolean(),
-  /** Of the message; null until it is sent, and while it waits for a person. */
+  /** Trace of the message; null until it is sent or while it awaits approval. */
   traceId: z.string().nullable(),
-  /** Of the message that an agent sent and that waits for a person. */
+  /** Trace of an agent's message that awaits approval. */
   heldTraceId: z.string().optional(),
   sentAt: z.int().nullable(),
   createdAt: z.int(),
   updatedAt: z.int(),
 })
 
-/** Records of the first version counted how often a message was turned down. */
+/** Removes the count of rejections, which records of the first version had. */
 const withoutCount = ({ turnedDown: _, ...reply }: FormReply & { readonly turnedDown?: number }): FormReply => reply
 
-/** Belongs to no project by itself: it is reached through its form only. */
+/** Has no project; access is checked through the form. */
 export type FormReply = Immutable<z.infer<typeof schema>>
 
 export const formReplies = defineRecord<FormReply>({
@@ -52,16 +52,16 @@ export type ReplyStatus = (typeof replyStatuses)[number]
 export const statusOfReply = ({ traceId, heldTraceId }: FormReply): ReplyStatus =>
   traceId !== null ? 'sent' : heldTraceId === undefined ? 'draft' : 'awaiting_approval'
 
-/** A reply that waits no more: sent with the message that was approved, or a draft again. */
+/** Returns the reply after the approval: sent with the approved message, or a draft again. */
 export function afterWaiting({ heldTraceId: _, ...reply }: FormReply, sentAs: string | undefined, now: number): FormReply {
   if (sentAs !== undefined) return { ...reply, traceId: sentAs, sentAt: now, updatedAt: now }
   return { ...reply, updatedAt: now }
 }
 
-/** A submission has few of them. */
+/** Maximum number of replies per submission. */
 export const maxReplies = 100
 
-/** Adds to a write that what was written in reply to a submission goes with it. */
+/** Removes the replies of a submission in the write that removes the submission. */
 export async function removeReplies(
   database: Database,
   change: Change,

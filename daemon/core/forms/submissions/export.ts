@@ -1,4 +1,4 @@
-/** All submissions of a form, one after the other, with the columns that its versions ever had. */
+/** Exports all submissions of a form, with the columns of all versions. */
 import type { Core } from '../../core.ts'
 import type { Principal } from '../../access/principal/principal.ts'
 import { must } from '../../writes/transact.ts'
@@ -9,20 +9,20 @@ import { formSubmissions, type FormSubmission, type SubmissionStatus } from './s
 
 export interface ExportOptions {
   readonly id: string
-  /** All but spam by default. */
+  /** Defaults to all statuses except spam. */
   readonly status?: SubmissionStatus | undefined
-  /** Keys of fields, in their order; all of them by default. */
+  /** Field keys in column order; defaults to all fields. */
   readonly columns?: readonly string[] | undefined
 }
 
 export interface SubmissionExport {
   readonly name: string
-  /** Keys of fields, those of the newest version first. */
+  /** Field keys, those of the newest version first. */
   readonly columns: readonly string[]
   readonly rows: AsyncIterable<FormSubmission>
 }
 
-/** Records read at a time. */
+/** Number of records read at once. */
 const step = 100
 
 export class SubmissionExports {
@@ -32,7 +32,7 @@ export class SubmissionExports {
     this.#core = core
   }
 
-  /** Oldest first. Throws `not_found` for a form out of reach. */
+  /** Returns the rows, oldest first. Throws `not_found` for a form outside the caller's reach. */
   async open(principal: Principal, { id, status, columns }: ExportOptions): Promise<SubmissionExport> {
     const { record: form } = await must(this.#core.database, forms, principal, id)
     return {

@@ -1,7 +1,7 @@
 /**
- * The token that comes with a definition and goes back with the answers: for which form and version it is, when it was given out, and
- * a number that is used once. `ft1.`, 26 octets and 16 of their HMAC, in base64url; after the 26 stands the language in which the form
- * was shown, where that is not its own.
+ * The token that a visitor receives with a definition and returns with the answers. It contains the form, its version, the time of issue
+ * and a nonce. Format: `ft1.`, then 26 octets and 16 octets of their HMAC, in base64url. A language other than the form's own follows the
+ * 26 octets.
  */
 import { hash, randomBytes, timingSafeEqual } from 'node:crypto'
 import type { SecretBox } from '../../access/secret-box.ts'
@@ -10,11 +10,11 @@ export interface FillTimeToken {
   readonly version: number
   readonly issuedAt: number
   readonly nonce: string
-  /** That in which the form was shown; undefined for its own. */
+  /** Displayed language; undefined for the form's own language. */
   readonly language: string | undefined
 }
 
-/** As long as somebody may take to fill in a form, also one of which there is a newer version. */
+/** Maximum time to fill in a form, including a form with a newer version. */
 export const maxFillMs = 24 * 3_600_000
 
 type Secrets = Pick<SecretBox, 'mac'>
@@ -26,7 +26,7 @@ const payloadBytes = sizes.form + sizes.version + sizes.time + sizes.nonce
 const formHash = (formId: string): Buffer => hash('sha256', formId, 'buffer').subarray(0, sizes.form)
 const macOf = (secrets: Secrets, payload: Uint8Array): Buffer => secrets.mac(purpose, payload).subarray(0, sizes.mac)
 
-/** What a new token is for. */
+/** Form, version and language of a new token. */
 interface ShownForm extends Pick<FillTimeToken, 'version'> {
   readonly id: string
   readonly language?: string | undefined
@@ -45,7 +45,7 @@ function sealed(secrets: Secrets, formId: string, { version, issuedAt, nonce, la
   return `ft1.${payload.toString('base64url')}.${macOf(secrets, payload).toString('base64url')}`
 }
 
-/** Undefined for what this service did not make for this form. */
+/** Returns undefined for a token that this service did not create for this form. */
 export function readFillTimeToken(secrets: Secrets, formId: string, token: string): FillTimeToken | undefined {
   const [, text = '', given = ''] = /^ft1\.([\w-]{35,82})\.([\w-]{22})$/.exec(token) ?? []
   const payload = Buffer.from(text, 'base64url')
@@ -60,14 +60,14 @@ export function readFillTimeToken(secrets: Secrets, formId: string, token: strin
   }
 }
 
-/** Whether who got it may still send the form, in the version that it is for. */
+/** Whether the token may still submit its version of the form. */
 export const isGood = (token: FillTimeToken, latest: number, nowMs: number): boolean =>
   token.version <= latest && nowMs - token.issuedAt <= maxFillMs
 
-/** The same token for a form that is shown again, so that the time it counts goes on. */
+/** Returns the same token for another display of the form, with the original time of issue. */
 export const tokenAgain = (secrets: Secrets, { id, language }: ShownForm, token: FillTimeToken): string =>
   sealed(secrets, id, { ...token, language })
 
-/** In place of one that was good: a form that was open for too long was not filled in too fast, which takes `leastSeconds`. */
+/** Replaces an expired token. Backdates the new token by `leastSeconds`, so that the submission does not count as too fast. */
 export const tokenInstead = (secrets: Secrets, form: ShownForm, leastSeconds: number, nowMs: number): string =>
   newFillTimeToken(secrets, form, nowMs - leastSeconds * 1000)

@@ -1,4 +1,4 @@
-/** What came of a submission goes with it: replies, which mails went out for it, and what the webhook of its form was or is to be sent. */
+/** Removes records that follow from a submission: replies, notification rows, and its webhook delivery. */
 import type { Change } from '#store/change.ts'
 import type { Database } from '#store/database.ts'
 import { removeDelivery, webhookDeliveries } from '../../webhooks/delivery.ts'

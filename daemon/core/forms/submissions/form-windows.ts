@@ -1,4 +1,4 @@
-/** How often a form may be sent: by an address in a minute and an hour, by all in an hour, and by an organization in a day. */
+/** Rate limits of a form: per visitor network in a minute and an hour, for all visitors in an hour, and per organization in a day. */
 import type { Database } from '#store/database.ts'
 import { clientNetwork } from '../../access/client-network.ts'
 import { limitsOf } from '../../plan/limits.ts'
@@ -9,19 +9,19 @@ import { openWindows, type Window, type WindowLimit, type WindowShape } from '..
 import type { Transaction } from '../../writes/transact.ts'
 import { keyName, pack } from '#store/tuple.ts'
 
-/** Each visitor counts in slices of their own, so that there are few: a window lasts up to a quarter longer than it says. */
+/** Each visitor has few separate slices, so a window can last up to 25% longer than its nominal length. */
 const minute: WindowShape = { sliceMs: 15_000, slices: 4 }
 const hour: WindowShape = { sliceMs: 900_000, slices: 4 }
 const dayMs = 86_400_000
 
-/** Whose submission it is. */
+/** The sender of a submission. */
 export interface Sender {
   readonly organization: Organization
   readonly formId: string
   readonly remoteAddress: string
 }
 
-/** Throws `rate_limit_exceeded` where a window is full, and `quota_exhausted` where the day is. */
+/** Opens the windows. Throws `rate_limit_exceeded` for a full window, and `quota_exhausted` for a full day. */
 export async function openFormWindows(
   database: Pick<Database, 'kv'>,
   { organization, formId, remoteAddress }: Sender,
@@ -43,7 +43,7 @@ export async function openFormWindows(
   return openWindows(database, limits, nowMs)
 }
 
-/** Counts a submission in the write that takes it. */
+/** Counts a submission in the write that accepts it. */
 export function countInWindows(change: Transaction, windows: readonly Window[], organization: Organization, nowMs: number): void {
   for (const { key, most, refusal, expiresAt } of windows) {
     change.add(key, 1, most).expire(expiresAt, key)

@@ -1,4 +1,4 @@
-/** Published forms, as visitors find them by their public ids. Spec "Public forms". */
+/** Finds published forms by their public ids. Spec "Public forms". */
 import type { Stored } from '#store/record-kind.ts'
 import type { Core } from '../../core.ts'
 import { isSwitchedOn } from '../../plan/features.ts'
@@ -15,7 +15,7 @@ import { withoutUnsigned } from './signed-values.ts'
 import { takenCounter } from './submission.ts'
 import { pack } from '#store/tuple.ts'
 
-/** A form that visitors get. */
+/** A published form with its organization. */
 export interface FoundForm {
   readonly organization: Organization
   readonly stored: Stored<Form>
@@ -24,22 +24,22 @@ export interface FoundForm {
 export interface PublicForm extends PublicDefinition {
   readonly publicId: string
   readonly version: number
-  /** Its own language and those of its translations. */
+  /** The form's own language and the languages of its translations. */
   readonly languages: readonly string[]
-  /** Whose form it is. */
+  /** Name of the organization that owns the form. */
   readonly organizationName: string
   readonly allowedOrigins: readonly string[]
   readonly honeypotKey: string
   readonly fillTimeToken: string
   readonly captcha: Definition['settings']['captcha']
   readonly uploads: { readonly enabled: boolean; readonly maxFiles: number; readonly maxBytes: number }
-  /** It takes no answers any more. */
+  /** The form no longer accepts submissions. */
   readonly closed: boolean
-  /** The visitor began with an earlier version, which is not taken any more. */
+  /** The visitor started with an earlier version that is no longer accepted. */
   readonly isRenewed: boolean
 }
 
-/** One has at most 256 KiB, and most have a few. */
+/** Maximum number of cached definitions; each has at most 256 KiB, and most have a few. */
 const maxDefinitions = 100
 
 export class PublicForms {
@@ -47,13 +47,13 @@ export class PublicForms {
   readonly #definitions = new RecentMap<string, Definition>(maxDefinitions)
   readonly #onShown: (found: FoundForm) => void
 
-  /** `onShown` is notified of each form that a visitor begins with; must not throw. */
+  /** `onShown` is called for each form that a visitor starts; must not throw. */
   constructor(core: Core, onShown: (found: FoundForm) => void) {
     this.#core = core
     this.#onShown = onShown
   }
 
-  /** For a visitor who begins, which counts as a view; in the language that is wished for. Throws `form_not_found`. */
+  /** Returns the form to a new visitor in the requested language, and counts a view. Throws `form_not_found`. */
   async show(publicId: string, language: string | undefined): Promise<PublicForm> {
     const found = await this.find(publicId)
     const form = await this.#form(found, language, undefined)
@@ -62,8 +62,8 @@ export class PublicForms {
   }
 
   /**
-   * In the language that is wished for. Where the given token is still good, in its version and with it: who began with a version may
-   * end with it. Throws `form_not_found`.
+   * Returns the form in the requested language. With a valid token, returns the token's version and the same token, so that visitors can
+   * finish the version that they started. Throws `form_not_found`.
    */
   async read(publicId: string, language: string | undefined, givenToken?: string): Promise<PublicForm> {
     const found = await this.find(publicId)
@@ -71,7 +71,7 @@ export class PublicForms {
     return this.#form(found, language, token)
   }
 
-  /** Throws `form_not_found` alike for what is not there, not published, or of an organization for which forms are switched off. */
+  /** Throws `form_not_found` for a missing or unpublished form, and if forms are switched off for its organization. */
   async find(publicId: string): Promise<FoundForm> {
     const { database, policies } = this.#core
     const found = await database.lookup(forms, 'public', [publicId])
@@ -83,7 +83,7 @@ export class PublicForms {
     return { organization, stored }
   }
 
-  /** Whatever version is shown, the latest one says who may send the form and until when. */
+  /** Returns the form. The latest version determines the allowed origins and the closing time of every version. */
   async #form(found: FoundForm, language: string | undefined, token: FillTimeToken | undefined): Promise<PublicForm> {
     const { publicId, id, version: latest } = found.stored.record
     const nowMs = this.#core.clock.now()
@@ -115,13 +115,13 @@ export class PublicForms {
     return goesOn ? tokenAgain(secrets, form, token) : tokenInstead(secrets, form, leastSeconds, nowMs)
   }
 
-  /** What the address of a page fills in, without what must be signed and is not. */
+  /** Returns the values from a URL, without values that need a signature and have none. */
   async trusted(publicId: string, form: PublicForm, values: Readonly<Record<string, unknown>>): Promise<Readonly<Record<string, unknown>>> {
     const { stored } = await this.find(publicId)
     return withoutUnsigned(this.#core.secrets, stored.record.id, form, values)
   }
 
-  /** Versions never change, so that those of the latest forms are kept. */
+  /** Returns the definition of a version, from the cache if possible; versions never change. */
   async definition({ organization, stored }: FoundForm, version: number): Promise<Definition> {
     const id = versionId(stored.record.id, version)
     const known = this.#definitions.get(id)
@@ -132,7 +132,7 @@ export class PublicForms {
     return found.record.definition
   }
 
-  /** Whether its time is over, or it has had as many submissions as it takes. */
+  /** Whether the closing time has passed or the maximum number of submissions is reached. */
   async isClosed({ organization, stored }: FoundForm, settings: Definition['settings']): Promise<boolean> {
     const { database, clock } = this.#core
     if (settings.close_at !== null && Date.parse(settings.close_at) <= clock.now()) return true
@@ -143,7 +143,10 @@ export class PublicForms {
 
 export const noForm = (): Refusal => new Refusal('form_not_found', 'No form is published at this address; check its id.')
 
-/** Throws `origin_not_allowed` for a page that the form does not name; it names none for all, and pages of this service always may. */
+/**
+ * Throws `origin_not_allowed` for an origin that is not in the form's list. An empty list allows every origin; pages of this service are
+ * always allowed.
+ */
 export function requireAllowedOrigin(allowed: readonly string[], ownOrigin: string, origin: string | undefined): void {
   if (allowed.length === 0 || origin === ownOrigin || (origin !== undefined && allowed.includes(origin))) return
   const message = 'This form is not for this page; the owner of the form can add the origin of the page.'

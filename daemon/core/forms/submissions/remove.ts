@@ -1,4 +1,4 @@
-/** Removes the submissions of forms that were deleted, in small writes that can stop anywhere. */
+/** Removes the submissions of deleted forms in small writes. It can stop between any two writes. */
 import { Change } from '#store/change.ts'
 import type { Database } from '#store/database.ts'
 import { globalKey } from '#store/record-kind.ts'
@@ -9,13 +9,13 @@ import { removeFiles } from '../uploads/submission-file.ts'
 import { leftFormDays } from '../analytics/form-counts.ts'
 import { formSubmissions, nonceKey, statusCounter, submissionStatuses, takenCounter } from './submission.ts'
 
-/** What the removal works with. `stopping` is asked between two writes. */
+/** `stopping` is called between two writes. */
 export interface SubmissionRemoval {
   readonly database: Database
   readonly stopping: () => boolean
 }
 
-/** Rows in one write. */
+/** Maximum number of rows per write. */
 const batch = 100
 
 const leftoverKey = (...rest: readonly Element[]): readonly Element[] => globalKey('form.leftovers', ...rest)
@@ -23,11 +23,11 @@ const leftoverKey = (...rest: readonly Element[]): readonly Element[] => globalK
 /** See `Database.onWork`. */
 export const formRemovalWork = 'form.leftovers'
 
-/** Says in the write that deletes a form that its submissions are to go. */
+/** Schedules the removal of submissions in the write that deletes the form. */
 export const scheduleSubmissionRemoval = (change: Change, organizationId: string, formId: string): Change =>
   change.set(leftoverKey(organizationId, formId)).schedule(formRemovalWork, formId)
 
-/** Removes the submissions of all forms that were deleted. */
+/** Removes the submissions of all deleted forms. */
 export async function removeLeftSubmissions(work: SubmissionRemoval): Promise<void> {
   for await (const { key } of work.database.kv.range(within(leftoverKey()))) {
     const [, , organizationId = '', formId = ''] = unpack(key).map(String)
@@ -36,7 +36,7 @@ export async function removeLeftSubmissions(work: SubmissionRemoval): Promise<vo
   }
 }
 
-/** With the tokens that were used and the counts. False when it was stopped before the end. */
+/** Removes submissions, used tokens and counts. Returns false if it was stopped. */
 export async function removeSubmissions(
   { database, stopping }: SubmissionRemoval,
   organizationId: string,
@@ -57,7 +57,7 @@ export async function removeSubmissions(
     const isLast = change.deletes.length === 0
     if (isLast) change.delete(takenCounter(organizationId, formId))
     if (isLast) for (const status of submissionStatuses) change.delete(statusCounter(organizationId, formId, status))
-    await database.commit(change) // when one was changed meanwhile, the next look sees it as it is
+    await database.commit(change) // after a conflict, the next iteration reads the rows again
     if (isLast) return true
   }
   return false

@@ -1,6 +1,6 @@
 /**
- * Values that come by the address of a page. Those of hidden fields that are `signed` count only with a signature over all of them,
- * which whoever has an API key of the form's owner can make.
+ * Values from the URL of a page. Values of hidden fields with `signed` need a signature over all of them, which requires an API key of the
+ * form's owner.
  */
 import { timingSafeEqual } from 'node:crypto'
 import type { Principal } from '../../access/principal/principal.ts'
@@ -17,12 +17,12 @@ type Values = Readonly<Record<string, unknown>>
 const purpose = 'form.signed_values.v1'
 const macBytes = 16
 
-/** The parameter that carries the signature in addresses. */
+/** URL parameter with the signature. */
 export const signatureParam = '_sig'
 
 const isSigned = ({ type, source, signed }: Field): boolean => type === 'hidden' && source === 'url_param' && signed === true
 
-/** Over keys and values in one order, of those that have a value. */
+/** HMAC over the sorted keys and values of signed fields that have a value. */
 function macOf(secrets: Secrets, formId: string, { schema }: Pick<Definition, 'schema'>, values: Values): Buffer {
   const given = schema.fields
     .filter(isSigned)
@@ -36,7 +36,7 @@ function textOf(value: unknown): string {
   return typeof first === 'string' ? first : ''
 }
 
-/** Without the values that may be forged: those of signed fields, unless the signature among the values is the right one. */
+/** Removes values of signed fields, unless the values include the correct signature. */
 export function withoutUnsigned(secrets: Secrets, formId: string, definition: Pick<Definition, 'schema'>, values: Values): Values {
   const keys = definition.schema.fields.filter((field) => isSigned(field) && values[field.key] !== undefined).map(({ key }) => key)
   if (keys.length === 0) return values
@@ -53,7 +53,7 @@ export interface PrefilledLinksOptions {
   readonly formsUrl: string
 }
 
-/** Addresses of a form that is filled in already. */
+/** Creates URLs with prefilled values. */
 export class PrefilledLinks {
   readonly #options: PrefilledLinksOptions
 
@@ -61,7 +61,7 @@ export class PrefilledLinks {
     this.#options = options
   }
 
-  /** By the version that visitors get. Throws `validation_failed` for fields that addresses do not fill in. */
+  /** Uses the published version. Throws `validation_failed` for fields that URLs cannot fill in. */
   async make(principal: Principal, id: string, values: Readonly<Record<string, string>>): Promise<{ readonly url: string }> {
     const { forms, publishing, formsUrl, secrets } = this.#options
     const form: Form = await forms.get(principal, id)

@@ -1,4 +1,4 @@
-/** What came in by a form: the answers of one visitor, with the version that they were given to. */
+/** A submission: the answers of one visitor, with the version of the form. */
 import type { Change } from '#store/change.ts'
 import { defineRecord, type Immutable, type Stored } from '#store/record-kind.ts'
 import type { Element } from '#store/tuple.ts'
@@ -8,10 +8,10 @@ import { removeFiles, submissionFileSchema } from '../uploads/submission-file.ts
 export const submissionStatuses = ['new', 'read', 'replied', 'archived', 'spam'] as const
 export type SubmissionStatus = (typeof submissionStatuses)[number]
 
-/** What still concerns those who answer: neither archived nor spam. */
+/** Whether the submission is open: neither archived nor spam. */
 export const isOpen = ({ status }: Pick<FormSubmission, 'status'>): boolean => status !== 'archived' && status !== 'spam'
 
-/** Why it was held to be spam when it came. */
+/** Reasons for the classification as spam on arrival. */
 export const spamReasons = ['honeypot', 'too_fast', 'token_reuse'] as const
 export type SpamReason = (typeof spamReasons)[number]
 
@@ -21,36 +21,36 @@ const schema = z.strictObject({
   /** The version of the form that the visitor saw. */
   version: z.int(),
   status: z.enum(submissionStatuses),
-  /** By key of the field: what was visible and right; of spam, what could be read. */
+  /** By field key: valid answers of visible fields; for spam, all readable answers. */
   answers: z.record(z.string(), z.union([z.string(), z.number(), z.boolean(), z.array(z.string())])),
   files: z.array(submissionFileSchema),
-  /** What was agreed to, as SHA-256 of the text that was shown. */
+  /** Accepted consents, each with the SHA-256 of the displayed text. */
   consents: z.array(z.strictObject({ field: z.string(), sha256: z.string() })),
   spamReasons: z.array(z.enum(spamReasons)),
-  /** How many keys came along that are no fields; they are not kept. */
+  /** Number of submitted keys that are not fields; their values are not stored. */
   unknownKeys: z.int(),
-  /** The header `Origin`. */
+  /** The `Origin` header. */
   origin: z.string().nullable(),
-  /** As the form keeps addresses: hashed, whole or not at all. */
+  /** IP address as the form stores it: hashed, full or null. */
   ip: z.string().nullable(),
-  /** From the definition to the submission; null where that is unknown. */
+  /** Time between definition and submission; null if unknown. */
   fillMs: z.int().nullable(),
   tags: z.array(z.string()),
-  /** Id of a person. */
+  /** User id. */
   assignee: z.string().nullable(),
   note: z.string(),
-  /** When somebody first said that what came as spam is none: others are notified of it from then on. */
+  /** Time when a member first marked an arrived spam submission as not spam. Notifications are sent after that. */
   releasedAt: z.int().optional(),
-  /** What the webhook of the form is sent of it. */
+  /** Id of the form's webhook delivery. */
   webhookDeliveryId: z.string().nullable(),
   createdAt: z.int(),
   updatedAt: z.int(),
 })
 
-/** Names a submission for people: the visitor, the owner of the form and searches use the same form of it. */
+/** Returns the short reference of a submission for people: visitors, owners and searches. */
 export const referenceOf = ({ id }: { readonly id: string }): string => id.slice(-8).toUpperCase()
 
-/** Belongs to no project by itself: it is reached through its form only, and moves with it. */
+/** Has no project; access is checked through the form, and it moves with the form. */
 export type FormSubmission = Immutable<z.infer<typeof schema>>
 
 export const formSubmissions = defineRecord<FormSubmission>({
@@ -62,13 +62,13 @@ export const formSubmissions = defineRecord<FormSubmission>({
   place: ({ formId }) => [formId],
   indexes: {
     status: ({ formId, status }) => [[formId, status]],
-    /** Of all forms, in the order of their ids, which is that of time. */
+    /** All submissions of the organization in the order of their ids, which is the order of time. */
     all: () => [[]],
   },
   lookups: { id: ({ id }) => [[id]] },
 })
 
-/** A token that was used: for which submission, and with what. */
+/** Key of a used token; the row has the submission and a digest of its content. */
 export const nonceKey = (organizationId: string, formId: string, nonce: string): readonly Element[] => [
   organizationId,
   'form.nonce',
@@ -76,7 +76,7 @@ export const nonceKey = (organizationId: string, formId: string, nonce: string):
   nonce,
 ]
 
-/** Submissions of a form that count toward its `max_submissions`: all but spam. */
+/** Number of submissions that count toward `max_submissions`: all except spam. */
 export const takenCounter = (organizationId: string, formId: string): readonly Element[] => [
   organizationId,
   'counter',
@@ -84,7 +84,7 @@ export const takenCounter = (organizationId: string, formId: string): readonly E
   formId,
 ]
 
-/** Submissions of a form that have the status. */
+/** Number of submissions of a form with the status. */
 export const statusCounter = (organizationId: string, formId: string, status: SubmissionStatus): readonly Element[] => [
   organizationId,
   'counter',
@@ -92,7 +92,7 @@ export const statusCounter = (organizationId: string, formId: string, status: Su
   formId,
 ]
 
-/** Adds to a write what happens to a submission, with the counts by status. Whoever removes a whole form removes these too. */
+/** Adds a submission and its status count to a write. The removal of a whole form removes the counts too. */
 export function insertSubmission(change: Change, organizationId: string, submission: FormSubmission): void {
   change.insertUnchecked(formSubmissions, organizationId, submission)
   countStatus(change, organizationId, undefined, submission)
@@ -104,7 +104,7 @@ export function replaceSubmission(change: Change, organizationId: string, stored
   countTaken(change, organizationId, next.formId, Number(isTaken(next)) - Number(isTaken(stored.record)))
 }
 
-/** One that somebody takes out makes room for another one; those that only became too old do not. */
+/** Removes a submission on request and frees its place in `max_submissions`. Removal by retention frees no place. */
 export function takeOut(change: Change, organizationId: string, stored: Stored<FormSubmission>): void {
   removeSubmission(change, organizationId, stored)
   countTaken(change, organizationId, stored.record.formId, -Number(isTaken(stored.record)))

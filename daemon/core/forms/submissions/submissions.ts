@@ -1,4 +1,4 @@
-/** What came in by a form, for those who answer it: lists, changes, many at a time, and deletion. */
+/** Lists, changes and deletes the submissions of forms. */
 import type { Page } from '#store/database.ts'
 import type { Stored } from '#store/record-kind.ts'
 import type { Change } from '#store/change.ts'
@@ -26,14 +26,14 @@ import { count, projectNames } from '../../insights/count.ts'
 import { meter } from '../../tenancy/counters.ts'
 
 export interface SubmissionFilter {
-  /** `open` are those that are neither archived nor spam. */
+  /** `open` means neither archived nor spam. */
   readonly status?: SubmissionStatus | 'open' | undefined
-  /** Words that the answers or the note must have. */
+  /** Words that the answers, the note or the tags must contain. */
   readonly q?: string | undefined
   readonly from?: number | undefined
   readonly to?: number | undefined
   readonly tag?: string | undefined
-  /** Id of the person who answers it; `none` for those of no one. */
+  /** Id of the assigned user; `none` means no assignee. */
   readonly assignee?: string | undefined
 }
 
@@ -42,7 +42,7 @@ interface OfForm extends SubmissionFilter {
   readonly version?: number | undefined
 }
 
-/** What is left out stays. */
+/** Missing fields do not change. */
 export interface SubmissionChanges {
   readonly status?: SubmissionStatus | undefined
   readonly tags?: readonly string[] | undefined
@@ -53,7 +53,7 @@ export interface SubmissionChanges {
 export const bulkActions = ['not_spam', 'spam', 'archive', 'delete'] as const
 export type BulkAction = (typeof bulkActions)[number]
 
-/** A page looks at so many at most; one that is narrowed can have fewer entries than asked for. */
+/** Maximum number of submissions examined per page; a filtered page can have fewer entries than requested. */
 const maxLooks = 2000
 
 export class Submissions {
@@ -63,7 +63,7 @@ export class Submissions {
     this.#core = core
   }
 
-  /** Of one form, newest first. Throws `not_found` for a form out of reach. */
+  /** Lists submissions of one form, newest first. Throws `not_found` for a form outside the caller's reach. */
   async list(principal: Principal, { id: formId, version, ...query }: PageQuery & OfForm): Promise<Page<FormSubmission>> {
     const { database } = this.#core
     await must(database, forms, principal, formId)
@@ -75,7 +75,7 @@ export class Submissions {
     return recordsOf(await database.list(formSubmissions, { organizationId }, { ...walk, limit, cursor }, chosen))
   }
 
-  /** Of all forms that the caller reaches, newest first. Throws `not_found` for a project out of reach. */
+  /** Lists submissions of all forms within the caller's reach, newest first. Throws `not_found` for a project outside it. */
   async listAll(principal: Principal, query: PageQuery & OfProject & SubmissionFilter): Promise<Page<FormSubmission>> {
     const { database } = this.#core
     const { organizationId } = principal
@@ -98,13 +98,13 @@ export class Submissions {
     return { rows, nextCursor: cursor }
   }
 
-  /** Throws `not_found` alike for missing and foreign ids. */
+  /** Throws `not_found` for missing and foreign ids. */
   async get(principal: Principal, formId: string, id: string): Promise<FormSubmission> {
     await must(this.#core.database, forms, principal, formId)
     return (await this.#get(principal, formId, id)).record
   }
 
-  /** Mails and the delivery of the webhook that went out for it, the oldest first. Throws `not_found` as `get` does. */
+  /** Returns the notification mails and the webhook delivery of a submission, oldest first. Throws the errors of `get`. */
   async notices(principal: Principal, formId: string, id: string): Promise<readonly SentNotice[]> {
     return noticesOf(this.#core.database, principal.organizationId, await this.get(principal, formId, id))
   }
@@ -125,7 +125,7 @@ export class Submissions {
     })
   }
 
-  /** Returns how many there were; ids that are not there are passed over. */
+  /** Applies the action. Returns the number of submissions; missing ids are ignored. */
   bulk(principal: Principal, formId: string, ids: readonly string[], action: BulkAction): Promise<number> {
     const { database, writes } = this.#core
     const chosen = async (change: Change): Promise<readonly Stored<FormSubmission>[]> => {
@@ -151,7 +151,7 @@ export class Submissions {
     })
   }
 
-  /** For good. */
+  /** Deletes permanently. */
   async remove(principal: Principal, formId: string, id: string): Promise<void> {
     const { writes, database } = this.#core
     await writes.runAudited(principal, 'form_submission.deleted', async (change) => {
@@ -161,7 +161,7 @@ export class Submissions {
     })
   }
 
-  /** Whoever looks at the list of the form now reads it again. */
+  /** Records a change, so that open submission lists are reloaded. */
   #note(change: Change, { organizationId }: Principal, { projectId }: Form): void {
     count(change, { organizationId, projectId }, [projectNames.formSubmissionChanged], this.#core.clock.now())
   }
@@ -184,7 +184,7 @@ export class Submissions {
     return record
   }
 
-  /** What follows from a submission follows from one that was held back, once somebody says that it is no spam. */
+  /** Sends the notifications of a submission that arrived as spam and is now marked as not spam. */
   async #release(change: Transaction, organizationId: string, submission: FormSubmission, now: number): Promise<FormSubmission> {
     const { record: form } = await change.must(forms, submission.formId)
     if (submission.releasedAt === undefined) meter(change, 'form_submissions', organizationId, form.projectId, now)
@@ -200,7 +200,7 @@ export class Submissions {
 
 const statusAfter = { not_spam: 'new', spam: 'spam', archive: 'archived' } as const
 
-/** It came as spam, and now somebody says that it is none; putting it away says nothing of what it is. */
+/** Whether a submission that arrived as spam becomes open. Archiving it does not mark it as not spam. */
 const isReleased = ({ status, spamReasons }: FormSubmission, next: FormSubmission): boolean =>
   spamReasons.length > 0 && !isOpen({ status }) && isOpen(next)
 
@@ -225,7 +225,7 @@ const isOf =
   ({ assignee }: FormSubmission): boolean =>
     wanted === undefined || assignee === (wanted === 'none' ? null : wanted)
 
-/** The list ends at the first one before `from`. */
+/** The list ends at the first submission older than `from`. */
 const pastOf = ({ from }: SubmissionFilter): ((submission: FormSubmission) => boolean) | undefined =>
   from === undefined ? undefined : ({ createdAt }) => createdAt < from
 
@@ -235,7 +235,7 @@ const wordsIn = (text: string): readonly string[] =>
     .split(/\s+/)
     .filter((word) => word !== '')
 
-/** A whole reference only: parts of it are hexadecimal and would match ordinary words. */
+/** Matches whole references only, because parts of the hexadecimal text would match ordinary words. */
 const isReference = (word: string, submission: FormSubmission): boolean =>
   word.replaceAll(/[#-]/g, '').toUpperCase() === referenceOf(submission)
 

@@ -1,6 +1,6 @@
 /**
- * Takes what a visitor sends, in the order of the design: form, origin, rates, honeypot, token, captcha, fields. What is taken is on
- * disk before the answer. Spam is kept and flagged, and its sender learns nothing of it.
+ * Accepts submissions of visitors. Order of checks: form, origin, rates, honeypot, token, captcha, fields. An accepted submission is
+ * durable before the response. Spam is stored and flagged; its sender gets the normal response.
  */
 import { hash } from 'node:crypto'
 import { decode, encode } from '#store/change.ts'
@@ -37,25 +37,25 @@ import { insertSubmission, nonceKey, takenCounter, type FormSubmission, type Spa
 export interface SubmitOptions extends Core, Omit<CaptchaOptions, 'secrets'> {
   readonly publicForms: PublicForms
   readonly visits: Pick<FormVisits, 'fresh'>
-  /** The origin of the pages of this service, which may always send. */
+  /** Origin of this service's pages, which is always allowed. */
   readonly ownOrigin: string
-  /** Files are scanned for viruses. */
+  /** A virus scanner is configured. */
   readonly hasScanner: boolean
 }
 
-/** What came, and from where. */
+/** The content and the origin of a request. */
 export interface Visit {
-  /** By key, with those that submissions use for themselves. */
+  /** By key, including reserved keys. */
   readonly values: Readonly<Record<string, unknown>>
-  /** The files that came with them. */
+  /** Uploaded files. */
   readonly uploads?: Uploads | undefined
   readonly origin: string | undefined
   readonly remoteAddress: string
-  /** That of the header; the field `captcha_token` counts without it. */
+  /** Token from the header; without it, the field `captcha_token` is used. */
   readonly captchaToken: string | undefined
 }
 
-/** What a visitor is thanked with. */
+/** The response to the visitor. */
 export interface Taken {
   readonly id: string
   readonly message: string
@@ -68,7 +68,7 @@ interface UsedNonce extends Taken {
 }
 
 interface Draft {
-  /** It has filled in what people do not see. */
+  /** The request filled in the invisible honeypot field. */
   readonly isTrap: boolean
   readonly found: FoundForm
   readonly definition: Definition
@@ -78,19 +78,19 @@ interface Draft {
   readonly token: FillTimeToken | undefined
   readonly evaluation: Evaluation
   readonly nowMs: number
-  /** What the token was used for before, as far as that was known when this came. */
+  /** The earlier use of the token, if known at the start of the request. */
   readonly earlier: UsedNonce | undefined
   readonly windows: readonly Window[]
 }
 
-/** What a token is made anew for. */
+/** Data for creating a new token. */
 interface Fresh {
   readonly form: Form
-  /** Seconds that a person needs at least. */
+  /** Minimum fill time in seconds. */
   readonly least: number
 }
 
-/** Each counts, whatever comes of it; what is taken counts in the windows of the store besides. */
+/** Limits all tries per network. Accepted submissions also count in the stored windows. */
 const tries = {
   name: 'tries to send a form',
   windowMs: 60_000,
@@ -111,7 +111,7 @@ export class SubmitForms {
     this.#tries = new RateWindow(options, tries)
   }
 
-  /** For the files of one submission, which come before the rest of it is known. To be disposed of whatever happens. */
+  /** Returns the uploads of one submission; files arrive before the other fields. The caller must dispose of it in any case. */
   uploads(publicId: string, { origin, remoteAddress }: Pick<Visit, 'origin' | 'remoteAddress'>): Uploads {
     const { publicForms, clock, database, hasScanner } = this.#options
     const slot = this.#slots.of(remoteAddress)
@@ -123,14 +123,14 @@ export class SubmitForms {
         const definition = await publicForms.definition(found, stored.record.version)
         await this.#enter(stored.record, definition, { origin, remoteAddress, isNew: true })
         slot.enter()
-        // who began before a later version may send the files of an earlier one
+        // visitors with an earlier version may send its files
         const hasFiles = stored.record.version > 1 || definition.schema.fields.some(({ type }) => type === 'file_upload')
         return { organizationId: organization.id, takesFiles: hasFiles && takesFiles(organization) }
       },
     })
   }
 
-  /** Resolves when it is on disk. Throws the refusal of the first check that it does not pass; then nothing of it is kept. */
+  /** Accepts a submission; resolves when it is durable. Throws the refusal of the first failed check and stores nothing. */
   async submit(publicId: string, visit: Visit): Promise<Taken> {
     const { publicForms, clock, secrets, database } = this.#options
     const found = await publicForms.find(publicId)
@@ -141,7 +141,7 @@ export class SubmitForms {
     const given = visit.values[fillTimeKey]
     const read = typeof given === 'string' ? readFillTimeToken(secrets, form.id, given) : undefined
     const earlier = read && (await this.#usedBefore(found, read))
-    if (earlier && earlier.digest === digestOf(visit)) return earlier // also when the form takes no more since
+    if (earlier && earlier.digest === digestOf(visit)) return earlier // even if the form has been closed since
     const sender = { organization: found.organization, formId: form.id, remoteAddress: visit.remoteAddress }
     const windows = await openFormWindows(database, sender, nowMs)
     const facts = { found, visit, nowMs, earlier, windows }
@@ -162,7 +162,7 @@ export class SubmitForms {
     return this.#keep(draft, captchaToken)
   }
 
-  /** `isNew`: it was not looked at before, and counts. */
+  /** Checks the origin and the rate. `isNew`: the request was not counted yet. */
   async #enter(
     { id }: Form,
     definition: Definition,
@@ -172,7 +172,7 @@ export class SubmitForms {
     if (isNew) await this.#tries.take(`${id} ${clientNetwork(remoteAddress)}`)
   }
 
-  /** Throws `malformed_submission` with a fresh token, so that what was filled in can be sent again. */
+  /** Returns the valid token. Throws `malformed_submission` with a new token, so that the visitor can send the form again. */
   #goodToken({ form, least }: Fresh, given: unknown, token: FillTimeToken | undefined, nowMs: number): FillTimeToken {
     if (token && isGood(token, form.version, nowMs)) return token
     const [code, message] = isFilled(given)
@@ -186,7 +186,7 @@ export class SubmitForms {
     throw malformed({ [fillTimeKey]: [{ code, message }] }, { fill_time_token: fresh })
   }
 
-  /** Returns the token that was good, which is good once. */
+  /** Returns the verified token, which can be used once. */
   async #checkCaptcha(form: Form, { settings: { captcha } }: Definition, visit: Visit): Promise<string | undefined> {
     if (captcha === null) return undefined
     const inBody = visit.values[captchaKey]
@@ -219,7 +219,7 @@ export class SubmitForms {
     return row && decode<UsedNonce>(row.value)
   }
 
-  /** In one write with the windows it counts in. Whoever sends the same at the same moment gets the same answer. */
+  /** Stores the submission and its rate counts in one write. A concurrent request with the same content gets the same response. */
   async #keep(draft: Draft, captchaToken?: string): Promise<Taken> {
     const { database, publicForms } = this.#options
     const { found, nowMs, visit, definition, token, isTrap } = draft
@@ -235,7 +235,7 @@ export class SubmitForms {
     let tries = 0
     const result = await transact(database, { organizationId }, async (change) => {
       const isFirst = tries++ === 0
-      // as it was found; where it has changed since, the next try reads it again
+      // the first try uses the form as read; after a conflict it is read again
       if (isFirst) change.checkRecord(forms, organizationId, stored)
       const form = isFirst ? stored.record : (await change.get(forms, formId))?.record
       if (form?.status !== 'published') throw noForm()
@@ -264,7 +264,7 @@ export class SubmitForms {
     return result
   }
 
-  /** With the room that the plan has for them. */
+  /** Counts the files toward the plan's storage limit. */
   #keepFiles(change: Transaction, organization: Organization, submission: FormSubmission): void {
     followFiles(change, organization.id, submission)
     const weight = weightOfFiles(submission)
@@ -275,12 +275,12 @@ export class SubmitForms {
     change.limits.set(keyName(pack(counter)), noRoom)
   }
 
-  /** Pages that nothing was counted for on the way: without scripts, nothing is before the end. */
+  /** Returns the page counts not recorded yet; without scripts, no page was recorded on the way. */
   #pagesPassed({ found, token, spam, evaluation }: Draft): readonly string[] {
     return token && spam.length === 0 ? this.#options.visits.fresh(found.stored.record, token.nonce, evaluation.pages) : []
   }
 
-  /** Providers forget a token after its first use; that it was used here is known in the write that uses it. */
+  /** Records the captcha token as used in the same write, because a provider accepts a token only once. */
   async #useCaptcha(change: Transaction, key: readonly Element[]): Promise<void> {
     if (await this.#options.database.kv.get(pack(key))) throw captchaFailed()
     const nowMs = this.#options.clock.now()
@@ -309,7 +309,7 @@ export class SubmitForms {
     }
   }
 
-  /** The same address is the same text in one form, and cannot be read from it. */
+  /** Returns the address as the form stores it. The hash is stable within one form and cannot be reversed. */
   #addressOf({ remoteAddress }: Visit, formId: string, { settings: { store_ip: kept } }: Definition): string | null {
     if (kept === 'none' || remoteAddress === '') return null
     if (kept === 'full') return remoteAddress
@@ -320,14 +320,14 @@ export class SubmitForms {
   }
 }
 
-/** Counts a submission that is not spam toward the limit of the latest version of the form. */
+/** Counts a submission that is not spam toward the limit of the latest version. */
 function countTaken(change: Transaction, { organization, stored }: FoundForm, latest: Definition): void {
   const key = takenCounter(organization.id, stored.record.id)
   change.add(key, 1, latest.settings.max_submissions ?? undefined)
   change.limits.set(keyName(pack(key)), () => closed(latest))
 }
 
-/** Knows the same answers again, whatever came with them. */
+/** Returns a digest of the answers and files, without token and captcha. */
 function digestOf({ values, uploads }: Visit): string {
   const { [fillTimeKey]: _token, [captchaKey]: _captcha, ...answers } = values
   const files = uploads?.all.map(({ key, sha256 }) => [`file ${key}`, sha256] as const) ?? []
@@ -337,7 +337,7 @@ function digestOf({ values, uploads }: Visit): string {
 
 const isFilled = (value: unknown): boolean => value !== undefined && value !== null && value !== '' && value !== false
 
-/** The refusal of answers: what is wrong, by key of the field. */
+/** Returns the refusal of answers, with the problems by field key. */
 export function malformed(
   problems: Evaluation['problems'] | Readonly<Record<string, readonly object[]>>,
   more: Readonly<Record<string, unknown>> = {},

@@ -1,21 +1,21 @@
-/** Submissions go when they are older than their form keeps them, by the settings of its newest version. */
+/** Removes submissions that exceed the retention in the newest version of their form. */
 import { Change } from '#store/change.ts'
 import type { Database } from '#store/database.ts'
 import { forms, formVersions, versionId, type Form } from '../form.ts'
 import { removeFollowed } from './followed.ts'
 import { formSubmissions, removeSubmission } from './submission.ts'
 
-/** What the sweep works with. `stopping` is asked between two writes. */
+/** `stopping` is called between two writes. */
 interface SweepWork {
   readonly database: Database
   readonly stopping: () => boolean
 }
 
 const dayMs = 86_400_000
-/** Rows in one write. */
+/** Maximum number of rows per write. */
 const batch = 100
 
-/** Returns how many went. */
+/** Returns the number of removed submissions. */
 export async function sweepSubmissions(work: SweepWork, organizationId: string, nowMs: number): Promise<number> {
   let removed = 0
   for (const { record: form } of await work.database.all(forms, { organizationId })) {
@@ -31,7 +31,7 @@ async function retentionOf(database: Database, organizationId: string, { id, ver
   return stored?.record.definition.settings.retention_days ?? null
 }
 
-/** The oldest first; what is changed meanwhile is looked at in the next round. */
+/** Removes the oldest first. Submissions that change concurrently wait for the next round. */
 async function removeBefore({ database, stopping }: SweepWork, organizationId: string, formId: string, beforeMs: number): Promise<number> {
   let removed = 0
   while (!stopping()) {

@@ -1,4 +1,4 @@
-/** What a visitor sees after the answers were taken: found again by a sealed link, for a day. */
+/** The thank-you page of a submission, available by a sealed link for one day. */
 import { timingSafeEqual } from 'node:crypto'
 import type { Core } from '../../core.ts'
 import { thanksFor } from '../definition/public-definition.ts'
@@ -11,12 +11,12 @@ export interface Thanks {
   readonly title: string
   readonly body: string
   readonly redirectUrl: string | null
-  /** The short name of the submission, which the owner of the form finds it by. */
+  /** Short reference of the submission, which its owner can search for. */
   readonly reference: string
   readonly receivedAt: number
-  /** Where the owner of the form can reply to, mostly hidden. */
+  /** The visitor's address for replies, mostly masked. */
   readonly maskedEmail: string | undefined
-  /** Files that came with it wait for the scanner. */
+  /** Files of the submission are still to be scanned. */
   readonly areFilesPending: boolean
 }
 
@@ -33,12 +33,12 @@ export class FormThanks {
     this.#publicForms = publicForms
   }
 
-  /** The text that stands for a submission in a link. */
+  /** Returns the sealed id of a submission for links. */
   seal(publicId: string, submissionId: string): string {
     return `${submissionId}.${this.#macOf(publicId, submissionId).toString('base64url')}`
   }
 
-  /** Throws `form_not_found` for a text that this service did not make, and once a day has gone by. */
+  /** Throws `form_not_found` for an invalid link and after one day. */
   async read(publicId: string, sealed: string, language: string | undefined): Promise<Thanks> {
     const [id = '', mac = ''] = sealed.split('.')
     const given = Buffer.from(mac, 'base64url')

@@ -1,4 +1,4 @@
-/** Which of the files that were sent a form takes, and what is wrong with the others. */
+/** Decides which uploaded files a form accepts, and returns the problems of the others. */
 import { Refusal } from '../../refusals.ts'
 import type { AnswerProblem } from '../definition/answers.ts'
 import { definitionLimits, type Field } from '../definition/definition.ts'
@@ -9,22 +9,22 @@ interface Sent {
   readonly fields: readonly Field[]
   readonly uploads: readonly Upload[]
   readonly evaluation: Evaluation
-  /** The plan has room for files. */
+  /** The plan has storage for files. */
   readonly takesFiles: boolean
 }
 
 type Problems = Readonly<Record<string, readonly AnswerProblem[]>>
 
 /**
- * Returns the problems of all answers, with those of files. What a field that is not visible was sent is dropped. Throws
- * `file_uploads_unavailable` where the form takes no files, and `file_too_large` for one beyond what any form takes.
+ * Returns the problems of all answers and files. Ignores files of hidden fields. Throws `file_uploads_unavailable` if the form accepts no
+ * files, and `file_too_large` above the general limit.
  */
 export function problemsWithFiles({ fields, uploads, evaluation, takesFiles }: Sent): Problems {
   const own = new Map(fields.flatMap((field) => (field.type === 'file_upload' ? [[field.key, field]] : [])))
   const isMissed = !takesFiles && [...evaluation.required].some((key) => own.has(key))
   if (isMissed || (uploads.length > 0 && (!takesFiles || own.size === 0)))
     throw new Refusal('file_uploads_unavailable', 'This form takes no files; send it without them.')
-  const problems = new Map(Object.entries(evaluation.problems)) // the names of uploads are the visitor's
+  const problems = new Map(Object.entries(evaluation.problems)) // a map, because visitors choose the names of uploads
   let isTooLarge = false
   for (const upload of uploads) {
     const { key, size } = upload

@@ -1,30 +1,30 @@
 /**
- * Lets a format be read in one go although its octets come in pieces: a reader is a generator that yields what it wants next, and goes on
- * when that is there. What is passed over is not kept.
+ * Reads a format sequentially from chunks. A format is a generator that yields the octets it needs and resumes when they are available.
+ * Skipped octets are not buffered.
  */
 
-/** So many octets, at most 64 KiB; or passes over so many; or goes on behind the next marker in the scan of a JPEG. */
+/** A request of a format: `take` reads up to 64 KiB, `skip` skips octets, `marker` skips to the next marker in a JPEG scan. */
 export type Want = { readonly take: number } | { readonly skip: number } | 'marker'
 
-/** Gets the octets it took, the code of the marker as one octet, or nothing. Returns when the format is at its end; throws `Broken`. */
+/** Receives the octets, the marker code as one octet, or nothing. Returns at the end of the format; throws `Broken`. */
 export type Format = Generator<Want, void, Buffer>
 
-/** The octets are not what the format wants. */
+/** The octets do not conform to the format. */
 export class Broken extends Error {
   override readonly name = 'Broken'
 }
 
 const nothing = Buffer.alloc(0)
 
-/** Feeds a reader. */
+/** Passes chunks to a format. */
 export class ByteReader {
   readonly #format: Format
   #want: Want | undefined
   #kept: Buffer = nothing
   #left = 0
-  /** The octet before was 0xff, in a scan. */
+  /** The previous octet in a scan was 0xff. */
   #isMarked = false
-  /** Octets behind the end of the format. */
+  /** Number of octets after the end of the format. */
   trailing = 0
 
   constructor(format: Format) {
@@ -67,7 +67,7 @@ export class ByteReader {
     const piece = chunk.subarray(at, end)
     this.#kept = this.#kept.length === 0 ? piece : Buffer.concat([this.#kept, piece])
     if (this.#kept.length < wanted) {
-      this.#kept = Buffer.from(this.#kept) // the chunk belongs to someone else
+      this.#kept = Buffer.from(this.#kept) // copies, because the caller reuses the chunk
       return end
     }
     const octets = this.#kept
@@ -83,7 +83,7 @@ export class ByteReader {
     return at + passed
   }
 
-  /** Stuffed octets and restarts belong to the scan, and 0xff may be repeated before a marker. */
+  /** Finds the next marker. Stuffed octets and restart markers are part of the scan; 0xff may be repeated before a marker. */
   #scan(chunk: Buffer, from: number): number {
     for (let at = from; at < chunk.length; at++) {
       if (!this.#isMarked) {

@@ -1,6 +1,6 @@
 /**
- * Says what a file is by its octets, as they come: one of the kinds that forms take, from beginning to end and nothing else besides.
- * Neither its name nor the type that it was sent with counts. Small buffers only, and linear in what comes.
+ * Identifies a file by its octets while they arrive, regardless of its name and declared type. Accepts only complete files of one kind
+ * without additional content. Uses small buffers and linear time.
  */
 import { Broken, ByteReader } from './byte-reader.ts'
 import type { FileKind } from './file-kinds.ts'
@@ -13,9 +13,9 @@ export interface FileFault {
 
 export type FileFinding = { readonly kind: FileKind } | { readonly fault: FileFault }
 
-/** As much as browsers look at for the type of a file; readers of PDF look for its beginning in it, and for its end. */
+/** Number of octets that browsers examine to detect a type. PDF readers also search the start and the end of a file within it. */
 const edgeBytes = 1024
-/** A ZIP archive ends with its directory's record and a comment, at most so long. */
+/** Maximum size of the end record and the comment of a ZIP archive. */
 const tailBytes = 22 + 65_535
 
 const types = 'PNG, JPEG, GIF, WebP or PDF'
@@ -39,7 +39,7 @@ function kindOf(head: Buffer): FileKind | undefined {
 
 export class FileCheck {
   #head = Buffer.alloc(0)
-  /** The last octets, in the pieces that they came in. */
+  /** The last octets, in their original chunks. */
   #tail: Buffer[] = []
   #tailLength = 0
   #size = 0
@@ -47,7 +47,7 @@ export class FileCheck {
   #reader: ByteReader | undefined
   #fault: FileFault | undefined
 
-  /** Nothing that comes can make it one of the kinds any more. */
+  /** The file is refused regardless of further octets. */
   get isRefused(): boolean {
     return this.#fault !== undefined
   }
@@ -68,7 +68,7 @@ export class FileCheck {
     return fault || kind === undefined ? { fault: fault ?? notTaken } : { kind }
   }
 
-  /** Sixteen octets say which kind it is. */
+  /** Determines the kind from the first sixteen octets. */
   #begin(chunk: Buffer): void {
     if (this.#size < 16) return
     const before = this.#head.subarray(0, this.#size - chunk.length)
@@ -108,7 +108,7 @@ export class FileCheck {
     if (kind === 'pdf') return tail.subarray(-edgeBytes).includes('%%EOF') ? undefined : damaged
     const { isEnded = false, trailing = 0 } = this.#reader ?? {}
     if (!isEnded) return damaged
-    // cameras put films and more images behind a JPEG, and some programs zeros behind a GIF
+    // cameras append videos and images to a JPEG, and some programs append zeros to a GIF
     if (kind === 'jpeg' || trailing === 0) return undefined
     return kind === 'gif' && trailing <= tail.length && tail.subarray(-trailing).every((octet) => octet === 0)
       ? undefined
@@ -116,7 +116,7 @@ export class FileCheck {
   }
 }
 
-/** The record that ends a ZIP archive, with a directory before it (APPNOTE 4.3.16); whatever stands before an archive does not matter. */
+/** Whether the octets end with the end record of a ZIP archive (APPNOTE 4.3.16). An archive may have any prefix. */
 function endsAsArchive(tail: Buffer): boolean {
   for (let at = tail.lastIndexOf('PK\x05\x06', undefined, 'latin1'); at >= 0; at = tail.lastIndexOf('PK\x05\x06', at - 1, 'latin1')) {
     const isWhole = at + 22 <= tail.length && at + 22 + tail.readUInt16LE(at + 20) <= tail.length
@@ -126,5 +126,5 @@ function endsAsArchive(tail: Buffer): boolean {
   return false
 }
 
-/** Archives are on no numbered disk; ZIP64 says it with all bits set. */
+/** Whether the disk number is valid: 0, or all bits set for ZIP64. */
 const isNoDisk = (number: number): boolean => number === 0 || number === 0xffff

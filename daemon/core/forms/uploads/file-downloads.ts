@@ -1,4 +1,4 @@
-/** Files of submissions for those who answer them: behind a link that is good for a minute, and only once a scan found nothing. */
+/** Downloads of submission files by links that are valid for one minute, only after a clean scan. */
 import { timingSafeEqual } from 'node:crypto'
 import type { Bytes } from '#store/kv.ts'
 import { readContent } from '#store/content.ts'
@@ -13,7 +13,7 @@ import type { SubmissionFile } from './submission-file.ts'
 
 export interface FileDownloadsOptions extends Core {
   readonly hasScanner: boolean
-  /** The operator lets files be downloaded that no scanner has seen. */
+  /** The operator allows downloads of unscanned files. */
   readonly allowsUnscanned: boolean
 }
 
@@ -35,7 +35,7 @@ export class FileDownloads {
     this.#options = options
   }
 
-  /** The text that stands for the file in a link. Throws `not_found`, `scan_pending` and `file_infected`. */
+  /** Returns the sealed text for a link. Throws `not_found`, `scan_pending` and `file_infected`. */
   async link(
     principal: Principal,
     { id: formId, submissionId, fileId }: { readonly id: string; readonly submissionId: string; readonly fileId: string },
@@ -50,7 +50,7 @@ export class FileDownloads {
     return `${text}.${this.#macOf(text).toString('base64url')}`
   }
 
-  /** Throws `not_found` alike for what this service did not make, what is over, and what is gone. */
+  /** Throws `not_found` for invalid and expired links, and for deleted files. */
   async open(sealed: string): Promise<FileDownload> {
     const { database, policies, clock } = this.#options
     const [submissionId = '', fileId = '', until = '', mac = ''] = sealed.split('.')

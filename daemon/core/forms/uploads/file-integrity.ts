@@ -1,4 +1,4 @@
-/** What `verify` knows of the files of submissions. */
+/** Integrity checks of submission files, for `postern verify`. */
 import type { ContentRef } from '#store/content.ts'
 import type { Database } from '#store/database.ts'
 import type { Element } from '#store/tuple.ts'
@@ -7,7 +7,7 @@ import { fileContentId } from './submission-file.ts'
 
 export const fileContents = ({ files }: FormSubmission): readonly ContentRef[] => files.flatMap(({ content }) => content ?? [])
 
-/** The content of this id, if a file of a submission has it. */
+/** Returns the content with this id if a submission has it. */
 export async function fileContentOf(database: Database, organizationId: string, id: string): Promise<ContentRef | undefined> {
   const [submissionId = ''] = id.split('.')
   if (!submissionId.startsWith('sub_')) return undefined
@@ -15,7 +15,7 @@ export async function fileContentOf(database: Database, organizationId: string, 
   return stored?.record.files.flatMap(({ content }) => content ?? []).find((content) => content.id === id)
 }
 
-/** A file that is to be scanned is there. */
+/** Checks that the file of a scan row exists. */
 export async function checkScan(database: Database, [, , submissionId, fileId, organizationId]: readonly Element[]): Promise<string[]> {
   const id = fileContentId(String(submissionId), String(fileId))
   return (await fileContentOf(database, String(organizationId), id)) ? [] : [`the file ${String(fileId)} that is to be scanned is missing`]

@@ -1,11 +1,11 @@
-/** The kinds of files that forms take. What a file is follows from its octets alone, and so does the extension of its name. */
+/** The file kinds that forms accept. The octets alone determine the kind and the extension. */
 import { safeFilename } from '#config/mail/file-names.ts'
 
 export type FileKind = 'png' | 'jpeg' | 'gif' | 'webp' | 'pdf'
 
 interface FileKindFacts {
   readonly contentType: string
-  /** The first is the usual one. */
+  /** The first extension is the default. */
   readonly extensions: readonly string[]
 }
 
@@ -20,7 +20,7 @@ export const fileKinds: Readonly<Record<FileKind, FileKindFacts>> = {
 const anyExtension = new Set(Object.values(fileKinds).flatMap(({ extensions }) => extensions))
 const maxName = 200
 
-/** The name as it was sent, made safe, with an extension of what the file is: `photo.jpg` that is a PNG becomes `photo.png`. */
+/** Returns the declared name, made safe, with an extension of the actual kind. A PNG named `photo.jpg` becomes `photo.png`. */
 export function fileName(declared: string, kind: FileKind): string {
   const { contentType, extensions } = fileKinds[kind]
   const name = safeFilename(declared, contentType)

@@ -1,6 +1,6 @@
 /**
- * Has the files of submissions scanned, in the order in which they came. What is to be scanned stands in the store since the write that
- * took the submission, and stays there until there is a result: a scanner that is slow, away or restarted loses none.
+ * Scans files of submissions in the background, in order of arrival. Scan rows are added in the write of the submission and removed with
+ * the result. A slow, unavailable or restarted scanner loses no file.
  */
 import type { Bytes } from '#store/kv.ts'
 import { Change, decode, encode } from '#store/change.ts'
@@ -17,7 +17,7 @@ import { removeFiles, scanKey, scanWork, type SubmissionFile } from './submissio
 import { ScanFailed, type ScanResult, type VirusScanner } from './virus-scanner.ts'
 
 export interface FileScanningOptions extends Core {
-  /** Without one, what is to be scanned waits until there is one. */
+  /** Without a scanner, scan rows remain until a scanner is configured. */
   readonly scanner: VirusScanner | undefined
   readonly onError: (error: unknown, id?: string) => void
 }
@@ -27,26 +27,26 @@ interface Waiting {
   readonly submissionId: string
   readonly fileId: string
   readonly organizationId: string
-  /** 0 for one that was not tried yet. */
+  /** Earliest time of the next try; 0 before the first try. */
   readonly notBeforeMs: number
 }
 
-/** Files under scan at a time. */
+/** Number of concurrent scans. */
 const atOnce = 4
 const page = 100
-/** Pauses while the scanner is away; the last one repeats. */
+/** Pauses while the scanner is unavailable; the last pause repeats. */
 const pausesMs = [1000, 5000, 15_000, 60_000] as const
-/** A file that the scanner cannot scan is tried again after it. */
+/** Delay before another try of a file that the scanner could not scan. */
 const laterMs = 600_000
 
 export class FileScanning {
   readonly #options: FileScanningOptions
   readonly #loop: WorkLoop
   #alarm: Timer | undefined
-  /** Rounds in a row in which the scanner was away. */
+  /** Consecutive rounds with an unavailable scanner. */
   #failures = 0
   readonly #stopped = new AbortController()
-  /** Until the alarm. */
+  /** The scanner is unavailable until the next alarm. */
   #isDown = false
 
   constructor(options: FileScanningOptions) {
@@ -55,17 +55,17 @@ export class FileScanning {
     if (options.scanner) options.database.onWork(scanWork, () => this.#isDown || this.#loop.wake())
   }
 
-  /** Also what an earlier life has left. */
+  /** Starts with the stored rows of an earlier process. */
   start(): void {
     if (this.#options.scanner) this.#loop.wake()
   }
 
-  /** Resolves when no scan is under way. */
+  /** Resolves when no scan is in progress. */
   idle(): Promise<void> {
     return this.#loop.idle()
   }
 
-  /** Breaks off what is under way: it is scanned after the next start. */
+  /** Aborts scans in progress; they are repeated after the next start. */
   async stop(): Promise<void> {
     this.#alarm?.cancel()
     this.#stopped.abort()
@@ -73,7 +73,7 @@ export class FileScanning {
     this.#alarm?.cancel()
   }
 
-  /** Goes over all that waits. While the scanner is away, what comes waits for the alarm too. */
+  /** Scans all due rows. While the scanner is unavailable, new rows wait for the alarm too. */
   async #round(): Promise<void> {
     const { scanner, clock } = this.#options
     if (!scanner) return
@@ -124,7 +124,7 @@ export class FileScanning {
       return 'done'
     } catch (error) {
       if (this.#stopped.signal.aborted) return 'down'
-      if (!(await this.#fileOf(waiting))) return 'done' // it was deleted meanwhile
+      if (!(await this.#fileOf(waiting))) return 'done' // deleted in the meantime
       if (this.#failures === 0) onError(error, fileId)
       if (error instanceof ScanFailed && error.isDown) return 'down'
       await this.#putOff(waiting)
@@ -141,7 +141,7 @@ export class FileScanning {
     await this.#options.database.commit(new Change().delete(scanKey(submissionId, fileId, organizationId)))
   }
 
-  /** Unless it was deleted meanwhile: the row goes with its submission. */
+  /** Postpones the scan, unless the submission was deleted with its scan row. */
   async #putOff({ organizationId, submissionId, fileId }: Waiting): Promise<void> {
     const { database, clock } = this.#options
     await transact(database, { organizationId }, async (change) => {
@@ -150,7 +150,7 @@ export class FileScanning {
     })
   }
 
-  /** The result, and the end of the octets where there is a virus, in one write. */
+  /** Stores the result in one write, which also removes the octets of an infected file. */
   async #note({ organizationId, submissionId, fileId }: Waiting, { virus }: ScanResult): Promise<void> {
     const { database, clock } = this.#options
     await transact(database, { organizationId }, async (change) => {

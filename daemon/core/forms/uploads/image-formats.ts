@@ -1,4 +1,4 @@
-/** Images, from their first octet to their last: each reader goes through the parts of its format and decodes no pixel. */
+/** Parsers of image formats. Each parser checks the structure from the first to the last octet and decodes no pixel. */
 import { Broken, type Format } from './byte-reader.ts'
 import type { FileKind } from './file-kinds.ts'
 
@@ -46,7 +46,7 @@ function* colors(flags: number): Format {
   if ((flags & 0x80) !== 0) yield { skip: 3 * 2 ** ((flags & 7) + 1) }
 }
 
-/** RIFF with the chunks of WebP (RFC 9649 §2): its length is that of the file. */
+/** RIFF with WebP chunks (RFC 9649 §2); the RIFF length must be the length of the file. */
 function* webp(): Format {
   const head = yield { take: 12 }
   let left = head.readUInt32LE(4) - 4

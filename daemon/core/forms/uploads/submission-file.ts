@@ -1,4 +1,4 @@
-/** A file that came with a submission: what is said of it in the record, its octets in the store, and the row by which it is scanned. */
+/** A file of a submission: its record, its stored octets, and its scan row. */
 import type { Change } from '#store/change.ts'
 import { contentRowKey } from '#store/content.ts'
 import { globalKey, type Immutable } from '#store/record-kind.ts'
@@ -7,7 +7,7 @@ import * as z from 'zod'
 import type { Answers } from '../definition/definition.ts'
 import { storedFormFilesCounter } from '../../tenancy/counters.ts'
 
-/** `unscanned`: the service had no scanner when it came. Of one that is `infected`, nothing but this is left. */
+/** `unscanned`: the service had no scanner on arrival. The octets of an `infected` file are removed. */
 export const fileStatuses = ['pending', 'clean', 'infected', 'unscanned'] as const
 export type FileStatus = (typeof fileStatuses)[number]
 
@@ -20,7 +20,7 @@ export const submissionFileSchema = z.strictObject({
   size: z.int(),
   sha256: z.string(),
   status: z.enum(fileStatuses),
-  /** What the scanner found. */
+  /** Name of the detected virus. */
   virus: z.string().nullable(),
   content: z.strictObject({ id: z.string(), size: z.int(), sha256: z.string(), rows: z.int() }).nullable(),
 })
@@ -32,30 +32,30 @@ interface WithFiles {
   readonly files: readonly SubmissionFile[]
 }
 
-/** Names the submission too, so that `verify` finds whose content it is. */
+/** Contains the submission id, so that `postern verify` finds the owner of the content. */
 export const fileContentId = (submissionId: string, fileId: string): string => `${submissionId}.${fileId}`
 
-/** Octets that an organization keeps of the files of a submission. */
+/** Returns the stored octets of a submission's files. */
 export const weightOfFiles = ({ files }: Pick<WithFiles, 'files'>): number =>
   files.reduce((sum, { content }) => sum + (content?.size ?? 0), 0)
 
-/** The answers as people read them: of a file, its name. */
+/** Returns the answers with file names in place of file ids. */
 export const namedAnswers = ({ answers, files }: { readonly answers: Answers; readonly files: readonly SubmissionFile[] }): Answers =>
   files.length === 0 ? answers : { ...answers, ...Object.fromEntries(files.map(({ field, name }) => [field, name])) }
 
 /** See `Database.onWork`. */
 export const scanWork = 'form.scan'
 
-/** Rows of files that were not scanned yet, in the order in which they came. */
+/** Key of a scan row; rows are in order of arrival. */
 export const scanKey = (...rest: readonly Element[]): readonly Element[] => globalKey('form.scan', ...rest)
 
-/** Adds to the write that takes a submission that its files are to be scanned. Their weight is counted where its limit is known. */
+/** Schedules the scans of files in the write of their submission. `submit.ts` counts their size, because the limit is known there. */
 export function followFiles(change: Change, organizationId: string, { id, files }: WithFiles): void {
   const kept = files.filter(({ content }) => content !== null)
   for (const file of kept) change.set(scanKey(id, file.id, organizationId)).schedule(scanWork, id)
 }
 
-/** Adds to a write that the octets of these files go. */
+/** Removes the octets and the scan rows of files in a write. */
 export function removeFiles(change: Change, organizationId: string, { id, files }: WithFiles): void {
   for (const { id: fileId, content } of files) {
     if (content === null) continue

@@ -1,9 +1,9 @@
-/** Finds the test file of the EICAR wherever it stands, so that a service without a scanner also shows what an infected file is. */
+/** Finds the EICAR test file anywhere in a file, so that services without a scanner can demonstrate an infected file. */
 
-/** In two halves, so that no scanner takes this file for it. */
+/** In two parts, so that scanners do not detect this source file. */
 const signature = Buffer.from(['X5O!P%@AP[4\\PZX54(P^)7CC)7}$', 'EICAR-STANDARD-ANTIVIRUS-TEST-FILE!$H+H*'].join(''), 'latin1')
 
-/** What scanners call it. */
+/** Name of the test virus as reported by scanners. */
 export const testVirusName = 'Eicar-Test-Signature'
 
 export class TestVirusSearch {

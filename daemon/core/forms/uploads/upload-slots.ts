@@ -1,4 +1,4 @@
-/** How many visitors may upload at a time: some of one network, and more in all, so that slow uploads shut no one else out. */
+/** Limits concurrent uploads per network and in total, so that slow uploads do not block other visitors. */
 import { clientNetwork } from '../../access/client-network.ts'
 import { Refusal } from '../../refusals.ts'
 
@@ -6,9 +6,9 @@ const maxInAll = 64
 const maxOfNetwork = 8
 
 export interface UploadSlot {
-  /** Throws `overloaded` where too many files are on their way. */
+  /** Throws `overloaded` if too many uploads are in progress. */
   enter(): void
-  /** Also where it was never entered. */
+  /** Does nothing if the slot was never entered. */
   leave(): void
 }
 

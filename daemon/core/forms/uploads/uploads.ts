@@ -1,6 +1,6 @@
 /**
- * The files of one submission on their way in. Each is checked and stored as it comes, before it is known whether the submission is taken;
- * what is not taken goes again, also after a crash.
+ * The files of one submission while they arrive. Each file is checked and stored before the submission is accepted. Files of a refused
+ * submission are removed, also after a crash.
  */
 import { Change } from '#store/change.ts'
 import { Draft, type ContentRef } from '#store/content.ts'
@@ -14,20 +14,20 @@ import { fileKinds, fileName, type FileKind } from './file-kinds.ts'
 import { fileContentId, type FileStatus, type SubmissionFile } from './submission-file.ts'
 import { TestVirusSearch, testVirusName } from './test-virus.ts'
 
-/** A part of a form that is a file. */
+/** A file part of a multipart form. */
 export interface FilePart {
   readonly key: string
   readonly name: string
   readonly octets: AsyncIterable<Buffer>
 }
 
-/** What was sent for a field: a file, or what is wrong with it. */
+/** The file of a field, or its problem. */
 export interface Upload {
   readonly key: string
   readonly size: number
   readonly kind?: FileKind
   readonly problem?: AnswerProblem
-  /** To tell the same answers from others. */
+  /** Distinguishes repeated from different content. */
   readonly sha256: string
 }
 
@@ -36,7 +36,7 @@ interface StoredUpload extends Upload {
   readonly draft?: Draft
 }
 
-/** Whose files they would be. */
+/** The owner of the files. */
 export interface UploadTarget {
   readonly organizationId: string
   readonly takesFiles: boolean
@@ -44,16 +44,16 @@ export interface UploadTarget {
 
 export interface UploadsOptions {
   readonly database: Database
-  /** Finds whose form it is, and throws what keeps the visitor from it; asked once, when the first file comes. */
+  /** Finds the form, and throws the refusal of the visitor. Called once, at the first file. */
   readonly open: () => Promise<UploadTarget>
-  /** Is notified of the end. */
+  /** Called at disposal. */
   readonly close: () => void
-  /** Of files that have no virus that is known at once. */
+  /** Status of files without a known test virus. */
   readonly status: FileStatus
   readonly nowMs: number
 }
 
-/** Whether the plan has room for files of forms at all. */
+/** Whether the plan has storage for form files. */
 export const takesFiles = (settings: LimitSettings): boolean => limitsOf(settings).formFileMebibytes !== 0
 
 const sizeOf = (bytes: number): string =>
@@ -70,7 +70,7 @@ export class Uploads {
   readonly #uploads: StoredUpload[] = []
   #target: Promise<UploadTarget> | undefined
   #takenIds: ReadonlySet<string> = new Set()
-  /** A file came for a form that takes none. */
+  /** A file was sent to a form that accepts none. */
   isRefused = false
 
   constructor(options: UploadsOptions) {
@@ -78,7 +78,7 @@ export class Uploads {
     this.submissionId = options.database.newId('sub', options.nowMs)
   }
 
-  /** The form, the origin and the rates were looked at. */
+  /** The form, the origin and the rate were checked. */
   get isOpen(): boolean {
     return this.#target !== undefined
   }
@@ -87,7 +87,7 @@ export class Uploads {
     return this.#uploads
   }
 
-  /** Reads a part to its end. One without a name and without octets is a control in which no file was chosen. */
+  /** Reads a part to its end. A part without a name and octets is a file control without a selected file. */
   async take({ key, name, octets }: FilePart): Promise<void> {
     const [check, virus] = [new FileCheck(), new TestVirusSearch()]
     let size = 0
@@ -121,12 +121,12 @@ export class Uploads {
     this.#uploads.push({ key, size, kind, sha256: ref.sha256, file, ...(!virus.isFound && { draft }) })
   }
 
-  /** More files than one form can have. */
+  /** Records files above the limit of files per form. */
   refuse(keys: readonly string[]): void {
     for (const key of keys) this.#uploads.push({ key, size: 0, sha256: '', problem: tooMany })
   }
 
-  /** Adds the files of these fields to the write that takes the submission. */
+  /** Adds the files of these fields to the write that accepts the submission. */
   seal(change: Change, keys: ReadonlySet<string>): readonly SubmissionFile[] {
     return this.#uploads.flatMap(({ key, file, draft }) => {
       if (!file || !keys.has(key)) return []
@@ -135,12 +135,12 @@ export class Uploads {
     })
   }
 
-  /** The write with these files was done. */
+  /** Records that the write with these files is durable. */
   taken(files: readonly SubmissionFile[]): void {
     this.#takenIds = new Set(files.map(({ id }) => id))
   }
 
-  /** Removes what was not taken. */
+  /** Removes the files that were not accepted. */
   async [Symbol.asyncDispose](): Promise<void> {
     try {
       for (const { draft, file } of this.#uploads) await draft?.discard(file && this.#takenIds.has(file.id))
@@ -149,7 +149,7 @@ export class Uploads {
     }
   }
 
-  /** Undefined where the form takes no files: then what comes is read and thrown away. */
+  /** Returns undefined if the form accepts no files; the octets are then read and discarded. */
   async #draft(fileId: string): Promise<Draft | undefined> {
     const { organizationId, takesFiles } = await (this.#target ??= this.#options.open())
     this.isRefused = !takesFiles
@@ -184,7 +184,7 @@ const tooMany: AnswerProblem = {
   message: `Send one file for each field, and at most ${definitionLimits.files} in all.`,
 }
 
-/** Throws `upload_failed` where the store does not take it. */
+/** Throws `upload_failed` if the store fails. */
 async function stored(written: void | Promise<void>): Promise<void> {
   try {
     await written

@@ -1,19 +1,19 @@
-/** What looks for viruses. It leaves the process, so it stands behind an interface. */
+/** Interface of a virus scanner, which is an external service. */
 
-/** `virus` is what it found, null is nothing. */
+/** `virus` is the name of the detected virus; null without a virus. */
 export interface ScanResult {
   readonly virus: string | null
 }
 
 export interface VirusScanner {
-  /** Throws `ScanFailed`, at once when the signal says so. */
+  /** Throws `ScanFailed`; immediately after an abort of the signal. */
   scan(octets: AsyncIterable<Uint8Array>, signal?: AbortSignal): Promise<ScanResult>
 }
 
-/** There is no result. */
+/** The scan has no result. */
 export class ScanFailed extends Error {
   override readonly name = 'ScanFailed'
-  /** It could not be reached, or gave up in the middle: other files would fare no better now. */
+  /** The scanner was unreachable or aborted the scan, so other scans would fail too. */
   readonly isDown: boolean
 
   constructor(message: string, { isDown, cause }: { readonly isDown: boolean; readonly cause?: unknown }) {
