@@ -1,4 +1,4 @@
-/** What a backup of a data folder holds, as frames: a snapshot of the store, and the other files. */
+/** Creates the frames of a backup: a snapshot of the store, and the other files of the data folder. */
 import { randomUUID } from 'node:crypto'
 import { open, readdir } from 'node:fs/promises'
 import { join, relative } from 'node:path'
@@ -14,42 +14,42 @@ import { compiledFolder } from '../process/use-compiled.js'
 const pieceBytes = 64 * 1024
 const nothing = Buffer.alloc(0)
 
-/** Of this run or of this machine: they are made again. */
+/** Files that belong to this run or machine. The daemon creates them again. */
 const leftOut: ReadonlySet<string> = new Set(['ballast', 'operator.json', 'last-backup.json'])
 
 interface Wanted {
-  /** Rows that have not changed since this backup come without their values. */
+  /** An earlier backup. Rows that have not changed since then are sent without their values. */
   readonly since: EarlierBackup | undefined
   /** Milliseconds since the epoch. */
   readonly at: number
-  /** Between steps of the check that comes first. */
+  /** Called between steps of the initial check of the store. */
   readonly rest?: Rest
-  /** The settings of the master key, which must open the store; without them only the rows are wanted. */
+  /** Settings of the master key, which must match the store. Without them, the backup does not contain the key. */
   readonly key?: KeySettings
-  /** The key that the running daemon works with; a backup has it even if its file is damaged. */
+  /** Key that the running daemon uses. The backup contains it even if its file is damaged. */
   readonly keyInUse?: Uint8Array
 }
 
-/** What a backup says of the master key, and what it has under the name of its file. */
+/** Facts about the master key in the backup, and the content of its file. */
 interface KeyParts {
   readonly facts: Pick<Begin, 'sealed' | 'warning'>
-  /** Undefined when the key is configured elsewhere. */
+  /** Undefined if the key is configured elsewhere. */
   readonly file: Buffer | undefined
 }
 
 /**
- * One moment of the store; the files as they are then or later. A damaged store, or a key that does not open it, ends in a frame that says
- * so. Throws `UnknownBackup` if the earlier backup is of another store.
+ * Returns the frames of a backup: one snapshot of the store, and the files at that time or later. If the store is damaged or the key does
+ * not match it, the last frame reports the problem. Throws `UnknownBackup` if the earlier backup is of another store.
  */
 export async function backupFrames(kv: StoreKv, dataDir: string, wanted: Wanted): Promise<AsyncGenerator<Uint8Array>> {
   if (wanted.since) await requirePastBackup(kv, wanted.since.id)
   return gathered(wholeFrames(kv, dataDir, wanted))
 }
 
-/** The frames of a store that is whole. */
+/** Yields the frames after a check of the store and the key. */
 async function* wholeFrames(kv: StoreKv, dataDir: string, wanted: Wanted): AsyncGenerator<Buffer> {
   const { rest = () => {} } = wanted
-  const noBackup = 'No backup was made, and earlier ones are as they were.'
+  const noBackup = 'No backup was written. Earlier backups are unchanged.'
   try {
     const [damage] = await kv.check(rest)
     if (damage) throw new StoreDamaged(`The store is damaged: ${damage.sentence}`)
@@ -64,7 +64,7 @@ async function* wholeFrames(kv: StoreKv, dataDir: string, wanted: Wanted): Async
 
 const brokenFrame = (sentence: string): Buffer => encodeFrame({ type: 'broken', key: nothing, body: Buffer.from(sentence) })
 
-/** The file as it was compared, so that damage in the meantime is not in the backup; or why no key opens the store. */
+/** Returns the checked key, so that later damage of its file does not reach the backup. Returns the problem if no key matches the store. */
 async function keyParts(kv: StoreKv, dataDir: string, { key: configured, keyInUse }: Wanted): Promise<KeyParts | KeyProblem> {
   const sealed = configured && (await sealedCheck(kv))
   if (!configured || sealed === undefined) return { facts: {}, file: undefined }
@@ -104,7 +104,7 @@ async function* framesOf(kv: StoreKv, dataDir: string, { since, id, key }: Frame
   }
   for await (const path of filesIn(dataDir, dataDir)) {
     if (key.facts.sealed !== undefined && path === join(dataDir, keyFile)) continue
-    const file = await open(path, 'r').catch(() => undefined) // gone since
+    const file = await open(path, 'r').catch(() => undefined) // deleted in the meantime
     if (!file) continue
     try {
       const { mode } = await file.stat()
@@ -136,7 +136,7 @@ async function* filesIn(folder: string, dataDir: string): AsyncGenerator<string>
   }
 }
 
-/** Small frames together, so that each is not a write of its own. */
+/** Joins small frames, to avoid a separate write for each. */
 async function* gathered(frames: AsyncIterable<Buffer>): AsyncGenerator<Uint8Array> {
   let waiting: Buffer[] = []
   let size = 0

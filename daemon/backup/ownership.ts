@@ -1,4 +1,4 @@
-/** What root writes into a folder of the daemon's user belongs to that user, or the daemon could not use it. */
+/** Changes the owner of files that root writes into the daemon's folders, because the daemon could not use them otherwise. */
 import { lchown, readdir, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 
@@ -7,12 +7,12 @@ export interface Owner {
   readonly gid: number
 }
 
-/** Whose a file that this process writes into the folder must be; undefined unless root writes it. */
+/** Returns the required owner of a file that this process writes into the folder; undefined unless the process runs as root. */
 export async function ownerForRoot(folder: string): Promise<Owner | undefined> {
   return process.getuid?.() === 0 ? stat(folder) : undefined
 }
 
-/** Gives a folder and everything in it to the owner that the folder has; does nothing for any other user than root. */
+/** Gives all entries of a folder to the folder's owner. Does nothing unless the process runs as root. */
 export async function giveToOwnerOf(folder: string): Promise<void> {
   if (process.getuid?.() !== 0) return
   const owner = await stat(folder)
@@ -20,7 +20,7 @@ export async function giveToOwnerOf(folder: string): Promise<void> {
   for (const entry of await readdir(folder, { recursive: true })) await give(join(folder, entry), owner)
 }
 
-/** The same for one file of the folder. */
+/** Like `giveToOwnerOf`, for one file of the folder. */
 export async function giveFileToOwnerOf(folder: string, name: string): Promise<void> {
   if (process.getuid?.() === 0) await give(join(folder, name), await stat(folder))
 }

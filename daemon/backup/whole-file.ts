@@ -1,12 +1,12 @@
-/** Files that are there whole or not at all, whatever ends the process or the machine. */
+/** Writes files atomically: after a crash, a file is either complete or missing. */
 import { randomUUID } from 'node:crypto'
 import { open, readdir, rename, rm, stat, type FileHandle } from 'node:fs/promises'
 import { basename, dirname, join, resolve } from 'node:path'
 import { fileHolder } from '../process/port-holder.ts'
 
 /**
- * Written beside its place, synced, renamed, and the folder synced. Nothing is left of it when `bytes` throws; of several at once the last
- * to end stays. `prepare` sets what a new file has not, before anything is written.
+ * Writes a temporary file, syncs it, renames it and syncs the folder. If `bytes` throws, removes the temporary file. With several writers
+ * at once, the last one wins. `prepare` can change a new file before any content is written.
  */
 export async function placeWhole(
   path: string,
@@ -14,7 +14,7 @@ export async function placeWhole(
   mode = 0o600,
   prepare?: (file: FileHandle) => Promise<void>,
 ): Promise<void> {
-  const unfinished = `${path}.${randomUUID()}.tmp` // unique for each writer of the file
+  const unfinished = `${path}.${randomUUID()}.tmp` // unique for each writer
   try {
     const file = await open(unfinished, 'w', mode)
     try {
@@ -32,12 +32,12 @@ export async function placeWhole(
   await syncFolder(dirname(resolve(path)))
 }
 
-/** A file that is being written changes all the time. */
+/** A temporary file in use changes more often than this. */
 const unfinishedMs = 3600 * 1000
 
 /**
- * Removes unfinished files that killed writers left in this folder. Such a file is an hour old, and no process has it open. `isOurs` gets
- * the first octets of a file with another name, and tells whether it is of the same kind.
+ * Removes temporary files of killed writers from the folder: those older than an hour that no process has open. For a file with another
+ * name, `isOurs` gets its first octets and decides whether it is of the same kind.
  */
 export async function removeUnfinished(path: string, isOurs: (start: string) => boolean): Promise<void> {
   const folder = dirname(resolve(path))
@@ -50,7 +50,7 @@ export async function removeUnfinished(path: string, isOurs: (start: string) => 
   }
 }
 
-/** Empty for a file that cannot be read. */
+/** Returns an empty string if the file is not readable. */
 async function startOf(path: string): Promise<string> {
   try {
     await using file = await open(path, 'r')

@@ -1,8 +1,8 @@
-/** Certificate authorities of the operator's own, which are trusted besides the public ones. */
+/** Reads the operator's certificate authorities, which are trusted in addition to the public ones. */
 import { readFileSync } from 'node:fs'
 import { ConfigInvalid } from '#config/settings/load.ts'
 
-/** The certificates of a file in PEM; null without one. Throws `ConfigInvalid`, which names the variable of the setting. */
+/** Returns the certificates of a PEM file; null without a file. Throws `ConfigInvalid` with the variable of the setting. */
 export function authoritiesIn(variable: string, file: string | null): string | null {
   if (file === null) return null
   try {

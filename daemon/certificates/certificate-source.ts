@@ -1,19 +1,19 @@
-/** Where certificates come from while the daemon runs. */
+/** Interface of certificate sources of a running daemon. */
 import type { Part } from '../process/lifecycle.ts'
 import type { ChallengeServer } from './acme/challenge-server.ts'
 import type { Challenges } from './acme/challenges.ts'
 
-/** What puts another certificate in place of the current one when it is time. */
+/** Replaces the current certificate when necessary. */
 export interface CertificateSource extends Pick<Part, 'start' | 'stop'> {
-  /** Before the listeners open: takes what other daemons have ordered. */
+  /** Loads certificates that other daemons have ordered. Called before the listeners open. */
   prepare?(): Promise<void>
-  /** Looks now; for SIGHUP. Never throws: what is wrong is logged. */
+  /** Checks for a new certificate now (SIGHUP). Never throws; logs problems. */
   reload(): Promise<void>
 }
 
 export interface Certificates {
   readonly source: CertificateSource
   readonly challenges: Challenges
-  /** The listener of HTTP-01; undefined when nothing is proved by it. */
+  /** Listener for HTTP-01; undefined if that challenge is not used. */
   readonly challengeServer: ChallengeServer | undefined
 }

@@ -1,4 +1,4 @@
-/** The certificate for TLS: the operator's files, the one that was ordered, or a self-signed one in the data folder. */
+/** Loads the TLS certificate: the operator's files, the ordered certificate, or a self-signed one in the data folder. */
 import { createPrivateKey, X509Certificate, type KeyObject } from 'node:crypto'
 import { mkdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -11,7 +11,7 @@ import { signsFor } from './signs-for.ts'
 
 /** A certificate with its key, both in PEM. */
 export interface Certificate {
-  /** The certificate, followed by its chain if there is one. */
+  /** The certificate, followed by its chain if any. */
   readonly cert: string
   readonly key: string
   readonly selfSigned: boolean
@@ -25,12 +25,12 @@ const lifetime = 397 * day
 
 const selfSignedFolder = (config: Config): string => join(config.dataDir, 'tls')
 
-/** Whether Postern itself makes what is served: neither files nor an order were asked for. */
+/** Whether Postern creates the certificate itself, because neither files nor an order are configured. */
 export const isSelfMade = ({ tls, acme }: Config): boolean => tls.certificateFile === null && acme.challenge === 'off'
 
 /**
- * Gives the configured certificate, the one that was ordered, or the self-signed one, which is made anew when it is missing, damaged,
- * within seven days of its end or made for another host. Throws `ConfigInvalid` when configured files cannot be used.
+ * Returns the configured certificate, the ordered one, or a self-signed one. Creates a self-signed certificate if it is missing, damaged,
+ * within seven days of its expiry, or for another host. Throws `ConfigInvalid` if configured files are not usable.
  */
 export async function loadCertificate(config: Config, now: number): Promise<Certificate> {
   const present = await readCertificate(config)
@@ -40,7 +40,7 @@ export async function loadCertificate(config: Config, now: number): Promise<Cert
   return made
 }
 
-/** The certificate as it is now, without making one; undefined when a self-signed one is to be made at the next start. */
+/** Returns the current certificate without creating one; undefined if the next start will create a self-signed one. */
 export async function readCertificate(config: Config): Promise<Certificate | undefined> {
   const { certificateFile, keyFile } = config.tls
   if (certificateFile !== null && keyFile !== null) return readConfigured(certificateFile, keyFile)
@@ -48,12 +48,12 @@ export async function readCertificate(config: Config): Promise<Certificate | und
   return (ordered && usable(ordered.cert, ordered.key)) ?? readSelfSigned(selfSignedFolder(config))
 }
 
-/** Whether clients that check the certificate against this host name accept it (RFC 6125 §6.4). */
+/** Whether clients that verify this host name accept the certificate (RFC 6125 §6.4). */
 export function covers({ cert }: Pick<Certificate, 'cert'>, host: string): boolean {
   return new X509Certificate(cert).checkHost(host) !== undefined
 }
 
-/** What PEM texts hold; undefined when they are damaged or do not belong together. */
+/** Parses PEM texts. Returns undefined if they are damaged or do not match. */
 export function usable(cert: string, key: string): Certificate | undefined {
   const [parsed, ...chain] = attempt(() => certificatesIn(cert)) ?? []
   const privateKey: KeyObject | undefined = attempt(() => createPrivateKey(key))
@@ -64,7 +64,7 @@ export function usable(cert: string, key: string): Certificate | undefined {
 const certificatesIn = (pem: string): X509Certificate[] =>
   (pem.match(/-----BEGIN CERTIFICATE-----[^]*?-----END CERTIFICATE-----/g) ?? []).map((one) => new X509Certificate(one))
 
-/** Each by the next, as authorities send them (RFC 8555 §9.1): a changed bit shows in a signature. */
+/** Whether each certificate is signed by the next, as authorities send them (RFC 8555 §9.1). A flipped bit breaks a signature. */
 const areSignedInTurn = (chain: readonly X509Certificate[]): boolean =>
   chain.every((one, i) => {
     const issuer = chain[i + 1]
@@ -101,7 +101,7 @@ async function readPem(variable: string, path: string): Promise<string> {
   }
 }
 
-/** Undefined when there is none or it is damaged, such as after a crash between its two files. */
+/** Returns undefined if there is no certificate or it is damaged, for example by a crash between writing its two files. */
 async function readSelfSigned(folder: string): Promise<Certificate | undefined> {
   const files = ['cert.pem', 'key.pem'].map((name) => readFile(join(folder, name), 'utf8').catch(() => ''))
   const [cert = '', key = ''] = await Promise.all(files)
@@ -116,14 +116,14 @@ function makeFor(host: string, now: number): Certificate {
   const { cert, key } = makeSelfSigned({
     names: [...new Set([host, 'localhost'])],
     ipv4Addresses: ['127.0.0.1'],
-    // A day back, for clients whose clock is behind.
+    // One day back, for clients whose clock is slow.
     notBefore: now - day,
     notAfter: now + lifetime,
   })
   return describe(cert, key, new X509Certificate(cert))
 }
 
-/** The key goes first: a certificate without its key is noticed at the next start. */
+/** Writes the key first, because the next start detects a certificate without its key. */
 async function keep(folder: string, { cert, key }: Certificate): Promise<void> {
   await mkdir(folder, { recursive: true, mode: 0o700 })
   await placeWhole(join(folder, 'key.pem'), [Buffer.from(key)])

@@ -1,4 +1,4 @@
-/** The certificate of a daemon, composed: where it comes from, and what proves names to a certificate authority. */
+/** Composes the certificate source of a daemon, and the challenge responses for a certificate authority. */
 import { publicUrl } from '#config/settings/load.ts'
 import { Tries } from '#core/visitors/tries.ts'
 import type { Composition } from '../composition/parts.ts'
@@ -17,7 +17,7 @@ import { SelfMade } from './self-made.ts'
 
 const pollMsDefault = 1000
 
-/** Throws `ConfigInvalid` when there is no name to order a certificate for, or a file cannot be read. */
+/** Throws `ConfigInvalid` without a name to order a certificate for, or if a file is not readable. */
 export function certificates(composition: Composition): Certificates {
   const { config, certificate: current, log, metrics, get } = composition
   const { acme, tls, http } = config

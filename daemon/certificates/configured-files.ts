@@ -1,4 +1,4 @@
-/** The operator's files of the certificate, watched: what is whole and belongs together takes the place of what was. */
+/** Watches the operator's certificate files. Uses new files when they are complete and match. */
 import { watch, type FSWatcher } from 'node:fs'
 import { dirname } from 'node:path'
 import { ConfigInvalid, type Config } from '#config/settings/load.ts'
@@ -15,9 +15,9 @@ export interface SourceOptions {
   readonly log: Logger
 }
 
-/** Besides what the system tells: network file systems tell nothing. */
+/** Interval of checks in addition to file events, which network file systems do not report. */
 const everyMs = 60_000
-/** Two files are written one after the other; until then they do not belong together. */
+/** Time to wait for the second file, because the files do not match between two writes. */
 const pairMs = 3000
 
 export class ConfiguredFiles implements CertificateSource {
@@ -33,7 +33,7 @@ export class ConfiguredFiles implements CertificateSource {
     this.#options = options
   }
 
-  /** Folders, not files: whatever takes the place of a file, also a link to a folder, is a change of the folder. */
+  /** Watches folders instead of files, because a replaced file or link is a change of its folder. */
   async start(): Promise<void> {
     const { certificateFile, keyFile } = this.#options.config.tls
     const folders = new Set([certificateFile, keyFile].flatMap((file) => (file === null ? [] : [dirname(file)])))
@@ -43,7 +43,7 @@ export class ConfiguredFiles implements CertificateSource {
         watcher.on('error', () => watcher.close())
         this.#watchers.push(watcher)
       } catch (error) {
-        this.#options.log.debug({ err: error, folder }, 'changes of a folder are not told; it is looked at every minute')
+        this.#options.log.debug({ err: error, folder }, 'file events are not available for a folder; checking it every minute')
       }
     }
     this.#pollLater()
@@ -68,7 +68,7 @@ export class ConfiguredFiles implements CertificateSource {
     })
   }
 
-  /** One look at a time, and at most one that waits. */
+  /** Runs one check at a time, with at most one waiting. */
   #look(patient: boolean): Promise<void> {
     if (this.#stopped || (patient && this.#queued > 1)) return this.#looking
     this.#queued++
@@ -82,13 +82,13 @@ export class ConfiguredFiles implements CertificateSource {
       const next = await readCertificate(config)
       if (!next || this.#stopped) return
       if (next.cert === current.cert && next.key === current.key) {
-        if (current.problem !== undefined) log.info('the files of the certificate are those in use again')
+        if (current.problem !== undefined) log.info('the certificate files match the certificate in use again')
         current.problem = undefined
       } else if (next.expires.getTime() <= clock.now() && current.expires.getTime() > clock.now()) {
         this.#keepOld(`The certificate in ${String(config.tls.certificateFile)} expired at ${next.expires.toISOString()}; renew it.`)
       } else {
         current.replace(next)
-        log.info({ expires: next.expires }, 'the certificate was read anew; new connections get it')
+        log.info({ expires: next.expires }, 'certificate reloaded; new connections use it')
       }
     } catch (error) {
       if (!(error instanceof ConfigInvalid)) throw error
@@ -102,11 +102,11 @@ export class ConfiguredFiles implements CertificateSource {
     this.#again = this.#options.clock.after(pairMs, () => void this.#look(false))
   }
 
-  /** Told once for each thing that is wrong. */
+  /** Logs each problem once. */
   #keepOld(problem: string): void {
     const { current, log } = this.#options
     if (current.problem === problem) return
     current.problem = problem
-    log.error({ problem, expires: current.expires }, 'the files of the certificate cannot be used; the one before stays in use')
+    log.error({ problem, expires: current.expires }, 'certificate files are not usable; the current certificate stays in use')
   }
 }

@@ -1,13 +1,13 @@
-/** The certificate that new connections get. Open ones keep theirs. */
+/** The certificate for new connections. Open connections keep theirs. */
 import type { Certificate } from './certificate.ts'
 
 /** A certificate with its key, both in PEM. */
 type Pair = Pick<Certificate, 'cert' | 'key'>
 
 export class CurrentCertificate {
-  /** Made by Postern itself, so that no client can verify it. */
+  /** Postern created the certificate, so clients cannot verify it. */
   readonly isSelfMade: boolean
-  /** Why another one could not take its place, for people; undefined while nothing is wrong. */
+  /** Reason why the certificate could not be replaced, for people; undefined without a problem. */
   problem: string | undefined
   readonly #takers = new Set<(pair: Pair) => void>()
   #certificate: Certificate
@@ -37,20 +37,20 @@ export class CurrentCertificate {
     return this.#certificate.expires
   }
 
-  /** Calls `take` with each certificate that takes the place of another, until the returned function is called. */
+  /** Calls `take` with each replacement. The returned function stops the calls. */
   onChange(take: (pair: Pair) => void): () => void {
     this.#takers.add(take)
     return () => void this.#takers.delete(take)
   }
 
-  /** From now on every listener gives this one to new connections. */
+  /** Replaces the certificate of all listeners for new connections. */
   replace(next: Certificate): void {
     this.#certificate = next
     this.problem = undefined
     for (const take of this.#takers) take(next)
   }
 
-  /** What whoever watches the service should know; undefined when nothing is wrong. */
+  /** Returns a warning for monitoring; undefined without a problem. */
   warning(now: number): string | undefined {
     const left = this.expires.getTime() - now
     if (left <= 0) return 'The certificate has expired.'
@@ -60,5 +60,5 @@ export class CurrentCertificate {
   }
 }
 
-/** Renewals begin with a third of the lifetime left; with a fifth left, they have failed for long. */
+/** Share of the lifetime below which a warning is due. Renewals start at a third, so they have failed for a long time. */
 const lateShare = 0.2

@@ -1,4 +1,4 @@
-/** The self-signed certificate of a daemon that runs for years: made anew before its end. */
+/** Renews the self-signed certificate of a long-running daemon in time. */
 import type { Timer } from '#core/clock.ts'
 import { loadCertificate } from './certificate.ts'
 import type { CertificateSource } from './certificate-source.ts'
@@ -35,10 +35,10 @@ export class SelfMade implements CertificateSource {
       const next = await loadCertificate(config, clock.now())
       if (next.cert === current.cert) return
       current.replace(next)
-      log.info({ expires: next.expires }, 'the self-signed certificate was made anew')
+      log.info({ expires: next.expires }, 'self-signed certificate renewed')
     } catch (error) {
       current.problem = String(error)
-      log.error({ err: error }, 'the self-signed certificate could not be made anew; the one before stays in use')
+      log.error({ err: error }, 'could not renew the self-signed certificate; the current one stays in use')
     }
   }
 }

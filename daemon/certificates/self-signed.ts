@@ -1,10 +1,10 @@
-/** Makes self-signed certificates: X.509 version 3 with a P-256 key for TLS servers, or an RSA key, in the DER of RFC 5280 §4.1. */
+/** Creates self-signed certificates: X.509 version 3 for TLS servers, with a P-256 or RSA key, in DER (RFC 5280 §4.1). */
 import { generateKeyPair, generateKeyPairSync, randomBytes, sign, type KeyPairKeyObjectResult } from 'node:crypto'
 import { promisify } from 'node:util'
 
-/** What the certificate says. Times are milliseconds since the epoch. */
+/** Content of the certificate. Times are in milliseconds since the epoch. */
 export interface SelfSignedSubject {
-  /** The first name is the common name too. */
+  /** The first name is also the common name. */
   readonly names: readonly string[]
   readonly ipv4Addresses: readonly string[]
   readonly notBefore: number
@@ -27,7 +27,7 @@ const version3 = 2
 const serialBytes = 16
 /** RFC 5280 §A.1, ub-common-name. */
 const maxCommonName = 64
-/** From this year on RFC 5280 §4.1.2.5 wants the longer form of times. */
+/** RFC 5280 §4.1.2.5 requires the longer form of times from this year. */
 const generalizedTimeFrom = 2050
 
 const oids = {
@@ -41,7 +41,7 @@ const oids = {
   serverAuth: [0x2b, 0x06, 0x01, 0x05, 0x05, 0x07, 0x03, 0x01],
 }
 
-/** A certificate and its key, both in PEM. */
+/** Creates a certificate with a P-256 key, both in PEM. */
 export function makeSelfSigned(subject: SelfSignedSubject): { cert: string; key: string } {
   return certificateOf(subject, generateKeyPairSync('ec', { namedCurve: 'P-256' }), sequence(oid(oids.ecdsaWithSha256)))
 }
@@ -49,7 +49,7 @@ export function makeSelfSigned(subject: SelfSignedSubject): { cert: string; key:
 const rsaBits = 2048
 const newKeyPair = promisify(generateKeyPair)
 
-/** The same with an RSA key, which takes its time to find. */
+/** Creates a certificate with an RSA key. Key generation is slow. */
 export async function makeSelfSignedRsa(subject: SelfSignedSubject): Promise<{ cert: string; key: string }> {
   return certificateOf(
     subject,
@@ -78,7 +78,7 @@ function certificateOf(
   return { cert: pem(certificate), key: String(privateKey.export({ type: 'pkcs8', format: 'pem' })) }
 }
 
-/** RFC 5280 §4.2.1: not an authority, signs handshakes only, for servers, under these names. */
+/** Returns the extensions (RFC 5280 §4.2.1): not an authority, signatures of handshakes only, server use, alternative names. */
 function extensions({ names, ipv4Addresses }: SelfSignedSubject): Buffer {
   const digitalSignature = element(tags.bits, Buffer.of(7, 0x80))
   const alternatives = [
@@ -103,7 +103,7 @@ function distinguishedName(commonName: string): Buffer {
   return sequence(element(tags.set, sequence(oid(oids.commonName), value)))
 }
 
-/** RFC 5280 §4.1.2.2: positive and unique; the leading byte keeps the sign and the shortest form. */
+/** Returns a positive random serial number (RFC 5280 §4.1.2.2). The fixed bits of the first byte keep the sign and the shortest form. */
 function serialNumber(): Buffer {
   const bytes = randomBytes(serialBytes)
   bytes[0] = (bytes[0]! & 0x7f) | 0x40
@@ -121,7 +121,7 @@ const sequence = (...parts: readonly Buffer[]): Buffer => element(tags.sequence,
 const explicit = (number: number, part: Buffer): Buffer => element(0xa0 | number, part)
 const bitString = (bytes: Buffer): Buffer => element(tags.bits, Buffer.concat([Buffer.of(0), bytes]))
 
-/** One tag, its length in the shortest form (X.690 §10.1), and its content. */
+/** Encodes a tag, its length in the shortest form (X.690 §10.1), and its content. */
 function element(tag: number, content: Buffer): Buffer {
   const { length } = content
   if (length < 0x80) return Buffer.concat([Buffer.of(tag, length), content])

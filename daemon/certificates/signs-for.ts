@@ -1,12 +1,12 @@
-/** Finds damage of a private key: its own public part, which `X509Certificate.checkPrivateKey` compares, can be whole all the same. */
+/** Detects a damaged private key. `X509Certificate.checkPrivateKey` compares only its public part, which may be intact. */
 import { sign, verify, type KeyObject } from 'node:crypto'
 
 const sample = Buffer.from('postern')
 
-/** Whether signatures of the private key fit the public key. */
+/** Whether signatures of the private key match the public key. */
 export function signsFor(privateKey: KeyObject, publicKey: KeyObject): boolean {
   try {
-    return verify(null, sample, publicKey, sign(null, sample, privateKey)) // null: the digest that fits the kind of key
+    return verify(null, sample, publicKey, sign(null, sample, privateKey)) // null: the default digest of the key type
   } catch {
     return false
   }

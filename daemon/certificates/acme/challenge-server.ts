@@ -1,4 +1,4 @@
-/** The listener of HTTP-01 (RFC 8555 §8.3): answers the certificate authority, and sends everybody else on to https. */
+/** Listener for HTTP-01 (RFC 8555 §8.3): answers the certificate authority, and redirects other requests to https. */
 import { once } from 'node:events'
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import type { AddressInfo, Server as NetServer } from 'node:net'
@@ -6,7 +6,7 @@ import type { Endpoint } from '#config/settings/formats.ts'
 import type { Challenges } from './challenges.ts'
 
 interface BindEndpoint extends Endpoint {
-  /** Bound there already, by a start as root: it is taken over. */
+  /** Server that a start as root has already bound to the address. */
   readonly bound?: NetServer | undefined
 }
 
@@ -20,14 +20,14 @@ export class ChallengeServer {
   readonly #servers: Server[] = []
   readonly #target: string | undefined
 
-  /** `baseUrl`: where other requests are sent, when it is https. */
+  /** `baseUrl`: target of redirects, if it is https. */
   constructor(listen: readonly BindEndpoint[], challenges: Challenges, baseUrl: string) {
     this.#listen = listen
     this.#challenges = challenges
     this.#target = baseUrl.startsWith('https:') ? baseUrl : undefined
   }
 
-  /** Resolves with the real addresses. */
+  /** Starts the servers and returns the bound addresses. */
   async listen(): Promise<readonly Endpoint[]> {
     const opened: Endpoint[] = []
     for (const { host, port, bound } of this.#listen) {

@@ -1,17 +1,17 @@
-/** What a certificate authority asks to see while it validates names. */
+/** Challenge responses for a certificate authority while it validates names. */
 import { createSecureContext, type SecureContext } from 'node:tls'
 
-/** The protocol of TLS-ALPN-01 (RFC 8737 §3). */
+/** ALPN protocol of TLS-ALPN-01 (RFC 8737 §3). */
 export const acmeProtocol = 'acme-tls/1'
 
-/** Shows what the authority wants to see, from when it resolves. */
+/** Publishes challenge responses. A response is available when the promise resolves. */
 export interface Shown {
   showText(token: string, keyAuthorization: string): Promise<void>
-  /** Both in PEM. */
+  /** `cert` and `key` are PEM. */
   showCertificate(name: string, pair: { readonly cert: Buffer; readonly key: Buffer }): Promise<void>
-  /** The order has ended, however. */
+  /** Removes all responses after an order, whether it succeeded or not. */
   clear(): Promise<void>
-  /** Shows what an order of another daemon wants to be shown now. */
+  /** Loads the responses of an order of another daemon. */
   load(): Promise<void>
 }
 
@@ -19,12 +19,12 @@ export class Challenges implements Shown {
   readonly #texts = new Map<string, string>()
   readonly #contexts = new Map<string, SecureContext>()
 
-  /** The key authorization of a token, for HTTP-01 (RFC 8555 §8.3). */
+  /** Returns the key authorization of a token, for HTTP-01 (RFC 8555 §8.3). */
   textOf(token: string): string | undefined {
     return this.#texts.get(token)
   }
 
-  /** The certificate for a name in TLS-ALPN-01 (RFC 8737 §3). */
+  /** Returns the certificate for a name, for TLS-ALPN-01 (RFC 8737 §3). */
   contextOf(name: string): SecureContext | undefined {
     return this.#contexts.get(name.toLowerCase())
   }

@@ -1,13 +1,13 @@
-/** The names that a certificate is ordered for. */
+/** Determines the host names of an ordered certificate. */
 import { isIP } from 'node:net'
 import { ConfigInvalid, type Config } from '#config/settings/load.ts'
 
 type Named = Pick<Config, 'acme' | 'smtpHost' | 'baseUrl' | 'authUrl' | 'formsUrl' | 'mcpUrl'>
 
-/** Names that no public authority vouches for (RFC 6761, RFC 6762, RFC 8375). */
+/** Names that no public authority certifies (RFC 6761, RFC 6762, RFC 8375). */
 const local = /(?:^|\.)(?:localhost|local|internal|lan|test|invalid|example|home\.arpa)$/
 
-/** As they are set, or all public names under which the service is reached. Throws `ConfigInvalid` when there is none. */
+/** Returns the configured names, or else all public host names of the service. Throws `ConfigInvalid` without any. */
 export function acmeNames({ acme, smtpHost, baseUrl, authUrl, formsUrl, mcpUrl }: Named): readonly string[] {
   if (acme.names.length > 0) return [...new Set(acme.names)]
   const hosts = [baseUrl, authUrl, formsUrl, mcpUrl].flatMap((url) => (url === null ? [] : [new URL(url).hostname]))

@@ -1,4 +1,4 @@
-/** Orders a certificate (RFC 8555 §7.4), under an account that is made once and kept. */
+/** Orders a certificate (RFC 8555 §7.4). Registers an account for the first order and keeps it. */
 import { AsyncLocalStorage } from 'node:async_hooks'
 import type { Client } from 'acme-client'
 import { AcmeTransport } from '../../../protocols/outbound/acme-transport.ts'
@@ -8,26 +8,26 @@ import type { Account, Ordered, OrderRecords } from './order-records.ts'
 
 export interface OrderRequest {
   readonly records: OrderRecords
-  /** Address of the directory of the certificate authority. */
+  /** URL of the directory of the certificate authority. */
   readonly directory: string
   readonly names: readonly string[]
   readonly challenge: 'http-01' | 'tls-alpn-01'
   readonly email: string | null
-  /** The external account that the account is bound to (RFC 8555 §7.3.4). */
+  /** External account to bind the account to (RFC 8555 §7.3.4). */
   readonly external: { readonly kid: string; readonly hmacKey: string } | undefined
-  /** Certificates in PEM that the directory may have besides those of public authorities. */
+  /** Certificates in PEM that the client trusts for the directory, in addition to public authorities. */
   readonly trusted: string | null
   readonly challenges: Shown
   readonly userAgent: string
   readonly signal: AbortSignal
-  /** First wait between two looks at an order, in milliseconds. */
+  /** First delay between two requests for the state of an order, in milliseconds. */
   readonly pollMs: number
 }
 
-/** The message is for the operator; it has the words of the certificate authority. */
+/** A failed order. The message is for the operator and contains the authority's error. */
 export class OrderFailed extends Error {
   override readonly name = 'OrderFailed'
-  /** When the certificate authority wants to be asked again. */
+  /** Delay that the certificate authority requested. */
   readonly retryAfterSeconds: number | undefined
 
   constructor(message: string, retryAfterSeconds: number | undefined, options?: ErrorOptions) {
@@ -40,14 +40,14 @@ const pollAttempts = 12
 
 const unknownAccount = 'urn:ietf:params:acme:error:accountDoesNotExist'
 
-/** Resolves with a certificate that covers all names and its new key. Throws `OrderFailed`; then nothing has changed but the account. */
+/** Returns a certificate for all names with a new key. If it throws `OrderFailed`, only the account may have changed. */
 export async function orderCertificate(request: OrderRequest): Promise<Ordered> {
   const transport = new AcmeTransport(request)
   try {
     return await transports.run(transport, () =>
       attempt(request).catch(async (error: unknown) => {
         if (transport.problem?.type !== unknownAccount) throw error
-        // the authority lost the account, as test authorities do at each start
+        // the authority no longer has the account; test authorities drop accounts at each start
         await request.records.keepAccount({ ...(await request.records.account(request.directory)), url: null })
         return attempt(request)
       }),
@@ -61,10 +61,10 @@ export async function orderCertificate(request: OrderRequest): Promise<Ordered> 
   }
 }
 
-/** The transport of the current order: `acme-client` has one HTTP client for the process. */
+/** Transport of the current order. `acme-client` has one HTTP client for the whole process. */
 const transports = new AsyncLocalStorage<AcmeTransport>()
 
-/** 51 packages: loaded when a certificate is ordered. */
+/** Loads the library with its 51 packages, at the first order. */
 async function library(): Promise<typeof import('acme-client')> {
   const { default: acme } = await import('acme-client')
   acme.axios.defaults.adapter = async (config) => {
@@ -120,7 +120,7 @@ async function attempt(request: OrderRequest): Promise<Ordered> {
   return ordered
 }
 
-/** Makes the account, or tells it another address of its owner. */
+/** Creates the account, or updates the contact address. */
 async function register(client: Client, account: Account, { records, email }: OrderRequest): Promise<void> {
   const contact = email === null ? [] : [`mailto:${email}`]
   if (account.url === null) await client.createAccount({ termsOfServiceAgreed: true, ...(email !== null && { contact }) })

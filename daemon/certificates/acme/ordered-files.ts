@@ -1,4 +1,4 @@
-/** What is kept of orders in the data folder, for its owner only. */
+/** Stores the records of orders in the data folder, readable only by its owner. */
 import { createHash } from 'node:crypto'
 import { mkdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -56,7 +56,7 @@ export class OrderFiles implements OrderRecords {
 
 const isText = (value: unknown): value is string => typeof value === 'string'
 
-/** Without values when there is no such file, or it is damaged. */
+/** Returns an empty object if the file is missing or damaged. */
 async function read(path: string): Promise<Readonly<Record<string, unknown>>> {
   try {
     const value: unknown = JSON.parse(await readFile(path, 'utf8'))

@@ -1,8 +1,7 @@
 /**
- * Keeps the certificate that is ordered from a certificate authority valid: orders the first one, and another with a third of the lifetime
- * left. What fails is tried again later and later; meanwhile the certificate before it is served. All waits are at most a third of the
- * lifetime, so that a private authority may issue for minutes. Of daemons that share a store one orders,
- * and all take what it was given.
+ * Keeps the certificate of a certificate authority valid. Orders the first certificate, and a new one in the last third of the lifetime.
+ * After a failure, retries with growing delays while the current certificate stays in use. No delay exceeds a third of the lifetime,
+ * because a private authority may issue for minutes. If daemons share a store, a single daemon orders, and all use the result.
  */
 import { X509Certificate } from 'node:crypto'
 import type { Timer } from '#core/clock.ts'
@@ -18,7 +17,7 @@ import type { Ordered } from './order-records.ts'
 export interface RenewalOptions extends SourceOptions {
   readonly daemons: Daemons
   readonly random: () => number
-  /** Orders that were begun within `orderWindow`, by any daemon. */
+  /** Orders started within `orderWindow` by any daemon. */
   readonly begun: Tries
   readonly metrics: Pick<Metrics, 'certificateOrdered'>
   readonly request: Omit<OrderRequest, 'signal'>
@@ -27,20 +26,20 @@ export interface RenewalOptions extends SourceOptions {
 const minute = 60_000
 const hour = 60 * minute
 /**
- * Let's Encrypt takes five failed validations of a name in an hour. Who begins an order does not know how those of others went, as one is
- * dead and another has handed over: together they begin so many, and what a person asks for. An issued certificate starts the count anew.
+ * Limit of orders in an hour for all daemons together. Let's Encrypt allows five failed validations of a name in an hour, and a daemon does
+ * not know how the orders of other daemons ended. Orders requested by a person are not limited. An issued certificate resets the count.
  */
 export const orderWindow = { windowMs: hour, most: 4 }
 const backoffMs = [5 * minute, 20 * minute, hour, 3 * hour, 6 * hour, 12 * hour]
-/** By the wall clock, which moves while a machine sleeps. */
+/** Longest wait before the wall clock is checked again, because timers stop while a machine sleeps. */
 const everyMs = hour
 const renewAt = 2 / 3
-/** So that many daemons that began together do not renew together. */
+/** Spreads the renewals of daemons that started at the same time. */
 const jitterShare = 0.05
 const backoffJitter = 0.2
 
 const workName = 'certificate'
-/** Between daemons: another certificate is there, or what failed is to be tried again. */
+/** Messages between daemons: a new certificate is available; a failed order should be retried. */
 const [issuedTopic, againTopic] = ['certificate issued', 'certificate again']
 
 export class AcmeRenewal implements CertificateSource {
@@ -54,7 +53,7 @@ export class AcmeRenewal implements CertificateSource {
   #isOurs = false
   #failures = 0
   #notBefore = 0
-  /** By a person, who knows what has changed. */
+  /** A person requested the order, so the limit does not apply. */
   #isAsked = false
 
   constructor(options: RenewalOptions) {
@@ -62,7 +61,7 @@ export class AcmeRenewal implements CertificateSource {
     this.#jitter = options.random() * jitterShare
   }
 
-  /** Takes what is kept, by this daemon or another one. */
+  /** Uses the stored certificate of this or another daemon. */
   async prepare(): Promise<void> {
     const kept = await this.#options.request.records.certificate()
     if (kept) this.#put(kept)
@@ -83,7 +82,7 @@ export class AcmeRenewal implements CertificateSource {
     return this.#options.daemons.leave(workName)
   }
 
-  /** What was put in the place of what is kept is taken; what failed is tried again at once, by the daemon that orders. */
+  /** Uses a replaced certificate file. A failed order is retried immediately by the daemon that orders. */
   async reload(): Promise<void> {
     if (this.#stop.signal.aborted) return
     await this.prepare()
@@ -93,12 +92,12 @@ export class AcmeRenewal implements CertificateSource {
   }
 
   async #begin(): Promise<void> {
-    await this.prepare() // the daemon before may have kept another one at last
+    await this.prepare() // the previous daemon may have stored another certificate last
     this.#isOurs = true
     this.#check()
   }
 
-  /** Does not wait for the certificate authority: an order that was not finished is begun anew by who orders next. */
+  /** Does not wait for the certificate authority. The next daemon in charge starts an unfinished order again. */
   async #end(): Promise<void> {
     this.#stop.abort()
     this.#timer?.cancel()
@@ -115,10 +114,10 @@ export class AcmeRenewal implements CertificateSource {
   #follow(): void {
     const { log } = this.#options
     if (this.#stop.signal.aborted) return
-    this.prepare().catch((error: unknown) => log.warn({ err: error }, 'the certificate that is kept could not be read'))
+    this.prepare().catch((error: unknown) => log.warn({ err: error }, 'could not load the stored certificate'))
   }
 
-  /** Orders if it is time, and looks again when it may be. */
+  /** Orders if a certificate is due, and otherwise schedules the next check. */
   #check(): void {
     if (this.#running || this.#stop.signal.aborted) return
     const { clock } = this.#options
@@ -151,12 +150,12 @@ export class AcmeRenewal implements CertificateSource {
     return current.begins.getTime() + this.#lifetimeMs() * (renewAt - this.#jitter)
   }
 
-  /** At most the time that is left when a renewal is due. */
+  /** Limits a delay to the remaining lifetime at the time of a renewal. */
   #atMost(milliseconds: number): number {
     return Math.min(milliseconds, this.#lifetimeMs() * (1 - renewAt))
   }
 
-  /** Of the certificate in use. */
+  /** Returns the lifetime of the current certificate. */
   #lifetimeMs(): number {
     const { begins, expires } = this.#options.current
     return expires.getTime() - begins.getTime()
@@ -175,16 +174,16 @@ export class AcmeRenewal implements CertificateSource {
       this.#options.daemons.publish(issuedTopic, [''])
       this.#failures = 0
       await this.#options.begun.clear(this.#nameOfOrders())
-      this.#notBefore = this.#options.clock.now() + this.#atMost(hour) // whatever was issued: authorities bound how often they are asked
+      this.#notBefore = this.#options.clock.now() + this.#atMost(hour) // authorities limit the rate of orders
       metrics.certificateOrdered('issued')
       const { issuer } = new X509Certificate(ordered.cert)
-      log.info({ names, issuer, expires: this.#options.current.expires }, 'a certificate was issued; new connections get it')
+      log.info({ names, issuer, expires: this.#options.current.expires }, 'certificate issued; new connections use it')
     } catch (error) {
       if (!signal.aborted) this.#failed(error)
     }
   }
 
-  /** Whether enough orders were begun lately; counts this one otherwise. */
+  /** Whether the limit of recent orders is reached. Otherwise counts this order. */
   async #waitsForOthers(): Promise<boolean> {
     const { request, begun, clock, log, current } = this.#options
     const { names } = request
@@ -193,10 +192,10 @@ export class AcmeRenewal implements CertificateSource {
     const { tries, waitMs } = await begun.add(this.#nameOfOrders(), { always })
     if (always || tries < orderWindow.most) return false
     this.#notBefore = clock.now() + waitMs
-    current.problem = `No certificate was ordered for ${names.join(', ')}: ${tries} orders were begun within an hour, here or at other daemons.`
+    current.problem = `No certificate was ordered for ${names.join(', ')}: this and other daemons started ${tries} orders within an hour.`
     log.warn(
       { names, orders: tries, next_attempt_at: new Date(this.#notBefore) },
-      'enough orders were begun within an hour; the next one waits',
+      'limit of certificate orders reached; the next order waits',
     )
     return true
   }
@@ -223,11 +222,11 @@ export class AcmeRenewal implements CertificateSource {
     const message = error instanceof Error ? error.message : String(error)
     current.problem = `No certificate could be ordered for ${request.names.join(', ')}: ${message}`
     const facts = { names: request.names, reason: message, failures: this.#failures, next_attempt_at: new Date(this.#notBefore) }
-    log.warn({ ...facts, expires: current.expires }, 'no certificate could be ordered; the one before stays in use')
+    log.warn({ ...facts, expires: current.expires }, 'certificate order failed; the current certificate stays in use')
   }
 }
 
-/** Rejects when the daemon stops. */
+/** Returns a promise that rejects when the daemon stops. */
 function aborted(signal: AbortSignal): Promise<never> {
   const { promise, reject } = Promise.withResolvers<never>()
   signal.addEventListener('abort', () => reject(new Error('the daemon stops')), { once: true })

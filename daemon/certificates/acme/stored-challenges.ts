@@ -1,6 +1,6 @@
 /**
- * What a certificate authority asks to see, at all daemons that share a store: whichever it is led to answers. All of them show it before
- * the authority is told to look.
+ * Challenge responses for daemons that share a store, because the certificate authority may reach any of them. All daemons have a response
+ * before the authority validates it.
  */
 import { Change, decode, encode } from '#store/change.ts'
 import type { Core } from '#core/core.ts'
@@ -14,7 +14,7 @@ type Kept = { readonly text: string } | { readonly cert: string; readonly key: s
 
 const topic = 'challenges of certificates'
 const prefix = globalKey('acme', 'challenge')
-/** What a daemon that died has left is removed then. */
+/** Responses of a dead daemon are deleted at this age. */
 const keptMs = 3_600_000
 
 export class StoredChallenges implements Shown {
@@ -22,14 +22,14 @@ export class StoredChallenges implements Shown {
   readonly #here: Challenges
   #loading: Promise<unknown> = Promise.resolve()
 
-  /** `here`: what this daemon shows. */
+  /** `here`: the responses of this daemon. */
   constructor(options: StoredChallengeOptions, here: Challenges) {
     this.#options = options
     this.#here = here
     options.database.daemons.onAsked(topic, () => this.load())
   }
 
-  /** Shows what is in the store, and nothing else; what stays is shown all the while. The latest look counts. */
+  /** Loads exactly the responses in the store. Responses that stay are available throughout. The latest load counts. */
   load(): Promise<void> {
     const loading = this.#loading.then(() => this.#load())
     this.#loading = loading.catch(() => undefined)
@@ -45,7 +45,7 @@ export class StoredChallenges implements Shown {
       if (opened !== undefined) all.push([id, JSON.parse(opened) as Kept])
     }
     await this.#here.clear()
-    for (const [id, kept] of all) await this.#show(id, kept) // no request is read before all are shown
+    for (const [id, kept] of all) await this.#show(id, kept) // only microtasks: no request runs in between
   }
 
   showText(token: string, keyAuthorization: string): Promise<void> {

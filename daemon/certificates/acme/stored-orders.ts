@@ -1,6 +1,6 @@
 /**
- * What is kept of orders where several daemons share a store: rows that all of them see, sealed. Each daemon has a copy of the certificate
- * in its data folder, so that it has one to show before it has asked the store.
+ * Stores the records of orders in the store, encrypted, for daemons that share it. Each daemon has a copy of the certificate in its data
+ * folder, for the time until it can read the store.
  */
 import { hash } from 'node:crypto'
 import { Change, decode, encode } from '#store/change.ts'
@@ -16,7 +16,7 @@ export class StoredOrders implements OrderRecords {
   readonly #options: Pick<Core, 'database' | 'secrets'>
   readonly #files: OrderRecords
 
-  /** `files`: those in the data folder; what a daemon has ordered before it shared its store is taken over. */
+  /** `files`: the records in the data folder. Records from before the store was shared are moved to the store. */
   constructor(options: Pick<Core, 'database' | 'secrets'>, files: OrderRecords) {
     this.#options = options
     this.#files = files
@@ -49,7 +49,7 @@ export class StoredOrders implements OrderRecords {
     return this.#put(accountKey(account.directory), account)
   }
 
-  /** Undefined where there is none, or it was sealed under another master key. */
+  /** Returns undefined if the record is missing, or encrypted with another master key. */
   async #get<Value>(key: readonly Element[]): Promise<Value | undefined> {
     const { database, secrets } = this.#options
     const entry = await database.kv.get(pack(key))
@@ -61,13 +61,13 @@ export class StoredOrders implements OrderRecords {
     await this.#options.database.commit(new Change().set(key, this.#sealed(key, value)))
   }
 
-  /** Another daemon may be first. */
+  /** Stores a value unless another daemon was first. Returns the stored value. */
   async #keepFirst<Value>(key: readonly Element[], value: Value): Promise<Value> {
     const { ok } = await this.#options.database.commit(new Change().setNew(key, this.#sealed(key, value)))
     if (ok) return value
     const there = await this.#get<Value>(key)
     if (there !== undefined) return there
-    await this.#put(key, value) // what is there cannot be opened
+    await this.#put(key, value) // the existing record cannot be decrypted
     return value
   }
 

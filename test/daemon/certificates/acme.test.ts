@@ -67,8 +67,8 @@ async function sceneOf(t: ExecutionContext, challenge: string, env: Record<strin
 }
 
 const logged = ({ daemon }: Scene, msg: string) => daemon.log.filter((line) => line.msg === msg)
-const issued = 'a certificate was issued; new connections get it'
-const failed = 'no certificate could be ordered; the one before stays in use'
+const issued = 'certificate issued; new connections use it'
+const failed = 'certificate order failed; the current certificate stays in use'
 
 /** Waits for the line of a further attempt. */
 const attempted = (scene: Scene, msg: string, times: number) =>

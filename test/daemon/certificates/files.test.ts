@@ -57,13 +57,13 @@ test('files of a certificate are read again when they change and on SIGHUP; what
   t.deepEqual(await shownSerials(ports, { ca: first.cert, servername: 'localhost' }), first.serials)
   const kept = await openAll(ports)
 
-  const anew = 'the certificate was read anew; new connections get it'
+  const anew = 'certificate reloaded; new connections use it'
   await put(second, 2)
   await said(anew, 1)
   t.deepEqual(await shownSerials(ports, { ca: second.cert, servername: 'localhost' }), second.serials)
 
   await lay(own, 'key.pem', third.key, 3)
-  await said('the one before stays in use', 1)
+  await said('the current certificate stays in use', 1)
   t.regex(daemon.log, /POSTERN_TLS_KEY: \S+ is not the key of the certificate/)
   t.deepEqual(await shownSerials(ports), second.serials)
   t.like((await daemon.rest.call('GET', '/readyz')).body, {
@@ -72,7 +72,7 @@ test('files of a certificate are read again when they change and on SIGHUP; what
   })
   await rm(join(own, 'cert.pem'))
   process.kill(daemon.addresses.pid, 'SIGHUP')
-  await said('the one before stays in use', 2)
+  await said('the current certificate stays in use', 2)
   t.deepEqual(await shownSerials(ports), second.serials)
   await lay(own, 'cert.pem', third.cert, 3)
   await said(anew, 2)

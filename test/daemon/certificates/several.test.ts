@@ -74,18 +74,18 @@ interface Issued {
 /** Two daemons of which the first orders, and the authority is led to the other. */
 async function issuedTo(t: ExecutionContext, { start, folder, files, ports }: Scene): Promise<Issued> {
   const a = (await start()).daemon
-  await waitFor('the first order has failed', async () => saidBy(a, /^no certificate could be ordered/) > 0)
+  await waitFor('the first order has failed', async () => saidBy(a, /^certificate order failed/) > 0)
   const { daemon: b, clock } = await start()
   const led = { httpPort: portOf(b.addresses.acme) || 1, tlsPort: portOf(b.addresses.https) }
   const pebble = await Pebble.start({ folder, files, ports, ...led }, names)
   t.teardown(() => pebble[Symbol.asyncDispose]())
   await b.certificates.source.reload()
   const serial = await waitFor('both daemons serve the certificate', async () => {
-    if (saidBy(a, /^no certificate could be ordered/) > 1) throw new Error(JSON.stringify(a.log.at(-1)))
+    if (saidBy(a, /^certificate order failed/) > 1) throw new Error(JSON.stringify(a.log.at(-1)))
     const [one, two] = [await serialOf(a), await serialOf(b)]
     return one === two ? one : undefined
   })
-  t.is(saidBy(a, /^a certificate was issued/), 1)
+  t.is(saidBy(a, /^certificate issued/), 1)
   t.is(saidBy(b, /^ordering a certificate/), 0)
   return { a, b, clock, pebble, serial }
 }
@@ -130,7 +130,7 @@ test.serial(
       return daemon
     }
     const a = await start('a')
-    await waiting('the first order has failed', a.said(/no certificate could be ordered/))
+    await waiting('the first order has failed', a.said(/certificate order failed/))
     const b = await start('b')
     await using front = await Front.silent()
     const pebble = await Pebble.start({ folder, files, ports, httpPort: front.port, tlsPort: 1 }, names)
@@ -140,7 +140,7 @@ test.serial(
     await waiting('the log of the order is written', a.said(/ordering a certificate[^]*ordering a certificate/))
     await a.kill()
     front.forward(portOf(b.addresses.acme[0]))
-    await waiting('the other daemon has the certificate', b.said(/a certificate was issued/))
+    await waiting('the other daemon has the certificate', b.said(/certificate issued/))
     const lines = (text: RegExp, of: readonly string[]): number => of.filter((line) => text.test(line)).length
     t.deepEqual(
       [a, b].map(({ log }) => lines(/ordering a certificate/, log.split('\n'))),
@@ -161,7 +161,7 @@ test.serial('daemons that are replaced one after the other begin no more orders 
     daemons.push(daemon)
     await waitFor(
       'the turn of the daemon is over',
-      async () => saidBy(daemon, /^no certificate could be|^enough orders were begun/) > 0 || undefined,
+      async () => saidBy(daemon, /^certificate order failed|^limit of certificate orders/) > 0 || undefined,
     )
     if (at < 5) await daemon.stop()
   }

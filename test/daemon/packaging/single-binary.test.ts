@@ -33,8 +33,8 @@ test.before(() => {
 })
 
 /**
- * A copy in a folder of its own, whose path is no URL as it stands. One test at a time: a process that is started while the copy is
- * written has it open for a moment too, and what is open for writing cannot be run.
+ * A copy in a folder of its own, whose path is no URL as it stands. One test at a time: a process that is started while the copy is written
+ * has it open for a moment too, and what is open for writing cannot be run.
  */
 async function installed(t: ExecutionContext): Promise<DaemonOptions & { readonly binary: string }> {
   const folder = await temporaryFolder('binary')
@@ -120,7 +120,7 @@ testWith('pebble', 'postgresql').serial('every command of the binary does its wo
   await writeFile(join(folder, 'list.csv'), 'email,reason,created\nada@example.net,550 unknown,1700000000\n')
   await writeFile(join(folder, 'hello.html'), '<p>Hello {{name}}</p>')
   const daemon = await begun(t, { ...place, env })
-  await daemon.said(/a certificate was issued/)
+  await daemon.said(/certificate issued/)
   const options = { ...place, env: { ...env, POSTERN_HTTP_LISTEN: daemon.addresses.http, POSTERN_API_KEY: daemon.adminKey } }
   const file = (name: string): string => join(folder, name)
   const says = async (what: RegExp, ...words: readonly string[]): Promise<RegExpExecArray | null> => {

@@ -53,7 +53,7 @@ test.serial('verify, backup and doctor of a stopped store name a master key that
     await place(keyFile, change(key))
     t.regex(await assertNamed(t, options, sentence, 'verify'), /: 1 problem\n$/)
     const refused = await assertNamed(t, options, sentence, 'backup', at('bad.backup'))
-    t.regex(refused, / No backup was made, and earlier ones are as they were\.\n$/)
+    t.regex(refused, / No backup was written\. Earlier backups are unchanged\.\n$/)
     t.regex(await assertNamed(t, options, /^BAD {2}master key: /m, 'doctor'), /^BAD {2}master key: .*[Rr]estore /m)
     t.is((await runCommand(options, 'serve')).code, 78)
   }
