@@ -1,4 +1,4 @@
-/** What administrators do to projects and organizations, composed: deletions break off what is being sent, and wake the removal. */
+/** Composes the administration of projects and organizations. A deletion aborts delivery attempts and starts the removal of data. */
 import { Endings } from '#core/administration/endings.ts'
 import { Organizations } from '#core/administration/organizations.ts'
 import { Projects } from '#core/administration/projects.ts'

@@ -1,4 +1,4 @@
-/** What the composed parts of a daemon consist of. */
+/** Types of the composed parts of a daemon. */
 import type { BillingProfiles } from '#core/billing/billing-profiles.ts'
 import type { Closing } from '#core/billing/closing/closing.ts'
 import type { InvoiceRegister } from '#core/billing/closing/invoice-register.ts'
@@ -53,7 +53,7 @@ import type { MessageSpans } from '../observability/tracing/message-spans.ts'
 import type { SpanExport } from '../observability/tracing/span-export.ts'
 import type { MxServer } from '../../protocols/mx/mx-server.ts'
 
-/** Parts that the operations of the HTTP side receive with each call. */
+/** Parts that every HTTP operation receives. */
 export type HttpCore = OperatorCore & DialectCore
 
 export interface Administration {
@@ -78,36 +78,36 @@ export interface InboxCore {
   readonly messageViews: MessageViews
   readonly backgroundRead: BackgroundRead
   readonly readings: Readings
-  /** A capture is durable: who waits for it is notified, and its body is read. */
+  /** Called when a capture is durable. Notifies waiting clients and starts reading the body. */
   readonly onCaptured: (capture: Capture) => void
 }
 
 export interface Ingest extends IngestCore {
   readonly feedback: Feedback
-  /** Tries reports again that came too early; to be started and stopped. */
+  /** Retries reports that arrived before their trace. The caller starts and stops it. */
   readonly pendingReports: PendingReports
-  /** To be closed. */
+  /** The caller closes it. */
   readonly reports: ReportReader
 }
 
 export interface Inspect {
   readonly inspectTests: InspectTests
-  /** To be started and stopped. */
+  /** The caller starts and stops it. */
   readonly inspectScoring: InspectScoring
 }
 
-/** The server, and what others need of it. */
+/** The authorization server, and its parts that other modules need. */
 export interface OAuthServer extends OAuthCore {
-  /** What REST callers without a good token are pointed to. */
+  /** Resource metadata for REST callers without a valid token. */
   readonly restResource: ProtectedResource
-  /** The same for agents. */
+  /** Resource metadata for agents without a valid token. */
   readonly agentResource: ProtectedResource
   readonly clients: Clients
   readonly tokenCheck: TokenCheck
   readonly accessTokens: AccessTokens
   readonly sandboxes: Sandboxes
   readonly grants: Grants
-  /** When grants were used last. */
+  /** Last use of grants. */
   readonly uses: KeyUses
   readonly authorizations: Authorizations
 }
@@ -139,15 +139,15 @@ export interface SiteParts {
   readonly core: SiteCore
   readonly traffic: SiteTraffic
   readonly upkeep: TimedRounds
-  /** Undefined where no websites are served. */
+  /** Undefined if this daemon serves no websites. */
   readonly recheck: TimedRounds | undefined
-  /** Undefined where no websites are served. */
+  /** Undefined if this daemon serves no websites. */
   readonly server: SiteServer | undefined
 }
 
 export interface SpanCore {
   readonly messages: MessageSpans
-  /** To be stopped. */
+  /** The caller stops it. */
   readonly spanExport: SpanExport
 }
 

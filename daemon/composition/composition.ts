@@ -1,6 +1,6 @@
 /**
- * The composition root: the one place that knows which implementation stands behind each interface, a screen for each layer. The
- * container never leaves this folder.
+ * The composition root: the only place that selects the implementation of each interface, with a file for each layer. The container never
+ * leaves this folder.
  */
 import 'reflect-metadata' // tsyringe refuses to load without it
 import { container as root, instanceCachingFactory as once } from 'tsyringe'
@@ -12,7 +12,7 @@ import { addSites } from './layers/sites.ts'
 import { addOutside } from './layers/outside.ts'
 import type { Add, Composition, Foundation, Replacements, Resolve } from './parts.ts'
 
-/** Composes one daemon; each part is built when it is first asked for. Nothing is started, and two daemons of one process share nothing. */
+/** Composes a daemon. Each part is created at its first use. Nothing is started, and two daemons in one process share nothing. */
 export function compose(foundation: Foundation, replace: Replacements = {}): Resolve {
   const container = root.createChildContainer()
   const get: Resolve = (key) => container.resolve(key)

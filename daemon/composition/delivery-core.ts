@@ -1,4 +1,4 @@
-/** Delivery, composed: the attempts and the queue that makes them. */
+/** Composes delivery: the attempts and the queue. */
 import { reported } from '#core/activity.ts'
 import { Attempts } from '#core/delivery/attempt/attempt.ts'
 import { deliveryLimits } from '#core/delivery/health/delivery-limits.ts'
@@ -8,7 +8,7 @@ import { followDecision } from '#core/forms/replies/reply-sent.ts'
 import { heldLength, queueLength } from '#store/queue.ts'
 import { broke, type Composition } from './parts.ts'
 
-/** The attempts, with the retry schedule of the configuration. */
+/** Creates the attempts, with the configured retry schedule. */
 export function deliveryAttempts({ get, config: { delivery } }: Composition): Attempts {
   const { retrySeconds, unknownRetrySeconds, maxAgeHours, jitter } = delivery
   const core = get('core')
@@ -30,7 +30,7 @@ export function deliveryAttempts({ get, config: { delivery } }: Composition): At
   })
 }
 
-/** The queue, and its numbers for metrics. */
+/** Creates the queue and its metrics. */
 export function deliveryQueue(composition: Composition): DeliveryQueue {
   const { get, config, metrics, replace } = composition
   const { connectionsPerDestination, connectionsTotal, memoryBudgetBytes } = config.delivery
@@ -47,18 +47,18 @@ export function deliveryQueue(composition: Composition): DeliveryQueue {
     ...replace.queue,
   })
   metrics.watch('queue_length', 'Messages waiting for a delivery attempt.', () => queueLength(database))
-  metrics.watch('queue_held', 'Messages that people hold back in the queue; counted in queue_length, too.', () => heldLength(database))
+  metrics.watch('queue_held', 'Messages held in the queue; queue_length includes them.', () => heldLength(database))
   metrics.watch(
     'queue_oldest_due_seconds',
-    'For how long the attempt that is most overdue has been due. No age: a message that waits for its next retry counts from when that is due.',
+    'Time since the most overdue delivery attempt was due. A message that waits for a retry counts from the time of the retry.',
     () => queue.overdueMs() / 1000,
   )
   metrics.watch(
     'queue_oldest_age_seconds',
-    'How long ago the first attempt was due of the message that waits longest, whether it is late or was put off; 0 when every message waits for its first attempt in time.',
+    'Time since the first attempt of the oldest queued message was due, including deferred messages; 0 if no first attempt is overdue.',
     async () => (await queue.oldestMs()) / 1000,
   )
   metrics.watch('breakers_open', 'Destinations whose circuit breaker is not closed.', () => health.open)
-  metrics.watch('deliveries_active', 'Delivery attempts under way.', () => queue.active)
+  metrics.watch('deliveries_active', 'Delivery attempts in progress.', () => queue.active)
   return queue
 }

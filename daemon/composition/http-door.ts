@@ -1,4 +1,4 @@
-/** The HTTP listener, composed: every operation that is served, who may call it, and within which limits. */
+/** Composes the HTTP listener: all operations, authentication and limits. */
 import { formsUrl, isLoopback, publicUrl, submissionAddress } from '#config/settings/load.ts'
 import { orRunToken } from '#core/access/run-token.ts'
 import { bearerCheck } from '#core/oauth/tokens/bearers.ts'
@@ -38,10 +38,10 @@ import { allowingCore } from './oauth-core.ts'
 import type { HttpCore } from './composed.ts'
 import type { Composition } from './parts.ts'
 
-/** What the daemon needs beside large bodies. */
+/** Memory for the daemon apart from large bodies. */
 const otherMemoryBytes = 256 * 1_048_576
 
-/** Limits of large bodies, which take several times their length, by the memory that the daemon may use. */
+/** Returns limits of large bodies for the available memory. Processing a body takes several times its length. */
 function bodyLimits(maxBodyBytes: number): Pick<AdminApiLimits, 'maxBodyMemoryBytes' | 'maxBodyWorkBytes'> {
   const spare = Math.max(0, memoryLimit() - otherMemoryBytes)
   return {
@@ -130,7 +130,7 @@ function httpsOf({ config, certificate, get }: Composition): AdminApiOptions<nev
   }
 }
 
-/** GraphQL over the actions of REST. */
+/** Creates the GraphQL operations over the REST actions. */
 const graphql = ({ get }: Composition): readonly Operation[] =>
   graphqlOperations({
     core: get('rest'),
@@ -141,7 +141,7 @@ const graphql = ({ get }: Composition): readonly Operation[] =>
     monotonic: () => performance.now(),
   })
 
-/** The snapshot and the walk over the store that the command line asks for. */
+/** Creates the backup and verification operations for the command line. */
 const backupSource = ({ kv, config, get, masterKey: keyInUse }: Composition): Omit<OperatorBackupOptions, 'token'> => ({
   frames: (since) => backupFrames(kv, config.dataDir, { since, at: get('clock').now(), rest: gently(get('clock')), key: config, keyInUse }),
   verify: async () => withProblem(await verifyGently(kv), await keyProblem(config, kv)),
@@ -157,7 +157,7 @@ function operatorCore({ get, config, version, kv }: Composition): OperatorCore {
   return { ...get('rest'), logins: get('loginGuard'), system, doctor: get('doctor') }
 }
 
-/** The MCP endpoint: the tools of every table of actions, and who may call them. */
+/** Creates the MCP endpoint: the tools of all action tables, with authentication. */
 export function agentEndpoint({ get, config, version }: Composition): AgentEndpoint {
   const { policies, clock } = get('core')
   const [observer, agentCalls] = [get('observer'), get('agentCalls')]

@@ -1,4 +1,4 @@
-/** Inbound routes, composed: the routes, who takes mail for them, what is made of it, and the mail for its owners. */
+/** Composes inbound routes: the routes, their intake, the preparation of messages, and access to the mail. */
 import { publicUrl } from '#config/settings/load.ts'
 import { reported } from '#core/activity.ts'
 import { InboundMail } from '#core/inbound-routes/inbound-mail.ts'
@@ -26,7 +26,7 @@ export function inboundCore(composition: Composition): InboundCore {
     routeIntake: new RouteIntake(base),
     preparation: new Preparation({
       ...base,
-      // what comes in has a reader of its own, so that hostile mail delays no other
+      // incoming mail has a separate reader, so that hostile mail does not delay other messages
       reader: reported(get('activity'), new WorkerMessageReader(core.clock), { read: 'reading of mail for a route' }),
       authenticator: reported(get('activity'), new AuthenticationThread({ ...base, resolve }), { authenticate: 'authentication of mail' }),
       onError: broke(composition, 'the preparation of mail for a route'),

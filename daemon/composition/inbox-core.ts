@@ -1,4 +1,4 @@
-/** Virtual inboxes, composed: themselves, their messages, the readers of these, and notifications. */
+/** Composes virtual inboxes: inboxes, messages, readers and notifications. */
 import { pagesUrl, publicUrl } from '#config/settings/load.ts'
 import { reportedCall } from '#core/activity.ts'
 import { InboxSettings } from '#core/capture/inboxes/inbox-settings.ts'
@@ -38,7 +38,7 @@ export function inboxCore(composition: Composition): InboxCore {
     messageViews: new MessageViews({
       ...core,
       origin: pagesUrl(config, config.http.listen),
-      // whoever writes a message names its images, so nothing but the public internet is asked for them
+      // the author of a message chooses its image URLs, so only the public internet is allowed
       get: guardedGet({ ...network, guard: webPortsOnly(guardOf(composition, imagesAllowed)) }),
     }),
     readings,

@@ -1,4 +1,4 @@
-/** The taking in of feedback, composed: sources, what they sign, and where it goes. */
+/** Composes the intake of feedback: sources, signed reports, logs and their processing. */
 import { reported } from '#core/activity.ts'
 import { Feedback } from '#core/feedback/intake/feedback.ts'
 import { LogIntake } from '#core/feedback/intake/log-intake.ts'

@@ -1,4 +1,4 @@
-/** Deliverability tests, composed: the tests, and what scores their mails. */
+/** Composes deliverability tests and the scoring of their mails. */
 import { reported } from '#core/activity.ts'
 import { InspectTests } from '#core/inspect/inspect-tests.ts'
 import { InspectScoring } from '#core/inspect/scoring.ts'

@@ -1,4 +1,4 @@
-/** The doors of mail: submission, the MX listener, and mailboxes that are looked into for reports. */
+/** Composes the entry points of mail: submission, the MX listener, and polled mailboxes. */
 import { join } from 'node:path'
 import { InboundDoor } from '#core/inbound/inbound-door.ts'
 import { PolledMailboxes } from '#core/feedback/intake/polled-mailboxes.ts'
@@ -41,14 +41,14 @@ export function submissionServer({ get, config, certificate, replace }: Composit
   })
 }
 
-/** Servers wait minutes for each other; RFC 5321 §4.5.3.2.7 asks for five. */
+/** Mail servers wait for minutes; RFC 5321 §4.5.3.2.7 requires five. */
 const idleMs = 300_000
 const sessionMs = 900_000
-/** Return paths stand for one recipient each, so that a report for many at once is rare. */
+/** Each return path belongs to one recipient, so reports for many recipients at once are rare. */
 const maxRecipients = 100
 const imapStepMs = 30_000
 
-/** Throws `ConfigInvalid` when the file of trusted certificates cannot be read. */
+/** Throws `ConfigInvalid` if the file of trusted certificates is not readable. */
 export function mailDoors(composition: Composition): MailDoors {
   const { get, config, certificate, metrics } = composition
   const { mx, smtpHost, dataDir, inboundDomain } = config

@@ -1,4 +1,4 @@
-/** The authorization server, from the parts that the composition root has. */
+/** Composes the authorization server. */
 import { oauthUrls } from '#config/settings/load.ts'
 import { reported } from '#core/activity.ts'
 import type { Clock } from '#core/clock.ts'
@@ -54,7 +54,7 @@ export function oauthServer({ get, config, replace }: Pick<Composition, 'get' | 
   }
 }
 
-/** What the pages need on which people let applications in. */
+/** Returns the parts for the pages where people authorize applications. */
 export function allowingCore(get: Resolve): AllowingCore {
   const core = get('core')
   const people = get('people')
@@ -68,5 +68,5 @@ export function allowingCore(get: Resolve): AllowingCore {
 export const applicationsOf = (get: Resolve): Applications =>
   new Applications({ ...get('core'), members: get('people').members, grants: get('oauth').grants })
 
-/** Fetches addresses named by unauthenticated clients, so no private network is open to it, whatever the operator allows elsewhere. */
+/** Fetches URLs from unauthenticated clients. It allows no private network, regardless of other settings. */
 export const publicFetch = (resolver: Resolver, clock: Clock, guard = addressGuard([])): Fetch => guardedFetch({ resolver, clock, guard })

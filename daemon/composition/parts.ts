@@ -1,4 +1,4 @@
-/** What a daemon is made of: what it is built from, the parts that are started and stopped, and the name of each part. */
+/** Types of the composition: its inputs, its parts by name, and the parts that are started and stopped. */
 import type { Config } from '#config/settings/load.ts'
 import type { Activity } from '#core/activity.ts'
 import type { ApiKeys } from '#core/access/keys/api-keys.ts'
@@ -85,76 +85,76 @@ import type {
   MailDoors,
 } from './composed.ts'
 
-/** What leaves the process, or is time or chance; tests put their own in its place. */
+/** Replacements for tests: everything that leaves the process, and time and randomness. */
 export interface Replacements {
   readonly clock?: Clock
-  /** Is notified of the work in progress. */
+  /** Receives the start and end of work in progress. */
   readonly activity?: Activity
-  /** Numbers from 0 up to 1, for jitter. */
+  /** Numbers in [0, 1), for jitter. */
   readonly random?: () => number
   readonly resolver?: Resolver & RecordResolver
   readonly transport?: Transport
-  /** Makes the acceptance of messages. */
+  /** Creates the acceptance of messages. */
   readonly accept?: (options: AcceptOptions) => Accept
-  /** Stands between SMTP clients and the door of submission. */
+  /** Wraps the door between SMTP clients and the core. */
   readonly smtpDoor?: (door: SmtpDoor) => SmtpDoor
-  /** What recipients answer to who submits by SMTP; all take mail by default. */
+  /** Replies of simulated recipients to SMTP submission. Default: all recipients are accepted. */
   readonly recipients?: Pick<TestRecipients, 'answer'>
-  /** Which addresses may be connected to, whatever the settings allow. */
+  /** Decides which addresses may be connected to, regardless of the settings. */
   readonly guard?: AddressGuard
-  /** Reads messages in place of the threads that do. */
+  /** Reads messages instead of the worker threads. */
   readonly reader?: MessageReader
-  /** Rewrites messages in place of the threads that do. */
+  /** Rewrites messages instead of the worker threads. */
   readonly rewriter?: MessageRewriter
-  /** Scores mails of deliverability tests in place of the threads that do. */
+  /** Scores mails of deliverability tests instead of the worker threads. */
   readonly scorer?: InspectScorer & AsyncDisposable
-  /** Carries notifications of inboxes. */
+  /** Sends notifications of inboxes. */
   readonly post?: Post
   readonly lookUp?: LookUp
-  /** Fetches what clients of the authorization server say about themselves. */
+  /** Fetches the metadata documents of OAuth clients. */
   readonly fetch?: Fetch
-  /** Certificates in PEM that receivers of webhooks and notifications may have besides those of well-known authorities. */
+  /** Trusted certificates in PEM for receivers of webhooks and notifications, in addition to public authorities. */
   readonly trusted?: readonly string[]
-  /** Networks besides the public internet that images of messages may come from. */
+  /** Networks for images of messages, in addition to the public internet. */
   readonly imagesAllowed?: readonly AllowedRange[]
-  /** First wait between two looks at the order of a certificate, in milliseconds. */
+  /** First delay between two requests for the state of a certificate order, in milliseconds. */
   readonly acmePollMs?: number
-  /** Stands between everything and the store. */
+  /** Wraps the store. */
   readonly kv?: (kv: Kv) => Kv
-  /** Milliseconds by which the event loop may be late before work is refused. */
+  /** Delay of the event loop in milliseconds above which work is refused. */
   readonly lagMs?: number
-  /** Measures the main thread for each caller. */
+  /** Measures the time of the main thread for each caller. */
   readonly meter?: Meter
-  /** Free bytes where data is stored. */
+  /** Returns the free bytes of the data folder. */
   readonly free?: () => number
-  /** How much of what waits is kept ready. */
+  /** Sizes of the in-memory queue. */
   readonly queue?: Pick<DeliveryQueueOptions, 'maxReady' | 'readyTotal'>
-  /** Time, limits and checks of the HTTP side. */
+  /** Time, limits and checks of the HTTP listener. */
   readonly http?: Pick<AdminApiOptions<never>, 'monotonic' | 'limits' | 'checkAnswers'>
-  /** Operations that are served besides. */
+  /** Additional operations. */
   readonly operations?: readonly Operation[] | undefined
 }
 
-/** What stands before anything can be composed: opened, read or made by the start. */
+/** Inputs of the composition, which the start opens, reads or creates. */
 export interface Foundation {
   readonly config: Config
   readonly log: Logger
   readonly kv: StoreKv
   readonly secrets: SecretBox
-  /** The key of `secrets`, which a backup has. */
+  /** The key of `secrets`, for backups. */
   readonly masterKey: Uint8Array
   readonly metrics: Metrics
   readonly certificate: CurrentCertificate
   readonly version: string
-  /** What the command line of this machine shows to the daemon. */
+  /** Token that authenticates the command line of this machine. */
   readonly operatorToken: string
-  /** The latest lines of the log, where they are kept. */
+  /** The latest log lines, if this process keeps them. */
   readonly recentLines?: RecentLines | undefined
   /** Log lines that were dropped; undefined if the log does not go to an output of the process. */
   readonly logLoss?: (() => LogLoss) | undefined
 }
 
-/** The parts of a daemon by name, as they stand in the container. */
+/** The parts of a daemon, by their name in the container. */
 export interface Parts {
   readonly accept: Accept
   /** Undefined in production. */
@@ -217,7 +217,7 @@ export interface Parts {
   readonly actRunner: ActRunner
   readonly resolver: Resolver & RecordResolver
   readonly rewriter: MessageRewriter
-  /** Undefined where no collector is configured. */
+  /** Undefined without a configured collector. */
   readonly spans: SpanCore | undefined
   readonly sendingDomains: SendingDomains
   readonly sites: SiteParts
@@ -227,35 +227,35 @@ export interface Parts {
   readonly webhooks: WebhookCore
 }
 
-/** Gives the part of this name. */
+/** Returns the part with this name. */
 export type Resolve = <N extends keyof Parts>(name: N) => Parts[N]
 
-/** What parts are built from: what the start has opened, what stands in place of the outside, and other parts. */
+/** Inputs for creating parts: the foundation, the replacements and other parts. */
 export interface Composition extends Foundation {
   readonly replace: Replacements
   readonly get: Resolve
 }
 
-/** Says how a part is built, once for each daemon. */
+/** Registers how to create a part. It is created once for each daemon. */
 export type Add = <N extends keyof Parts>(name: N, make: (composition: Composition) => Parts[N]) => void
 
-/** Which addresses may be connected to, by what the settings allow besides the public internet. */
+/** Returns the guard for connections: the public internet and the ranges that a setting allows. */
 export const guardOf = ({ replace }: Pick<Composition, 'replace'>, allowed: readonly AllowedRange[]): AddressGuard =>
   replace.guard ?? addressGuard(allowed)
 
-/** What doors must know to find the author of a message. */
+/** Returns the settings that entry points need to find the author of a message. */
 export const authorSettings = ({ smtpHost: hostname, sendmail: { localRecipient } }: Config): AuthorSettings => ({
   hostname,
   localRecipient,
 })
 
-/** Logs what a part could not do. */
+/** Returns a handler that logs errors of a part. */
 export const broke =
   ({ get }: Composition, what: string) =>
   (error: unknown, id?: string): void =>
     get('observer').broke(what, error, id)
 
-/** What is started and stopped. */
+/** Parts that are started and stopped. */
 const started = [
   'database',
   'clock',
@@ -299,13 +299,13 @@ const started = [
   'sites',
 ] as const satisfies readonly (keyof Parts)[]
 
-/** The parts of a daemon that are started and stopped, and what the start itself needs. */
+/** The parts of a daemon that are started and stopped, and access to the others. */
 export interface Daemon extends Pick<Parts, (typeof started)[number]> {
-  /** Any other part. */
+  /** Returns any other part. */
   readonly part: Resolve
 }
 
-/** Builds every part of a daemon that is started and stopped. */
+/** Creates every part of a daemon that is started and stopped. */
 export const partsOf = (part: Resolve): Daemon => ({
   ...(Object.fromEntries(started.map((name) => [name, part(name)])) as unknown as Daemon),
   part,

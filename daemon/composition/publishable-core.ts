@@ -1,4 +1,4 @@
-/** Publishable keys, composed: keys, reveal links, snippets, and what asks the providers of captchas. */
+/** Composes publishable keys: keys, reveal links, snippets and captcha checks. */
 import { oauthUrls, publicUrl } from '#config/settings/load.ts'
 import { KeyTokens } from '#core/publishable/key-token.ts'
 import { PublishableKeys } from '#core/publishable/publishable-keys.ts'
@@ -22,7 +22,7 @@ export function publishableCore({ get, config, replace }: Composition): Publisha
     snippets: new Snippets({ ...core, reveals, baseUrl: publicUrl(config, config.http.listen) }),
     captcha: {
       secrets: core.secrets,
-      // the operator alone says where; a verifier of their own may stand in their private network, and in clear only there
+      // no address guard, because only the operator sets the address; a private verifier may use http
       post: guardedPost({ clock: core.clock, resolver: get('resolver'), guard: replace.guard ?? (() => true) }),
       verifyUrls: { turnstile: config.captcha.turnstileVerifyUrl, hcaptcha: config.captcha.hcaptchaVerifyUrl },
     },

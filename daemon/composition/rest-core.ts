@@ -1,4 +1,4 @@
-/** The core as the REST operations see it, from the parts that the composition root has. */
+/** Composes the core for the REST operations. */
 import { pagesUrl, publicUrl } from '#config/settings/load.ts'
 import { TraceReader } from '#core/trace/story/trace-reader.ts'
 import type { Core } from '#core/core.ts'
@@ -113,7 +113,7 @@ export function restCore(composition: Composition): RestCore {
   }
 }
 
-/** What people ask for that goes on in the background. */
+/** Returns the jobs that people start and that run in the background. */
 const jobsOf = ({ get }: Composition): Pick<RestCore, 'replays' | 'queueActs' | 'queueHolds'> => {
   const { daemons } = get('database')
   const queueActs = new QueueActs({
@@ -149,7 +149,7 @@ const sendApprovalsOf = ({ get, config }: Composition): SendApprovals =>
     followDecision,
   })
 
-/** What can be moved to another project. */
+/** Returns the resources that can move to another project. */
 const movables = ({ get }: Composition): MoveOptions => ({
   destinations: get('destinations'),
   smtpCredentials: get('credentials'),

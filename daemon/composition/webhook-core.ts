@@ -1,4 +1,4 @@
-/** Event webhooks, composed: endpoints, what is on its way to them, tests, and who sends. */
+/** Composes event webhooks: endpoints, deliveries, tests and the sender. */
 import { publicUrl } from '#config/settings/load.ts'
 import { reportedCall } from '#core/activity.ts'
 import { alertTarget } from '#core/doctor/alerts.ts'
@@ -21,7 +21,7 @@ export function webhookCore(composition: Composition): WebhookCore {
   const core = get('core')
   const { clock } = core
   const { webhookUrl: url, webhookSecret: secret } = config.doctor
-  /** What has webhooks of its own, beside endpoints. */
+  /** Sources of webhooks in addition to endpoints. */
   const targets = [routeTarget, formTarget, alertTarget(core, url !== null && secret !== null ? { url, secret } : undefined)]
   const guard = guardOf(composition, config.outbound.allow.webhooks)
   const resolver = get('resolver')
@@ -32,7 +32,7 @@ export function webhookCore(composition: Composition): WebhookCore {
   const parts = { ...core, readSubject: decodeEncodedWords, onError: broke(composition, 'a webhook delivery') }
   const onAttempted = (attempted: WebhookAttempted): void => get('observer').webhookAttempted(attempted)
   const dispatcher = new Dispatcher({ ...parts, attempts: new DeliveryAttempts({ ...parts, sender, targets, onAttempted }) })
-  metrics.watch('webhooks_active', 'Webhook deliveries under way.', () => dispatcher.active)
+  metrics.watch('webhooks_active', 'Webhook deliveries in progress.', () => dispatcher.active)
   return {
     webhooks,
     webhookDeliveries: new Deliveries({ ...core, targets }),

@@ -1,4 +1,4 @@
-/** The check of the addresses from which mail leaves this machine: reverse names, and blocklists; and whether DNS answers at all. */
+/** Checks the public addresses of outgoing mail: reverse DNS names, blocklists, and whether DNS answers at all. */
 import type { Config } from '#config/settings/load.ts'
 import type { Check } from '#core/doctor/check.ts'
 import { blocklistFindings, reverseFindings, type ListAnswer, type ReverseAnswer } from '#core/doctor/address-findings.ts'
@@ -12,7 +12,7 @@ export interface AddressCheckOptions {
 }
 
 const hour = 3_600_000
-/** Names of one address that are followed. */
+/** Maximum number of names to resolve for an address. */
 const maxNames = 10
 
 export const addressCheck = (options: AddressCheckOptions): Check => ({
@@ -27,13 +27,13 @@ export const addressCheck = (options: AddressCheckOptions): Check => ({
       addresses.flatMap((address) => config.doctor.blocklists.map((zone) => listed(questions, address, zone))),
     )
     const known = lists.filter((one) => one !== undefined)
-    if (!questions.wereAsked) await questions.ask(config.smtpHost, 'A') // any answer will do
+    if (!questions.wereAsked) await questions.ask(config.smtpHost, 'A') // to find out whether any name server answers
     const found = [...reverseFindings(reverse, config.smtpHost), ...blocklistFindings(known)]
     return questions.isSilent ? [unreachable(config), ...found] : found
   },
 })
 
-/** Those of the settings, or else what the host name leads to and SPF names, as far as it is public. */
+/** Returns the configured addresses, or else the public addresses of the host name and of SPF. */
 async function ownAddresses({ doctor, outbound, smtpHost }: AddressCheckOptions['config'], questions: Questions): Promise<string[]> {
   if (doctor.addresses.length > 0) return doctor.addresses.map(plain)
   const named = outbound.spf.flatMap((mechanism) => /^ip[46]:([^/]+)$/.exec(mechanism)?.[1] ?? [])
@@ -43,16 +43,16 @@ async function ownAddresses({ doctor, outbound, smtpHost }: AddressCheckOptions[
   return [...new Set([...named, ...resolved].map(plain))].filter(isPublic)
 }
 
-/** One spelling for each. */
+/** Returns the canonical form of an address. */
 const plain = (address: string): string => plainAddress(address) ?? address
 
-/** Undefined when the name servers did not answer. */
+/** Returns undefined if the name servers do not answer. */
 async function reverseOf(questions: Questions, address: string): Promise<ReverseAnswer | undefined> {
   const names = await questions.ask(pointerName(address), 'PTR')
   if (!names) return undefined
   const type = address.includes(':') ? 'AAAA' : 'A'
   const followed = await Promise.all(
-    // a name that cannot be looked up now is no fault
+    // a failed look-up of a name is not reported as a fault
     names.slice(0, maxNames).map(async (name) => ({ name, addresses: ((await questions.ask(name, type)) ?? [address]).map(plain) })),
   )
   return { address, names: followed }
@@ -63,7 +63,7 @@ async function listed(questions: Questions, address: string, zone: string): Prom
   return codes && { address, zone, codes }
 }
 
-/** Looks up, and remembers whether any question was answered. */
+/** Looks up records, and records whether any question was answered. */
 class Questions {
   readonly #lookUp: LookUp
   #asked = 0
@@ -77,12 +77,12 @@ class Questions {
     return this.#asked > 0
   }
 
-  /** Questions were asked, and none was answered. */
+  /** Questions were sent, but none was answered. */
   get isSilent(): boolean {
     return this.#asked > 0 && this.#answered === 0
   }
 
-  /** Empty when there is no such record; undefined when no answer could be had. */
+  /** Returns an empty list if the record does not exist; undefined without an answer. */
   async ask(name: string, type: 'A' | 'AAAA' | 'PTR'): Promise<readonly string[] | undefined> {
     this.#asked++
     try {
@@ -102,6 +102,6 @@ const unreachable = ({ outbound }: Pick<Config, 'outbound'>) =>
   finding(
     'dns.unreachable',
     '',
-    `No name server answers (${outbound.dnsServers.length > 0 ? outbound.dnsServers.join(', ') : 'those of the system'}), so mail cannot be delivered.`,
+    `No name server answers (${outbound.dnsServers.length > 0 ? outbound.dnsServers.join(', ') : 'the name servers of the system'}), so mail cannot be delivered.`,
     'Check the network and the name servers of the system, or set POSTERN_DNS_SERVERS.',
   )

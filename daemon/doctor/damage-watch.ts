@@ -1,4 +1,7 @@
-/** Compares files and large values of the store with their checksums soon after the start and then daily. The other time is for mail. */
+/**
+ * Compares files and large values of the store with their checksums, soon after the start and then daily. It works in short intervals to
+ * leave time for mail.
+ */
 import type { Clock, Timer } from '#core/clock.ts'
 import { restsBetween } from '#core/event-loop.ts'
 import type { Damage, StoreKv } from '#store/engine/store-kv.ts'
@@ -6,10 +9,10 @@ import type { Logger } from '../observability/logging.ts'
 
 const firstMs = 5000
 const everyMs = 24 * 3600 * 1000
-/** A quarter of the time is for the check. */
+/** The check works for a quarter of the time. */
 const [workMs, restMs] = [5, 15]
 
-/** The process stops before a check has ended. */
+/** Thrown when the process stops during a check. */
 class Stopped extends Error {}
 
 type Watched = Pick<StoreKv, 'damage' | 'mended' | 'check' | 'checkValues'>
@@ -18,7 +21,7 @@ export class DamageWatch {
   readonly #kv: Watched
   readonly #clock: Clock
   readonly #log: Pick<Logger, 'error'>
-  /** Sentences in the log. */
+  /** Damage that is already logged. */
   readonly #logged = new Set<string>()
   #timer: Timer | undefined
   #running: Promise<void> = Promise.resolve()
@@ -31,7 +34,7 @@ export class DamageWatch {
     this.#log = log
   }
 
-  /** Damage that is known already is logged at once. */
+  /** Logs known damage immediately. */
   start(): void {
     for (const problem of this.#kv.mended)
       this.#log.error({ problem }, 'the start corrected flipped bits in the store; test the memory and the disk of this machine')
@@ -63,7 +66,7 @@ export class DamageWatch {
       this.#tell(await this.#kv.check(rest))
       this.#tell(await this.#kv.checkValues(rest))
     } catch (error) {
-      if (!(error instanceof Stopped)) this.#log.error({ err: error }, 'the files of the store could not be checked')
+      if (!(error instanceof Stopped)) this.#log.error({ err: error }, 'the check of the store failed')
     }
   }
 

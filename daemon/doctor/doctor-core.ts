@@ -1,4 +1,4 @@
-/** What the service finds wrong with itself, composed: what looks, and who is told. */
+/** Composes the doctor: its checks, its alerts and its metrics. */
 import { heldNow } from '#core/delivery/acts/held-now.ts'
 import { Alerts } from '#core/doctor/alerts.ts'
 import { deliveryChecks } from '#core/doctor/delivery-checks.ts'
@@ -41,10 +41,10 @@ export function doctorCore(composition: Composition): Doctor {
     tell: (found) => alerts.tell(found),
     onError: broke(composition, 'a check of the doctor'),
   })
-  metrics.watchEach('doctor_findings', 'What the service finds wrong with itself, by severity.', ['severity'], () =>
+  metrics.watchEach('doctor_findings', 'Findings of the doctor, by severity.', ['severity'], () =>
     [...doctor.counts().bySeverity].map(([severity, value]) => ({ labels: { severity }, value })),
   )
-  metrics.watchEach('doctor_finding', 'What the service finds wrong with itself, by id.', ['id'], () =>
+  metrics.watchEach('doctor_finding', 'Findings of the doctor, by id.', ['id'], () =>
     [...doctor.counts().byId].map(([id, value]) => ({ labels: { id }, value })),
   )
   return doctor

@@ -1,4 +1,4 @@
-/** Checks of the machine and the configuration that need no daemon: what a person would look at before calling for help. */
+/** Checks the machine and the configuration without a running daemon. */
 import { randomUUID } from 'node:crypto'
 import { Resolver } from 'node:dns/promises'
 import { rm, stat, writeFile } from 'node:fs/promises'
@@ -22,7 +22,7 @@ import { certificateFacts, memoryLimit } from './process-check.ts'
 import { examineDatabase, examineFolder } from './store-check.ts'
 import { lagBehindServers } from './time-check.ts'
 
-/** What one check of the machine found: nothing, which `summary` says in a sentence, or what is wrong. */
+/** Result of a check. `summary` describes the findings, or the checked state without any. */
 export interface MachineCheck {
   readonly check: string
   readonly ok: boolean
@@ -36,13 +36,13 @@ const mebibyte = 1024 * 1024
 const day = 24 * 3600 * 1000
 const oldestNode = [24, 12] as const
 const dnsMs = 3000
-/** No clock that is right shows an earlier time than when this was written. */
+/** A correct clock is never before this time. */
 const earliestNow = Date.UTC(2026, 0, 1)
 
-/** Runs all checks for a configuration that loads. The data folder is made if it is missing; no record and no setting is changed. */
+/** Runs all checks for a valid configuration. Creates a missing data folder; changes no record and no setting. */
 export async function examineMachine(config: Config): Promise<MachineCheck[]> {
   const listeners = listenersOf(config).filter(({ endpoint }) => endpoint.port !== 0)
-  // First of all: the others write to the folder whose time it reads.
+  // Runs first, because later checks write to the folder whose time it reads.
   const clock = await checkClock(config)
   const own = await askedBy(runningDaemon(config.dataDir))
   const store = (await isStoreChecked(config, own)) ? checkStore(config) : undefined
@@ -60,7 +60,7 @@ export async function examineMachine(config: Config): Promise<MachineCheck[]> {
   return Promise.all(checks.map(async ([check, outcome]) => ({ check, ...(await outcome) })))
 }
 
-/** What this user cannot see is a finding, and no reason to end. */
+/** Returns `Unreadable` as a value, because missing permissions are a finding and must not end the checks. */
 const askedBy = <T>(asked: Promise<T>): Promise<T | Unreadable> =>
   asked.catch((error: unknown) => {
     if (error instanceof Unreadable) return error
@@ -75,10 +75,10 @@ const outcomeOf = (findings: readonly Finding[], otherwise: string): Outcome => 
   findings,
 })
 const codeOf = (error: unknown): string => (error instanceof Error && 'code' in error ? String(error.code) : String(error))
-/** A sentence of others that ends with what to do, behind a semicolon. */
+/** Splits a message at the semicolon into the problem and the remedy. */
 function parted(message: string): readonly [summary: string, fix: string] {
   const at = message.indexOf('; ')
-  if (at < 0) return [message, 'Set it right, and look again.']
+  if (at < 0) return [message, 'Correct it and run the check again.']
   const fix = message.slice(at + 2)
   return [`${message.slice(0, at)}.`, fix.charAt(0).toUpperCase() + fix.slice(1)]
 }
@@ -92,7 +92,7 @@ async function checkNode(): Promise<Outcome> {
 }
 
 async function checkDataFolder({ dataDir, store }: Config, own: unknown): Promise<Outcome> {
-  if (own instanceof Unreadable) return bad('data.folder', `${dataDir} is for ${own.owner} alone.`, 'Run postern doctor as that user.')
+  if (own instanceof Unreadable) return bad('data.folder', `Only ${own.owner} can read ${dataDir}.`, 'Run postern doctor as that user.')
   const probe = join(dataDir, `.doctor-${randomUUID()}`)
   try {
     await prepareDataFolder(dataDir)
@@ -118,10 +118,10 @@ async function checkDataFolder({ dataDir, store }: Config, own: unknown): Promis
 
 async function checkMemory(): Promise<Outcome> {
   const limit = memoryLimit()
-  return outcomeOf(memoryFindings(limit), `${Math.floor(limit / mebibyte)} MiB of memory may be used.`)
+  return outcomeOf(memoryFindings(limit), `${Math.floor(limit / mebibyte)} MiB of memory are available.`)
 }
 
-/** A running daemon compares the key with its store by itself. */
+/** Compares the key with the store. A running daemon does this itself. */
 async function checkMasterKey(config: Config, store: Promise<Outcome> | undefined): Promise<Outcome> {
   const kept = await checkKeyFile(config)
   if (!kept.ok || (await store)?.ok !== true) return kept
@@ -143,18 +143,18 @@ async function checkKeyFile(config: Config): Promise<Outcome> {
       `${path} is missing, but ${config.dataDir} holds data written with it.`,
       'Restore the file or set POSTERN_MASTER_KEY.',
     )
-  if (!found) return good(`There is no master key yet; the first start makes one at ${path}.`)
+  if (!found) return good(`There is no master key yet; the first start creates ${path}.`)
   const open = (found.mode & 0o077) !== 0
   return open
-    ? bad('master_key.exposed', `${path} can be read by others.`, `Run chmod 600 ${path}.`)
+    ? bad('master_key.exposed', `${path} is readable by other users.`, `Run chmod 600 ${path}.`)
     : good(`The master key is in ${path}, which only its owner can read.`)
 }
 
-/** Opens the store in the folder, as `verify` does; undefined also when it cannot be opened now. */
+/** Opens the store in the folder, as `verify` does. Returns undefined also if the store cannot be opened now. */
 async function storedKeyProblem(config: Config): Promise<KeyProblem | undefined> {
   if (config.store.address !== null) return undefined
   try {
-    await using kv = await openStore(config, {}, 'together') // its files were compared just now
+    await using kv = await openStore(config, {}, 'together') // the previous check has already compared its files
     return await keyProblem(config, kv)
   } catch (error) {
     if (error instanceof StoreUnavailable) return undefined
@@ -164,7 +164,7 @@ async function storedKeyProblem(config: Config): Promise<KeyProblem | undefined>
   }
 }
 
-/** A running daemon looks at its own folder. */
+/** Whether to check the store. A running daemon checks its folder itself. */
 const isStoreChecked = async ({ store, dataDir }: Config, own: unknown): Promise<boolean> =>
   store.address !== null || (own === undefined && (await askedBy(hasStore(dataDir))) === true)
 
@@ -178,12 +178,12 @@ async function checkCertificate(config: Config, own: unknown): Promise<Outcome> 
   const facts = await certificateFacts(config, Date.now())
   const { certificate, host } = facts
   if (certificate === undefined && own instanceof Unreadable)
-    return bad('data.folder', `The files of the certificate are for ${own.owner} alone.`, 'Run postern doctor as that user.')
+    return bad('data.folder', `Only ${own.owner} can read the certificate files.`, 'Run postern doctor as that user.')
   const findings = certificateFindings(facts)
   if (certificate === undefined)
     return outcomeOf(
       findings,
-      `There is no certificate yet; the first start ${facts.isOrdered ? 'orders one' : 'makes a self-signed one'}.`,
+      `There is no certificate yet; the first start ${facts.isOrdered ? 'orders one' : 'creates a self-signed one'}.`,
     )
   if (typeof certificate === 'string') return outcomeOf(findings, '')
   const days = Math.floor((certificate.expiresAt - facts.now) / day)
@@ -191,7 +191,7 @@ async function checkCertificate(config: Config, own: unknown): Promise<Outcome> 
   return { ...outcomeOf(findings, words), ...(findings.every((one) => !isAlarming(one)) && { summary: words }) }
 }
 
-/** Any answer will do, also that the name does not exist: only servers that do not answer are a problem. */
+/** Any answer is a success, including a missing name. Only silent servers are a problem. */
 async function checkDns({ outbound, smtpHost }: Config): Promise<Outcome> {
   const resolver = new Resolver({ timeout: dnsMs, tries: 1 })
   if (outbound.dnsServers.length > 0) resolver.setServers(outbound.dnsServers)
@@ -212,19 +212,19 @@ async function checkDns({ outbound, smtpHost }: Config): Promise<Outcome> {
 
 async function checkClock({ dataDir }: Config): Promise<Outcome> {
   const now = Date.now()
-  if (now < earliestNow) return bad('clock.wrong', `The clock shows ${new Date(now).toISOString()}, which is in the past.`, 'Set it.')
+  if (now < earliestNow) return bad('clock.wrong', `The clock shows ${new Date(now).toISOString()}, which is in the past.`, 'Correct it.')
   const written = await stat(dataDir).catch(() => undefined)
   if (written && written.mtimeMs > now + day)
-    return bad('clock.wrong', 'The clock is behind the data by more than a day.', 'Set it before the start.')
+    return bad('clock.wrong', 'The clock is behind the data by more than a day.', 'Correct it before the start.')
   return good(`The clock shows ${new Date(now).toISOString()}.`)
 }
 
-/** With a clock that may be right; a server that does not answer is no fault of the clock. */
+/** Compares a plausible clock with time servers. A silent server is not a fault of the clock. */
 async function compareClock(config: Config, seen: Outcome): Promise<Outcome> {
   if (!seen.ok || config.doctor.timeServers.length === 0) return seen
   const lag = await lagBehindServers(config)
-  if (!lag) return good(`${seen.summary} No time server answers, so it was compared with none.`)
-  return outcomeOf(lagFindings(lag), `${seen.summary} It is ${Math.abs(Math.round(lag.ms))} ms off ${lag.server}.`)
+  if (!lag) return good(`${seen.summary} No time server answers, so the clock was not compared.`)
+  return outcomeOf(lagFindings(lag), `${seen.summary} It differs from ${lag.server} by ${Math.abs(Math.round(lag.ms))} ms.`)
 }
 
 async function checkPort(listener: Listener, own: OperatorAccess | Unreadable | undefined): Promise<Outcome> {
@@ -241,7 +241,7 @@ async function checkPort(listener: Listener, own: OperatorAccess | Unreadable | 
     return bad(
       'port.unavailable',
       `${address} is in use, perhaps by the daemon of this data folder.`,
-      `Run postern doctor as ${own.owner} to know.`,
+      `Run postern doctor as ${own.owner} to find out.`,
       address,
     )
   return code === undefined ? good(`${address} is free.`) : bad('port.unavailable', ...parted(await listenProblem(listener, code)), address)

@@ -1,4 +1,4 @@
-/** The check of the running process and its machine: gathers the facts, which the core judges. */
+/** Checks the running process and its machine: collects the facts, which the core evaluates. */
 import { readdir, readFile } from 'node:fs/promises'
 import { totalmem } from 'node:os'
 import { ConfigInvalid, isLoopback, type Config } from '#config/settings/load.ts'
@@ -33,18 +33,18 @@ export interface ProcessCheckOptions {
   readonly clock: Clock
   /** The certificate of the listeners. */
   readonly current: Pick<CurrentCertificate, 'problem'>
-  /** For how long the message waits that is due longest, in milliseconds. */
+  /** Age of the message that has been due longest, in milliseconds. */
   readonly oldestQueuedMs: () => Promise<number>
   readonly heldNow: () => Promise<HeldNow>
   readonly isMailReady: () => Promise<boolean>
-  /** What is wrong with the key that the next start would use. */
+  /** Returns the problem with the key that the next start would use. */
   readonly keyProblem: () => Promise<KeyProblem | undefined>
   /** Undefined if the log does not go to an output of the process. */
   readonly logLoss: (() => LogFacts) | undefined
 }
 
 const everyMs = 5 * 60_000
-/** Files of the store, of logs and of programs, beside connections. */
+/** Files of the store, of logs and of programs, in addition to connections. */
 const otherFiles = 1000
 
 export function processCheck({
@@ -80,14 +80,14 @@ export function processCheck({
   }
 }
 
-/** In one sentence. What is wrong with files is found in the files. */
+/** Returns the problem of an order in one sentence. Problems of certificate files are found by reading the files. */
 function orderProblem({ acme }: Config, { problem }: Pick<CurrentCertificate, 'problem'>): string | undefined {
   if (acme.challenge === 'off' || problem === undefined) return undefined
   const words = problem.replaceAll(/\s+/g, ' ').trim()
   return /[.!?]$/.test(words) ? words : `${words}.`
 }
 
-/** Compares the wall clock with one that only runs. */
+/** Compares the wall clock with the monotonic clock. */
 class ClockWatch {
   readonly #clock: Clock
   #offset: number
@@ -108,7 +108,7 @@ class ClockWatch {
   }
 }
 
-/** The certificate of the listeners as its files are now. */
+/** Returns the facts of the current certificate files of the listeners. */
 export async function certificateFacts(config: Config, now: number): Promise<CertificateFacts> {
   const { submission, mx, acme, smtpHost: host } = config
   const isPublic = [...submission.listen, ...submission.implicitTlsListen, ...mx.listen].some((one) => !isLoopback(one.host))
@@ -128,10 +128,10 @@ export async function certificateFacts(config: Config, now: number): Promise<Cer
   }
 }
 
-/** In octets: that of the control group where one is set, otherwise all of the machine. */
+/** Returns the memory limit in octets: of the control group if one is set, otherwise of the machine. */
 export const memoryLimit = (): number => Math.min(process.constrainedMemory() || Infinity, totalmem())
 
-/** From /proc of Linux; elsewhere nothing is known. */
+/** Reads /proc on Linux. The facts are unknown on other systems. */
 async function fileFacts({ http, submission, mx, sites, delivery }: Config): Promise<FileFacts> {
   const visitors = sites.listen === null ? 0 : sites.maxConnections
   const needed = http.maxConnections + submission.maxConnections + mx.maxConnections + visitors + delivery.connectionsTotal + otherFiles

@@ -1,4 +1,4 @@
-/** The check of the store: damage in the data folder, or the database and where its large values stand. */
+/** Checks the store: damage in the data folder, or the database and its object storage. */
 import type { Config } from '#config/settings/load.ts'
 import { databaseFindings, objectFindings, type DatabaseFacts } from '#core/doctor/database-findings.ts'
 import type { Check } from '#core/doctor/check.ts'
@@ -19,26 +19,26 @@ export const storeCheck = (config: Place, kv: Pick<StoreKv, 'damage'>): Check =>
     : { name: 'store', everyMs, find: async () => (await examineDatabase(config)).findings }
 
 export interface ExaminedStore {
-  /** What is there, in a sentence. */
+  /** State of the store in a sentence. */
   readonly summary: string
   readonly findings: readonly Finding[]
 }
 
-/** Of a daemon that does not run. */
+/** Examines the folder of a stopped daemon. */
 export async function examineFolder(folder: string): Promise<ExaminedStore> {
-  return { summary: 'The files of the store have their checksums.', findings: damageFindings(await KnownDamage.look(folder)) }
+  return { summary: 'The files of the store match their checksums.', findings: damageFindings(await KnownDamage.look(folder)) }
 }
 
 export async function examineDatabase({ store }: Place): Promise<ExaminedStore> {
   const [facts, problem] = await Promise.all([databaseFacts(String(store.address)), objectProblem(store)])
   const findings = [...databaseFindings(facts), ...objectFindings(problem)]
-  const server = 'problem' in facts ? '' : `PostgreSQL ${facts.version} at ${facts.shown} takes writes.`
-  const objects = store.objects === null || problem !== undefined ? '' : ' Objects are written and read back.'
+  const server = 'problem' in facts ? '' : `PostgreSQL ${facts.version} at ${facts.shown} accepts writes.`
+  const objects = store.objects === null || problem !== undefined ? '' : ' The object storage works.'
   return { summary: server + objects, findings }
 }
 
 async function databaseFacts(address: string): Promise<DatabaseFacts | { readonly problem: string }> {
-  const { databaseCondition } = await import('#store/postgresql/condition.ts') // only those who have one pay for it
+  const { databaseCondition } = await import('#store/postgresql/condition.ts') // loaded only for stores in a database
   try {
     return await databaseCondition(address)
   } catch (error) {

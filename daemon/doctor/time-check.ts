@@ -1,4 +1,4 @@
-/** The clock of this machine beside those of time servers. */
+/** Compares the clock of this machine with time servers. */
 import { isIP } from 'node:net'
 import type { Config } from '#config/settings/load.ts'
 import type { ClockLag } from '#core/doctor/process-findings.ts'
@@ -7,7 +7,7 @@ import { clockLag } from '../../protocols/outbound/time-server.ts'
 
 const timeoutMs = 2000
 
-/** By the first server that answers; undefined when none does within some seconds. */
+/** Returns the result of the first server that answers; undefined without an answer within seconds. */
 export async function lagBehindServers({ doctor, outbound }: Pick<Config, 'doctor' | 'outbound'>): Promise<ClockLag | undefined> {
   const lookUp = systemLookUp(outbound.dnsServers)
   const asked = doctor.timeServers.map(async ({ host, port }): Promise<ClockLag> => {

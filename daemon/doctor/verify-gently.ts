@@ -1,4 +1,4 @@
-/** `verify` of a store in use: it rests as long as it works, so that mail is not held up. */
+/** Runs `verify` on a store in use. It pauses as long as it works, so that mail is not delayed. */
 import { systemClock, type Clock } from '#core/clock.ts'
 import { restsBetween } from '#core/event-loop.ts'
 import { integrityChecks } from '#core/integrity.ts'
@@ -9,7 +9,7 @@ import { verify, type VerifyReport } from '#store/verify/verify.ts'
 
 const workMs = 10
 
-/** Rests half of the time. */
+/** Returns pauses for half of the time. */
 export const gently = (clock: Clock): Rest => restsBetween(clock, workMs)
 
 export async function verifyGently(kv: StoreKv, clock: Clock = systemClock): Promise<VerifyReport> {
@@ -18,7 +18,7 @@ export async function verifyGently(kv: StoreKv, clock: Clock = systemClock): Pro
   return await verify(database, { ...integrityChecks(database), missingGroups: kv.missingGroups, damage })
 }
 
-/** The same store, of which ranges are read with rests. */
+/** Wraps a store so that range reads pause. */
 function resting(kv: Kv, clock: Clock): Kv {
   return {
     get: (key) => kv.get(key),

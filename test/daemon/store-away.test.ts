@@ -51,7 +51,7 @@ testWith('postgresql')('large mail is refused while objects are away, and all ma
   }
   t.like(await waitFor('the daemon is not ready', readiness(503)), {
     status: 'not_ready',
-    reasons: ['the database has not answered for 3 seconds; what comes waits for it'],
+    reasons: ['the database has not answered for 3 seconds; requests wait for it'],
   })
   t.is((await rest.call('GET', '/healthz')).status, 200)
   await postgresql.startServer()

@@ -1,4 +1,4 @@
-/** Billing: what organizations used, what it costs, and what time changes of it. */
+/** Composes billing: usage, prices and periodic work. */
 import { BillingProfiles } from '#core/billing/billing-profiles.ts'
 import { billingUpkeep } from '#core/billing/billing-upkeep.ts'
 import { Closing } from '#core/billing/closing/closing.ts'

@@ -1,4 +1,4 @@
-/** The core: what all of it works with, who may do what, and the lives of organizations. */
+/** Composes the core: shared parts, access control, and the life cycle of organizations. */
 import { grantStands } from '#core/oauth/grants/grant.ts'
 import { pagesUrl } from '#config/settings/load.ts'
 import { ApiKeys } from '#core/access/keys/api-keys.ts'

@@ -1,4 +1,4 @@
-/** The doors: SMTP and HTTP in front of the core. */
+/** Composes the entry points: SMTP and HTTP. */
 import { LoginGuard } from '#core/visitors/login-guard.ts'
 import { certificates } from '../../certificates/certificates.ts'
 import { doctorCore } from '../../doctor/doctor-core.ts'

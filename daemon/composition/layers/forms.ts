@@ -1,4 +1,4 @@
-/** Forms: their design, and what comes in by them. */
+/** Composes forms: design and submissions. */
 import { formsUrl } from '#config/settings/load.ts'
 import { reported } from '#core/activity.ts'
 import { FormAnalytics } from '#core/forms/analytics/analytics.ts'

@@ -1,4 +1,4 @@
-/** Mail on its way: its acceptance, its routing, its delivery and its feedback. */
+/** Composes mail: acceptance, routing, delivery and feedback. */
 import { CaptureEvents } from '#core/capture/notify/capture-events.ts'
 import { shareCaptures } from '#core/capture/notify/shared-captures.ts'
 import { ActRunner } from '#core/delivery/acts/act-runner.ts'
@@ -77,7 +77,7 @@ export function addMail(add: Add): void {
   add('webhooks', webhookCore)
 }
 
-/** What was accepted goes on at once; a process that dies before finds it in the store. */
+/** Creates the acceptance of messages. The queue gets an accepted message immediately; after a crash, it finds the message in the store. */
 function acceptance({ get, config, secrets, replace }: Composition): Accept {
   const { maxRecipients, maxMessageBytes } = config.submission
   const options: AcceptOptions = {

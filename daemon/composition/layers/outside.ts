@@ -1,4 +1,4 @@
-/** What leaves the process: time, the network, the disk and the threads; and what watches over them. */
+/** Composes the parts that reach outside the process: time, network, disk and threads, and their monitoring. */
 import { reported } from '#core/activity.ts'
 import { observeBounces, observeCounts } from '#core/feedback/suppression/counts.ts'
 import { clockOf } from '#core/clock.ts'
@@ -27,7 +27,7 @@ import { OwnListeners } from '../../process/own-listeners.ts'
 import { spanCore } from './spans.ts'
 import { broke, guardOf, type Add, type Composition } from '../parts.ts'
 
-/** So many writes in the queue for the disk mean that it cannot keep up. */
+/** Number of writes waiting for the disk above which the store counts as overloaded. */
 const maxWaitingWrites = 20_000
 
 export function addOutside(add: Add): void {
@@ -98,15 +98,15 @@ function relay({ get, config }: Composition): RelayTransport {
   return new RelayTransport(new SmtpTransport({ ...network, heloName: config.smtpHost, isOwn }), new HttpTransport(network))
 }
 
-/** A daemon that cannot look into a store that it shares takes nothing, so that a balancer passes it over. */
+/** Composes readiness. A daemon that cannot reach its shared store accepts nothing, so that a load balancer uses another one. */
 function readinessOf({ get, kv, logLoss }: Composition): Readiness {
   const { daemons } = kv
   const health = new Readiness()
   const seconds = staleMs / 1000
-  health.require(() => (daemons.isCurrent() ? undefined : `the database has not answered for ${seconds} seconds; what comes waits for it`))
+  health.require(() => (daemons.isCurrent() ? undefined : `the database has not answered for ${seconds} seconds; requests wait for it`))
   health.watch(() =>
     get('admission').isDiskLow()
-      ? 'disk.low: New mail and files are refused until there is more room on the file system of the data folder.'
+      ? 'disk.low: New mail and files are refused until there is more space on the file system of the data folder.'
       : undefined,
   )
   health.watch(() => {

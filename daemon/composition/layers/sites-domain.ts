@@ -1,12 +1,12 @@
-/** The domain of websites against the addresses of the service: browsers share cookies below a domain that somebody registered. */
+/** Checks the domain of websites against the addresses of the service, because browsers share cookies below a registrable domain. */
 import { ConfigInvalid, type Config } from '#config/settings/load.ts'
 
 type Named = Pick<Config, 'sites' | 'baseUrl' | 'authUrl' | 'formsUrl' | 'mcpUrl'>
 
-/** Throws `ConfigInvalid` where websites and the service are below one registrable domain, by the public suffix list. */
+/** Throws `ConfigInvalid` if websites and the service are below the same registrable domain (public suffix list). */
 export async function requireDomainApart({ sites: { domain }, baseUrl, authUrl, formsUrl, mcpUrl }: Named): Promise<void> {
   if (domain === null) return
-  const { organizationOf, sameOrganization } = await import('#ingest/dns/domains.ts') // the list is long, and most starts need none
+  const { organizationOf, sameOrganization } = await import('#ingest/dns/domains.ts') // the list is long, and most starts do not need it
   const urls = Object.entries({
     POSTERN_BASE_URL: baseUrl,
     POSTERN_AUTH_URL: authUrl,
@@ -17,7 +17,7 @@ export async function requireDomainApart({ sites: { domain }, baseUrl, authUrl, 
     const host = url === null ? '' : new URL(url).hostname
     if (host === '' || !sameOrganization(domain, host)) return []
     return [
-      `POSTERN_SITES_DOMAIN is ${domain}, and ${variable} is at ${host}: browsers share cookies below ${organizationOf(host)}, and tenants decide what pages of websites do. Use a domain that is registered for websites alone.`,
+      `POSTERN_SITES_DOMAIN is ${domain}, and ${variable} is at ${host}: browsers share cookies below ${organizationOf(host)}, and tenants control the scripts of websites. Register a separate domain for websites.`,
     ]
   })
   if (shared.length > 0) throw new ConfigInvalid(shared)

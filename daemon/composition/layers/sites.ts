@@ -1,4 +1,4 @@
-/** Managed websites: what they are, who serves them, and what is done for them in the background. */
+/** Composes managed websites: their data, the server and background work. */
 import { formsUrl, publicUrl, pagesUrl } from '#config/settings/load.ts'
 import { systemLookUp } from '#core/outbound/resolver.ts'
 import { SiteAddresses } from '#core/sites/site-addresses.ts'
@@ -55,7 +55,7 @@ function siteParts(composition: Composition): SiteParts {
   }
 }
 
-/** With TLS where the service itself is reached with it, as the same proxy stands before both. */
+/** Returns the addresses of websites. They use https if the service does, because the same proxy serves both. */
 function addressesOf({ config: { sites, baseUrl } }: Composition): SiteAddresses | undefined {
   if (sites.domain === null || sites.listen === null) return undefined
   if (baseUrl?.startsWith('https:')) return new SiteAddresses(sites.domain, 'https')

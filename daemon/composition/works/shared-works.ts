@@ -1,4 +1,4 @@
-/** What one daemon at a time does for all that share a store; on an embedded store, what the daemon does in the background. */
+/** Background work that one daemon at a time does for all daemons of a shared store. With an embedded store, the only daemon does it. */
 import { creditAlertWork } from '#core/billing/credits/alert.ts'
 import { readingWork } from '#core/capture/reading/reading-work.ts'
 import { domainChangeWork, newDomainWork } from '#core/domains/domain-change.ts'
@@ -16,10 +16,10 @@ import type { SharedWork } from '#store/daemons/daemons.ts'
 import type { Daemon } from '../parts.ts'
 import { workNames } from './work-names.ts'
 
-/** What receivers of webhooks have not answered by then is sent again after the next start, under the same delivery id. */
+/** Time for receivers of webhooks to answer at a stop. Unanswered deliveries are sent again after the next start, with the same id. */
 const webhooksEndMs = 2000
 
-/** Something that is woken, for which a start is another look into the store. */
+/** Creates a work that is woken. A start and a wake-up both look for work in the store. */
 const woken = (name: string, part: { wake(): void; stop(): Promise<unknown> }, does?: readonly string[]): SharedWork => ({
   name,
   start: () => part.wake(),
@@ -28,21 +28,21 @@ const woken = (name: string, part: { wake(): void; stop(): Promise<unknown> }, d
   ...(does && { does }),
 })
 
-/** The same for what looks at its start. */
+/** Like `woken`, for parts that look for work when they start. */
 const begun = (name: string, part: { start(): Promise<void> | void; stop(): Promise<unknown> }, does?: readonly string[]): SharedWork => ({
   ...timed(name, part),
   look: () => void part.start(),
   ...(does && { does }),
 })
 
-/** What looks by itself now and then. */
+/** Creates a work that looks for work by itself at intervals. */
 const timed = (name: string, part: { start(): Promise<void> | void; stop(): Promise<unknown> }): SharedWork => ({
   name,
   start: () => part.start(),
   stop: () => part.stop(),
 })
 
-/** In order: those behind rest on those before. */
+/** Returns the works in order. Later works depend on earlier ones. */
 export function sharedWorks(daemon: Daemon): Readonly<Record<'first' | 'afterTransport' | 'afterDelivery', readonly SharedWork[]>> {
   const { ingest, inboxes, housekeeping, retention, rollUp, inbound, webhooks, replayRunner, actRunner, administration } = daemon
   const { webhookDispatcher } = webhooks
@@ -77,7 +77,7 @@ export function sharedWorks(daemon: Daemon): Readonly<Record<'first' | 'afterTra
   }
 }
 
-/** Those of mail that comes in from elsewhere. */
+/** Returns the work for deliverability tests. */
 export const inspectWork = ({ inspect: { inspectScoring } }: Daemon['mailDoors']): SharedWork =>
   woken(workNames.inspectScoring, inspectScoring)
 

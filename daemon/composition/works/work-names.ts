@@ -1,4 +1,4 @@
-/** Names of shared works that are woken by what is no write, the same in all daemons: see `shared-works.ts`. */
+/** Names of shared works that are woken without a write, equal in all daemons. See `shared-works.ts`. */
 export const workNames = {
   earlyReports: 'early reports',
   inspectScoring: 'deliverability tests',

@@ -223,7 +223,7 @@ test('commands of another user say who may read what the daemon wrote', async (t
   }
   const { code, output } = await runCommand(other, 'doctor')
   t.is(code, 1)
-  t.regex(output, /^BAD {2}data folder: \S+ is for \S+ \(uid \d+\) alone\. Run postern doctor as that user\.$/m)
+  t.regex(output, /^BAD {2}data folder: Only \S+ \(uid \d+\) can read \S+\. Run postern doctor as that user\.$/m)
   t.regex(
     output,
     new RegExp(`^BAD {2}port ${port}: \\S+ is in use, perhaps by the daemon of this data folder\\. Run postern doctor as `, 'm'),

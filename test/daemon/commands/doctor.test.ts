@@ -129,7 +129,7 @@ test('examineMachine() finds a master key that others can read', async (t) => {
   await chmod(path, 0o640)
   t.like(named(await examineMachine(config), 'master key')?.findings[0], {
     id: 'master_key.exposed',
-    summary: `${path} can be read by others.`,
+    summary: `${path} is readable by other users.`,
     fix: `Run chmod 600 ${path}.`,
   })
 })
@@ -201,14 +201,14 @@ test('examineMachine() finds a clock that stands behind the data', async (t) => 
   t.deepEqual(named(await examineMachine(load()), 'clock'), {
     check: 'clock',
     ok: false,
-    summary: 'The clock is behind the data by more than a day. Set it before the start.',
+    summary: 'The clock is behind the data by more than a day. Correct it before the start.',
     findings: [
       {
         id: 'clock.wrong',
         severity: 'error',
         subject: '',
         summary: 'The clock is behind the data by more than a day.',
-        fix: 'Set it before the start.',
+        fix: 'Correct it before the start.',
       },
     ],
   })
@@ -220,7 +220,7 @@ test('examineMachine() compares the clock with time servers, also after 2036, an
     named(await examineMachine(load({ POSTERN_DOCTOR_TIME_SERVERS: servers.join(',') })), 'clock')
   const right = await clock(await timeServer(t, 0))
   t.deepEqual([right?.ok, right?.findings], [true, []])
-  t.regex(right?.summary ?? '', /^The clock shows \S+ It is \d+ ms off 127\.0\.0\.1\.$/)
+  t.regex(right?.summary ?? '', /^The clock shows \S+ It differs from 127\.0\.0\.1 by \d+ ms\.$/)
   t.like((await clock(await timeServer(t, 90_000)))?.findings, [
     { id: 'clock.off', severity: 'warning', summary: 'The clock of the machine is 90 seconds behind, by 127.0.0.1.' },
   ])
@@ -233,5 +233,5 @@ test('examineMachine() compares the clock with time servers, also after 2036, an
   t.true(Math.abs(seen - after2036 / 1000) < 60, later)
   const unsure = await clock(await timeServer(t, 90_000, 0), `127.0.0.1:${await closedUdpPort(t)}`)
   t.true(unsure?.ok)
-  t.regex(unsure?.summary ?? '', /No time server answers, so it was compared with none\.$/)
+  t.regex(unsure?.summary ?? '', /No time server answers, so the clock was not compared\.$/)
 })

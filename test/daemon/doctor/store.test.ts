@@ -59,7 +59,7 @@ testWith('postgresql')('the doctor says what is wrong with the database and with
   t.is((await daemon.stop()).code, 0)
 
   const found = await runCommand(options, 'doctor')
-  t.regex(found.output, /PostgreSQL \d+\.\d+ at postgresql:\S+ takes writes\. Objects are written and read back\./)
+  t.regex(found.output, /PostgreSQL \d+\.\d+ at postgresql:\S+ accepts writes\. The object storage works\./)
   await postgresql.stopServer()
   const away = await runCommand(options, 'doctor', '--json')
   t.is(away.code, 1)

@@ -97,6 +97,6 @@ test('/readyz stays ready and warns while the disk is low', async (t) => {
   t.deepEqual(await fixture.rest.must('GET', '/readyz'), {
     status: 'ready',
     reasons: [],
-    warnings: ['disk.low: New mail and files are refused until there is more room on the file system of the data folder.'],
+    warnings: ['disk.low: New mail and files are refused until there is more space on the file system of the data folder.'],
   })
 })
