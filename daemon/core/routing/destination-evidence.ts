@@ -1,4 +1,4 @@
-/** What spoke for or against letting a destination deliver, as it was found last; kept with the destination. */
+/** Latest evidence for or against the promotion of a destination, stored with the destination. */
 import { defineRecord, type Immutable } from '#store/record-kind.ts'
 import * as z from 'zod'
 
@@ -7,22 +7,22 @@ const step = z.strictObject({ step: z.string(), ok: z.boolean(), detail: z.strin
 const domain = z.strictObject({
   id: z.string(),
   domain: z.string(),
-  /** The records that a mail of this domain needs for this provider, and what was found of each; null was not looked up. */
+  /** DNS records that mail of this domain needs for this provider, with their check results; null if not checked. */
   records: z.array(z.strictObject({ purpose: z.string(), required: z.boolean(), verdict: z.string().nullable() })),
 })
 
 const schema = z.strictObject({
-  /** That of the destination. */
+  /** Destination id. */
   id: z.string(),
   projectId: z.string(),
   at: z.int(),
-  /** Id of the grant that asked for it. */
+  /** Id of the credential that requested it. */
   by: z.string(),
-  /** The mode of the destination then. */
+  /** Mode of the destination at that time. */
   mode: z.enum(['sandbox', 'live']),
   probe: z.strictObject({ ok: z.boolean(), steps: z.array(step) }),
   domains: z.array(domain),
-  /** What the last captured messages of the destination would get, were it live. */
+  /** Simulated outcomes of the destination's latest captured messages in live mode. */
   dryRun: z.strictObject({
     messages: z.int(),
     relayed: z.int(),
@@ -30,9 +30,9 @@ const schema = z.strictObject({
     refused: z.int(),
     elsewhere: z.int(),
   }),
-  /** The deliverability test that was named. */
+  /** The selected deliverability test. */
   inspect: z.strictObject({ testId: z.string(), score: z.int(), grade: z.string(), at: z.int() }).nullable(),
-  /** The deliverability test that was sent by the destination; its score is looked up when the evidence is read. */
+  /** The deliverability test sent through the destination. Its score is looked up on reading. */
   proof: z.strictObject({ testId: z.string(), traceId: z.string(), at: z.int() }).optional(),
 })
 
@@ -41,6 +41,6 @@ export type DestinationEvidence = Immutable<z.infer<typeof schema>>
 export const destinationEvidence = defineRecord<DestinationEvidence>({
   name: 'destination_evidence',
   schema,
-  // it is read by who reaches the destination
+  // accessible to all callers who can access the destination
   projectOf: () => undefined,
 })

@@ -1,4 +1,4 @@
-/** Destinations: the customer's own providers. Spec "Destination". */
+/** Destinations: the customer's mail providers. Spec "Destination". */
 import { httpProviderIds } from '#config/mail/providers.ts'
 import { defineRecord, type Immutable } from '#store/record-kind.ts'
 import * as z from 'zod'
@@ -7,7 +7,7 @@ export const securities = ['tls', 'starttls', 'none'] as const
 export const tlsPolicies = ['verify', 'insecure'] as const
 export const sharings = ['org', 'org_default'] as const
 
-/** How access tokens for a destination are had, in place of a password. */
+/** Grant for access tokens of a destination, used instead of a password. */
 const oauth2 = z.strictObject({
   tokenUrl: z.string(),
   clientId: z.string(),
@@ -18,36 +18,36 @@ const oauth2 = z.strictObject({
 })
 export type DestinationOAuth2 = Immutable<z.infer<typeof oauth2>>
 
-/** What every destination has, whatever its provider speaks. */
+/** Settings of destinations of all providers. */
 const settings = z.strictObject({
   id: z.string(),
   projectId: z.string(),
-  /** Organization-wide, or even its default sender; left out, it is its project's alone. Spec "Project rules" 6. */
+  /** Organization-wide, or also the default sender. Absent: only for its project. Spec "Project rules" 6. */
   shared: z.enum(sharings).optional(),
   name: z.string(),
   environment: z.string().nullable(),
   priority: z.int(),
-  /** New destinations are sandboxed: what would go there is captured. */
+  /** New destinations are in sandbox mode: their mail is captured. */
   mode: z.enum(['sandbox', 'live']),
-  /** The From used when a REST send names none. */
+  /** From of REST sends without From. */
   from: z.string().nullable(),
   maxConnections: z.int(),
-  /** Messages a minute; null is no limit. */
+  /** Messages per minute; null for no limit. */
   maxRatePerMin: z.int().nullable(),
   createdAt: z.int(),
   updatedAt: z.int(),
 })
 export type DestinationSettings = Immutable<z.infer<typeof settings>>
 
-/** A server that is spoken to over SMTP. */
+/** An SMTP server. */
 const smtp = z.strictObject({
   ...settings.shape,
   provider: z.literal('smtp'),
-  /** The preset that filled in host, port and security. */
+  /** The preset that supplied host, port and security. */
   preset: z.string().nullable(),
   host: z.string(),
   port: z.int(),
-  /** `tls`: from the first byte; `starttls`: required, never opportunistic; `none`: in clear. */
+  /** `tls`: implicit TLS. `starttls`: required, never opportunistic. `none`: plaintext. */
   security: z.enum(securities),
   tlsPolicy: z.enum(tlsPolicies),
   username: z.string().nullable(),
@@ -57,20 +57,20 @@ const smtp = z.strictObject({
 })
 export type SmtpDestination = Immutable<z.infer<typeof smtp>>
 
-/** A provider with an API over HTTP. */
+/** A provider with an HTTP API. */
 const http = z.strictObject({
   ...settings.shape,
   provider: z.enum(httpProviderIds),
-  /** Origin of an endpoint in place of the provider's own. */
+  /** Replaces the provider's origin. */
   baseUrl: z.string().nullable(),
-  /** The credentials that are no secrets, by the provider's names. */
+  /** Public credentials by the provider's names. */
   credentials: z.record(z.string(), z.string()),
-  /** The secret ones, each sealed under `destination/<id>/<name>`. */
+  /** Secret credentials, each sealed under `destination/<id>/<name>`. */
   sealedCredentials: z.record(z.string(), z.string()),
 })
 export type HttpDestination = Immutable<z.infer<typeof http>>
 
-/** One configured outbound provider. */
+/** One configured mail provider. */
 export type Destination = SmtpDestination | HttpDestination
 
 export const destinations = defineRecord<Destination>({
@@ -81,16 +81,16 @@ export const destinations = defineRecord<Destination>({
   projectOf: ({ shared, projectId }) => (shared === undefined ? projectId : undefined),
 })
 
-/** The place a secret of it is sealed for. */
+/** Sealing context of a secret. */
 export const secretContext = (destinationId: string, name: string): string => `destination/${destinationId}/${name}`
 
-/** The place the password of an SMTP destination is sealed for. */
+/** Sealing context of an SMTP password. */
 export const passwordContext = (destinationId: string): string => secretContext(destinationId, 'password')
 
-/** The place the secrets of its OAuth 2.0 grant are sealed for. */
+/** Sealing context of the secrets of an OAuth 2.0 grant. */
 export const oauth2Context = (destinationId: string): string => secretContext(destinationId, 'oauth2')
 
-/** Where its mail goes, in words for people. */
+/** Returns the server or provider, for display. */
 export const addressOf = (destination: Destination): string => {
   if (destination.provider === 'smtp') return `${destination.host}:${destination.port}`
   return destination.baseUrl === null ? destination.provider : `${destination.provider} at ${destination.baseUrl}`

@@ -1,4 +1,4 @@
-/** Failover policies: which destinations take over for another one, and when. Spec "Failover policy". */
+/** Failover policies: fallback destinations of a primary, and the conditions for using them. Spec "Failover policy". */
 import { defineRecord, type Immutable } from '#store/record-kind.ts'
 import * as z from 'zod'
 
@@ -11,12 +11,12 @@ export const maxFallbacks = 5
 const schema = z.strictObject({
   id: z.string(),
   projectId: z.string(),
-  /** The destination that routing chose; a project has one policy for it at most. */
+  /** The destination that routing chose. A project has at most one policy for it. */
   primaryId: z.string(),
-  /** In the order in which they are tried. Their own policies do not count. */
+  /** In order of use. The fallbacks' own policies are ignored. */
   fallbackIds: z.array(z.string()),
   on: z.array(z.enum(failoverCauses)),
-  /** For the cause `latency`: the 95th percentile of the last minutes above which mail passes the destination over. */
+  /** For the cause `latency`: limit of the recent 95th percentile. Mail skips a slower destination. */
   latencyMs: z.int().nullable(),
   createdAt: z.int(),
   updatedAt: z.int(),
@@ -33,7 +33,7 @@ export const failoverPolicies = defineRecord<FailoverPolicy>({
   projectOf: (policy) => policy.projectId,
 })
 
-/** The policies of an organization, ready for decisions. */
+/** Indexed policies of an organization. */
 export class Failovers {
   /** Oldest first. */
   readonly all: readonly FailoverPolicy[]
@@ -51,12 +51,15 @@ export class Failovers {
     return this.#byPrimary.get(keyOf(projectId, primaryId))
   }
 
-  /** Some message may skip this destination while its breaker is open or its provider throttles, so its mail cannot rest as a whole. */
+  /**
+   * Returns true if some message may skip this destination while its breaker is open or its provider throttles. Its queue then must not
+   * pause as a whole.
+   */
   isSkipped(destinationId: string): boolean {
     return this.#passed.has(destinationId)
   }
 
-  /** The policies that name a destination. */
+  /** Returns the policies that name a destination. */
   naming(destinationId: string): FailoverPolicy[] {
     return this.all.filter(({ primaryId, fallbackIds }) => primaryId === destinationId || fallbackIds.includes(destinationId))
   }

@@ -1,13 +1,13 @@
-/** A standing hold: what matches it is held when its turn comes, whenever it was accepted, until the hold is lifted. */
+/** A standing hold: holds every matching message at its turn, regardless of its acceptance time, until the hold is released. */
 import { defineRecord, type Immutable } from '#store/record-kind.ts'
 import * as z from 'zod'
 import { actorKinds } from '../writes/audit.ts'
 
-/** Which messages are meant; each condition narrows, and none means all of the organization. */
+/** Filter of messages; all conditions must match. Without conditions, all messages of the organization. */
 const filter = z.strictObject({
   projectId: z.string().optional(),
   destinationId: z.string().optional(),
-  /** Domain of a recipient that still waits, in lower case. */
+  /** Domain of a waiting recipient, in lower case. */
   toDomain: z.string().optional(),
   /** Header From or MAIL FROM: an address, or a domain after an @. */
   from: z.string().optional(),
@@ -21,7 +21,7 @@ const schema = z.strictObject({
   filter,
   reason: z.string().nullable(),
   by: z.strictObject({ kind: z.enum(actorKinds), id: z.string() }),
-  /** The act that holds what waits already. */
+  /** The act that holds messages already waiting. */
   actId: z.string(),
   createdAt: z.int(),
 })
@@ -32,7 +32,7 @@ export const queueHolds = defineRecord<QueueHold>({
   noun: 'standing hold',
   isSetting: true,
   schema,
-  // as of acts on the queue
+  // as for acts on the queue
   projectOf: (hold) => (hold.bound ? hold.projectId : (hold.filter.projectId ?? '')),
 })
 

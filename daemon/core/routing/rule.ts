@@ -1,20 +1,20 @@
-/** Routing rules: which destination takes which From. Spec "Routing rule". */
+/** Routing rules: From address and its destination. Spec "Routing rule". */
 import { defineRecord, type Immutable } from '#store/record-kind.ts'
 import * as z from 'zod'
 
-/** What a rule looks at: one address, one domain (exactly), all subdomains of one at any depth (`*.` before it), or anything. */
+/** Match of a rule: one address, one exact domain, all subdomains of a domain at any depth (with `*.`), or any sender. */
 export type RuleMatch = { readonly from: string } | { readonly domain: string } | { readonly any: true }
 
 const schema = z.strictObject({
   id: z.string(),
   projectId: z.string(),
-  /** Addresses and domains are kept lower-cased, domains as A-labels. */
+  /** Addresses and domains are stored in lower case, domains as A-labels. */
   match: z.union([z.strictObject({ from: z.string() }), z.strictObject({ domain: z.string() }), z.strictObject({ any: z.literal(true) })]),
-  /** Null where an environment is named in its place. */
+  /** Null if the rule names an environment. */
   destinationId: z.string().nullable(),
-  /** The destination of this environment that takes mail now. */
+  /** Selects the active destination of this environment. */
   environment: z.string().optional(),
-  /** Smaller numbers are tried first. */
+  /** Smaller numbers are evaluated first. */
   priority: z.int(),
   createdAt: z.int(),
 })

@@ -1,4 +1,4 @@
-/** How a destination's provider is reached and signed in to, as it is kept: made from a request, or changed by one. */
+/** Connection and credentials of a destination as stored: created from a request, or changed by one. */
 import type { HttpProvider } from '#config/mail/providers.ts'
 import type { SecretBox } from '../../access/secret-box.ts'
 import { invalid, Refusal } from '../../refusals.ts'
@@ -20,12 +20,12 @@ type SmtpConnection = Omit<SmtpDestination, keyof DestinationSettings>
 type HttpConnection = Omit<HttpDestination, keyof DestinationSettings>
 type Connection = SmtpConnection | HttpConnection
 
-/** What a new destination is reached by. */
+/** Connection of a new destination. */
 export type ConnectionRequest =
   | { readonly provider: 'smtp'; readonly endpoint: EndpointRequest }
   | { readonly provider: HttpProvider; readonly credentials: CredentialChanges }
 
-/** What of it changes; which of the two fits follows from the provider. */
+/** Changes of a connection. The provider determines the applicable field. */
 export interface ConnectionChanges {
   readonly endpoint?: EndpointChanges | undefined
   readonly credentials?: CredentialChanges | undefined
@@ -35,14 +35,14 @@ export interface ConnectionOptions extends EndpointGuards {
   readonly secrets: SecretBox
 }
 
-/** Throws `validation_failed` naming what is wrong. The look-up of a name can take seconds. */
+/** Throws `validation_failed` naming the problems. The DNS lookup may take seconds. */
 export async function newConnection(id: string, request: ConnectionRequest, options: ConnectionOptions): Promise<Connection> {
   if (request.provider === 'smtp') return sealEndpoint(id, await checkEndpoint(request.endpoint, options), options.secrets)
   const checked = await checkCredentials(request.provider, request.credentials, options)
   return { provider: request.provider, ...sealCredentials(id, checked, {}, options.secrets) }
 }
 
-/** Returns what to change in the destination as it is when it is written; looking up names took time until then. */
+/** Returns a function that computes the changes for the destination at the time of the write, because lookups take time. */
 export function changedConnection(
   stored: Destination,
   changes: ConnectionChanges,
@@ -60,7 +60,7 @@ async function changedSmtp(stored: SmtpDestination, { endpoint: given, credentia
   const endpoint = await checkEndpoint(request, options)
   return (before: Destination): Partial<SmtpConnection> => {
     if (!request.keepsPassword) return sealEndpoint(stored.id, endpoint, options.secrets)
-    // The look-up took time: the host may have changed meanwhile, and a password with it.
+    // The lookup took time: host and password may have changed since.
     if (before.provider === 'smtp') assertPasswordStays(before, endpoint)
     const { password: _, oauth2: __, ...others } = endpoint
     return others
@@ -83,7 +83,7 @@ async function changedHttp(stored: HttpDestination, { endpoint = {}, credentials
   }
 }
 
-/** Where fields of an endpoint stand in a request, when not under their own name in the credentials. */
+/** Request fields of endpoint values with a different name or place than in the credentials. */
 const wireNames: Readonly<Record<string, string>> = { preset: 'preset', tlsPolicy: 'credentials.tls_policy' }
 
 function sealEndpoint(id: string, { password, oauth2, ...endpoint }: Endpoint, secrets: SecretBox): SmtpConnection {

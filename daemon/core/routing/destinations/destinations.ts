@@ -1,4 +1,4 @@
-/** Destinations: connecting, reading, changing and removing a customer's providers, and their mode. Spec "Destination". */
+/** Destinations: connect, read, change and remove a customer's providers, and set their mode. Spec "Destination". */
 import { addressProblem } from '#config/mail/address-problem.ts'
 import { trimInvisible } from '#config/mail/invisible.ts'
 import type { Change } from '#store/change.ts'
@@ -28,11 +28,11 @@ import { namedDestinations, refuseWhileNamed } from '../policy/references.ts'
 import { must } from '../../writes/transact.ts'
 
 export interface DestinationOptions extends ConnectionOptions, Core {
-  /** Connections at a time of a destination that names no number. */
+  /** Default number of connections of a destination. */
   readonly defaultConnections: number
 }
 
-/** The fields that a change may name; what is left out stays as it is. */
+/** Fields of a change; omitted fields keep their value. */
 export interface DestinationChanges {
   readonly name?: string | undefined
   readonly environment?: string | null | undefined
@@ -41,7 +41,7 @@ export interface DestinationChanges {
   readonly from?: string | null | undefined
   readonly maxConnections?: number | undefined
   readonly maxRatePerMin?: number | null | undefined
-  /** What is left out stays; a stored secret never moves to another host. */
+  /** Omitted fields keep their value. A stored secret is never used for another host. */
   readonly connection?: ConnectionChanges | undefined
   /** Another project, or the whole organization. */
   readonly ownership?: OwnershipChanges | undefined
@@ -53,13 +53,13 @@ export interface NewDestination extends Omit<DestinationChanges, 'connection' | 
   readonly projectId?: string | undefined
 }
 
-/** With what depends on other settings of its organization. */
+/** A destination with properties that depend on other settings. */
 export type DestinationView = Destination & {
-  /** Belongs to a project, and nothing names it: it can move to another project. */
+  /** True if it belongs to a project and has no references, so that it can move to another project. */
   readonly isMovable: boolean
 }
 
-/** A destination after a change of its mode: how mail reaches it, and what keeps mail from leaving. */
+/** A destination after a change of mode, with its route and warnings. */
 export interface ModeChange {
   readonly destination: DestinationView
   readonly alreadyLive: boolean
@@ -76,12 +76,12 @@ export class Destinations implements List<OfProject, DestinationView> {
     this.#options = options
   }
 
-  /** New destinations are in sandbox mode. */
+  /** Creates a destination in sandbox mode. */
   async create(principal: Principal, request: NewDestination): Promise<DestinationView> {
     const { database, policies, clock, writes } = this.#options
     const { organizationId } = principal
     const owner = async (): Promise<string> => owningProject(principal, (await policies.of(organizationId)).projects, request.projectId)
-    await owner() // before anything is looked up
+    await owner() // before the DNS lookup
     const plain = changed(request)
     const now = clock.now()
     const id = database.newId('dst', now)
@@ -105,23 +105,23 @@ export class Destinations implements List<OfProject, DestinationView> {
     return { ...made, isMovable: true }
   }
 
-  /** Newest first; every project's list has the organization-wide ones too. */
+  /** Newest first. Every project's list includes organization-wide destinations. */
   async list(principal: Principal, query: PageQuery & OfProject): Promise<Page<DestinationView>> {
     return mapRows(await listReachable(this.#options, destinations, principal, query), await this.#viewing(principal))
   }
 
-  /** Throws `not_found` alike for missing and foreign ids. */
+  /** Throws `not_found` for unknown ids and for ids of other organizations. */
   async get(principal: Principal, id: string): Promise<DestinationView> {
     return this.#view(principal, (await this.#get(principal, id)).record)
   }
 
-  /** Many by their ids, each in its place, undefined where `get` throws; one look for all of them. */
+  /** Returns destinations in the order of the ids, undefined for each id that `get` refuses. Uses one read. */
   async getMany(principal: Principal, ids: readonly string[]): Promise<readonly (DestinationView | undefined)[]> {
     const [found, view] = await Promise.all([this.#options.database.getMany(destinations, principal, ids), this.#viewing(principal)])
     return found.map((stored) => stored && view(stored.record))
   }
 
-  /** Acts on mail that is already queued from its next attempt on. */
+  /** Applies to queued mail from its next attempt. */
   async update(principal: Principal, id: string, changes: DestinationChanges): Promise<DestinationView> {
     const { record: stored } = await this.#getToChange(principal, id)
     const { ownership } = changes
@@ -131,14 +131,14 @@ export class Destinations implements List<OfProject, DestinationView> {
     return this.#rewrite(principal, 'destination.updated', id, (before) => ({ ...plain, ...changesFor(before) }), ownership)
   }
 
-  /** In sandbox mode everything for this destination is captured; what was accepted as relayed before still goes out. */
+  /** Sets the mode. Sandbox mode captures new mail; mail already accepted as relayed is still delivered. */
   setMode(principal: Principal, id: string, mode: Destination['mode']): Promise<ModeChange> {
     return this.#setMode(principal, id, mode, {}, 'Promote it with default_route true')
   }
 
   /**
-   * Idempotent. With `defaultRoute`, mode and rule are one write. Throws `conflict` when all mail of the project goes another way,
-   * `not_found` for a project out of reach and `validation_failed` for one that is not the destination's.
+   * Idempotent. With `defaultRoute`, mode and rule are one write. Throws `conflict` if all mail of the project has another route,
+   * `not_found` for a project that the caller cannot access, and `validation_failed` for a project of another destination.
    */
   promoteToLive(principal: Principal, id: string, wanted: GoLive = {}): Promise<ModeChange> {
     return this.#setMode(principal, id, 'live', wanted, 'Repeat the request with default_route true')
@@ -170,8 +170,8 @@ export class Destinations implements List<OfProject, DestinationView> {
   }
 
   /**
-   * Refused with `conflict` while a rule or a credential names it or it is the default sender, and while mail is queued for it unless
-   * that is to be discarded; mail queued for it then fails, and its trace says why.
+   * Deletes a destination. Throws `conflict` if it is referenced, is the default sender, or has queued mail without `discardQueued`.
+   * Discarded mail fails, with the reason in its trace.
    */
   async remove(principal: Principal, id: string, { discardQueued }: { readonly discardQueued: boolean }): Promise<void> {
     const { database, writes, policies } = this.#options
@@ -206,8 +206,8 @@ export class Destinations implements List<OfProject, DestinationView> {
         ...(ownership && (await this.#ownership(principal, before, ownership, change))),
       }
       if (Object.entries(changes).every(([field, value]) => before[field as keyof Destination] === value)) return before
-      // Connections are distinguished by this time, so it must differ even within one millisecond.
-      // A change never turns one provider into another.
+      // Connections are distinguished by this time, so it must differ even within one millisecond. A change never turns one provider into
+      // another.
       const record = { ...before, ...changes, updatedAt: Math.max(clock.now(), before.updatedAt + 1) } as Destination
       change.replace(destinations, principal.organizationId, stored, record)
       return record
@@ -224,7 +224,7 @@ export class Destinations implements List<OfProject, DestinationView> {
     return (record) => ({ ...record, isMovable: record.shared === undefined && !named.has(record.id) })
   }
 
-  /** At most one is the default sender: the one before stays organization-wide. */
+  /** Only one destination is the default sender. The previous one stays organization-wide. */
   async #ownership(principal: Principal, before: Destination, changes: OwnershipChanges, change: Change): Promise<Ownership> {
     const policy = await this.#options.policies.of(principal.organizationId)
     const ownership = ownershipOf(policy, principal, before, changes)
@@ -250,7 +250,7 @@ export class Destinations implements List<OfProject, DestinationView> {
 
 type Plain = Pick<DestinationSettings, 'name' | 'environment' | 'priority' | 'from' | 'maxConnections' | 'maxRatePerMin'>
 
-/** The plain fields that were given. Throws `validation_failed` for a sender that is no address. */
+/** Returns the given plain fields. Throws `validation_failed` for an invalid sender address. */
 function changed({ name, environment, priority, from, maxConnections, maxRatePerMin }: DestinationChanges): Partial<Plain> {
   const sender = from == null ? from : checkedFrom(from)
   return Object.fromEntries(
@@ -258,14 +258,14 @@ function changed({ name, environment, priority, from, maxConnections, maxRatePer
   )
 }
 
-/** As it is stored, without blanks and invisible characters around it. */
+/** Returns the address as stored, without surrounding blanks and invisible characters. */
 function checkedFrom(from: string): string {
   if (parseExactMailbox(from)) return trimInvisible(from)
   const message = addressProblem(from) ?? 'must be one address such as shop@example.ch or Shop <shop@example.ch>'
   throw invalid([{ path: 'from', message }])
 }
 
-/** Nothing names the default sender, and yet mail of every project may depend on it. */
+/** Throws for the default sender: it has no references, but mail of every project may depend on it. */
 function refuseWhileDefault({ shared }: Destination): void {
   if (shared !== 'org_default') return
   const message =

@@ -1,20 +1,20 @@
-/** A change of a destination's endpoint: what is left out stays, but a stored password never moves to another host. */
+/** Change of a destination's endpoint. Omitted fields keep their value, but a stored password is never used for another host. */
 import { invalid } from '../../refusals.ts'
 import type { SmtpDestination } from '../destination.ts'
 import type { Endpoint, EndpointRequest } from './endpoint.ts'
 import type { OAuth2Request } from './oauth2.ts'
 
-/** Null for user name and password clears both, and an OAuth 2.0 grant with them. */
+/** Null for user name and password clears both, and an OAuth 2.0 grant. */
 export type EndpointChanges = Omit<EndpointRequest, 'username' | 'password' | 'oauth2' | 'keepsPassword'> & {
   readonly username?: string | null | undefined
   readonly password?: string | null | undefined
   readonly oauth2?: OAuth2Request | null | undefined
 }
 
-/** The server must prove itself against this secret of ours. */
+/** Returns true if the endpoint has a secret, which requires an authenticated server. */
 const hasSecret = ({ sealedPassword, oauth2 }: SmtpDestination): boolean => sealedPassword !== null || oauth2 !== undefined
 
-/** The endpoint that is meant. A named preset, or another host, begins anew with what the preset knows and a verified certificate. */
+/** Returns the merged endpoint. A named preset or another host resets the rest to the preset's values and a verified certificate. */
 export function mergeEndpoint(stored: SmtpDestination, changes: EndpointChanges): EndpointRequest & { readonly keepsPassword: boolean } {
   const { preset, host, port, security, tlsPolicy } = changes
   const username = changes.username === undefined ? stored.username : changes.username
@@ -35,7 +35,7 @@ export function mergeEndpoint(stored: SmtpDestination, changes: EndpointChanges)
   }
 }
 
-/** Throws `validation_failed` when the kept password would be shown to another server, or on a link protected otherwise. */
+/** Throws `validation_failed` if the stored password would be sent to another server, or over a connection with different protection. */
 export function assertPasswordStays(stored: SmtpDestination, endpoint: Endpoint): void {
   const fields = ['host', 'port', 'security', 'tlsPolicy'] as const
   if (hasSecret(stored) && fields.every((field) => stored[field] === endpoint[field])) return

@@ -1,4 +1,4 @@
-/** Where a destination's server is and how it is spoken to: filled in from a preset, and checked before it is kept. */
+/** SMTP endpoint of a destination: completed from a preset, and checked before storing. */
 import { isIP } from 'node:net'
 import { findPreset, presetIds } from '#config/mail/presets.ts'
 import { parseDomain } from '../../addresses.ts'
@@ -8,7 +8,7 @@ import { invalid, type FieldProblem } from '../../refusals.ts'
 import type { SmtpDestination } from '../destination.ts'
 import { checkOAuth2, type OAuth2Grant, type OAuth2Request } from './oauth2.ts'
 
-/** As the caller gives it; what a preset knows can be left out. */
+/** As requested; values of the preset can be omitted. */
 export interface EndpointRequest {
   readonly preset?: string | undefined
   readonly host?: string | undefined
@@ -17,9 +17,9 @@ export interface EndpointRequest {
   readonly tlsPolicy?: SmtpDestination['tlsPolicy'] | undefined
   readonly username?: string | undefined
   readonly password?: string | undefined
-  /** Access tokens in place of a password. */
+  /** Access tokens instead of a password. */
   readonly oauth2?: OAuth2Request | undefined
-  /** The password or OAuth 2.0 grant that is stored stays; none is given. */
+  /** Keep the stored password or OAuth 2.0 grant. */
   readonly keepsPassword?: boolean | undefined
 }
 
@@ -33,14 +33,14 @@ export interface EndpointGuards {
   readonly resolver: Resolver
 }
 
-/** Ports on which mail servers take submissions or relay. */
+/** Ports for submission or relay of mail. */
 const mailPorts: readonly number[] = [25, 465, 587, 2465, 2525, 2587]
 
-/** Throws `validation_failed` naming what is missing or not permitted. The look-up of a name can take seconds. */
+/** Throws `validation_failed` naming missing or forbidden values. The DNS lookup may take seconds. */
 export async function checkEndpoint(request: EndpointRequest, guards: EndpointGuards): Promise<Endpoint> {
   const filled = withPreset(request)
   const problems = request.keepsPassword ? [] : loginProblems(filled, request)
-  // both at once, as each waits for name servers that do not answer
+  // concurrently, because each waits for slow name servers
   const [oauth2, addresses] = await Promise.all([
     request.oauth2 && problems.length === 0 ? checkOAuth2(request.oauth2, filled.host, guards) : undefined,
     addressesIfAny(guards.resolver, filled.host),
@@ -91,7 +91,7 @@ function addressProblems(
   guard: AddressGuard,
 ): FieldProblem[] {
   const permitted = addresses.filter((address) => guard(address, port))
-  // The guard permits every public address, so only for others does its yes show what the operator has allowed.
+  // The guard permits every public address, so only a permitted non-public address shows the operator's choice.
   const allowedByOperator = permitted.length > 0 && permitted.every((address) => !isPublicAddress(address))
   if (addresses.length > 0 && permitted.length === 0) {
     const message = 'resolves to a loopback or private address, which the operator has not allowed (POSTERN_OUTBOUND_ALLOW)'

@@ -1,4 +1,4 @@
-/** Going live: the rule for all mail of a project that can come with it, and what is missing until mail leaves. Spec "Destination mode". */
+/** Promotion to live: an optional rule for all mail of a project, and warnings about missing routes. Spec "Destination mode". */
 import type { Change } from '#store/change.ts'
 import { reachableProject } from '../../access/principal/project-choice.ts'
 import type { Principal } from '../../access/principal/principal.ts'
@@ -13,18 +13,18 @@ import type { RouteWarning } from '../rules/route-warnings.ts'
 import { newRule } from '../rules/rules.ts'
 
 export interface GoLive {
-  /** Leads all mail of the project to the destination, in the same write. */
+  /** Adds a rule for all mail of the project in the same write. */
   readonly defaultRoute?: boolean | undefined
-  /** The project of an organization-wide destination; by default that of the caller. */
+  /** Project of an organization-wide destination; defaults to the caller's. */
   readonly projectId?: string | undefined
 }
 
-/** After every rule that is made without a priority. */
+/** Lower precedence than every rule with the default priority. */
 const defaultRoutePriority = 1000
 
 /**
- * Adds the rule for all mail of the project to the change, unless all mail reaches the destination already. Throws `conflict` when all
- * mail goes another way, `not_found` for a project out of reach and `validation_failed` for one that is not the destination's.
+ * Adds a rule for all mail of the project, unless all mail reaches the destination already. Throws `conflict` if all mail has another
+ * route, `not_found` for a project that the caller cannot access, and `validation_failed` for a project of another destination.
  */
 export function addDefaultRoute(
   { database, clock }: Pick<Core, 'database' | 'clock'>,
@@ -42,13 +42,13 @@ export function addDefaultRoute(
   return { leadsHere: true, by: 'rule', ruleId: rule.id }
 }
 
-/** How mail of the projects that the caller means reaches the destination now. Throws like `addDefaultRoute`. */
+/** Returns the current route of the caller's projects to the destination. Throws like `addDefaultRoute`. */
 export function routeNow(policy: Policy, principal: Principal, destination: Destination, named: string | undefined): RouteTo {
   const project = projectOfRoute(policy, principal, destination, named)
   return routeTo(policy, project === undefined ? [...policy.projects.keys()] : [project], destination)
 }
 
-/** The project whose mail is meant; undefined: any project of the organization. */
+/** Returns the project, or undefined for any project of the organization. */
 function projectOfRoute(policy: Policy, principal: Principal, destination: Destination, named: string | undefined): string | undefined {
   const project = reachableProject(principal, policy.projects, named, 'project_id')
   if (destination.shared !== undefined) return project
@@ -71,7 +71,7 @@ function otherWay({ by, ruleId, destination }: Route): Refusal {
   })
 }
 
-/** What keeps mail from leaving through a live destination. `again`: how the caller gets the default route. */
+/** Returns warnings if no mail leaves through a live destination. `again` tells the caller how to add the default route. */
 export function goLiveWarnings(
   policy: Policy,
   principal: Principal,

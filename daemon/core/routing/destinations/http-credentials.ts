@@ -1,4 +1,4 @@
-/** The credentials of a provider with an API, as callers give them: checked against the table of providers, merged with what is stored. */
+/** Credentials of a provider with an API: checked against the table of providers, and merged with stored values. */
 import { isIP } from 'node:net'
 import { closest } from '#config/words/closest.ts'
 import { credentialFields, type CredentialField, type HttpProvider } from '#config/mail/providers.ts'
@@ -8,25 +8,25 @@ import type { HttpDestination } from '../destination.ts'
 import { addressesIfAny } from '../../outbound/resolver.ts'
 import type { EndpointGuards } from './endpoint.ts'
 
-/** By the provider's names, and `base_url`. Null clears; what is left out stays. */
+/** By the provider's names, and `base_url`. Null clears a value; omitted values stay. */
 export type CredentialChanges = Readonly<Record<string, string | null | undefined>>
 
 export interface CheckedCredentials {
   readonly baseUrl: string | null
   readonly credentials: Readonly<Record<string, string>>
-  /** Secrets that were given now. */
+  /** Secrets of this request. */
   readonly secrets: Readonly<Record<string, string>>
-  /** Names of stored secrets that stay. */
+  /** Names of stored secrets that remain. */
   readonly kept: readonly string[]
 }
 
 type Stored = Pick<HttpDestination, 'baseUrl' | 'credentials' | 'sealedCredentials'>
 
 const nothingStored: Stored = { baseUrl: null, credentials: {}, sealedCredentials: {} }
-/** Ports of APIs; on others a destination would be a port scanner. */
+/** Permitted ports. Other ports would turn a destination into a port scanner. */
 const apiPorts: readonly number[] = [443, 8443]
 
-/** Throws `validation_failed` naming what is missing, unknown or not permitted. The look-up of a name can take seconds. */
+/** Throws `validation_failed` naming missing, unknown or forbidden values. The DNS lookup may take seconds. */
 export async function checkCredentials(
   provider: HttpProvider,
   given: CredentialChanges,
@@ -76,7 +76,7 @@ function wrongChoice(value: string, choices: readonly string[]): string {
   return `must be one of ${choices.join(', ')}${near === undefined ? '' : `; did you mean ${near}?`}`
 }
 
-/** The origin that is meant, or what is wrong with it. */
+/** Returns the origin, or the problem. */
 async function checkBaseUrl(
   text: string,
   { guard, resolver }: EndpointGuards,
@@ -91,7 +91,7 @@ async function checkBaseUrl(
   const permitted = addresses.filter((address) => guard(address, port))
   if (addresses.length > 0 && permitted.length === 0)
     return { problem: 'resolves to a loopback or private address, which the operator has not allowed (POSTERN_OUTBOUND_ALLOW)' }
-  // The guard permits every public address, so only for others does its yes show what the operator has allowed.
+  // The guard permits every public address, so only a permitted non-public address shows the operator's choice.
   if (permitted.length > 0 && permitted.every((address) => !isPublicAddress(address))) return { origin: url.origin }
   if (url.protocol === 'http:') return { problem: 'must begin with https://, so that credentials are not sent in clear' }
   return apiPorts.includes(port) ? { origin: url.origin } : { problem: `must be on port ${apiPorts.join(' or ')}` }

@@ -1,22 +1,22 @@
-/** OAuth 2.0 in place of a password: what a destination needs to get access tokens, filled in for known providers and checked. */
+/** OAuth 2.0 instead of a password: the values for access tokens, completed for known providers and checked. */
 import { findOAuth2Provider, type OAuth2GrantType } from '#config/mail/oauth2-providers.ts'
 import { isPublicAddress, type AddressGuard } from '../../outbound/address-guard.ts'
 import { addressesOf, ResolveError, type Resolver } from '../../outbound/resolver.ts'
 import { invalid, type FieldProblem } from '../../refusals.ts'
 import type { DestinationOAuth2 } from '../destination.ts'
 
-/** As the caller gives it; what is known of the provider of the host can be left out. */
+/** As requested; values of a known provider can be omitted. */
 export interface OAuth2Request {
   readonly tokenUrl?: string | undefined
   readonly clientId: string
   readonly clientSecret?: string | undefined
   readonly refreshToken?: string | undefined
   readonly scope?: string | undefined
-  /** Microsoft's name of an organization: a domain or an id. */
+  /** Microsoft organization: a domain or an id. */
   readonly tenant?: string | undefined
 }
 
-/** What a token is asked for with: by refresh token where there is one, else by client credentials (RFC 6749 §4.4). */
+/** Values of a token request: with a refresh token if set, else with client credentials (RFC 6749 §4.4). */
 export interface OAuth2Grant {
   readonly tokenUrl: string
   readonly clientId: string
@@ -34,7 +34,7 @@ const at = (field: string, message: string): FieldProblem => ({ path: `credentia
 
 const noTenant = ['common', 'organizations', 'consumers']
 
-/** Throws `validation_failed` naming what is missing or cannot be. The look-up of the endpoint's name can take seconds. */
+/** Throws `validation_failed` naming missing or invalid values. The DNS lookup of the endpoint may take seconds. */
 export async function checkOAuth2(request: OAuth2Request, host: string, surroundings: Surroundings): Promise<OAuth2Grant> {
   const { clientId, clientSecret, refreshToken, tenant } = request
   const type = refreshToken === undefined ? 'client_credentials' : 'refresh_token'
@@ -54,7 +54,8 @@ function secretProblems(
   type: OAuth2GrantType,
   grants: readonly OAuth2GrantType[] | undefined,
 ): FieldProblem[] {
-  if (grants?.includes(type) === false) return [at('refresh_token', 'is required: this provider gives mailbox tokens for nothing else')]
+  if (grants?.includes(type) === false)
+    return [at('refresh_token', 'is required: this provider issues mailbox tokens only for a refresh token')]
   if (clientSecret === undefined && refreshToken === undefined)
     return [at('client_secret', 'is required without refresh_token, as the application then signs in for itself')]
   return []
@@ -83,7 +84,7 @@ async function tokenUrlProblem(text: string, { guard, resolver }: Surroundings):
   return port === 443 || allowedByOperator ? undefined : 'must be on port 443'
 }
 
-/** Empty when the name leads nowhere, which may be over when mail is sent. */
+/** Returns an empty list if the name cannot be resolved, which may be temporary. */
 async function presentAddresses(resolver: Resolver, host: string): Promise<readonly string[]> {
   try {
     return await addressesOf(resolver, host)
@@ -93,7 +94,7 @@ async function presentAddresses(resolver: Resolver, host: string): Promise<reado
   }
 }
 
-/** The grant as it is kept; `seal` hides its secrets. */
+/** Returns the grant for storing; `seal` encrypts its secrets. */
 export function sealOAuth2(grant: OAuth2Grant, seal: (secrets: string) => string): DestinationOAuth2 {
   const { tokenUrl, clientId, scope, clientSecret, refreshToken } = grant
   return {
@@ -105,7 +106,7 @@ export function sealOAuth2(grant: OAuth2Grant, seal: (secrets: string) => string
   }
 }
 
-/** The grant with its secrets opened; undefined when they do not open. */
+/** Returns the grant with decrypted secrets; undefined if they cannot be decrypted. */
 export function openOAuth2(
   { tokenUrl, clientId, scope, sealedSecrets }: DestinationOAuth2,
   open: (sealed: string) => string | undefined,

@@ -1,14 +1,14 @@
-/** Which destination of an environment takes a message: live before sandboxed, healthy before down, smallest priority, older. Pure. */
+/** Selects the destination of an environment: live before sandbox, healthy before down, then by smallest priority and age. Pure. */
 import { isOpenTo } from '../../access/principal/project-choice.ts'
 import type { Destination } from '../destination.ts'
 
-/** How destinations are now. */
+/** Current health of destinations. */
 export interface DestinationHealth {
-  /** Milliseconds until the circuit breaker lets another attempt through; 0 when it does now. */
+  /** Milliseconds until the circuit breaker allows another attempt; 0 if it allows one now. */
   restMs(destination: Destination): number
 }
 
-/** The destination that takes it, and those that come before it by priority but cannot take mail now. */
+/** The selected destination, and destinations with precedence that are down. */
 export interface Choice {
   readonly destination: Destination
   readonly skipped: readonly Destination[]
@@ -16,10 +16,10 @@ export interface Choice {
 
 type Destinations = ReadonlyMap<string, Destination>
 
-/** By name, in the order in which they are taken; made once for the settings of an organization. */
+/** Destinations by environment in order of precedence, cached per settings. */
 const ordered = new WeakMap<Destinations, ReadonlyMap<string, readonly Destination[]>>()
 
-/** Undefined when no destination that is open to the project has the environment. */
+/** Undefined if the project can use no destination of the environment. */
 export function chooseInEnvironment(
   destinations: Destinations,
   projectId: string,
@@ -33,7 +33,7 @@ export function chooseInEnvironment(
   return { destination, skipped: destination.mode === 'live' ? live.slice(0, live.indexOf(destination)) : [] }
 }
 
-/** What was chosen, as a sentence for the trace. `who` names the environment: "The request". */
+/** Describes the selection in a sentence for the trace. `who` is the subject, for example "The request". */
 export function describeChoice(who: string, environment: string, { destination, skipped }: Choice): string {
   const down = skipped.map(({ name }) => name).join(', ')
   const why = down === '' ? '' : ` (${down} ${skipped.length === 1 ? 'is' : 'are'} down now)`

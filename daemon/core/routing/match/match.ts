@@ -1,4 +1,4 @@
-/** Which destination takes a message, and why. Pure; the caller supplies the settings. */
+/** Selects the destination of a message, with a reason. Pure; the caller supplies the settings. */
 import { isOpenTo, requireEnvironment } from '../../access/principal/project-choice.ts'
 import { foldAddress, parseDomain } from '../../addresses.ts'
 import { Refusal } from '../../refusals.ts'
@@ -7,12 +7,12 @@ import { pack } from '#store/tuple.ts'
 import { chooseInEnvironment, describeChoice, type DestinationHealth } from './environment.ts'
 import type { RoutingRule, RuleMatch } from '../rule.ts'
 
-/** The answer of routing. `reason` is a sentence for the trace. */
+/** Result of routing. `reason` is a sentence for the trace. */
 export interface Route {
   readonly by: 'request' | 'credential' | 'rule' | 'project' | 'org_default' | 'none'
   readonly destination: Destination | undefined
   readonly ruleId: string | null
-  /** The environment by which the destination was found, where it was found by one. */
+  /** Environment that determined the destination. */
   readonly environment?: string | undefined
   readonly reason: string
 }
@@ -26,37 +26,37 @@ export interface RoutingSettings {
 
 export interface RouteQuestion {
   readonly projectId: string
-  /** The address that rules look at: header From, or MAIL FROM where that cannot be read. */
+  /** Sender address for the rules: header From, or MAIL FROM if the header is invalid. */
   readonly from: string
-  /** What the request or the login names: a destination or an environment. */
+  /** Destination or environment named by the request or the SMTP credential. */
   readonly asked?: Asked | undefined
 }
 
 type Asked = { readonly by: 'request' | 'credential' } & ({ readonly destinationId: string } | { readonly environment: string })
 
-/** A rule that was looked at, in the order of looking. The first that matched decides, and no other is looked at. */
+/** Evaluation of a rule. The first matching rule decides; later rules are not evaluated. */
 export interface RuleLook {
   readonly rule: RoutingRule
   readonly found: 'matched' | 'not_matched' | 'destination_gone'
   /** A sentence for people. */
   readonly message: string
-  /** Where the rule leads now. */
+  /** Current target of the rule. */
   readonly destination: Destination | undefined
 }
 
-/** Smaller priority first; among equals the more specific, then the older rule. */
+/** Smaller priority first; among equal priorities the more specific rule, then the older one. */
 export const rankOf = ({ priority, match, createdAt, id }: RoutingRule) => [priority, breadth(match), -depth(match), createdAt, id] as const
 
-/** In the order in which they are tried. */
+/** Sorts rules in the order of evaluation. */
 export const orderRules = (rules: readonly RoutingRule[]): RoutingRule[] => {
   const ranked = rules.map((rule) => ({ rule, rank: pack(rankOf(rule)) }))
   return ranked.toSorted((a, b) => Buffer.compare(a.rank, b.rank)).map(({ rule }) => rule)
 }
 
 /**
- * What the caller named, or else the first rule of the project that matches, or else the environment of the project, or else the
- * organization's default sender. `look` is called for every rule on the way. Throws `destination_misconfigured` or `validation_failed`
- * when a destination or environment was named that is not there for this project (deleted, or of another one).
+ * Returns the named destination, else the first matching rule of the project, else the project's environment, else the organization's
+ * default sender. Calls `look` for every evaluated rule. Throws `destination_misconfigured` or `validation_failed` if the project cannot
+ * use the named destination or environment.
  */
 export function matchRoute(
   settings: RoutingSettings,
@@ -132,7 +132,7 @@ const misconfigured = (what: 'default destination' | 'environment'): Refusal =>
   new Refusal(
     'destination_misconfigured',
     what === 'environment'
-      ? 'No destination has the environment of this SMTP credential any longer; set another one.'
+      ? 'No destination has the environment of this SMTP credential. Set another environment.'
       : 'The default destination of this SMTP credential no longer exists; set another one.',
     { nextAction: 'update_smtp_credential' },
   )
@@ -149,7 +149,7 @@ interface Sender {
   readonly domain: string
 }
 
-/** Folded as rules are kept: lower case, and the domain in A-labels. */
+/** Normalizes the address like stored rules: lower case, domain in A-labels. */
 function senderOf(from: string): Sender {
   const folded = foldAddress(from)
   const at = folded.lastIndexOf('@') + 1
@@ -164,10 +164,10 @@ function matches(match: RuleMatch, { address, domain }: Sender): boolean {
   return isWildcard(match.domain) ? domain.endsWith(match.domain.slice(1)) : domain === match.domain
 }
 
-/** `*.b.ch` is for everything that ends in `.b.ch`, so not for `b.ch` itself. */
+/** `*.b.ch` matches every domain that ends in `.b.ch`, but not `b.ch`. */
 const isWildcard = (domain: string): boolean => domain.startsWith('*.')
 const breadth = (match: RuleMatch): number => ('from' in match ? 0 : 'any' in match ? 3 : isWildcard(match.domain) ? 2 : 1)
-/** Of two wildcards that take the same sender, the longer one is below the other. */
+/** Of two wildcards that match the same sender, the longer one is more specific. */
 const depth = (match: RuleMatch): number => ('domain' in match && isWildcard(match.domain) ? match.domain.length : 0)
 const describe = (match: RuleMatch): string =>
   'from' in match ? `from ${match.from}` : 'domain' in match ? `domain ${match.domain}` : 'any'

@@ -1,19 +1,19 @@
-/** Relay or capture, and why. Spec "Relay or capture decision" 1 to 4. */
+/** Decides between relay and capture, with a reason. Spec "Relay or capture decision" 1 to 4. */
 import { Refusal } from '../../refusals.ts'
 import type { Project } from '../../tenancy/organization.ts'
 import type { Outcome, OutcomeCause } from '../../trace/trace.ts'
 import type { Route } from './match.ts'
 
-/** The decision; `destinationId` is the destination that relays, or that would have relayed. */
+/** The decision. `destinationId` is the destination that relays or would relay. */
 export interface Decision {
   readonly outcome: Outcome
   readonly destinationId: string | null
   readonly reason: string
-  /** Where the mode of the destination did not decide: what did. */
+  /** The cause, if the mode of the destination did not decide. */
   readonly cause?: OutcomeCause
 }
 
-/** Why a send reaches the sandbox alone, whatever the destination. */
+/** Why a send only reaches the sandbox, regardless of the destination. */
 export type SandboxCause = Exclude<OutcomeCause, 'proof'>
 
 const causes: Readonly<Record<SandboxCause, string>> = {
@@ -22,8 +22,8 @@ const causes: Readonly<Record<SandboxCause, string>> = {
 }
 
 /**
- * `isProof`: it goes to an address of ours, to see how mail by the destination arrives, so that a sandbox does not keep it. Throws
- * `no_route` when nothing matches and the project's policy refuses such sends.
+ * Decides the outcome. `isProof`: a deliverability test to an address of this service, which a sandbox destination relays too. Throws
+ * `no_route` if nothing matches and the project's policy rejects such sends.
  */
 export function decideOutcome(project: Project, route: Route, cause?: SandboxCause, isProof = false): Decision {
   if (project.status === 'anonymous') {

@@ -1,10 +1,10 @@
-/** Whether mail that names no destination reaches a destination, and which way all mail of a project goes. Pure. */
+/** Determines whether mail without a named destination reaches a destination, and the route of all mail of a project. Pure. */
 import { isOpenTo } from '../../access/principal/project-choice.ts'
 import type { Destination } from '../destination.ts'
 import type { DestinationHealth } from './environment.ts'
 import { matchRoute, type Route, type RoutingSettings } from './match.ts'
 
-/** How mail reaches a destination: the first rule that leads there, the environment of the project, or the default sender. */
+/** Route to a destination: its first rule, the environment of the project, or the default sender. */
 export interface RouteTo {
   readonly leadsHere: boolean
   readonly by: 'rule' | 'project' | 'org_default' | 'none'
@@ -13,10 +13,10 @@ export interface RouteTo {
 
 const nowhere: RouteTo = { leadsHere: false, by: 'none', ruleId: null }
 
-/** Decides as if all destinations were up. */
+/** Assumes that all destinations are up. */
 const upright: DestinationHealth = { restMs: () => 0 }
 
-/** The first of these projects whose mail the settings lead to the destination decides. */
+/** Returns the route of the first project whose settings lead to the destination. */
 export function routeTo(settings: RoutingSettings, projectIds: readonly string[], destination: Destination): RouteTo {
   return projectIds.map((projectId) => routeIn(settings, projectId, destination)).find(({ leadsHere }) => leadsHere) ?? nowhere
 }
@@ -34,13 +34,13 @@ function routeIn(settings: RoutingSettings, projectId: string, destination: Dest
   return all.by === 'org_default' && all.destination?.id === destination.id ? { leadsHere: true, by: 'org_default', ruleId: null } : nowhere
 }
 
-/** A destination of an environment gets mail as soon as those with a smaller priority are down. */
+/** A destination of an environment counts, because it receives mail when destinations with smaller priority are down. */
 const isMeant = (
   { id, environment }: Destination,
   way: { readonly destinationId: string | null; readonly environment?: string | undefined },
 ): boolean => way.destinationId === id || (way.environment !== undefined && way.environment === environment)
 
-/** The route of mail that no rule for a sender or a domain matches, as if the destination were live. */
+/** Returns the route of mail without a sender or domain rule, as if the destination were live. */
 export function routeOfAllMail(settings: RoutingSettings, projectId: string, destination: Destination): Route {
   const live: Destination = { ...destination, mode: 'live' }
   const { destinations, orgDefault } = settings

@@ -1,4 +1,4 @@
-/** Where a destination belongs: to one project, or to the whole organization. Pure. Spec "Project rules" 5 and 6. */
+/** Ownership of a destination: one project, or the whole organization. Pure. Spec "Project rules" 5 and 6. */
 import { reachableProject } from '../../access/principal/project-choice.ts'
 import { requireReach } from '../../access/principal/organization-acts.ts'
 import type { Principal } from '../../access/principal/principal.ts'
@@ -8,7 +8,7 @@ import type { Destination } from '../destination.ts'
 import type { Policy } from './policy.ts'
 import { refuseWhileNamed } from './references.ts'
 
-/** What is left out stays, except that a destination that is given back to its project is no default sender any more. */
+/** Omitted fields keep their value. A destination returned to its project is no longer the default sender. */
 export interface OwnershipChanges {
   readonly projectId?: string | undefined
   readonly scope?: 'project' | 'org' | undefined
@@ -18,9 +18,9 @@ export interface OwnershipChanges {
 export type Ownership = Pick<Destination, 'projectId' | 'shared'>
 
 /**
- * The new place. Throws `insufficient_scope` for keys of one project, `feature_disabled` for plans that mark nothing,
- * `conflict` while something names the destination that could then not use it any more, and `not_found` or
- * `validation_failed` for a place that does not exist.
+ * Returns the new ownership. Throws `insufficient_scope` for keys of one project, `feature_disabled` if the plan excludes organization-wide
+ * destinations, and `not_found` or `validation_failed` for an invalid owner. Throws `conflict` if a reference to the destination would
+ * become invalid.
  */
 export function ownershipOf(policy: Policy, principal: Principal, before: Destination, changes: OwnershipChanges): Ownership {
   const shared = sharedAfter(before.shared, changes)
@@ -41,7 +41,7 @@ export function ownershipOf(policy: Policy, principal: Principal, before: Destin
   return { projectId, shared }
 }
 
-/** Throws `insufficient_scope` when a destination belongs to the organization and the key to one project. */
+/** Throws `insufficient_scope` if the destination belongs to the organization and the key to one project. */
 export function assertMayChange(principal: Principal, { shared }: Destination): void {
   if (shared !== undefined) requireReach(principal, 'destinations.change')
 }

@@ -1,4 +1,4 @@
-/** What a send must know about its project, read once and kept until a setting of the organization changes. */
+/** Settings of an organization that a send needs, cached until a setting changes. */
 import type { Database } from '#store/database.ts'
 import type { Identified, RecordKind, Stored } from '#store/record-kind.ts'
 import { smtpCredentials, type SmtpCredential } from '../../access/smtp-credential.ts'
@@ -14,24 +14,24 @@ import { isSwitchedOn } from '../../plan/features.ts'
 import { webhookEndpoints, type WebhookEndpoints } from '../../webhooks/endpoint.ts'
 import { systemOrganizationId, systemPolicy } from './system-policy.ts'
 
-/** The settings of one organization, ready for decisions. */
+/** Settings of one organization, indexed for decisions. */
 export interface Policy {
   readonly organization: Organization
   readonly projects: ReadonlyMap<string, Project>
-  /** Ids of projects that are being deleted; neither they nor anything of theirs is in the other fields. */
+  /** Ids of projects that are being deleted. The other fields exclude these projects and their records. */
   readonly deleted: ReadonlySet<string>
   readonly destinations: ReadonlyMap<string, Destination>
-  /** Takes what no rule of a project does. Spec "Project rules" 6. */
+  /** Receives mail without a matching rule. Spec "Project rules" 6. */
   readonly orgDefault: Destination | undefined
   readonly credentials: ReadonlyMap<string, SmtpCredential>
   /** By domain. */
   readonly sendingDomains: ReadonlyMap<string, SendingDomain>
-  /** By project, in the order in which they are tried. */
+  /** By project, in the order of evaluation. */
   readonly rules: ReadonlyMap<string, readonly RoutingRule[]>
   readonly failovers: Failovers
   /** Standing holds of the queue. */
   readonly holds: readonly QueueHold[]
-  /** Who is notified of events; none while the flag is off. */
+  /** Webhook endpoints; empty while the feature is off. */
   readonly webhooks: WebhookEndpoints
 }
 
@@ -40,13 +40,13 @@ export class Policies {
   readonly #systemDestinationId: string | null
   readonly #kept = new Map<string, { generation: number; policy: Promise<Policy>; loaded?: Policy }>()
 
-  /** `systemDestinationId` names the destination of the first organization that mail of the service itself goes to. */
+  /** `systemDestinationId`: destination of the first organization that sends system mail. */
   constructor(database: Database, systemDestinationId: string | null = null) {
     this.#database = database
     this.#systemDestinationId = systemDestinationId
   }
 
-  /** The current settings; every change written by this process is seen at once. */
+  /** Returns the current settings, including all changes committed by this process. */
   of(organizationId: string): Promise<Policy> {
     if (organizationId === systemOrganizationId) return this.#ofSystem()
     const generation = this.#database.generation(organizationId)
@@ -62,7 +62,7 @@ export class Policies {
     return policy
   }
 
-  /** The current settings where they are cached; otherwise fetches them for the next time. For early checks that are repeated later. */
+  /** Returns the cached settings, or undefined and starts loading them. For early checks that are repeated later. */
   cached(organizationId: string): Policy | undefined {
     void this.of(organizationId).catch(() => undefined)
     return this.#kept.get(organizationId)?.loaded
@@ -79,7 +79,7 @@ export class Policies {
     const reach = { organizationId }
     const organization = await this.#database.get(organizations, reach, organizationId)
     if (!organization) throw new Error(`organization ${organizationId} is missing`)
-    // of an organization that is deleted nothing is left to decide with
+    // a deleted organization has no settings for decisions
     const all = <R extends Identified>(kind: RecordKind<R>): Promise<Stored<R>[]> =>
       organization.record.deletedAt === undefined ? this.#database.all(kind, reach) : Promise.resolve([])
     const [allProjects, allDestinations, allRules, allCredentials, allDomains, allFailovers, allHolds, allEndpoints] = await Promise.all([

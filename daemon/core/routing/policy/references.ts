@@ -1,8 +1,8 @@
-/** What names a destination, so that it is not taken away from under it. */
+/** References to a destination, which prevent its deletion. */
 import { Refusal } from '../../refusals.ts'
 import type { Policy } from './policy.ts'
 
-/** Throws `conflict` with a list of what names the destination, as far as it is of a project that counts. */
+/** Throws `conflict` with the list of references to the destination. `ofOthers` restricts the check to other projects. */
 export function refuseWhileNamed(
   { rules, credentials, failovers }: Policy,
   destinationId: string,
@@ -19,7 +19,7 @@ export function refuseWhileNamed(
     ...counted(chains.length, 'failover policy', 'failover policies'),
   ].join(' and ')
   const whose = ofOthers ? ' of other projects' : ''
-  throw new Refusal('conflict', `Still used by ${named}${whose}; change or delete those first.`, {
+  throw new Refusal('conflict', `The destination is in use by ${named}${whose}. Update or delete these references first.`, {
     nextAction: 'remove_references',
     details: {
       routing_rule_ids: naming.map(({ id }) => id),
@@ -29,7 +29,7 @@ export function refuseWhileNamed(
   })
 }
 
-/** Ids of all destinations that `refuseWhileNamed` refuses, for lists of them. */
+/** Returns the ids of all destinations that `refuseWhileNamed` refuses. */
 export function namedDestinations({ rules, credentials, failovers }: Policy): ReadonlySet<string> {
   const ids = [
     ...[...rules.values()].flat().map(({ destinationId }) => destinationId),

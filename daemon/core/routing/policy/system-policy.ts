@@ -1,15 +1,12 @@
-/**
- * The settings by which mail of the service itself goes out: one project of its own and the one destination that the operator
- * chose among those of the first organization. Nothing of this is stored.
- */
+/** Settings for system mail: a built-in project, and the destination that the operator chose from the first organization. Not stored. */
 import type { Destination } from '../destination.ts'
 import { Failovers } from '../failover-policy.ts'
 
-/** The partition of traces of the service's own mail; no key and no member belongs to it. */
+/** Partition for traces of system mail. It has no keys and no members. */
 export const systemOrganizationId = 'system'
 export const systemProjectId = 'prj_system'
 
-/** What a `Policy` holds. */
+/** Returns the fields of a `Policy`. */
 export function systemPolicy(destination: Destination | undefined) {
   const project = {
     id: systemProjectId,

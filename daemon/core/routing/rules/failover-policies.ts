@@ -1,4 +1,4 @@
-/** Failover policies: setting, listing and deleting them. Spec "Failover policy". */
+/** Failover policies: set, list and delete. Spec "Failover policy". */
 import type { Page } from '#store/database.ts'
 import type { Core } from '../../core.ts'
 import { pageOfLoaded, type List, type OfProject, type PageQuery } from '../../access/principal/lists.ts'
@@ -14,11 +14,11 @@ export interface FailoverRequest {
   readonly fallbackIds: readonly string[]
   readonly on: readonly FailoverCause[]
   readonly latencyMs?: number | undefined
-  /** By default that of the primary destination, or for an organization-wide one that of the principal. */
+  /** Defaults to the project of the primary destination, or of the principal for an organization-wide destination. */
   readonly projectId?: string | undefined
 }
 
-/** A policy that was just set. */
+/** A policy after a change, with warnings. */
 export type SetFailover = FailoverPolicy & { readonly warnings: readonly RouteWarning[] }
 
 const withWarnings = (settings: Policy, policy: FailoverPolicy): SetFailover => ({
@@ -33,7 +33,7 @@ export class FailoverPolicies implements List<OfProject, FailoverPolicy> {
     this.#core = core
   }
 
-  /** Makes the policy of a primary destination, or puts this one in its place. Setting the same again changes nothing. */
+  /** Creates or replaces the policy of a primary destination. The same policy changes nothing. */
   set(principal: Principal, request: FailoverRequest): Promise<SetFailover> {
     const { writes, policies, database, clock } = this.#core
     return writes.runAudited(principal, 'failover_policy.set', async (change) => {
@@ -65,7 +65,7 @@ export class FailoverPolicies implements List<OfProject, FailoverPolicy> {
     return pageOfLoaded(failoverPolicies, principal, all, query, { positionOf: ({ createdAt, id }) => [createdAt, id] })
   }
 
-  /** Deletes the policy of a primary destination. Mail that is on its way to a fallback goes there, and after that back to the primary. */
+  /** Deletes the policy of a primary destination. Mail already moved to a fallback is attempted there, then at the primary. */
   async remove(principal: Principal, primaryId: string, project: string | undefined): Promise<void> {
     const { writes, policies, database } = this.#core
     await writes.runAudited(principal, 'failover_policy.deleted', async (change) => {
@@ -88,7 +88,10 @@ const isSame = (
 ): boolean =>
   before.latencyMs === latencyMs && before.fallbackIds.join(' ') === fallbackIds.join(' ') && before.on.join(' ') === on.join(' ')
 
-/** The project of the policy. Throws `validation_failed` with everything that is wrong, `not_found` for a project out of reach. */
+/**
+ * Returns the project of the policy. Throws `validation_failed` with all problems, and `not_found` for a project that the caller cannot
+ * access.
+ */
 export function projectOfFailover(
   settings: Policy,
   principal: Principal,

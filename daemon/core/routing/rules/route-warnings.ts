@@ -1,18 +1,18 @@
-/** What keeps a rule or failover policy that was just set from having an effect. Pure. */
+/** Warnings about a rule or failover policy without effect. Pure. */
 import type { Destination } from '../destination.ts'
 import type { FailoverPolicy } from '../failover-policy.ts'
 import { orderRules } from '../match/match.ts'
 import type { Policy } from '../policy/policy.ts'
 import type { RoutingRule, RuleMatch } from '../rule.ts'
 
-/** A setting without an effect, with the next step. */
+/** A setting without effect, with the next step. */
 export interface RouteWarning {
   readonly code: string
   readonly step: string
   readonly message: string
 }
 
-/** `policy` may hold the rule already, as it was before. */
+/** `policy` may contain an earlier version of the rule. */
 export function ruleWarnings({ rules, destinations }: Policy, rule: RoutingRule): readonly RouteWarning[] {
   const others = (rules.get(rule.projectId) ?? []).filter(({ id }) => id !== rule.id)
   for (const other of orderRules([...others, rule])) {
@@ -46,7 +46,7 @@ export function failoverWarnings({ destinations }: Policy, { primaryId, fallback
   ]
 }
 
-/** Of a destination that goes into sandbox mode. */
+/** Returns warnings about a destination that changes to sandbox mode. */
 export function sandboxWarnings({ destinations, failovers }: Policy, destination: Destination): readonly RouteWarning[] {
   const named = failovers.naming(destination.id).filter(({ primaryId }) => primaryId !== destination.id)
   return named.map(({ primaryId }) => skipped(destination, destinations.get(primaryId)))
@@ -62,7 +62,7 @@ const skipped = ({ name }: Destination, primary: Destination | undefined): Route
 
 const sandboxWarning = (code: string, message: string): RouteWarning => ({ code, step: 'failover', message })
 
-/** Every sender that `narrow` matches is matched by `wide`. */
+/** Returns true if `wide` matches every sender that `narrow` matches. */
 function takesAll(wide: RuleMatch, narrow: RuleMatch): boolean {
   if ('any' in wide) return true
   if ('any' in narrow) return false

@@ -1,4 +1,4 @@
-/** Routing rules: creating, listing in the order in which they are tried, changing and deleting. Spec "Routing rule". */
+/** Routing rules: create, list in order of evaluation, update and delete. Spec "Routing rule". */
 import { addressProblem } from '#config/mail/address-problem.ts'
 import { trimInvisible } from '#config/mail/invisible.ts'
 import { isDeepStrictEqual } from 'node:util'
@@ -16,24 +16,24 @@ import { rankOf } from '../match/match.ts'
 import { must } from '../../writes/transact.ts'
 import { ruleWarnings, type RouteWarning } from './route-warnings.ts'
 
-/** An address, a domain with or without @, a domain after `*.`, or `*`; or the match spelled out. */
+/** An address, a domain with or without @, a domain after `*.`, or `*`; or a match object. */
 export type MatchRequest = string | RuleMatch
 
 export interface RuleChanges {
   readonly match?: MatchRequest | undefined
   readonly destinationId?: string | undefined
-  /** In place of a destination: the one of this environment that takes mail when the rule matches. */
+  /** Alternative to a destination: the active destination of this environment. */
   readonly environment?: string | undefined
   readonly priority?: number | undefined
 }
 
 export interface NewRule extends RuleChanges {
   readonly match: MatchRequest
-  /** By default that of the destination, or for an organization-wide one that of the principal. */
+  /** Defaults to the project of the destination, or of the principal for an organization-wide destination. */
   readonly projectId?: string | undefined
 }
 
-/** A rule that was just set. */
+/** A rule after a change, with warnings. */
 export type ChangedRule = RoutingRule & { readonly warnings: readonly RouteWarning[] }
 
 const defaultPriority = 100
@@ -56,7 +56,7 @@ export class RoutingRules implements List<OfProject, RoutingRule> {
     })
   }
 
-  /** Project by project, in the order in which the rules are tried. */
+  /** Lists rules by project, in order of evaluation. */
   async list(principal: Principal, { projectId, ...query }: PageQuery & OfProject): Promise<Page<RoutingRule>> {
     const { projects, rules } = await this.#core.policies.of(principal.organizationId)
     const project = reachableProject(principal, projects, projectId, 'project')
@@ -64,12 +64,12 @@ export class RoutingRules implements List<OfProject, RoutingRule> {
     return pageOfLoaded(routingRules, principal, all, query, { positionOf: (rule) => [rule.projectId, ...rankOf(rule)] })
   }
 
-  /** Throws `not_found` alike for missing and foreign ids. */
+  /** Throws `not_found` for unknown ids and for ids of other organizations. */
   async get(principal: Principal, id: string): Promise<RoutingRule> {
     return (await this.#get(principal, id)).record
   }
 
-  /** Only what is given changes. */
+  /** Changes only the given fields. */
   update(principal: Principal, id: string, changes: RuleChanges): Promise<ChangedRule> {
     const { writes, policies } = this.#core
     const match = changes.match === undefined ? undefined : readMatch(changes.match)
@@ -101,7 +101,7 @@ export class RoutingRules implements List<OfProject, RoutingRule> {
   }
 }
 
-/** The rule as it would be made. Throws `validation_failed`, and `not_found` for a project out of reach. */
+/** Returns the new rule without storing it. Throws `validation_failed`, and `not_found` for a project that the caller cannot access. */
 export function newRule(database: Database, policy: Policy, principal: Principal, request: NewRule, now: number): RoutingRule {
   const match = readMatch(request.match)
   const way = wayOf(request)
@@ -114,7 +114,7 @@ export function newRule(database: Database, policy: Policy, principal: Principal
   return { id: database.newId('rul', now), projectId, match, ...way, priority, createdAt: now }
 }
 
-/** Throws `conflict` for a rule that another one of the project makes useless: it matches the same and leads to the same. */
+/** Throws `conflict` if another rule of the project has the same match and target. */
 function requireDistinct({ rules }: Policy, rule: RoutingRule): void {
   const { id, projectId, match, destinationId, environment } = rule
   const twin = (rules.get(projectId) ?? []).find(
@@ -131,7 +131,7 @@ function requireDistinct({ rules }: Policy, rule: RoutingRule): void {
 
 const namesWay = ({ destinationId, environment }: RuleChanges): boolean => destinationId !== undefined || environment !== undefined
 
-/** Where the rule leads: a destination or an environment, and never both. Throws `validation_failed`. */
+/** Returns the target of a rule: a destination or an environment, never both. Throws `validation_failed`. */
 function wayOf({
   destinationId,
   environment,
@@ -149,7 +149,7 @@ function wayOf({
   throw invalid([{ path: 'destination_id', message: 'is required unless environment is given' }])
 }
 
-/** The project that was asked for, or else the one that the destination means; the destination must be open to it. */
+/** Returns the requested project, or the project of the destination. The project must be able to use the destination. */
 function projectOfRule({ destinations }: Policy, principal: Principal, destinationId: string, asked: string | undefined): string {
   const destination = destinations.get(destinationId)
   const projectId = asked ?? (destination?.shared === undefined ? destination?.projectId : principal.projectId)
@@ -175,7 +175,7 @@ function readAddress(text: string, path: string): string {
   return foldAddress(mailbox.address)
 }
 
-/** In lower case A-label form, after `*.` when subdomains are meant. */
+/** Returns the domain in lower-case A-label form, with `*.` for subdomains. */
 function readDomain(text: string, path: string): string {
   const named = text.startsWith('@') ? text.slice(1) : text
   const wildcard = named.startsWith('*.') ? '*.' : ''

@@ -53,7 +53,7 @@ test('createDestination for Google takes a refresh token, and nothing else', asy
   t.deepEqual(refusal(await create(fixture, 'gmail', { client_id: 'app', client_secret: 'hidden-1' })), [
     400,
     'validation_failed',
-    'credentials.oauth2.refresh_token: is required: this provider gives mailbox tokens for nothing else',
+    'credentials.oauth2.refresh_token: is required: this provider issues mailbox tokens only for a refresh token',
   ])
 })
 

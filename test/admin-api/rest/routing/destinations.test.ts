@@ -251,12 +251,12 @@ test('deleteDestination is refused while rules or credentials name it', async (t
   const refused = await rest.call('DELETE', `/v1/destinations/${id}`)
   t.like(errorOf(refused), {
     code: 'conflict',
-    message: 'Still used by 1 routing rule and 1 SMTP credential; change or delete those first.',
+    message: 'The destination is in use by 1 routing rule and 1 SMTP credential. Update or delete these references first.',
     next_action: 'remove_references',
     details: { routing_rule_ids: [rule['id']], smtp_credential_ids: [credential['id']] },
   })
   await rest.must('DELETE', `/v1/routing/rules/${String(rule['id'])}`)
-  t.regex(errorOf(await rest.call('DELETE', `/v1/destinations/${id}`)).message, /^Still used by 1 SMTP credential; /)
+  t.regex(errorOf(await rest.call('DELETE', `/v1/destinations/${id}`)).message, /^The destination is in use by 1 SMTP credential\. /)
   await rest.must('PATCH', `/v1/smtp-credentials/${String(credential['id'])}`, { default_destination_id: '' })
   t.is((await rest.call('DELETE', `/v1/destinations/${id}`)).status, 204)
   t.deepEqual(refusal(await rest.call('GET', `/v1/destinations/${id}`)), none)

@@ -67,7 +67,11 @@ test('a destination that a policy names is not deleted', async (t) => {
   const { id } = await rest.must('POST', path, { primary_id, fallback_ids: [a], conditions: { on: ['transient'] } })
   for (const one of [primary_id, a]) {
     const answer = await rest.call('DELETE', `/v1/destinations/${one}`)
-    t.deepEqual(refusal(answer), [409, 'conflict', 'Still used by 1 failover policy; change or delete those first.'])
+    t.deepEqual(refusal(answer), [
+      409,
+      'conflict',
+      'The destination is in use by 1 failover policy. Update or delete these references first.',
+    ])
     t.like(errorOf(answer).details, { failover_policy_ids: [id] })
   }
   await rest.must('DELETE', `${path}/${primary_id}`)

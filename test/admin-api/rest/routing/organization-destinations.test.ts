@@ -180,7 +180,8 @@ test('marks are taken back, and destinations deleted, only when no other project
   const back = () => rest.call('PATCH', pathOf(id), { scope: 'project', name: 'Changed' })
   t.like(errorOf(await back()), {
     code: 'conflict',
-    message: 'Still used by 1 routing rule and 1 SMTP credential of other projects; change or delete those first.',
+    message:
+      'The destination is in use by 1 routing rule and 1 SMTP credential of other projects. Update or delete these references first.',
     next_action: 'remove_references',
     details: { routing_rule_ids: [theirs['id']], smtp_credential_ids: [login['id']] },
   })
