@@ -1,4 +1,4 @@
-/** Captured sends and the virtual inboxes they land in. Spec "Captured message", "Virtual inbox". */
+/** Captured sends and their virtual inboxes. Spec "Captured message", "Virtual inbox". */
 import { defineRecord, type Immutable } from '#store/record-kind.ts'
 import * as z from 'zod'
 import { timeOfId } from '../trace/arrivals.ts'
@@ -8,7 +8,7 @@ import { catchAll } from './inbox-pattern.ts'
 export const captureReasons = ['captured.anonymous_project', 'captured.sandbox_destination', 'captured.no_route'] as const
 export type CaptureReason = (typeof captureReasons)[number]
 
-/** A send that was kept instead of relayed. Its content is that of the trace. */
+/** A send that was stored instead of relayed. Its content is the trace's. */
 export interface Capture {
   readonly id: string
   readonly traceId: string
@@ -18,14 +18,14 @@ export interface Capture {
   readonly destinationId: string | null
   readonly intendedFrom: string
   readonly intendedTo: readonly string[]
-  /** Every address in headers and bodies; those of the bodies are added as soon as the message was read. */
+  /** All addresses in headers and bodies. Body addresses are added once the message has been parsed. */
   readonly addressesSeen: readonly string[]
   readonly foundLater?: TraceCapture['foundLater']
   readonly released?: TraceCapture['released']
   readonly capturedAt: number
 }
 
-/** The capture of a trace; undefined where it was not captured. */
+/** Returns the capture of a trace, or undefined. */
 export function captureOf(trace: Trace): Capture | undefined {
   const { capture, outcome, destinationId, headerFrom, mailFrom, recipients } = trace
   if (!capture || outcome === 'relayed' || outcome === 'refused') return undefined
@@ -42,12 +42,12 @@ export function captureOf(trace: Trace): Capture | undefined {
 const inboxSchema = z.strictObject({
   id: z.string(),
   projectId: z.string(),
-  /** As `parsePattern` spells it; unique in the project. */
+  /** In the spelling of `parsePattern`; unique in the project. */
   addressPattern: z.string(),
   name: z.string(),
-  /** Who is notified of each message, once. */
+  /** Webhook for one notification per message. */
   notifyWebhookUrl: z.string().optional(),
-  /** Days after which a message leaves the inbox; without it, those of the plan. */
+  /** Days until a message leaves the inbox; defaults to the plan's retention. */
   retentionDays: z.int().optional(),
   createdAt: z.int(),
 })
@@ -55,7 +55,7 @@ const inboxSchema = z.strictObject({
 /** A virtual inbox. Every project begins with a catch-all with the pattern `*`. */
 export type Inbox = Immutable<z.infer<typeof inboxSchema>>
 
-/** What the query of the address for notifications is sealed for; see `SecretBox.seal`. */
+/** Sealing context of the webhook URL's query; see `SecretBox.seal`. */
 export const notifyContext = (inboxId: string): string => `inbox/${inboxId}/notify`
 
 export const inboxes = defineRecord<Inbox>({
@@ -68,14 +68,14 @@ export const inboxes = defineRecord<Inbox>({
   projectOf: (inbox) => inbox.projectId,
 })
 
-/** What was captured before this time is not in the inbox any more; -Infinity when the plan alone decides. */
+/** Returns the earliest capture time in the inbox; -Infinity if only the plan limits retention. */
 export const retainedFrom = ({ retentionDays }: Pick<Inbox, 'retentionDays'>, nowMs: number): number =>
   retentionDays === undefined ? -Infinity : nowMs - retentionDays * 86_400_000
 
-/** In milliseconds since the epoch; not before that of an earlier capture, although the clock was set back. */
+/** Returns milliseconds since the epoch, in the order of captures even if the clock was set back. */
 export const timeOfCapture = ({ capture, createdAt }: Trace): number => (capture ? timeOfId(capture.id) : createdAt)
 
-/** Whether every inbox that holds a capture has let it go by now; `patterns` are those under which it is found. */
+/** Returns true if the retention of every matching inbox has ended. `patterns` match the capture. */
 export function isLetGo(its: readonly Inbox[], patterns: ReadonlySet<string>, capturedAt: number, nowMs: number): boolean {
   const holding = its.filter(({ addressPattern }) => addressPattern === catchAll || patterns.has(addressPattern))
   return holding.length > 0 && holding.every((inbox) => capturedAt < retainedFrom(inbox, nowMs))

@@ -1,4 +1,7 @@
-/** Captures as releases before 2026-11-23 kept them: records beside their traces. They go into these before anything is served. */
+/**
+ * Capture records of releases before 2026-11-23, separate from traces. The start moves them into their traces before the service accepts
+ * requests.
+ */
 import { carryRecords } from '#store/upgrade/carry.ts'
 import { Change } from '#store/change.ts'
 import type { Database } from '#store/database.ts'
@@ -36,10 +39,10 @@ export const earlierCaptures = defineRecord<EarlierCapture>({
   projectOf: (capture) => capture.projectId,
 })
 
-/** Says that nothing is left to carry over. */
+/** Marks that all captures have been converted. */
 const carriedKey = globalKey('carried', 'captures')
 
-/** To be called after the traces were carried over, which the captures go into. Returns how many there were. */
+/** Converts the captures after their traces. Returns the number of captures. */
 export const carryCaptures = (database: Database, progress: (carried: number) => void): Promise<number> =>
   carryRecords(database, {
     kind: earlierCaptures,

@@ -1,11 +1,11 @@
-/** Patterns of virtual inboxes, and which captures they are for. Spec "Virtual inbox". */
+/** Patterns of virtual inboxes. Spec "Virtual inbox". */
 import { trimInvisible } from '#config/mail/invisible.ts'
 import { foldAddress, parseDomain, parseExactAddress } from '../addresses.ts'
 import { patternsOf, type Addressed } from '../trace/arrivals.ts'
 
 export const catchAll = '*'
 
-/** The pattern in the one spelling it is kept in, whatever its letters of case; undefined when it is none. */
+/** Returns the normalized pattern, or undefined if it is invalid. Case is ignored. */
 export function parsePattern(text: string): string | undefined {
   const trimmed = trimInvisible(text)
   if (trimmed === catchAll) return trimmed
@@ -17,10 +17,10 @@ export function parsePattern(text: string): string | undefined {
   return mailbox && foldAddress(mailbox.address)
 }
 
-/** What could only be a pattern, and no id of an inbox. */
+/** Returns true for text that can be a pattern but not an inbox id. */
 export const looksLikePattern = (text: string): boolean => text === catchAll || text.includes('@')
 
-/** Whether a capture is in an inbox. */
+/** Returns true if the capture is in the inbox. */
 export const landsIn = (
   { projectId, addressPattern }: { readonly projectId: string; readonly addressPattern: string },
   capture: Addressed & { readonly projectId: string },

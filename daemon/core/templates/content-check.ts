@@ -1,4 +1,4 @@
-/** What is to be said of the content of a template before it is saved: what keeps it from that, what is doubtful, and what comes of it. */
+/** Checks a template's content before saving: problems that prevent saving, warnings, and a preview. */
 import { placeIn } from '#config/words/text-place.ts'
 import type { Steps } from '../event-loop.ts'
 import { Refusal, type FieldProblem } from '../refusals.ts'
@@ -18,21 +18,21 @@ export interface ContentWarning {
 }
 
 export interface ContentCheck {
-  /** What keeps the content from being saved, or these variables from filling it in. */
+  /** Problems that prevent saving the content, or rendering with these variables. */
   readonly problems: readonly FieldProblem[]
   readonly warnings: readonly ContentWarning[]
-  /** The names that the content uses at its root, in order of their first use. */
+  /** Root names in the content, in order of first use. */
   readonly variables: readonly string[]
-  /** Null where there are problems. */
+  /** Null if there are problems. */
   readonly preview: RenderedTemplate | null
 }
 
-/** Gmail shows no more of a message than this. */
+/** Gmail clips messages above this size. */
 const maxHtmlBytes = 102 * 1024
-/** What most lists of mail programs show. */
+/** Characters that most mail programs show in lists. */
 const usualSubject = 78
 
-/** Checks in steps, and reads each part once. Never throws for what is in the content. */
+/** Checks in steps, and parses each part once. Never throws because of the content. */
 export function* checkingOf(content: TemplateContent, variables: Variables): Steps<ContentCheck> {
   const parsed = yield* parsingContent(content)
   const inContent = problemsIn(content, parsed)
@@ -67,7 +67,7 @@ function usedVariables({ subject, text, html }: ParsedContent): readonly string[
   return [...names]
 }
 
-/** `isRoot`: a name without `$` is one of the root too. */
+/** `isRoot`: names without `$` refer to the root. */
 function collect(nodes: readonly Node[], names: Set<string>, isRoot: boolean): void {
   const note = ({ fromRoot, names: [first] }: { readonly fromRoot: boolean; readonly names: readonly string[] }): void => {
     if (first !== undefined && (fromRoot || isRoot)) names.add(first)
@@ -105,7 +105,7 @@ function warningsOf({ text, html, schema }: TemplateContent, used: readonly stri
   return warnings
 }
 
-/** The offset of the first one. */
+/** Returns the offset of the first image without alt text. */
 function imageWithoutAlt(html: string): number | undefined {
   for (let at = html.indexOf('<img'); at >= 0;) {
     const end = html.indexOf('>', at)

@@ -1,20 +1,20 @@
-/** Whether every variable that a template uses is declared in its schema. Spec "Template". */
+/** Checks that the schema declares every variable of a template. Spec "Template". */
 import type { Schema } from './schema.ts'
 import { typesInWords } from './schema-values.ts'
 import type { Branch, Node, ParsedTemplate, VariablePath } from './syntax.ts'
 import { TemplateFault } from './template-fault.ts'
 
-/** The variables of a reply to a form submission, which go together. */
+/** Variables of a reply to a form submission, which belong together. */
 const ofForms = ['fields', 'form'] as const
 
-/** What a variable may hold. Without a schema it may be anything. */
+/** Declaration of a variable. Without a schema, any value is allowed. */
 interface DeclaredValue {
   readonly schema: Schema | undefined
   readonly isRoot: boolean
   readonly name: string
 }
 
-/** One fault for each variable that is not declared, or declared as something that cannot be used so; at its first use. */
+/** Returns one fault for each undeclared or misused variable, at its first use. */
 export function undeclared({ nodes }: ParsedTemplate, schema: Schema | undefined): readonly TemplateFault[] {
   const check = new DeclarationCheck({ schema, isRoot: true, name: '' })
   check.all(nodes, check.root)
@@ -65,7 +65,7 @@ class DeclarationCheck {
     return { schema: items, isRoot: false, name: `${name}[]` }
   }
 
-  /** The declaration that a path leads to. */
+  /** Returns the declaration at the end of a path. */
   #find(path: VariablePath, dot: DeclaredValue): DeclaredValue {
     const start = path.fromRoot ? this.root : dot
     if (path.names.length === 0) return start
@@ -91,7 +91,7 @@ class DeclarationCheck {
 
 const nameOf = ({ name }: DeclaredValue, names: readonly string[]): string => [...(name === '' ? [] : [name]), ...names].join('.')
 
-/** The declaration of a field; undefined where there can be none. */
+/** Returns the declaration of a field; undefined if the field cannot exist. */
 function fieldOf({ types, properties, closed }: Schema, name: string): Schema | 'anything' | undefined {
   if (types && !types.includes('object')) return undefined
   return properties || closed ? properties?.get(name) : 'anything'

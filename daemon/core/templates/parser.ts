@@ -1,33 +1,33 @@
 /**
- * Reads a template: double braces around variables, `if … else if … else … end` and `range … else … end`. There are no
- * functions, so nothing in a template can run code.
+ * Parses a template: variables in double braces, `if … else if … else … end` and `range … else … end`. There are no functions, so templates
+ * cannot run code.
  */
 import { runAtOnce, type Steps } from '../event-loop.ts'
 import { scan } from './scanner.ts'
 import { readPath, type Branch, type Node, type ParsedTemplate, type VariablePath } from './syntax.ts'
 import { quoted, TemplateFault } from './template-fault.ts'
 
-/** How deep `if` and `range` nest. */
+/** Maximum depth of nested `if` and `range`. */
 const maxDepth = 10
 
-/** A block that waits for its `end`. */
+/** A block without its `end` yet. */
 interface OpenBlock {
   readonly kind: 'if' | 'range'
   readonly at: number
-  /** The branches of an `if`; the one branch of a `range` has its list as the condition. */
+  /** Branches of an `if`; for a `range`, one branch with its list as the condition. */
   readonly branches: { readonly condition: VariablePath; readonly body: Node[] }[]
   otherwise: Node[] | undefined
-  /** What the block itself is put into. */
+  /** Node list that will contain the block. */
   readonly outer: Node[]
 }
 
-/** Throws a `TemplateFault` at the first mistake. */
+/** Throws a `TemplateFault` at the first error. */
 export const parseTemplate = (source: string): ParsedTemplate => runAtOnce(parsingTemplate(source))
 
-/** Tokens of a step; it takes a few milliseconds. */
+/** Tokens per step; a step takes a few milliseconds. */
 const stepTokens = 2000
 
-/** Parses in steps. Throws as `parseTemplate` does. */
+/** Parses in steps. Throws like `parseTemplate`. */
 export function* parsingTemplate(source: string): Steps<ParsedTemplate> {
   const tree = new Tree()
   let tokens = 0
@@ -62,7 +62,7 @@ function readSubject(word: string, code: string, at: number): VariablePath {
   return readPath(code, at)
 }
 
-/** The tree as it grows. */
+/** Tree under construction. */
 class Tree {
   readonly #root: Node[] = []
   readonly #open: OpenBlock[] = []
@@ -95,7 +95,7 @@ class Tree {
   }
 
   end(rest: string, at: number): void {
-    if (rest !== '') throw new TemplateFault(`end stands alone; take away ${quoted(rest)}`, at)
+    if (rest !== '') throw new TemplateFault(`end takes no argument; remove ${quoted(rest)}`, at)
     const block = this.#last('end', at)
     this.#open.pop()
     this.#into = block.outer

@@ -1,58 +1,58 @@
 /**
- * Fills a template in. Variables are looked up among own fields only, so that nothing of the language itself can be
- * reached; size, loops and work are bounded, so that every template ends soon.
+ * Renders a template. Looks up only own fields of variables, so that templates cannot reach JavaScript's objects. Size, loops and steps are
+ * bounded, so that every rendering ends.
  */
 import { runAtOnce, type Steps } from '../event-loop.ts'
 import type { Node, ParsedTemplate, VariablePath } from './syntax.ts'
 import { TemplateFault } from './template-fault.ts'
 
 export interface RenderRules {
-  /** Applied to every value that is printed, never to the text of the template. */
+  /** Applied to every printed value, never to the template's text. */
   readonly escape: (text: string) => string
-  /** What is printed or ranged over must be given; otherwise nothing stands for what is missing. */
+  /** If true, printed values and lists are required. Otherwise missing values render as empty. */
   readonly strict: boolean
   readonly maxCharacters: number
 }
 
-/** Passes through all loops of a template together. */
+/** Maximum iterations of all loops together. */
 const maxLoops = 10_000
-/** Parts of the template that are looked at, over and over in loops. */
+/** Maximum evaluated parts, including repeats in loops. */
 const maxSteps = 200_000
-/** Parts after which the renderer pauses; it takes a few milliseconds. */
+/** Parts between pauses; they take a few milliseconds. */
 const pauseSteps = 5000
 
-/** A value and the name it goes by: empty for the root. */
+/** A value with its path: empty for the root. */
 interface NamedValue {
   readonly value: unknown
   readonly name: string
 }
 
-/** Where a value stands in a text, in UTF-16 code units; empty where it printed nothing. */
+/** Range of a value in the text, in UTF-16 code units; empty if it printed nothing. */
 export type Span = readonly [start: number, end: number]
 
-/** What came of a template, and which parts of it are values. */
+/** A rendered text, with the ranges of values. */
 export interface Rendered {
   readonly text: string
   readonly filled: readonly Span[]
 }
 
-/** Throws a `TemplateFault`: about a variable that does not fit, or about none when a bound was met. */
+/** Throws a `TemplateFault`: for an invalid variable, or without a variable if a bound is exceeded. */
 export const renderMarked = (template: ParsedTemplate, variables: unknown, rules: RenderRules): Rendered =>
   runAtOnce(rendering(template, variables, rules))
 
-/** Renders in steps. Throws as `renderMarked` does. */
+/** Renders in steps. Throws like `renderMarked`. */
 export const rendering = ({ nodes }: ParsedTemplate, variables: unknown, rules: RenderRules): Steps<Rendered> =>
   new Rendering(variables, rules).render(nodes)
 
-/** Throws as `renderMarked` does. */
+/** Throws like `renderMarked`. */
 export const render = (template: ParsedTemplate, variables: unknown, rules: RenderRules): string =>
   renderMarked(template, variables, rules).text
 
-/** For text and for quoted attributes: the characters to which HTML gives a meaning there. */
+/** Escapes the HTML metacharacters of text and quoted attributes. */
 export const escapeHtml = (text: string): string => text.replaceAll(/[&<>"']/g, (char) => entities[char] ?? char)
 const entities: Readonly<Record<string, string>> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;', "'": '&#39;' }
 
-/** Line breaks and other controls become one blank, so that a value cannot end a header field. */
+/** Replaces line breaks and other control characters by one blank, so that a value cannot end a header field. */
 export const onOneLine = (text: string): string => text.replaceAll(/[\u0000-\u001f\u007f-\u009f\u2028\u2029]+/g, ' ')
 
 class Rendering {
@@ -153,11 +153,11 @@ class Rendering {
   }
 }
 
-/** A field of an object; lists and texts have none. */
+/** Returns an own field of an object; undefined for lists and text. */
 function ownField(value: unknown, name: string): unknown {
   if (typeof value !== 'object' || value === null || Array.isArray(value) || !Object.hasOwn(value, name)) return undefined
   return (value as Record<string, unknown>)[name]
 }
 
-/** False are what is missing, null, false, 0, the empty text and the empty list. */
+/** Missing values, null, false, 0, empty text and empty lists are false. */
 const isTrue = (value: unknown): boolean => (Array.isArray(value) ? value.length > 0 : Boolean(value))

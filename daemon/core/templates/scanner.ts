@@ -1,6 +1,6 @@
 /**
- * Splits a template into text and actions, in one pass. `{{-` and `-}}` take away the white space beside them; what
- * begins with a slash and a star is a comment.
+ * Splits a template into text and actions, in one pass. `{{-` and `-}}` remove the adjacent white space. Actions that begin with a slash
+ * and a star are comments.
  */
 import { TemplateFault } from './template-fault.ts'
 
@@ -11,11 +11,11 @@ interface TextToken {
   readonly text: string
 }
 
-/** What stands between the braces, without trim markers and blanks around it. */
+/** Code between braces, without trim markers and surrounding blanks. */
 interface ActionToken {
   readonly kind: 'action'
   readonly code: string
-  /** Where the code begins; where the braces open, if there is no code. */
+  /** Offset of the code, or of the opening braces without code. */
   readonly at: number
 }
 
@@ -27,7 +27,7 @@ interface Braces {
   readonly end: number
 }
 
-/** Throws a fault at braces or comments that are never closed. */
+/** Throws a fault for unclosed braces or comments. */
 export function* scan(source: string): Iterable<Token> {
   let trims = false
   for (let at = 0; at < source.length;) {

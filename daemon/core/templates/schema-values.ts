@@ -1,9 +1,9 @@
-/** Variables against their schema: what is wrong with them, and what they are with the defaults filled in. */
+/** Checks variables against their schema, and fills in defaults. */
 import type { FieldProblem } from '../refusals.ts'
 import type { Schema, TypeName } from './schema.ts'
 import { maxFaults, quoted } from './template-fault.ts'
 
-/** What a type is called in messages. */
+/** Type names in messages. */
 const words: Readonly<Record<TypeName, string>> = {
   string: 'text',
   number: 'a number',
@@ -14,10 +14,10 @@ const words: Readonly<Record<TypeName, string>> = {
   null: 'null',
 }
 
-/** The types in words: `text or null`. */
+/** Returns the types in words, for example `text or null`. */
 export const typesInWords = (types: readonly TypeName[]): string => types.map((type) => words[type]).join(' or ')
 
-/** `path` names the whole value in problems. The value that comes back is a copy without prototypes. */
+/** `path` names the whole value in problems. The returned value is a copy without prototypes. */
 export function fitValues(
   schema: Schema,
   value: unknown,
@@ -27,7 +27,7 @@ export function fitValues(
   return { value: fitting.fit(schema, value, path), problems: fitting.problems }
 }
 
-/** What is wrong with the defaults of a schema: each must be a value that the schema itself takes. */
+/** Returns the problems of a schema's defaults. Each default must match the schema. */
 export function wrongDefaults(schema: Schema, path: string): FieldProblem[] {
   const inner = [...(schema.properties ?? [])].flatMap(([name, one]) => wrongDefaults(one, `${path}.properties.${name}`))
   const items = schema.items ? wrongDefaults(schema.items, `${path}.items`) : []

@@ -1,6 +1,6 @@
 /**
- * What variables a template takes: a part of JSON Schema (draft 2020-12), small enough to be stated in one sentence, as the error
- * for anything more does. Spec "Template", `schema_json`.
+ * Schema of a template's variables: a subset of JSON Schema (draft 2020-12), small enough for the error text to list it completely. Spec
+ * "Template", `schema_json`.
  */
 import type { FieldProblem } from '../refusals.ts'
 import { isVariableName } from './syntax.ts'
@@ -10,18 +10,18 @@ const typeNames = ['string', 'number', 'integer', 'boolean', 'object', 'array', 
 export type TypeName = (typeof typeNames)[number]
 type Scalar = string | number | boolean | null
 
-/** One value as it is declared. */
+/** Declaration of one value. */
 export interface Schema {
-  /** undefined: anything. */
+  /** undefined: any type. */
   readonly types: readonly TypeName[] | undefined
-  /** undefined: whatever fields there are. */
+  /** undefined: any fields. */
   readonly properties: ReadonlyMap<string, Schema> | undefined
   readonly required: readonly string[]
-  /** Fields that are not declared are refused. */
+  /** True if undeclared fields are refused. */
   readonly closed: boolean
   readonly items: Schema | undefined
   readonly choices: readonly Scalar[] | undefined
-  /** What stands for a value that is not given. */
+  /** Default of a missing value. */
   readonly fallback: { readonly value: unknown } | undefined
 }
 
@@ -29,13 +29,13 @@ const maxDepth = 8
 const maxValues = 500
 const maxChoices = 100
 const rules = ['type', 'properties', 'required', 'additionalProperties', 'items', 'enum', 'default']
-/** Kept and shown, without a meaning here. */
+/** Stored and shown, without effect. */
 const notes = ['title', 'description', 'examples', '$schema', '$id', '$comment']
 const supported = `there are ${rules.join(', ')}, and for readers title, description and examples`
 
 type Json = Readonly<Record<string, unknown>>
 
-/** The schema, and everything that is wrong with it; it is only to be used when nothing is. Defaults are not looked at. */
+/** Returns the schema and its problems; use the schema only if there are no problems. Does not check defaults. */
 export function readSchema(json: unknown, path: string): { readonly schema: Schema; readonly problems: readonly FieldProblem[] } {
   const reader = new SchemaReader()
   const schema = reader.read(json, path, maxDepth)
@@ -79,7 +79,7 @@ class SchemaReader {
     }
   }
 
-  /** Without a type, `properties` says that it is an object, and `items` that it is a list. */
+  /** Without `type`, `properties` implies an object and `items` implies a list. */
   #types(json: Json, path: string): readonly TypeName[] | undefined {
     const { type } = json
     const given: readonly unknown[] | undefined = Array.isArray(type) ? type : type === undefined ? implied(json) : [type]

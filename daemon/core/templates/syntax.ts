@@ -1,7 +1,7 @@
-/** The parts of a template, and what a variable is written like. */
+/** Nodes of a template, and the syntax of variables. */
 import { quoted, TemplateFault } from './template-fault.ts'
 
-/** A variable: from the root (`$`) or from the value at hand (`.`), and the names that lead to it. */
+/** A variable: a path of names from the root (`$`) or from the current value (`.`). */
 export interface VariablePath {
   readonly fromRoot: boolean
   readonly names: readonly string[]
@@ -20,7 +20,7 @@ export type Node =
   | { readonly kind: 'if'; readonly branches: readonly Branch[]; readonly otherwise: readonly Node[] }
   | { readonly kind: 'range'; readonly list: VariablePath; readonly body: readonly Node[]; readonly otherwise: readonly Node[] }
 
-/** A template that was read without a fault. */
+/** A template without faults. */
 export interface ParsedTemplate {
   readonly source: string
   readonly nodes: readonly Node[]
@@ -30,10 +30,12 @@ const maxNames = 10
 const maxName = 100
 const variableName = /^[\p{L}_](?:[\p{L}\p{N}_-]*[\p{L}\p{N}_])?$/u
 
-/** Letters, digits, `_` and `-`; first a letter or `_`, and no `-` at the end, where it would be a trim marker. */
+/**
+ * Returns true for letters, digits, `_` and `-`, beginning with a letter or `_`. A final `-` is invalid, because it would be a trim marker.
+ */
 export const isVariableName = (text: string): boolean => text.length <= maxName && variableName.test(text)
 
-/** Reads `.`, `$`, `name`, `.name`, `.order.total` or `$.order.total`. Throws a fault that names the fix. */
+/** Parses `.`, `$`, `name`, `.name`, `.order.total` or `$.order.total`. Throws a fault with the correction. */
 export function readPath(code: string, at: number): VariablePath {
   const fromRoot = code.startsWith('$')
   const rest = fromRoot ? code.slice(1) : code

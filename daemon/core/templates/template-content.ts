@@ -1,4 +1,4 @@
-/** The content of a template: subject, text and HTML with the schema of their variables; what makes it good, and what comes of it. */
+/** Content of a template: subject, text and HTML with the schema of their variables. Checks and renders it. */
 import { placeIn } from '#config/words/text-place.ts'
 import { invalid, type FieldProblem } from '../refusals.ts'
 import { undeclared } from './declared-variables.ts'
@@ -11,19 +11,19 @@ import type { ParsedTemplate } from './syntax.ts'
 import { maxFaults, TemplateFault } from './template-fault.ts'
 import type { TemplateContent, Variables } from './template.ts'
 
-/** A template filled in. */
+/** A rendered template. */
 export interface RenderedTemplate {
   readonly subject: string
   readonly text: string | null
   readonly html: string | null
 }
 
-/** With the parts of the subject and the text that are values; HTML is seen as mail programs show it. */
+/** Includes the ranges of values in subject and text. HTML is analyzed in its rendered form instead. */
 export interface MarkedTemplate extends RenderedTemplate {
   readonly filled: { readonly subject: readonly Span[]; readonly text: readonly Span[] }
 }
 
-/** The characters that come of each part at most; a subject with its name keeps to a line (RFC 5322 §2.1.1). */
+/** Maximum rendered characters of each part. A subject with its field name fits one line (RFC 5322 §2.1.1). */
 const maxSubject = 989
 const maxBody = 1_048_576
 const asItIs = (text: string): string => text
@@ -36,17 +36,17 @@ const parts = [
 
 type Part = (typeof parts)[number]
 
-/** A problem with its place in the template. */
+/** A problem with its position in the template. */
 interface PlacedProblem extends FieldProblem {
   readonly line: number
   readonly column: number
   readonly variable?: string
 }
 
-/** The parts as they were read; a part with a mistake is its fault. */
+/** The parsed parts; a faulty part is its fault. */
 export type ParsedContent = Readonly<Record<Part['part'], ParsedTemplate | TemplateFault | null>>
 
-/** Reads each part once, in steps. */
+/** Parses each part once, in steps. */
 export function* parsingContent(content: TemplateContent): Steps<ParsedContent> {
   const parsed: Record<Part['part'], ParsedTemplate | TemplateFault | null> = { subject: null, text: null, html: null }
   for (const { part } of parts) {
@@ -64,19 +64,19 @@ function* parsingOrFault(source: string): Steps<ParsedTemplate | TemplateFault> 
   }
 }
 
-/** Throws `validation_failed` naming field, line, column and variable of what is wrong. */
+/** Throws `validation_failed` naming field, line, column and variable of each problem. */
 export const checkContent = (content: TemplateContent): void => runAtOnce(checkingContent(content))
 
-/** Checks in steps. Throws as `checkContent` does. */
+/** Checks in steps. Throws like `checkContent`. */
 export function* checkingContent(content: TemplateContent): Steps<void> {
   const problems = problemsIn(content, yield* parsingContent(content))
   if (problems.length > 0) throw invalid(problems)
 }
 
-/** Everything that keeps the content from being saved, up to a number. */
+/** Returns the problems that prevent saving, up to a maximum number. */
 export const problemsOf = (content: TemplateContent): readonly FieldProblem[] => problemsIn(content, runAtOnce(parsingContent(content)))
 
-/** The same of content whose parts were read. */
+/** Returns the problems of content that is already parsed. */
 export function problemsIn(content: TemplateContent, parsed: ParsedContent): readonly FieldProblem[] {
   const { schema, problems: inSchema } = content.schema === null ? noSchema : readSchema(content.schema, 'schema_json')
   const inDefaults = schema && inSchema.length === 0 ? wrongDefaults(schema, 'schema_json') : []
@@ -92,7 +92,7 @@ export function problemsIn(content: TemplateContent, parsed: ParsedContent): rea
   return problems.slice(0, maxFaults)
 }
 
-/** What is wrong with a line that stands alone, such as the subject of a notification, whatever its variables. */
+/** Returns the problems of a single-line template with any variables, such as the subject of a notification. */
 export function problemsOfLine(path: string, source: string): readonly FieldProblem[] {
   try {
     parseTemplate(source)
@@ -102,7 +102,7 @@ export function problemsOfLine(path: string, source: string): readonly FieldProb
   }
 }
 
-/** Such a line filled in; what is missing is left out. Throws a `TemplateFault`. */
+/** Renders a single-line template; missing values render as empty. Throws a `TemplateFault`. */
 export const renderLine = (source: string, variables: Variables): string =>
   render(parseTemplate(source), variables, { escape: onOneLine, strict: false, maxCharacters: maxSubject })
 
@@ -113,17 +113,17 @@ function placed(path: string, source: string, { message, at, variable }: Templat
   return { path, message: `line ${line}, column ${column}: ${message}`, line, column, ...(variable !== undefined && { variable }) }
 }
 
-/** `given` is what the variables are called in the request. Throws `validation_failed` for those that do not fit. */
+/** `given` names the variables in the request. Throws `validation_failed` for invalid variables. */
 export const renderContent = (content: TemplateContent, variables: Variables, given: string): RenderedTemplate =>
   runAtOnce(renderingContent(content, variables, given))
 
-/** Renders in steps. Throws as `renderContent` does. */
+/** Renders in steps. Throws like `renderContent`. */
 export function* renderingContent(content: TemplateContent, variables: Variables, given: string): Steps<RenderedTemplate> {
   const { filled: _, ...rendered } = yield* renderingMarked(content, variables, given, yield* parsingContent(content))
   return rendered
 }
 
-/** The same of content whose parts were read, with the parts that are values. */
+/** Renders content that is already parsed, with the ranges of values. */
 export function* renderingMarked(
   content: TemplateContent,
   variables: Variables,
@@ -151,7 +151,7 @@ export function* renderingMarked(
   }
 }
 
-/** The variables with the defaults of the schema. */
+/** Returns the variables with the schema's defaults. */
 function fitted({ schema }: TemplateContent, variables: Variables, given: string): unknown {
   if (schema === null) return variables
   const { value, problems } = fitValues(readSchema(schema, 'schema_json').schema, variables, given)
@@ -159,7 +159,7 @@ function fitted({ schema }: TemplateContent, variables: Variables, given: string
   return value
 }
 
-/** A variable is at fault where there is one, otherwise what comes of all of them. */
+/** Attributes the fault to its variable, or to all variables without one. */
 function unfit(field: string, { source }: ParsedTemplate, { message, at, variable }: TemplateFault, given: string): FieldProblem {
   if (variable === undefined) return { path: given, message: `${field} ${message}; give less` }
   const { line, column } = placeIn(source, at)

@@ -1,9 +1,9 @@
-/** Templates and their versions. Every save of other content is a version of its own, which never changes. Spec "Template". */
+/** Templates and their versions. Every save with changed content creates an immutable version. Spec "Template". */
 import type { Change } from '#store/change.ts'
 import { defineRecord, type Stored, type Immutable } from '#store/record-kind.ts'
 import * as z from 'zod'
 
-/** The largest content that is kept, in characters; of the schema, those of its JSON. */
+/** Maximum characters of stored content; for the schema, of its JSON. */
 export const templateLimits = { slug: 64, name: 128, subject: 2000, text: 262_144, html: 262_144, schema: 32_768 } as const
 
 export type Variables = Readonly<Record<string, unknown>>
@@ -11,10 +11,10 @@ export type Variables = Readonly<Record<string, unknown>>
 const templateSchema = z.strictObject({
   id: z.string(),
   projectId: z.string(),
-  /** What senders call it by; unique in the project. */
+  /** Name for senders; unique in the project. */
   slug: z.string(),
   name: z.string(),
-  /** Versions count 1, 2, 3 … up to this one. */
+  /** Versions are numbered 1, 2, 3 … up to this one. */
   currentVersion: z.int(),
   createdAt: z.int(),
   updatedAt: z.int(),
@@ -22,16 +22,16 @@ const templateSchema = z.strictObject({
 
 export type Template = Immutable<z.infer<typeof templateSchema>>
 
-/** Belongs to no project by itself: it is reached through its template only. */
+/** Has no project field: versions are only accessible through their template. */
 const versionSchema = z.strictObject({
-  /** That of `versionId`. */
+  /** See `versionId`. */
   id: z.string(),
   templateId: z.string(),
   version: z.int(),
   subject: z.string(),
   text: z.string().nullable(),
   html: z.string().nullable(),
-  /** The JSON Schema of the variables as it was given; null takes any variables. */
+  /** JSON Schema of the variables as given; null accepts any variables. */
   schema: z.record(z.string(), z.unknown()).nullable(),
   /** Id of the key that saved it. */
   savedBy: z.string(),
@@ -41,7 +41,7 @@ const versionSchema = z.strictObject({
 export type TemplateVersion = Immutable<z.infer<typeof versionSchema>>
 export type TemplateContent = Pick<TemplateVersion, 'subject' | 'text' | 'html' | 'schema'>
 
-/** Versions are found by counting, so they need no index. */
+/** Version ids are computed from the number, so versions need no index. */
 export const versionId = (templateId: string, version: number): string => `${templateId}.${version}`
 
 export const templates = defineRecord<Template>({
@@ -58,7 +58,7 @@ export const templateVersions = defineRecord<TemplateVersion>({
   schema: versionSchema,
 })
 
-/** Removes a template with all its versions. */
+/** Deletes a template with all its versions. */
 export function removeTemplate(change: Change, organizationId: string, stored: Stored<Template>): Change {
   const { id, currentVersion } = stored.record
   for (let version = 1; version <= currentVersion; version++) change.delete([organizationId, templateVersions.name, versionId(id, version)])

@@ -1,4 +1,4 @@
-/** Templates: saving, reading, and rendering a version of one. Spec "Template", "Versioning" 2. */
+/** Templates: save, read, and render a version. Spec "Template", "Versioning" 2. */
 import { isDeepStrictEqual } from 'node:util'
 import type { Change } from '#store/change.ts'
 import type { Page } from '#store/database.ts'
@@ -39,7 +39,7 @@ export interface NewTemplate {
   readonly projectId?: string | undefined
 }
 
-/** The content is replaced as a whole; slug and name stay unless given. */
+/** A save replaces the whole content. Slug and name stay unless given. */
 export interface TemplateSave {
   readonly slug?: string | undefined
   readonly name?: string | undefined
@@ -52,20 +52,20 @@ export interface VersionedTemplate {
   readonly version: TemplateVersion
 }
 
-/** A version filled in. */
+/** A rendered version. */
 export interface Preview extends RenderedTemplate {
   readonly version: number
 }
 
-/** Which template a send is made from, and what goes into it. */
+/** Template and variables of a send. */
 export interface TemplateOrder {
   readonly template: { readonly id: string } | { readonly slug: string }
-  /** The current one by default. */
+  /** Defaults to the current version. */
   readonly version: number | undefined
   readonly variables: Variables
 }
 
-/** What a send becomes, and which version of which template it was made from. */
+/** A rendered send, with the id and version of its template. */
 export interface RenderedOrder extends MarkedTemplate {
   readonly from: { readonly id: string; readonly slug: string; readonly version: number }
 }
@@ -82,7 +82,7 @@ export class Templates implements List<TemplateFilter, Template> {
     this.#core = core
   }
 
-  /** Version 1. Throws `validation_failed`, `quota_exhausted` past the plan's number, `conflict` when the slug is taken. */
+  /** Creates version 1. Throws `validation_failed`, `quota_exhausted` above the plan's limit, and `conflict` if the slug exists. */
   async create(principal: Principal, given: NewTemplate): Promise<VersionedTemplate> {
     const { database, writes, clock } = this.#core
     const { organizationId } = principal
@@ -96,9 +96,7 @@ export class Templates implements List<TemplateFilter, Template> {
     })
   }
 
-  /**
-   * Throws what `create` would, and returns the project of the template. `before` counts other templates that would be created before it.
-   */
+  /** Throws like `create`, and returns the project of the template. `before`: number of templates created first. */
   async checkNew(principal: Principal, { slug, content, projectId: named }: NewTemplate, before = 0): Promise<string> {
     const { database, policies } = this.#core
     const { organizationId } = principal
@@ -122,18 +120,18 @@ export class Templates implements List<TemplateFilter, Template> {
     return listReachable(this.#core, templates, principal, query, (project) => ({ ...byProject(project), ...chosen }))
   }
 
-  /** What would come of this content, without saving it. */
+  /** Checks and renders this content without saving it. */
   check(content: TemplateContent, variables: Variables): Promise<ContentCheck> {
     return runInSteps(checkingOf(content, variables))
   }
 
-  /** With its current version. Throws `not_found` alike for missing and foreign ids. */
+  /** Returns the template with its current version. Throws `not_found` for unknown ids and for ids of other organizations. */
   async get(principal: Principal, id: string): Promise<VersionedTemplate> {
     const { record: template } = await this.#get(principal, id)
     return { template, version: await this.#version(principal, template, template.currentVersion) }
   }
 
-  /** Other content makes another version; the same content makes none. */
+  /** Saves the template. Changed content creates a new version; unchanged content does not. */
   async save(principal: Principal, id: string, { slug: newSlug, name: newName, content }: TemplateSave): Promise<VersionedTemplate> {
     const { writes, clock } = this.#core
     if (newSlug !== undefined) checkSlug(newSlug)
@@ -154,14 +152,17 @@ export class Templates implements List<TemplateFilter, Template> {
     })
   }
 
-  /** Ends a template with all its versions. */
+  /** Deletes a template with all its versions. */
   async remove(principal: Principal, id: string): Promise<void> {
     await this.#core.writes.runAudited(principal, 'template.deleted', async (change) =>
       removeTemplate(change, principal.organizationId, await this.#get(principal, id)),
     )
   }
 
-  /** Into another project of the organization; with its versions. Throws `not_found`, and `conflict` when the slug is taken there. */
+  /**
+   * Moves the template with its versions to another project of the organization. Throws `not_found`, and `conflict` if the slug exists
+   * there.
+   */
   async move(principal: Principal, id: string, to: string): Promise<void> {
     const { writes, policies, clock } = this.#core
     await writes.runAudited(principal, 'template.moved', async (change) => {
@@ -189,14 +190,14 @@ export class Templates implements List<TemplateFilter, Template> {
     return { rows: found.map((stored) => requireVersion(stored)), nextCursor }
   }
 
-  /** Throws `not_found` for a template or version that is not there. */
+  /** Throws `not_found` for an unknown template or version. */
   async version(principal: Principal, id: string, version: number): Promise<TemplateVersion> {
     const { record: template } = await this.#get(principal, id)
     if (version < 1 || version > template.currentVersion) throw new Refusal('not_found', `version: ${noVersion(template, version)}.`)
     return this.#version(principal, template, version)
   }
 
-  /** The current version by default. Throws `validation_failed` for variables that do not fit, and for a version there is not. */
+  /** Renders a version, by default the current one. Throws `validation_failed` for invalid variables or an unknown version. */
   async preview(principal: Principal, id: string, variables: Variables, version?: number): Promise<Preview> {
     const { record: template } = await this.#get(principal, id)
     const pinned = pinnedVersion(template, version, 'version')
@@ -204,7 +205,7 @@ export class Templates implements List<TemplateFilter, Template> {
     return { version: pinned, ...rendered }
   }
 
-  /** For a send of this project. Throws `validation_failed` naming the field of the send that does not fit. */
+  /** Renders for a send of this project. Throws `validation_failed` naming the invalid field of the send. */
   async render(
     principal: Principal,
     projectId: string,
@@ -217,7 +218,7 @@ export class Templates implements List<TemplateFilter, Template> {
     return { ...rendered, from: { id: template.id, slug: template.slug, version } }
   }
 
-  /** The template of the principal's project with this slug; undefined when there is none. */
+  /** Returns the template of the principal's project with this slug, or undefined. */
   async bySlug(principal: Principal, slug: string): Promise<Template | undefined> {
     return (await this.#core.database.find(templates, principal, 'slug', [principal.projectId, slug]))?.record
   }
@@ -238,7 +239,7 @@ export class Templates implements List<TemplateFilter, Template> {
     return stored
   }
 
-  /** Throws `not_found` when the template was deleted meanwhile. */
+  /** Throws `not_found` if the template was deleted in the meantime. */
   async #version({ organizationId }: Principal, { id }: Template, version: number): Promise<TemplateVersion> {
     return requireVersion(await this.#core.database.get(templateVersions, { organizationId }, versionId(id, version)))
   }
@@ -256,7 +257,7 @@ function* renderingOrder(content: TemplateContent, variables: Variables): Steps<
   return yield* renderingMarked(content, variables, 'template_vars', yield* parsingContent(content))
 }
 
-/** The version that was asked for in `field`, or else the current one. */
+/** Returns the version requested in `field`, or the current version. */
 function pinnedVersion(template: Template, asked: number | undefined, field: string): number {
   if (asked === undefined) return template.currentVersion
   if (asked < 1 || asked > template.currentVersion) throw invalid([{ path: field, message: noVersion(template, asked) }])
@@ -279,7 +280,7 @@ function checkSlug(slug: string): void {
   throw invalid([{ path: 'slug', message }])
 }
 
-/** Throws `not_found` when the template was deleted meanwhile. */
+/** Throws `not_found` if the template was deleted in the meantime. */
 function requireVersion(stored: Stored<TemplateVersion> | undefined): TemplateVersion {
   if (!stored) throw noTemplate()
   return stored.record

@@ -1,8 +1,8 @@
-/** Templates and their versions agree: each template has all of its versions, and no version is left over. For `verify`. */
+/** Checks for `verify` that templates and versions match: each template has all its versions, and each version has its template. */
 import type { Database } from '#store/database.ts'
 import { templates, templateVersions, versionId, type Template, type TemplateVersion } from './template.ts'
 
-/** What is wrong with a record of either kind, one sentence each; nothing for records of other kinds. */
+/** Returns the problems of a template or version, one sentence each; empty for other records. */
 export async function templateDisagreements(database: Database, kind: string, organizationId: string, record: unknown): Promise<string[]> {
   if (kind === templates.name) return missingVersions(database, organizationId, record as Template)
   if (kind !== templateVersions.name) return []

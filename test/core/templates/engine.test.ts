@@ -131,7 +131,7 @@ test(faulty, '{{if .a}}\n{{if .b}}{{end}}', '1:3: this if is never ended; write 
 test(faulty, 'x{{end}}', '1:4: end without an if or range before it')
 test(faulty, '{{else}}', '1:3: else without an if or range before it')
 test(faulty, '{{else if .a}}', '1:3: else if without an if or range before it')
-test(faulty, '{{if .a}}{{end if}}', '1:12: end stands alone; take away if')
+test(faulty, '{{if .a}}{{end if}}', '1:12: end takes no argument; remove if')
 test(faulty, '{{if .a}}{{else}}{{else}}{{end}}', '1:20: this if has an else already')
 test(faulty, '{{if .a}}{{else}}{{else if .b}}{{end}}', '1:20: else if comes after else; else is the last branch')
 test(faulty, '{{range .a}}{{else if .b}}{{end}}', '1:15: else if belongs to if; a range has {{else}} only, for an empty list')

@@ -1,4 +1,4 @@
-/** How much is in an inbox, and when the latest message came, from the keys alone: at most so many are looked at. */
+/** Number of messages in an inbox and time of the latest message, from a bounded scan of keys. */
 import type { Database } from '#store/database.ts'
 import { indexPrefix } from '#store/record-kind.ts'
 import { pack, unpack, within } from '#store/tuple.ts'
@@ -11,10 +11,10 @@ export interface InboxFigures {
   readonly inboxId: string
   /** Up to `mostCounted`. */
   readonly messages: number
-  /** There are more than were counted. */
+  /** True if more messages follow. */
   readonly hasMore: boolean
   readonly lastAt: number | null
-  /** The traces of the latest messages that were captured since the time that was asked for, newest first, up to `mostNew`. */
+  /** Trace ids of messages captured since the requested time, newest first, up to `mostNew`. */
   readonly newTraceIds: readonly string[]
 }
 
@@ -23,7 +23,7 @@ export const mostNew = 20
 
 interface Moment {
   readonly nowMs: number
-  /** Without it, nothing is new. */
+  /** Undefined: no message is new. */
   readonly sinceMs: number | undefined
 }
 

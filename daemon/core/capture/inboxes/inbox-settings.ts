@@ -1,4 +1,4 @@
-/** Virtual inboxes themselves: making, changing, moving and deleting them. Spec "Virtual inbox". */
+/** Virtual inboxes: create, update, move and delete. Spec "Virtual inbox". */
 import { isDeepStrictEqual } from 'node:util'
 import { addressProblem } from '#config/mail/address-problem.ts'
 import type { Core } from '../../core.ts'
@@ -12,7 +12,7 @@ import { parsePattern } from '../inbox-pattern.ts'
 
 export interface InboxSettingsOptions extends TargetGuards, Core {}
 
-/** What of an inbox can be changed; null takes it away. */
+/** Changes of an inbox; null removes a value. */
 export interface InboxChanges {
   readonly name?: string | undefined
   readonly notifyWebhookUrl?: string | null | undefined
@@ -24,7 +24,7 @@ export interface InboxRequest extends InboxChanges {
   readonly addressPattern: string
 }
 
-/** Of a project. */
+/** Maximum per project. */
 const maxInboxes = 1000
 const patternWords = 'must be * for every address, @example.ch for a domain, or one address'
 
@@ -35,7 +35,7 @@ export class InboxSettings {
     this.#options = options
   }
 
-  /** Throws `validation_failed` for a pattern or an address that is none, and `conflict` when the project has such an inbox. */
+  /** Throws `validation_failed` for an invalid pattern or URL, and `conflict` if the project has an inbox with this pattern. */
   async create(principal: Principal, request: InboxRequest): Promise<Inbox> {
     const { database, writes, policies, clock, secrets } = this.#options
     const { organizationId } = principal
@@ -64,7 +64,7 @@ export class InboxSettings {
     })
   }
 
-  /** Changes what is given, in at most one write. Another project shows the messages of that project. Throws as `create` does. */
+  /** Applies the changes in at most one write. In another project, the inbox shows that project's messages. Throws like `create`. */
   async update(principal: Principal, id: string, changes: InboxChanges): Promise<Inbox> {
     const { writes, policies, secrets } = this.#options
     const { organizationId } = principal
@@ -97,7 +97,7 @@ export class InboxSettings {
     })
   }
 
-  /** The captured messages remain. Twice is the same as once. */
+  /** Deletes the inbox, not its captured messages. Idempotent. */
   async remove(principal: Principal, id: string): Promise<void> {
     const { writes, database } = this.#options
     await writes.runAudited(principal, 'inbox.deleted', async (change) => {
@@ -106,7 +106,7 @@ export class InboxSettings {
     })
   }
 
-  /** Outside the turn of settings, as a look-up can take its time. */
+  /** Checks the URL outside the settings write, because the DNS lookup may take time. */
   async #checked(url: string | null | undefined): Promise<string | null | undefined> {
     return typeof url === 'string' ? checkTargetUrl(url, this.#options, 'notify_webhook_url') : url
   }

@@ -1,4 +1,4 @@
-/** Where the captures of an inbox lie in the store. */
+/** Index range of an inbox's captures in the store. */
 import type { Element } from '#store/tuple.ts'
 import { foldAddress } from '../../addresses.ts'
 import { captured } from '../../trace/trace.ts'
@@ -7,12 +7,12 @@ import { catchAll } from '../inbox-pattern.ts'
 
 export interface Walk {
   readonly pattern: string
-  /** Without it, the captures themselves. */
+  /** Undefined: the captures themselves. */
   readonly index?: string
   readonly values: readonly Element[]
 }
 
-/** The captures of an inbox in the order in which they came into it. */
+/** Returns the range of an inbox's captures in order of arrival. */
 export function walkOf({ projectId, addressPattern }: Inbox, address: string = addressPattern): Walk {
   const pattern = foldAddress(address)
   return pattern === catchAll ? { pattern, values: [projectId, captured] } : { pattern, index: 'address', values: [projectId, pattern] }

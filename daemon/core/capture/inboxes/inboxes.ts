@@ -1,4 +1,4 @@
-/** Virtual inboxes: which captures are in them, one capture in full, and the long poll. Spec "Virtual inboxes". */
+/** Virtual inboxes: list of captures, single captures, and the long poll. Spec "Virtual inboxes". */
 import type { Page } from '#store/database.ts'
 import type { Stored } from '#store/record-kind.ts'
 import type { Element } from '#store/tuple.ts'
@@ -25,26 +25,26 @@ export interface InboxOptions extends ListParts {
   readonly clock: Clock
 }
 
-/** A capture with its trace and what a reader would show of it. */
+/** A capture with its trace and parsed message. */
 export interface CapturedMessage {
   readonly capture: Capture
   readonly trace: Trace
   readonly read: ReadResult
 }
 
-/** A capture as a list shows it. */
+/** A capture in a list. */
 export interface CaptureSummary {
   readonly capture: Capture
   readonly trace: Trace
 }
 
-/** Where a list or a wait begins: after this time, or after the capture with this id. */
+/** Start of a list or a wait: after this time, or after the capture with this id. */
 export type Since = { readonly at: number } | { readonly captureId: string }
 
-/** What a list of messages asks for. */
+/** Query of a message list. */
 export interface MessagesWanted extends PageQuery {
   readonly since?: Since | undefined
-  /** Only messages in which this address was seen or meant. */
+  /** Only messages with this address among the seen or intended addresses. */
   readonly address?: string | undefined
 }
 
@@ -54,19 +54,19 @@ const maxWaitsPerProject = 200
 export class Inboxes implements List<OfProject, Inbox> {
   readonly #options: InboxOptions
   readonly #waits = new OpenCounts()
-  /** Messages that are being read for those who waited for them: one reading is enough for all. */
+  /** Readings of messages for waiting callers, which share one reading. */
   readonly #reading = new Map<string, Promise<CapturedMessage>>()
 
   constructor(options: InboxOptions) {
     this.#options = options
   }
 
-  /** Newest first. Throws `not_found` for a project out of reach. */
+  /** Newest first. Throws `not_found` for a project that the caller cannot access. */
   list(principal: Principal, query: PageQuery & OfProject): Promise<Page<Inbox>> {
     return listReachable(this.#options, inboxes, principal, query)
   }
 
-  /** How much is in each, and what is new since `since`, in the order of `list`. Throws as that does. */
+  /** Returns figures of each inbox, including messages since `since`, in the order of `list`. Throws like `list`. */
   async figures(
     principal: Principal,
     { since: sinceMs, ...query }: PageQuery & OfProject & { readonly since?: number | undefined },
@@ -78,7 +78,7 @@ export class Inboxes implements List<OfProject, Inbox> {
     return { rows: await Promise.all(figures), nextCursor }
   }
 
-  /** Throws `not_found` alike for missing and foreign ids. */
+  /** Throws `not_found` for unknown ids and for ids of other organizations. */
   async get(principal: Principal, inboxId: string): Promise<Inbox> {
     const stored = await this.#options.database.get(inboxes, principal, inboxId)
     if (!stored) throw new Refusal('not_found', 'No virtual inbox has this id.')
@@ -86,8 +86,8 @@ export class Inboxes implements List<OfProject, Inbox> {
   }
 
   /**
-   * By a pattern, in any letters of case; undefined when the project has no such inbox. Without a project, the caller's own comes first,
-   * then the oldest inbox. Throws `not_found` for a project out of reach.
+   * Finds an inbox by its pattern, ignoring case. Without a project, the caller's own project takes precedence, then the oldest inbox.
+   * Throws `not_found` for a project that the caller cannot access.
    */
   async lookup(principal: Principal, pattern: string, projectId?: string): Promise<Inbox | undefined> {
     const { database, policies } = this.#options
@@ -102,17 +102,17 @@ export class Inboxes implements List<OfProject, Inbox> {
     return near ?? others.filter((one) => one !== undefined).toSorted((a, b) => (a.id < b.id ? -1 : 1))[0]
   }
 
-  /** The outcome of its latest notification. */
+  /** Returns the result of the latest notification. */
   lastNotify({ organizationId }: Principal, { id }: Inbox): Promise<LastNotify | undefined> {
     return readLastNotify(this.#options.database, organizationId, id)
   }
 
-  /** By id, which throws `not_found`, or by pattern, which may name none. */
+  /** Finds an inbox by id or by pattern. Throws `not_found` for an unknown id; undefined for an unknown pattern. */
   named(principal: Principal, idOrPattern: string): Promise<Inbox | undefined> {
     return looksLikePattern(idOrPattern) ? this.lookup(principal, idOrPattern) : this.get(principal, idOrPattern)
   }
 
-  /** Newest first, or after `since` in order of arrival. A page can be shorter than its limit and still have a next one. */
+  /** Lists messages, newest first, or after `since` in order of arrival. A page may be shorter than its limit although more follow. */
   async messages(principal: Principal, inboxId: string, wanted: MessagesWanted): Promise<Page<CaptureSummary>> {
     const { database, clock } = this.#options
     const inbox = await this.get(principal, inboxId)
@@ -124,7 +124,7 @@ export class Inboxes implements List<OfProject, Inbox> {
     const look = (latest = lastIdOf(Infinity)): Promise<Page<Stored<Trace>>> => {
       const isWanted = (capture: Capture): boolean =>
         capture.capturedAt >= oldest && landsIn(inbox, capture) && isAfter(capture, since) && placeIn(walk, capture) <= latest
-      // everything further came before
+      // all further messages are older
       const isPast = (capture: Capture): boolean => since === undefined && placeIn(walk, capture) < firstIdOf(oldest)
       const chosen = sieve<Trace>((trace) => isIn(trace, isWanted), (trace) => isIn(trace, isPast)) // prettier-ignore
       return database.list(traces, principal, { ...walk, ascending: since !== undefined, after, limit, cursor }, chosen)
@@ -133,7 +133,7 @@ export class Inboxes implements List<OfProject, Inbox> {
     return { rows: rows.flatMap(({ record }) => summaryOf(record) ?? []), nextCursor }
   }
 
-  /** What is found, once nothing can come before the latest of it any more: who goes on from there misses nothing. */
+  /** Waits until no earlier message can become visible before the latest one, so that readers who continue from it miss nothing. */
   async #inOrder(walk: Walk, look: (latest?: string) => Promise<Page<Stored<Trace>>>): Promise<Page<Stored<Trace>>> {
     const page = await look()
     const places = page.rows.flatMap(({ record }) => captureOf(record) ?? []).map((capture) => placeIn(walk, capture))
@@ -144,18 +144,18 @@ export class Inboxes implements List<OfProject, Inbox> {
   async message(principal: Principal, inboxId: string, captureId: string): Promise<CapturedMessage> {
     const { capture, trace } = await this.found(principal, inboxId, captureId)
     const read = await this.#options.readings.read(principal.organizationId, trace)
-    // the reading in the background may still have to come
+    // the background reading may still be pending
     const seen = read.ok ? read.message.addressesSeen : []
     return { capture: { ...capture, addressesSeen: [...new Set([...capture.addressesSeen, ...seen])].toSorted() }, trace, read }
   }
 
-  /** The message as it would have been sent, piece by piece. */
+  /** Returns the message as it would have been sent, in pieces. */
   async raw(principal: Principal, inboxId: string, captureId: string): Promise<RawMessage> {
     const { trace } = await this.found(principal, inboxId, captureId)
     return this.#options.readings.raw(principal.organizationId, trace)
   }
 
-  /** The decoded bytes of one attachment, by its place in the message detail. */
+  /** Returns the decoded bytes of one attachment, by its position in the message. */
   async attachment(principal: Principal, inboxId: string, captureId: string, index: number): Promise<Uint8Array> {
     const { trace } = await this.found(principal, inboxId, captureId)
     const bytes = await this.#options.readings.attachment(principal.organizationId, trace, index)
@@ -164,8 +164,8 @@ export class Inboxes implements List<OfProject, Inbox> {
   }
 
   /**
-   * Resolves with the first capture after `since` (without it: from now on), or undefined when `timeoutMs` passed or the
-   * caller went away. Throws `rate_limit_exceeded` when the key already waits too often.
+   * Resolves with the first capture after `since` (default: now), or undefined after `timeoutMs` or when the caller disconnects. Throws
+   * `rate_limit_exceeded` if the key has too many open waits.
    */
   async wait(
     principal: Principal,
@@ -200,7 +200,7 @@ export class Inboxes implements List<OfProject, Inbox> {
     }
   }
 
-  /** Of this capture and those that came before it, but became visible at another daemon later. */
+  /** Returns the first of this capture and earlier captures that another daemon made visible later. */
   async #firstOf(principal: Principal, inbox: Inbox, rung: Capture, since: Since): Promise<Capture> {
     const { database } = this.#options
     if (database.daemons.isAlone) return rung
@@ -232,7 +232,7 @@ export class Inboxes implements List<OfProject, Inbox> {
     return undefined
   }
 
-  /** The place in the walk behind everything up to `since`. */
+  /** Returns the position after all captures up to `since`. */
   async #positionOf(principal: Principal, { projectId }: Inbox, walk: Walk, since: Since): Promise<readonly Element[]> {
     if ('at' in since) return [lastIdOf(since.at)]
     const known = await this.#capture(principal, projectId, since.captureId)
@@ -257,7 +257,7 @@ export class Inboxes implements List<OfProject, Inbox> {
     return reading
   }
 
-  /** A capture that the inbox still holds. Throws `not_found`. */
+  /** Returns a capture that is still in the inbox. Throws `not_found`. */
   async found(principal: Principal, inboxId: string, captureId: string): Promise<CaptureSummary> {
     const inbox = await this.get(principal, inboxId)
     const found = await this.#capture(principal, inbox.projectId, captureId)
@@ -276,10 +276,10 @@ export class Inboxes implements List<OfProject, Inbox> {
   }
 }
 
-/** Its place among the ids of captures: where it came into the inbox later, not that of its own. */
+/** Returns the position among capture ids, by arrival in the inbox. */
 const placeIn = (walk: Walk, capture: Capture): string => arrivalIn(walk, capture)[0] ?? capture.id
 
-/** Where a capture stands in a walk. */
+/** Returns the position of a capture in a walk. */
 const arrivalIn = ({ pattern }: Walk, capture: Capture): readonly string[] => [...(arrivals(capture).get(pattern) ?? []), capture.id]
 
 const notBefore = (since: Since, oldest: number): Since => ('at' in since && since.at < oldest ? { at: oldest - 1 } : since)
@@ -294,6 +294,6 @@ function isIn(trace: Trace, fits: (capture: Capture) => boolean): boolean {
   return capture !== undefined && fits(capture)
 }
 
-/** Of what comes later in a walk, or is new. What was found late can have been captured before a time. */
+/** Excludes the capture of `since` and captures not newer than its time. Messages found late may have an earlier capture time. */
 const isAfter = (capture: Capture, since: Since | undefined): boolean =>
   since === undefined || ('at' in since ? capture.capturedAt > since.at : capture.id !== since.captureId)

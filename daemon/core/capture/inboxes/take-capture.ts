@@ -1,4 +1,4 @@
-/** The capture of a message: its place in the inboxes of the project, and the reading of its body that follows. */
+/** Captures a message: adds it to the inboxes of the project, and schedules the reading of its body. */
 import type { Change } from '#store/change.ts'
 import type { Database } from '#store/database.ts'
 import { foldAddress } from '../../addresses.ts'
@@ -8,8 +8,8 @@ import { mayBeMarked } from '../reading/read-marks.ts'
 import { scheduleReading } from '../reading/reading-work.ts'
 
 /**
- * The trace as captured, which the change is to write and be committed at once: its id and time are made just before it is written, so
- * that captures become visible in their order.
+ * Returns the captured trace, which the change must write and commit immediately. Id and time are assigned just before the write, so that
+ * captures become visible in order.
  */
 export function takeCapture(
   database: Database,
@@ -21,7 +21,7 @@ export function takeCapture(
   const id = database.orderedId(change, 'cap', nowMs)
   const addresses = [trace.mailFrom, ...trace.recipients.map(({ address }) => address)].map(foldAddress)
   const capture = { id, at: nowMs, addressesSeen: [...new Set([...headerAddresses, ...addresses])].toSorted() }
-  const isPassedOver = !database.daemons.isAlone || mayBeMarked(database, id) // others have clocks of their own
+  const isPassedOver = !database.daemons.isAlone || mayBeMarked(database, id) // other daemons have different clocks
   if (isPassedOver) change.set(pendingReadKey(organizationId, id), Buffer.from(trace.id))
   scheduleReading(change, { organizationId, projectId: trace.projectId, isPassedOver })
   return { ...trace, capture }

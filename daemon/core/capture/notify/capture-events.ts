@@ -1,7 +1,7 @@
-/** Wakes those who wait for a capture. At most once: whoever misses the bell finds the capture in the store. */
+/** Notifies waiting callers of captures, at most once. A caller that misses the event finds the capture in the store. */
 import type { Capture } from '../capture.ts'
 
-/** `before`: the capture as it was reported already, when only addresses were added to it. */
+/** `before`: the capture as reported earlier, if only addresses were added. */
 type Listener = (capture: Capture, before: Capture | undefined) => void
 
 export class CaptureEvents {
@@ -9,23 +9,23 @@ export class CaptureEvents {
 
   #own: Listener | undefined
 
-  /** Of a capture that this daemon took. */
+  /** Notifies listeners of a capture of this daemon. */
   notify(capture: Capture, before?: Capture): void {
     this.ring(capture, before)
     this.#own?.(capture, before)
   }
 
-  /** Is notified of what this daemon captures. */
+  /** Registers the listener for captures of this daemon. */
   onOwn(listener: Listener): void {
     this.#own = listener
   }
 
-  /** Of a capture of any daemon. */
+  /** Notifies listeners of a capture of any daemon. */
   ring(capture: Capture, before?: Capture): void {
     for (const listener of this.#waiting.get(capture.projectId) ?? []) listener(capture, before)
   }
 
-  /** Is notified of every capture of the project, and of addresses that are found in it later, until the returned function is called. */
+  /** Listens to captures of the project, and to addresses added to them, until the returned function is called. */
   listen(projectId: string, listener: Listener): () => void {
     const listeners = this.#waiting.get(projectId) ?? new Set()
     this.#waiting.set(projectId, listeners.add(listener))
@@ -35,7 +35,7 @@ export class CaptureEvents {
     }
   }
 
-  /** How many wait on a project. */
+  /** Returns the number of listeners of a project. */
   waiting(projectId: string): number {
     return this.#waiting.get(projectId)?.size ?? 0
   }

@@ -1,4 +1,4 @@
-/** The outcome of the latest notification of a virtual inbox: a row beside the inbox, as it is no setting. */
+/** Result of an inbox's latest notification, stored in a row outside the inbox's settings. */
 import { Change, decode, encode } from '#store/change.ts'
 import type { Database } from '#store/database.ts'
 import { pack, type Element } from '#store/tuple.ts'
@@ -8,9 +8,9 @@ export interface LastNotify {
   readonly captureId: string
   readonly at: number
   readonly milliseconds: number
-  /** Null when there was no answer. */
+  /** Null without a response. */
   readonly statusCode: number | null
-  /** In one sentence; null when the receiver took it, with any status from 200 to 299. */
+  /** One sentence; null if the receiver returned a status from 200 to 299. */
   readonly error: string | null
 }
 
@@ -21,7 +21,7 @@ export async function readLastNotify(database: Database, organizationId: string,
   return entry && decode<LastNotify>(entry.value)
 }
 
-/** Nothing is noted of an inbox that is gone, or that was changed at the same moment. */
+/** Stores nothing if the inbox was deleted or has just changed. */
 export async function noteNotify(database: Database, organizationId: string, inboxId: string, last: LastNotify): Promise<void> {
   const stored = await database.get(inboxes, { organizationId }, inboxId)
   if (!stored) return

@@ -1,6 +1,6 @@
 /**
- * Notifies others of captures, once each and without a second try (spec "Virtual-inbox notifications"): few at a time for an inbox and
- * an organization, so that a server that does not answer delays no other. That it is sent was written before it comes here.
+ * Sends notifications of captures to webhooks, once and without retry (spec "Virtual-inbox notifications"). Concurrency per inbox and
+ * organization is limited, so that a slow server does not delay others. The caller has stored the notification before.
  */
 import { createHmac } from 'node:crypto'
 import type { Core } from '../../core.ts'
@@ -14,9 +14,9 @@ import { landsIn } from '../inbox-pattern.ts'
 
 export interface NotifierOptions extends Core {
   readonly post: Post
-  /** The key of the operator for all inboxes; without it each has a key of its own. */
+  /** The operator's key for all inboxes. Without it each inbox has a separate key. */
   readonly sharedSecret?: string | undefined
-  /** Public address of the service, without a slash at the end. */
+  /** Public address of the service, without a trailing slash. */
   readonly baseUrl: string
   readonly onError: (error: unknown, inboxId: string) => void
 }
@@ -37,13 +37,13 @@ const limits: PostLimits = { deadlineMs: 10_000, maxAnswerBytes: 1024 }
 const maxActive = 64
 const maxActiveOfOrganization = 8
 const maxActiveOfInbox = 2
-/** Waiting; what comes beyond is given up. */
+/** Maximum waiting notifications; further notifications are dropped. */
 const maxWaitingOfInbox = 100
 const maxWaiting = 10_000
 
 export class Notifier {
   readonly #options: NotifierOptions
-  /** By inbox; who was served goes to the end. */
+  /** By inbox, in order of turns. */
   readonly #queues = new Map<string, InboxQueue>()
   readonly #activeOf = new Map<string, number>()
   readonly #inFlight = new Set<Promise<void>>()
@@ -56,15 +56,15 @@ export class Notifier {
   }
 
   /**
-   * What receivers of this inbox verify with: for administrators alone, as whoever has it can sign. Undefined also when it is the
-   * operator's key, which is no business of a tenant.
+   * Returns the verification key of the inbox. Only for administrators, because the key can also sign. Undefined for the operator's key,
+   * which tenants must not see.
    */
   secretFor(principal: Principal, inboxId: string): string | undefined {
     if (!hasScope(principal, 'api:admin')) return undefined
     return this.#options.sharedSecret === undefined ? notifySecret(this.#options.secrets, inboxId) : undefined
   }
 
-  /** Returns at once. */
+  /** Queues a notification; returns immediately. */
   send(notice: Notice): void {
     if (this.#abort.signal.aborted) return
     const { id } = notice.inbox
@@ -79,7 +79,7 @@ export class Notifier {
     this.#pump()
   }
 
-  /** What waits is given up, what is under way is broken off: at most once is the promise. */
+  /** Drops waiting notifications and aborts running ones, because delivery is at most once. */
   async stop(): Promise<void> {
     this.#abort.abort()
     this.#queues.clear()
@@ -95,7 +95,7 @@ export class Notifier {
       queue.waiting.shift()
       this.#waiting--
       this.#queues.delete(id)
-      this.#queues.set(id, queue) // seen again in this walk, when its turn comes
+      this.#queues.set(id, queue) // visited again in this loop when its turn comes
       this.#count(next.organizationId, queue, 1)
       this.#later(
         this.#run(next).finally(() => {
@@ -119,7 +119,7 @@ export class Notifier {
   async #run(asked: Notice): Promise<void> {
     const { database, clock, post, secrets, sharedSecret, baseUrl } = this.#options
     const { organizationId } = asked
-    // it may have waited long enough for its inbox to change
+    // the inbox may have changed while the notification waited
     const inbox = (await database.get(inboxes, { organizationId }, asked.inbox.id))?.record
     if (inbox?.notifyWebhookUrl === undefined || !landsIn(inbox, asked.capture)) return
     const notice = { ...asked, inbox }
@@ -177,11 +177,11 @@ const bodyOf = ({ inbox, capture, subject }: Notice, baseUrl: string, id: string
   },
 })
 
-/** Derived, so that nothing is stored and the key stays the same. All of the text is the key. */
+/** Derives the key, so that it is stable without storage. The whole text is the key. */
 const notifySecret = (secrets: SecretBox, inboxId: string): string =>
   `whsec_${secrets.mac('inbox.notify.v1', Buffer.from(inboxId)).toString('base64url')}`
 
-/** `t=<seconds>,v1=<hex>`, as Stripe does (spec "Virtual-inbox notifications"). `atMs`: when it is sent. */
+/** `t=<seconds>,v1=<hex>`, like Stripe (spec "Virtual-inbox notifications"). `atMs`: send time. */
 function notifySignature(secret: string, atMs: number, body: Uint8Array): string {
   const seconds = Math.floor(atMs / 1000)
   return `t=${seconds},v1=${createHmac('sha256', secret).update(`${seconds}.`).update(body).digest('hex')}`

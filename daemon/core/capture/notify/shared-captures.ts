@@ -1,4 +1,4 @@
-/** Captures of other daemons that share the store wake those who wait here. */
+/** Shares capture events between daemons with a common store. */
 import type { Database } from '#store/database.ts'
 import { captureOf, type Capture } from '../capture.ts'
 import { traces } from '../../trace/trace.ts'
@@ -6,7 +6,7 @@ import type { CaptureEvents } from './capture-events.ts'
 
 const capturedTopic = 'captured'
 
-/** Has each daemon notified of the captures of all others. `onError` is notified when one cannot be read. */
+/** Publishes and receives capture events. `onError` receives read failures. */
 export function shareCaptures(database: Database, events: CaptureEvents, onError: (error: unknown) => void): void {
   const { daemons } = database
   if (daemons.isAlone) return
@@ -25,7 +25,7 @@ async function ringFor(database: Database, events: CaptureEvents, traceId: strin
   if (capture) events.ring(capture, isAgain ? withoutLater(capture) : undefined)
 }
 
-/** As it was before its body was read. */
+/** Returns the capture without the addresses of its body. */
 function withoutLater({ foundLater, ...capture }: Capture): Capture {
   const later = new Set(foundLater?.addresses)
   return { ...capture, addressesSeen: capture.addressesSeen.filter((address) => !later.has(address)) }

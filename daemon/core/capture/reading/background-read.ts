@@ -1,8 +1,7 @@
 /**
- * Reads the bodies of captured messages for the addresses in them, after the acknowledgement and apart from it, in the order of the
- * captures of a project. Then all inboxes of a message are known, and who waits for it is notified. What is written for a notification
- * says that the message was read, and comes first, so that none is notified twice. Where daemons share the store, captures do not come in
- * their order: each has a row of its own then, as those have that were passed over.
+ * Reads the bodies of captured messages in the background for the addresses in them, in the order of a project's captures. This completes
+ * the inboxes of a message; waiting callers are then notified. The write that marks the message as read precedes the notification, so that
+ * no notification is sent twice. With several daemons, captures become visible out of order, so each has a pending row.
  */
 import { Change } from '#store/change.ts'
 import type { Database } from '#store/database.ts'
@@ -31,17 +30,17 @@ export interface BackgroundReadOptions extends Core {
   readonly onError: (error: unknown, captureId: string) => void
 }
 
-/** Inboxes of a project whose owners are notified; there are never as many. */
+/** Maximum notified inboxes of a project, far above the number in practice. */
 const maxNotified = 1000
-/** Organizations of which a message is read at a time; one that takes long delays no other. */
+/** Organizations with a message in progress, so that a slow message does not delay others. */
 const maxOrganizations = 64
-/** Messages of a project after which others of its organization, and other organizations, have their turn. */
+/** Messages of a project per turn; then other projects and organizations follow. */
 const turn = 32
 
-/** What failed is tried again so much later at the soonest, however much is captured. */
+/** Minimum delay before a failed read is retried. */
 const restMs = 60_000
 
-/** How far a walk of the messages of an organization that were passed over has come; none begins before its time. */
+/** Progress through an organization's pending rows. The next walk starts at `restsUntil` at the earliest. */
 interface PassedOver {
   readonly restsUntil: number
   afterId: string
@@ -50,20 +49,20 @@ interface PassedOver {
 
 const toBegin = (restsUntil: number): PassedOver => ({ restsUntil, afterId: '', hasFailed: false })
 
-/** Says in a write that a message needs no more reading; false when another one has said so. */
+/** Marks a message as read within a write. Returns false if another write has done so. */
 type Mark = (change: Transaction) => Promise<boolean>
 
-/** What came of a reading: `failed` by a defect, and `stopped` with the process; `written` is what the marks know of already. */
+/** Result of a read. `failed`: defect. `stopped`: the process ends. `written`: the marks already include it. */
 type Outcome = 'unchanged' | 'written' | 'failed' | 'stopped'
 
 export class BackgroundRead {
   readonly #options: BackgroundReadOptions
   readonly #marks: ReadMarks
-  /** Projects in which something may be unread, by organization, in the order of their turns. */
+  /** Projects with possibly unread captures, by organization in order of turns. */
   readonly #unread = new Map<string, Set<string>>()
-  /** Organizations with messages that were passed over. */
+  /** Organizations with pending rows. */
   readonly #pending = new Map<string, PassedOver>()
-  /** Messages whose reading failed, and until when they rest. */
+  /** Messages whose read failed, with the end of their delay. */
   readonly #resting = new Map<string, number>()
   readonly #inFlight = new Map<string, Promise<void>>()
   #looking: Promise<void> | undefined
@@ -81,7 +80,7 @@ export class BackgroundRead {
     })
   }
 
-  /** Looks everywhere for what an earlier process, or a defect, left. */
+  /** Searches all organizations for reads left by an earlier process or a defect. */
   wake(): void {
     if (this.#isStopping) return
     this.#looking ??= this.#look()
@@ -89,7 +88,7 @@ export class BackgroundRead {
       .finally(() => (this.#looking = undefined))
   }
 
-  /** Resolves when all is read that was captured before, but for what a defect keeps from it. */
+  /** Resolves when the reader has processed all earlier captures, except failed ones. */
   async idle(): Promise<void> {
     for (;;) {
       const inFlight = [...this.#inFlight.values(), ...(this.#looking ? [this.#looking] : [])]
@@ -98,14 +97,14 @@ export class BackgroundRead {
     }
   }
 
-  /** Begins nothing new; what is left is found by the next start. */
+  /** Starts no further read; the next start continues. */
   async stop(): Promise<void> {
     this.#isStopping = true
     await this.idle()
     await this.#marks.save()
   }
 
-  /** Captures become visible in the order of their ids, and are read in it. */
+  /** True if captures become visible in the order of their ids, which is also the reading order. */
   get #inOrder(): boolean {
     return this.#options.database.daemons.isAlone
   }
@@ -127,7 +126,7 @@ export class BackgroundRead {
     this.#unread.set(organizationId, projectIds)
   }
 
-  /** The end of each turn begins another. */
+  /** Starts turns up to the limit. The end of each turn calls this again. */
   #begin(): void {
     for (const [organizationId, projectIds] of this.#unread) {
       if (this.#isStopping || this.#inFlight.size >= maxOrganizations) return
@@ -141,7 +140,7 @@ export class BackgroundRead {
     }
   }
 
-  /** Never rejects. A project whose reading fails has its next turn when something is captured there. */
+  /** Reads one turn. Never rejects. After a failure, a project's next turn follows its next capture. */
   async #readTurn(organizationId: string, projectIds: ReadonlySet<string>): Promise<void> {
     const { clock } = this.#options
     try {
@@ -160,7 +159,7 @@ export class BackgroundRead {
     }
   }
 
-  /** Whether there may be more. */
+  /** Returns true if more captures may follow. */
   async #readNext(organizationId: string, projectId: string): Promise<boolean> {
     const rows = await this.#marks.next(organizationId, projectId, turn)
     for (const { record } of rows) {
@@ -186,7 +185,7 @@ export class BackgroundRead {
     if (!this.#pending.has(organizationId)) this.#pending.set(organizationId, toBegin(this.#options.clock.monotonic() + restMs))
   }
 
-  /** Whether there may be more. After the last one it begins again later, when any has failed. */
+  /** Returns true if more rows may follow. After the last row, a later walk retries failed reads. */
   async #readPending(organizationId: string, pending: PassedOver): Promise<boolean> {
     const { database, clock } = this.#options
     const rows = await pendingReads(database.kv, organizationId, pending.afterId, turn)
@@ -200,7 +199,7 @@ export class BackgroundRead {
         continue
       }
       this.#resting.delete(captureId)
-      // otherwise its project comes to it
+      // otherwise the project's own turn reads it
       const isDue = stored && !(this.#inOrder && (await this.#marks.isAhead(organizationId, stored.record)))
       const outcome = isDue ? await this.#tryToRead(organizationId, stored.record, (change) => takeRow(database, change, key)) : 'unchanged'
       if (outcome === 'stopped') return false
@@ -212,7 +211,7 @@ export class BackgroundRead {
       pending.afterId = captureId
     }
     if (rows.length === turn) return true
-    if (this.#pending.get(organizationId) !== pending) return true // more were passed over meanwhile
+    if (this.#pending.get(organizationId) !== pending) return true // more rows were added in the meantime
     if (pending.hasFailed) this.#pending.set(organizationId, toBegin(clock.monotonic() + restMs))
     else this.#pending.delete(organizationId)
     return false
@@ -221,7 +220,7 @@ export class BackgroundRead {
   async #tryToRead(organizationId: string, trace: Trace, mark: Mark): Promise<Outcome> {
     try {
       const result = await this.#options.readings.read(organizationId, trace)
-      if (!result.ok && this.#isStopping) return 'stopped' // a reader that was stopped calls every message unreadable
+      if (!result.ok && this.#isStopping) return 'stopped' // a stopped reader reports every message as unreadable
       return await this.#finish(organizationId, trace, result, mark)
     } catch (error) {
       if (await this.#isGone(organizationId, trace.id)) return 'unchanged'
@@ -230,7 +229,7 @@ export class BackgroundRead {
     }
   }
 
-  /** With its content. False when that cannot be found out, as the failure that it was asked for is then reported. */
+  /** Returns true if the trace and its content were deleted. False if that cannot be determined; the original failure is then reported. */
   #isGone(organizationId: string, traceId: string): Promise<boolean> {
     return this.#options.database.get(traces, { organizationId }, traceId).then(
       (stored) => stored === undefined,
@@ -249,7 +248,7 @@ export class BackgroundRead {
       const stored = await change.get(traces, trace.id)
       const before = stored && captureOf(stored.record)
       const now = withSeen(before, seen)
-      if (!stored?.record.capture || !before || !now) return undefined // it went meanwhile
+      if (!stored?.record.capture || !before || !now) return undefined // it was deleted in the meantime
       const notified = await this.#inboxesToNotify(organizationId, now.capture)
       for (const inbox of notified) meter(change, 'vi_notifies', organizationId, inbox.projectId, clock.now())
       const { addresses } = now
@@ -268,7 +267,7 @@ export class BackgroundRead {
     return 'written'
   }
 
-  /** None while virtual inboxes are switched off, or when the project is being deleted. */
+  /** Returns the inboxes to notify; empty if virtual inboxes are off or the project is being deleted. */
   async #inboxesToNotify(organizationId: string, capture: Capture): Promise<readonly Inbox[]> {
     const { organization, projects: its } = await this.#options.policies.of(organizationId)
     if (!isSwitchedOn(organization, 'virtual_inboxes') || !its.has(capture.projectId)) return []
@@ -278,14 +277,14 @@ export class BackgroundRead {
   }
 }
 
-/** Removes the row by which a message is still to be read; false when it is gone. */
+/** Deletes the pending row of a message. Returns false if it no longer exists. */
 async function takeRow({ kv }: Database, change: Transaction, key: readonly Element[]): Promise<boolean> {
   const row = await kv.get(pack(key))
   if (row) change.check(key, row.version).delete(key)
   return row !== undefined
 }
 
-/** With the addresses of its body, and which of them only that has. */
+/** Returns the capture with the addresses of its body, and the addresses that only the body has. */
 function withSeen(capture: Capture | undefined, seen: readonly string[]) {
   if (!capture) return undefined
   const addresses = seen.filter((address) => !capture.addressesSeen.includes(address))

@@ -1,4 +1,4 @@
-/** Reads a stored message for people. The work is done outside the main thread, with a limit on time and memory. */
+/** Interface of the reader of stored messages. It runs outside the main thread, with limits of time and memory. */
 
 export interface ReadAddress {
   readonly address: string
@@ -6,51 +6,51 @@ export interface ReadAddress {
 }
 
 export interface ReadAttachment {
-  /** A safe base name, never a path; made up when the message names none. */
+  /** A safe base name, never a path; generated if the message has no name. */
   readonly filename: string
   readonly contentType: string
   readonly size: number
   readonly contentId?: string | undefined
   readonly inline: boolean
-  /** It stands in a winmail.dat container (TNEF), which is listed too. */
+  /** Part of a winmail.dat container (TNEF), which is listed too. */
   readonly fromTnef: boolean
 }
 
 /**
- * HTML as a document of its own, sanitized: no script, no form. Remote images stand in `data-remote-src` and in `url(…)` of
- * styles; whoever shows the document decides about them. Styles may lay things out as they like.
+ * HTML as a separate document, sanitized: no script, no form. Remote images are in `data-remote-src` and in `url(…)` of styles; the display
+ * of the document decides whether to load them. Styles may use any layout.
  */
 export interface MailDocument {
   readonly html: string
-  /** All style sheets, fit for a `style` element. */
+  /** All style sheets, safe for a `style` element. */
   readonly styles: string
   /** Attributes of the elements `html` and `body`; values are not escaped. */
   readonly root: Readonly<Record<string, string>>
   readonly body: Readonly<Record<string, string>>
 }
 
-/** A link as it is shown, and where it leads. */
+/** A visible link with its target. */
 export interface VisibleLink {
   readonly text: string
   readonly href: string
 }
 
-/** What a person sees of the HTML of a message, for readers that are programs. */
+/** Visible content of an HTML message, for programs. */
 export interface VisibleText {
-  /** Without text that styles hide. Text that may be hidden stands between the marks of `visible-html.ts`. */
+  /** Text without parts hidden by styles. Possibly hidden text is between the marks of `visible-html.ts`. */
   readonly text: string
-  /** About so many characters more. */
+  /** Approximate number of omitted characters. */
   readonly leftOut: number
-  /** Elements that were hidden. */
+  /** Number of hidden elements. */
   readonly hidden: number
-  /** Passages between marks. */
+  /** Number of marked passages. */
   readonly marked: number
   readonly links: readonly VisibleLink[]
-  /** Links that follow those in `links`. */
+  /** Number of further links. */
   readonly linksLeftOut: number
 }
 
-/** What a reader left out of a message, could not decode, or guessed. */
+/** Notes about content that the reader omitted, could not decode, or guessed. */
 export const readingNoteCodes = [
   'text_cut',
   'html_cut',
@@ -76,50 +76,48 @@ export interface ReadingNote {
   readonly sentence: string
 }
 
-/** The message as a reader would show it. */
+/** A parsed message for display. */
 export interface ReadMessage {
   readonly subject: string
   readonly from: readonly ReadAddress[]
   readonly to: readonly ReadAddress[]
   readonly cc: readonly ReadAddress[]
-  /** Of the field Bcc, which few messages have. */
+  /** Addresses of the Bcc field, which few messages have. */
   readonly bcc: readonly ReadAddress[]
   readonly replyTo: readonly ReadAddress[]
   readonly messageId?: string | undefined
   readonly date?: string | undefined
-  /** Every header field in order, names as written, values unfolded and decoded. */
+  /** Every header field in order: names as written, values unfolded and decoded. */
   readonly headers: readonly { readonly name: string; readonly value: string }[]
   readonly text: string
-  /** Sanitized, for any page: no script, no form, no remote content, no layout that leaves its place. */
+  /** Sanitized for any page: no script, form, remote content, or layout outside its container. */
   readonly html: string
-  /** The same for a frame, with its own styles. */
+  /** Sanitized for a frame, with its own styles. */
   readonly document: MailDocument
   /** Undefined for a message without HTML. */
   readonly visible?: VisibleText | undefined
   readonly attachments: readonly ReadAttachment[]
-  /** In the order of the codes, each sentence once. */
+  /** In the order of the codes; no sentence twice. */
   readonly notes: readonly ReadingNote[]
-  /** Every address found in headers and bodies, lower-cased, sorted, without repeats. */
+  /** All addresses in headers and bodies, lower-cased, sorted and unique. */
   readonly addressesSeen: readonly string[]
 }
 
-/**
- * `unreadable` carries one sentence that says why; the raw message is still there. `isLasting`: another try would
- * hardly end better. */
+/** `unreadable` is a sentence with the reason; the raw message is still available. `isLasting`: a retry would probably fail too. */
 export type ReadResult =
   { readonly ok: true; readonly message: ReadMessage } | { readonly ok: false; readonly unreadable: string; readonly isLasting?: boolean }
 
-/** A message in memory, or how it gets there when its turn has come. */
+/** A message in memory, or loaded on demand. */
 export interface WaitingMessage {
-  /** Organizations take turns. */
+  /** For fair sharing between organizations. */
   readonly organizationId: string
   /** Octets. */
   readonly size: number
-  /** The octets are unusable for anybody else afterwards. */
+  /** Returns the octets; the reader takes ownership of them. */
   read(): Promise<Uint8Array>
 }
 
-/** A message that is in memory already. */
+/** Wraps a message that is already in memory. */
 export const messageInMemory = (organizationId: string, raw: Uint8Array): WaitingMessage => ({
   organizationId,
   size: raw.length,
@@ -127,10 +125,10 @@ export const messageInMemory = (organizationId: string, raw: Uint8Array): Waitin
 })
 
 export interface MessageReader extends AsyncDisposable {
-  /** Makes itself ready, and stays so until the returned function is called: what comes meanwhile does not wait for a start. */
+  /** Prepares the reader, and keeps it ready until the returned function is called, so that messages do not wait for its start. */
   expect(): () => void
-  /** Rejects with what `message.read` rejects with, like `attachment`. */
+  /** Parses the message. `read` and `attachment` reject if `message.read` rejects. */
   read(message: WaitingMessage): Promise<ReadResult>
-  /** The decoded bytes of the attachment at `index` of `ReadMessage.attachments`; undefined when there is none. */
+  /** Returns the decoded bytes of the attachment at `index` of `ReadMessage.attachments`, or undefined. */
   attachment(message: WaitingMessage, index: number): Promise<Uint8Array | undefined>
 }

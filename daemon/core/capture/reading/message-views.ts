@@ -1,4 +1,4 @@
-/** Short-lived links under which a stored message is shown without a session, and the images of others that such a view asks for. */
+/** Short-lived links that show a stored message without a session, and the remote images of such a view. */
 import { timingSafeEqual } from 'node:crypto'
 import type { Principal } from '../../access/principal/principal.ts'
 import type { SecretBox } from '../../access/secret-box.ts'
@@ -10,13 +10,13 @@ export interface MessageViewOptions {
   readonly secrets: SecretBox
   readonly clock: Clock
   readonly get: GetBytes
-  /** Address of the pages for people, without a slash at the end. */
+  /** Address of the pages for people, without a trailing slash. */
   readonly origin: string
 }
 
 /**
- * In an inbox by the id of its capture, by that of its trace (`inboxId` is then `ofTrace`), or mail that came in, by its id
- * (`inboxId` is then that of its inbound route).
+ * A message in an inbox by its capture id, by its trace id (`inboxId` is `ofTrace`), or received mail by its id (`inboxId` is its inbound
+ * route).
  */
 export interface ViewedMessage {
   readonly organizationId: string
@@ -32,7 +32,7 @@ export interface ShownImage {
   readonly bytes: Uint8Array
 }
 
-/** How long a link works: at least so many milliseconds, and less than twice as many. */
+/** A link is valid for at least this time, and less than twice as long. */
 const validMs = 15 * 60_000
 const imageLimits = { deadlineMs: 10_000, maxBytes: 5 * 1024 * 1024 }
 const maxFetches = 32
@@ -53,7 +53,7 @@ export class MessageViews {
     return this.#options.origin
   }
 
-  /** Stays the same for a while, so that what was loaded once is not loaded again. */
+  /** Returns a token that stays the same for some minutes, so that browsers can cache images. */
   token({ organizationId, inboxId, captureId }: ViewedMessage): string {
     const until = (Math.floor(this.#options.clock.now() / validMs) + 2) * validMs
     const facts = [organizationId, inboxId, captureId, until.toString(36)].join('.')
@@ -64,7 +64,7 @@ export class MessageViews {
     return `${this.#options.origin}/view/${this.token(message)}`
   }
 
-  /** Throws `not_found` alike for links that are made up and those whose time is over. */
+  /** Throws `not_found` for invalid and expired links. */
   read(token: string): ViewedMessage {
     const at = token.lastIndexOf('.')
     const [organizationId = '', inboxId = '', captureId = '', until = ''] = token.slice(0, at).split('.')
@@ -73,17 +73,17 @@ export class MessageViews {
     throw new Refusal('not_found', 'This link to a message has expired; links are valid for about 15 minutes. Request a new one.')
   }
 
-  /** What whoever holds a link may read: it names one message, and this principal reads nothing else. */
+  /** Returns a principal for one message; links must not grant access to anything else. */
   principalOf({ organizationId }: ViewedMessage): Principal {
     return { organizationId, projectId: '', bound: false, scopes: ['api:read'], credentialId: 'view' }
   }
 
-  /** The query under which a view fetches an image of its message; it cannot be made up for another address. */
+  /** Returns the query for an image of the message. It is authenticated, so it cannot be forged for another address. */
   imageQuery({ captureId }: ViewedMessage, address: string): string {
     return new URLSearchParams({ u: address, s: this.#mac('message-view.image.v1', `${captureId} ${address}`) }).toString()
   }
 
-  /** Throws `not_found` for what is not to be seen, and for what is no image, and `overloaded` while many are being fetched. */
+  /** Fetches an image. Throws `not_found` for an invalid query or content, and `overloaded` while too many images are being fetched. */
   async image({ organizationId, captureId }: ViewedMessage, address: string, mac: string, signal: AbortSignal): Promise<ShownImage> {
     const isAsked = address.length <= maxAddress && this.#isMac('message-view.image.v1', `${captureId} ${address}`, mac)
     if (!isAsked || !/^https?:\/\//.test(address)) throw noImage()
@@ -115,7 +115,7 @@ export class MessageViews {
   }
 }
 
-/** Throws `not_found` for what is no image of a harmless format. */
+/** Throws `not_found` unless the content is a PNG, JPEG, GIF or WebP image. */
 export function shown(bytes: Uint8Array | undefined): ShownImage {
   const contentType = bytes && imageType(bytes)
   if (!contentType) throw noImage()
@@ -124,7 +124,10 @@ export function shown(bytes: Uint8Array | undefined): ShownImage {
 
 const noImage = (): Refusal => new Refusal('not_found', 'Image not found.')
 
-/** The type of an image by its first bytes, whatever its sender says: only formats that cannot run; undefined for others, such as SVG. */
+/**
+ * Returns the image type by its first bytes, ignoring the declared type. Only formats that cannot contain scripts; undefined for others,
+ * such as SVG.
+ */
 function imageType(bytes: Uint8Array): string | undefined {
   if (starts(bytes, 0, '\x89PNG\r\n\x1a\n')) return 'image/png'
   if (starts(bytes, 0, '\xff\xd8\xff')) return 'image/jpeg'

@@ -1,6 +1,6 @@
 /**
- * Captures that the marks pass over although their bodies were not read: by a defect, by a release before 2026-11-23, or as the clock was
- * set back before a start. Each has a row, so that a crash loses no reading.
+ * Rows of unread captures that are not covered by read marks: after a defect, from a release before 2026-11-23, or after the clock was set
+ * back. The row survives a crash.
  */
 import type { Bytes, Entry, Kv } from '#store/kv.ts'
 import { globalKey } from '#store/record-kind.ts'
@@ -18,7 +18,7 @@ export interface PendingRead {
   readonly traceId: string
 }
 
-/** Organizations that have any. One seek each. */
+/** Yields organizations with pending reads. One seek each. */
 export async function* organizationsWithPendingReads(kv: Kv): AsyncIterable<string> {
   const { start, end } = within(allKey)
   for (let at = start; ;) {
@@ -30,7 +30,7 @@ export async function* organizationsWithPendingReads(kv: Kv): AsyncIterable<stri
   }
 }
 
-/** Those of an organization, behind one of them. */
+/** Returns the pending reads of an organization after `afterId`. */
 export async function pendingReads(kv: Kv, organizationId: string, afterId: string, limit: number): Promise<readonly PendingRead[]> {
   const found: PendingRead[] = []
   const { end } = within(pendingReadsKey(organizationId))

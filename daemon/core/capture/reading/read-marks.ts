@@ -1,6 +1,6 @@
 /**
- * How far the bodies of a project's captures have been read for addresses, in the order of the captures: in memory with every one, in
- * the store now and then, so that a crash has the last ones read again, which changes nothing.
+ * Read marks: progress of body reading in each project, in the order of captures. Updated in memory for each capture and stored
+ * occasionally. A crash repeats the last reads, which changes nothing.
  */
 import { Change, decode, encode } from '#store/change.ts'
 import type { Database } from '#store/database.ts'
@@ -12,7 +12,7 @@ import { captured, traces, type Trace } from '../../trace/trace.ts'
 import { transact, type Transaction } from '../../writes/transact.ts'
 import { pendingReadKey } from './pending-read.ts'
 
-/** The ids of a capture and of its trace, by which captures lie. */
+/** Capture id and trace id, the sort key of captures. */
 type Place = readonly [captureId: string, traceId: string]
 
 interface MarkRow {
@@ -20,7 +20,7 @@ interface MarkRow {
   readonly version: bigint
 }
 
-/** A place in memory, and how many were read since it was written. */
+/** A mark in memory, with the number of reads since it was stored. */
 interface Mark {
   readonly organizationId: string
   place: Place
@@ -29,9 +29,9 @@ interface Mark {
 
 export const readMarkKey = (organizationId: string, projectId: string): readonly Element[] => [organizationId, 'capture.read', projectId]
 
-/** So many are read again after a crash at most, of each project. */
+/** Maximum number of captures per project that a crash repeats. */
 const savedEvery = 64
-/** Projects in memory; beyond, those that are there longest are written and forgotten. */
+/** Maximum number of projects in memory. The oldest marks are stored and removed. */
 const maxMarks = 10_000
 
 export class ReadMarks {
@@ -43,14 +43,14 @@ export class ReadMarks {
     this.#database = database
   }
 
-  /** The captures that come next, in their order. */
+  /** Returns the next captures in order. */
   async next(organizationId: string, projectId: string, limit: number): Promise<readonly Stored<Trace>[]> {
     const after = await this.#at(organizationId, projectId)
     const range = { values: [projectId, captured], ascending: true, limit, forWork: true, ...(after && { after }) } as const
     return (await this.#database.list(traces, { organizationId }, range)).rows
   }
 
-  /** This capture, which came next, needs no more reading. */
+  /** Advances the mark past this capture. */
   async pass(organizationId: string, trace: Trace): Promise<void> {
     const mark = this.#put(organizationId, trace)
     mark.unsaved++
@@ -58,12 +58,12 @@ export class ReadMarks {
     if (this.#marks.size > maxMarks) await this.save([...this.#marks.keys()].slice(0, savedEvery))
   }
 
-  /** The same as a part of a write, after which it is to be noted with `passed`. */
+  /** Advances the mark within a write; call `passed` after the commit. */
   async passWith(change: Transaction, organizationId: string, trace: Trace): Promise<void> {
     await this.#write(change, organizationId, trace.projectId, placeOf(trace))
   }
 
-  /** Whether the capture is still to come in its project. */
+  /** Returns true if the mark of its project has not reached the capture. */
   async isAhead(organizationId: string, trace: Trace): Promise<boolean> {
     const at = await this.#at(organizationId, trace.projectId)
     return !at || isBefore(at, placeOf(trace))
@@ -73,7 +73,7 @@ export class ReadMarks {
     this.#put(organizationId, trace).unsaved = 0
   }
 
-  /** Writes what is in memory alone, of all projects or of these, and forgets it. */
+  /** Stores and removes the marks in memory, of all or of the given projects. */
   async save(projectIds: readonly string[] = [...this.#marks.keys()]): Promise<void> {
     for (const projectId of projectIds) {
       const mark = this.#marks.get(projectId)
@@ -88,7 +88,7 @@ export class ReadMarks {
     return this.#marks.get(projectId)?.place ?? (await storedMark(this.#database, organizationId, projectId))?.place
   }
 
-  /** Never back. A project that is gone gets no mark. */
+  /** Writes a mark; never moves it back, and never for a deleted project. */
   async #write(change: Transaction, organizationId: string, projectId: string, place: Place): Promise<void> {
     const stored = await storedMark(this.#database, organizationId, projectId)
     if (!(await change.get(projects, projectId)) || (stored && !isBefore(stored.place, place))) return
@@ -107,7 +107,7 @@ export class ReadMarks {
 
 const placeOf = ({ id, capture }: Trace): Place => [capture?.id ?? '', id]
 
-/** Whether one of two captures of a project lies before the other. */
+/** Returns true if the first capture of a project precedes the second. */
 const isBefore = ([captureId]: Place, [other]: Place): boolean => captureId < other
 
 const storedMark = async ({ kv }: Database, organizationId: string, projectId: string): Promise<MarkRow | undefined> => {
@@ -115,17 +115,17 @@ const storedMark = async ({ kv }: Database, organizationId: string, projectId: s
   return entry && { place: decode<Place>(entry.value), version: entry.version }
 }
 
-/** The id of the last capture that any project has a mark at, as the store says it. */
+/** Id of the latest marked capture of all projects in the store. */
 const latestKey = globalKey('capture.marked')
 const latest = new WeakMap<Database, string>()
 
-/** To be called before anything is captured. */
+/** Call at the start, earlier than any capture. */
 export async function loadLatestMark(database: Database): Promise<void> {
   const entry = await database.kv.get(pack(latestKey))
   if (entry) latest.set(database, decode<string>(entry.value))
 }
 
-/** Whether the mark of a project may be beyond a new capture: after a start with a clock that was set back meanwhile. */
+/** Returns true if the mark of a project may be past a new capture, because the clock was set back before the start. */
 export const mayBeMarked = (database: Database, captureId: string): boolean => captureId <= (latest.get(database) ?? '')
 
 function setLatest(database: Database, change: Change, captureId: string): void {
@@ -133,12 +133,12 @@ function setLatest(database: Database, change: Change, captureId: string): void 
   change.set(latestKey, encode(latest.get(database)))
 }
 
-/** Says that every project has its mark. */
+/** Marks that all projects have been converted. */
 const carriedKey = globalKey('carried', 'readings')
 
 /**
- * Marks what releases before 2026-11-23 captured as read: what was not has a row of its own. Nothing else may write meanwhile. Returns how
- * many projects there were.
+ * Sets marks for captures of releases before 2026-11-23; their unread captures have rows. Requires exclusive access. Returns the number of
+ * projects.
  */
 export async function carryReadings(database: Database): Promise<number> {
   if (await database.kv.get(pack(carriedKey))) return 0
@@ -158,13 +158,10 @@ export async function carryReadings(database: Database): Promise<number> {
   return marked
 }
 
-/** Says that captures have rows of their own until they are read, as daemons share the store. */
+/** Set while unread captures have rows, because several daemons share the store. */
 const rowsKey = globalKey('carried', 'rows of readings')
 
-/**
- * Where daemons share the store, what is not read has a row of its own; where one has it alone, marks say how far it has come. At the
- * first start of the other kind the one becomes the other. Nothing else may write meanwhile.
- */
+/** Converts between rows (several daemons) and marks (a single daemon) at the first start in the other mode. Requires exclusive access. */
 export async function switchReadings(database: Database): Promise<void> {
   const hasRows = (await database.kv.get(pack(rowsKey))) !== undefined
   if (hasRows !== database.daemons.isAlone) return
@@ -181,7 +178,7 @@ export async function switchReadings(database: Database): Promise<void> {
   await database.commit(hasRows ? new Change().delete(rowsKey) : new Change().set(rowsKey))
 }
 
-/** A row for each capture that the mark of its project has not come to. */
+/** Creates a row for each capture that the mark has not reached. */
 async function rowsBeyondMark(database: Database, organizationId: string, projectId: string): Promise<void> {
   const marks = new ReadMarks(database)
   for (;;) {

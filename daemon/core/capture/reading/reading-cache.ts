@@ -1,8 +1,8 @@
-/** Messages as they were read, in memory: who looks at a message again does not have it read again. */
+/** Cache of parsed messages, so that repeated views do not parse again. */
 import type { Clock } from '../../clock.ts'
 import type { ReadMessage, ReadResult } from './message-reader.ts'
 
-/** Octets of all that is kept, of one organization, and of one message. */
+/** Maximum octets in total, per organization, and per message. */
 export interface ReadingCacheLimits {
   readonly all: number
   readonly organization: number
@@ -13,16 +13,16 @@ const usual: ReadingCacheLimits = { all: 24 * 1024 * 1024, organization: 6 * 102
 
 interface CachedReading {
   readonly result: ReadResult
-  /** Of the monotonic clock; a failure may be one of the moment, such as a machine that stood still. */
+  /** On the monotonic clock. A failure may be temporary, for example on an overloaded machine. */
   readonly until: number
   readonly octets: number
 }
 
-/** The longest unused goes first, of an organization that has more than its part, and of all. */
+/** Evicts the least recently used messages: of an organization over its limit, then of all. */
 export class ReadingCache {
   readonly #clock: Clock
   readonly #limits: ReadingCacheLimits
-  /** By organization, then by message; both in the order of use. */
+  /** By organization, then by message; both in order of use. */
   readonly #organizations = new Map<string, Map<string, CachedReading>>()
   readonly #octetsOf = new Map<string, number>()
   #octets = 0
@@ -43,7 +43,7 @@ export class ReadingCache {
     return kept.result
   }
 
-  /** Returns the result, kept or not: failures that another try may mend are not. */
+  /** Returns the result. Caches it unless it is too large or a failure that a retry may resolve. */
   keep(organizationId: string, messageId: string, result: ReadResult): ReadResult {
     const octets = result.ok ? octetsOf(result.message) : failureOctets
     if (octets <= this.#limits.message && (result.ok || result.isLasting)) this.#put(organizationId, messageId, { result, octets })
@@ -84,7 +84,7 @@ export class ReadingCache {
 const failureOctets = 512
 const failureMs = 600_000
 
-/** About what a message takes in memory, as if every character took two octets. */
+/** Estimates the memory of a message, with two octets per character. */
 function octetsOf({
   notes,
   subject,

@@ -1,17 +1,17 @@
-/** Readings that are due, as writes that capture a message say it. See `Database.onWork`. */
+/** Notifies the background reader of new captures when their write is durable. See `Database.onWork`. */
 import type { Change } from '#store/change.ts'
 import type { Database } from '#store/database.ts'
 
 export const readingWork = 'reading of captures'
 
-/** Something in this project is unread once the change is durable. */
+/** Schedules a read of the project once the change is durable. */
 export const scheduleReading = (change: Change, { organizationId, projectId, isPassedOver }: UnreadProject): Change =>
   change.schedule(readingWork, `${organizationId} ${projectId}${isPassedOver ? ' passed over' : ''}`)
 
 export interface UnreadProject {
   readonly organizationId: string
   readonly projectId: string
-  /** It has a row of its own, as the mark of the project may be beyond it. */
+  /** True if the capture has a pending row, because the mark of the project may be past it. */
   readonly isPassedOver: boolean
 }
 

@@ -1,6 +1,6 @@
 /**
- * Reads stored messages for people: once for all who ask for the same, also later as long as there is room for what was read, and
- * organizations in turn; a message is in memory only while it is read.
+ * Parses stored messages for people: concurrent requests for the same message share one reading, results are cached, and organizations take
+ * turns. A message is in memory only while it is parsed.
  */
 import { readContent, readWholeContent } from '#store/content.ts'
 import type { Database } from '#store/database.ts'
@@ -28,7 +28,7 @@ export class Readings {
     this.#kept = new ReadingCache(clock)
   }
 
-  /** The message of a trace as a reader would show it. */
+  /** Returns the parsed message of a trace. */
   async read(organizationId: string, trace: Trace): Promise<ReadResult> {
     const kept = this.#kept.get(organizationId, trace.id)
     if (kept) return kept
@@ -38,19 +38,19 @@ export class Readings {
     })
   }
 
-  /** The decoded bytes of one attachment; undefined when there is none at that place. */
+  /** Returns the decoded bytes of one attachment; undefined for an invalid index. */
   attachment(organizationId: string, trace: Trace, index: number): Promise<Uint8Array | undefined> {
     return this.#once(`${trace.id} ${index}`, () => this.#reader.attachment(this.#waiting(organizationId, trace), index))
   }
 
-  /** The message as it is sent, or would have been, piece by piece. */
+  /** Returns the message as sent, in pieces. */
   raw(organizationId: string, { prefix, content }: Trace): RawMessage {
     const first = Buffer.from(prefix)
     const pieces = readContent(this.#database, organizationId, content)
     return { size: first.length + content.size, pieces: first.length === 0 ? pieces : after(first, pieces) }
   }
 
-  /** Who expects a message soon: until the returned function is called, its reading begins without a delay. */
+  /** Keeps the reader ready for an expected message until the returned function is called. */
   expect(): () => void {
     return this.#reader.expect()
   }
@@ -71,7 +71,7 @@ export class Readings {
   }
 }
 
-/** The rest is begun first: a content that cannot be read fails before anything is answered. */
+/** Starts reading the rest first, so that unreadable content fails before the first piece is sent. */
 async function* after(first: Uint8Array, rest: AsyncIterable<Uint8Array>): AsyncIterable<Uint8Array> {
   let isFirst = true
   for await (const piece of rest) {

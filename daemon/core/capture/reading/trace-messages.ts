@@ -1,4 +1,4 @@
-/** Messages by their traces, relayed ones too: as a reader shows them, and their source, for as long as they are kept. */
+/** Messages by trace, including relayed messages: parsed and as source, while they are stored. */
 import type { Database } from '#store/database.ts'
 import type { Principal } from '../../access/principal/principal.ts'
 import type { Clock } from '../../clock.ts'
@@ -15,7 +15,7 @@ export interface TraceMessagesOptions {
   readonly clock: Clock
 }
 
-/** A trace with what a reader would show of its message. */
+/** A trace with its parsed message. */
 export interface TraceMessage {
   readonly trace: Trace
   readonly read: ReadResult
@@ -28,18 +28,18 @@ export class TraceMessages {
     this.#options = options
   }
 
-  /** Throws `not_found` alike for missing and foreign ids, and says why where the trace is there and its message is not. */
+  /** Throws `not_found` for unknown ids and for ids of other organizations. If only the message is gone, the error states the reason. */
   async message(principal: Principal, traceId: string): Promise<TraceMessage> {
     const trace = await this.#kept(principal, traceId)
     return { trace, read: await this.#options.readings.read(principal.organizationId, trace) }
   }
 
-  /** The message as it is sent, or would have been, piece by piece. Throws like `message`. */
+  /** Returns the message as sent, in pieces. Throws like `message`. */
   async raw(principal: Principal, traceId: string): Promise<RawMessage> {
     return this.#options.readings.raw(principal.organizationId, await this.#kept(principal, traceId))
   }
 
-  /** The decoded bytes of one attachment, by its place in the message. Throws like `message`. */
+  /** Returns the decoded bytes of one attachment, by its position in the message. Throws like `message`. */
   async attachment(principal: Principal, traceId: string, index: number): Promise<Uint8Array> {
     const trace = await this.#kept(principal, traceId)
     const bytes = await this.#options.readings.attachment(principal.organizationId, trace, index)
@@ -51,12 +51,12 @@ export class TraceMessages {
     const stored = await this.#options.database.get(traces, principal, traceId)
     if (!stored) throw new Refusal('not_found', 'No trace has this id.')
     const trace = stored.record
-    if (trace.outcome === 'refused') throw gone('The request was refused, so no message was kept.')
+    if (trace.outcome === 'refused') throw gone('The request was refused, so no message was stored.')
     if (await this.#isLetGo(principal, trace)) throw gone('The message has expired from every inbox that contained it.')
     return trace
   }
 
-  /** Inboxes that keep mail for a shorter time than the plan does so for every reader, although the sweep comes later. */
+  /** Applies the shorter retention of inboxes immediately, before the next sweep deletes the message. */
   async #isLetGo({ organizationId }: Principal, trace: Trace): Promise<boolean> {
     const capture = captureOf(trace)
     if (!capture) return false

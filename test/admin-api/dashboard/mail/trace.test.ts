@@ -77,7 +77,7 @@ test('a trace without a message says why; others are told by the service what th
   const tab = await server.open()
   const { page } = tab
   await tab.go(`/traces/${details.trace_id}`)
-  await page.waitForSelector('text=The request was refused, so no message was kept.')
+  await page.waitForSelector('text=The request was refused, so no message was stored.')
   t.is(await page.locator('.top >> text=Diagnose').count(), 0)
   await tab.check(t)
   for (const [locale, words] of [

@@ -49,7 +49,7 @@ test('a trace without a message says why, in every form of it', async (t) => {
   const parts = ['', '/raw', '/attachments/0']
   for (const part of parts) {
     const gone = errorOf(await rest.call('GET', `/v1/traces/${String(refused.details?.['trace_id'])}/message${part}`))
-    t.like(gone, { code: 'not_found', message: 'The request was refused, so no message was kept.', next_action: 'read_trace' }, part)
+    t.like(gone, { code: 'not_found', message: 'The request was refused, so no message was stored.', next_action: 'read_trace' }, part)
     const none = await rest.call('GET', `/v1/traces/0b6ab9a4-6a0c-4b0f-9d6f-0d5f8f1c2a3b/message${part}`)
     t.deepEqual(refusal(none), [404, 'not_found', 'No trace has this id.'], part)
   }
