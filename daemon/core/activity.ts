@@ -1,4 +1,4 @@
-/** Reports the start and end of work in a daemon. Tests wait for the end; production uses no reports. */
+/** Reports the start and end of work in a daemon, so that tests can wait for it. Unused in production. */
 
 export interface Activity {
   /** Reports the start of work; the returned function reports its end. */

@@ -1,4 +1,4 @@
-/** The one grammar for mail addresses; settings share it. */
+/** The grammar of mail addresses, shared with the settings. */
 export {
   foldAddress,
   isLocalPart,

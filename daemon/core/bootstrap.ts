@@ -1,4 +1,4 @@
-/** The first start: an organization with its project Default, the project's catch-all inbox, and a key and an SMTP login to begin with. */
+/** First start: creates an organization with its project Default, the project's catch-all inbox, an API key and an SMTP login. */
 import { plans, type PlanName } from '#config/plans/plans.ts'
 import { Change } from '#store/change.ts'
 import type { Database } from '#store/database.ts'
@@ -29,24 +29,24 @@ export interface BootstrapOptions {
   readonly database: Database
   readonly clock: Clock
   readonly secrets: SecretBox
-  /** `POSTERN_ADMIN_KEY`: valid after every start; another one takes the place of the one before. */
+  /** `POSTERN_ADMIN_KEY`: valid after every start. A changed key replaces the previous one. */
   readonly adminKey: string | null | undefined
-  /** Plan of the organization that is made. */
+  /** Plan of the created organization. */
   readonly plan: PlanName
 }
 
-/** What is to be shown: all of it that works, at every start until the organization has an owner. */
+/** Working secrets to show at every start, until the organization has an owner. */
 export interface Bootstrapped extends FirstSecrets {
   readonly organizationId: string
-  /** The secret of a new link by which the owner signs in, while there is none. */
+  /** Secret of a new sign-in link for the owner; undefined once the organization has an owner. */
   readonly ownerLink: string | undefined
 }
 
-/** The first organization lies before all others, because ids grow with time. */
+/** The first organization sorts first, because ids grow with time. */
 const firstOrganizationKey = pack(['org_'])
 const organizationsEnd = pack(['org`'])
 
-/** Makes what is missing in one write. Safe to repeat; must run before anything is served. */
+/** Creates missing records in one write. Safe to repeat; must run before the service accepts requests. */
 export async function bootstrap(options: BootstrapOptions): Promise<Bootstrapped> {
   const { database, clock, adminKey, plan } = options
   const change = new Change()
@@ -63,7 +63,7 @@ export async function bootstrap(options: BootstrapOptions): Promise<Bootstrapped
   return { organizationId, ...shown, ownerLink }
 }
 
-/** What was made now, and what earlier starts made and is kept sealed until there is an owner. */
+/** Returns the new secrets, and the sealed secrets of earlier starts, which are stored until the organization has an owner. */
 async function keepOrForget(
   { database, clock, secrets }: BootstrapOptions,
   change: Change,
@@ -110,7 +110,7 @@ async function addSmtpLogin(
   return { username: record.username, password }
 }
 
-/** Returns a key that was made because there is none to begin with. */
+/** Returns a new API key if no administrator key exists. */
 async function addKey(
   database: Database,
   change: Change,
@@ -140,7 +140,7 @@ async function setEnvironmentKey(
   const taken = await database.lookup(apiKeys, 'sha256', [record.sha256])
   if (taken && taken.record.id !== environmentKeyId) {
     if (taken.organizationId === organizationId && isAdministrator(taken.record, record.createdAt)) return
-    throw new Error('POSTERN_ADMIN_KEY is a key that was created here and is no longer an administrator; choose another one.')
+    throw new Error('POSTERN_ADMIN_KEY is a key of this service that no longer has administrator access; choose another key.')
   }
   if (!before) change.insert(apiKeys, organizationId, record)
   else if (!taken || statusOf(before.record, record.createdAt) !== 'active') change.replace(apiKeys, organizationId, before, record)

@@ -1,8 +1,8 @@
-/** Time as the core sees it; tests put a clock of their own in its place. */
+/** Time for the core; tests replace it with a fake clock. */
 export interface Clock {
-  /** Wall clock, milliseconds since the epoch: for times that are stored or shown. */
+  /** Wall clock in milliseconds since the epoch: for stored and displayed times. */
   now(): number
-  /** Milliseconds that only grow: for durations. */
+  /** Milliseconds that never decrease: for durations. */
   monotonic(): number
   /** Runs `work` once after `ms` milliseconds; the timer does not keep the process alive. */
   after(ms: number, work: () => void): Timer
@@ -13,7 +13,7 @@ export interface Timer {
   cancel(): void
 }
 
-/** The core of code that only needs the time. */
+/** Dependencies of code that only needs the time. */
 export interface Timed {
   readonly clock: Clock
 }
@@ -30,5 +30,5 @@ export const systemClock: Clock = {
   },
 }
 
-/** Daemons that share a store have the time of it, as what one writes is due at another. */
+/** Returns the clock of a shared store, because entries that one daemon writes become due in another. */
 export const clockOf = (daemons: { now(): number | undefined }): Clock => ({ ...systemClock, now: () => daemons.now() ?? Date.now() })

@@ -1,4 +1,4 @@
-/** What nearly every part of the core works with: made once for a daemon, and handed in whole. */
+/** Common dependencies of the core, created once per daemon. */
 import type { Database } from '#store/database.ts'
 import type { SecretBox } from './access/secret-box.ts'
 import type { Clock } from './clock.ts'
@@ -6,16 +6,16 @@ import type { Policies } from './routing/policy/policy.ts'
 import type { Audit } from './writes/audit.ts'
 import type { SettingWrites } from './writes/setting-writes.ts'
 
-/** A part that needs more than this extends it by options of its own; parts below it (`Policies`, `Audit`) name what they need. */
+/** Parts with further dependencies extend this interface. Its own members (`Policies`, `Audit`) list their dependencies. */
 export interface Core {
   readonly database: Database
-  /** The settings of an organization, from memory. */
+  /** Cached settings of organizations. */
   readonly policies: Policies
   readonly clock: Clock
-  /** Seals what is secret before it is stored. */
+  /** Encrypts secrets before storing. */
   readonly secrets: SecretBox
-  /** Changes of settings, each with its line in the audit log. */
+  /** Changes of settings with their audit entries. */
   readonly writes: SettingWrites
-  /** For changes of settings that are written with something else. */
+  /** For changes of settings within other writes. */
   readonly audit: Audit
 }

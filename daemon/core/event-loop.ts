@@ -1,12 +1,12 @@
-/** Work in steps: long work on the main thread is done in steps of a few milliseconds, in turn with everything else. */
+/** Splits long work on the main thread into steps of a few milliseconds, which alternate with other work. */
 import type { Clock } from './clock.ts'
 import { currentCaller, resumeWork } from './fairness/thread-meter.ts'
 import { nextTurn } from './fairness/turns.ts'
 
-/** Work that stops after every step, and returns its result. */
+/** Work that yields after every step and returns its result. */
 export type Steps<T> = Generator<void, T, void>
 
-/** Does all steps without a pause: for work that is known to be small. */
+/** Runs all steps without a pause, for work that is always short. */
 export function runAtOnce<T>(steps: Steps<T>): T {
   for (;;) {
     const step = steps.next()
@@ -15,11 +15,11 @@ export function runAtOnce<T>(steps: Steps<T>): T {
 }
 
 /**
- * Does one step in a turn of the event loop, in turn with other callers; work of one step takes no turn at all. Few works of a caller go on
- * at a time, so that a caller with much work holds little memory.
+ * Runs each step in a separate turn of the event loop, alternating with other callers. Work with one step needs no turn. Only a few works
+ * of a caller run concurrently, so that a busy caller holds little memory.
  */
 export async function runInSteps<T>(steps: Steps<T>): Promise<T> {
-  resumeWork() // whatever was waited for before
+  resumeWork() // after any earlier wait
   for (let hasBegun = false; ; hasBegun = true) {
     const step = steps.next()
     if (step.done === true) return step.value
@@ -28,13 +28,13 @@ export async function runInSteps<T>(steps: Steps<T>): Promise<T> {
   }
 }
 
-/** Lets others go on, and resolves in a turn of the event loop that is the caller's: for long work whose steps wait by themselves. */
+/** Lets other work run, and resolves in a turn of the caller: for long work whose steps wait themselves. */
 export async function giveWay(): Promise<void> {
   await nextTurn(currentCaller(), true)
   resumeWork()
 }
 
-/** A wait to be called between steps: once `workMs` have passed, it lasts `restMs`, so that long work leaves room for mail. */
+/** Returns a function to await between steps. After `workMs` of work it waits for `restMs`, so that long work leaves time for mail. */
 export function restsBetween(clock: Clock, workMs: number, restMs = workMs): () => Promise<void> | void {
   let began = clock.monotonic()
   return () => {

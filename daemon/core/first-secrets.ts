@@ -1,4 +1,4 @@
-/** What the first start made to begin with, sealed, so that it can be shown again until somebody owns the organization. */
+/** Secrets created by the first start, sealed, so that later starts can show them until the organization has an owner. */
 import type { Change } from '#store/change.ts'
 import type { Database } from '#store/database.ts'
 import { defineRecord, type Immutable, type Stored } from '#store/record-kind.ts'
@@ -9,13 +9,13 @@ import { statusOf } from './access/keys/api-keys.ts'
 import type { SecretBox } from './access/secret-box.ts'
 import { smtpCredentials } from './access/smtp-credential.ts'
 
-/** What a CMS logs in with; the password is nowhere else in clear. */
+/** Login for a CMS. The password is not stored in plaintext anywhere else. */
 export interface FirstSmtpLogin {
   readonly username: string
   readonly password: string
 }
 
-/** Undefined is what was not made, or does not work any more. */
+/** Undefined: not created, or no longer valid. */
 export interface FirstSecrets {
   readonly apiKey: string | undefined
   readonly smtpLogin: FirstSmtpLogin | undefined
@@ -25,7 +25,7 @@ const schema = z.strictObject({ id: z.string(), sealedSecrets: z.string() })
 type SealedRecord = Immutable<z.infer<typeof schema>>
 type StoredSecrets = Stored<SealedRecord>
 
-/** One for the first organization; gone once it has an owner. */
+/** One record for the first organization; deleted once it has an owner. */
 export const firstSecrets = defineRecord<SealedRecord>({ name: 'first_secrets', schema })
 
 const id = 'first'
@@ -35,7 +35,7 @@ const contents = z.object({
   smtpLogin: z.object({ username: z.string(), password: z.string() }).optional(),
 })
 
-/** Keeps what was made just now in the same write. */
+/** Stores the new secrets in the same write. */
 export function keepFirstSecrets(
   change: Change,
   secrets: SecretBox,
@@ -50,7 +50,7 @@ export function keepFirstSecrets(
 export const storedFirstSecrets = (database: Database, organizationId: string): Promise<StoredSecrets | undefined> =>
   database.get(firstSecrets, { organizationId }, id)
 
-/** What of it still works: a key that was revoked and a login that was rotated or revoked are left out. */
+/** Returns the secrets that still work, without revoked keys and rotated or revoked logins. */
 export async function openFirstSecrets(database: Database, secrets: SecretBox, sealed: string, now: number): Promise<FirstSecrets> {
   const text = secrets.open(sealed, sealContext)
   const { apiKey, smtpLogin } = text === undefined ? {} : contents.parse(JSON.parse(text))

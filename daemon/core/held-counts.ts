@@ -1,14 +1,11 @@
-/**
- * Counts that are held for a second and then written together, so that what is counted costs no write of its own; a crash loses that
- * second.
- */
+/** Collects counts for a second and writes them together, so that counting needs no separate write. A crash loses that second. */
 import type { Clock, Timer } from './clock.ts'
 
 export interface HeldCountsOptions<Held> {
   readonly clock: Clock
-  /** Writes what was held; resolves when that is durable. */
+  /** Writes the collected counts; resolves when they are durable. */
   readonly write: (held: ReadonlyMap<string, Held>) => Promise<unknown>
-  /** Is notified of a write that failed; what it held is lost. */
+  /** Notified of a failed write; its counts are lost. */
   readonly onError: (error: unknown) => void
 }
 
@@ -24,7 +21,7 @@ export class HeldCounts<Held> {
     this.#options = options
   }
 
-  /** What is held under the name, to be added to at once; it begins as `none` when nothing is. */
+  /** Returns the counts collected under the name, initially `none()`. The caller must add to them synchronously. */
   of(name: string, none: () => Held): Held {
     const held = this.#held.get(name) ?? none()
     this.#held.set(name, held)
@@ -32,7 +29,7 @@ export class HeldCounts<Held> {
     return held
   }
 
-  /** Writes what is held; resolves when that, and all before it, is durable. */
+  /** Writes the collected counts. Resolves when all counts are durable. */
   async flush(): Promise<void> {
     this.#timer?.cancel()
     this.#write()

@@ -1,4 +1,4 @@
-/** What `verify` must know of the core: its record kinds, its other rows, and which record refers to what. */
+/** Description of the core's data for `verify`: record kinds, other rows, and references between records. */
 import type { ContentRef } from '#store/content.ts'
 import type { Database } from '#store/database.ts'
 import { isHeldPlace, type QueueEntry } from '#store/queue.ts'
@@ -119,7 +119,7 @@ export const recordKinds = [
   ...siteKinds,
 ] as const
 
-/** Those that are carried over when the daemon starts. */
+/** Kinds that the start converts. */
 export const earlierKinds = [earlierTraces, earlierCaptures] as const
 
 /** Options for `verify` of a store written by this core. */
@@ -168,7 +168,7 @@ export function integrityChecks(database: Database): VerifyOptions {
   }
 }
 
-/** Rows of the whole store that say by themselves what is to be done. */
+/** Rows of the whole store that describe pending work and need no check. */
 const uncheckedRows = [
   ...[
     'capture.pending',
@@ -185,7 +185,7 @@ const uncheckedRows = [
   'acme',
 ] as const
 
-/** Rows beside records. */
+/** Rows other than records. */
 function rowFamilies(database: Database): Required<VerifyOptions>['families'] {
   return [
     { name: 'event', check: async ([organizationId, , traceId]) => missing(database, String(organizationId), 'trace', String(traceId)) },
@@ -252,17 +252,17 @@ function rowFamilies(database: Database): Required<VerifyOptions>['families'] {
   ]
 }
 
-/** What of a record lies in the store of contents. */
+/** Returns the stored contents of a record. */
 function contentsOf(kind: string, record: unknown): readonly ContentRef[] {
   if (kind === formSubmissions.name) return fileContents(record as FormSubmission)
   if (kind === siteBlobs.name) return contentsOfBlob(record as SiteBlob)
   if (kind === inspectTests.name) return mailContent(record as InspectTest)
   const isTrace = kind === traces.name || kind === earlierTraces.name
-  if (isTrace && (record as Trace).outcome === 'refused') return [] // nothing of it was kept
+  if (isTrace && (record as Trace).outcome === 'refused') return [] // has no content
   return isTrace || kind === inboundMessages.name ? [(record as Trace | InboundMessage).content] : []
 }
 
-/** Content has the id of what it belongs to, that of a file of a submission both ids, and that of a test an id of its own. */
+/** Returns the content with this id. Its id is the owner's id; files of submissions use both ids, and tests a separate id. */
 async function contentOf(database: Database, organizationId: string, id: string): Promise<ContentRef | undefined> {
   const ofSite = await siteContentOf(database, organizationId, id)
   if (ofSite) return ofSite
@@ -282,14 +282,14 @@ async function checkQueueEntry(database: Database, entry: QueueEntry): Promise<s
     return [`the trace ${entry.traceId} is queued for delivery although its status is ${stored.record.status}`]
   if (isParked(stored.record) !== isHeldPlace(entry.dueMs))
     return [
-      `the trace ${entry.traceId} is ${isParked(stored.record) ? 'held, but is queued to be attempted' : 'not held, but stands among what is'}`,
+      `the trace ${entry.traceId} is ${isParked(stored.record) ? 'held, but is queued for an attempt' : 'not held, but is queued as held'}`,
     ]
   if (stored.record.projectId !== entry.projectId)
     return [`the trace ${entry.traceId} is of project ${stored.record.projectId}, but is queued for project ${entry.projectId}`]
   return []
 }
 
-const neverRemoved = 'it is deleted, and nothing removes what is left of it'
+const neverRemoved = 'it is deleted, but its removal is not scheduled'
 
 async function checkDeletedProject(database: Database, organizationId: string, { id, deletedAt }: Project): Promise<string[]> {
   if (deletedAt === undefined) return []
@@ -302,12 +302,12 @@ async function checkDeletedOrganization(database: Database, organization: Organi
   return (await database.kv.get(pack(organizationRemovalKey(goesAt, organization.id)))) ? [] : [neverRemoved]
 }
 
-/** A removal is of something that was deleted, and that may go from then on, or whose record has gone already. */
+/** Checks that a removal concerns a deleted record, due at that time, or a record that is already removed. */
 async function checkRemoval(database: Database, [, , at, organization, project]: readonly Element[]): Promise<string[]> {
   const organizationId = String(organization)
   const removed = project === undefined ? undefined : await database.get(projects, { organizationId }, String(project))
   const whole = project === undefined ? await database.get(organizations, { organizationId }, organizationId) : undefined
   if (!removed && !whole) return []
   const goesAt = whole ? removableFrom(whole.record) : removed?.record.deletedAt
-  return goesAt === Number(at) ? [] : [`what it removes may not go at ${new Date(Number(at)).toISOString()}`]
+  return goesAt === Number(at) ? [] : [`its target must not be removed at ${new Date(Number(at)).toISOString()}`]
 }

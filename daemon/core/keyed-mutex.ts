@@ -1,4 +1,4 @@
-/** Lets work of one name take turns: each begins when the one before it has ended, in the order of their calls. */
+/** Serializes work by name: each call begins after the previous call with this name has ended. */
 export class KeyedMutex {
   readonly #last = new Map<string, Promise<unknown>>()
 

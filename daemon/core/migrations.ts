@@ -1,4 +1,4 @@
-/** The steps that lead a store of an earlier release into the form of this one, and that form. */
+/** Migrations from the store format of an earlier release to the current format. */
 import type { Database } from '#store/database.ts'
 import type { Migration } from '#store/upgrade/migrate.ts'
 import { formOfRelease } from '#store/upgrade/store-form.ts'
@@ -11,12 +11,12 @@ import { recordKinds } from './integrity.ts'
 import { countByProject } from './retention/count-by-project.ts'
 import { carryTraces } from './trace/earlier-traces.ts'
 
-/** A step that may need the master key of the store. */
+/** A migration that may need the master key of the store. */
 interface CoreMigration extends Omit<Migration, 'run'> {
   readonly run: (database: Database, progress: (done: number) => void, secrets: SecretBox) => Promise<number>
 }
 
-/** In their order. A number is that of a step for ever: add at the end, and take none away before no store of its time is left. */
+/** In order. Numbers are permanent: append new migrations, and remove one only when no store of its release exists. */
 export const migrations: readonly CoreMigration[] = [
   { name: 'traces lie by project and time', run: carryTraces },
   { name: 'captures are parts of their traces', run: carryCaptures },
@@ -26,7 +26,7 @@ export const migrations: readonly CoreMigration[] = [
   { name: 'queries of webhook addresses are sealed', run: (database, _progress, secrets) => sealQueries(database, secrets) },
 ]
 
-/** The steps for a store with this master key. */
+/** Returns the migrations for a store with this master key. */
 export const migrationsWith = (secrets: SecretBox): readonly Migration[] =>
   migrations.map(({ name, run }) => ({ name, run: (database, progress) => run(database, progress, secrets) }))
 

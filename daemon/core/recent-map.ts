@@ -1,6 +1,6 @@
-/** A map that keeps the entries that were set last. */
+/** A map with a maximum size. */
 
-/** Holds at most `max` entries: when one more is set, the one that was set longest ago goes. */
+/** Contains at most `max` entries. Setting one more removes the entry that was set longest ago. */
 export class RecentMap<K, V> extends Map<K, V> {
   readonly #max: number
 

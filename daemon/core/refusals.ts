@@ -1,12 +1,12 @@
 /**
- * The refusal table: every expected "no" of the service, once. REST, MCP, GraphQL and SMTP render the same row,
- * so that no two doors can disagree. Spec "Errors".
+ * Table of all refusals: expected errors of the service. REST, MCP, GraphQL and SMTP render the same row, so that all entry points agree.
+ * Spec "Errors".
  */
 export interface RefusalRow {
   readonly http: number
-  /** RFC 5321 §4.2 reply code and RFC 3463 enhanced code, for doors that speak SMTP. */
+  /** RFC 5321 §4.2 reply code and RFC 3463 enhanced code, for SMTP. */
   readonly smtp: `${number} ${number}.${number}.${number}`
-  /** What the caller should do, where the place of the refusal does not know better. */
+  /** Default next step of the caller. */
   readonly nextAction: string
 }
 
@@ -62,13 +62,13 @@ export type RefusalCode = keyof typeof refusals
 
 export interface RefusalOptions {
   readonly nextAction?: string
-  /** Shown to the caller under `details`; keys are wire names. */
+  /** Returned to the caller under `details`; keys are wire names. */
   readonly details?: Readonly<Record<string, unknown>>
   readonly retryAfterSeconds?: number
   readonly cause?: unknown
 }
 
-/** An expected "no". The message is one calm sentence for the caller that says what to do; it never leaks configuration. */
+/** An expected error. The message is one sentence for the caller with the next step; it never reveals configuration. */
 export class Refusal extends Error {
   override readonly name = 'Refusal'
   readonly code: RefusalCode
@@ -77,7 +77,7 @@ export class Refusal extends Error {
   readonly retryAfterSeconds: number | undefined
 
   constructor(code: RefusalCode, message: string, options: RefusalOptions = {}) {
-    // no one reads where a "no" was said, and the stack costs ten times as much as all else of it
+    // the stack of a refusal is never read, and costs ten times as much as everything else
     const { stackTraceLimit } = Error
     Error.stackTraceLimit = 0
     super(message, options.cause === undefined ? undefined : { cause: options.cause })
@@ -89,17 +89,17 @@ export class Refusal extends Error {
   }
 }
 
-/** A field of a request that is wrong: its path, and a message that names the fix. */
+/** An invalid field of a request: its path, and a message with the correction. */
 export interface FieldProblem {
   readonly path: string
   readonly message: string
 }
 
-/** As many fields are named behind the first one; the others are counted. */
+/** Maximum further fields named in the message; the rest is only counted. */
 const maxNames = 5
 const maxName = 64
 
-/** The refusal for bad input: its message says what is wrong with the first field and names the others; `details.fields` lists all. */
+/** Returns the refusal of invalid input. The message explains the first field and names the others; `details.fields` lists all. */
 export function invalid(fields: readonly FieldProblem[]): Refusal {
   const [first, ...others] = fields
   const message = first

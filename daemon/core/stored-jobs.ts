@@ -1,14 +1,14 @@
-/** Jobs that stand in the store until they are done, each carried out by itself; those of an earlier process go on at the start. */
+/** Runs jobs that are stored until they end. Unfinished jobs continue on start. */
 import type { Database } from '#store/database.ts'
 import { unpack, within, type Element } from '#store/tuple.ts'
 
 export interface StoredJobsOptions {
   readonly database: Pick<Database, 'kv'>
-  /** The folder of keys that name the open ones: it is followed by the organization and the id. */
+  /** Key prefix of open jobs, followed by organization and id. */
   readonly openKeys: readonly Element[]
-  /** Carries one out, and ends early when `stopping` is set. */
+  /** Runs a job; returns early if `stopping` is set. */
   readonly carryOut: (organizationId: string, id: string) => Promise<void>
-  /** Is notified of defects; the job rests until the next start. */
+  /** Notified of defects. The job continues on the next start. */
   readonly onError: (error: unknown, id: string) => void
 }
 
@@ -25,7 +25,7 @@ export class StoredJobs {
     return this.#stopping
   }
 
-  /** Takes up the jobs that an earlier process left. */
+  /** Continues the unfinished jobs of an earlier process. */
   async start(): Promise<void> {
     const { database, openKeys } = this.#options
     for await (const { key } of database.kv.range(within(openKeys))) {
@@ -34,7 +34,7 @@ export class StoredJobs {
     }
   }
 
-  /** Begins a job, unless it is under way. */
+  /** Starts a job, unless it is running. */
   wake(organizationId: string, id: string): void {
     const { carryOut, onError } = this.#options
     if (this.#stopping || this.#running.has(id)) return
@@ -44,7 +44,7 @@ export class StoredJobs {
     this.#running.set(id, run)
   }
 
-  /** Waits until each has come to a place where it goes on with the next start. */
+  /** Waits until each job has reached a point where the next start can continue. */
   async stop(): Promise<void> {
     this.#stopping = true
     await Promise.all(this.#running.values())

@@ -1,17 +1,17 @@
-/** Work that is done in rounds, each of which does all that waits in the store; what comes in one is found by the next. */
+/** Runs background work in rounds. Each round processes all stored items; items added during a round are processed in the next. */
 import type { Clock, Timer } from './clock.ts'
 
 export interface WorkLoopOptions {
-  /** Does what waits, and ends early when `stopping` says so. */
+  /** Processes waiting items; returns early if `stopping()` is true. */
   readonly round: (stopping: () => boolean) => Promise<void>
-  /** Is notified of a failed round. The next wake begins another one, or the retry. */
+  /** Notified of a failed round. The next wake or the retry begins another one. */
   readonly onError: (error: unknown) => void
   readonly clock: Clock
-  /** Milliseconds from a failed round to its retry; a minute by default. */
+  /** Milliseconds from a failed round to its retry; default one minute. */
   readonly retryMs?: number
 }
 
-/** A round fails because the store does, and no wake follows for stored items. */
+/** Rounds fail when the store fails, and stored items trigger no further wake. */
 const usualRetryMs = 60_000
 
 export class WorkLoop {
@@ -29,19 +29,19 @@ export class WorkLoop {
     return this.#stopping
   }
 
-  /** Something may be waiting. */
+  /** Starts a round, because items may be waiting. */
   wake(): void {
     if (this.#stopping) return
     this.#again = true
     this.#running ??= this.#run()
   }
 
-  /** Resolves when no round is under way. */
+  /** Resolves when no round is running. */
   async idle(): Promise<void> {
     await this.#running
   }
 
-  /** Lets no other round begin, and waits for the one under way. */
+  /** Prevents further rounds, and waits for the current round. */
   async stop(): Promise<void> {
     this.#stopping = true
     this.#retry?.cancel()
@@ -59,7 +59,7 @@ export class WorkLoop {
         this.#retryLater()
       }
     }
-    this.#running = undefined // in the same tick as the last look at `#again`
+    this.#running = undefined // in the same tick as the last check of `#again`
   }
 
   #retryLater(): void {
@@ -69,16 +69,16 @@ export class WorkLoop {
 }
 
 export interface DueRoundsOptions extends WorkLoopOptions {
-  /** When the next item is due, in milliseconds since 1970; infinite when there is none. */
+  /** Due time of the next item, in milliseconds since 1970; Infinity without items. */
   readonly nextDueMs: () => Promise<number>
 }
 
-/** Timers use the monotonic clock and due times the wall clock, which can be set forward: the store is read at least this often. */
+/** Maximum time between reads of the store. Timers use the monotonic clock, but the wall clock of due times can be set forward. */
 const maxAlarmMs = 60_000
-/** An item that could not even be put off is tried again after this time. */
+/** Delay before retrying an item that could not be rescheduled. */
 const minAlarmMs = 1000
 
-/** Rounds that begin when an item in the store is due. */
+/** Rounds that begin when a stored item is due. */
 export class DueRounds {
   readonly #options: DueRoundsOptions
   readonly #loop: WorkLoop
@@ -89,12 +89,12 @@ export class DueRounds {
     this.#loop = new WorkLoop({ ...options, round: (stopping) => this.#round(stopping) })
   }
 
-  /** Looks at once, which also finds items that an earlier process left. */
+  /** Starts a round immediately, which also finds items of an earlier process. */
   wake(): void {
     this.#loop.wake()
   }
 
-  /** Resolves when no round is under way. */
+  /** Resolves when no round is running. */
   idle(): Promise<void> {
     return this.#loop.idle()
   }
@@ -125,11 +125,11 @@ export class DueRounds {
 
 export interface TimedRoundsOptions extends WorkLoopOptions {
   readonly everyMs: number
-  /** Is called at the start, with what else may wake it. */
+  /** Called at the start, to register further triggers. */
   readonly listen?: (wake: () => void) => void
 }
 
-/** Rounds that also begin by themselves, for what time alone changes. */
+/** Rounds that also begin periodically, for changes that depend only on time. */
 export class TimedRounds extends WorkLoop {
   readonly #options: TimedRoundsOptions
   #timer: Timer | undefined
@@ -139,7 +139,7 @@ export class TimedRounds extends WorkLoop {
     this.#options = options
   }
 
-  /** Looks at once, which takes up what an earlier process left, and from then on by itself. */
+  /** Starts a round immediately, which also finds items of an earlier process, and then periodically. */
   start(): void {
     const { clock, everyMs, listen } = this.#options
     listen?.(() => this.wake())
@@ -148,7 +148,7 @@ export class TimedRounds extends WorkLoop {
     this.wake()
   }
 
-  /** Ends between two writes; the next start goes on. */
+  /** Stops between two writes; the next start continues. */
   override async stop(): Promise<void> {
     this.#timer?.cancel()
     await super.stop()

@@ -144,7 +144,7 @@ test('bootstrap() takes a minted administrator as the key of the environment, an
   t.is(await database.get(apiKeys, { organizationId }, 'key_environment'), undefined)
   await keys.revoke(principal, minted.record.id)
   await t.throwsAsync(start(minted.key), {
-    message: 'POSTERN_ADMIN_KEY is a key that was created here and is no longer an administrator; choose another one.',
+    message: 'POSTERN_ADMIN_KEY is a key of this service that no longer has administrator access; choose another key.',
   })
   t.false(await works(minted.key))
 })

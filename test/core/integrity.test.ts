@@ -46,7 +46,7 @@ test('integrityChecks() misses the removal of what is deleted, and what a remova
   const fixture = await coreFixture(t)
   await fixture.project({ id: 'prj_2', name: 'Second', isDefault: false, deletedAt: 7 })
   t.is((await fixture.problems()).length, 1)
-  t.regex((await fixture.problems()).join(' '), /prj_2.*it is deleted, and nothing removes what is left of it/)
+  t.regex((await fixture.problems()).join(' '), /prj_2.*it is deleted, but its removal is not scheduled/)
   await fixture.database.commit(new Change().set(projectRemovalKey(7, organizationId, 'prj_2')))
   await fixture.assertSound(t)
   await fixture.database.commit(
@@ -54,5 +54,5 @@ test('integrityChecks() misses the removal of what is deleted, and what a remova
   )
   const found = await fixture.problems()
   t.is(found.length, 2)
-  for (const problem of found) t.regex(problem, /what it removes may not go at 1970-01-01T00:00:00.00[89]Z/)
+  for (const problem of found) t.regex(problem, /its target must not be removed at 1970-01-01T00:00:00.00[89]Z/)
 })

@@ -54,7 +54,7 @@ test('run() gives up with a conflict when others are always faster', async (t) =
     await theirs.run('o', (other) => other.insert(routingRules, 'o', rule(`theirs ${round++}`)))
     change.insert(routingRules, 'o', rule('ours'))
   })
-  await t.throwsAsync(run, { message: 'It was changed at the same time; read it again and repeat the request.' })
+  await t.throwsAsync(run, { message: 'The resource was modified by another request. Fetch the current version and try again.' })
   t.false((await rulesOf(database)).some(({ id }) => id === 'ours'))
 })
 

@@ -1,6 +1,6 @@
 /**
- * Fair use of the main thread. Time is accounted by credential (anonymous callers by address), then by address, then by organization.
- * Under load the heaviest caller waits, and is refused when its turn does not come in time. A caller below its share is never refused.
+ * Fair use of the main thread. Accounts time by credential (by address for anonymous callers), then by address, then by organization. Under
+ * load the heaviest caller waits, and is refused after a timeout. A caller below its share is never refused.
  */
 import type { Clock, Timer } from '../clock.ts'
 import { Refusal } from '../refusals.ts'
@@ -12,38 +12,38 @@ import { Work, type Level, type WorkFacts } from './work.ts'
 export interface FairnessOptions {
   readonly clock: Clock
   readonly meter?: Pick<Meter, 'run' | 'resume' | 'settle'>
-  /** Whether the event loop is late, whoever keeps it busy. */
+  /** Returns true if the event loop is late, for any reason. */
   readonly lags?: () => boolean
 }
 
 const rules: ShareRules = { windowMs: 1000, capacity: 0.7, least: 0.05 }
 /**
- * A caller above this part of the thread has at most `aheadMs` of work under way, and one piece of its messages is read in a turn of the
- * event loop, so that its bursts delay no others.
+ * Above this part of the thread, a caller has at most `aheadMs` of work in flight, and reads one piece of its messages per turn of the
+ * event loop. Its bursts then do not delay others.
  */
 const paced = 0.1
 const aheadMs = 10
-/** The most work under way of any other caller, and of all callers of a crowd, as much of it may be in memory at a time. */
+/** Maximum work in flight of any other caller, and of each group of callers, because all of it may be in memory. */
 const mostAheadMs = 100
-/** A work that is expected to take longer begins in a turn of the event loop that is its caller's: many requests can come in one turn. */
+/** A work with a longer expected time begins in a separate turn of its caller, because many requests can arrive in one turn. */
 const aloneMs = 5
-/** Works that have not gone on for so long wait for others, and no longer count as under way. */
+/** Works without activity for this time wait for others, and no longer count as in flight. */
 const restMs = 5000
-/** The longest wait of a caller beyond its share. One below it waits for its own works. */
+/** Maximum wait of a caller beyond its share. A caller below it only waits for its own works. */
 const waitMs = 2000
 const lookMs = 20
 const maxRetrySeconds = 30
-/** Expected cost of a work whose kind is new. */
+/** Expected cost of a work of an unknown kind. */
 const unknownMs = 1
 /** Weight of the latest work in an average. */
 const newest = 0.2
 const maxNames = 10_000
 
-/** Work of one caller that waits for its turn, first come, first served. */
+/** Work of one caller that waits for its turn, in order of arrival. */
 interface Queued {
   readonly work: Work
   readonly since: number
-  /** Goes on reading a message: is not refused, and is no work of its own. */
+  /** Continues reading a message: cannot be refused, and is not a separate work. */
   readonly isReading: boolean
   readonly resolve: () => void
   readonly reject: (error: Refusal) => void
@@ -58,9 +58,9 @@ export class Fairness {
     address: new Shares(rules),
     organization: new Shares(rules),
   }
-  /** Milliseconds of work under way, as expected, by credential and by crowd. */
+  /** Expected milliseconds of work in flight, by credential and by group. */
   readonly #ahead = new Map<string, number>()
-  /** When each work under way began or last went on, by credential. */
+  /** Start or last activity of each work in flight, by credential. */
   readonly #inFlight = new Map<string, Map<Work, number>>()
   /** Average milliseconds of a work, by credential and by kind. */
   readonly #averages = new Map<string, number>()
@@ -73,7 +73,7 @@ export class Fairness {
     this.#lags = lags
   }
 
-  /** Begins a request or a message. Its caller is anonymous until it is named. */
+  /** Begins a request or a message. Its caller is anonymous until set. */
   begin(facts: WorkFacts): Work {
     return new Work(facts, {
       run: (work, call) => this.#meter.run(work, call),
@@ -86,7 +86,7 @@ export class Fairness {
     })
   }
 
-  /** What is heavy at one level is cut there, and does not burden others that share the next level with it. */
+  /** Charges only use within the share to the next level, so that a heavy account does not burden others on that level. */
   #spend(work: Work, ms: number): void {
     const { credential, address, organization, weight } = work.callers
     const now = this.#clock.monotonic()
@@ -138,7 +138,7 @@ export class Fairness {
     return promise
   }
 
-  /** The level at which the caller is beyond its share. */
+  /** Returns the level with a share that the caller exceeds. */
   #beyond(work: Work, now: number): Level | undefined {
     const { credential, address, organization } = work.callers
     const shares = this.#shares
@@ -147,7 +147,7 @@ export class Fairness {
     return isOver(shares.organization, organization, now) ? 'organization' : undefined
   }
 
-  /** Used and under way. */
+  /** Time used and reserved. */
   #used(credential: string, now: number): number {
     return this.#shares.credential.used(credential, now) + (this.#ahead.get(credential) ?? 0)
   }
@@ -156,7 +156,7 @@ export class Fairness {
     return this.#used(credential, now) > paced * rules.windowMs && this.#shares.credential.areShared
   }
 
-  /** The caller, or its crowd, has enough work under way. Small works of an account do not wait for the large ones of its organization. */
+  /** Returns true if the caller or its group has enough work in flight. Small works do not wait for large works of their organization. */
   #isAhead(work: Work, now: number): boolean {
     const { credential, weight } = work.callers
     const expected = this.#expected(work)
@@ -181,7 +181,7 @@ export class Fairness {
     return this.#averages.get(credential) ?? this.#averages.get(kind) ?? unknownMs
   }
 
-  /** What it has used in this turn of the event loop is a part of its cost. */
+  /** Includes the time used in the current turn of the event loop. */
   #ended(work: Work): void {
     this.#meter.settle()
     const { credential } = work.callers
@@ -204,7 +204,7 @@ export class Fairness {
     if (this.#queues.size > 0) this.#timer = this.#clock.after(lookMs, () => this.#look())
   }
 
-  /** Starts what may start, and refuses what has waited too long. */
+  /** Starts permitted works, and refuses works that have waited too long. */
   #serve(credential: string, now: number): void {
     const queue = this.#queues.get(credential) ?? []
     for (const [work, at] of this.#inFlight.get(credential) ?? []) if (now - at >= restMs) work.rest()
@@ -222,7 +222,7 @@ export class Fairness {
     }
     queue.splice(0, done)
     this.#queues.delete(credential)
-    if (queue.length > 0) this.#queues.set(credential, queue) // behind the others of its crowd
+    if (queue.length > 0) this.#queues.set(credential, queue) // after the other queues of its group
   }
 
   #refusal(level: Level, { callers }: Work, now: number): Refusal {

@@ -1,4 +1,4 @@
-/** A store after whose answers the meter knows again which work goes on. */
+/** A store that tells the meter which work continues after each result. */
 import type { Bytes, Entry, Kv, Range, Write, WriteResult } from '#store/kv.ts'
 import type { Meter } from './thread-meter.ts'
 

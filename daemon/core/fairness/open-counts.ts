@@ -1,14 +1,14 @@
-/** How much is open at a time, by name: connections of a client, streams and waits of a caller. */
+/** Counts open things by name: connections of a client, streams and waits of a caller. */
 export class OpenCounts {
   readonly #counts = new Map<string, number>()
   #size = 0
 
-  /** All together. */
+  /** Total count. */
   get size(): number {
     return this.#size
   }
 
-  /** Counts one in, and returns what counts it out again; undefined when there are `max` of this name already. */
+  /** Counts one more and returns a function that releases it; undefined if the name has `max` already. */
   enter(name: string, max: number): (() => void) | undefined {
     const before = this.#counts.get(name) ?? 0
     if (before >= max) return undefined

@@ -1,12 +1,12 @@
 /**
- * Shares of the main thread at one level: credentials, addresses or organizations. Use fades within a window of time. While everything
- * fits there is no limit. Otherwise the heaviest accounts are cut to one level, so that light accounts keep what they use.
+ * Shares of the main thread at one level: credentials, addresses or organizations. Use decays over a time window. There is no limit while
+ * total use is within the capacity. Otherwise the heaviest accounts are cut to a common level, so that light accounts keep their use.
  */
 
 export interface ShareRules {
-  /** Use fades to a third within this time. An account that uses the whole thread has used as many milliseconds. */
+  /** Use decays to about a third within this time. An account with the whole thread has used this many milliseconds. */
   readonly windowMs: number
-  /** Part of the thread that all accounts together may use; the rest is for deliveries and other work of the service. */
+  /** Part of the thread for all accounts; the rest is for deliveries and other work of the service. */
   readonly capacity: number
   /** Part of the thread that each account of weight 1 may always use. */
   readonly least: number
@@ -14,18 +14,18 @@ export interface ShareRules {
 
 interface Account {
   readonly use: Fading
-  /** Its share is so many times that of an account of weight 1. */
+  /** Share relative to an account of weight 1. */
   readonly weight: number
 }
 
-/** Accounts without use are forgotten after this many windows. */
+/** Accounts without use are removed after this many windows. */
 const rememberedWindows = 10
 const unusedMs = 0.1
-/** Accounts above this use count while the thread is late, and are counted this often. */
+/** While the thread is late, accounts above this use share the capacity; the count is updated at this interval. */
 const activeMs = 1
 const countMs = 50
 
-/** A sum whose parts fade. */
+/** A decaying sum. */
 class Fading {
   readonly #windowMs: number
   #value = 0
@@ -48,11 +48,11 @@ class Fading {
 export class Shares {
   readonly #rules: ShareRules
   readonly #accounts = new Map<string, Account>()
-  /** Accounts above `least`; few, as there is room for no more. */
+  /** Accounts above `least`; few, because of the limited capacity. */
   readonly #heavy = new Set<Account>()
   readonly #total: Fading
   #sweptAt = -Infinity
-  /** Their weights together. */
+  /** Total weight of active accounts. */
   #active = 0
   #countedAt = -Infinity
 
@@ -61,17 +61,17 @@ export class Shares {
     this.#total = new Fading(rules.windowMs)
   }
 
-  /** Whether there is more than one account to share between. */
+  /** True if more than one account exists. */
   get areShared(): boolean {
     return this.#accounts.size > 1
   }
 
-  /** Counts a caller in, with or without use. */
+  /** Registers a caller, with or without use. */
   note(name: string, now: number, weight = 1): void {
     this.#account(name, now, weight)
   }
 
-  /** Adds use. Returns the part of it that is within `least`. */
+  /** Adds use. Returns the part within `least`. */
   spend(name: string, ms: number, now: number, weight = 1): number {
     const account = this.#account(name, now, weight)
     const room = Math.max(0, this.#leastOf(account) - account.use.at(now))
@@ -85,7 +85,7 @@ export class Shares {
     return this.#accounts.get(name)?.use.at(now) ?? 0
   }
 
-  /** Milliseconds that an account may have used now. `lags`: the thread is late although accounts keep to their shares. */
+  /** Returns the maximum use of an account in milliseconds. `lags`: the thread is late although all accounts stay within their shares. */
   most(name: string, now: number, lags: boolean): number {
     const { windowMs, capacity } = this.#rules
     const room = capacity * windowMs
@@ -94,7 +94,7 @@ export class Shares {
     return this.areShared && this.#total.at(now) > room ? weight * this.#level(room, now) : Infinity
   }
 
-  /** The level of weight 1 to which the heaviest are cut, so that all fit: max-min fairness. */
+  /** Returns the common level for weight 1 that fits total use into the capacity: max-min fairness. */
   #level(room: number, now: number): number {
     for (const account of this.#heavy) if (account.use.at(now) <= this.#leastOf(account)) this.#heavy.delete(account)
     const heavy = [...this.#heavy].map(({ use, weight }) => ({ use: use.at(now), weight }))

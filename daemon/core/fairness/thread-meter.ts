@@ -1,6 +1,6 @@
 /**
- * Measures how long the main thread works for each caller. Work runs until it waits for the store, a body or a thread, and is named again
- * when it goes on. It is charged until another work goes on or the turn of the event loop ends.
+ * Measures main-thread time by caller. Work runs until it waits for the store, a body or a thread, and is marked as current when it
+ * continues. Time is charged to it until other work continues or the turn of the event loop ends.
  */
 import { AsyncLocalStorage } from 'node:async_hooks'
 
@@ -12,11 +12,11 @@ export interface Charged {
 }
 
 export interface Meter extends Disposable {
-  /** Runs `work`, and charges it and what follows from it. */
+  /** Runs `work`, and charges it and its asynchronous consequences. */
   run<T>(charged: Charged, work: () => T): T
-  /** The calling work goes on after a wait. */
+  /** Marks the calling work as current after a wait. */
   resume(): void
-  /** Charges the work that runs now for its time so far. */
+  /** Charges the current work for its time until now. */
   settle(): void
 }
 
@@ -26,23 +26,23 @@ export const noMeter: Meter = { run: (_charged, work) => work(), resume() {}, se
 /** Meters of the process: one for each daemon. */
 const meters = new Set<ThreadMeter>()
 
-/** Name of the caller whose work runs now; empty for work of the service. */
+/** Name of the current work's caller; empty for work of the service. */
 export function currentCaller(): string {
   for (const { work } of meters) if (work) return work.caller
   return ''
 }
 
-/** The calling work goes on after a wait for its turn. */
+/** Marks the calling work as current after a wait for its turn. */
 export function resumeWork(): void {
   for (const meter of meters) meter.resume()
 }
 
-/** The part of its busy time in which the thread had a processor, measured so often. */
+/** Measurement interval of the processor share: processor time relative to busy time. */
 const shareMs = 50
 
 /**
- * On a machine that is busy otherwise, time passes while the thread waits for a processor. It is charged to no caller: light ones would
- * look heavy. To ask for the processor time itself at each change of work would cost 2 % of a send.
+ * Returns the processor share of the thread. On a busy machine, the time waiting for a processor is charged to no caller, because light
+ * callers would look heavy. Measuring processor time at each change of work would cost 2 % of a send.
  */
 export function processorShare(): (now: number) => number {
   let [share, at, active, cpu] = [1, 0, 0, 0]
@@ -75,7 +75,7 @@ export class ThreadMeter implements Meter {
     meters.add(this)
   }
 
-  /** The work that runs now. */
+  /** The current work. */
   get work(): Charged | undefined {
     return this.#works.getStore()
   }
@@ -107,7 +107,7 @@ export class ThreadMeter implements Meter {
     this.#work = work
     before?.spend((now - this.#since) * this.#share(now))
     this.#since = now
-    // the wait for the next event belongs to no work
+    // waiting for the next event is charged to no work
     if (work === undefined || this.#endsTurn) return
     this.#endsTurn = true
     setImmediate(this.#endTurn)

@@ -1,12 +1,12 @@
-/** Turns of the event loop: each belongs to one caller, and callers take turns. */
+/** Turns of the event loop, shared fairly between callers. */
 
-/** Works of a caller that go on in turn; the others wait until one of these has ended. */
+/** Works of a caller that run concurrently; others wait until one has ended. */
 const worksAtATime = 4
 
-/** Steps that wait, by caller. Callers take turns, so that a caller with much work delays another by one step at most. */
+/** Waiting steps by caller. Callers alternate, so that a busy caller delays another by at most one step. */
 const waiting = new Map<string, (() => void)[]>()
 
-/** Resolves in a turn of the event loop that is the caller's. `hasBegun`: for a work that has had one. */
+/** Resolves in the caller's next turn of the event loop. `hasBegun`: the work has had a turn before. */
 export function nextTurn(caller: string, hasBegun = false): Promise<void> {
   const { promise, resolve } = Promise.withResolvers<void>()
   if (waiting.size === 0) setImmediate(giveTurn)
@@ -16,7 +16,7 @@ export function nextTurn(caller: string, hasBegun = false): Promise<void> {
   return promise
 }
 
-/** Whether a caller waits for its turn. */
+/** Returns true if a caller waits for its turn. */
 export const isTurnWaited = (): boolean => waiting.size > 0
 
 function giveTurn(): void {

@@ -1,4 +1,4 @@
-/** One request or message, whose main-thread time is charged to its caller. */
+/** One request or message, with its main-thread time charged to its caller. */
 import { clientNetwork } from '../access/client-network.ts'
 import type { Principal } from '../access/principal/principal.ts'
 import { isLoopbackAddress } from '../outbound/address-guard.ts'
@@ -7,31 +7,31 @@ import type { Charged } from './thread-meter.ts'
 export type Level = 'credential' | 'address' | 'organization'
 
 export interface WorkFacts {
-  /** Of the client. */
+  /** Address of the client. */
   readonly address: string
-  /** A proxy of this machine passed it on. Anonymous clients are charged apart from programs of this machine. */
+  /** Forwarded by a proxy on this machine. Anonymous clients are charged separately from local programs. */
   readonly isForwarded?: boolean | undefined
   /** Works of one kind cost about the same. */
   readonly kind: string
-  /** It waits for something to happen, and needs the thread before and after. */
+  /** Waits for an event, and needs the thread before and after the wait. */
   readonly waits?: boolean | undefined
-  /** It is answered whatever the load, and not charged. */
+  /** Always answered under load, and not charged. */
   readonly isFree?: boolean | undefined
 }
 
-/** Names of the accounts that the work is charged to. */
+/** Accounts that the work is charged to. */
 export interface Callers {
   readonly credential: string
-  /** Undefined for connections from this machine, which are a proxy's or the operator's. */
+  /** Undefined for connections from this machine, which belong to a proxy or the operator. */
   readonly address: string | undefined
   readonly organization: string | undefined
-  /** Of the credential; see `anybodysWeight`. */
+  /** Weight of the credential; see `anybodysWeight`. */
   readonly weight: number
 }
 
-/** A caller that anybody can be, without an account, has this part of the share of a credential: many of them are soon made. */
+/** Share of an unauthenticated caller, relative to a credential, because such callers are easily created in large numbers. */
 const anybodysWeight = 0.1
-/** Name of all callers of that weight together. */
+/** Name for all callers with that weight. */
 export const anybody = 'anybody'
 
 /** Accounts of all works. */
@@ -45,7 +45,7 @@ interface Accounts {
   ended(work: Work): void
 }
 
-/** Reads what a caller sends, piece by piece. */
+/** Reads a caller's data piece by piece. */
 export type Reading = Pick<Work, 'run' | 'pace'>
 
 export class Work implements Charged {
@@ -54,7 +54,7 @@ export class Work implements Charged {
   #callers: Callers
   #spent = 0
   #expected = 0
-  /** Spent before the caller was known. */
+  /** Time used before `belongsTo` and `turn` determined the caller. */
   #unassigned = 0
   #isAssigned = false
   #hasTurn = false
@@ -77,22 +77,22 @@ export class Work implements Charged {
     return this.#callers
   }
 
-  /** Whose turns of the event loop it takes. */
+  /** Name of the caller for turns of the event loop. */
   get caller(): string {
     return this.#callers.weight < 1 ? anybody : this.#callers.credential
   }
 
-  /** Callers whose works wait for each other: those of an organization, and all that anybody can be. */
+  /** Name of the group of callers whose works wait for each other: an organization, or all unauthenticated callers. */
   get crowd(): string {
     return this.#callers.weight < 1 ? anybody : `organization ${this.#callers.organization}`
   }
 
-  /** Milliseconds of the main thread so far. */
+  /** Milliseconds of main-thread time used. */
   get spent(): number {
     return this.#spent
   }
 
-  /** Names the caller. A key that stands in a web page is everybody's: each of its addresses is a caller. */
+  /** Sets the caller. A publishable key is public, so each of its client addresses is a separate caller. */
   belongsTo({
     credentialId,
     organizationId,
@@ -105,17 +105,17 @@ export class Work implements Charged {
     this.#callers = { credential, address, organization: organizationId, weight: isAnybodys ? anybodysWeight : 1 }
   }
 
-  /** It got its turn; a refused work never does. */
+  /** True once the work has had its turn; never for a refused work. */
   get hasBegun(): boolean {
     return this.#hasBegun
   }
 
-  /** Runs `call`, and charges the caller for it and all that follows from it. */
+  /** Runs `call`, and charges the caller for it and for its asynchronous consequences. */
   run<T>(call: () => T): T {
     return this.facts.isFree ? call() : this.#accounts.run(this, call)
   }
 
-  /** Resolves as the promise does, and names the work again. For waits within `run` that are not for the store. */
+  /** Resolves like the promise, and then marks the work as current. For waits within `run` that are not for the store. */
   async after<T>(wait: T | Promise<T>): Promise<T> {
     try {
       return await wait
@@ -124,7 +124,7 @@ export class Work implements Charged {
     }
   }
 
-  /** As `after`, for a wait for the client or others: the caller may begin other works meanwhile. */
+  /** Like `after`, for a wait for the client or others, during which the caller may begin other works. */
   async away<T>(wait: Promise<T>): Promise<T> {
     const expected = this.#expected
     this.#release(expected)
@@ -133,7 +133,7 @@ export class Work implements Charged {
     return result
   }
 
-  /** It waits for others: nothing of it is expected soon. */
+  /** Marks the work as waiting for others, with no expected cost. */
   rest(): void {
     this.#release(this.#expected)
   }
@@ -148,7 +148,10 @@ export class Work implements Charged {
     this.#release(Math.min(ms, this.#expected))
   }
 
-  /** Resolves when the caller may go on; undefined when it may at once. Rejects with `rate_limit_exceeded`. The caller is final. */
+  /**
+   * Resolves when the work may continue; returns undefined if it may continue immediately. Rejects with `rate_limit_exceeded`. The caller
+   * must not change afterwards.
+   */
   turn(): Promise<void> | undefined {
     this.#hasTurn = true
     if (this.facts.isFree) return undefined
@@ -157,8 +160,8 @@ export class Work implements Charged {
   }
 
   /**
-   * Resolves when the caller may send its next piece of a message that has begun; undefined when it may at once. Never rejects: what a
-   * caller beyond its share sends is read slowly. The caller is final.
+   * Resolves when the caller may send the next piece of a message; undefined if immediately. Never rejects: data of a caller beyond its
+   * share is read slowly. The caller must not change afterwards.
    */
   pace(): Promise<void> | undefined {
     if (this.facts.isFree) return undefined
@@ -166,10 +169,7 @@ export class Work implements Charged {
     return this.#accounts.pace(this)
   }
 
-  /**
-   * The reason why the work failed. A refusal takes time too, so a caller that sends nothing but wrong requests waits for its turn like any
-   * other.
-   */
+  /** Returns the error of a failed work. Refusals cost time too, so a caller with only invalid requests waits for its turn like others. */
   async failed(error: unknown): Promise<unknown> {
     if (this.#hasTurn) return error
     try {
@@ -180,14 +180,14 @@ export class Work implements Charged {
     }
   }
 
-  /** Counts work that is about to begin. */
+  /** Reserves the expected cost of a work that is about to begin. */
   expect(ms: number): void {
     this.#hasBegun = true
     this.#expected = ms
     this.#accounts.reserve(this, ms)
   }
 
-  /** The answer is known. What follows from it is charged all the same. */
+  /** Ends the work when its result is ready. Later consequences are still charged. */
   end(): void {
     if (this.facts.isFree) return
     this.#assign()

@@ -1,49 +1,49 @@
 /**
- * Which addresses this service may open a connection to: the public internet, and what the operator has allowed.
- * Addresses are literals here; whoever connects must connect to the very literal that was checked.
+ * Addresses that this service may connect to: the public internet, and ranges that the operator has allowed. Checks literals; the caller
+ * must connect to the checked literal.
  */
 import { isIP } from 'node:net'
 import ipaddr from 'ipaddr.js'
 import { invalid } from '../refusals.ts'
 
-/** A range that may be connected to although it is not public, on one port or on all. */
+/** A permitted non-public range, on one port or on all. */
 export interface AllowedRange {
-  /** RFC 4632 §3.1 notation, IPv4 or IPv6; an address alone stands for itself. */
+  /** RFC 4632 §3.1 notation, IPv4 or IPv6; or a single address. */
   readonly cidr: string
   readonly port?: number | undefined
 }
 
-/** True when a connection to this address literal and port is permitted. */
+/** Returns true if a connection to this address literal and port is permitted. */
 export type AddressGuard = (address: string, port: number) => boolean
 
 type Address = ReturnType<typeof ipaddr.parse>
 
-// Everything that IANA has given out as global unicast (RFC 4291 §2.4); the rest of the space has no owner to talk to.
+// Global unicast space assigned by IANA (RFC 4291 §2.4); the rest is unassigned.
 const globalUnicast = ipaddr.parseCIDR('2000::/3')
 
 /**
- * True for unicast addresses of the public internet. Addresses that stand for others (IPv4-mapped, IPv4-compatible,
- * NAT64, 6to4, Teredo) are not, whatever they stand for, and neither is anything but a plain literal.
+ * Returns true for unicast addresses of the public internet. False for addresses that embed another address (IPv4-mapped, IPv4-compatible,
+ * NAT64, 6to4, Teredo), and for anything but a plain literal.
  */
 export function isPublicAddress(address: string): boolean {
   const parsed = parseLiteral(address)
   return parsed !== undefined && isPublic(parsed)
 }
 
-/** True for `127.0.0.0/8` and `::1`. */
+/** Returns true for `127.0.0.0/8` and `::1`. */
 export function isLoopbackAddress(address: string): boolean {
   return parseLiteral(address)?.range() === 'loopback'
 }
 
 const nearRanges: ReadonlySet<string> = new Set(['loopback', 'private', 'uniqueLocal', 'linkLocal', 'carrierGradeNat'])
 
-/** True for addresses of this machine and of private networks, also as sockets write them: mapped into IPv6, or with a zone. */
+/** Returns true for addresses of this machine and of private networks, also in the forms of sockets: mapped into IPv6, or with a zone. */
 export function isNearAddress(address: string): boolean {
   const plain = address.replace(/%.*$/, '')
   return isIP(plain) !== 0 && nearRanges.has(ipaddr.process(plain).range())
 }
 
-/** A guard that permits public addresses and the given ranges. Throws a refusal when a range cannot be read. */
+/** Returns a guard that permits public addresses and the given ranges. Throws a refusal for an invalid range. */
 export function addressGuard(allowed: readonly AllowedRange[]): AddressGuard {
   const ranges = allowed.map((entry) => ({ block: parseRange(entry.cidr), port: entry.port }))
   return (address, port) => {
@@ -55,7 +55,7 @@ export function addressGuard(allowed: readonly AllowedRange[]): AddressGuard {
 
 const webPorts: ReadonlySet<number> = new Set([80, 443, 8080, 8443])
 
-/** Of what a guard permits, on the public internet only ports of web servers: for untrusted addresses. */
+/** Restricts a guard to web server ports on the public internet, for untrusted addresses. */
 export const webPortsOnly =
   (guard: AddressGuard): AddressGuard =>
   (address, port) =>
@@ -69,7 +69,7 @@ function covers(block: readonly [Address, number], parsed: Address): boolean {
   return block[0].kind() === parsed.kind() && parsed.match(block[0], block[1])
 }
 
-/** Only the usual spelling: no octal or short IPv4 forms, and no zone index, which belongs to link-local addresses. */
+/** Accepts only the usual notation: no octal or short IPv4 forms, and no zone index, which belongs to link-local addresses. */
 function parseLiteral(address: string): Address | undefined {
   return isIP(address) === 0 || address.includes('%') ? undefined : ipaddr.parse(address)
 }

@@ -1,9 +1,9 @@
-/** Documents of others, fetched from the public internet: https only, addresses checked, no redirects, bounded in time and size. */
+/** Fetches documents from the public internet: https only, checked addresses, no redirects, limited time and size. */
 
 export interface FetchLimits {
-  /** Milliseconds for all of it. */
+  /** Milliseconds for the whole request. */
   readonly deadlineMs: number
-  /** Bytes of the document. */
+  /** Maximum bytes of the document. */
   readonly maxBytes: number
 }
 
@@ -14,10 +14,10 @@ export interface FetchedDocument {
   readonly text: string
 }
 
-/** Resolves with whatever was answered, and throws `FetchFailed` when there is no whole answer within the limits. */
+/** Resolves with any response. Throws `FetchFailed` without a complete response within the limits. */
 export type Fetch = (url: string, limits: FetchLimits) => Promise<FetchedDocument>
 
-/** Why there is no document, in words that reveal nothing of the network around the service. */
+/** Reason of a failed fetch, without details of the local network. */
 export class FetchFailed extends Error {
   override readonly name = 'FetchFailed'
 }

@@ -1,11 +1,11 @@
-/** A file of others, fetched from addresses that are checked at connecting: no redirects, bounded in time and size. */
+/** Fetches an external file: checks addresses on connecting, follows no redirects, limits time and size. */
 
 export interface GetLimits {
-  /** Milliseconds for all of it. */
+  /** Milliseconds for the whole request. */
   readonly deadlineMs: number
-  /** Bytes of the file; a longer one is none. */
+  /** Maximum bytes; a larger file is refused. */
   readonly maxBytes: number
 }
 
-/** The body of an answer with status 200; undefined for everything else. Never throws for what the outside does. */
+/** Resolves with the body of a response with status 200, otherwise undefined. Never throws for external errors. */
 export type GetBytes = (url: string, limits: GetLimits, signal: AbortSignal) => Promise<Uint8Array | undefined>

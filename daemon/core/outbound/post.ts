@@ -1,24 +1,24 @@
-/** A message to a receiver outside: addresses checked at connecting, verified TLS, no redirects, bounded in time and size. */
+/** HTTP POST to external receivers: checks addresses on connecting, verifies TLS, follows no redirects, limits time and size. */
 
 export interface PostRequest {
-  /** `https:`; `http:` reaches only what the operator has allowed. */
+  /** `https:`; `http:` only to addresses that the operator has allowed. */
   readonly url: string
   readonly headers: Readonly<Record<string, string>>
   readonly body: Uint8Array
 }
 
-/** Of every message in JSON. */
+/** Headers of every JSON message. */
 export const jsonHeaders = { 'content-type': 'application/json', accept: '*/*', 'user-agent': 'Postern' } as const
 
 export interface PostLimits {
-  /** Milliseconds for all of it. */
+  /** Milliseconds for the whole request. */
   readonly deadlineMs: number
-  /** Bytes of the answer's body that are read; of a longer one the beginning is taken. */
+  /** Maximum bytes read of the response body; longer bodies are truncated. */
   readonly maxAnswerBytes: number
 }
 
-/** The answer, whose status line counts however its body ends; or why there is none, in one sentence without details of the network. */
+/** The response, which counts even if its body is incomplete; or one sentence with the problem, without network details. */
 export type PostOutcome = { readonly status: number; readonly answer: Uint8Array } | { readonly problem: string; readonly isOurs: boolean }
 
-/** `isOurs` says that the signal ended it. Never throws for what the outside does. */
+/** `isOurs`: the signal aborted the request. Never throws for external errors. */
 export type Post = (request: PostRequest, limits: PostLimits, signal: AbortSignal) => Promise<PostOutcome>

@@ -1,6 +1,6 @@
 /**
- * Names to addresses and to published records. DNS leaves the process, so it stands behind interfaces; every daemon has
- * a resolver and a cache of its own, because what one daemon learned must not decide what another connects to.
+ * DNS lookups of addresses and published records, as interfaces. Every daemon has a separate resolver and cache, so that one daemon's
+ * results never decide about another's connections.
  */
 import { promises as dns } from 'node:dns'
 import { isIP } from 'node:net'
@@ -8,11 +8,11 @@ import type { Clock } from '../clock.ts'
 import { systemClock } from '../clock.ts'
 import { RecentMap } from '../recent-map.ts'
 
-/** Looks up the addresses of a host name. An empty list means that the name has none of that family. */
+/** Looks up the addresses of a host name. Returns an empty list if the name has no address of this family. */
 export interface Resolver {
-  /** Throws `ResolveError` when no answer could be had. */
+  /** Throws `ResolveError` if the lookup fails. */
   resolve4(name: string): Promise<readonly string[]>
-  /** Throws `ResolveError` when no answer could be had. */
+  /** Throws `ResolveError` if the lookup fails. */
   resolve6(name: string): Promise<readonly string[]>
 }
 
@@ -22,28 +22,28 @@ export interface MailExchange {
   readonly priority: number
 }
 
-/** Looks up what a domain publishes, following CNAME. An empty list means that there is no such record. Nothing is kept. */
+/** Looks up published records of a domain, following CNAME. Returns an empty list for a missing record. Does not cache. */
 export interface RecordResolver {
-  /** Each record in one text, its strings joined without blanks (RFC 7208 §3.3). Throws `ResolveError` when no answer could be had. */
+  /** Returns each record as one text, with its strings joined without blanks (RFC 7208 §3.3). Throws `ResolveError` if the lookup fails. */
   resolveTxt(name: string): Promise<readonly string[]>
-  /** Throws `ResolveError` when no answer could be had. */
+  /** Throws `ResolveError` if the lookup fails. */
   resolveMx(name: string): Promise<readonly MailExchange[]>
 }
 
-/** Asks DNS and nothing else, without following or keeping anything; answers and errors are those of `dns.promises.resolve`. */
+/** Queries only DNS, without following or caching. Results and errors are those of `dns.promises.resolve`. */
 export type LookUp = (name: string, type: string) => Promise<readonly unknown[]>
 
-/** `servers` as `address` or `address:port`; the system's own when empty. */
+/** `servers` as `address` or `address:port`; the system's servers if empty. */
 export function systemLookUp(servers: readonly string[]): LookUp {
   const resolver = new dns.Resolver({ timeout: 2000, tries: 2 })
   if (servers.length > 0) resolver.setServers([...servers])
   return async (name, type) => [await resolver.resolve(name, type as 'A')].flat()
 }
 
-/** Why a name led to no address: it has none, no server answered in time, or the answer was an error. */
+/** Why a lookup returned no address: the name has no address, no server responded in time, or the response was an error. */
 export type ResolveProblem = 'not_found' | 'timeout' | 'failed'
 
-/** A look-up without a usable answer. All of them may be over later. */
+/** A failed lookup. All failures may be temporary. */
 export class ResolveError extends Error {
   override readonly name = 'ResolveError'
   readonly problem: ResolveProblem
@@ -54,14 +54,14 @@ export class ResolveError extends Error {
   }
 }
 
-/** What people read when the reason for a failure is a look-up without an answer. */
-export const nameServersSilent = 'The name servers did not answer, so the host name could not be looked up.'
+/** Error text if the name servers do not respond. */
+export const nameServersSilent = 'The name servers did not respond, so the host name could not be resolved.'
 
 export interface SystemResolverOptions {
-  /** Name servers as `address` or `address:port`; the system's own when empty. */
+  /** Name servers as `address` or `address:port`; the system's servers if empty. */
   readonly servers?: readonly string[]
   readonly clock?: Clock
-  /** Milliseconds for one look-up, 5,000 when not given. */
+  /** Milliseconds per lookup; default 5,000. */
   readonly deadlineMs?: number
 }
 
@@ -72,10 +72,10 @@ interface Entry {
 
 const ttlMaxSeconds = 60
 const maxEntries = 1000
-/** Steps of one request that look up the same name wait once for silent name servers. */
+/** Caches timeouts briefly, so that several steps of one request wait for silent name servers only once. */
 const timeoutKeptMs = 1000
 
-/** Asks DNS, and the host's own table for names that DNS does not know, with a cache of at most a minute. */
+/** Queries DNS, and the host's own table for names unknown to DNS. Caches results for at most a minute. */
 export class SystemResolver implements Resolver, RecordResolver {
   readonly #dns: dns.Resolver
   readonly #clock: Clock
@@ -87,7 +87,7 @@ export class SystemResolver implements Resolver, RecordResolver {
     this.#clock = options.clock ?? systemClock
     this.#deadlineMs = options.deadlineMs ?? 5_000
     this.#ownServers = (options.servers?.length ?? 0) > 0
-    // A query whose caller is gone must not outlive the deadline by much.
+    // A query without a caller must not exceed the deadline by much.
     this.#dns = new dns.Resolver({ timeout: Math.ceil(this.#deadlineMs / 2), tries: 2 })
     if (this.#ownServers) this.#dns.setServers([...(options.servers ?? [])])
   }
@@ -154,14 +154,14 @@ export class SystemResolver implements Resolver, RecordResolver {
   }
 
   async #ask(name: string, family: 4 | 6, keepFor: (seconds: number) => void): Promise<readonly string[]> {
-    // Names of one label, such as localhost, are the business of the host's own table.
+    // Names of one label, such as localhost, are looked up in the host's table.
     if (!name.includes('.')) return this.#askHost(name, family, keepFor)
     try {
       const records = family === 4 ? await this.#dns.resolve4(name, { ttl: true }) : await this.#dns.resolve6(name, { ttl: true })
       keepFor(Math.min(...records.map((record) => record.ttl)))
       return records.map((record) => record.address)
     } catch (error) {
-      // The host's table may know what DNS does not. With servers of our own, the system's must not be asked as well.
+      // The host's table may have names that DNS lacks. With configured servers, the system's servers must not be queried.
       if (!this.#ownServers) return this.#askHost(name, family, keepFor)
       if (!isAbsence(error)) throw error
       keepFor(0)
@@ -183,8 +183,8 @@ export class SystemResolver implements Resolver, RecordResolver {
 }
 
 /**
- * All addresses of a host, the two families taking turns with IPv6 first (RFC 8305 §4). A literal is its own address.
- * Throws `ResolveError` when there is none.
+ * Returns all addresses of a host, alternating between families with IPv6 first (RFC 8305 §4). A literal is its own address. Throws
+ * `ResolveError` if no address exists.
  */
 export async function addressesOf(resolver: Resolver, host: string): Promise<readonly string[]> {
   if (isIP(host) !== 0) return [host]
@@ -196,7 +196,7 @@ export async function addressesOf(resolver: Resolver, host: string): Promise<rea
   throw new ResolveError('not_found', `${host} has no address.`)
 }
 
-/** All addresses of a host; empty when the name has none. Throws `ResolveError` when no answer could be had. */
+/** Returns all addresses of a host, possibly an empty list. Throws `ResolveError` if the lookup fails. */
 export async function addressesOrNone(resolver: Resolver, host: string): Promise<readonly string[]> {
   try {
     return await addressesOf(resolver, host)
@@ -206,7 +206,7 @@ export async function addressesOrNone(resolver: Resolver, host: string): Promise
   }
 }
 
-/** The present addresses; empty when the name leads nowhere, which may be over when mail is sent. */
+/** Returns the current addresses; an empty list if the lookup fails, which may be temporary. */
 export async function addressesIfAny(resolver: Resolver, host: string): Promise<readonly string[]> {
   try {
     return await addressesOf(resolver, host)

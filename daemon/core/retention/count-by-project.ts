@@ -1,4 +1,4 @@
-/** Counts the traces of each project in a store of a release that counted those of organizations alone. */
+/** Counts the traces of each project in the store of a release that only counted them per organization. */
 import { Change } from '#store/change.ts'
 import type { Database } from '#store/database.ts'
 import { pack, unpack, within } from '#store/tuple.ts'
@@ -8,7 +8,7 @@ import { traces } from '../trace/trace.ts'
 
 const reportedEvery = 50_000
 
-/** Done again, it changes nothing. Returns how many traces there are. */
+/** Idempotent. Returns the number of traces. */
 export async function countByProject(database: Database, progress: (counted: number) => void): Promise<number> {
   let counted = 0
   for await (const organizationId of owners(database)) {

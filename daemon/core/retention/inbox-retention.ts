@@ -1,4 +1,4 @@
-/** Captured messages that every inbox they are in has let go: they are removed like traces that the plan keeps no longer. */
+/** Deletes captured messages after the retention of all their inboxes, like traces beyond the plan's retention. */
 import type { Database } from '#store/database.ts'
 import { captureOf, inboxes, isLetGo, retainedFrom } from '../capture/capture.ts'
 import { catchAll } from '../capture/inbox-pattern.ts'
@@ -8,7 +8,7 @@ import { removeTrace } from './remove-trace.ts'
 
 const batch = 100
 
-/** Returns how many were removed. An inbox without a time of its own keeps what is in it as long as the plan does. */
+/** Returns the number of deleted messages. An inbox without its own retention keeps messages for the plan's retention. */
 export async function sweepInboxes(
   { database, stopping }: { readonly database: Database; readonly stopping: () => boolean },
   organizationId: string,

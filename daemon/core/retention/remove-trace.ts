@@ -1,6 +1,6 @@
 /**
- * Removes a trace with all that belongs to it, in one write: content, attempts, return paths,
- * reports, openings and clicks, and its place in inboxes. Its unsubscribe link works on.
+ * Deletes a trace with its content, attempts, return paths, reports, opens, clicks and inbox entries, in one write. Its unsubscribe link
+ * stays valid.
  */
 import { Change } from '#store/change.ts'
 import { contentRowKey } from '#store/content.ts'
@@ -18,10 +18,10 @@ import { readReports } from '../trace/trace-report.ts'
 import { traces, type Trace } from '../trace/trace.ts'
 import { waitingEntry } from '../trace/waiting-entry.ts'
 
-/** A trace that waits for nothing more: what is pending or queued is never removed. */
+/** Returns true if delivery of the trace has ended. Pending and queued traces are never deleted. */
 export const isSettled = ({ status }: Trace): boolean => status !== 'pending' && status !== 'queued'
 
-/** False when the trace is gone, is queued again, or changed at the same moment: then nothing is removed. */
+/** Returns false, and deletes nothing, if the trace does not exist, is queued again, or has changed concurrently. */
 export async function removeTrace(database: Database, organizationId: string, traceId: string, nowMs: number): Promise<boolean> {
   const stored = await database.get(traces, { organizationId }, traceId)
   if (!stored || !isSettled(stored.record)) return false
@@ -31,8 +31,8 @@ export async function removeTrace(database: Database, organizationId: string, tr
 }
 
 /**
- * Like `removeTrace`, also for what is queued, which is delivered no more; without `nowMs`, unsubscribe links end too. A queue entry
- * that rests after a defect stands elsewhere; it goes when it is due and finds no trace.
+ * Like `removeTrace`, but also deletes a queued trace and cancels its delivery. Without `nowMs`, its unsubscribe links end too. An entry
+ * delayed by a defect may be at another position; it is removed when it is due and has no trace.
  */
 export async function discardTrace(database: Database, organizationId: string, traceId: string, nowMs?: number): Promise<boolean> {
   const stored = await database.get(traces, { organizationId }, traceId)

@@ -1,8 +1,7 @@
 /**
- * Retention: webhook deliveries go when they are old, captured messages when their inboxes let them go. Settled traces go when they
- * are older than the plan keeps them, and the oldest of them when there are more than the plan stores. Each goes in a write of its
- * own, so a crash leaves nothing half removed and the next round goes on.
- * Spec "Limits".
+ * Retention: deletes old webhook deliveries, captured messages that their inboxes no longer retain, settled traces older than the plan's
+ * retention, and the oldest traces above the plan's limit. Each deletion is one write, so that a crash leaves no partial deletion and the
+ * next round continues. Spec "Limits".
  */
 import { pack } from '#store/tuple.ts'
 import { sieve } from '../access/principal/lists.ts'
@@ -24,18 +23,18 @@ import { sweepInboxes } from './inbox-retention.ts'
 import { isSettled, removeTrace } from './remove-trace.ts'
 
 export interface RetentionOptions extends Core {
-  /** From 0 up to 1. */
+  /** At least 0 and less than 1. */
   readonly random: () => number
   readonly onError: (error: unknown) => void
 }
 
 const everyMs = 3_600_000
-/** Each pause is made longer or shorter by up to this share, so that services that started together do not sweep together. */
+/** Relative variation of each pause, so that services started together do not sweep at the same time. */
 const jitter = 0.1
 const dayMs = 86_400_000
-/** Mail of the service itself says nothing that anybody needs for longer. */
+/** Retention of system mail. */
 const systemRetentionMs = 7 * dayMs
-/** So many traces are removed at a time; their writes share a disk sync. */
+/** Traces deleted concurrently; their writes share a disk sync. */
 const batch = 100
 
 export class Retention {
@@ -48,7 +47,7 @@ export class Retention {
     this.#options = options
   }
 
-  /** Begins a round at once, and further ones about every hour. */
+  /** Starts a round immediately, and further rounds about every hour. */
   start(): void {
     const { clock, random, onError } = this.#options
     this.#running = this.round().then(() => undefined, onError)
@@ -58,14 +57,14 @@ export class Retention {
     )
   }
 
-  /** Ends between two batches; the next start goes on. */
+  /** Stops between two batches; the next start continues. */
   async stop(): Promise<void> {
     this.#stopping = true
     this.#timer?.cancel()
     await this.#running
   }
 
-  /** Goes over every organization once. Returns how many traces were removed. */
+  /** Processes every organization once. Returns the number of deleted traces. */
   async round(): Promise<number> {
     let removed = 0
     for await (const organization of allOrganizations(this.#options.database)) {
@@ -97,7 +96,7 @@ export class Retention {
     return removed + (await this.#remove(organization.id, Infinity, (await this.#stored(organization.id)) - tracesStored))
   }
 
-  /** What came in, and what is on its way to webhooks. */
+  /** Deletes old inbound messages and webhook deliveries. */
   async #sweepDeliveries(organization: Organization): Promise<void> {
     const { database, clock } = this.#options
     const { retentionDays } = limitsOf(organization)
@@ -112,7 +111,7 @@ export class Retention {
     return sweepInspectTests({ database, stopping: () => this.#stopping }, organization.id, { nowMs: clock.now(), retentionDays })
   }
 
-  /** Removes at most so many settled traces, the oldest first, that were accepted before the time. */
+  /** Deletes up to `atMost` settled traces accepted before the time, oldest first. */
   async #remove(organizationId: string, beforeMs: number, atMost: number): Promise<number> {
     if (beforeMs === -Infinity || atMost <= 0) return 0
     const { database, clock } = this.#options

@@ -1,4 +1,4 @@
-/** The audit log: who did what to an organization's settings, written with the act itself. */
+/** Audit log of changes to an organization's settings, written together with the change. */
 import { isDeepStrictEqual } from 'node:util'
 import type { Change, ChangedRecord } from '#store/change.ts'
 import type { Database } from '#store/database.ts'
@@ -9,11 +9,11 @@ import { isOpen, shownValue, wireName } from './open-fields.ts'
 
 export const actorKinds = ['operator', 'api_key', 'user', 'agent', 'service'] as const
 
-/** Who acted. `id` is that of the key, the person or the agent's grant; empty for the operator and the service itself. */
+/** The actor. `id` is the id of the key, the person or the agent's grant; empty for the operator and the service itself. */
 export interface Actor {
   readonly kind: (typeof actorKinds)[number]
   readonly id: string
-  /** The IP address that they acted from, where it is known and theirs. */
+  /** IP address of the actor, if known. */
   readonly address?: string | undefined
 }
 
@@ -21,19 +21,19 @@ const schema = z.strictObject({
   id: z.string(),
   at: z.int(),
   actor: z.strictObject({ kind: z.enum(actorKinds), id: z.string() }),
-  /** Of the actor; absent in entries of before 2026-11-23, and where no request of theirs made it. */
+  /** Address of the actor; absent in entries before 2026-11-23, and for acts without a request. */
   address: z.string().optional(),
   /** Noun and verb, such as `organization.plan_set`. */
   act: z.string(),
-  /** Id of what was acted on. */
+  /** Id of the changed object. */
   target: z.string(),
-  /** The project it was about; null is the whole organization, which keys of one project do not see. */
+  /** Project concerned; null for the whole organization, which keys of one project cannot see. */
   projectId: z.string().nullable(),
-  /** What changed; keys are wire names. */
+  /** Changed values; keys are wire names. */
   details: z.record(z.string(), z.unknown()),
 })
 
-/** One act. Never holds a secret. */
+/** One act. Never contains a secret. */
 export type AuditEntry = Immutable<z.infer<typeof schema>>
 
 export interface AuditedAction extends Pick<AuditEntry, 'act' | 'target' | 'details'> {
@@ -42,17 +42,17 @@ export interface AuditedAction extends Pick<AuditEntry, 'act' | 'target' | 'deta
   readonly projectId?: string | undefined
 }
 
-/** The part of a principal that says who makes a request. */
+/** The requester's part of a principal. */
 export interface Requester {
   readonly organizationId: string
   /** Id of the API key or other grant. */
   readonly credentialId: string
-  /** With an access token or a session only. */
+  /** Only set with an access token or a session. */
   readonly holder?: { readonly kind: 'anonymous' } | { readonly kind: 'user'; readonly userId: string } | undefined
   readonly address?: string | undefined
 }
 
-/** A person acts as such, whatever token or session they use; an agent without a person acts by its grant. */
+/** Returns the actor. A person is the actor with any token or session; an agent without a person acts by its grant. */
 export function actorOf({ holder, credentialId, address }: Omit<Requester, 'organizationId'>): Actor {
   const from = address !== undefined && { address }
   if (holder?.kind === 'user') return { kind: 'user', id: holder.userId, ...from }
@@ -72,7 +72,7 @@ export class Audit {
     this.#options = options
   }
 
-  /** Adds the act to the write that carries it out, so that neither is there without the other. */
+  /** Adds the act to the write that makes the change, so that both are stored or neither. */
   record(change: Change, { organizationId, actor, act, target, details, projectId }: AuditedAction): void {
     const { database, clock } = this.#options
     const at = clock.now()
@@ -83,8 +83,8 @@ export class Audit {
   }
 
   /**
-   * Adds to the write what it does to settings, an entry for each record: `act` for records of its noun, and created, updated or
-   * deleted for others that change along with them. An act in another organization is in both logs.
+   * Adds an entry for each changed record of the write: `act` for records of its noun, otherwise created, updated or deleted. An act in
+   * another organization is recorded in both logs.
    */
   recordChanges(change: Change, requester: Requester, act: string, details: Readonly<Record<string, unknown>> = {}): void {
     const actor = actorOf(requester)
@@ -106,7 +106,7 @@ export class Audit {
 
 const verbOf = ({ before, after }: ChangedRecord): string => (before ? (after ? 'updated' : 'deleted') : 'created')
 
-/** What people call the record by, and the names of the fields that have another value now; with the values that are no secret. */
+/** Returns the record's display name and the names of changed fields, with values unless they are secret. */
 function describe({ kind, before, after }: ChangedRecord): Record<string, unknown> {
   const record: Readonly<Record<string, unknown>> = { ...(after ?? before) }
   const name = ['name', 'label', 'domain', 'email'].map((field) => record[field]).find((text) => typeof text === 'string' && text !== '')

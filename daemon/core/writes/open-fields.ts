@@ -1,6 +1,6 @@
 /**
- * Which settings the audit log shows with their values: an allow list, so that a new field shows its name alone until it is named here.
- * Not in it: secrets however they are kept, logins, and addresses on the web, as many of them hold a token.
+ * Settings whose values the audit log shows: an allow list, so that a new field shows only its name until it is listed here. Excludes
+ * secrets in any form, logins, and URLs, because many contain a token.
  */
 
 const ofSenders = ['name', 'label', 'projectId', 'expiresAt', 'failureNotices', 'failureNoticeTo'] as const
@@ -37,14 +37,14 @@ const openFields: Readonly<Record<string, readonly string[]>> = {
 
 export const isOpen = (kind: string, field: string): boolean => openFields[kind]?.includes(field) === true
 
-/** How a secret is kept is not shown. */
+/** Hides the storage form of secrets. */
 export const wireName = (field: string): string =>
   /^sealed|fingerprint|sha256|preview/i.test(field) ? 'secret' : field.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)
 
 const maxText = 300
 const maxEntries = 50
 
-/** As it was, cut where it is long; names in it are those of the wire. A field that was not there is null. */
+/** Returns the value for the log, shortened, with wire names. A missing field is null. */
 export function shownValue(value: unknown): unknown {
   if (value === undefined) return null
   if (typeof value === 'string' && value.length > maxText) return `${value.slice(0, maxText)}…`

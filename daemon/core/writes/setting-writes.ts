@@ -1,6 +1,6 @@
 /**
- * Changes of settings, one at a time for each organization: what a change was decided on is still true when it is
- * committed, whatever it looked at (references, counts, the last key of its sort), and without knowing what that was.
+ * Serializes changes of settings per organization. Everything that a decision has read (references, counts, the last key of a kind) is
+ * therefore still true at commit, without tracking it.
  */
 import type { Database } from '#store/database.ts'
 import { pack, type Element } from '#store/tuple.ts'
@@ -21,7 +21,7 @@ export class SettingWrites {
     this.#audit = audit
   }
 
-  /** Like `run`, for what a caller with a key does: recorded in the audit log, by this noun and verb (see `Audit.recordChanges`). */
+  /** Like `run`, for a caller with a key: recorded in the audit log with this noun and verb (see `Audit.recordChanges`). */
   runAudited<T>(
     requester: Requester,
     action: string,
@@ -36,8 +36,8 @@ export class SettingWrites {
   }
 
   /**
-   * Runs `decide`, which reads what it needs, fills the change and returns the result; then commits. An empty change
-   * writes nothing. Runs again when another process wrote settings meanwhile, see `transact`.
+   * Runs `decide`, which reads, fills the change and returns the result; then commits. An empty change writes nothing. Runs again if
+   * another process has changed settings, see `transact`.
    */
   run<T>(organizationId: string, decide: (change: Transaction) => T | Promise<T>): Promise<T> {
     return this.#turns.run(organizationId, () => this.#run(organizationId, decide))

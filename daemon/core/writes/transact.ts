@@ -1,4 +1,7 @@
-/** Transactions: what a write was decided on is still true when it happens, or it is decided again. One bound of tries and one refusal. */
+/**
+ * Optimistic transactions: a write commits only if the records it was based on are unchanged; otherwise it is decided again. Bounds the
+ * number of tries.
+ */
 import { isDeepStrictEqual } from 'node:util'
 import { Change } from '#store/change.ts'
 import type { Database, Visibility } from '#store/database.ts'
@@ -8,14 +11,14 @@ import type { Clock } from '../clock.ts'
 import { KeyedMutex } from '../keyed-mutex.ts'
 import { Refusal } from '../refusals.ts'
 
-/** Of writers that meet, one is done with each try; the others lose at most so often before they take turns. */
+/** Each try of concurrent writers lets at least one succeed. The others retry this often before they queue. */
 const triesTogether = 3
-/** In its turn a writer meets those alone that have just begun, and whoever does not take turns. */
+/** A queued writer only competes with new writers, and with writers that do not queue. */
 const triesInTurn = 100
 
-/** A change that notes what it reads: it is not written when one of these records has changed or gone meanwhile. */
+/** A change that records its reads. It is not written if a read record has changed or was deleted. */
 export class Transaction extends Change {
-  /** Makes what to throw when a counter would pass its limit, by the name of its key (`keyName`). */
+  /** Errors to throw if a counter would exceed its limit, by the name of its key (`keyName`). */
   readonly limits = new Map<string, () => Refusal>()
   readonly #database: Database
   readonly #reach: Visibility
@@ -26,17 +29,17 @@ export class Transaction extends Change {
     this.#reach = reach
   }
 
-  /** That there is none is not checked, except for what this write itself inserts. */
+  /** The absence of a record is not checked, except for records that this write inserts. */
   async get<R extends Identified>(kind: RecordKind<R>, id: string): Promise<Stored<R> | undefined> {
     return this.#noted(kind, await this.#database.get(kind, this.#reach, id))
   }
 
-  /** Throws `not_found` alike for missing and foreign ids. */
+  /** Throws `not_found` for unknown ids and for ids of other organizations. */
   async must<R extends Identified>(kind: RecordKind<R>, id: string): Promise<Stored<R>> {
     return this.#noted(kind, await must(this.#database, kind, this.#reach, id))
   }
 
-  /** By a unique index. That there is none is checked by what this write inserts under the same values. */
+  /** Finds a record by a unique index. Inserting the same values checks its absence. */
   async find<R extends Identified>(kind: RecordKind<R>, index: string, values: readonly Element[]): Promise<Stored<R> | undefined> {
     return this.#noted(kind, await this.#database.find(kind, this.#reach, index, values))
   }
@@ -54,17 +57,17 @@ export class Transaction extends Change {
 type Decide<T> = (change: Transaction) => T | Promise<T>
 
 /**
- * Runs `decide`, which reads what it needs, fills the change and returns the result; then commits, unless the change is empty. Runs
- * again when what was read has changed meanwhile, so `decide` does nothing else, and begins no transaction of its own, which would wait
- * for its turn behind this one. However many writers of one organization meet, all of them are done. Throws `conflict` after many tries
- * against others, and what `Transaction.limits` says when a counter would pass its limit.
+ * Runs `decide`, which reads, fills the change and returns the result; then commits unless the change is empty. Runs again if a read record
+ * has changed, so `decide` must have no other effects. It must not begin another transaction, which would wait for this one. All concurrent
+ * writers of an organization succeed eventually. Throws `conflict` after many tries, and the error of `Transaction.limits` if a counter
+ * would exceed its limit.
  */
 export async function transact<T>(database: Database, reach: Visibility, decide: Decide<T>): Promise<T> {
   const done =
     (await tryAFewTimes(database, reach, decide, triesTogether)) ??
     (await turnsOf(database).run(reach.organizationId, () => tryAFewTimes(database, reach, decide, triesInTurn)))
   if (done) return done.result
-  throw new Refusal('conflict', 'It was changed at the same time; read it again and repeat the request.')
+  throw new Refusal('conflict', 'The resource was modified by another request. Fetch the current version and try again.')
 }
 
 async function tryAFewTimes<T>(
@@ -84,7 +87,7 @@ async function tryAFewTimes<T>(
   return undefined
 }
 
-/** Turns of the organizations of each store, by organization. */
+/** Queues of writers, by store and organization. */
 const turns = new WeakMap<Database, KeyedMutex>()
 const turnsOf = (database: Database): KeyedMutex => {
   const known = turns.get(database) ?? new KeyedMutex()
@@ -92,9 +95,9 @@ const turnsOf = (database: Database): KeyedMutex => {
   return known
 }
 
-const atLimit = new Refusal('rate_limit_exceeded', 'A limit was reached.', { retryAfterSeconds: 60 })
+const atLimit = new Refusal('rate_limit_exceeded', 'Rate limit exceeded. Try again in 60 seconds.', { retryAfterSeconds: 60 })
 
-/** The record with this id. Throws `not_found` alike for missing and foreign ids. */
+/** Returns the record with this id. Throws `not_found` for unknown ids and for ids of other organizations. */
 export async function must<R extends Identified>(
   database: Database,
   kind: RecordKind<R>,
@@ -106,7 +109,7 @@ export async function must<R extends Identified>(
   return stored
 }
 
-/** Changes a setting by what it says now. One that stays as it is is not written, and keeps its time. Throws `not_found`. */
+/** Changes a setting by a function of its current value. An unchanged record is not written and keeps its time. Throws `not_found`. */
 export async function changeSetting<R extends Identified & { readonly updatedAt: number }>(
   { database, clock }: { readonly database: Database; readonly clock: Clock },
   { change, kind, reach, id }: { readonly change: Change; readonly kind: RecordKind<R>; readonly reach: Visibility; readonly id: string },

@@ -204,7 +204,7 @@ test('an answer whose stream fails before its first piece is refused in the enve
   for (const method of ['GET', 'HEAD'] as const) {
     const reply = await call(port, method, '/v1/stream/fail', { key: 'api:read' })
     t.is(reply.status, 500, method)
-    if (method === 'GET') t.regex(errorOf(reply).message, /^The store is damaged, and records of this answer cannot be read\./)
+    if (method === 'GET') t.regex(errorOf(reply).message, /^The store is damaged, and records of this response are unreadable\./)
   }
 })
 

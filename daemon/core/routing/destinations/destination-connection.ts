@@ -78,7 +78,7 @@ async function changedHttp(stored: HttpDestination, { endpoint = {}, credentials
   const checked = await checkCredentials(provider, credentials, options, stored)
   return (before: Destination): Partial<HttpConnection> => {
     if (before.updatedAt !== stored.updatedAt)
-      throw new Refusal('conflict', 'The destination was changed at the same time; get it and try again.')
+      throw new Refusal('conflict', 'The destination was modified by another request. Fetch the current version and try again.')
     return sealCredentials(id, checked, stored.sealedCredentials, options.secrets)
   }
 }
