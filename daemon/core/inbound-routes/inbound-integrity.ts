@@ -1,4 +1,6 @@
-/** What `verify` checks of mail that came in: what still has to be notified is found, and nothing else is. */
+/**
+ * Integrity checks of inbound mail, for `postern verify`: each mail without a delivery has an `unprepared` row, and no other mail has one.
+ */
 import type { Database } from '#store/database.ts'
 import { pack, type Element } from '#store/tuple.ts'
 import { inboundMessages, unpreparedKey, type InboundMessage } from './inbound-message.ts'

@@ -1,4 +1,4 @@
-/** Mail that came in, for its owners: lists, one in full, its octets, and what signed links lead to. Spec "Inbound routes". */
+/** Reads inbound mail for its owners: lists, single mails, files, and targets of signed links. Spec "Inbound routes". */
 import { readWholeContent } from '#store/content.ts'
 import type { Page } from '#store/database.ts'
 import type { Core } from '../core.ts'
@@ -16,28 +16,28 @@ export interface InboundMailOptions extends Core {
   readonly reader: MessageReader
 }
 
-/** A mail as a reader would show it. */
+/** A mail with its parsed content. */
 export interface InboundReading {
   readonly message: InboundMessage
   readonly read: ReadResult
 }
 
-/** A file of a mail, or the mail itself. */
+/** A file of a mail, or the raw mail. */
 export interface InboundFile {
   readonly bytes: Uint8Array
   readonly messageId: string
-  /** Undefined for the mail itself. */
+  /** Undefined for the raw mail. */
   readonly attachment: { readonly index: number; readonly known: ReadAttachment | undefined } | undefined
 }
 
-/** The mail of one route is listed. */
+/** Filter of a list: the mail of one route. */
 interface OfRoute {
   readonly routeId: string
-  /** A part of the subject or of an address, in any case. */
+  /** Part of the subject or of an address, case-insensitive. */
   readonly q?: string | undefined
 }
 
-/** Of a page that is narrowed, which no index can do. */
+/** Maximum number of mails examined per filtered page, because no index covers the filter. */
 const maxLooks = 1000
 
 export class InboundMail implements List<OfRoute, InboundMessage> {
@@ -49,7 +49,10 @@ export class InboundMail implements List<OfRoute, InboundMessage> {
     this.#kept = new ReadingCache(options.clock)
   }
 
-  /** Newest first. A page can be short although there is more: then it has a cursor. Throws `not_found` for a route out of reach. */
+  /**
+   * Lists mail, newest first. A page can be short and still have a cursor to more mail. Throws `not_found` for a route outside the caller's
+   * reach.
+   */
   async list(principal: Principal, { routeId, q, ...page }: PageQuery & OfRoute): Promise<Page<InboundMessage>> {
     await this.#requireRoute(principal, routeId)
     const wanted = q?.toLowerCase()
@@ -57,23 +60,23 @@ export class InboundMail implements List<OfRoute, InboundMessage> {
     return recordsOf(await this.#options.database.list(inboundMessages, principal, { ...page, index: 'route', values: [routeId] }, chosen))
   }
 
-  /** Throws `not_found` alike for missing and foreign ids. */
+  /** Throws `not_found` for missing and foreign ids. */
   async get(principal: Principal, routeId: string, id: string): Promise<InboundReading> {
     const message = await this.#message(principal, routeId, id)
     return { message, read: await this.#read(principal.organizationId, message) }
   }
 
-  /** The mail as it came, with the header fields of this service before it. Throws `not_found`. */
+  /** Returns the received mail, preceded by the header fields of this service. Throws `not_found`. */
   async raw(principal: Principal, routeId: string, id: string): Promise<InboundFile> {
     return this.#file(principal.organizationId, await this.#message(principal, routeId, id), 'raw')
   }
 
-  /** Throws `not_found`, also where there is no such attachment. */
+  /** Returns an attachment. Throws `not_found` for a missing mail or attachment. */
   async attachment(principal: Principal, routeId: string, id: string, index: number): Promise<InboundFile> {
     return this.#file(principal.organizationId, await this.#message(principal, routeId, id), index)
   }
 
-  /** What a signed link leads to. Throws `not_found`, also when the link is too old. */
+  /** Returns the target of a signed link. Throws `not_found` for an invalid or expired link. */
   async linked(token: string): Promise<InboundFile> {
     const { database, policies, secrets, clock } = this.#options
     const target = readLinkToken(secrets, token)
@@ -127,7 +130,7 @@ export class InboundMail implements List<OfRoute, InboundMessage> {
   }
 }
 
-/** In what lists show of a mail. */
+/** Whether a displayed value of the mail contains the text. */
 const holds = ({ mailFrom, recipients, prepared }: InboundMessage, wanted: string): boolean =>
   [mailFrom, ...recipients, prepared?.subject ?? '', ...(prepared?.from ?? [])].some((text) => text.toLowerCase().includes(wanted))
 

@@ -1,4 +1,4 @@
-/** A mail that came in by a route. The octets are content of the store; what they say is read afterwards. */
+/** A mail that arrived at an inbound route. The store has its octets; they are parsed after the acknowledgement. */
 import { defineRecord, globalKey, type Immutable } from '#store/record-kind.ts'
 import type { Element } from '#store/tuple.ts'
 import * as z from 'zod'
@@ -9,20 +9,20 @@ const text = z.string()
 const schema = z.strictObject({
   id: text,
   routeId: text,
-  /** The project of the route when the mail came, which stays when the route moves. */
+  /** The project of the route on arrival. Does not change when the route moves. */
   projectId: text,
-  /** Reverse-path; empty when it is null. */
+  /** Reverse-path; empty if null. */
   mailFrom: text,
-  /** The recipients that the route took, as the other server wrote them. */
+  /** The recipients that the route accepted, as the sending server wrote them. */
   recipients: z.array(text),
   remoteAddress: text,
   helo: text,
   isEncrypted: z.boolean(),
   receivedAt: z.int(),
-  /** Return-Path, loop mark and Received, with line ends: they stand before the content. */
+  /** Return-Path, loop mark and Received with line ends; they precede the content. */
   prefix: text,
   content: z.strictObject({ id: text, size: z.int(), sha256: text, rows: z.int() }),
-  /** Null until it is prepared for the webhook, right after it came. */
+  /** Null until the mail is prepared for the webhook, soon after its arrival. */
   prepared: z
     .strictObject({
       subject: text,
@@ -41,22 +41,22 @@ const schema = z.strictObject({
 
 export type InboundMessage = Immutable<z.infer<typeof schema>>
 
-/** What was found out about a mail, and the delivery to the webhook. */
+/** The results of the preparation, and the webhook delivery. */
 export interface PreparedMessage {
   readonly subject: string
-  /** Addresses of From. */
+  /** Addresses in From. */
   readonly from: readonly string[]
-  /** Why the mail cannot be shown; null when it can. */
+  /** Why the mail cannot be displayed; null if it can. */
   readonly unreadable: string | null
   readonly authentication: Authentication
-  /** Id of the webhook attempt. */
+  /** Webhook attempt id. */
   readonly deliveryId: string
 }
 
-/** A small mail takes room as well, for its record and for its webhook delivery. */
+/** Minimum weight of a mail, for its record and its webhook delivery. */
 const weightMin = 16 * 1024
 
-/** What a mail counts for the limit of the plan, in octets. */
+/** Returns the octets that a mail counts toward the plan's limit. */
 export const weightOf = ({ content }: Pick<InboundMessage, 'content'>): number => Math.max(content.size, weightMin)
 
 export const inboundMessages = defineRecord<InboundMessage>({
@@ -66,7 +66,7 @@ export const inboundMessages = defineRecord<InboundMessage>({
   projectOf: ({ projectId }) => projectId,
 })
 
-/** Rows of mails that are to be prepared: organization and id. */
+/** Key of a row for a mail without preparation: organization and id. */
 export const unpreparedKey = (...rest: readonly Element[]): readonly Element[] => globalKey('inbound.unprepared', ...rest)
 
 /** See `Database.onWork`. */

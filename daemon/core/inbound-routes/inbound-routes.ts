@@ -1,4 +1,4 @@
-/** Inbound routes: making, showing, changing, moving and deleting them, and their secrets. Spec "Inbound route". */
+/** Creates, lists, changes, moves and deletes inbound routes, and rotates their secrets. Spec "Inbound route". */
 import { decode, type Change } from '#store/change.ts'
 import type { Page } from '#store/database.ts'
 import { lookupPrefix, type Stored } from '#store/record-kind.ts'
@@ -18,7 +18,7 @@ import { inboundRoutes, routeSecretContext, type InboundRoute } from './route.ts
 import { changeSetting, must } from '../writes/transact.ts'
 
 export interface InboundRouteOptions extends TargetGuards, Core {
-  /** A-label domain; null when none is set up, and then nothing comes in. */
+  /** A-label domain; null if none is configured, so that no mail is accepted. */
   readonly inboundDomain: string | null
 }
 
@@ -28,35 +28,35 @@ export interface InboundRouteRequest {
   readonly projectId?: string | undefined
 }
 
-/** A route with its secret, which is shown this once. */
+/** A route with its secret, which is returned only once. */
 export interface RouteWithSecret {
   readonly route: InboundRoute
   readonly secret: string
 }
 
-/** Of an organization. */
+/** Maximum number of routes per organization. */
 const maxRoutes = 100
-/** So much of the mail of a deleted route goes before the deletion is answered, in rounds of `removeMessages`. */
+/** Maximum rounds of `removeMessages` before the response to a deletion. */
 const roundsAtOnce = 10
 
 export class InboundRoutes implements List<OfProject, InboundRoute> {
   readonly #options: InboundRouteOptions
-  /** The inbound domain is everybody's: whose a name is, is decided for one organization at a time. */
+  /** The lock of pattern changes. All organizations share the inbound domain, so patterns are assigned for one request at a time. */
   #last: Promise<unknown> = Promise.resolve()
 
   constructor(options: InboundRouteOptions) {
     this.#options = options
   }
 
-  /** The address that a route stands for, as a pattern; null when there is no inbound domain. */
+  /** Returns the address pattern of a route; null without an inbound domain. */
   addressOf({ localPartPattern }: InboundRoute): string | null {
     const { inboundDomain } = this.#options
     return inboundDomain === null ? null : `${localPartPattern}@${inboundDomain}`
   }
 
   /**
-   * Throws `validation_failed` for what is no pattern, for an address that may not be sent to and for names that are kept, `conflict` for
-   * a pattern that is taken, by whomever, and when there are as many routes as may be.
+   * Creates a route. Throws `validation_failed` for an invalid or reserved pattern and for a forbidden target URL. Throws `conflict` for a
+   * pattern in use by any organization, and at the limit of routes.
    */
   async create(principal: Principal, request: InboundRouteRequest): Promise<RouteWithSecret> {
     const { database, writes, policies, secrets, clock } = this.#options
@@ -79,17 +79,17 @@ export class InboundRoutes implements List<OfProject, InboundRoute> {
     return this.#inTurn(() => writes.runAudited(principal, 'inbound_route.created', make))
   }
 
-  /** Newest first. Throws `not_found` for a project out of reach. */
+  /** Lists routes, newest first. Throws `not_found` for a project outside the caller's reach. */
   list(principal: Principal, query: PageQuery & OfProject): Promise<Page<InboundRoute>> {
     return listReachable(this.#options, inboundRoutes, principal, query)
   }
 
-  /** Throws `not_found` alike for missing and foreign ids. */
+  /** Throws `not_found` for missing and foreign ids. */
   async get(principal: Principal, id: string): Promise<InboundRoute> {
     return (await this.#stored(principal, id)).record
   }
 
-  /** Changes what is given; another project moves it there, and what came before stays where it is. Throws as `create` does. */
+  /** Changes the given fields. A new project moves the route; earlier mail keeps its project. Throws the errors of `create`. */
   async update(
     principal: Principal,
     id: string,
@@ -110,7 +110,7 @@ export class InboundRoutes implements List<OfProject, InboundRoute> {
     })
   }
 
-  /** The next attempt is signed with the new secret. */
+  /** Replaces the secret; all later attempts use it. */
   async rotate(principal: Principal, id: string): Promise<RouteWithSecret> {
     const secret = newWebhookSecret()
     const sealedSecret = this.#options.secrets.seal(secret, routeSecretContext(id))
@@ -120,7 +120,7 @@ export class InboundRoutes implements List<OfProject, InboundRoute> {
     return { route, secret }
   }
 
-  /** Mail for it is refused from now on; what came, and its deliveries, goes with it. Twice is the same as once. */
+  /** Deletes the route; later mail is refused. Its mail and deliveries are removed. Does nothing if the route is missing. */
   async remove(principal: Principal, id: string): Promise<void> {
     const { writes, database } = this.#options
     const { organizationId } = principal
@@ -129,7 +129,7 @@ export class InboundRoutes implements List<OfProject, InboundRoute> {
       if (stored) scheduleCleanup(change.remove(inboundRoutes, organizationId, stored), organizationId, id)
       return stored !== undefined
     })
-    // it cannot be found any more; retention removes what is left of much mail, and after a crash
+    // the rest is removed by retention, also after a crash
     let rounds = 0
     if (isGone) await removeMessages({ database, stopping: () => ++rounds > roundsAtOnce }, organizationId, 'route', id)
   }
@@ -150,7 +150,7 @@ export class InboundRoutes implements List<OfProject, InboundRoute> {
     return false
   }
 
-  /** A name with everything behind its `+` is one organization's. */
+  /** Requires that no other organization has a pattern with the same name before `+`. */
   async #requireFree({ organizationId }: Principal, pattern: string): Promise<void> {
     const { kv } = this.#options.database
     const all = within([...lookupPrefix(inboundRoutes.name, 'pattern'), nameOf(pattern)])

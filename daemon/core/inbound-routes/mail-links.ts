@@ -1,18 +1,18 @@
 /**
- * Links to a mail that came in and to its attachments, for the receiver of a webhook, who has no key: what they lead to and until when,
- * under a MAC. They need no row.
+ * Links to inbound mail and its attachments, for webhook receivers without an API key. A link contains its target and expiry under a MAC,
+ * so it needs no stored row.
  */
 import { timingSafeEqual } from 'node:crypto'
 import type { SecretBox } from '../access/secret-box.ts'
 
-/** What a link leads to: the mail as it came, or the attachment at that place, from 0. */
+/** The target of a link: the raw mail, or the index of an attachment, starting at 0. */
 export type LinkedPart = 'raw' | number
 
 export interface LinkTarget {
   readonly organizationId: string
   readonly messageId: string
   readonly part: LinkedPart
-  /** In milliseconds since 1970; whole seconds. */
+  /** Expiry in milliseconds since the epoch, in whole seconds. */
   readonly expiresAt: number
 }
 
@@ -25,7 +25,7 @@ export function linkToken(secrets: SecretBox, { organizationId, messageId, part,
   return Buffer.concat([macOf(secrets, said), said]).toString('base64url')
 }
 
-/** What a token says, also an expired one; undefined when this service did not make it, down to its last bit. */
+/** Returns the content of a token, even if expired. Returns undefined unless every bit of the token is from this service. */
 export function readLinkToken(secrets: SecretBox, token: string): LinkTarget | undefined {
   const bytes = Buffer.from(token, 'base64url')
   if (bytes.length <= macBytes || bytes.toString('base64url') !== token) return undefined

@@ -1,4 +1,4 @@
-/** How much mail an organization may keep, and room for more: what its webhook has taken goes, the oldest first. Spec "Limits". */
+/** Limits the stored mail of an organization. Above a threshold, it removes the oldest mail that webhooks have received. Spec "Limits". */
 import type { Clock } from '../clock.ts'
 import { limitsOf, type LimitSettings } from '../plan/limits.ts'
 import { storedInboundCounter } from '../tenancy/counters.ts'
@@ -9,21 +9,21 @@ import { pack } from '#store/tuple.ts'
 import { removeMessage } from './remove-mail.ts'
 import { inboundMessages, weightOf, type InboundMessage } from './inbound-message.ts'
 
-/** Room is made when so much of it is taken … */
+/** Removal starts at this share of the limit … */
 const fullShare = 0.9
-/** … until so much is. */
+/** … and ends at this share. */
 const enoughShare = 0.8
-/** Mail whose webhook does not answer can stand before what may go, and looking costs time. */
+/** Maximum number of mails examined per check. Mail of failing webhooks cannot be removed, and examining it takes time. */
 const maxLookedAt = 2000
 const batch = 100
 const pauseMs = 10_000
 
-/** Octets that an organization may keep. */
+/** Returns the maximum octets that an organization may store. */
 export const mostKept = (settings: LimitSettings): number => (limitsOf(settings).inboundMebibytes ?? Infinity) * 2 ** 20
 
 interface RoomCheck {
   readonly at: number
-  /** Behind the last mail that was looked at; undefined begins anew. */
+  /** Cursor after the last examined mail; undefined starts again with the oldest. */
   readonly cursor: string | undefined
   readonly done: Promise<void>
 }
@@ -38,7 +38,7 @@ export class Room {
     this.#clock = clock
   }
 
-  /** Whether there is room for a mail of that weight, which is made when there is not; 0 asks for any. */
+  /** Whether a mail of this weight fits; removes received mail if necessary. A weight of 0 checks for any free space. */
   async has(organizationId: string, settings: LimitSettings, weight = 0): Promise<boolean> {
     const most = mostKept(settings)
     if (most === Infinity) return true
@@ -53,7 +53,7 @@ export class Room {
     return this.#database.kv.counter(pack(storedInboundCounter(organizationId)))
   }
 
-  /** One look at a time for an organization, and a pause after it; who comes meanwhile waits for it. */
+  /** Runs one check at a time per organization, with a pause after it. Concurrent callers wait for the same check. */
   #make(organizationId: string, target: number): Promise<void> {
     const before = this.#checks.get(organizationId)
     const at = this.#clock.monotonic()
@@ -65,7 +65,7 @@ export class Room {
     return done
   }
 
-  /** Returns where the next look goes on; undefined is at the oldest mail. */
+  /** Removes mail. Returns the cursor for the next check; undefined starts with the oldest mail. */
   async #check(organizationId: string, target: number, from: string | undefined): Promise<string | undefined> {
     let toGo = (await this.#taken(organizationId)) - target
     let cursor = from
@@ -81,7 +81,7 @@ export class Room {
     return cursor
   }
 
-  /** With its delivery, when the webhook has it. What it never took is kept as long as the plan says. */
+  /** Removes a mail and its delivery if the webhook has received it. Other mail stays for the plan's retention. */
   async #removeReported(organizationId: string, stored: Stored<InboundMessage>): Promise<boolean> {
     const { prepared } = stored.record
     if (prepared === null) return false

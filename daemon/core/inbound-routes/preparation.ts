@@ -1,6 +1,6 @@
 /**
- * After the acknowledgement: reads each mail that came in, asks for its authentication, and puts the delivery to the webhook in the
- * write that notes both. What is not prepared stands in the store; a crash leaves it there, and nothing is delivered twice.
+ * Prepares inbound mail after its acknowledgement: parses and authenticates it, then commits the results with the webhook delivery in one
+ * write. Unprepared mail is stored, so a crash neither loses nor repeats a delivery.
  */
 import { Change } from '#store/change.ts'
 import { readWholeContent } from '#store/content.ts'
@@ -16,20 +16,20 @@ import { inboundMessages, preparationWork, unpreparedKey, type InboundMessage } 
 import { inboundEventBody } from './webhook-body.ts'
 
 export interface PreparationOptions extends Core {
-  /** Its own, which is disposed of with it, like `authenticator`. */
+  /** Owned by this object and disposed with it, like `authenticator`. */
   readonly reader: MessageReader
   readonly authenticator: Authenticator
-  /** Of the service, without a slash at the end. */
+  /** Public address of the service, without a trailing slash. */
   readonly baseUrl: string
   readonly onError: (error: unknown, messageId: string) => void
 }
 
-/** Those whose DNS is slow must not hold up the others; each is in memory as long. */
+/** Maximum concurrent mails, so that slow DNS does not delay others. Each is in memory until it is prepared. */
 const maxAtATime = 64
-/** Of one organization, as its mail may be a flood that is made to be slow. */
+/** Maximum per organization, because a flood of mail can be slow on purpose. */
 const maxOfOne = 16
 const maxOctets = 64 * 1024 * 1024
-/** Longer than the schedule of the webhook, so that a receiver who was away for a day can still follow them. */
+/** Validity of links; longer than the retry schedule of webhooks, so that a receiver can use them after a day of downtime. */
 const linksLastMs = 72 * 3_600_000
 const maxSubject = 500
 const maxAddresses = 20
@@ -38,9 +38,9 @@ const maxAddress = 320
 export class Preparation {
   readonly #options: PreparationOptions
   readonly #inFlight = new Map<string, Promise<unknown>>()
-  /** How many of them each organization has. */
+  /** Mails in progress by organization. */
   readonly #counts = new Map<string, number>()
-  /** What could not be prepared, by whatever defect, is not tried again before the next start. */
+  /** Mails that failed with an internal error; they are retried after the next start. */
   readonly #broken = new Set<string>()
   #octets = 0
   readonly #rounds: WorkLoop
@@ -51,13 +51,13 @@ export class Preparation {
     this.#rounds = new WorkLoop({ clock: options.clock, round: () => this.#beginAll(), onError: (error) => options.onError(error, '') })
   }
 
-  /** Takes up what an earlier process left, and from now on whatever comes in. */
+  /** Starts with the stored mail of an earlier process, and subscribes to new mail. */
   start(): void {
     this.#options.database.onWork(preparationWork, () => this.#rounds.wake())
     this.#rounds.wake()
   }
 
-  /** What is under way is left for the next start. */
+  /** Stops; mail in progress remains for the next start. */
   async stop(): Promise<void> {
     const stopped = this.#rounds.stop()
     this.#stopped.resolve(undefined)
@@ -67,7 +67,7 @@ export class Preparation {
     await Promise.all([reader[Symbol.asyncDispose](), authenticator[Symbol.asyncDispose]()])
   }
 
-  /** Goes over the organizations that have mail waiting; each of them is taken up as far as it may be. */
+  /** Starts the mail of each organization, up to its limit. */
   async #beginAll(): Promise<void> {
     const { database } = this.#options
     const { start: first, end } = within(unpreparedKey())
@@ -80,7 +80,7 @@ export class Preparation {
     }
   }
 
-  /** The oldest of one organization. */
+  /** Starts the oldest mail of one organization. */
   async #beginOf(organizationId: string): Promise<void> {
     const { database, onError } = this.#options
     for await (const { key } of database.kv.range(within(unpreparedKey(organizationId)))) {
@@ -134,7 +134,7 @@ export class Preparation {
       authenticator.authenticate({ raw, mailFrom, remoteAddress, helo }),
     ])
     const found = await Promise.race([both, this.#stopped.promise])
-    // a reader that was stopped calls every mail unreadable
+    // a stopped reader reports every mail as unreadable
     if (!found || this.#rounds.stopping) return
     const [read, authentication] = found
     const at = clock.now()
@@ -154,7 +154,7 @@ export class Preparation {
       authentication,
       deliveryId,
     }
-    // a conflict means that the mail was removed meanwhile, and its row with it
+    // a conflict means that the mail and its row were removed in the meantime
     await database.commit(change.replace(inboundMessages, organizationId, stored, { ...record, prepared }))
   }
 

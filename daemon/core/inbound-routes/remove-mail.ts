@@ -1,4 +1,6 @@
-/** Removes mail that came in: of deleted routes and projects, and what is old. In small writes that can stop anywhere. */
+/**
+ * Removes inbound mail of deleted routes and projects, and mail after its retention, in small writes. It can stop between any two writes.
+ */
 import { Change } from '#store/change.ts'
 import { contentRowKey } from '#store/content.ts'
 import type { Database } from '#store/database.ts'
@@ -9,14 +11,14 @@ import { removeDelivery, webhookDeliveries, type WebhookDelivery } from '../webh
 import { inboundMessages, unpreparedKey, weightOf, type InboundMessage } from './inbound-message.ts'
 import { inboundRoutes } from './route.ts'
 
-/** What the removal works with. `stopping` is asked between two writes. */
+/** `stopping` is called between two writes. */
 interface CleanupWork {
   readonly database: Database
   readonly stopping: () => boolean
 }
 
 const batch = 100
-/** What changes at the same moment is tried again, so often. */
+/** Maximum number of consecutive rounds without a removal. */
 const maxFruitless = 100
 
 /** Removes all mail of a route or of a project. */
@@ -37,7 +39,7 @@ export async function removeMessages(
 
 const dayMs = 86_400_000
 
-/** Removes what is older than the plan keeps it and is on its way no more, and what is left of deleted routes. */
+/** Removes mail that exceeds the plan's retention and has no pending delivery, and mail of deleted routes. */
 export async function sweepInbound(
   work: CleanupWork,
   organizationId: string,
@@ -75,7 +77,7 @@ async function isOnItsWay(database: Database, organizationId: string, { prepared
   return delivery !== undefined && delivery.record.nextAttemptAt !== null
 }
 
-/** With its content, and with its delivery when one is given. False when one of them changed at the same moment. */
+/** Removes a mail with its content, and with its delivery if given. Returns false after a concurrent change. */
 export async function removeMessage(
   database: Database,
   organizationId: string,

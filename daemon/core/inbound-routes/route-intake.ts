@@ -1,4 +1,6 @@
-/** Takes mail for routes: the route of a local part, and the mail, durable in one write with what must follow. Spec "Inbound routes". */
+/**
+ * Accepts mail for routes: finds the route of a local part, and commits the mail and its preparation in one write. Spec "Inbound routes".
+ */
 import { Change } from '#store/change.ts'
 import { Draft } from '#store/content.ts'
 import type { Core } from '../core.ts'
@@ -11,19 +13,19 @@ import { patternsFor } from './route-pattern.ts'
 import { mostKept, Room } from './make-room.ts'
 import { inboundRoutes, patternKey, type InboundRoute } from './route.ts'
 
-/** A route that takes mail now. */
+/** A route that accepts mail. */
 export interface LiveRoute {
   readonly organizationId: string
   readonly id: string
 }
 
-/** A route with the recipients of one mail that it takes. */
+/** A route with its recipients of one mail. */
 export interface Routed {
   readonly route: LiveRoute
   readonly recipients: readonly string[]
 }
 
-/** What the session knows of a mail. */
+/** Facts about a mail from the SMTP session. */
 export type ArrivalFacts = Pick<InboundMessage, 'mailFrom' | 'remoteAddress' | 'helo' | 'isEncrypted' | 'prefix'>
 
 const isLive = ({ organization, projects }: WebhookSettings, { projectId }: InboundRoute): boolean =>
@@ -39,8 +41,8 @@ export class RouteIntake {
   }
 
   /**
-   * The route with the most specific pattern that fits. When that one may take nothing now, no other one does: it could be that of
-   * another tenant. Throws `quota_exhausted` when its organization keeps as much mail as it may.
+   * Returns the route with the most specific matching pattern. If that route is inactive, no other route is used, because it could belong
+   * to another tenant. Throws `quota_exhausted` if the organization's storage is full.
    */
   async routeFor(localPart: string): Promise<LiveRoute | undefined> {
     const { database, policies } = this.#options
@@ -56,7 +58,7 @@ export class RouteIntake {
     return undefined
   }
 
-  /** A mail on its way in, once for each route. `sender`: whose it is, as long as it is not accepted. */
+  /** Opens a mail with one copy per route. `sender` owns the stored draft until the mail is accepted. */
   open(routed: readonly Routed[], sender: string): RoutedMail {
     return new RoutedMail(this.#options, this.#room, routed, sender)
   }
@@ -66,17 +68,17 @@ const full = new Refusal('quota_exhausted', 'The mailbox of the recipient is ful
 
 const tooLarge = new Refusal('request_too_large', 'The message exceeds the size limit of the recipient; make it smaller.')
 
-/** The mail for one route. */
+/** The copy of the mail for one route. */
 interface Copy {
   readonly id: string
   readonly draft: Draft
   readonly routed: Routed
 }
 
-/** What changes at the same moment is tried again, so often; by hand, as no single organization has a turn for it. */
+/** Maximum number of tries after concurrent changes. The loop is manual, because the write spans organizations. */
 const maxTries = 20
 
-/** Nothing of it counts before `commit`. */
+/** A mail in progress; it has no effect before `commit`. */
 export class RoutedMail {
   readonly #options: Core
   readonly #room: Room
@@ -92,14 +94,14 @@ export class RoutedMail {
     })
   }
 
-  /** The chunk must not change afterwards. */
+  /** Stores the chunk, which must not change afterwards. */
   async write(chunk: Uint8Array): Promise<void> {
     for (const { draft } of this.#copies) await draft.write(chunk)
   }
 
   /**
-   * Resolves with the ids of the messages when all of them, and their notifications, are durable. Throws `conflict` when a route went
-   * away meanwhile: the other server tries again and then learns who is there. Throws `quota_exhausted` when there is no room for it.
+   * Returns the ids of the messages after they and their preparation rows are durable. Throws `conflict` if a route was removed, so that
+   * the sending server retries and learns the current recipients. Throws `quota_exhausted` without free storage.
    */
   async commit(facts: ArrivalFacts): Promise<readonly string[]> {
     for (let tries = 0; tries < maxTries && !this.#isCommitted; tries++) {
@@ -107,18 +109,18 @@ export class RoutedMail {
       for (const copy of this.#copies) await this.#add(change, copy, facts)
       const result = await this.#options.database.commit(change)
       this.#isCommitted = result.ok
-      if (!result.ok && result.reason === 'limit') throw full // others came at the same moment
+      if (!result.ok && result.reason === 'limit') throw full // other mail filled the storage at the same time
     }
     if (!this.#isCommitted) throw new Error('a route changes all the time')
     return this.#copies.map(({ id }) => id)
   }
 
-  /** Safe to call at any time; a mail that was committed stays. */
+  /** Discards the drafts unless they are committed. Safe to call at any time. */
   async discard(): Promise<void> {
     for (const { draft } of this.#copies) await draft.discard(this.#isCommitted)
   }
 
-  /** One copy for the route as it is now; the write fails when it changes before it. */
+  /** Adds one copy with a check of its route; a concurrent change of the route fails the write. */
   async #add(change: Change, { id, draft, routed: { route, recipients } }: Copy, facts: ArrivalFacts): Promise<void> {
     const { database, policies, clock } = this.#options
     const { organizationId, id: routeId } = route

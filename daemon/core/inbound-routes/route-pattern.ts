@@ -1,26 +1,26 @@
-/** Which local parts an inbound route takes: one exactly, all that begin with `name+`, or every one. Pure. */
+/** Patterns of local parts: one exact local part, all with the prefix `name+`, or all. Pure. */
 import { trimInvisible } from '#config/mail/invisible.ts'
 
-/** Longer local parts do not exist (RFC 5321 §4.5.3.1.1). */
+/** Maximum length of a local part (RFC 5321 §4.5.3.1.1). */
 const maxLength = 64
 const word = /^[a-z0-9_-]+(?:\.[a-z0-9_-]+)*(?:\+[a-z0-9._-]*)*$/
 
-/** Everybody must be able to reach those who run the domain (RFC 5321 §4.5.1, RFC 2142 §4); their mail never is a tenant's. */
+/** Role addresses of the domain's operator, reserved for the service (RFC 5321 §4.5.1, RFC 2142 §4). */
 const roles: ReadonlySet<string> = new Set(['postmaster', 'abuse', 'mailer-daemon'])
 
 /**
- * Mailboxes that speak for the whole domain: authorities give certificates to whoever reads the first five (CA/Browser Forum, Baseline
- * Requirements 3.2.2.4.4), and the others are those of RFC 2142 that others take for the operator's.
+ * Names that represent the whole domain. Certificate authorities issue certificates to readers of the first five (CA/Browser Forum,
+ * Baseline Requirements 3.2.2.4.4). The others are from RFC 2142 or seem to be the operator's.
  */
 const operatorNames: ReadonlySet<string> = new Set([
   ...['admin', 'administrator', 'webmaster', 'hostmaster', 'root'],
   ...['security', 'noc', 'support', 'info', 'no-reply', 'noreply'],
 ])
 
-/** Tokens of the service: a return path (VERP), what forwarders make of one (SRS), the address of a test. */
+/** Tokens of the service: return paths (VERP), their SRS forms, and addresses of deliverability tests. */
 const tokens = /^(?:b[0-9a-hjkmnp-tv-z]{21}|srs[01].*|[a-z2-7]{26}|[0-9a-hjkmnp-tv-z]{26})$/
 
-/** The pattern in its one form; undefined when it is none. */
+/** Returns the normalized pattern; undefined if it is invalid. */
 export function parsePattern(text: string): string | undefined {
   const pattern = trimInvisible(text).toLowerCase()
   if (pattern === '*') return pattern
@@ -28,20 +28,20 @@ export function parsePattern(text: string): string | undefined {
   return name.length <= maxLength && word.test(name) ? pattern : undefined
 }
 
-/** What comes before the first `+`; empty for `*`. All patterns with one name belong to one organization. */
+/** Returns the name before the first `+`; empty for `*`. All patterns with one name belong to one organization. */
 export const nameOf = (pattern: string): string => (pattern === '*' ? '' : (pattern.split('+', 1)[0] ?? ''))
 
-/** An address that the pattern takes. */
+/** Returns an example address that matches the pattern. */
 export const addressFor = (pattern: string, domain: string): string =>
   `${pattern === '*' ? 'test' : pattern.replace(/\*$/, 'test')}@${domain}`
 
-/** Reserved. */
+/** Whether the pattern is reserved for the service. */
 export const isReserved = (pattern: string): boolean => roles.has(nameOf(pattern)) || tokens.test(nameOf(pattern))
 
-/** It stands for the domain as a whole, so that only its operator may have it. */
+/** Whether the pattern represents the whole domain, so that only its operator may use it. */
 export const isOperators = (pattern: string): boolean => pattern === '*' || operatorNames.has(nameOf(pattern))
 
-/** Patterns that fit a local part, the most specific first. */
+/** Returns the patterns that match a local part, most specific first. */
 export function patternsFor(localPart: string): string[] {
   const local = localPart.toLowerCase()
   const fitting = [local]

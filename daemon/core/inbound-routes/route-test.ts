@@ -1,4 +1,4 @@
-/** A test of an inbound route: a made-up mail goes to its webhook once, and the receiver's response is returned. Nothing of it is kept. */
+/** Tests an inbound route: sends an example mail to its webhook once, and returns the receiver's response. Stores nothing. */
 import type { Principal } from '../access/principal/principal.ts'
 import type { Core } from '../core.ts'
 import type { TestDeliveries, TestResult } from '../webhooks/endpoints/test-delivery.ts'
@@ -9,9 +9,9 @@ import { inboundEventBody, type ReadMail } from './webhook-body.ts'
 
 export interface InboundRouteTestsOptions extends Core {
   readonly tests: Pick<TestDeliveries, 'send'>
-  /** A-label domain; null when none is set up. */
+  /** A-label domain; null if none is configured. */
   readonly inboundDomain: string | null
-  /** Of the service, without a slash at the end. */
+  /** Public address of the service, without a trailing slash. */
   readonly baseUrl: string
 }
 
@@ -24,7 +24,7 @@ export class InboundRouteTests {
     this.#options = options
   }
 
-  /** Throws `not_found`, and `rate_limit_exceeded` while the route is being tested. */
+  /** Throws `not_found`, and `rate_limit_exceeded` during another test of the route. */
   async run(principal: Principal, routeId: string, signal: AbortSignal): Promise<TestResult> {
     const { database, clock, tests, inboundDomain, baseUrl } = this.#options
     const { record: route } = await must(database, inboundRoutes, principal, routeId)
@@ -54,7 +54,7 @@ const authentication = {
   arc: { result: 'none' },
 }
 
-/** A short mail as it would be read, with its size in octets. */
+/** Returns a short parsed mail with its size in octets. */
 function sampleTo(to: string, at: number): { readonly mail: ReadMail; readonly size: number } {
   const date = new Date(at)
   const subject = 'A test of this inbound route'

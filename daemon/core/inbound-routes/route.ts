@@ -1,4 +1,4 @@
-/** An inbound route: whose mail at the inbound domain goes to which webhook. Spec "Inbound route". */
+/** An inbound route: maps local parts of the inbound domain to a webhook. Spec "Inbound route". */
 import { defineRecord, type Immutable } from '#store/record-kind.ts'
 import * as z from 'zod'
 import type { TargetSource } from '../webhooks/sending/target.ts'
@@ -28,12 +28,12 @@ export const inboundRoutes = defineRecord<InboundRoute>({
 /** See `SecretBox.seal`. */
 export const routeSecretContext = (id: string): string => `${inboundRoutes.name}/${id}/secret`
 
-/** The values under which a pattern is found in the whole store. */
+/** Returns the values of the pattern's look-up in the whole store. */
 export const patternKey = (pattern: string): readonly [string, string] => [nameOf(pattern), pattern]
 
 const whileOff = 'Inbound routing is turned off for this organization.'
 
-/** Deliveries find the webhook of a route by its id. */
+/** Finds the webhook of a route by the id of the route. */
 export const routeTarget: TargetSource = async (database, reach, id) => {
   const stored = await database.get(inboundRoutes, reach, id)
   if (!stored) return undefined

@@ -1,4 +1,4 @@
-/** What the webhook of an inbound route gets. This one schema writes it and describes it in the OpenAPI document. Spec "Inbound routes". */
+/** The webhook body of an inbound route. One schema writes the body and describes it in the OpenAPI document. Spec "Inbound routes". */
 import * as z from 'zod'
 import { readingNoteCodes, type ReadAddress, type ReadMessage } from '../capture/reading/message-reader.ts'
 import type { Authentication } from './authentication.ts'
@@ -98,12 +98,12 @@ type Reading = Pick<
   | ('reading_notes' | 'headers' | 'attachments')
 >
 
-/** Characters of the text and of the HTML, and of all header values; receivers have limits of their own. */
+/** Maximum characters of the text and of the HTML; receivers limit body sizes. */
 const maxBody = 256 * 1024
 const maxHeaders = 64 * 1024
 const maxAttachments = 200
 
-/** As much of a mail as a webhook gets. */
+/** The parsed parts of a mail that a webhook receives. */
 export type ReadMail = Pick<
   ReadMessage,
   'subject' | 'from' | 'to' | 'cc' | 'replyTo' | 'messageId' | 'date' | 'headers' | 'text' | 'html' | 'attachments' | 'notes'
@@ -114,14 +114,14 @@ export interface InboundEvent {
   readonly at: number
   readonly message: Omit<InboundMessage, 'content' | 'prepared'> & { readonly content: Pick<InboundMessage['content'], 'size'> }
   readonly read: { readonly ok: true; readonly message: ReadMail } | { readonly ok: false; readonly unreadable: string }
-  /** The mail is made up. */
+  /** The mail is a test. */
   readonly isTest?: boolean
   readonly authentication: Authentication
   readonly urlOf: (part: LinkedPart) => string
   readonly linksExpireAt: number
 }
 
-/** The exact text that is sent, at every attempt, and signed. */
+/** Returns the exact text that is sent and signed in every attempt. */
 export function inboundEventBody(event: InboundEvent): string {
   const { eventId, at, message, read, authentication, urlOf, linksExpireAt, isTest = false } = event
   const wire: Wire = {
@@ -177,10 +177,10 @@ function readingOf(message: ReadMail, urlOf: (part: LinkedPart) => string): Read
   }
 }
 
-/** Whether a note reports content that the reader left out. */
+/** Note codes for content that the reader omitted. */
 const isCut = ({ code }: ReadMail['notes'][number]): boolean => code.endsWith('_cut')
 
-/** HTML without its pictures of `data:`; empty if that is too long too, as part of it would leave elements open. */
+/** Returns HTML without `data:` images. Returns an empty string if that is still too long, because a cut would leave elements open. */
 function withoutPictures(html: string): string {
   const shorter = html.replaceAll(/<[a-z][^<>]*>/g, (tag) => tag.replace(/ src="data:[^"]*"/, ''))
   return shorter.length > maxBody ? '' : shorter
@@ -193,7 +193,7 @@ const nothingOf = (unreadable: string): Reading => ({
 
 const plain = (addresses: readonly ReadAddress[]): ReadAddress[] => addresses.map(({ address, name }) => ({ address, name }))
 
-/** The first header fields, as many as fit. */
+/** Returns header fields up to the size limit. */
 function fitting(headers: readonly { readonly name: string; readonly value: string }[]): { name: string; value: string }[] {
   let room = maxHeaders
   return headers.filter(({ name, value }) => (room -= name.length + value.length) >= 0).map(({ name, value }) => ({ name, value }))
