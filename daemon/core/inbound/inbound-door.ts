@@ -1,4 +1,4 @@
-/** What the MX door asks of the core: who is at an address, and take this mail. Spec "Bounce and complaint ingestion". */
+/** The core's interface for the MX listener: finds recipients and accepts mail. Spec "Bounce and complaint ingestion". */
 import type { Core } from '../core.ts'
 import { clientNetwork } from '../access/client-network.ts'
 import type { Fairness } from '../fairness/fairness.ts'
@@ -17,49 +17,49 @@ import { unparsedBounce } from './unparsed-bounce.ts'
 
 export interface InboundDoorOptions extends Core {
   readonly feedback: FeedbackTaker
-  /** Refuses when nothing may be accepted now. */
+  /** Throws if no mail may be accepted now. */
   readonly admission: { check(): void }
   readonly fairness: Fairness
-  /** A-label domain of bounces and of the people who run the service; null when none is set up. */
+  /** A-label domain of return paths and operator addresses; null if none is configured. */
   readonly inboundDomain: string | null
   readonly inspectTests: Pick<InspectTests, 'isOurs' | 'recipientOf' | 'openMail' | 'receive'>
   readonly routes: RouteIntake
 }
 
-/** Who is at an address: one row of the table, and what it leads to. */
+/** The kind of a recipient address, with its test or route. */
 export type Recipient =
   | { readonly kind: Exclude<RecipientKind, 'inspect'> }
   | { readonly kind: 'inspect'; readonly test: InspectRecipient }
   | { readonly kind: 'route'; readonly route: LiveRoute }
 
-/** A mail that is complete. */
+/** A completely received mail. */
 export interface InboundMail {
-  /** The return paths among its recipients, as they were given. */
+  /** Return paths among its recipients, as given. */
   readonly returnPaths: readonly string[]
-  /** It goes to the people who run the service as well. */
+  /** The mail is also for the operators of the service. */
   readonly forPostmaster: boolean
   readonly hasNullSender: boolean
   readonly reading: ReportReading
-  /** The mail, or the first part of a long one. */
+  /** The mail; only the first part of a long mail. */
   readonly raw: Uint8Array
-  /** For a deliverability test among its recipients. */
+  /** Present if a recipient is a deliverability test. */
   readonly inspected: InspectedMail | undefined
 }
 
-/** A whole mail for a deliverability test, and how it came. */
+/** A whole mail for a deliverability test, with its SMTP session. */
 export interface InspectedMail {
   readonly recipient: InspectRecipient
   readonly session: InspectSession
   readonly draft: Draft
 }
 
-/** `expired`: the return path was made here and is no longer kept, or its trace is gone. */
+/** `expired`: the return path is genuine but no longer stored, or its trace is removed. */
 export interface InboundOutcome {
   readonly traceId: string | null
   readonly result: FeedbackResult | 'expired'
 }
 
-/** Guesses have one chance in 2^50 each, and who tries often is not listened to for a while. */
+/** Limits guesses of return paths per network. Each guess succeeds with a probability of 2^-50. */
 const forgedLimit = {
   name: 'unknown return paths',
   windowMs: 3_600_000,
@@ -76,22 +76,25 @@ export class InboundDoor {
     this.#forged = new RateWindow(options, forgedLimit)
   }
 
-  /** Throws `overloaded` or `storage_full` when nothing may be accepted now. */
+  /** Throws `overloaded` or `storage_full` if no mail may be accepted now. */
   checkOpen(): void {
     this.#options.admission.check()
   }
 
-  /** Begins the work of a mail, or the wait for its turn. */
+  /** Starts the accounting of a mail, or the wait for its turn. */
   begin(address: string, waits = false): Work {
     return this.#options.fairness.begin({ address, kind: 'mx', waits })
   }
 
-  /** Throws `rate_limit_exceeded` when too many guesses came from the client's network. */
+  /** Throws `rate_limit_exceeded` after too many guesses from the client's network. */
   async checkClient(remoteAddress: string): Promise<void> {
     await this.#forged.check(clientNetwork(remoteAddress))
   }
 
-  /** What is at the address. Guesses are counted; an address in the form of a test belongs to no route. Throws `rate_limit_exceeded`. */
+  /**
+   * Returns the recipient at the address, and counts guesses. A deliverability test address never belongs to a route. Throws
+   * `rate_limit_exceeded`.
+   */
   async recipientAt(address: string, remoteAddress: string): Promise<Recipient> {
     await this.checkClient(remoteAddress)
     const kind = recipientKind(address, this.#options)
@@ -106,27 +109,27 @@ export class InboundDoor {
     return route ? { kind: 'route', route } : { kind }
   }
 
-  /** Where the whole of a mail for a test is written; `take` uses it up. */
+  /** Opens the draft of a mail for a test; `take` consumes it. */
   openInspected(test: InspectRecipient, remoteAddress: string): Draft {
     return this.#options.inspectTests.openMail(test, clientNetwork(remoteAddress))
   }
 
-  /** A mail for routes on its way in. */
+  /** Opens a mail for routes. */
   openRouted(routed: readonly Routed[], remoteAddress: string): RoutedMail {
     return this.#options.routes.open(routed, clientNetwork(remoteAddress))
   }
 
-  /** Whether this service has passed the mail on before. */
+  /** Whether this service has forwarded the mail before. */
   isOurLoop(head: Uint8Array): boolean {
     return hasLoopMark(this.#options.secrets, head)
   }
 
-  /** The header field for mail that is kept or passed on. */
+  /** The header field for stored and forwarded mail. */
   get loopMark(): string {
     return loopMarkField(this.#options.secrets)
   }
 
-  /** Records what the mail reports, for each return path and the postmaster by themselves. Resolves when all of it is durable. */
+  /** Records the reports in the mail, separately for each return path and for the postmaster. Resolves when all are durable. */
   async take(mail: InboundMail): Promise<readonly InboundOutcome[]> {
     const outcomes: InboundOutcome[] = []
     for (const returnPath of new Set(mail.returnPaths)) outcomes.push(...(await this.#takeAt(returnPath, mail)))

@@ -1,23 +1,23 @@
-/** What an address is that other servers send mail to: one table, looked at from the top, where the first row that fits decides. */
+/** Classifies recipient addresses of inbound mail by a table; the first matching row decides. */
 import { foldAddress } from '../addresses.ts'
 import type { SecretBox } from '../access/secret-box.ts'
 import { looksLikeVerp, openVerpAddress } from '../trace/verp-address.ts'
 
 export type RecipientKind =
-  /** The return path of one recipient of one message (VERP), made here; forwarders may have wrapped it (SRS). */
+  /** Genuine return path of one recipient of one message (VERP), possibly wrapped by a forwarder (SRS). */
   | 'bounce'
-  /** A deliverability test, by its form; whether it takes mail now, the store knows. */
+  /** Address in the form of a deliverability test; the store determines whether it accepts mail. */
   | 'inspect'
-  /** The people who run the service: RFC 5321 §4.5.1, RFC 2142 §4. */
+  /** Operators of the service: RFC 5321 §4.5.1, RFC 2142 §4. */
   | 'postmaster'
-  /** It has the form of a return path, and was not made here: somebody guesses. */
+  /** Address in the form of a return path that this service did not create: a guess. */
   | 'forged'
-  /** None of these: a route of a tenant may take it, otherwise it is unknown. */
+  /** Any other address: the address of a tenant's route, or unknown. */
   | 'unknown'
 
 export interface InboundFacts {
   readonly secrets: SecretBox
-  /** A-label domain, null when none is set up. Return paths hold at any domain, as each proves the one it was made for. */
+  /** A-label domain; null if none is configured. Return paths are valid at any domain, because each proves its own domain. */
   readonly inboundDomain: string | null
   readonly inspectTests: { isOurs(address: string): boolean }
 }
@@ -33,7 +33,7 @@ const rows: readonly Row[] = [
   ['forged', (address, { secrets }) => looksLikeVerp(secrets, address)],
 ]
 
-/** `address` is a mailbox, or `postmaster` alone. */
+/** Returns the kind of a mailbox, or of `postmaster` without a domain. */
 export function recipientKind(address: string, facts: InboundFacts): RecipientKind {
   const folded = foldAddress(address)
   return rows.find(([, fits]) => fits(folded, facts))?.[0] ?? 'unknown'
@@ -43,7 +43,7 @@ function isRole(address: string, { inboundDomain }: InboundFacts): boolean {
   return address === 'postmaster' || roles.has(mailboxAt(inboundDomain, address) ?? '')
 }
 
-/** The local part, folded, of an address at the inbound domain. */
+/** Returns the folded local part of an address at the inbound domain. */
 export function mailboxAt(inboundDomain: string | null, address: string): string | undefined {
   const folded = foldAddress(address)
   const at = folded.lastIndexOf('@')

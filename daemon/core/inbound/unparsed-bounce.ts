@@ -1,12 +1,12 @@
-/** What is recorded of a mail that came to a return path and is no report anybody can read: that it came, and nothing more. */
+/** Records a mail to a return path that cannot be parsed as a report: only its arrival. */
 import { createHash } from 'node:crypto'
 import type { FeedbackEvent } from '../feedback/event.ts'
 
 const maxSubject = 200
 
 /**
- * It annotates and never changes a state: a null reverse-path alone does not say that the message failed, and who knows the
- * return path can send anything to it.
+ * Returns an event that annotates the trace and never changes a state. A null reverse-path alone does not prove a failure, and anybody who
+ * knows the return path can send mail to it.
  */
 export function unparsedBounce(raw: Uint8Array, returnPath: string): FeedbackEvent {
   const subject = subjectOf(raw)
@@ -30,7 +30,7 @@ export function unparsedBounce(raw: Uint8Array, returnPath: string): FeedbackEve
   }
 }
 
-/** As it stands in the first lines, printable and not decoded. */
+/** Returns the raw Subject from the first lines, printable and not decoded. */
 function subjectOf(raw: Uint8Array): string {
   const head = Buffer.from(raw.buffer, raw.byteOffset, Math.min(raw.length, 16 * 1024)).toString('latin1')
   const [block = ''] = head.split('\r\n\r\n', 1)
