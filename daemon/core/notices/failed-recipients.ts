@@ -1,4 +1,4 @@
-/** What a notice says of each recipient that a message did not reach: the reply verbatim, why in plain words, and the next step. */
+/** Describes each failed recipient in a notice: the reply verbatim, the reason in plain words, and the next step. */
 import { classify, type Fault, type RefusalFacts } from '../feedback/apply/classify.ts'
 import type { FailedRecipient } from '../submission/compose/notice-message.ts'
 import type { AttemptRecord } from '../trace/attempt-record.ts'
@@ -14,7 +14,7 @@ const nextSteps: Readonly<Record<Fault, string>> = {
   unclear: 'Send the message again later, or contact the recipient another way.',
 }
 
-/** `reports` are those of the trace, `attempts` all attempts in order. */
+/** `reports` are the reports of the trace, `attempts` are all attempts in order. */
 export function failedRecipient(
   recipient: TraceRecipient,
   reports: readonly TraceReport[],
@@ -32,7 +32,7 @@ export function failedRecipient(
     const diagnostic = `${reply.code} ${words}`
     const facts = { status: reply.enhanced ?? null, smtpCode: reply.code, diagnostic, remoteMta: last?.host ?? null, recipient: address }
     if ((last?.provider ?? 'smtp') === 'smtp') return { ...refused(address, facts, isExpired), ...at }
-    // the status of an answer over HTTP is no reply code of SMTP
+    // an HTTP status is not an SMTP reply code
     const status = facts.status ?? (isExpired ? '4.0.0' : '5.0.0')
     const failed = refused(address, { ...facts, status, smtpCode: null, diagnostic: words }, isExpired)
     return { ...failed, ...at, diagnostic: { type: 'x-http', text: diagnostic } }

@@ -1,6 +1,6 @@
 /**
- * Sends notices to authors about recipients that their mail did not reach. A notice is due since the write that ended the first of its
- * recipients, and the write that accepts it marks it as sent: no crash loses one, and no other daemon sends it twice.
+ * Sends failure notices to the authors of messages. A notice is due from the write that ended the first failed recipient. The write that
+ * accepts the notice marks it as sent, so no crash loses it and no second daemon repeats it.
  */
 import { headerText } from '#config/mail/charset/header-text.ts'
 import { Change } from '#store/change.ts'
@@ -32,21 +32,21 @@ import { noticeWay, type NoticeWay } from './notice-way.ts'
 export interface FailureNoticesOptions extends Core {
   readonly accept: Pick<Accept, 'accept'>
   readonly mail: Pick<SystemMail, 'way'>
-  /** Our own name. */
+  /** Host name of this service. */
   readonly hostname: string
   /** Decodes a raw Subject value (RFC 2047). */
   readonly readSubject: (raw: string) => string
   readonly onError: (error: unknown, id?: string) => void
 }
 
-/** Notices at a time, whose writes share a disk sync. */
+/** Number of concurrent notices; their writes share a disk sync. */
 const atOnce = 16
-/** Pauses after refused attempts; then the notice is withheld. */
+/** Pauses after refused tries; the notice is withheld after the last pause. */
 const pausesMs = [1, 5, 30, 120].map((minutes) => minutes * 60_000)
-/** Of the header of the message that failed, this much is attached. */
+/** Maximum octets of the failed message's header in a notice. */
 const maxHeaderOctets = 32 * 1024
 
-/** A trace whose notice is due. */
+/** A due notice with its trace. */
 interface Due {
   readonly notice: DueNotice
   readonly stored: Stored<Trace>
@@ -64,7 +64,7 @@ export class FailureNotices {
     database.onWork(noticeRows, () => this.#rounds.wake())
   }
 
-  /** Also finds what a crash has left. */
+  /** Starts with the stored notices of an earlier process. */
   start(): void {
     this.#rounds.wake()
   }
@@ -83,16 +83,16 @@ export class FailureNotices {
     }
   }
 
-  /** Sends, withholds or puts off one notice. Does nothing when its trace changed meanwhile: the next look sees it as it is then. */
+  /** Sends, withholds or postpones one notice. Does nothing after a concurrent change of its trace; the next round reads the new state. */
   async #take(notice: DueNotice): Promise<void> {
     const { database, policies, onError } = this.#options
     const stored = await database.get(traces, notice, notice.traceId).catch((error: unknown) => {
       if (error instanceof StoreDamaged)
-        onError(error, notice.traceId) // it is lost, and must not hold up the notices of others
+        onError(error, notice.traceId) // its trace is lost, and must not delay other notices
       else throw error
     })
     if (!stored || openNotice(stored.record)?.dueAt !== notice.dueAt) {
-      await database.commit(removeDueNotice(new Change(), notice)) // such as when its trace was removed
+      await database.commit(removeDueNotice(new Change(), notice)) // for example because its trace was removed
       return
     }
     try {
@@ -107,13 +107,13 @@ export class FailureNotices {
     }
   }
 
-  /** Returns why the notice is not sent; undefined when it was. Throws what kept it from being accepted. */
+  /** Returns why the notice is not sent; undefined if it was sent. Throws the refusal of its acceptance. */
   async #send(due: Due): Promise<NoticeBar | undefined> {
     const { database, clock } = this.#options
     const { notice, stored, policy } = due
     const trace = stored.record
     const { organizationId } = notice
-    if (!policy.projects.has(trace.projectId)) return 'off' // it is being deleted
+    if (!policy.projects.has(trace.projectId)) return 'off' // the project is deleted
     if (await this.#isOff(policy, organizationId, trace.submittedBy)) return 'off'
     const to = parseAddress(trace.noticeTo ?? '')
     const failed = to ? recipientsOf(trace, to.address) : []
@@ -146,7 +146,7 @@ export class FailureNotices {
     return sent ? undefined : 'limit'
   }
 
-  /** Whether notices were turned off since the message was submitted. */
+  /** Whether notices were switched off after the submission of the message. */
   async #isOff({ credentials }: Policy, organizationId: string, id: string): Promise<boolean> {
     const source = credentials.get(id) ?? (await this.#options.database.get(apiKeys, { organizationId }, id))?.record
     return source?.failureNotices === 'off'
@@ -155,10 +155,10 @@ export class FailureNotices {
   async #withhold(due: Due, withheld: NoticeBar): Promise<void> {
     const change = new Change()
     this.#close(change, due, { withheld })
-    await this.#options.database.commit(change) // when the trace changed meanwhile, the next look decides again
+    await this.#options.database.commit(change) // after a concurrent change of the trace, the next round decides again
   }
 
-  /** Adds to a write that the notice is not due any more. */
+  /** Closes the notice in a write. */
   #close(change: Change, { notice, stored }: Due, outcome: Partial<TraceNotice>): void {
     const { organizationId } = notice
     const at = this.#options.clock.now()
@@ -192,7 +192,7 @@ export class FailureNotices {
   }
 }
 
-/** Those that this notice reports and that are not queued again; not the author, whose own address failed. */
+/** Returns the failed recipients of this notice that are not queued again. Excludes the author, whose own address failed. */
 function recipientsOf({ recipients, notices = [] }: Trace, author: string): readonly TraceRecipient[] {
   const own = foldAddress(author)
   return recipients.filter((one) => one.notice === notices.length && isUnknownToAuthor(one) && foldAddress(one.address) !== own)
@@ -208,7 +208,7 @@ function limitReached(error: unknown): undefined {
   throw error
 }
 
-/** Whole lines before the first empty one. */
+/** Returns the whole header lines before the first empty line. */
 function headerIn(octets: Buffer): string {
   const end = octets.indexOf('\r\n\r\n')
   const isWhole = end >= 0 && end <= maxHeaderOctets

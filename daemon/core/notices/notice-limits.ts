@@ -1,4 +1,4 @@
-/** How many notices the mail of one SMTP credential or key brings about: 20 an hour and 100 a day. */
+/** Limits notices per SMTP credential or API key: 20 per hour and 100 per day. */
 import { Refusal } from '../refusals.ts'
 import type { NoticeSource } from '../tenancy/notice-counters.ts'
 import type { WindowLimit } from '../visitors/stored-windows.ts'
@@ -8,7 +8,7 @@ export const noticesPerDay = 100
 
 const hourMs = 3_600_000
 
-/** Sliding windows for `openWindows`. */
+/** Returns sliding windows for `openWindows`. */
 export function noticeWindows({ organizationId, submittedBy }: NoticeSource): readonly WindowLimit[] {
   const windowOf = (name: string, limit: number, sliceMs: number, slices: number): WindowLimit => ({
     shape: { sliceMs, slices },

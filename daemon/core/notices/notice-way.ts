@@ -1,4 +1,4 @@
-/** How a notice to an author leaves: with the null reverse-path by the destination of the message, or as mail of the service. */
+/** The way of a notice to an author: by the destination of the message with a null reverse-path, or as system mail. */
 import type { Principal } from '../access/principal/principal.ts'
 import { parseAddress, type Mailbox } from '../addresses.ts'
 import { takesReturnPaths } from '../delivery/attempt/verp-copies.ts'
@@ -10,18 +10,18 @@ export interface NoticeWay {
   readonly principal: Principal
   readonly destinationId: string
   readonly from: Mailbox
-  /** Empty is the null reverse-path. */
+  /** Empty means the null reverse-path. */
   readonly mailFrom: string
   readonly isSystemMail: boolean
 }
 
 interface WayOptions {
   readonly mail: Pick<SystemMail, 'way'>
-  /** Our own name. */
+  /** Host name of this service. */
   readonly hostname: string
 }
 
-/** Undefined when no destination can carry it. `isUnreached`: the destination of the message took no mail until the message expired. */
+/** Returns undefined if no destination can carry the notice. `isUnreached`: the destination accepted no mail until the message expired. */
 export async function noticeWay(
   { mail, hostname }: WayOptions,
   { destinations, sendingDomains }: Policy,
@@ -36,7 +36,7 @@ export async function noticeWay(
   const isVerified = (domain: string | undefined): domain is string => sendingDomains.get(domain ?? '')?.status === 'verified'
   const known = [trace.noticeTo, trace.headerFrom, trace.mailFrom].map((address) => parseAddress(address ?? '')?.domain)
   const domain = [...known, ...sendingDomains.keys()].find(isVerified)
-  // an operator without mail of the service and without a domain still has a host, whose postmaster writes notices (RFC 5321 §4.5.5)
+  // without system mail and a verified domain, the host's postmaster is the author of notices (RFC 5321 §4.5.5)
   const from = domain === undefined ? (system?.from ?? daemonAt(hostname)) : daemonAt(domain)
   const { projectId, submittedBy: credentialId } = trace
   const principal: Principal = { organizationId, projectId, bound: true, scopes: ['api:send'], credentialId }
