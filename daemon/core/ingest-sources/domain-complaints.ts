@@ -1,4 +1,4 @@
-/** Complaints about no message in particular, as servers report them: kept by domain. They suppress no address. */
+/** Complaints that do not identify a message, stored by domain. They suppress no address. */
 import { decode, encode, type Change } from '#store/change.ts'
 import type { Database } from '#store/database.ts'
 import { unpack, within, type Element } from '#store/tuple.ts'
@@ -11,9 +11,9 @@ export interface DomainComplaints {
 }
 
 const keptMs = 30 * 86_400_000
-/** Domains of one complaint. */
+/** Maximum number of domains per complaint. */
 const maxDomains = 20
-/** Of one source, so many complaints are counted. */
+/** Maximum number of complaints counted per source. */
 const maxCounted = 10_000
 
 const complaintKey = ({ organizationId, sourceId }: SourceRef, ...rest: readonly string[]): readonly Element[] => [
@@ -21,7 +21,7 @@ const complaintKey = ({ organizationId, sourceId }: SourceRef, ...rest: readonly
   ...rest,
 ]
 
-/** Notes a complaint under each domain; `key` is the same for the same complaint. */
+/** Records a complaint for each domain; `key` is equal for repetitions of a complaint. */
 export function noteDomains(change: Change, source: SourceRef, domains: readonly string[], key: string, nowMs: number): void {
   for (const domain of domains.slice(0, maxDomains)) {
     const row = complaintKey(source, domain.slice(0, 255).toLowerCase(), key)
@@ -29,7 +29,7 @@ export function noteDomains(change: Change, source: SourceRef, domains: readonly
   }
 }
 
-/** Of the last thirty days, the most frequent first. */
+/** Returns the complaints of the last 30 days by domain, most frequent first. */
 export async function domainComplaints(database: Database, source: SourceRef): Promise<readonly DomainComplaints[]> {
   const found = new Map<string, DomainComplaints>()
   for await (const { key, value } of database.kv.range({ ...within(complaintKey(source)), limit: maxCounted, whole: true })) {

@@ -1,22 +1,22 @@
-/** What was dropped because its postoffice has no mapping: counted by the name of the postoffice, so that missing mappings are seen. */
+/** Counts dropped events of postoffices without a mapping, by postoffice name, so that operators see missing mappings. */
 import { decode, encode, type Change } from '#store/change.ts'
 import type { Database } from '#store/database.ts'
 import { unpack, within, type Element } from '#store/tuple.ts'
 
-/** As much as was seen of a postoffice without a mapping. */
+/** Counts of a postoffice without a mapping. */
 export interface DroppedPostoffice {
-  /** As it was written last. */
+  /** The most recent spelling. */
   readonly postoffice: string
   readonly events: number
   readonly lastAt: number
 }
 
-/** Names are given by whoever posts; more of them are dropped without being counted. */
+/** Maximum number of names, because the reporter chooses them. Events of further names are dropped without a count. */
 const maxNames = 200
-/** A postoffice without reports for so long is forgotten. */
+/** Retention of a count after its last event. */
 const keptMs = 30 * 86_400_000
 
-/** `folded` as `foldPostoffice` makes it. */
+/** Key of a count; `folded` is the result of `foldPostoffice`. */
 export const droppedKey = (organizationId: string, sourceId: string, folded: string): readonly Element[] => [
   organizationId,
   'ingest.dropped',
@@ -24,7 +24,7 @@ export const droppedKey = (organizationId: string, sourceId: string, folded: str
   folded,
 ]
 
-/** By folded name. */
+/** Returns the counts by folded name. */
 export async function droppedPostoffices(
   database: Database,
   organizationId: string,
@@ -36,7 +36,7 @@ export async function droppedPostoffices(
   return found
 }
 
-/** Adds to the counts, as they were read; `postoffices` by folded name, each with its spelling and how many events it had. */
+/** Adds events to the counts in `before`. `postoffices` has the spelling and the number of events by folded name. */
 export function countDropped(
   change: Change,
   place: { readonly organizationId: string; readonly sourceId: string },

@@ -1,6 +1,5 @@
 /**
- * Lines of logs that report no outcome: counted by reason, and the first ones of the latest log that has them, so that an operator sees
- * what a log shipper sends.
+ * Log lines without an outcome: counts by reason, and the first lines of the latest log, so that operators see the input of a log shipper.
  */
 import { decode, encode, type Change } from '#store/change.ts'
 import type { Database } from '#store/database.ts'
@@ -16,15 +15,15 @@ export interface IgnoredLine {
   readonly text: string
 }
 
-/** Lines with the same reason. */
+/** Ignored lines with the same reason. */
 export interface IgnoredLines {
   readonly reason: IgnoredReason
   readonly lines: number
-  /** The first of them, at most `shownLines`, each cut to `shownLength` characters. */
+  /** The first lines, at most `shownLines`, each cut to `shownLength` characters. */
   readonly first: readonly string[]
 }
 
-/** Those of the last thirty days. */
+/** Ignored lines of the last 30 days. */
 export type IgnoredStory = IgnoredLines & { readonly lastAt: number }
 
 const shownLines = 3
@@ -41,12 +40,12 @@ const firstKey = ({ organizationId, sourceId }: SourceRef, reason: IgnoredReason
   reason,
 ]
 
-/** Counts lines by reason, and keeps the first of each. */
+/** Counts lines by reason, and stores the first lines of each reason. */
 export class IgnoredTally {
   readonly #found = new Map<IgnoredReason, { lines: number; readonly first: string[] }>()
   #lines = 0
 
-  /** Of any reason. */
+  /** Total number of lines. */
   get lines(): number {
     return this.#lines
   }
@@ -64,7 +63,7 @@ export class IgnoredTally {
   }
 }
 
-/** Counts the ignored lines of a log. */
+/** Adds the ignored lines of a log to the counts. */
 export function noteIgnored(change: Change, source: SourceRef, found: readonly IgnoredLines[], nowMs: number): void {
   const day = Math.floor(nowMs / dayMs)
   for (const { reason, lines, first } of found) {
@@ -75,7 +74,7 @@ export function noteIgnored(change: Change, source: SourceRef, found: readonly I
   }
 }
 
-/** Forgets the lines of a source, which name people. */
+/** Deletes the stored lines of a source, which contain personal data. */
 export function forgetIgnored(change: Change, source: SourceRef): void {
   for (const reason of ignoredReasons) change.delete(firstKey(source, reason))
 }

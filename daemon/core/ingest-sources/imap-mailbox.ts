@@ -1,4 +1,4 @@
-/** The mailbox that reports are fetched from, checked before it is kept. */
+/** Checks the mailbox of a new polled source. */
 import { isIP } from 'node:net'
 import { parseDomain } from '../addresses.ts'
 import { isPublicAddress } from '../outbound/address-guard.ts'
@@ -7,7 +7,7 @@ import { invalid, type FieldProblem } from '../refusals.ts'
 import type { EndpointGuards } from '../routing/destinations/endpoint.ts'
 import { polledProviders, type ImapConfig, type IngestProvider } from './ingest-source.ts'
 
-/** As the caller gives it. */
+/** Mailbox settings in a request. */
 export interface ImapRequest {
   readonly host: string
   readonly port?: number | undefined
@@ -23,7 +23,7 @@ const imapPorts: readonly number[] = [993, 143]
 export const defaultPollSeconds = 60
 export const intervalMin = 30
 
-/** Throws `validation_failed` naming what is wrong. The look-up of a name can take seconds. */
+/** Throws `validation_failed` with the invalid fields. The DNS look-up can take seconds. */
 export async function checkImap(
   provider: IngestProvider,
   request: ImapRequest,
@@ -42,7 +42,7 @@ export async function checkImap(
     const message = 'resolves to a loopback or private address, which the operator has not allowed (POSTERN_OUTBOUND_ALLOW)'
     problems.push({ path: 'imap_config.host', message })
   }
-  // the guard permits every public address, so only for others does its yes show what the operator has allowed
+  // the guard permits every public address, so its result shows an operator's permission only for other addresses
   const isOperatorsOwn = permitted.length > 0 && permitted.every((address) => !isPublicAddress(address))
   if (!imapPorts.includes(port) && !isOperatorsOwn)
     problems.push({ path: 'imap_config.port', message: 'must be 993 (TLS) or 143 (STARTTLS)' })

@@ -1,9 +1,9 @@
-/** Ingest sources: who may report the outcome of mail, and with which secret. Spec "Bounce source". */
+/** Ingest sources: reporters of mail outcomes, each with a secret. Spec "Bounce source". */
 import { defineRecord, type Immutable } from '#store/record-kind.ts'
 import * as z from 'zod'
 import type { SecretBox, SealedSecret } from '../access/secret-box.ts'
 
-/** A source, where its record is not needed. */
+/** Identifies a source without its record. */
 export interface SourceRef {
   readonly organizationId: string
   readonly sourceId: string
@@ -12,13 +12,13 @@ export interface SourceRef {
 export const ingestProviders = ['stalwart', 'postfix', 'exim', 'dovecot', 'arf', 'mailenable'] as const
 export type IngestProvider = (typeof ingestProviders)[number]
 
-/** Providers whose reports may be fetched from a mailbox. */
+/** Providers whose reports can be fetched from a mailbox. */
 export const polledProviders: readonly IngestProvider[] = ['postfix', 'dovecot']
 
-/** A mailbox that reports are fetched from. */
+/** A mailbox with reports. */
 export interface ImapConfig {
   readonly host: string
-  /** 143 begins in clear text and must offer STARTTLS; every other port is TLS from the first octet. */
+  /** Port 143 starts in clear text and must offer STARTTLS; every other port uses TLS from the first octet. */
   readonly port: number
   readonly username: string
   /** See `openImapPassword`. */
@@ -31,9 +31,9 @@ const schema = z.strictObject({
   id: z.string(),
   provider: z.enum(ingestProviders),
   label: z.string(),
-  /** Key of the HMAC over what is posted; see `openHmacSecret`. */
+  /** Key of the HMAC over posted bodies; see `openHmacSecret`. */
   sealedSecret: z.string(),
-  /** null: nothing is fetched. */
+  /** Null if nothing is fetched. */
   imap: z
     .strictObject({
       host: z.string(),
@@ -47,7 +47,7 @@ const schema = z.strictObject({
   createdAt: z.int(),
 })
 
-/** It belongs to the whole organization. A revoked one is gone. */
+/** A source of the whole organization. Revoking a source deletes it. */
 export type IngestSource = Immutable<z.infer<typeof schema>>
 
 export const ingestSources = defineRecord<IngestSource>({
@@ -57,16 +57,16 @@ export const ingestSources = defineRecord<IngestSource>({
   lookups: { id: ({ id }) => [[id]] },
 })
 
-/** A mailbox came, or one went. See `Database.onWork`. */
+/** Work name for an added or removed mailbox. See `Database.onWork`. */
 export const mailboxWork = 'ingest.mailbox'
 
 export const hmacSecretContext = (id: string): string => `ingest_source/${id}/hmac`
 export const imapPasswordContext = (id: string): string => `ingest_source/${id}/imap`
 
-/** The key of the HMAC as the operator pasted it; undefined when it was sealed under another master key. */
+/** Returns the HMAC key in the operator's spelling; undefined if it was sealed with another master key. */
 export const openHmacSecret = (secrets: SecretBox, { id, sealedSecret }: IngestSource): string | undefined =>
   secrets.open(sealedSecret, hmacSecretContext(id))
 
-/** The password of the mailbox; undefined when there is none, or it was sealed under another master key. */
+/** Returns the mailbox password; undefined without a mailbox or if it was sealed with another master key. */
 export const openImapPassword = (secrets: SecretBox, { id, imap }: IngestSource): string | undefined =>
   imap ? secrets.open(imap.sealedPassword, imapPasswordContext(id)) : undefined

@@ -1,4 +1,4 @@
-/** Ingest sources: creating, reading and revoking them. Spec "Bounce source". */
+/** Creates, reads and revokes ingest sources. Spec "Bounce source". */
 import { randomBytes } from 'node:crypto'
 import type { Page } from '#store/database.ts'
 import type { Core } from '../core.ts'
@@ -36,20 +36,20 @@ export interface NewIngestSource {
   readonly imap?: ImapRequest | undefined
 }
 
-/** A source and how it is doing. */
+/** A source with its status. */
 export interface SourceStory {
   readonly source: IngestSource
   readonly seen: SourceSeen | undefined
   readonly poll: SourcePoll | undefined
 }
 
-/** A source with a secret that is new. The only time that it is shown. */
+/** A source with its new secret, which is returned only once. */
 export interface SourceWithSecret {
   readonly story: SourceStory
   readonly secret: string
 }
 
-/** What came from a source and changed no message. */
+/** Input of a source that changed no message. */
 export interface UnusedInput {
   readonly dropped: readonly DroppedPostoffice[]
   readonly refusals: readonly RefusalCount[]
@@ -58,7 +58,7 @@ export interface UnusedInput {
   readonly ignored: readonly IgnoredStory[]
 }
 
-/** So many at a time, for an organization. */
+/** Maximum number of sources per organization. */
 const maxSources = 1000
 const secretLength = 40
 
@@ -69,7 +69,7 @@ export class IngestSources implements List<unknown, SourceStory> {
     this.#options = options
   }
 
-  /** Throws `validation_failed`. */
+  /** Creates a source. Throws `validation_failed`, and `conflict` at the limit of sources. */
   async create(principal: Principal, request: NewIngestSource): Promise<SourceWithSecret> {
     requireAdministration(principal, 'sources.change')
     const { database, writes, secrets, clock } = this.#options
@@ -95,20 +95,20 @@ export class IngestSources implements List<unknown, SourceStory> {
     })
   }
 
-  /** Newest first. */
+  /** Lists sources, newest first. */
   async list(principal: Principal, { limit, cursor }: PageQuery): Promise<Page<SourceStory>> {
     const { rows, nextCursor } = await this.#options.database.list(ingestSources, principal, { limit, cursor })
     return { rows: await Promise.all(rows.map(({ record }) => this.#story(principal.organizationId, record))), nextCursor }
   }
 
-  /** Throws `not_found` alike for missing and foreign ids. */
+  /** Throws `not_found` for missing and foreign ids. */
   async get(principal: Principal, id: string): Promise<SourceStory> {
     const stored = await this.#options.database.get(ingestSources, principal, id)
     if (!stored) throw new Refusal('not_found', 'No ingest source has this id.')
     return this.#story(principal.organizationId, stored.record)
   }
 
-  /** What came there and led to nothing: of all projects, so that keys of one project get nothing. */
+  /** Returns input without effect. It can concern any project, so keys of one project get an empty result. */
   async unusedInput(principal: Principal, id: string): Promise<UnusedInput> {
     if (reachOf(principal, 'sources.input') !== 'all') return nothingUnused
     const { database, clock } = this.#options
@@ -124,7 +124,7 @@ export class IngestSources implements List<unknown, SourceStory> {
     return { dropped: [...dropped.values()], refusals, unmatched, complaints, ignored }
   }
 
-  /** A new secret; what is signed with the old one is refused at once. Throws `not_found`. */
+  /** Replaces the secret; requests signed with the old secret are refused immediately. Throws `not_found`. */
   async rotate(principal: Principal, id: string): Promise<SourceWithSecret> {
     requireAdministration(principal, 'sources.change')
     const { database, writes, secrets } = this.#options
@@ -138,7 +138,7 @@ export class IngestSources implements List<unknown, SourceStory> {
     })
   }
 
-  /** Ends a source with its mappings: from then on nothing that is signed with its secret is taken. One that is not there is no error. */
+  /** Deletes a source and its mappings; later requests with its secret are refused. Does nothing if the source is missing. */
   async revoke(principal: Principal, id: string): Promise<void> {
     requireAdministration(principal, 'sources.change')
     const { database, writes, clock } = this.#options
@@ -172,7 +172,7 @@ const nothingUnused: UnusedInput = {
 
 const heldFrom = (before: number, after: number) => ({ before: ofNoProject(before), after: ofNoProject(after) })
 
-/** Plain letters and digits, five random bits each: it is pasted into configuration files of any kind. */
+/** Returns 40 plain letters and digits with five random bits each, safe in every configuration file. */
 function newSecret(): string {
   const alphabet = 'abcdefghijklmnopqrstuvwxyz234567'
   return Array.from(randomBytes(secretLength), (byte) => alphabet[byte & 31]).join('')

@@ -1,11 +1,11 @@
-/** What lines of a log say about messages that later lines speak of, kept for a day: batches cut a log anywhere. */
+/** Stores facts from log lines for later lines about the same messages, for a day, because batches can end at any line. */
 import { decode, encode, type Change } from '#store/change.ts'
 import type { Database } from '#store/database.ts'
 import { pack, type Element } from '#store/tuple.ts'
 import type { SourceRef } from './ingest-source.ts'
 
 const keptMs = 86_400_000
-/** Names are made of hosts and queue ids, or of file names; a longer one is none. */
+/** Maximum length of a name. Names consist of hosts and queue ids or of file names; longer names are invalid. */
 const maxName = 300
 
 const sessionKey = ({ organizationId, sourceId }: SourceRef, name: string): readonly Element[] => [
@@ -15,7 +15,7 @@ const sessionKey = ({ organizationId, sourceId }: SourceRef, name: string): read
   name,
 ]
 
-/** Those of the sessions that are remembered, by name. */
+/** Returns the stored sessions among the names, by name. */
 export async function readSessions<S>(database: Database, source: SourceRef, names: readonly string[]): Promise<ReadonlyMap<string, S>> {
   const asked = names.filter((name) => name.length <= maxName)
   const rows = await database.kv.getMany(asked.map((name) => pack(sessionKey(source, name))))

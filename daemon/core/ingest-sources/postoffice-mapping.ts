@@ -1,13 +1,13 @@
-/** Postoffice mappings: which project the mail of a MailEnable postoffice belongs to. Spec "Postoffice mapping". */
+/** Postoffice mappings: the project of each MailEnable postoffice. Spec "Postoffice mapping". */
 import { defineRecord, type Immutable } from '#store/record-kind.ts'
 import * as z from 'zod'
 
 const schema = z.strictObject({
   id: z.string(),
   sourceId: z.string(),
-  /** As MailEnable writes it; compared without case. */
+  /** In MailEnable's spelling; compared case-insensitively. */
   postoffice: z.string(),
-  /** The project it was made for; it may be deleted since. */
+  /** The project of the mapping, which may have been deleted. */
   projectId: z.string(),
   defaultDestinationId: z.string().nullable(),
   createdAt: z.int(),
@@ -15,8 +15,8 @@ const schema = z.strictObject({
 })
 
 /**
- * As soon as a source has one, it has many tenants, and what comes from a postoffice without one is dropped. A mapping outlives its
- * project for that: it then maps to nothing, and the mail of its postoffice is dropped instead of going to others.
+ * A mapping. A source with a mapping has several tenants, and events of unmapped postoffices are dropped. A mapping outlives its project:
+ * events of its postoffice are then dropped and never reach other tenants.
  */
 export type PostofficeMapping = Immutable<z.infer<typeof schema>>
 

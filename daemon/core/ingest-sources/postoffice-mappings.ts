@@ -1,4 +1,4 @@
-/** Postoffice mappings: making, reading, changing and ending them. Spec "Postoffice mapping". */
+/** Creates, reads, changes and deletes postoffice mappings. Spec "Postoffice mapping". */
 import type { Change } from '#store/change.ts'
 import type { Page } from '#store/database.ts'
 import type { Stored } from '#store/record-kind.ts'
@@ -28,7 +28,7 @@ export interface PostofficeMappingFilter extends OfProject {
   readonly sourceId?: string | undefined
 }
 
-/** For one source; a provider's customers, at most. */
+/** Maximum number of mappings per source, enough for the customers of a provider. */
 const maxMappings = 10_000
 
 export class PostofficeMappings implements List<PostofficeMappingFilter, PostofficeMapping> {
@@ -38,7 +38,7 @@ export class PostofficeMappings implements List<PostofficeMappingFilter, Postoff
     this.#core = core
   }
 
-  /** Throws `not_found` for a source or project that is not there, `validation_failed`, and `conflict` when the postoffice has one. */
+  /** Throws `not_found` for a missing source or project, `validation_failed`, and `conflict` for a mapped postoffice. */
   async create(principal: Principal, request: NewPostofficeMapping): Promise<PostofficeMapping> {
     requireAdministration(principal, 'mappings.change')
     const { database, writes, policies, clock } = this.#core
@@ -60,7 +60,7 @@ export class PostofficeMappings implements List<PostofficeMappingFilter, Postoff
     })
   }
 
-  /** Newest first. Throws `not_found` for a source or a project that is not there. */
+  /** Lists mappings, newest first. Throws `not_found` for a missing source or project. */
   async list(principal: Principal, { sourceId, ...page }: PageQuery & PostofficeMappingFilter): Promise<Page<PostofficeMapping>> {
     if (sourceId !== undefined) await this.#requireMailEnable(principal, sourceId)
     return listReachable(this.#core, postofficeMappings, principal, page, (chosen) => ({
@@ -69,14 +69,14 @@ export class PostofficeMappings implements List<PostofficeMappingFilter, Postoff
     }))
   }
 
-  /** Throws `not_found` alike for missing and foreign ids. */
+  /** Throws `not_found` for missing and foreign ids. */
   async get(principal: Principal, id: string): Promise<PostofficeMapping> {
     const { record } = await this.#get(principal, id)
     if (reachOf(principal, 'mappings.read') === 'all' || record.projectId === principal.projectId) return record
     throw new Refusal('not_found', 'No postoffice mapping has this id.')
   }
 
-  /** Only what is given changes. */
+  /** Changes only the given fields. */
   async update(principal: Principal, id: string, changes: PostofficeMappingChanges): Promise<PostofficeMapping> {
     requireAdministration(principal, 'mappings.change')
     const { writes, policies, clock } = this.#core
@@ -94,7 +94,7 @@ export class PostofficeMappings implements List<PostofficeMappingFilter, Postoff
     })
   }
 
-  /** One that is not there is no error. */
+  /** Does nothing if the mapping is missing. */
   async remove(principal: Principal, id: string): Promise<void> {
     requireAdministration(principal, 'mappings.change')
     await this.#core.writes.runAudited(principal, 'postoffice_mapping.deleted', async (change: Change) => {

@@ -1,10 +1,10 @@
-/** Refusals that a log reports, counted by day: they are no bounces, as those come by themselves. */
+/** Counts refusals in logs by day. They do not count as bounces, which are reported separately. */
 import { decode, encode, type Change } from '#store/change.ts'
 import type { Database } from '#store/database.ts'
 import { pack, within, type Element } from '#store/tuple.ts'
 import type { SourceRef } from './ingest-source.ts'
 
-/** Refusals of one kind. */
+/** Number of refusals of one kind. */
 export interface RefusalCount {
   readonly postoffice: string | null
   readonly direction: 'in' | 'out'
@@ -13,14 +13,14 @@ export interface RefusalCount {
   readonly count: number
 }
 
-/** One refusal; `key` is the same for the same line of the log, in whatever batches it comes. */
+/** One refusal; `key` is equal for repetitions of a log line in any batch. */
 export type RefusedLine = Omit<RefusalCount, 'count'> & { readonly key: string }
 
 const dayMs = 86_400_000
 const keptMs = 30 * dayMs
-/** As long as an agent reads lines again. */
+/** Period in which an agent can read lines again. */
 const rememberedMs = 7 * dayMs
-/** Kinds that are counted in a day; peers are many, and those beyond are not counted. */
+/** Maximum number of kinds per day, because peers are many. Further kinds are not counted. */
 const maxKinds = 500
 
 const dayKey = ({ organizationId, sourceId }: SourceRef, day: number): readonly Element[] => [
@@ -39,13 +39,13 @@ const lineKey = ({ organizationId, sourceId }: SourceRef, key: string): readonly
 const kindOf = ({ postoffice, direction, codeClass, peer }: Omit<RefusalCount, 'count'>): string =>
   JSON.stringify([postoffice, direction, codeClass, peer])
 
-/** Refusals that were not counted before, and what adds them to those of the day. */
+/** Refusals that were not counted before; `add` adds them to the counts of the day. */
 export interface NewRefusals {
   readonly count: number
   readonly add: (change: Change) => void
 }
 
-/** The caller makes sure that it runs once at a time for this source. */
+/** The caller must serialize calls for the same source. */
 export async function newRefusals(
   database: Database,
   source: SourceRef,
@@ -70,7 +70,7 @@ export async function newRefusals(
   return { count: fresh.length, add }
 }
 
-/** Of the last thirty days, the most frequent first. */
+/** Returns the counts of the last 30 days, most frequent first. */
 export async function refusedRecipients(database: Database, source: SourceRef): Promise<readonly RefusalCount[]> {
   const counts = new Map<string, RefusalCount>()
   for await (const { value } of database.kv.range({ ...within([source.organizationId, 'ingest.refused', source.sourceId]), whole: true })) {

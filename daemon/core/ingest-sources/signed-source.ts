@@ -1,4 +1,4 @@
-/** Who signed a request: HMAC-SHA-256 over the raw bytes, compared in constant time, before anything of them is looked at. */
+/** Verifies signed requests of sources: HMAC-SHA-256 over the raw bytes, compared in constant time, before the content is parsed. */
 import { createHmac, timingSafeEqual } from 'node:crypto'
 import { Change } from '#store/change.ts'
 import type { Core } from '../core.ts'
@@ -7,35 +7,35 @@ import { Refusal } from '../refusals.ts'
 import { ingestSources, openHmacSecret, type IngestSource } from './ingest-source.ts'
 import { readSeen, writeSeen } from './source-status.ts'
 
-/** A signature as it was sent, in either form; one that cannot be read is none. */
+/** The signature of a request in either form; an unreadable signature counts as missing. */
 export interface GivenSignature {
   /** `X-Service-Signature: sha256=<hexadecimal>`. */
   readonly ours?: string | undefined
-  /** Stalwart's `X-Signature`, base64; counts for sources of that provider only. */
+  /** Stalwart's `X-Signature`, base64; only for sources of that provider. */
   readonly stalwart?: string | undefined
 }
 
-/** A source whose secret a request was signed with. */
+/** A source with a verified signature. */
 export interface SignedSource {
   readonly organizationId: string
   readonly source: IngestSource
 }
 
-/** A body that is checked as it comes. */
+/** An incremental check of a body. */
 export interface SignatureCheck {
-  /** Whose source it is. Undefined without such a source: then nothing needs to be kept, as the signature is wrong in any case. */
+  /** Organization of the source. Undefined without such a source; the signature is then always wrong, so the body need not be stored. */
   readonly organizationId: string | undefined
   readonly update: (bytes: Uint8Array) => void
   /**
-   * The source that signed the bytes. Throws `invalid_signature` alike for a wrong signature and an unknown or revoked source, and
-   * `feature_disabled` where its organization may take nothing in.
+   * Returns the source that signed the bytes. Throws `invalid_signature` for a wrong signature and for an unknown or revoked source. Throws
+   * `feature_disabled` if bounce sources are switched off.
    */
   readonly finish: (given: GivenSignature) => Promise<SignedSource>
 }
 
-/** That a source was seen is written down so often at most. */
+/** Minimum time between two records of the last request. */
 const seenEveryMs = 60_000
-/** Stands in for the secret of a missing source, so that the time of the answer does not show which ones exist. */
+/** Replaces the secret of a missing source, so that the response time does not reveal existing sources. */
 const missingSecret = 'no source has this secret'
 
 export class SignedSources {
@@ -46,7 +46,7 @@ export class SignedSources {
     this.#core = core
   }
 
-  /** Begins the check of a body that is said to be of this source. */
+  /** Starts the check of a body for the source named in the request. */
   async begin(sourceId: string): Promise<SignatureCheck> {
     const { database, secrets } = this.#core
     const found = await database.lookup(ingestSources, 'id', [sourceId])
@@ -70,7 +70,7 @@ export class SignedSources {
     return signed
   }
 
-  /** Notes that the source reported; with `agent`, in any case. */
+  /** Records the time of the request, at most once a minute unless an agent is given. */
   async seen({ organizationId, source }: SignedSource, agent?: string): Promise<void> {
     const now = this.#core.clock.now()
     if (agent === undefined && now - (this.#seen.get(source.id) ?? -Infinity) < seenEveryMs) return

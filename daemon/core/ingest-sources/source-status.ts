@@ -1,29 +1,29 @@
-/** How an ingest source is doing: rows beside its record, each written by one part only, so that they never conflict. */
+/** The status of an ingest source: rows separate from its record. Each row has one writer, so writes never conflict. */
 import { decode, encode, type Change } from '#store/change.ts'
 import type { Database } from '#store/database.ts'
 import { pack, type Element } from '#store/tuple.ts'
 
-/** The last request that was signed with its secret. */
+/** The last request with a valid signature. */
 export interface SourceSeen {
   readonly at: number
-  /** Name and version of the program that posts, where it gives them. */
+  /** Name and version of the posting program, if it sends them. */
   readonly agent: string | null
 }
 
-/** The polling of its mailbox, and how far it has come. */
+/** Status of the mailbox polling. */
 export interface SourcePoll {
-  /** When the mailbox was last looked at with success; null before the first time. */
+  /** Time of the last successful poll; null until then. */
   readonly lastPolledAt: number | null
-  /** One sentence without secrets; null while all is well. */
+  /** One sentence without secrets; null without an error. */
   readonly lastError: string | null
   readonly lastErrorAt: number | null
-  /** UIDVALIDITY as text and the last UID that was taken (RFC 9051 §2.3.1.1); null before the first time. */
+  /** UIDVALIDITY as text and the last processed UID (RFC 9051 §2.3.1.1); null if no poll succeeded yet. */
   readonly checkpoint: Checkpoint | null
-  /** Mails that could not be read and were left out, since the source was made. */
+  /** Number of unreadable mails skipped since the source was created. */
   readonly skipped?: number | undefined
 }
 
-/** How far a mailbox has been read; another UIDVALIDITY makes its UIDs mean nothing. */
+/** Position in a mailbox. UIDs are invalid after a change of UIDVALIDITY. */
 export interface Checkpoint {
   readonly uidValidity: string
   readonly lastUid: number
@@ -35,7 +35,7 @@ export const pollKey = (organizationId: string, sourceId: string): readonly Elem
 export const writeSeen = (change: Change, organizationId: string, sourceId: string, seen: SourceSeen): Change =>
   change.set(seenKey(organizationId, sourceId), encode(seen))
 
-/** For the poller, in the write that takes what it fetched: pass it as `also` of `Feedback.take`. */
+/** Stores the polling status. The poller adds it to the write of fetched mail: pass it as `also` of `Feedback.take`. */
 export const writePoll = (change: Change, organizationId: string, sourceId: string, poll: SourcePoll): Change =>
   change.set(pollKey(organizationId, sourceId), encode(poll))
 

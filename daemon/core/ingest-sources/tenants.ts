@@ -1,11 +1,11 @@
 /**
- * Whose mail a postoffice of MailEnable is. Without a mapping everything is the organization's; as soon as there is one, only what
- * is mapped to a project that is there is taken, and the rest is dropped, lest another tenant learn of it.
+ * Finds the tenant of a MailEnable postoffice. Without mappings, all mail belongs to the organization. With a mapping, only events of
+ * postoffices mapped to an existing project are accepted. Others are dropped, so that no tenant sees another tenant's mail.
  */
 import type { Database } from '#store/database.ts'
 import { foldPostoffice, postofficeMappings, type PostofficeMapping } from './postoffice-mapping.ts'
 
-/** Where to look for messages: everywhere without `projectIds`. */
+/** The scope of the message search; everything without `projectIds`. */
 export interface Tenant {
   readonly projectIds?: readonly string[]
   readonly destinationId?: string
@@ -13,15 +13,15 @@ export interface Tenant {
 
 export interface Tenants {
   readonly isMultiTenant: boolean
-  /** Postoffices with a mapping, as written. */
+  /** Postoffices with a mapping, in their original spelling. */
   readonly postoffices: readonly string[]
-  /** The tenant of a postoffice; undefined for what is to be dropped. */
+  /** Returns the tenant of a postoffice; undefined if its events must be dropped. */
   readonly of: (postoffice: string) => Tenant | undefined
-  /** All tenants together, for what names no postoffice and proves its message by itself; undefined when there are none. */
+  /** All tenants together, for events without a postoffice whose return path proves their message. Undefined without any tenant. */
   readonly any: Tenant | undefined
 }
 
-/** `projects` are those that are there. */
+/** `projects` are the existing projects. */
 export async function tenantsOf(
   database: Database,
   organizationId: string,

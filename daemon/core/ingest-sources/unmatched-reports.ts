@@ -1,18 +1,18 @@
 /**
- * Reports of a source that fitted no message: counted by day and kind, and the latest bounces and complaints of them in their words, so
- * that whoever set a source up can see that mail of others comes there, or that their own is not recognised.
+ * Reports of a source without a matching message: counts by day and type, and the texts of the latest bounces and complaints. Operators see
+ * whether a source receives foreign mail, or whether their own mail is not matched.
  */
 import { decode, encode, type Change } from '#store/change.ts'
 import type { Database } from '#store/database.ts'
 import { pack, within, type Element } from '#store/tuple.ts'
 import type { SourceRef } from './ingest-source.ts'
 
-/** What is shown of a report; the kinds are those of events. */
+/** The displayed part of a report; the types are event types. */
 export interface UnmatchedReport {
   readonly type: 'bounced' | 'deferred' | 'delivered' | 'complained'
-  /** 64 hexadecimal digits, the same for the same report. */
+  /** 64 hexadecimal digits, equal for repetitions of a report. */
   readonly key: string
-  /** By the teller's clock; null when it does not say. */
+  /** By the reporter's clock, in milliseconds since the epoch; null if the report has no time. */
   readonly occurredAt: number | null
   readonly recipient: string | null
   readonly messageId: string | null
@@ -20,7 +20,7 @@ export interface UnmatchedReport {
   readonly diagnostic: string | null
 }
 
-/** One of the latest, and when it was given up. */
+/** A recent report with the time at the end of its retries. */
 export type GivenUpReport = Omit<UnmatchedReport, 'key'> & { readonly at: number }
 
 export type UnmatchedCounts = Readonly<Record<UnmatchedReport['type'], number>>
@@ -28,7 +28,7 @@ export type UnmatchedCounts = Readonly<Record<UnmatchedReport['type'], number>>
 const types = ['delivered', 'deferred', 'bounced', 'complained'] as const satisfies readonly UnmatchedReport['type'][]
 const dayMs = 86_400_000
 const keptDays = 30
-/** Places for the latest reports. Each report has one of them by its key, so that writing needs no reading. */
+/** Number of slots for the latest reports. The key of a report determines its slot, so that a write needs no read. */
 const slots = 20
 const maxText = 500
 
@@ -41,7 +41,7 @@ const slotsKey = ({ organizationId, sourceId }: SourceRef, ...slot: readonly num
   ...slot,
 ]
 
-/** Counts reports that fit no message and are not waited for. */
+/** Counts unmatched reports that are not retried. */
 export function noteUnmatched(change: Change, source: SourceRef, reports: readonly UnmatchedReport[], nowMs: number): void {
   const day = Math.floor(nowMs / dayMs)
   for (const [type, { length }] of Map.groupBy(reports, (report) => report.type)) {
@@ -61,12 +61,12 @@ export function noteUnmatched(change: Change, source: SourceRef, reports: readon
   }
 }
 
-/** Forgets the words of a source's reports, which name people. */
+/** Deletes the texts of a source's reports, which contain personal data. */
 export function forgetUnmatched(change: Change, source: SourceRef): void {
   for (let slot = 0; slot < slots; slot++) change.delete(slotsKey(source, slot))
 }
 
-/** Of the last thirty days; the latest first. */
+/** Returns the reports of the last 30 days, latest first. */
 export async function unmatchedReports(
   database: Database,
   source: SourceRef,
