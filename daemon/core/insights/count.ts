@@ -1,24 +1,27 @@
 /**
- * What happens is counted in the write that makes it happen, so that no crash can separate the two. The names are short, as every group
- * of writes carries them.
+ * Counts events in the writes that cause them, so that a crash cannot separate the two. Names are short, because every commit contains
+ * them.
  */
 import type { Change } from '#store/change.ts'
 import { apartPrefixes, maxDomains, minuteKey, ofDomains, ofProject, wholeOrganization } from './levels.ts'
 import { timingName, type Timing } from './latency.ts'
 
-/** Where something happened. */
+/** The organization and the project of an event. */
 export interface Place {
   readonly organizationId: string
   readonly projectId: string
 }
 
-/** Of a project: messages by outcome, and what else has no destination. A code follows refusals, and a source suppressions. */
+/**
+ * Count names of projects: messages by outcome, and events without a destination. A code follows the letter of refusals, and a source that
+ * of suppressions.
+ */
 export const projectNames = {
   relayed: 'r',
   'captured.sandbox_destination': 's',
   'captured.no_route': 'n',
   'captured.anonymous_project': 'a',
-  /** With the outcome, where a capture waits for its time; and that its time came. */
+  /** `capturesLater` accompanies the outcome of a scheduled capture; `capturedLater` counts it at its scheduled time. */
   capturesLater: 'h',
   capturedLater: 'j',
   failed: 'f',
@@ -27,7 +30,7 @@ export const projectNames = {
   webhookParked: 'p',
   login: 'l',
   loginRefused: 'm',
-  /** A submission of a form came in, and one was changed or removed; the same of forms. */
+  /** A new submission, a changed or removed submission, and the same for forms. */
   formSubmission: 'i',
   formSubmissionChanged: 'I',
   form: 'N',
@@ -38,14 +41,14 @@ export const smtpRefusedLetter = 'z'
 export const suppressedLetter = 'u'
 
 /**
- * Of recipients, for a destination and for a domain. `taken` and `failed` are the ends of attempts, `deferred` are recipients that an
- * attempt left waiting, once for each; the others are reported later.
+ * Count names of recipients, per destination and per domain. `taken` and `failed` are final results of attempts. `deferred` counts a
+ * recipient once per attempt that leaves it queued. The others come from later reports.
  */
 export const recipientNames = { taken: 'k', failed: 'g', deferred: 'h', delivered: 'd', bounced: 'b', complained: 'c' } as const
 export type RecipientFate = keyof typeof recipientNames
-/** Of an ingest source: what it reported, whether or not it fits a message. `unreadable` are mails that are no reports. */
+/** Count names of an ingest source's reports, matched or not. `unreadable` counts mails that are not reports. */
 export const reportNames = { delivered: 'd', deferred: 't', bounced: 'b', complained: 'c', unreadable: 'y' } as const
-/** Of attempts at a destination. */
+/** Count names of attempts at a destination. */
 export const attemptNames = { attempts: 'q', errors: 'o' } as const
 
 /** Counts in the row of the project. */
@@ -53,7 +56,7 @@ export function count(change: Change, place: Place, names: readonly string[], no
   countFor(change, place, ofProject, names, nowMs, delta)
 }
 
-/** Counts in the row of one thing of the project, by its id. */
+/** Counts in the row of one subject of the project, by its id. */
 export function countFor(change: Change, place: Place, subject: string, names: readonly string[], nowMs: number, delta?: number): void {
   const key = minuteKey(place.organizationId, place.projectId, subject, nowMs)
   change.tally(delta === undefined ? { key, names } : { key, names, delta })
@@ -66,14 +69,14 @@ const outcomes = {
   'captured.anonymous_project': [projectNames['captured.anonymous_project']],
 } as const
 
-/** What of a message is counted when it is accepted. */
+/** Facts about an accepted message for its counts. */
 export interface CountedMessage {
   readonly isScheduled: boolean
-  /** Ids of the template and of the publishable key that it was made with; `undefined` for those that it was not. */
+  /** Ids of its template and its publishable key; `undefined` for an absent one. */
   readonly madeWith: readonly (string | undefined)[]
 }
 
-/** A message was accepted, to be sent or captured at once or at its time. */
+/** Counts an accepted message: sent or captured, immediately or at a scheduled time. */
 export function countAccepted(
   change: Change,
   place: Place,
@@ -86,11 +89,11 @@ export function countAccepted(
   for (const id of madeWith) if (id !== undefined) countFor(change, place, id, outcomes[outcome], nowMs)
 }
 
-/** A scheduled send was captured at its time. */
+/** Counts a scheduled send that was captured at its scheduled time. */
 export const countCapturedLater = (change: Change, place: Place, nowMs: number): void =>
   count(change, place, [projectNames.capturedLater], nowMs)
 
-/** `null` for what belongs to the organization alone. */
+/** Counts suppressions. A `projectId` of null means the organization. */
 export const countSuppressed = (
   change: Change,
   { organizationId, projectId }: { readonly organizationId: string; readonly projectId: string | null },
@@ -99,12 +102,12 @@ export const countSuppressed = (
   entries: number,
 ): void => count(change, { organizationId, projectId: projectId ?? wholeOrganization }, [suppressedLetter + source], nowMs, entries)
 
-/** Lists in which what is counted shows. */
+/** Lists in the dashboard that show counted records. */
 export type ListName = 'traces' | 'captures' | 'webhook_deliveries' | 'suppressions' | 'forms' | 'form_submissions'
 
 const newTraces: ReadonlySet<string> = new Set<string>(Object.values(outcomes).flat())
 
-/** The lists that counts are about, with how many entries are new in each; 0 where entries that were there have changed. */
+/** Returns the lists that counts affect, each with its number of new entries; 0 means changed entries. */
 export function listsOf(subject: string, names: readonly string[], delta: number): ReadonlyMap<ListName, number> {
   const lists = new Map<ListName, number>()
   const add = (list: ListName, entries: number): void => void lists.set(list, (lists.get(list) ?? 0) + entries)
@@ -123,7 +126,7 @@ export function listsOf(subject: string, names: readonly string[], delta: number
   }
   return lists
 }
-/** With whether entries are new; forms show how many of their submissions are. */
+/** Form lists by count name, each with whether its entries are new. The list of forms shows the number of new submissions. */
 const formLists: ReadonlyMap<string, readonly (readonly [ListName, boolean])[]> = new Map([
   [
     projectNames.formSubmission,
@@ -144,17 +147,17 @@ const formLists: ReadonlyMap<string, readonly (readonly [ListName, boolean])[]> 
 ])
 const webhookNames: ReadonlySet<string> = new Set([projectNames.webhookSucceeded, projectNames.webhookFailed, projectNames.webhookParked])
 
-/** An attempt at a destination, as far as it is counted. */
+/** The counted facts of an attempt. */
 export interface CountedAttempt {
   readonly destinationId: string
-  /** Of recipients that came to an end by it. */
+  /** Addresses of recipients with a final result. */
   readonly taken: readonly string[]
   readonly failed: readonly string[]
-  /** Of recipients that wait for another attempt. */
+  /** Addresses of recipients that are queued for another attempt. */
   readonly deferred: readonly string[]
-  /** The destination, and not our own doing, kept it from working. */
+  /** The attempt failed because of the destination, not because of this service. */
   readonly isError: boolean
-  /** Milliseconds, where they are known. */
+  /** Measured times in milliseconds. */
   readonly timings: Readonly<Partial<Record<Timing, number>>>
 }
 
@@ -173,7 +176,7 @@ export function countAttempt(change: Change, place: Place, attempt: CountedAttem
   if (byDomain.length > 0) countDomains(change, place, byDomain, nowMs)
 }
 
-/** What was reported about a recipient after the message had left, or with it. */
+/** Counts the reported outcome of a recipient. */
 export function countFate(
   change: Change,
   place: Place & { readonly destinationId: string | null },
@@ -187,7 +190,7 @@ export function countFate(
   if (recipient !== null) countDomains(change, place, [name + domainOf(recipient)], nowMs)
 }
 
-/** What an ingest source reported; sources belong to the whole organization. */
+/** Counts the reports of an ingest source, which belongs to the whole organization. */
 export function countReported(
   change: Change,
   { organizationId, sourceId }: { readonly organizationId: string; readonly sourceId: string },

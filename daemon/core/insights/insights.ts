@@ -1,4 +1,4 @@
-/** Figures over time from the counts, never by looking at messages: for one project, or for all of the organization. */
+/** Returns figures over time from stored counts, without reading messages, for one project or the whole organization. */
 import { addCounts, foldSubjects, type Counts } from '#store/tally.ts'
 import type { Core } from '../core.ts'
 import { requireReach } from '../access/principal/organization-acts.ts'
@@ -10,14 +10,14 @@ import { addRow, rolledTo, rowsOf, type RolledTo, type Span, type Sums } from '.
 import type { Place } from './count.ts'
 
 export interface InsightQuery extends OfProject {
-  /** Milliseconds since the epoch; by default a day before `to`. */
+  /** Milliseconds since the epoch; defaults to one day before `to`. */
   readonly from?: number | undefined
-  /** Not included; by default the end of the step that is under way. */
+  /** Exclusive; defaults to the end of the current step. */
   readonly to?: number | undefined
   readonly stepSeconds?: number | undefined
 }
 
-/** What was counted in each step of a time, the steps without anything among them. */
+/** Counts of each step in a period, including steps without events. */
 export interface Counted {
   readonly from: number
   readonly to: number
@@ -31,18 +31,18 @@ export interface CountedPoint {
   readonly counts: Counts
 }
 
-/** The same time for each of several things or domains, the most used first. */
+/** Counts of a period for each of several subjects or domains, the largest first. */
 export interface CountedApart {
   readonly from: number
   readonly to: number
   readonly stepSeconds: number
   readonly subjects: readonly (Pick<Counted, 'points' | 'total'> & { readonly subject: string })[]
-  /** So many others had something and are left out. */
+  /** Number of further subjects with counts. */
   readonly leftOut: number
 }
 
 const maxPoints = 400
-/** Steps that are taken by default, the first that gives at most so many. */
+/** Default steps in seconds. The first step with at most `usualPoints` points is used. */
 const usualSteps = [60, 300, 900, 1800, 3600, 10_800, 21_600, 86_400, 7 * 86_400]
 const usualPoints = 100
 const dayMs = 86_400_000
@@ -55,29 +55,29 @@ export class Insights {
     this.#core = core
   }
 
-  /** Messages, webhooks, suppressions and logins of the project. */
+  /** Counts messages, webhooks, suppressions and logins of the project. */
   ofProject(principal: Principal, query: InsightQuery): Promise<Counted> {
     return this.#sum(principal, query, (subject) => subject === ofProject)
   }
 
-  /** Recipients and attempts at all destinations together. */
+  /** Counts recipients and attempts of all destinations. */
   ofDestinations(principal: Principal, query: InsightQuery): Promise<Counted> {
     return this.#sum(principal, query, isA('destination'))
   }
 
-  /** For each destination, webhook endpoint, template or publishable key. */
+  /** Counts each destination, webhook endpoint, template or publishable key. */
   async byThing(thing: CountedThing, principal: Principal, query: InsightQuery & { readonly limit: number }): Promise<CountedApart> {
     return this.#apart(thing, await this.#placeOf(principal, query), query)
   }
 
-  /** For each ingest source. Sources belong to the whole organization; throws `insufficient_scope` for keys of one project. */
+  /** Counts each ingest source. Sources belong to the whole organization; throws `insufficient_scope` for keys of one project. */
   async byIngestSource(principal: Principal, query: Omit<InsightQuery, 'projectId'> & { readonly limit: number }): Promise<CountedApart> {
     requireReach(principal, 'sources.input')
     const { organizationId } = principal
     return this.#apart('ingestSource', { organizationId, projectId: wholeOrganization }, query)
   }
 
-  /** Of the domains of recipients that most mail went to, each in all; the subject of what is not kept apart is empty. */
+  /** Returns total counts of the recipient domains with the most mail. The subject of all other domains is empty. */
   async byDomain(principal: Principal, query: InsightQuery & { readonly limit: number }): Promise<CountedApart> {
     const { span, sums } = await this.#counted(await this.#placeOf(principal, query), query, (subject) => subject === ofDomains)
     const { total } = pointsOf(span, sums, () => true)
@@ -104,7 +104,7 @@ export class Insights {
     return apart(span, all, query.limit)
   }
 
-  /** Throws `not_found` for a project that the principal does not see. */
+  /** Throws `not_found` for a project outside the principal's reach. */
   async #placeOf(principal: Principal, { projectId }: InsightQuery): Promise<Place> {
     const { project = wholeOrganization } = await listed(this.#core, principal, projectId)
     return { organizationId: principal.organizationId, projectId: project }
@@ -127,7 +127,7 @@ export class Insights {
     return { span, sums }
   }
 
-  /** Minutes are counted for projects alone. */
+  /** Returns the places to sum; minutes are counted per project only. */
   async #placesOf(place: Place, level: Level): Promise<readonly Place[]> {
     if (place.projectId !== wholeOrganization || level !== levels[0]) return [place]
     const { projects } = await this.#core.policies.of(place.organizationId)
@@ -145,9 +145,9 @@ interface Steps extends Span {
   readonly level: Level
 }
 
-/** Throws `validation_failed` for more than can be shown, and for what is not kept any more. */
+/** Returns the steps of a query. Throws `validation_failed` for too many points and for a period beyond the retention. */
 function stepsOf({ from: asked, to: wanted, stepSeconds: given }: InsightQuery, now: number): Steps {
-  const roughTo = wanted ?? now + 1 // the step that is under way
+  const roughTo = wanted ?? now + 1 // the current step
   const roughFrom = asked ?? roughTo - dayMs
   if (roughFrom >= roughTo) throw invalid([{ path: 'from', message: 'must be before to' }])
   const usual = usualSteps.find((step) => (roughTo - roughFrom) / (step * 1000) <= usualPoints) ?? 7 * 86_400
@@ -167,7 +167,7 @@ function stepsOf({ from: asked, to: wanted, stepSeconds: given }: InsightQuery, 
   return { from, to, stepSeconds, level }
 }
 
-/** Each level as far as it is complete, and the rest from finer ones. */
+/** Splits the period: each level covers its complete part, and finer levels the rest. */
 function partsOf(level: Level, { from, to }: Span, rolled: RolledTo): readonly (Span & { readonly level: Level })[] {
   const parts: (Span & { readonly level: Level })[] = []
   let at = from
@@ -179,7 +179,7 @@ function partsOf(level: Level, { from, to }: Span, rolled: RolledTo): readonly (
   return parts
 }
 
-/** A point for each step, and the sum of all. */
+/** Returns a point for each step, and the total. */
 function pointsOf({ from, to, stepSeconds }: Steps, sums: Sums, isMeant: (subject: string) => boolean): Pick<Counted, 'points' | 'total'> {
   const points: CountedPoint[] = []
   const total: Counts = new Map()

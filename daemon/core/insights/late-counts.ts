@@ -1,4 +1,7 @@
-/** Counts what writes nothing by itself: refused sends, logins over SMTP, views of forms. Whoever is refused in a row costs one write. */
+/**
+ * Counts events that cause no write themselves: refused sends, SMTP logins, views of forms. Counts are collected, so that repeated refusals
+ * cost one write.
+ */
 import { Change } from '#store/change.ts'
 import type { Core } from '../core.ts'
 import { HeldCounts } from '../held-counts.ts'
@@ -9,7 +12,7 @@ export interface LateCountsOptions extends Core {
   readonly onError: (error: unknown) => void
 }
 
-/** Adds to a write that each of the names happened so often. */
+/** Adds counts to a write; `times` is the number of events for each name. */
 type Adding = (change: Change, names: readonly string[], nowMs: number, times: number) => void | Promise<void>
 
 interface Held {
@@ -25,18 +28,18 @@ export class LateCounts {
     this.#held = new HeldCounts({ ...options, write: (held) => write(options, held) })
   }
 
-  /** In the row of the project, or of one thing of it, by its id. */
+  /** Counts in the row of the project, or in the row of a subject by its id. */
   count(place: Place, name: string, subject = ofProject): void {
     this.countIn(subject, place, name, (change, names, nowMs, times) => countFor(change, place, subject, names, nowMs, times))
   }
 
-  /** In other rows of what belongs to a project; `where` names them. */
+  /** Counts in other rows of a project; `where` identifies them. */
   countIn(where: string, place: Place, name: string, adding: Adding): void {
     const { counts } = this.#held.of(`${place.organizationId} ${place.projectId} ${where}`, () => ({ place, adding, counts: new Map() }))
     counts.set(name, (counts.get(name) ?? 0) + 1)
   }
 
-  /** Writes what is held; resolves when that is durable. */
+  /** Writes the collected counts; resolves when they are durable. */
   stop(): Promise<void> {
     return this.#held.flush()
   }
@@ -46,7 +49,7 @@ async function write({ database, policies, clock }: LateCountsOptions, all: Read
   const change = new Change()
   for (const { place, adding, counts } of all.values()) {
     const { projects } = await policies.of(place.organizationId)
-    if (!projects.has(place.projectId)) continue // deleted meanwhile
+    if (!projects.has(place.projectId)) continue // deleted in the meantime
     for (const [name, times] of counts) await adding(change, [name], clock.now(), times)
   }
   if (change.tallies.length > 0) await database.commit(change)

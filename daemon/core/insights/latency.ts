@@ -1,17 +1,20 @@
-/** Milliseconds as counts: buckets whose upper bounds grow by half, from 4 ms to 42 hours. */
+/** Stores durations as counts in buckets. Upper bounds grow by 50%, from 4 ms to 42 hours. */
 const steps = 44
 const growth = 1.5
 const bounds: readonly number[] = Array.from({ length: steps }, (_, at) => Math.round(4 * growth ** at))
 
-/** What is timed: acceptance to the first attempt, an attempt to the 250 that ends it, and acceptance to that 250. */
+/**
+ * Measured times: from acceptance to the first attempt, from the start of an attempt to its final 250 reply, and from acceptance to that
+ * reply.
+ */
 export const timings = ['first_attempt', 'attempt', 'delivery'] as const
 export type Timing = (typeof timings)[number]
 
 const letters = { first_attempt: 'w', attempt: 't', delivery: 'y' } as const
-/** The names of the buckets, made once. */
+/** Precomputed names of the buckets. */
 const names = Object.fromEntries(timings.map((timing) => [timing, bounds.map((_, at) => letters[timing] + at.toString(36))]))
 
-/** The name that counts so many milliseconds. */
+/** Returns the count name of a duration. */
 export function timingName(timing: Timing, milliseconds: number): string {
   const at = milliseconds <= 4 ? 0 : Math.ceil(Math.log(milliseconds / 4) / Math.log(growth) - 0.01)
   return names[timing]?.[Math.min(at, steps - 1)] ?? ''
@@ -19,7 +22,7 @@ export function timingName(timing: Timing, milliseconds: number): string {
 
 export interface Percentiles {
   readonly count: number
-  /** Milliseconds, at most half too long; null where nothing was timed. */
+  /** Milliseconds, at most 50% too high; null without measurements. */
   readonly p50Ms: number | null
   readonly p95Ms: number | null
   readonly p99Ms: number | null

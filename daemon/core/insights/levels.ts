@@ -1,6 +1,6 @@
 /**
- * Where counts lie: events add to a row of their minute; rows of minutes are added up into quarters of an hour, those into hours, and
- * those into days. A row is of a project, or of the whole organization, and of what it is counted for.
+ * Levels of stored counts: events are added to rows per minute. Minutes are rolled up into quarters of an hour, then hours, then days. Each
+ * row belongs to a project or the whole organization, and to a subject.
  */
 import { globalKey } from '#store/record-kind.ts'
 import { decodeCounts } from '#store/tally.ts'
@@ -17,7 +17,7 @@ export interface Level {
 const minuteMs = 60_000
 const dayMs = 86_400_000
 
-/** From the finest; each is added up from the one before. */
+/** Ordered from the finest level; each level is rolled up from the previous one. */
 export const levels = [
   { name: 'insight.minute', ms: minuteMs, keepMs: 2 * dayMs },
   { name: 'insight.quarter', ms: 15 * minuteMs, keepMs: 8 * dayMs },
@@ -25,13 +25,13 @@ export const levels = [
   { name: 'insight.day', ms: dayMs, keepMs: 731 * dayMs },
 ] as const satisfies readonly Level[]
 
-/** In place of the id of a project: everything of the organization, beginning with quarters; in minutes what is of no project. */
+/** Project id of rows for the whole organization, starting with quarters. Minute rows with it count events without a project. */
 export const wholeOrganization = ''
 
-/** What a row counts: the project as a whole, its recipients' domains, or else one of the things that are counted apart, by id. */
+/** Subjects of rows: the whole project, its recipients' domains, or a separately counted subject by id. */
 export const ofProject = ''
 export const ofDomains = '@'
-/** How the ids begin of what is counted apart. */
+/** Id prefixes of separately counted subjects. */
 export const apartPrefixes = {
   destination: 'dst_',
   webhook: 'whk_',
@@ -40,7 +40,7 @@ export const apartPrefixes = {
   ingestSource: 'src_',
 } as const
 export type CountedThing = keyof typeof apartPrefixes
-/** So many domains are kept apart in a minute, and in what minutes are added up to. */
+/** Maximum number of separate domains per minute, and per rolled-up row. */
 export const maxDomains = { minute: 24, later: 100 } as const
 
 export const countsKey = (level: Level, organizationId: string, projectId: string, at: number, subject: string): readonly Element[] => [
@@ -53,7 +53,7 @@ export const countsPrefix = (level: Level, organizationId: string, projectId: st
   level.name,
   projectId,
 ]
-/** Every level but the first, by name, is complete up to this time. */
+/** Key of the completion times of all levels except the first, by name. */
 export const rolledKey = globalKey('insight.rolled')
 
 interface MinuteKeys {
@@ -62,10 +62,10 @@ interface MinuteKeys {
   readonly bySubject: Map<string, Bytes>
 }
 const maxProjects = 4096
-/** Every message asks for the same few keys, which change once a minute. */
+/** Cache of minute keys; every message needs the same few keys, which change once a minute. */
 const recent = new RecentMap<string, MinuteKeys>(maxProjects)
 
-/** The row of this minute. */
+/** Returns the key of the current minute's row. */
 export function minuteKey(organizationId: string, projectId: string, subject: string, nowMs: number): Bytes {
   const minute = nowMs - (nowMs % minuteMs)
   const owner = projectId === wholeOrganization ? organizationId : projectId
@@ -77,7 +77,7 @@ export function minuteKey(organizationId: string, projectId: string, subject: st
   return key
 }
 
-/** What `verify` finds wrong with a row. */
+/** Checks a row for `postern verify`. */
 export async function checkCounts([, name, , at]: readonly Element[], value: Bytes): Promise<string[]> {
   const level = levels.find((one) => one.name === name)
   if (!level || typeof at !== 'number' || at % level.ms !== 0) return ['it is of no step of its level']

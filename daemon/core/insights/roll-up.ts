@@ -1,6 +1,6 @@
 /**
- * Adds up minutes into quarters of an hour, those into hours and those into days, for projects and for whole organizations, and removes
- * rows that are older than their level is kept. A round sets what it adds up, so one that a crash interrupted is made again.
+ * Rolls up counts to coarser levels for projects and organizations, and removes rows after their retention. A round overwrites its rows, so
+ * an interrupted round can be repeated.
  */
 import { Change, encode } from '#store/change.ts'
 import type { Database } from '#store/database.ts'
@@ -16,15 +16,15 @@ import { addRow, rolledTo, rowsOf, type RolledTo, type Sums } from './rows.ts'
 export interface RollUpOptions {
   readonly database: Database
   readonly clock: Clock
-  /** Projects that the store does not list. */
+  /** Projects that are not in the store's list. */
   readonly others: readonly Place[]
   readonly onError: (error: unknown) => void
 }
 
-/** What was counted in a minute is written soon after it. */
+/** Delay before a minute is rolled up, because its counts can be written slightly later. */
 const graceMs = 60_000
 const batch = 500
-/** A long stop is made up for in steps, so that no round holds much in memory. */
+/** Maximum period per step after long downtime, which limits memory. */
 const maxStepMs = 86_400_000
 const [minutes, quarters] = levels
 
@@ -34,7 +34,7 @@ export class RollUp {
   #running: Promise<void> = Promise.resolve()
   #isStopping = false
   #commits = -1
-  /** When the last round began, on both clocks. */
+  /** Start of the last round, on both clocks. */
   #last: { readonly now: number; readonly monotonic: number } | undefined
 
   constructor(options: RollUpOptions) {
@@ -55,7 +55,7 @@ export class RollUp {
     await this.#running
   }
 
-  /** Nothing is written while nothing else is. */
+  /** Skips the round if the store has no new commits, so that idle services write nothing. */
   async #round(): Promise<void> {
     const { database } = this.#options
     if (database.commits === this.#commits) return
@@ -63,7 +63,7 @@ export class RollUp {
     this.#commits = database.commits
   }
 
-  /** Adds up everything that is complete now. */
+  /** Rolls up all complete steps. */
   async rollUp(): Promise<void> {
     const { clock } = this.#options
     const now = clock.now()
@@ -79,7 +79,7 @@ export class RollUp {
     if (!this.#isStopping) await this.#sweep(now, reached)
   }
 
-  /** Up to when levels are complete; not beyond a time to which the wall clock was set back. */
+  /** Returns the completion times of levels. Limits them if the wall clock was set back. */
   async #complete(): Promise<RolledTo> {
     const rolled = await rolledTo(this.#options.database)
     const earliest = this.#earliest()
@@ -93,7 +93,10 @@ export class RollUp {
     return before
   }
 
-  /** Nothing was counted before then since the last round, whatever the wall clock did meanwhile; rounds of an earlier process are near. */
+  /**
+   * Returns the earliest time of counts since the last round, regardless of clock changes. Rounds of an earlier process count as one
+   * quarter ago.
+   */
   #earliest(): number {
     const { clock } = this.#options
     const [now, monotonic, last] = [clock.now(), clock.monotonic(), this.#last]
@@ -114,7 +117,7 @@ export class RollUp {
     return reached
   }
 
-  /** Beyond minutes, the whole organization is added up like one of its projects. */
+  /** Rolls up one organization. From quarters on, the whole organization is rolled up like a project. */
   async #add(organizationId: string, level: Level, finer: Level, from: number, to: number): Promise<void> {
     const isFirst = finer === minutes
     const whole: Sums = new Map()
@@ -142,7 +145,7 @@ export class RollUp {
     if (change.sets.length > 0) await this.#commit(organizationId, projectId, change)
   }
 
-  /** Writes nothing for a project, or an organization, that was removed meanwhile. */
+  /** Writes rows unless the project or the organization was removed in the meantime. */
   async #commit(organizationId: string, projectId: string, change: Change): Promise<void> {
     const { database, others } = this.#options
     if (others.some((other) => other.organizationId === organizationId)) return void (await database.commit(change))
@@ -161,7 +164,7 @@ export class RollUp {
     }
   }
 
-  /** A row goes when it is old, but never before it is added up. */
+  /** Removes rows after their retention, but not before they are rolled up. */
   async #sweep(now: number, reached: RolledTo): Promise<void> {
     for await (const organizationId of this.#organizations())
       for (const projectId of await this.#projects(organizationId))

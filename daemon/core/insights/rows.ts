@@ -1,4 +1,4 @@
-/** Rows of counts as they are read. */
+/** Reads rows of counts. */
 import { decode } from '#store/change.ts'
 import type { Database } from '#store/database.ts'
 import type { Range } from '#store/kv.ts'
@@ -9,7 +9,7 @@ import { countsPrefix, rolledKey, type Level } from './levels.ts'
 
 export interface Span {
   readonly from: number
-  /** Not included. */
+  /** Exclusive. */
   readonly to: number
 }
 
@@ -19,7 +19,7 @@ interface CountsRow {
   readonly counts: Counts
 }
 
-/** The rows of a level in a span, in order of time. */
+/** Reads the rows of a level in a period, in order of time. */
 export async function* rowsOf(
   database: Database,
   level: Level,
@@ -36,7 +36,7 @@ export async function* rowsOf(
   }
 }
 
-/** Counts by time and by what they are counted for. */
+/** Counts by time and subject. */
 export type Sums = Map<number, Map<string, Counts>>
 
 export function addRow(sums: Sums, at: number, subject: string, counts: Counts): void {
@@ -47,10 +47,10 @@ export function addRow(sums: Sums, at: number, subject: string, counts: Counts):
   else bySubject.set(subject, new Map(counts))
 }
 
-/** Up to when each level but the first is complete, by its name. */
+/** Completion times of all levels except the first, by name. */
 export type RolledTo = ReadonlyMap<string, number>
 
-/** Nothing before the first round. */
+/** Returns an empty map if no round has finished yet. */
 export async function rolledTo(database: Database): Promise<RolledTo> {
   const entry = await database.kv.get(pack(rolledKey))
   return new Map(entry ? decode<[string, number][]>(entry.value) : [])
