@@ -1,10 +1,10 @@
-/** What `verify` must know of deliverability tests. */
+/** Integrity checks of deliverability tests, for `postern verify`. */
 import type { ContentRef } from '#store/content.ts'
 import type { Database } from '#store/database.ts'
 import type { Element } from '#store/tuple.ts'
 import { inspectTests, type InspectTest } from './inspect-test.ts'
 
-/** What belongs to the mail of a test: its report, or that it is still to be scored. */
+/** Checks that the test of a report or pending score exists and has a mail. */
 export async function checkInspected(database: Database, organizationId: Element | undefined, id: Element | undefined): Promise<string[]> {
   const stored = await database.get(inspectTests, { organizationId: String(organizationId) }, String(id))
   return stored?.record.mail ? [] : [`the inspect test ${String(id)} that it belongs to is missing or has no mail`]
@@ -12,6 +12,6 @@ export async function checkInspected(database: Database, organizationId: Element
 
 export const mailContent = ({ mail }: InspectTest): readonly ContentRef[] => (mail ? [mail.content] : [])
 
-/** The content with this id, where it is the mail of a test. */
+/** Returns the content with this id if it is the mail of a test. */
 export const contentOfTest = async (database: Database, organizationId: string, contentId: string): Promise<ContentRef | undefined> =>
   (await database.find(inspectTests, { organizationId }, 'content', [contentId]))?.record.mail?.content

@@ -1,4 +1,4 @@
-/** Deliverability tests: an address for one mail, the mail, and what it scored. Spec "Inspect". */
+/** Deliverability tests: an address for one mail, the mail, and its score. Spec "Inspect". */
 import { randomBytes } from 'node:crypto'
 import { encode, type Change } from '#store/change.ts'
 import { contentRowKey, type ContentRef } from '#store/content.ts'
@@ -7,7 +7,7 @@ import type { Element } from '#store/tuple.ts'
 import * as z from 'zod'
 import type { InspectSession } from './report.ts'
 
-/** The first mail that came; those after it are only counted. */
+/** The first mail; later mails are only counted. */
 export interface ReceivedMail {
   readonly session: InspectSession
   readonly content: ContentRef
@@ -30,19 +30,19 @@ const content = z.strictObject({ id: z.string(), size: z.int(), sha256: z.string
 const schema = z.strictObject({
   id: z.string(),
   projectId: z.string(),
-  /** The local part of its address: 26 characters of base32, which cannot be guessed. */
+  /** Local part of the address: 26 unguessable base32 characters. */
   token: z.string(),
   domain: z.string(),
-  /** What makes its public link; it cannot be learned from the address. */
+  /** Token of the public link; it cannot be derived from the address. */
   shareToken: z.string(),
   createdAt: z.int(),
-  /** No mail is taken from then on. */
+  /** Time after which no mail is accepted. */
   expiresAt: z.int(),
   mail: z.strictObject({ session, content }).nullable(),
   laterMails: z.int(),
-  /** `isPartial`: DNS did not answer all that the checks ask. */
+  /** `isPartial`: some checks failed because DNS did not answer. */
   result: z.strictObject({ score: z.int(), grade: z.enum(['A', 'B', 'C', 'D', 'F']), isPartial: z.boolean().optional() }).nullable(),
-  /** Why the mail could not be scored, for people. */
+  /** Why the mail could not be scored, as a sentence for people. */
   problem: z.string().nullable(),
 })
 
@@ -57,10 +57,10 @@ export const inspectTests = defineRecord<InspectTest>({
   projectOf: ({ projectId }) => projectId,
 })
 
-/** Where the report stands. */
+/** Key of the report. */
 export const inspectReportKey = (organizationId: string, id: string): readonly Element[] => [organizationId, 'inspect.report', id]
 
-/** Tests with a mail that is still to be scored, to how often that was begun. */
+/** Keys of tests with a pending score; the value is the number of started tries. */
 export const pendingScoresKey = globalKey('inspect.pending')
 export const pendingScoreKey = (organizationId: string, id: string): readonly Element[] => [...pendingScoresKey, organizationId, id]
 export const setPendingScore = (change: Change, organizationId: string, id: string, tries: number): Change =>
@@ -76,14 +76,14 @@ export function inspectStatus({ mail, result, problem, expiresAt }: InspectTest,
   return nowMs < expiresAt ? 'waiting' : 'expired'
 }
 
-/** What goes with a test when it is removed. */
+/** Returns the keys of a test's report, pending score and content. */
 export const keysBeside = (organizationId: string, { id, mail }: InspectTest): readonly (readonly Element[])[] => [
   inspectReportKey(organizationId, id),
   pendingScoreKey(organizationId, id),
   ...Array.from({ length: mail?.content.rows ?? 0 }, (_, row) => contentRowKey(organizationId, mail?.content.id ?? '', row)),
 ]
 
-/** Removes a test with all that is its own. */
+/** Removes a test with its report, pending score and content. */
 export function removeInspectTest(change: Change, organizationId: string, stored: Stored<InspectTest>): Change {
   for (const key of keysBeside(organizationId, stored.record)) change.delete(key)
   return change.remove(inspectTests, organizationId, stored)
@@ -93,7 +93,7 @@ const alphabet = 'abcdefghijklmnopqrstuvwxyz234567'
 const tokenLength = 26
 const tokenForm = /^[a-z2-7]{26}$/
 
-/** 130 random bits. */
+/** Returns 130 random bits as base32. */
 export const newInspectToken = (): string => [...randomBytes(tokenLength)].map((byte) => alphabet.charAt(byte & 31)).join('')
 
 export const isInspectToken = (text: string): boolean => tokenForm.test(text)

@@ -1,4 +1,7 @@
-/** Tests from their creation to the mail that comes: addresses that are good for a day, of which the first mail counts. Spec "Inspect". */
+/**
+ * Manages deliverability tests up to the arrival of their mail. An address is valid for a day; only its first mail is scored. Spec
+ * "Inspect".
+ */
 import { Change, decode } from '#store/change.ts'
 import { Draft } from '#store/content.ts'
 import type { Page } from '#store/database.ts'
@@ -15,9 +18,9 @@ import type { InspectReport, InspectSession } from './report.ts'
 import { transact } from '../writes/transact.ts'
 
 export interface InspectTestOptions extends Core {
-  /** A-label domain of the addresses; null when none is set up. */
+  /** A-label domain of the addresses; null if none is configured. */
   readonly domain: string | null
-  /** Called when a mail is stored and waits to be scored. */
+  /** Called after a mail was stored for scoring. */
   readonly onReceived: () => void
 }
 
@@ -26,7 +29,7 @@ export interface InspectedTest {
   readonly report: InspectReport | null
 }
 
-/** A live test, as the MX door keeps it from RCPT to the end of DATA. */
+/** An active test; the MX listener holds it from RCPT to the end of DATA. */
 export interface InspectRecipient {
   readonly organizationId: string
   readonly id: string
@@ -43,7 +46,7 @@ export class InspectTests implements List<OfProject, InspectTest> {
     this.#options = options
   }
 
-  /** Creates an address and counts it as used. Throws `feature_disabled` when no domain is set up, and `not_found`. */
+  /** Creates a test and meters it. Throws `feature_disabled` without a configured domain, and `not_found`. */
   async create(principal: Principal, projectId: string | undefined): Promise<InspectTest> {
     requireScope(principal, 'api:send')
     const { database, policies, clock, domain } = this.#options
@@ -62,31 +65,31 @@ export class InspectTests implements List<OfProject, InspectTest> {
     return test
   }
 
-  /** Newest first; of one project, or of all that the caller reaches. Throws `not_found`. */
+  /** Lists tests of one project or of all reachable projects, newest first. Throws `not_found`. */
   list(principal: Principal, query: PageQuery & OfProject): Promise<Page<InspectTest>> {
     return listReachable(this.#options, inspectTests, principal, query, byProject)
   }
 
-  /** Throws `not_found` alike for missing and foreign ids. */
+  /** Throws `not_found` for missing and foreign ids. */
   async get(principal: Principal, id: string): Promise<InspectedTest> {
     const stored = await this.#options.database.get(inspectTests, principal, id)
     if (!stored) throw missing()
     return this.#withReport(principal.organizationId, stored.record)
   }
 
-  /** The test behind a public link. Throws `not_found`. */
+  /** Returns the test of a public link. Throws `not_found`. */
   async shared(shareToken: string): Promise<InspectedTest> {
     const found = isInspectToken(shareToken) ? await this.#options.database.lookup(inspectTests, 'share', [shareToken]) : undefined
     if (!found) throw new Refusal('not_found', 'Report not found; it may have been removed, or the link is incomplete.')
     return this.#withReport(found.organizationId, found.record)
   }
 
-  /** It takes mail now. */
+  /** Whether the test accepts mail now. */
   isOpen({ expiresAt }: InspectTest): boolean {
     return this.#options.clock.now() < expiresAt
   }
 
-  /** The test that takes mail at the address now; undefined when there is none. */
+  /** Returns the test that accepts mail at the address now, or undefined. */
   async recipientOf(address: string): Promise<InspectRecipient | undefined> {
     const { database, clock } = this.#options
     const token = this.#tokenOf(address)
@@ -94,18 +97,18 @@ export class InspectTests implements List<OfProject, InspectTest> {
     return found && clock.now() < found.record.expiresAt ? { organizationId: found.organizationId, id: found.record.id } : undefined
   }
 
-  /** Whether the address has the form of one of ours; it may be live or not. */
+  /** Whether the address has the form of a test address, active or not. */
   isOurs(address: string): boolean {
     return this.#tokenOf(address) !== undefined
   }
 
-  /** A mail on its way in; give it to `receive`, or discard it. `sender`: whose it is, as long as it is not accepted. */
+  /** Opens a draft for a mail; pass it to `receive` or discard it. `sender` owns the draft until the mail is accepted. */
   openMail({ organizationId }: InspectRecipient, sender: string): Draft {
     const { database, clock } = this.#options
     return new Draft(database, organizationId, database.newId('inm', clock.now()), sender)
   }
 
-  /** Stores the first mail, and counts those after it. Resolves when that is durable; the draft is used up. */
+  /** Stores the first mail and counts later mails. Consumes the draft; resolves when the write is durable. */
   async receive({ organizationId, id }: InspectRecipient, session: InspectSession, draft: Draft): Promise<'first' | 'later' | 'gone'> {
     const { database, onReceived } = this.#options
     const place = await transact(database, { organizationId }, async (change) => {
@@ -119,7 +122,7 @@ export class InspectTests implements List<OfProject, InspectTest> {
       setPendingScore(change, organizationId, id, 0)
       return 'first'
     }).catch(async (error: unknown) => {
-      if (error instanceof Refusal) await draft.discard() // after any other failure it is unknown what was written
+      if (error instanceof Refusal) await draft.discard() // after another error, the result of the write is unknown
       throw error
     })
     await draft.discard(place === 'first')

@@ -1,31 +1,31 @@
-/** The report on one mail: what was found, what it is worth, and what each large receiver asks for. Spec "Inspect". */
+/** The report on one mail: results of checks, their points, and the requirements of large receivers. Spec "Inspect". */
 
-/** `na`: it does not apply, or could not be found out; it does not count then. */
+/** `na`: not applicable or undeterminable; not part of the score. */
 export type CheckStatus = 'pass' | 'warn' | 'fail' | 'na'
 
-/** A sentence by its code, for whoever words it in another language. Its values may be untrusted text. */
+/** A sentence by its code, for translation. Its values may be untrusted text. */
 export interface Said {
   readonly code: string
   readonly values: Readonly<Record<string, string>>
 }
 
-/** One thing that a check looked at. */
+/** A fact that a check examined. */
 export interface Evidence {
   readonly label: string
   readonly value: string
-  /** Absent where it is no word of a language, and in reports from before codes were kept. */
+  /** Absent if the label is not a translatable text, and in reports from before codes existed. */
   readonly labelSaid?: Said
-  /** As that of the label. */
+  /** Like `labelSaid`, for the value. */
   readonly valueSaid?: Said
 }
 
-/** A text to read on. */
+/** A document for further reading. */
 export interface Reference {
   readonly title: string
   readonly url: string
 }
 
-/** What checks are about; those of a group stand together in a report. Keyed by the group, the ids of its checks. */
+/** Groups of checks; checks of a group are adjacent in a report. Maps groups to check ids. */
 export const checkGroups = {
   sender: ['spf', 'dkim', 'dmarc', 'dmarc_policy'],
   server: ['fcrdns', 'helo', 'tls', 'ip_blocklist'],
@@ -36,7 +36,7 @@ export const checkGroups = {
 export type CheckGroup = keyof typeof checkGroups
 export const checkGroupNames = Object.keys(checkGroups) as [CheckGroup, ...CheckGroup[]]
 
-/** A check of no known group is about the content. */
+/** Returns the group of a check; unknown checks belong to `content`. */
 export const groupOfCheck = (id: string): CheckGroup =>
   checkGroupNames.find((group) => (checkGroups[group] as readonly string[]).includes(id)) ?? 'content'
 
@@ -44,22 +44,22 @@ export interface CheckResult {
   readonly id: string
   readonly title: string
   readonly status: CheckStatus
-  /** Within zero and `max`; zero for `na`. */
+  /** From zero to `max`; zero for `na`. */
   readonly points: number
   readonly max: number
-  /** What was found, in one or a few sentences. */
+  /** The finding in a few sentences. */
   readonly summary: string
   readonly evidence: readonly Evidence[]
-  /** What to do about it; null when there is nothing to do. */
+  /** The remedy; null if nothing needs to be done. */
   readonly fix: string | null
-  /** The sentences of `summary`; absent in reports from before codes were kept, as is the next. */
+  /** Sentences of `summary` by code; absent in reports from before codes existed, like `fixSaid`. */
   readonly summarySaid?: readonly Said[]
-  /** The sentences of `fix`. */
+  /** Sentences of `fix` by code. */
   readonly fixSaid?: readonly Said[]
   readonly references: readonly Reference[]
 }
 
-/** A fault so grave that the score cannot be above `limit`, whatever the checks add up to. */
+/** A severe fault that limits the score to `limit`, regardless of the sum of points. */
 export interface Cap {
   readonly id: string
   readonly limit: number
@@ -68,15 +68,15 @@ export interface Cap {
 
 export type Provider = 'gmail' | 'yahoo' | 'outlook' | 'icloud'
 
-/** `unknown`: one mail cannot show it, or DNS did not answer. `not_applicable`: the rule is not for mail of this sort. */
+/** `unknown`: one mail cannot show it, or DNS did not answer. `not_applicable`: the rule does not apply to such mail. */
 export type RuleStatus = 'met' | 'missed' | 'unknown' | 'not_applicable'
 
-/** What one receiver makes of a rule. */
+/** A receiver's form of a rule. */
 export interface ProviderRule {
   readonly provider: Provider
   readonly need: 'must' | 'advised'
   readonly status: RuleStatus
-  /** How the receiver refuses mail that misses the rule; null when that is not known. */
+  /** The receiver's reply to mail that violates the rule; null if unknown. */
   readonly refusal: string | null
 }
 
@@ -86,7 +86,7 @@ export interface Requirement {
   readonly rule: string
   /** `bulk`: for senders of more than 5,000 messages a day. */
   readonly senders: 'all' | 'bulk'
-  /** The checks that count. */
+  /** Ids of the checks that determine the status. */
   readonly checks: readonly string[]
   readonly providers: readonly ProviderRule[]
 }
@@ -97,27 +97,27 @@ export interface InspectReport {
   /** 0 to 100. */
   readonly score: number
   readonly grade: Grade
-  /** Those that hold the score down. */
+  /** Caps that limit the score. */
   readonly caps: readonly Cap[]
-  /** All 17, in the order of the rubric. */
+  /** All 17 checks, in the order of the rubric. */
   readonly checks: readonly CheckResult[]
   readonly requirements: readonly Requirement[]
-  /** Checks that could not be made because DNS did not answer; absent in reports from before this was noted. */
+  /** Ids of checks without a DNS answer; absent in reports from before this field existed. */
   readonly unanswered?: readonly string[]
-  /** What the mail says of itself, for whoever reads the report. */
+  /** Header fields of the mail, for readers of the report. */
   readonly mail: MailOverview
 }
 
-/** Header fields for display; empty where the mail has none. */
+/** Header fields for display; empty if absent. */
 export interface MailOverview {
   readonly from: string
   readonly subject: string
 }
 
-/** What the listener knows of the session in which a mail came. */
+/** The SMTP session of a mail. */
 export interface InspectSession {
   readonly clientIp: string
-  /** As given with EHLO or HELO. */
+  /** Argument of EHLO or HELO. */
   readonly helo: string
   /** Empty for the null sender. */
   readonly mailFrom: string
@@ -126,16 +126,16 @@ export interface InspectSession {
   readonly tls: { readonly protocol: string; readonly cipher: string } | null
   /** Whether the listener offered STARTTLS. */
   readonly tlsOffered: boolean
-  /** The name by which the listener greets. */
+  /** The name in the listener's greeting. */
   readonly serverName: string
   readonly smtpUtf8: boolean
-  /** Where the first bare CR or LF stood, which the listener has turned into CRLF; left out when there was none. */
+  /** Part of the mail with the first bare CR or LF, which the listener converted to CRLF; absent without one. */
   readonly bareLineEnd?: 'header' | 'body' | undefined
   /** Milliseconds since the epoch. */
   readonly receivedAt: number
 }
 
-/** Scores a mail. It never throws: a mail that could not be read is a `problem`, in a sentence for people; `error` is for the operator. */
+/** Scores mails. It never throws: an unreadable mail has a `problem`, a sentence for people; `error` is for the operator. */
 export interface InspectScorer {
   score(raw: Uint8Array, session: InspectSession): Promise<InspectScore>
 }

@@ -1,4 +1,4 @@
-/** Scores mails that came for tests, a few at a time; what a crash or a stop interrupts begins anew with the next start. */
+/** Scores mails of deliverability tests, a few concurrently. Interrupted scores are repeated after the next start. */
 import { Change, decode, encode } from '#store/change.ts'
 import { readWholeContent } from '#store/content.ts'
 import type { Database } from '#store/database.ts'
@@ -18,7 +18,7 @@ export interface InspectScoringOptions {
 
 const most = 4
 const unreadable = 'The mail could not be checked.'
-/** A mail that ended the process so often is not tried again. */
+/** Maximum number of tries for a mail that terminates the process. */
 const maxTries = 3
 
 export class InspectScoring {
@@ -31,12 +31,12 @@ export class InspectScoring {
     this.#rounds = new WorkLoop({ clock: options.clock, round: () => this.#startAll(), onError: (error) => options.onError(error, '') })
   }
 
-  /** Something may be waiting; also called at start for what an earlier process left. */
+  /** Scores pending mails. Called after a mail arrived and at startup. */
   wake(): void {
     this.#rounds.wake()
   }
 
-  /** Breaks off what is under way; it waits in the store for the next start. */
+  /** Aborts scores in progress; they stay pending for the next start. */
   async stop(): Promise<void> {
     const stopped = this.#rounds.stop()
     await this.#options.scorer[Symbol.asyncDispose]()
@@ -60,7 +60,7 @@ export class InspectScoring {
   async #score(organizationId: string, id: string, tries: number): Promise<void> {
     const { database, scorer } = this.#options
     const key = pendingScoreKey(organizationId, id)
-    // the walk over what is pending may be older than the end of a scoring
+    // the row can be read before another score of it finishes
     if (!(await database.kv.get(pack(key)))) return
     await database.commit(setPendingScore(new Change(), organizationId, id, tries + 1))
     const mail = (await database.get(inspectTests, { organizationId }, id))?.record.mail

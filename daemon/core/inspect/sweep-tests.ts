@@ -1,10 +1,10 @@
-/** Removes old tests with their mails and reports, in small writes that can stop anywhere. */
+/** Removes old tests with their mails and reports, in small writes. It can stop between any two writes. */
 import { Change } from '#store/change.ts'
 import type { Database } from '#store/database.ts'
 import { inspectTests, removeInspectTest } from './inspect-test.ts'
 
 const dayMs = 86_400_000
-/** Days for which a test is kept, at most as long as the plan keeps traces. */
+/** Retention of tests in days, limited by the plan's trace retention. */
 const keptDays = 90
 const batch = 20
 
@@ -13,7 +13,7 @@ interface SweepWork {
   readonly stopping: () => boolean
 }
 
-/** Returns how many tests went. */
+/** Returns the number of removed tests. */
 export async function sweepInspectTests(
   { database, stopping }: SweepWork,
   organizationId: string,
@@ -22,7 +22,7 @@ export async function sweepInspectTests(
   const before = nowMs - Math.min(keptDays, retentionDays) * dayMs
   let gone = 0
   while (!stopping()) {
-    // ids begin with the time, so that the oldest come first
+    // ids start with the time, so the oldest tests come first
     const { rows } = await database.list(inspectTests, { organizationId }, { limit: batch, ascending: true, forWork: true })
     const old = rows.filter(({ record }) => record.createdAt < before && record.expiresAt < nowMs)
     if (old.length === 0) return gone
