@@ -1,14 +1,14 @@
-/** Recipients that misbehave on purpose, known by their local part, in an instance for mail tests. Pure. */
+/** Simulated faults of recipients by their local part, in an instance for mail tests. Pure. */
 
 /**
- * `defer`: refused for a while. `refuse`: refused for good. `bounce`: the same to who submits by SMTP, and a report at once to all
- * others. `slow`: takes its time. `dsn`, `complaint`: taken, and reported later.
+ * `defer`: temporarily refused. `refuse`: permanently refused. `bounce`: permanently refused for SMTP submissions, and an immediate report
+ * for all others. `slow`: delayed reply. `dsn`, `complaint`: accepted, with a later report.
  */
 export type FaultKind = 'defer' | 'refuse' | 'bounce' | 'slow' | 'dsn' | 'complaint'
 
 export interface Fault {
   readonly kind: FaultKind
-  /** Of `defer`: how often. Of `refuse` and `bounce`: the SMTP reply code. Of the others: seconds. */
+  /** For `defer`, the number of refusals. For `refuse` and `bounce`, the SMTP reply code. For others, seconds. */
   readonly amount: number
 }
 
@@ -20,7 +20,7 @@ interface Amounts {
 
 const replyCodes: Amounts = { usual: 550, least: 500, most: 599 }
 
-/** What the number after the plus sign may be; another one counts as none. */
+/** Range of the number after the plus sign; other numbers are ignored. */
 export const faultAmounts: Readonly<Record<FaultKind, Amounts>> = {
   defer: { usual: 1, least: 1, most: 1000 },
   refuse: replyCodes,
@@ -32,7 +32,7 @@ export const faultAmounts: Readonly<Record<FaultKind, Amounts>> = {
 
 const spelling = /^(defer|refuse|bounce|slow|dsn|complaint)(?:\+(\d{1,4}(?!\d))?[^@]*)?@/i
 
-/** The fault of an address such as `defer+2@any.example` or `defer+2.signup@any.example`; undefined for all others. */
+/** Returns the fault of an address such as `defer+2@any.example` or `defer+2.signup@any.example`; undefined for other addresses. */
 export function faultOf(address: string): Fault | undefined {
   const [, name, digits] = spelling.exec(address) ?? []
   if (name === undefined) return undefined

@@ -1,4 +1,4 @@
-/** The SMTP door of a mail test: every client gets in, with any login or with none, as programs under test have settings of their own. */
+/** SMTP login of a mail test: every client is accepted with any login or no login, because programs under test have their own settings. */
 import type { SmtpDoor, SmtpLogin } from '../submission/doors/smtp-door.ts'
 
 export class OpenDoor implements SmtpDoor {
@@ -13,7 +13,7 @@ export class OpenDoor implements SmtpDoor {
     return this.#guest
   }
 
-  /** From now on everyone submits by this login. */
+  /** Uses this login for all later clients. */
   async openWith(username: string, password: string): Promise<void> {
     this.#guest = await this.#door.login(username, password, '127.0.0.1')
   }

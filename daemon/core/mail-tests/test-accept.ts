@@ -1,25 +1,25 @@
 /**
- * Acceptance in an instance for mail tests: a message to a recipient with a fault is relayed to the simulated recipients, so that its
- * trace lives as any other; all other mail goes its usual way, which is the inbox.
+ * Acceptance in an instance for mail tests. A message to a recipient with a fault is relayed to the simulated recipients, so that its trace
+ * has a real delivery. All other mail is captured.
  */
 import { Accept } from '../submission/accept/accept.ts'
 import type { ContentDraftInStore } from '../submission/accept/draft.ts'
 import type { Acceptance, Submission } from '../submission/submission.ts'
 import { faultOf } from './fault.ts'
 
-/** Where simulated recipients are reached, and for which organization. */
+/** The organization and the destination of the simulated recipients. */
 export interface SimulatedPlace {
   readonly organizationId: string
   readonly destinationId: string
 }
 
-/** These have happened at RCPT already when a message came by SMTP. */
+/** Faults that already occurred at RCPT of an SMTP submission. */
 const seenAtSubmission: ReadonlySet<string> = new Set(['defer', 'refuse', 'bounce', 'slow'])
 
 export class TestAccept extends Accept {
   #place: SimulatedPlace | undefined
 
-  /** From now on. */
+  /** Relays messages to recipients with faults to this destination from now on. */
   relayFaults(place: SimulatedPlace): void {
     this.#place = place
   }
@@ -32,7 +32,7 @@ export class TestAccept extends Accept {
     return super.check(this.#routed(submission))
   }
 
-  /** Takes what a recipient received; it is captured, as the project has no other way for it. */
+  /** Captures a mail that a simulated recipient received. */
   capture(received: Submission & { readonly draft: ContentDraftInStore }): Promise<Acceptance> {
     return super.accept(received)
   }

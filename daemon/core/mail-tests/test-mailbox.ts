@@ -1,4 +1,4 @@
-/** The mailboxes of recipients in a mail test: what is delivered to them is captured, where people and programs look for mail. */
+/** Mailboxes of simulated recipients: delivered mail is captured, so that people and programs find it. */
 import { Draft } from '#store/content.ts'
 import { newTraceId } from '#store/ids.ts'
 import type { Core } from '../core.ts'
@@ -11,11 +11,11 @@ import type { TestAccept } from './test-accept.ts'
 export interface TestMailboxOptions extends Pick<Core, 'database' | 'secrets'> {
   readonly accept: Pick<TestAccept, 'capture'>
   readonly organizationId: string
-  /** Of mail whose message is not known. */
+  /** Project of mail without a known trace. */
   readonly projectId: string
 }
 
-/** The metadata field of a received mail that names the trace of the send. */
+/** Metadata field of a received mail with the trace id of the send. */
 export const sentAs = 'sent_as'
 
 export class TestMailbox {
@@ -25,12 +25,12 @@ export class TestMailbox {
     this.#options = options
   }
 
-  /** A mail that comes in. */
+  /** Opens a mail for delivery. */
   open(): ReceivedMail {
     return new ReceivedMail(this.#options)
   }
 
-  /** Whether the delivery to this recipient stands in the trace of the send: what is reported before has to wait. */
+  /** Whether the trace of the send records the delivery to this recipient. Later reports must wait for it. */
   async isRecorded(sendId: string, recipient: string): Promise<boolean> {
     const { database, organizationId } = this.#options
     const sent = await database.get(traces, { organizationId }, sendId)
@@ -38,16 +38,16 @@ export class TestMailbox {
   }
 }
 
-/** The trace of a mail in the mailbox, and that of the send that it was; undefined when that is not known. */
+/** The trace of the received mail, and the trace of its send; undefined if unknown. */
 export interface Kept {
   readonly traceId: string
   readonly sendId: string | undefined
 }
 
-/** As much of the beginning as headers may have. */
+/** Maximum size of the header block. */
 const maxHead = 256 * 1024
 
-/** One mail, as it is delivered. */
+/** A mail during its delivery. */
 export class ReceivedMail {
   readonly #options: TestMailboxOptions
   readonly #traceId = newTraceId()
@@ -60,14 +60,14 @@ export class ReceivedMail {
     this.#draft = new Draft(options.database, options.organizationId, this.#traceId)
   }
 
-  /** Takes the next octets, which must not change afterwards. */
+  /** Stores the next octets, which must not change afterwards. */
   write(chunk: Uint8Array): void | Promise<void> {
     if (this.#draft.size < maxHead) this.#head.push(chunk)
     this.#isEightBit ||= chunk.some((octet) => octet > 127)
     return this.#draft.write(chunk)
   }
 
-  /** The header block with its last line break, and perhaps some of the body. */
+  /** Returns the header block with its last line break, possibly with a part of the body. */
   head(): Buffer {
     return Buffer.concat(this.#head)
   }
@@ -76,7 +76,7 @@ export class ReceivedMail {
     return this.#draft.discard()
   }
 
-  /** Captures it for these recipients; resolves when it is on disk. */
+  /** Captures the mail for these recipients; resolves when it is durable. */
   async keep(mailFrom: string, rcptTo: readonly string[]): Promise<Kept> {
     const { database, secrets, organizationId, accept } = this.#options
     const head = this.head()
@@ -100,6 +100,6 @@ export class ReceivedMail {
   }
 }
 
-/** The labels of the send, and which send it was. */
+/** Returns the labels of the send with its trace id. */
 const withSend = (sent: Trace | undefined): Pick<Trace, 'tags' | 'metadata'> =>
   sent ? { tags: sent.tags, metadata: { ...sent.metadata, [sentAs]: sent.id } } : {}

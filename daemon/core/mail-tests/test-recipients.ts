@@ -1,34 +1,34 @@
-/** What the servers of recipients in a mail test answer to RCPT (RFC 5321 §4.1.1.3). */
+/** Simulated replies to RCPT in a mail test (RFC 5321 §4.1.1.3). */
 import { foldAddress } from '../addresses.ts'
 import type { Clock } from '../clock.ts'
 import { RecentMap } from '../recent-map.ts'
 import { faultOf } from './fault.ts'
 
-/** A reply of 400 or more, with its enhanced code (RFC 3463). */
+/** A reply with a code of 400 or more, and its enhanced code (RFC 3463). */
 export interface NegativeAnswer {
   readonly code: number
   readonly enhanced: string
   readonly text: string
 }
 
-/** Who is asked: our submission server by a program under test, or the recipients themselves by the delivery. */
+/** The server that receives RCPT: our submission server, or the recipient's server during delivery. */
 export type AskedAt = 'submission' | 'delivery'
 
-/** Addresses whose refusals are counted; the count of one that was seen long ago begins anew. */
+/** Maximum number of addresses with a refusal count; counts of the oldest addresses are dropped. */
 const maxCounted = 10_000
 
 const enhancedCodes: Readonly<Record<number, string>> = { 551: '5.1.6', 552: '5.2.2', 553: '5.1.3', 554: '5.7.1' }
 
 export class TestRecipients {
   readonly #clock: Clock
-  /** How often each address was refused since it was last taken. */
+  /** Number of refusals per address since its last acceptance. */
   readonly #refused = new RecentMap<string, number>(maxCounted)
 
   constructor(clock: Clock) {
     this.#clock = clock
   }
 
-  /** Undefined when the recipient takes the mail. Resolves late for one that is slow. */
+  /** Returns undefined if the recipient accepts the mail. Resolves late for a slow recipient. */
   async answer(address: string, askedAt: AskedAt): Promise<NegativeAnswer | undefined> {
     const fault = faultOf(address)
     if (fault?.kind === 'defer') return this.#defer(address, fault.amount)
@@ -53,7 +53,7 @@ export class TestRecipients {
   }
 }
 
-/** The refusal of a recipient for good. */
+/** Returns the permanent refusal of a recipient. */
 export const refusal = (address: string, code: number): NegativeAnswer => ({
   code,
   enhanced: enhancedCodes[code] ?? '5.1.1',
