@@ -1,14 +1,14 @@
 /**
- * The token of a tracked link: trace id, number of the link and where it leads, under a MAC. It needs no row, so the link works
- * for as long as the master key; and it leads only where this service decided, so the redirect is never an open one.
+ * The token of a tracked link: trace id, link number and target under a MAC. It needs no stored row, so links work while the master key
+ * exists. Targets come only from this service, so there is no open redirect.
  */
 import { timingSafeEqual } from 'node:crypto'
 import type { SecretBox } from '../access/secret-box.ts'
 
-/** Where a click goes, and where it came from. */
+/** The target of a click, and its link. */
 export interface Click {
   readonly traceId: string
-  /** Place of the link in the message, from 1. */
+  /** Number of the link in the message, starting at 1. */
   readonly link: number
   /** An absolute http or https URL in ASCII. */
   readonly target: string
@@ -19,7 +19,7 @@ const idBytes = 16
 const macBytes = 16
 const headBytes = idBytes + 2
 
-/** Base64url without padding: 46 characters and a third more than the target. */
+/** Returns base64url without padding, at least 46 characters plus 4/3 of the target's length. */
 export function clickToken(secrets: SecretBox, { traceId, link, target }: Click): string {
   const said = Buffer.alloc(headBytes + Buffer.byteLength(target))
   said.write(traceId.replaceAll('-', ''), 'hex')
@@ -28,10 +28,10 @@ export function clickToken(secrets: SecretBox, { traceId, link, target }: Click)
   return Buffer.concat([macOf(secrets, said), said]).toString('base64url')
 }
 
-/** What a token says; undefined when this service did not make it, down to its last bit, or it leads to no web address. */
+/** Returns the content of a token. Returns undefined unless every bit of it is from this service and the target is a web address. */
 export function readClickToken(secrets: SecretBox, token: string): Click | undefined {
   const bytes = Buffer.from(token, 'base64url')
-  // decoding skips what is no base64url, and bits that fill up the last character
+  // the decoder ignores invalid characters and padding bits
   if (bytes.length <= macBytes + headBytes || bytes.toString('base64url') !== token) return undefined
   const said = bytes.subarray(macBytes)
   if (!timingSafeEqual(bytes.subarray(0, macBytes), macOf(secrets, said))) return undefined
@@ -41,7 +41,7 @@ export function readClickToken(secrets: SecretBox, token: string): Click | undef
   return { traceId, link: said.readUInt16BE(idBytes), target }
 }
 
-/** Written as a browser writes it, which leaves out control characters and whatever else could break a header field. */
+/** Whether the target is a normalized http(s) URL, which excludes control characters and anything that could break a header field. */
 function isWebAddress(target: string): boolean {
   const url = URL.parse(target)
   return url !== null && /^https?:$/.test(url.protocol) && url.href === target && /^[!-~]+$/.test(target)

@@ -1,4 +1,4 @@
-/** Takes openings and clicks from whoever has the message, and writes them down beside the trace, as well as it can at that moment. */
+/** Records opens and clicks of messages next to their traces, on a best-effort basis. */
 import type { Core } from '../core.ts'
 import { Refusal } from '../refusals.ts'
 import { engagements, joinSeen, nothingSeen, type Seen } from '../trace/story/engagement.ts'
@@ -9,18 +9,18 @@ import { transact } from '../writes/transact.ts'
 import { openPurpose } from './message-tracking.ts'
 
 export interface EngagementsOptions extends Core {
-  /** Throws while nothing may be stored; then nothing is recorded. */
+  /** Throws if nothing may be stored; events are then not recorded. */
   readonly admission: { check(work: 'storing'): void }
-  /** Something was not recorded. */
+  /** Called after an event could not be recorded. */
   readonly onError: (error: unknown, traceId: string) => void
 }
 
-/** Traces that are waited for at one time; what comes beyond is not recorded. */
+/** Maximum number of traces with a write in progress; events of further traces are not recorded. */
 const maxWaiting = 1000
 
 export class Engagements {
   readonly #options: EngagementsOptions
-  /** What was seen while an earlier write for the same trace is under way: a flood becomes one write after the other. */
+  /** Events that arrive during a write of the same trace, so that many events become few writes. */
   readonly #waiting = new Map<string, Seen>()
   readonly #writing = new Map<string, Promise<void>>()
 
@@ -28,7 +28,9 @@ export class Engagements {
     this.#options = options
   }
 
-  /** An image was asked for, which `counts` unless only its header was. False for a token that is not ours; the trace may be gone. */
+  /**
+   * Records a request for the image; `counts` is false for a HEAD request. Returns false for an invalid token; the trace may be removed.
+   */
   open(token: string, counts: boolean): boolean {
     const traceId = traceOfToken(this.#options.secrets, openPurpose, token)
     if (traceId !== undefined && counts) this.#note(traceId, { ...nothingSeen, opens: 1, firstOpens: [this.#options.clock.now()] })
@@ -36,8 +38,8 @@ export class Engagements {
   }
 
   /**
-   * A link was followed, which `counts` unless only a header was asked for. Returns where it leads, also when the trace is gone or
-   * nothing can be recorded; undefined for a token that is not ours.
+   * Records a click; `counts` is false for a HEAD request. Returns the target even if the trace is removed or nothing can be recorded.
+   * Returns undefined for an invalid token.
    */
   click(token: string, counts: boolean): string | undefined {
     const click = readClickToken(this.#options.secrets, token)
@@ -47,7 +49,7 @@ export class Engagements {
     return target
   }
 
-  /** Resolves when what was seen so far is written down. */
+  /** Resolves when all events up to this call are recorded. */
   async settled(): Promise<void> {
     while (this.#writing.size > 0) await Promise.all(this.#writing.values())
   }
@@ -92,7 +94,7 @@ export class Engagements {
     if (!found) return
     const { organizationId } = found
     await transact(database, { organizationId }, async (change) => {
-      const trace = await change.get(traces, traceId) // checked, so that nothing outlives its trace
+      const trace = await change.get(traces, traceId) // checked, so that no record outlives its trace
       if (!trace) return
       const stored = await change.get(engagements, traceId)
       const record = { id: traceId, projectId: trace.record.projectId, ...joinSeen(stored?.record ?? nothingSeen, seen) }

@@ -1,4 +1,4 @@
-/** Click and open tracking of a message that is being accepted: whether it takes place, and the message as it then goes. */
+/** Click and open tracking of a message during its acceptance: decides whether it is tracked, and rewrites it. */
 import type { Feature } from '#config/plans/features.ts'
 import type { Draft } from '#store/content.ts'
 import type { SecretBox } from '../access/secret-box.ts'
@@ -8,7 +8,7 @@ import { traceToken } from '../trace/trace-token.ts'
 import { clickToken } from './click-token.ts'
 import type { MessageRewriter, MessageSource, TrackingAddresses } from './rewriter.ts'
 
-/** What the submitter asks for. */
+/** Tracking that the submitter requests. */
 export interface TrackingWish {
   readonly clicks: boolean
   readonly opens: boolean
@@ -17,11 +17,11 @@ export interface TrackingWish {
 export interface TrackingOptions {
   readonly secrets: SecretBox
   readonly rewriter: MessageRewriter
-  /** Public address of the service, without a slash at the end; undefined when it has none. */
+  /** Public address of the service, without a trailing slash; undefined if it is not configured. */
   readonly publicUrl: string | undefined
 }
 
-/** A message whose outcome is decided and which is not stored yet. */
+/** A message whose outcome is decided, but which is not stored yet. */
 export interface TrackedSubmission {
   readonly traceId: string
   readonly organizationId: string
@@ -40,8 +40,8 @@ export class Tracking {
   }
 
   /**
-   * Rewrites the draft as far as it may, and returns what the trace keeps of it; undefined when nothing was asked for. A message
-   * that cannot be tracked goes as it was submitted: this refuses none.
+   * Rewrites the draft within the allowed tracking, and returns its tracking for the trace. Returns undefined without a request for
+   * tracking. A message that cannot be tracked is sent unchanged and never refused.
    */
   async apply(wish: TrackingWish, submission: TrackedSubmission): Promise<TraceTracking | undefined> {
     if (!wish.clicks && !wish.opens) return undefined

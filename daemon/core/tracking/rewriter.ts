@@ -1,32 +1,35 @@
-/** Rewrites a message so that openings and clicks are seen. The work is done outside the main thread, with a limit on time and memory. */
+/** Rewrites a message to track opens and clicks. Runs outside the main thread with limits on time and memory. */
 import type { UntrackedReason } from '../trace/trace-tracking.ts'
 
-/** What goes into the message. */
+/** URLs inserted into the message. */
 export interface TrackingAddresses {
-  /** Links to this address and below stay as they are; without a slash at the end. */
+  /** Links with this prefix are not rewritten; without a trailing slash. */
   readonly ownUrl: string
-  /** The address in place of a link to `target`, an absolute http or https URL; links count from 1. Undefined leaves the link alone. */
+  /**
+   * Returns the replacement of a link to `target`, an absolute http or https URL. Links are numbered from 1. Undefined leaves links
+   * unchanged.
+   */
   readonly linkFor: ((link: number, target: string) => string) | undefined
-  /** Address of the image; undefined for none. */
+  /** URL of the tracking image; undefined without one. */
   readonly pixel: string | undefined
 }
 
 export type Rewritten =
   | { readonly ok: true; readonly content: Uint8Array; readonly links: number }
-  /** The message is to go as it is. */
+  /** The message is sent unchanged. */
   | { readonly ok: false; readonly reason: UntrackedReason }
 
-/** A message that may have to wait for its turn, and is not in memory until then. */
+/** A message that is read only when its turn comes, to limit memory. */
 export interface MessageSource {
   /** Organizations take turns. */
   readonly organizationId: string
-  /** Octets. */
+  /** Size in octets. */
   readonly size: number
-  /** The whole message in memory of its own, which is handed on to another thread; may be asked for again. */
+  /** Returns the whole message in a new buffer, which is transferred to another thread. Can be called repeatedly. */
   read(): Promise<Uint8Array<ArrayBuffer>>
 }
 
 export interface MessageRewriter extends AsyncDisposable {
-  /** Throws what the source throws, and nothing else. */
+  /** Throws only the errors of the source. */
   rewrite(message: MessageSource, addresses: TrackingAddresses): Promise<Rewritten>
 }
