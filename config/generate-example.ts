@@ -5,7 +5,7 @@ import { format, resolveConfig } from 'prettier'
 import { variableFor } from './settings/environment.ts'
 import { defaults, settings, type Setting } from './settings/setting-list.ts'
 
-/** Text of the generated files by their name in this folder. */
+/** Returns the texts of the generated files by their names in this folder. */
 export async function generated(): Promise<ReadonlyMap<string, string>> {
   return new Map([
     ['example.json', await pretty('example.json', JSON.stringify(defaults, undefined, 2))],

@@ -1,34 +1,34 @@
-/** Files that belong to the program: beside its sources, or within the single binary, where the same paths lead to them. */
+/** Files of the program, next to its sources or inside the single binary, under the same paths. */
 import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { readFile, stat } from 'node:fs/promises'
 import { join, relative } from 'node:path'
 import { getAssetKeys, getRawAsset, isSea } from 'node:sea'
 
-/** Everything runs from one file, whose path is the folder of the program. */
+/** The program runs from one file. The path of that file serves as its folder. */
 const isSingleBinary = isSea()
 const names: ReadonlySet<string> = new Set(isSingleBinary ? getAssetKeys() : [])
 
-/** Throws when there is no such file. */
+/** Throws if the file does not exist. */
 export const ownFile = (path: string): Buffer => (isSingleBinary ? within(path) : readFileSync(path))
 
 export const hasOwnFile = (path: string): boolean => (isSingleBinary ? names.has(relative(process.execPath, path)) : existsSync(path))
 
-/** Rejects when there is no such file. */
+/** Rejects if the file does not exist. */
 export const readOwnFile = async (path: string): Promise<Buffer> => (isSingleBinary ? within(path) : readFile(path))
 
-/** When it was last changed; of a single binary all files are as old as the commit that it was made of. */
+/** Returns the time of the last change. For a single binary, this is the time of its commit for all files. */
 export async function ownFileTime(path: string): Promise<Date> {
   return isSingleBinary ? new Date(madeOf()?.committedAt ?? 0) : (await stat(path)).mtime
 }
 
-/** What a single binary was made of. */
+/** Source of a single binary. */
 export interface MadeOf {
   readonly commit: string
   /** ISO 8601, in UTC. */
   readonly committedAt: string
 }
 
-/** Undefined where the program runs from its sources. */
+/** Undefined if the program runs from its sources. */
 export const madeOf = (): MadeOf | undefined =>
   isSingleBinary ? (JSON.parse(within(join(process.execPath, 'made-of.json')).toString('utf8')) as MadeOf) : undefined
 
@@ -37,8 +37,8 @@ const within = (path: string): Buffer => Buffer.from(getRawAsset(relative(proces
 const native = new Map<string, unknown>()
 
 /**
- * Makes a package's native code ready within the single binary, and does nothing elsewhere. The system loads it from a file, which is
- * written into the folder and removed at once. Throws when the folder may not hold programs.
+ * Loads the native code of a package inside the single binary; otherwise does nothing. The system needs a file, which is written into the
+ * folder and removed at once. Throws if the folder forbids programs.
  */
 export function loadNativeCode(name: string, folder: string): void {
   if (!isSingleBinary || native.has(name)) return
@@ -54,7 +54,7 @@ export function loadNativeCode(name: string, folder: string): void {
 }
 
 /**
- * What `loadNativeCode` made ready.
- * @public for what `daemon/packaging/bundle.ts` puts in the place of a package's own loader
+ * Returns the code that `loadNativeCode` loaded.
+ * @public for the loader that `daemon/packaging/bundle.ts` puts in place of a package's own loader
  */
 export const nativeCode = (name: string): unknown => native.get(name)

@@ -1,8 +1,8 @@
-/** Why a text is no mail address, in words that people can act on. */
+/** Explains why a text is not a mail address. */
 import { trimInvisible, invisibleIn } from './invisible.ts'
 import names from './character-names.json' with { type: 'json' }
 
-/** `U+200B ZERO WIDTH SPACE`; the code point alone where the name is not known. */
+/** Returns `U+200B ZERO WIDTH SPACE`, or only the code point if the name is unknown. */
 function characterName(character: string): string {
   const point = (character.codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, '0')
   const name = (names.names as Readonly<Record<string, string>>)[point]
@@ -10,8 +10,8 @@ function characterName(character: string): string {
 }
 
 /**
- * What is wrong with a text that `parseAddress` or `parseMailbox` refused, such as `must have no invisible character; remove U+200B …`;
- * undefined when it is just no address.
+ * Returns the problem of a text that `parseAddress` or `parseMailbox` refused, such as `must have no invisible character; remove U+200B …`.
+ * Undefined without a specific problem.
  */
 export function addressProblem(text: string): string | undefined {
   const given = text.slice(0, 600)

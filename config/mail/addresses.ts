@@ -1,7 +1,6 @@
 /**
- * The one strict grammar for mail addresses (RFC 5321 §4.1.2 Mailbox with RFC 6531 extensions, without quoted local
- * parts, comments, groups, lists or literals). Everything that becomes an envelope address or a header address passes
- * through here first, by hand and in linear time. Browsers run it too.
+ * The only grammar for mail addresses: RFC 5321 §4.1.2 Mailbox with RFC 6531 extensions, strict. It has no quoted local parts, comments,
+ * groups, lists or literals. Every envelope or header address is parsed here first, by hand and in linear time. Browsers run this code too.
  */
 import { isInvisible, trimInvisible } from './invisible.ts'
 
@@ -13,20 +12,20 @@ export interface Mailbox {
   readonly address: string
   readonly local: string
   readonly domain: string
-  /** Display name, decoded, empty when none was given. */
+  /** Display name, decoded; empty without a name. */
   readonly name: string
 }
 
-/** U+FFFD stands for octets that are not UTF-8, so that different addresses would become one. */
+/** U+FFFD replaces octets that are not UTF-8. With it, different addresses would become equal. */
 const atext = /^[A-Za-z0-9!#$%&'*+\-/=?^_`{|}~\u{80}-\u{fffc}\u{fffe}-\u{10ffff}]+$/u
 const label = /^[a-z0-9_](?:[a-z0-9_-]{0,61}[a-z0-9_])?$/
 /** Controls, line separators and halves of characters (lone surrogates). */
 const controls = /[\u0000-\u001f\u007f-\u009f\u2028\u2029\p{Cs}]/u
 
-/** What nearly all addresses look like; the rules below say the same of them, at many times the cost. */
+/** Form of nearly all addresses. The rules below accept the same texts at a much higher cost. */
 const plain = /^[A-Za-z0-9_+=-]+(?:\.[A-Za-z0-9_+=-]+)*@(?:[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?\.)*[a-z](?:[a-z0-9-]{0,61}[a-z0-9])?$/
 
-/** Reads a bare addr-spec; undefined when it is not exactly one. */
+/** Reads a bare addr-spec; returns undefined for any other text. */
 export function parseAddress(text: string): Mailbox | undefined {
   const at = text.lastIndexOf('@')
   if (at <= maxLocalOctets && text.length <= maxAddressOctets && plain.test(text))
@@ -39,13 +38,16 @@ export function parseAddress(text: string): Mailbox | undefined {
   return { address: `${local}@${domain}`, local, domain, name: '' }
 }
 
-/** A dot-string (RFC 5321 §4.1.2, RFC 6531 §3.3) that can be seen whole. */
+/** Returns whether the text is a visible dot-string (RFC 5321 §4.1.2, RFC 6531 §3.3). */
 export const isLocalPart = (text: string, max = maxLocalOctets): boolean =>
   octets(text) <= max && text.split('.').every((atom) => atext.test(atom)) && !isInvisible(text)
 
 const octets = (text: string): number => new TextEncoder().encode(text).length
 
-/** Reads a bare addr-spec of one person, trimmed as in `parseMailbox`. Returns undefined if it has a `*`: people mean a pattern by it. */
+/**
+ * Reads a bare addr-spec of one person, trimmed as in `parseMailbox`. Returns undefined for an address with `*`, which people use as a
+ * pattern.
+ */
 export const parseExactAddress = (text: string): Mailbox | undefined => (text.includes('*') ? undefined : parseAddress(trimInvisible(text)))
 
 /** Reads a DNS name. Returns it in lower case with A-labels, or undefined if it is not valid. */
@@ -60,8 +62,8 @@ export function parseDomain(text: string): string | undefined {
 const toAscii = (text: string): string => (URL.canParse(`ws://${text}`) ? new URL(`ws://${text}`).hostname : '')
 
 /**
- * Reads `a@b`, `<a@b>`, `Name <a@b>` or `"Quoted, name" <a@b>`; undefined for anything else, in particular for
- * lists, groups, comments and more than one address. Blanks and invisible characters around it, as pasting adds them, are dropped.
+ * Reads `a@b`, `<a@b>`, `Name <a@b>` or `"Quoted, name" <a@b>`. Returns undefined for any other text, in particular for lists, groups,
+ * comments and several addresses. Ignores blanks and invisible characters at both ends, which pasting adds.
  */
 export function parseMailbox(text: string): Mailbox | undefined {
   const trimmed = trimInvisible(text)
@@ -73,10 +75,10 @@ export function parseMailbox(text: string): Mailbox | undefined {
   return mailbox && name !== undefined ? { ...mailbox, name } : undefined
 }
 
-/** Reads a mailbox of one person. Returns undefined also if it has a `*`. */
+/** Reads a mailbox of one person. Also returns undefined for an address with `*`. */
 export const parseExactMailbox = (text: string): Mailbox | undefined => (text.includes('*') ? undefined : parseMailbox(text))
 
-/** For look-ups and comparisons where case must not matter (suppressions, inboxes, whitelists). */
+/** Folds an address for comparisons without regard to case (suppressions, inboxes, whitelists). */
 export const foldAddress = (address: string): string => address.toLowerCase()
 
 function parseDisplayName(text: string): string | undefined {

@@ -2,26 +2,26 @@
 import { atFirstUse } from '../words/formats.ts'
 import { extensionOfType } from './media-types.ts'
 
-/** What common file systems take for one name, in octets of UTF-8. */
+/** Maximum length of a file name on common file systems, in octets of UTF-8. */
 const maxOctets = 255
-// Longer ones are no extensions but parts of a sentence.
+// Longer endings are parts of a sentence and not extensions.
 const maxExtension = 16
-// Controls, separators of lines, what is invisible, and the marks that reorder text and so can disguise an extension.
-// Variation selectors stay: they belong to emoji.
+// Controls, line separators, invisible characters, and marks that reorder text and so can disguise an extension. Variation selectors remain
+// because they belong to emoji.
 const hidden = /[[\p{Cc}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}\ufff9-\ufffb]--\p{Variation_Selector}]/gv
-// What Windows refuses in a name, beside controls and the separators of paths.
+// Characters that Windows refuses in names, in addition to controls and path separators.
 const reserved = /[<>:"|?*]/g
-// Names of devices, which Windows opens in place of a file whatever the extension.
+// Device names, which Windows opens instead of a file, with any extension.
 const device = /^(?:con|prn|aux|nul|com[\d¹²³]|lpt[\d¹²³]|conin\$|conout\$) ?(?:\.|$)/i
 
 const graphemes = atFirstUse(() => new Intl.Segmenter('en', { granularity: 'grapheme' }))
 
 /**
- * A base name of at most 255 octets in NFC: no path, no control, invisible or direction characters, runs of blanks as one,
- * nothing that a file system reserves. When nothing is left, the name is `attachment` with the extension of the media type.
+ * Returns a base name of at most 255 octets in NFC. It has no path, no control, invisible or direction characters, single blanks only, and
+ * no characters that file systems reserve. If nothing remains, the name is `attachment` with the extension of the media type.
  */
 export function safeFilename(declared: string | undefined, contentType: string): string {
-  // Only the tail can matter, and a bound keeps the work small.
+  // Only the end matters, and a limit keeps the work small.
   const visible = (declared ?? '')
     .slice(-4096)
     .toWellFormed()
@@ -35,11 +35,11 @@ export function safeFilename(declared: string | undefined, contentType: string):
 }
 
 /**
- * The names of the files of one message, each made different from those before it: `a.pdf`, `a (2).pdf`. Names that differ
- * only in case count as the same, as they do on many file systems.
+ * Returns the names of all files of a message, changed to be distinct: `a.pdf`, `a (2).pdf`. Names that differ only in case are equal,
+ * because many file systems ignore case.
  */
 export function distinctNames(names: readonly string[]): string[] {
-  const taken = new Map<string, number>() // and the number that its last namesake got
+  const taken = new Map<string, number>() // with the last number of each repeated name
   return names.map((name) => {
     let distinct = name
     let nth = taken.get(name.toLowerCase()) ?? 1
@@ -50,7 +50,7 @@ export function distinctNames(names: readonly string[]): string[] {
   })
 }
 
-/** Leading dots hide a file, trailing dots and blanks vanish on some systems; both are dropped. */
+/** Drops leading dots, which hide a file, and trailing dots and blanks, which some systems remove. */
 function trimDotsAndBlanks(name: string): string {
   const drops = (char: string | undefined): boolean => char === '.' || char === ' '
   let start = 0
@@ -60,7 +60,7 @@ function trimDotsAndBlanks(name: string): string {
   return name.slice(start, end)
 }
 
-/** Puts `mark` between stem and extension, and cuts the stem after a whole grapheme where the name becomes too long. */
+/** Inserts `mark` between stem and extension. Shortens the stem by whole graphemes if the name becomes too long. */
 function shortened(name: string, mark: string): string {
   const dot = name.lastIndexOf('.')
   const split = dot > 0 && name.length - dot <= maxExtension ? dot : name.length
@@ -75,6 +75,6 @@ function shortened(name: string, mark: string): string {
     if (octets > room) break
     cut += segment.length
   }
-  // One grapheme with hundreds of marks is no name.
+  // A single grapheme with hundreds of marks is not a name.
   return `${trimDotsAndBlanks(stem.slice(0, cut)) || 'attachment'}${end}`
 }

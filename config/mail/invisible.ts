@@ -1,4 +1,4 @@
-/** Characters that are not seen, by their Unicode properties, as people paste them with addresses and numbers. Browsers run it too. */
+/** Invisible characters, by their Unicode properties. People paste them with addresses and numbers. Browsers run this code too. */
 
 /** Blanks of all kinds. */
 const blank = /\p{Z}/u
@@ -6,13 +6,13 @@ const blank = /\p{Z}/u
 const unseen = /[\p{Cf}\p{Default_Ignorable_Code_Point}]/u
 const unseenRuns = new RegExp(unseen.source, 'gu')
 
-/** The text has a blank or a character that is not seen. */
+/** Returns whether the text has a blank or an invisible character. */
 export const isInvisible = (text: string): boolean => blank.test(text) || unseen.test(text)
 
-/** The first of these characters; undefined when all is seen. */
+/** Returns the first of these characters; undefined without one. */
 export const invisibleIn = (text: string): string | undefined => Array.from(text).find((character) => isInvisible(character))
 
-/** The text without blanks, line breaks and unseen characters around it. Linear in its length. */
+/** Removes blanks, line breaks and invisible characters at both ends, in linear time. */
 export function trimInvisible(text: string): string {
   if (/^[!-~](?:[^]*[!-~])?$/.test(text)) return text
   const characters = Array.from(text)
@@ -21,5 +21,5 @@ export function trimInvisible(text: string): string {
   return first < 0 ? '' : characters.slice(first, characters.findLastIndex(isLeft) + 1).join('')
 }
 
-/** The text as it is seen: without unseen characters, and with plain blanks in place of others. */
+/** Returns the text without invisible characters and with plain blanks. */
 export const asSeen = (text: string): string => text.replaceAll(unseenRuns, '').replaceAll(/\p{Z}/gu, ' ')

@@ -1,12 +1,12 @@
-/** Media types of files by the extension of their name, and the extension that a file of a type gets. */
+/** Media types by file extension, and file extensions by media type. */
 
-/** The type of octets of which nothing more is known (RFC 2046 §4.5.1). */
+/** Type of unknown octets (RFC 2046 §4.5.1). */
 export const octetStream = 'application/octet-stream'
 
 const office = 'application/vnd.openxmlformats-officedocument'
 const openDocument = 'application/vnd.oasis.opendocument'
 
-// A type, and its extensions; the first of them is the one that a name is made with. Of types that share an extension the first counts.
+// A type and its extensions. New names get the first extension. If types share an extension, the first type applies.
 const table: readonly (readonly [type: string, extensions: string])[] = [
   ['application/epub+zip', 'epub'],
   ['application/geo+json', 'geojson'],
@@ -72,7 +72,7 @@ const table: readonly (readonly [type: string, extensions: string])[] = [
   ['video/ogg', 'ogv'],
   ['video/quicktime', 'mov'],
   ['video/webm', 'webm'],
-  // Names that are made only: files of these types are no type of their own when they come back.
+  // Only for creating names: a file with this extension gets another type.
   ['message/delivery-status', 'txt'],
   ['message/feedback-report', 'txt'],
   ['text/rfc822-headers', 'txt'],
@@ -87,11 +87,11 @@ for (const [type, list] of table) {
   for (const extension of all) if (!types.has(extension)) types.set(extension, type)
 }
 
-/** The media type of a file by the extension of its name; `application/octet-stream` for names and extensions not in the table. */
+/** Returns the media type for the extension of a name; `application/octet-stream` for unknown extensions. */
 export function typeOfName(name: string): string {
   const dot = name.lastIndexOf('.')
   return (dot < 0 ? undefined : types.get(name.slice(dot + 1).toLowerCase())) ?? octetStream
 }
 
-/** The usual extension of a media type in lower case, without dot; `bin` for types that the table does not know. */
+/** Returns the usual extension of a media type in lower case, without a dot; `bin` for unknown types. */
 export const extensionOfType = (type: string): string => extensions.get(type) ?? 'bin'

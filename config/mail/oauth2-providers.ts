@@ -1,14 +1,14 @@
-/** Mail providers whose submission servers take OAuth 2.0 access tokens, and where those tokens come from. */
+/** Mail providers whose submission servers accept OAuth 2.0 access tokens, and the endpoints that issue the tokens. */
 
 /** RFC 6749 §4.4 and RFC 6749 §6. */
 export type OAuth2GrantType = 'client_credentials' | 'refresh_token'
 
 export interface OAuth2Provider {
-  /** With `{tenant}` where the organization's name belongs. */
+  /** Contains `{tenant}` in place of the organization's name. */
   readonly tokenUrl: string
-  /** How mailbox tokens can be had. */
+  /** Grants that issue tokens for mailboxes. */
   readonly grants: readonly OAuth2GrantType[]
-  /** What a request asks for when the customer names nothing. */
+  /** Default scopes of a request. */
   readonly scopes: Readonly<Partial<Record<OAuth2GrantType, string>>>
 }
 
@@ -23,7 +23,7 @@ const microsoft: OAuth2Provider = {
 
 const personalMicrosoft: OAuth2Provider = { ...microsoft, grants: ['refresh_token'] }
 
-/** A refresh token of Google carries its scope, https://mail.google.com/, in itself. */
+/** A refresh token of Google contains its scope, https://mail.google.com/. */
 const google: OAuth2Provider = { tokenUrl: 'https://oauth2.googleapis.com/token', grants: ['refresh_token'], scopes: {} }
 
 const byHost: ReadonlyMap<string, OAuth2Provider> = new Map([
@@ -32,5 +32,5 @@ const byHost: ReadonlyMap<string, OAuth2Provider> = new Map([
   ['smtp.gmail.com', google],
 ])
 
-/** The provider behind a submission server; undefined when it is not known. */
+/** Returns the provider of a submission server; undefined for unknown servers. */
 export const findOAuth2Provider = (host: string): OAuth2Provider | undefined => byHost.get(host)

@@ -1,35 +1,35 @@
-/** Well-known SMTP submission servers, so that a customer need not look up host and port. */
+/** Well-known SMTP submission servers, so that customers need not look up host and port. */
 import { findOAuth2Provider, type OAuth2Provider } from './oauth2-providers.ts'
 import data from './smtp-presets.json' with { type: 'json' }
 
 export const presetKinds = ['webhoster', 'mailbox', 'api', 'self-hosted', 'development'] as const
 
-/** How a connection is secured: TLS from the first byte, after STARTTLS, or not at all. */
+/** Security of a connection: TLS from the first byte, STARTTLS, or no TLS. */
 export type PresetSecurity = 'tls' | 'starttls' | 'none'
 
-/** What a preset fills in for a destination of provider `smtp`. */
+/** Values of a preset for a destination of provider `smtp`. */
 export interface SmtpPreset {
   readonly id: string
   readonly name: string
-  /** A host name, or with `hostIsTemplate` one with a placeholder in braces that the customer must replace. */
+  /** A host name. With `hostIsTemplate`, it has a placeholder in braces that the customer must replace. */
   readonly host: string
   readonly hostIsTemplate: boolean
   readonly port: number
   readonly security: PresetSecurity
   readonly kind: (typeof presetKinds)[number]
-  /** ISO 3166 code of the country of a provider that serves one market. */
+  /** ISO 3166 code of the country for a provider with a single market. */
   readonly country: string | null
-  /** What the user name is, in words. */
+  /** Description of the user name. */
   readonly username: string
-  /** The user name, where it is the same for every customer. */
+  /** The user name if it is the same for all customers. */
   readonly fixedUsername: string | undefined
   /** SASL mechanisms. */
   readonly auth: readonly string[]
-  /** Where access tokens for XOAUTH2 come from, when this is known. */
+  /** Source of access tokens for XOAUTH2, if it is known. */
   readonly oauth2: OAuth2Provider | undefined
-  /** False where the server puts an envelope sender of its own, or refuses one that is not the login or an alias of it. */
+  /** False if the server replaces the envelope sender, or accepts only the login and its aliases. */
   readonly keepsEnvelopeFrom: boolean
-  /** What else a customer should know. */
+  /** Further notes for customers. */
   readonly notes: readonly string[]
 }
 
@@ -37,10 +37,10 @@ const securityNames: Readonly<Record<string, PresetSecurity>> = { implicit: 'tls
 
 const presets: ReadonlyMap<string, SmtpPreset> = new Map(data.presets.map((preset) => [preset.id, read(preset)]))
 
-/** Ids of all presets, in the order of the data. */
+/** Ids of all presets in the order of the data. */
 export const presetIds: readonly string[] = [...presets.keys()]
 
-/** The preset with this id; undefined when there is none. */
+/** Returns the preset with this id; undefined if it does not exist. */
 export const findPreset = (id: string): SmtpPreset | undefined => presets.get(id)
 
 /** False where this is known of the preset, or of the host when it was written out by hand. */

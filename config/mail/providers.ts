@@ -1,20 +1,20 @@
-/** Mail providers that are spoken to over HTTP, and the credentials each needs. How they are spoken to stands in `protocols/relay/http`. */
+/** Mail providers with an HTTP API, and their credentials. The code for them is in `protocols/relay/http`. */
 
-/** One credential of a provider, under the provider's own name for it. */
+/** One credential of a provider, with the provider's name for it. */
 export interface CredentialField {
   readonly required: boolean
-  /** Kept sealed, and never shown again. */
+  /** Stored encrypted, and never returned. */
   readonly secret: boolean
-  /** The only values there are. */
+  /** The allowed values. */
   readonly choices?: readonly string[]
-  /** What it is and where it is found, for people. */
+  /** Description of the value and of its place at the provider, for people. */
   readonly describe: string
 }
 
 /** A provider by its public name. */
 export interface HttpProviderEntry {
   readonly title: string
-  /** `mime`: the message goes out as it is stored; `fields`: the provider takes it apart in fields and makes a message of them. */
+  /** `mime`: the provider gets the message unchanged. `fields`: it gets fields and builds a message from them. */
   readonly takes: 'mime' | 'fields'
   readonly credentials: Readonly<Record<string, CredentialField>>
 }
@@ -148,8 +148,8 @@ export const httpProviders = {
 
 export type HttpProvider = keyof typeof httpProviders
 
-/** Ids of all of them, in the order of the table. */
+/** Ids of all providers, in the order of the table. */
 export const httpProviderIds = Object.keys(httpProviders) as readonly HttpProvider[]
 
-/** The credentials of a provider by name. */
+/** Returns the credentials of a provider by name. */
 export const credentialFields = (provider: HttpProvider): Readonly<Record<string, CredentialField>> => httpProviders[provider].credentials

@@ -1,7 +1,7 @@
-/** What refusals of mail mean in plain words: enhanced status codes (RFC 3463), reply codes (RFC 5321), and what providers say in texts. */
+/** Meanings of refusals in plain words: enhanced status codes (RFC 3463), reply codes (RFC 5321), and texts of providers. */
 import data from './status-codes.json' with { type: 'json' }
 
-/** What a refusal is about. */
+/** Subjects of refusals. */
 export const refusalCategories = [
   ...['recipient_unknown', 'recipient_syntax', 'recipient_moved', 'recipient', 'mailbox_disabled', 'mailbox_full', 'mailbox', 'domain'],
   ...['sender', 'authentication', 'auth_client', 'tls', 'routing', 'protocol', 'rate', 'reputation', 'content', 'size', 'policy'],
@@ -13,18 +13,21 @@ const bounceKinds = ['hard', 'soft', 'block'] as const
 
 export interface RefusalMeaning {
   readonly category: RefusalCategory
-  /** `hard`: the address is bad. `soft`: it may work later. `block`: the address is fine, the sender or the message was refused. */
+  /**
+   * `hard`: the address is bad. `soft`: a later attempt may succeed. `block`: the address is fine, but the sender or the message was
+   * refused.
+   */
   readonly bounce: (typeof bounceKinds)[number]
   /** One sentence. */
   readonly reason: string
-  /** What to do, in one or two sentences. */
+  /** Next step, in one or two sentences. */
   readonly action: string
 }
 
 export interface EnhancedCode {
-  /** As registered. */
+  /** Name in the registry. */
   readonly name: string
-  /** The document that defines it; null where it is only registered. */
+  /** Defining document; null if the code is only registered. */
   readonly rfc: string | null
   readonly permanent: RefusalMeaning
   readonly transient: RefusalMeaning | undefined
@@ -37,20 +40,20 @@ export interface MailProvider {
   readonly servers: RegExp
   /** Domains of its mailboxes. */
   readonly domains: RegExp
-  /** What only its replies hold. */
+  /** Text that only replies of this provider contain. */
   readonly sign: RegExp | undefined
 }
 
 export interface RefusalRule {
-  /** Undefined where it holds everywhere. */
+  /** Undefined for rules of all providers. */
   readonly provider: MailProvider | undefined
-  /** First digits of the codes it is for, such as `45`. */
+  /** First digits of the codes that the rule applies to, such as `45`. */
   readonly classes: string
-  /** Of the enhanced code without its first digit, such as `7.26`, all of it. */
+  /** Matches the whole enhanced code without its first digit, such as `7.26`. */
   readonly status: RegExp | undefined
-  /** Of the reply on one line, with its code in front. */
+  /** Matches the reply as one line that starts with its code. */
   readonly text: RegExp | undefined
-  /** It goes before the meaning of any enhanced code. */
+  /** The rule takes precedence over enhanced codes. */
   readonly isOverride: boolean
   readonly meaning: RefusalMeaning
 }
@@ -65,7 +68,7 @@ export const mailProviders: readonly MailProvider[] = data.providers.map(({ id, 
   sign: 'sign' in rest ? new RegExp(rest.sign, 'i') : undefined,
 }))
 
-/** In the order they are to be tried. */
+/** Rules in the order of evaluation. */
 export const refusalRules: readonly RefusalRule[] = data.rules.map((rule) => ({
   provider: rule.provider === null ? undefined : providerOf(rule.provider),
   classes: rule.class,
@@ -75,10 +78,10 @@ export const refusalRules: readonly RefusalRule[] = data.rules.map((rule) => ({
   meaning: meaningOf(rule, rule.category),
 }))
 
-/** By subject and detail, such as `7.26`; undefined for what is not registered. */
+/** Finds a code by subject and detail, such as `7.26`; undefined if it is not registered. */
 export const findEnhancedCode = (subjectAndDetail: string): EnhancedCode | undefined => codes.get(subjectAndDetail)
 
-/** What a reply code means where nothing else says it; undefined for codes without a meaning. */
+/** Returns the meaning of a reply code without further information; undefined for codes without a meaning. */
 export const findReplyMeaning = (code: number): RefusalMeaning | undefined => replies.get(code)
 
 function readCode({ name, rfc, category, permanent, ...rest }: (typeof data.codes)[number]): EnhancedCode {

@@ -1,10 +1,10 @@
-/** Credits of managed websites: what plans come with, and what use costs. Spec "Limits" 15. */
+/** Credits of managed websites: credits in each plan, and prices of usage. Spec "Limits" 15. */
 import type { PlanName } from './plans.ts'
 
-/** A millionth of a credit, which is the unit of all that is counted and stored. One credit is one rappen. */
+/** A millionth of a credit, the unit of all counts and stored values. One credit is one rappen. */
 export const ucrPerCredit = 1_000_000
 
-/** `12.5` of 12,500,000 millionths, exactly. */
+/** Returns `12.5` for 12,500,000 millionths, without rounding. */
 export function toCredits(ucr: number): string {
   const size = Math.abs(ucr)
   const decimals = String(size % ucrPerCredit)
@@ -14,9 +14,9 @@ export function toCredits(ucr: number): string {
 }
 
 export interface MonthlyCredits {
-  /** Credits at the beginning of each month; undefined is by contract: use is recorded and costs none. */
+  /** Credits at the beginning of each month. Undefined: by contract; usage is recorded and costs no credits. */
   readonly credits: number | undefined
-  /** Months after the one they are of in which they can still be used. */
+  /** Number of later months in which unused credits remain valid. */
   readonly carriedMonths: number
 }
 
@@ -28,7 +28,7 @@ export const monthlyCredits: Readonly<Record<PlanName, MonthlyCredits>> = {
   enterprise: { credits: undefined, carriedMonths: 0 },
 }
 
-/** A price as an exact fraction: so many millionths of a credit for so many units. */
+/** A price as an exact fraction: millionths of a credit for a number of units. */
 export interface CreditPrice {
   readonly ucr: bigint
   readonly units: bigint
@@ -38,12 +38,12 @@ const gibibyte = 2n ** 30n
 const hourMs = 3_600_000n
 
 export const creditPrices = {
-  /** Ten credits for a GiB that is sent; the unit is an octet. */
+  /** Ten credits for each GiB sent. The unit is an octet. */
   traffic: { ucr: 10_000_000n, units: gibibyte },
-  /** Five credits for a GiB that is stored for a month of 730 hours; the unit is an octet for a millisecond. */
+  /** Five credits for each GiB stored for a month of 730 hours. The unit is an octet for a millisecond. */
   storage: { ucr: 5_000_000n, units: gibibyte * 730n * hourMs },
 } as const satisfies Readonly<Record<string, CreditPrice>>
 
-/** What is paid for with credits. */
+/** Usage that costs credits. */
 export type CreditUse = keyof typeof creditPrices
 export const creditUses = ['traffic', 'storage'] as const satisfies readonly CreditUse[]

@@ -1,25 +1,25 @@
-/** Every feature that can be switched off for an organization: one registry of flags, and what hangs on each. */
+/** Registry of all features that can be switched off for an organization, with the routes, tools and screens of each. */
 import type { Plan } from './plans.ts'
 
 export interface FeatureFlag {
-  /** What it is in an organization that says nothing of it. */
+  /** State in an organization without a setting for the flag. */
   readonly default: boolean
   /** Completes the sentence "… is switched off for this organization". */
   readonly what: string
-  /** The yes-or-no limit of the plan that must include it too. */
+  /** Plan limit (yes or no) that must also include the feature. */
   readonly plan?: keyof Plan
   /**
-   * Beginnings of paths, for people: every action under them that asks for a key names the flag as its `feature`, but those of `always`.
-   * What needs no authentication asks for the flag of the organization that owns it by itself.
+   * Prefixes of paths, for people. Each action below them that requires a key names the flag as its `feature`, except actions in `always`.
+   * Operations without authentication check the flag of the owning organization themselves.
    */
   readonly routes: readonly string[]
-  /** Other operations, by id, that are refused when what they are asked for, or whose it is, belongs to the feature. */
+  /** Ids of other operations that are refused if the request or the addressed resource belongs to the feature. */
   readonly within: readonly string[]
   /** Names of agent tools that need the flag. */
   readonly tools: readonly string[]
   /** Names of dashboard screens that need the flag. */
   readonly screens: readonly string[]
-  /** Operations under `routes`, by id, and tools that stay when the flag is off. */
+  /** Ids of operations under `routes`, and tools, that remain available without the flag. */
   readonly always: readonly string[]
 }
 
@@ -194,5 +194,5 @@ export type Feature = keyof typeof features
 
 export const featureNames = Object.keys(features) as readonly Feature[]
 
-/** The entry of a flag, whatever fields it leaves out. */
+/** Returns the entry of a flag with all optional fields. */
 export const featureFlag = (feature: Feature): FeatureFlag => features[feature]

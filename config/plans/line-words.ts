@@ -1,4 +1,4 @@
-/** What lines of invoices are called, in the languages of the dashboard. Browsers and the service bring the words. */
+/** Names of invoice lines in the languages of the dashboard. Browsers and the service load the words. */
 import type { ConfigCatalogs } from '../catalogs/config-catalogs.ts'
 import type { PlanName } from './plans.ts'
 import type { Axis } from './prices.ts'
@@ -10,9 +10,9 @@ export type LineWords = ConfigCatalogs['invoice-lines']
 
 export interface NamedLine {
   readonly axis: Axis | 'monthly_fee'
-  /** As it was written when the invoice was made. */
+  /** The text at the time of the invoice. */
   readonly label: string
-  /** Of a fee; null where an older invoice does not say it. */
+  /** Plan of a fee; null if an older invoice does not contain it. */
   readonly plan: PlanName | null
   readonly quantity: number
   readonly per: number

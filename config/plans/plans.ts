@@ -1,16 +1,16 @@
-/** What each plan includes. Spec "Limits". */
+/** Limits of each plan. Spec "Limits". */
 
-/** The limits of one plan; undefined means that there is none. */
+/** Limits of one plan; undefined means unlimited. */
 export interface Plan {
-  /** For a month, in rappen, without VAT; undefined is by contract. */
+  /** Per month, in rappen, without VAT. Undefined: by contract. */
   readonly monthlyFeeRappen: number | undefined
   /** Accepted sends of an organization in one UTC day. */
   readonly sendsPerDay: number | undefined
-  /** More sends, traces and SMTP credentials than included are billed and not refused. Spec "Limits" 1. */
+  /** Sends, traces and SMTP credentials above the limits are billed, not refused. Spec "Limits" 1. */
   readonly overageBilled: boolean
-  /** Traces of an organization that are kept; beyond it the oldest settled ones go. */
+  /** Stored traces of an organization. Beyond the limit, the oldest settled traces are deleted. */
   readonly tracesStored: number | undefined
-  /** Days after which settled traces go. */
+  /** Days after which settled traces are deleted. */
   readonly retentionDays: number | undefined
   /** SMTP credentials alive at the same time. Spec "Limits" 3. */
   readonly smtpCredentials: number | undefined
@@ -22,9 +22,9 @@ export interface Plan {
   readonly templates: number | undefined
   /** Submissions of all forms of an organization in one UTC day. */
   readonly formSubmissionsPerDay: number | undefined
-  /** MiB of files that came by forms and are kept; 0 takes none. Spec "Public forms". */
+  /** MiB of stored files from forms; 0 refuses files. Spec "Public forms". */
   readonly formFileMebibytes: number | undefined
-  /** MiB of mail that came in by inbound routes and is kept; beyond it what was delivered goes, the oldest first. */
+  /** MiB of stored mail from inbound routes. Beyond the limit, the oldest delivered mail is deleted. */
   readonly inboundMebibytes: number | undefined
   /** Attachments may be sent. Spec "Limits" 7. */
   readonly attachments: boolean
@@ -32,9 +32,9 @@ export interface Plan {
   readonly bulkReplay: boolean
   /** Destinations may be marked organization-wide. Spec "Project rules" 6. */
   readonly orgDestinations: boolean
-  /** Projects may have partitions of their own. Spec "Project rules" 9. */
+  /** Projects may have partitions. Spec "Project rules" 9. */
   readonly subProjects: boolean
-  /** Sends may name the time at which they leave. Spec "Limits" 7. */
+  /** Sends may be scheduled. Spec "Limits" 7. */
   readonly scheduledSends: boolean
   /** Click and open tracking and VERP. Spec "Limits" 1. */
   readonly tracking: boolean
@@ -45,7 +45,7 @@ export const planNames = ['anonymous', 'free', 'basic', 'pro', 'enterprise'] as 
 
 export type PlanName = (typeof planNames)[number]
 
-/** The limits that are numbers. */
+/** Numeric limits. */
 export const countedLimits = [
   'monthlyFeeRappen',
   'sendsPerDay',
@@ -60,7 +60,7 @@ export const countedLimits = [
   'inboundMebibytes',
 ] as const satisfies readonly (keyof Plan)[]
 
-/** The limits that are yes or no. */
+/** Limits that are yes or no. */
 export const includedFeatures = [
   'overageBilled',
   'attachments',
@@ -73,7 +73,7 @@ export const includedFeatures = [
 
 export type IncludedFeature = (typeof includedFeatures)[number]
 
-/** What an organization has in place of its plan's limits; -1 is no limit. */
+/** Limits of an organization that replace limits of its plan; -1 means unlimited. */
 export type PlanOverrides = { readonly [Limit in (typeof countedLimits)[number]]?: number | undefined } & {
   readonly [Limit in IncludedFeature]?: boolean | undefined
 }

@@ -1,9 +1,9 @@
-/** What is billed by use, and what it costs unless an organization has prices of its own. Spec "Limits" 4. */
+/** Usage that is billed, and default prices. Spec "Limits" 4. */
 
 export interface BillableAxis {
   /** Shown on invoices. */
   readonly label: string
-  /** In millionths of a rappen (urp) for one unit of the quantity; 0 is not priced. */
+  /** Price of one unit, in millionths of a rappen (urp); 0 is free. */
   readonly unitPriceUrp: number
 }
 

@@ -1,11 +1,11 @@
-/** Settings that are valid alone and not together. */
+/** Settings that are valid separately but contradict each other. */
 import type { z } from 'zod'
 import { formatEndpoint, type Endpoint } from './formats.ts'
 import type { schema } from './schema.ts'
 
 type Settings = z.output<typeof schema>
 
-/** One sentence for each pair of settings that cannot both hold. */
+/** Returns one sentence for each contradiction. */
 export function contradictions(settings: Settings): string[] {
   const { tls, acme, http, masterKey, masterKeyFile, systemMail, doctor, sites } = settings
   const orders = acme.challenge !== 'off'
@@ -52,7 +52,7 @@ export function contradictions(settings: Settings): string[] {
   return [...broken, ...sharedHosts(settings), ...sharedEndpoints(settings)]
 }
 
-/** Pages of tenants must not reach what browsers keep for the service. */
+/** Finds host names that pages of tenants share with the service. Such pages could reach data that browsers store for the service. */
 function sharedHosts({ sites: { domain }, baseUrl, authUrl, formsUrl, mcpUrl }: Settings): string[] {
   const own = Object.entries({ POSTERN_BASE_URL: baseUrl, POSTERN_AUTH_URL: authUrl, POSTERN_FORMS_URL: formsUrl, POSTERN_MCP_URL: mcpUrl })
   if (domain === null) return []

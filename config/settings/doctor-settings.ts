@@ -1,4 +1,4 @@
-/** Settings of what the service finds wrong with itself: whom it tells, and what it looks at. */
+/** Settings of the doctor: its checks, and the recipients of its findings. */
 import { listOf, optionalWritten, section } from './fields.ts'
 import { address, emailAddress, hostName, timeServer, webhookAddress, webhookSecret } from './formats.ts'
 

@@ -1,10 +1,10 @@
-/** Settings by environment variable: which variable sets what, and how its text is read. */
+/** Settings in environment variables: the setting and the text form of each variable. */
 import { closest } from '../words/closest.ts'
 import { isSection } from './setting-list.ts'
 
 /**
- * How the text of a variable becomes the value that the configuration file would hold: as it is, as a number, split at
- * commas, or as `destinations=…;webhooks=…`.
+ * Conversion of a variable to the value in the configuration file: unchanged, as a number, split at commas, or as
+ * `destinations=…;webhooks=…`.
  */
 type Form = 'text' | 'number' | 'list' | 'numbers' | 'classes'
 
@@ -13,22 +13,22 @@ interface Variable {
   readonly form: Form
 }
 
-/** The variable that names the configuration file itself. */
+/** Names the configuration file. */
 export const configFileVariable = 'POSTERN_CONFIG'
 
-/** The variable that holds the API key for commands such as `postern send`; no setting of the daemon. */
+/** API key for commands such as `postern send`; not a setting of the daemon. */
 export const apiKeyVariable = 'POSTERN_API_KEY'
 
-/** The variable that names another daemon for such commands, by its address; `postern capture` sets it for the tests that it runs. */
+/** Address of another daemon for such commands. `postern capture` sets it for the tests that it runs. */
 export const daemonUrlVariable = 'POSTERN_URL'
 
-/** The variable by which tests that `postern capture` runs find its inbox. */
+/** Id of the inbox, for tests that `postern capture` runs. */
 export const inboxVariable = 'POSTERN_INBOX_ID'
 
-/** The variable that holds the passphrase of backups. */
+/** Passphrase of backups. */
 export const backupPassphraseVariable = 'POSTERN_BACKUP_PASSPHRASE'
 
-/** Variables that are read elsewhere. */
+/** Variables that other code reads. */
 export const noSettings: readonly string[] = [
   configFileVariable,
   apiKeyVariable,
@@ -142,26 +142,26 @@ const variables: Readonly<Record<string, Variable>> = {
 
 const nameByPath = new Map(Object.entries(variables).map(([name, { path }]) => [path, name]))
 
-/** Variables of OpenTelemetry, which count where ours is not set. */
+/** Variables of OpenTelemetry. They apply if Postern's variable is not set. */
 const openTelemetry: Readonly<Record<string, string>> = {
   OTEL_EXPORTER_OTLP_ENDPOINT: 'POSTERN_OTLP_ENDPOINT',
   OTEL_EXPORTER_OTLP_HEADERS: 'POSTERN_OTLP_HEADERS',
   OTEL_SERVICE_NAME: 'POSTERN_OTLP_SERVICE_NAME',
 }
 
-/** The variable that sets what is at `path`, alone or together with what is around it. */
+/** Returns the variable that sets the value at `path`, or that sets it together with its neighbors. */
 export function variableFor(path: readonly string[]): string | undefined {
   const prefixes = path.map((_, i) => path.slice(0, path.length - i).join('.'))
   return prefixes.map((prefix) => nameByPath.get(prefix)).find((name) => name !== undefined)
 }
 
-/** What the environment says: values by path, and one sentence for each variable that cannot be understood. */
+/** Content of the environment: values by path, and one sentence for each invalid variable. */
 export interface Overlay {
   readonly values: ReadonlyMap<string, unknown>
   readonly problems: readonly string[]
 }
 
-/** Reads every `POSTERN_*` variable. An empty variable counts as not set, except for a list, which it empties. */
+/** Reads all `POSTERN_*` variables. An empty variable is ignored, except for a list, which becomes empty. */
 export function readEnvironment(env: Readonly<Record<string, string | undefined>>): Overlay {
   const values = new Map<string, unknown>()
   const problems: string[] = []
@@ -174,13 +174,13 @@ export function readEnvironment(env: Readonly<Record<string, string | undefined>
   return { values, problems }
 }
 
-/** The environment with ours in place of those of OpenTelemetry. */
+/** Returns the environment with Postern's variables in place of OpenTelemetry's variables. */
 function withOpenTelemetry(env: Readonly<Record<string, string | undefined>>): Readonly<Record<string, string | undefined>> {
   const taken = Object.entries(openTelemetry).flatMap(([theirs, ours]) => ((env[ours] ?? '').trim() === '' ? [[ours, env[theirs]]] : []))
   return { ...env, ...(Object.fromEntries(taken) as Record<string, string | undefined>) }
 }
 
-/** Puts the values of an overlay over the content of the configuration file, which stays as it is. */
+/** Applies an overlay to a copy of the configuration file's content. */
 export function applyOverlay(file: Readonly<Record<string, unknown>>, { values }: Overlay): Record<string, unknown> {
   const result = structuredClone(file)
   for (const [path, value] of values) place(result, path.split('.'), value)
@@ -193,7 +193,7 @@ function place(section: Record<string, unknown>, [key = '', ...rest]: readonly s
     return
   }
   section[key] ??= {}
-  // A section of the wrong type is reported by the schema; the variable inside it has nowhere to go.
+  // The schema reports a section of the wrong type. A variable inside it is ignored.
   if (isSection(section[key])) place(section[key], rest, value)
 }
 
@@ -205,7 +205,7 @@ const splitAt = (text: string, separator: string): string[] =>
     .map((part) => part.trim())
     .filter((part) => part !== '')
 
-/** Text that is no number stays text, so that the schema can say what belongs there. */
+/** Invalid numbers stay texts, so that the schema can report the allowed values. */
 const readNumber = (text: string): number | string => (/^\d{1,16}(?:\.\d{1,9})?$/.test(text) ? Number(text) : text)
 
 function readText(form: Form, text: string): unknown {

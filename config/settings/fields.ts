@@ -1,11 +1,11 @@
-/** Makers of documented settings: each takes what it means and its default, and knows its limit in words and in code. */
+/** Functions that create documented settings. Each takes a description and a default, and provides the limit as text and as code. */
 import { z } from 'zod'
 
-/** What the schema states about a setting besides its type. */
+/** Properties of a setting in addition to its type. */
 export interface Documentation {
-  /** What it is for, one or two sentences. */
+  /** Purpose of the setting, in one or two sentences. */
   readonly description: string
-  /** What may stand there; completes the sentence "… must be". */
+  /** Allowed values; completes the sentence "… must be". */
   readonly limit: string
   /** Never printed. */
   readonly secret?: boolean
@@ -27,7 +27,7 @@ export function fraction(description: string, min: number, max: number, fallback
   return z.number({ error: limit }).min(min, limit).max(max, limit).default(fallback).meta({ description, limit })
 }
 
-/** One of several words. */
+/** A word from a fixed list. */
 export function oneOf<const Words extends readonly [string, ...string[]]>(description: string, words: Words, fallback: Words[number]) {
   const limit = `one of ${words.join(', ')}`
   return z
@@ -48,7 +48,7 @@ export function wholes(description: string, unit: string, min: number, max: numb
     .meta({ description, limit })
 }
 
-/** A value that has a text form. */
+/** A value with a text form. */
 function codec<Value>(limit: string, parse: (text: string) => Value | undefined, format: (value: Value) => string) {
   return z.codec(z.string({ error: limit }).max(maxText, limit), z.custom<Value>(), {
     decode(text, context) {
@@ -61,7 +61,7 @@ function codec<Value>(limit: string, parse: (text: string) => Value | undefined,
   })
 }
 
-/** How a value is written as text. */
+/** Conversion of a value from and to text. */
 export interface TextForm<Value> {
   readonly parse: (text: string) => Value | undefined
   readonly format: (value: Value) => string
@@ -72,7 +72,7 @@ export function written<Value>(documentation: Documentation, form: TextForm<Valu
   return codec(documentation.limit, form.parse, form.format).prefault(fallback).meta(documentation)
 }
 
-/** A value with a text form, or null when the setting is not made. */
+/** A value with a text form, or null without the setting. */
 export function optionalWritten<Value>(documentation: Documentation, form: TextForm<Value>) {
   return codec(documentation.limit, form.parse, form.format).nullable().default(null).meta(documentation)
 }
@@ -87,7 +87,7 @@ export function listOf<Value>(documentation: Documentation, form: TextForm<Value
     .meta(documentation)
 }
 
-/** An object that knows all of its settings. */
+/** An object that refuses unknown settings. */
 export function section<Shape extends z.core.$ZodLooseShape>(shape: Shape, limit = `an object with ${Object.keys(shape).join(', ')}`) {
   return z.strictObject(shape, { error: ({ code }) => (code === 'invalid_type' ? limit : undefined) })
 }

@@ -4,7 +4,7 @@ import ipaddr from 'ipaddr.js'
 import { foldAddress, parseAddress as parseMailAddress, parseMailbox } from '../mail/addresses.ts'
 import type { TextForm } from './fields.ts'
 
-/** An address to listen on. Port 0 lets the system pick a free one. */
+/** An address to listen on. With port 0, the system selects a free port. */
 export interface Endpoint {
   /** An IP address without brackets, or `localhost`. */
   readonly host: string
@@ -15,7 +15,7 @@ export interface Endpoint {
 export interface AllowedNetwork {
   /** In CIDR notation, such as `10.0.0.0/8` or `fd00::/8`. */
   readonly cidr: string
-  /** Absent: every port. */
+  /** Undefined for all ports. */
   readonly port?: number
 }
 
@@ -23,7 +23,7 @@ const masterKeyBytes = 32
 const hostAndPort = /^(?:\[([^\]]+)\]|([^:[\]]+)):(\d{1,5})$/
 const networkAndPort = /^(?:\[([0-9a-fA-F:.]+\/\d{1,3})\]|([0-9.]+\/\d{1,2}))(?::(\d{1,5}))?$/
 
-/** Reads `127.0.0.1:8080`, `[::1]:8080` or `localhost:8080`; undefined for anything else. */
+/** Reads `127.0.0.1:8080`, `[::1]:8080` or `localhost:8080`. Returns undefined for other texts. */
 function parseEndpoint(text: string): Endpoint | undefined {
   const match = hostAndPort.exec(text)
   if (!match) return undefined
@@ -34,10 +34,10 @@ function parseEndpoint(text: string): Endpoint | undefined {
   return valid && port <= 65535 ? { host, port } : undefined
 }
 
-/** The text form that `parseEndpoint` reads. */
+/** Returns the text form that `parseEndpoint` reads. */
 export const formatEndpoint = ({ host, port }: Endpoint): string => (host.includes(':') ? `[${host}]:${port}` : `${host}:${port}`)
 
-/** Reads `10.0.0.0/8`, `127.0.0.1/32:2600`, `fd00::/8` or `[fd00::/8]:587`; undefined for anything else. */
+/** Reads `10.0.0.0/8`, `127.0.0.1/32:2600`, `fd00::/8` or `[fd00::/8]:587`. Returns undefined for other texts. */
 function parseAllowedNetwork(text: string): AllowedNetwork | undefined {
   const match = networkAndPort.exec(text.includes('[') || text.includes('.') ? text : `[${text}]`)
   const written = match?.[1] ?? match?.[2]
@@ -49,32 +49,32 @@ function parseAllowedNetwork(text: string): AllowedNetwork | undefined {
   return port >= 1 && port <= 65535 ? { cidr, port } : undefined
 }
 
-/** The text form that `parseAllowedNetwork` reads. */
+/** Returns the text form that `parseAllowedNetwork` reads. */
 function formatAllowedNetwork({ cidr, port }: AllowedNetwork): string {
   if (port === undefined) return cidr
   return cidr.includes(':') ? `[${cidr}]:${port}` : `${cidr}:${port}`
 }
 
-/** Reads `192.0.2.53`, `192.0.2.53:5353`, `2001:db8::53` or `[2001:db8::53]:5353`, and gives back the form `Resolver.setServers` takes. */
+/** Reads `192.0.2.53`, `192.0.2.53:5353`, `2001:db8::53` or `[2001:db8::53]:5353`. Returns the form for `Resolver.setServers`. */
 function parseDnsServer(text: string): string | undefined {
   if (isAddress(text)) return text.includes(':') ? `[${text}]:53` : `${text}:53`
   const endpoint = parseEndpoint(text)
   return endpoint && endpoint.port > 0 && isAddress(endpoint.host) ? formatEndpoint(endpoint) : undefined
 }
 
-/** Whether the text is one IP address, IPv4 in four decimal parts or IPv6. */
+/** Returns whether the text is an IP address: IPv4 with four decimal parts, or IPv6. */
 const isAddress = (text: string): boolean => ipaddr.IPv4.isValidFourPartDecimal(text) || (text.includes(':') && ipaddr.IPv6.isValid(text))
 
-/** A service of the operator's own: the path of its socket, or its host and port. */
+/** A service of the operator: the path of its socket, or its host and port. */
 export type ServiceAddress = { readonly path: string } | { readonly host: string; readonly port: number }
 
-/** Reads `/run/clamav/clamd.ctl`, `clamav:3310`, `127.0.0.1:3310` or `[::1]:3310`; undefined for anything else. */
+/** Reads `/run/clamav/clamd.ctl`, `clamav:3310`, `127.0.0.1:3310` or `[::1]:3310`. Returns undefined for other texts. */
 function parseService(text: string): ServiceAddress | undefined {
   if (text.startsWith('/')) return text.includes('\0') || text.length > 107 ? undefined : { path: text }
   return parseNamedEndpoint(text)
 }
 
-/** Reads a name or an address with a port above 0, an IPv6 address in brackets. */
+/** Reads a name or an address with a port above 0. An IPv6 address is in brackets. */
 function parseNamedEndpoint(text: string): Endpoint | undefined {
   const [, bracketed, plain = '', digits] = hostAndPort.exec(text) ?? []
   const port = Number(digits)
@@ -85,7 +85,7 @@ function parseNamedEndpoint(text: string): Endpoint | undefined {
 
 const formatService = (service: ServiceAddress): string => ('path' in service ? service.path : formatEndpoint(service))
 
-/** Reads 32 bytes written in base64, base64url or hexadecimal, white space around it aside; undefined for anything else. */
+/** Reads 32 bytes in base64, base64url or hexadecimal, and ignores white space at both ends. Returns undefined for other texts. */
 export function parseMasterKey(text: string): Uint8Array | undefined {
   const trimmed = text.trim()
   if (/^[0-9a-fA-F]{64}$/.test(trimmed)) return new Uint8Array(Buffer.from(trimmed, 'hex'))
@@ -94,7 +94,7 @@ export function parseMasterKey(text: string): Uint8Array | undefined {
   return bytes.length === masterKeyBytes ? bytes : undefined
 }
 
-/** The text form of a master key that Postern itself writes. */
+/** Returns the text form of a master key that Postern writes. */
 const formatMasterKey = (key: Uint8Array): string => Buffer.from(key).toString('base64url')
 
 function parseHostName(text: string): string | undefined {
@@ -108,7 +108,7 @@ function parseOrigin(text: string): string | undefined {
   return url?.pathname === '/' ? url.origin : undefined
 }
 
-/** Without a slash at the end, because clients compare it letter by letter. */
+/** Removes a slash at the end, because clients compare the address character by character. */
 function parseMcpAddress(text: string): string | undefined {
   const url = parseAddress(text)
   const path = url?.pathname.replace(/\/$/, '') ?? ''
@@ -132,7 +132,7 @@ export const network = { parse: parseAllowedNetwork, format: formatAllowedNetwor
 export const masterKey = { parse: parseMasterKey, format: formatMasterKey }
 export const sharedSecret = accepting((text) => /^[\u0021-\u007e]{32,256}$/.test(text))
 export const path = accepting((text) => text.length > 0 && !text.includes('\0'))
-/** For what commands of different callers share, as each works in a folder of its own. */
+/** For paths that commands share, because each command has a different working folder. */
 export const absolutePath = accepting((text) => isAbsolute(text) && !text.includes('\0'))
 export const databaseAddress = accepting((text) => /^postgres(?:ql)?:\/\/[^/?#]*\/[^/?#]+(?:\?[^#]*)?$/.test(text))
 export const objectsAddress = accepting((text) => /^(?:s3:\/\/[^/?#]+(?:\/[\w./-]*)?(?:\?[^#]*)?|file:\/\/\/[^?#]+)$/.test(text))
@@ -142,7 +142,7 @@ export const sendKey = accepting((text) => /^[\x21-\x7e]{8,512}$/.test(text))
 export const address = accepting(isAddress)
 export const destinationId = accepting((text) => /^dst_[0-9a-f]{32}$/.test(text))
 export const mailbox = accepting((text) => parseMailbox(text) !== undefined)
-/** As people are known by: in lower case. */
+/** In lower case, as in accounts of people. */
 export const emailAddress: TextForm<string> = {
   parse: (text) => {
     const mailbox = parseMailAddress(text)
@@ -169,7 +169,7 @@ export const spfMechanism = accepting((text) =>
 )
 export const dnsList = accepting((text) => /^(?:ip|domain)\/(?:major|minor)\/(?:[a-z0-9_-]{1,63}\.){1,10}[a-z0-9-]{2,63}$/.test(text))
 export const dnsServer: TextForm<string> = { parse: parseDnsServer, format: (text) => text }
-/** A time server: its name or address, with a port or that of NTP (RFC 5905 §7.2). */
+/** A time server: a name or address, with its port or the port of NTP (RFC 5905 §7.2). */
 export const timeServer: TextForm<Endpoint> = {
   parse: (text) => parseNamedEndpoint(isAddress(text) && text.includes(':') ? `[${text}]:123` : /:\d+$/.test(text) ? text : `${text}:123`),
   format: formatEndpoint,
@@ -179,7 +179,7 @@ const parseWebPage = (text: string): string | undefined => {
   const url = text.length > 2048 ? null : URL.parse(text)
   return url?.protocol === 'https:' && url.username === '' ? url.href : undefined
 }
-/** A receiver of webhooks: http or https, with a query or without, no fragment. */
+/** Receiver of webhooks: http or https, without a fragment; a query is allowed. */
 const parseWebhookAddress = (text: string): string | undefined => {
   const url = text.length > 2048 ? null : URL.parse(text)
   return url && /^https?:$/.test(url.protocol) && url.username === '' && url.password === '' && url.hash === '' ? url.href : undefined
@@ -198,7 +198,7 @@ export const webPageOrMail: TextForm<string> = {
 
 const maxAddressLines = 8
 
-/** Lines of an address, with semicolons between them. */
+/** Lines of an address, separated by semicolons. */
 export const addressLines: TextForm<readonly string[]> = {
   parse(text) {
     const lines = text

@@ -1,4 +1,7 @@
-/** Makes the configuration: one JSON file, environment variables over it, defaults under it, and every doubt answered before the start. */
+/**
+ * Loads the configuration: environment variables take precedence over one JSON file, and the file over defaults. Every problem stops the
+ * start.
+ */
 import { hostname } from 'node:os'
 import { isAbsolute, resolve } from 'node:path'
 import type { z } from 'zod'
@@ -11,14 +14,14 @@ import { isSection, settings } from './setting-list.ts'
 
 type Frozen<T> = T extends Uint8Array ? T : T extends object ? { readonly [Key in keyof T]: Frozen<T[Key]> } : T
 
-/** All settings with their values. Nothing in it can be changed. */
+/** All settings with their values, frozen. */
 export type Config = Frozen<Omit<z.output<typeof schema>, 'smtpHost'>> & {
   readonly smtpHost: string
-  /** A setting names the data folder by an absolute path: it is the same for every caller, whatever folder it works in. */
+  /** A setting contains the absolute path of the data folder, so that it is the same in every working folder. */
   readonly isDataDirFixed: boolean
 }
 
-/** The configuration cannot be used. The message holds one sentence for each problem, a line each. */
+/** The configuration is invalid. The message has one line with a sentence for each problem. */
 export class ConfigInvalid extends Error {
   override readonly name = 'ConfigInvalid'
   readonly problems: readonly string[]
@@ -29,13 +32,13 @@ export class ConfigInvalid extends Error {
   }
 }
 
-/** Where the configuration comes from. `readFile` returns the text of a file and throws what `fs.readFileSync` throws. */
+/** Sources of the configuration. `readFile` returns the text of a file and throws the errors of `fs.readFileSync`. */
 export interface ConfigSources {
   readonly env: Readonly<Record<string, string | undefined>>
   readonly readFile: (path: string) => string
 }
 
-/** Reads and checks all settings. Throws `ConfigInvalid` that names every unknown or invalid setting and its fix. */
+/** Reads and validates all settings. Throws `ConfigInvalid` with a sentence and a fix for each unknown or invalid setting. */
 export function loadConfig({ env, readFile }: ConfigSources): Config {
   const file = env[configFileVariable] || undefined
   const content = file === undefined ? {} : readConfigFile(file, readFile)
@@ -56,35 +59,35 @@ export function loadConfig({ env, readFile }: ConfigSources): Config {
   })
 }
 
-/** Address under which the HTTP side is reached; `bound` is what it listens on, as port 0 becomes a real one only then. */
+/** Returns the public address of the HTTP listener. `bound`: the address in use, which replaces port 0. */
 export function publicUrl(config: Pick<Config, 'baseUrl' | 'smtpHost'>, bound: Endpoint): string {
   if (config.baseUrl !== null) return config.baseUrl
   const everywhere = bound.host === '0.0.0.0' || bound.host === '::'
   return `http://${formatEndpoint({ host: everywhere ? config.smtpHost : bound.host, port: bound.port })}`
 }
 
-/** Address of the pages for people, to which links lead and sessions and passkeys are bound: that of the authorization server. */
+/** Returns the address of the web pages, which is that of the authorization server. Links, sessions and passkeys belong to it. */
 export const pagesUrl = (config: Pick<Config, 'baseUrl' | 'smtpHost' | 'authUrl'>, bound: Endpoint): string =>
   config.authUrl ?? namedUrl(config, bound)
 
-/** Address of the pages of forms. */
+/** Returns the address of the pages of forms. */
 export const formsUrl = (config: Pick<Config, 'baseUrl' | 'smtpHost' | 'formsUrl'>, bound: Endpoint): string =>
   config.formsUrl ?? publicUrl(config, bound)
 
 /**
- * The public address as browsers need it: where nothing is set and the service listens on loopback, that is `localhost`, because
- * they bind passkeys to names and never to IP addresses (WebAuthn Level 3 §5.1.2).
+ * Returns the public address for browsers. Without a setting, and on a loopback listener, the host is `localhost`, because browsers bind
+ * passkeys to names and never to IP addresses (WebAuthn Level 3 §5.1.2).
  */
 const namedUrl = (config: Pick<Config, 'baseUrl' | 'smtpHost'>, bound: Endpoint): string =>
   config.baseUrl === null && isLoopback(bound.host) ? `http://localhost:${bound.port}` : publicUrl(config, bound)
 
-/** Whether what listens there is reached from this machine alone. */
+/** Returns whether only this machine can reach a listener at the host. */
 export const isLoopback = (host: string): boolean => host === 'localhost' || host === '::1' || /^127(?:\.\d{1,3}){3}$/.test(host)
 
-/** Where programs submit mail by SMTP: by the name of the service, or `localhost` where it listens on loopback alone. */
+/** Returns the address for submission by SMTP: the name of the service, or `localhost` if all listeners are on loopback. */
 export function submissionAddress({ submission: { listen, implicitTlsListen }, smtpHost }: Pick<Config, 'submission' | 'smtpHost'>): {
   readonly host: string
-  /** Ports that begin with STARTTLS, and those in TLS. */
+  /** Ports with STARTTLS; `tls` has the ports with implicit TLS. */
   readonly starttls: readonly number[]
   readonly tls: readonly number[]
 } {
@@ -94,7 +97,7 @@ export function submissionAddress({ submission: { listen, implicitTlsListen }, s
   return { host: isLocal ? 'localhost' : smtpHost, starttls: portsOf(listen), tls: portsOf(implicitTlsListen) }
 }
 
-/** The issuer of access tokens, and the resources that they are for (RFC 8707 §2). */
+/** Returns the issuer of access tokens and their resources (RFC 8707 §2). */
 export function oauthUrls(
   config: Pick<Config, 'baseUrl' | 'smtpHost' | 'authUrl' | 'mcpUrl'>,
   bound: Endpoint,
@@ -110,7 +113,7 @@ function readConfigFile(path: string, readFile: ConfigSources['readFile']): Reco
   throw new ConfigInvalid([`${configFileVariable}: ${path} must hold one JSON object; config/example.json shows its form.`])
 }
 
-/** The parser's own message quotes the text, which may hold secrets, and is not passed on. */
+/** Replaces the parser's message, which quotes the text and so may reveal secrets. */
 function parseJson(text: string): unknown {
   try {
     return JSON.parse(text)
@@ -135,7 +138,7 @@ function readOrRefuse(variable: string, path: string, readFile: ConfigSources['r
   }
 }
 
-/** One sentence, or for unknown keys one sentence each. */
+/** Returns one sentence, or one for each unknown key. */
 function describe(issue: z.core.$ZodIssue, overlay: Overlay, file: string | undefined): string[] {
   const path = issue.path.map(String)
   if (issue.code === 'unrecognized_keys') {
@@ -144,7 +147,7 @@ function describe(issue: z.core.$ZodIssue, overlay: Overlay, file: string | unde
   return [`${nameOf(path, overlay, file)} must be ${issue.message}.`]
 }
 
-/** What the operator wrote: the variable when it came from there, else the path in the file. */
+/** Returns the operator's name for a setting: the variable, or the path in the file. */
 function nameOf(path: readonly string[], overlay: Overlay, file: string | undefined): string {
   const prefixes = path.map((_, i) => path.slice(0, i + 1).join('.'))
   if (prefixes.some((prefix) => overlay.values.has(prefix))) return variableFor(path) ?? path.join('.')
@@ -159,7 +162,7 @@ function unknownSetting(section: readonly string[], key: string, overlay: Overla
   return `${name} is not a setting; ${near ? `did you mean ${near}?` : `what can stand there is ${known.join(', ')}.`}`
 }
 
-/** Machine names may hold what a host name may not; a greeting must not. */
+/** Replaces a machine name that is not a valid host name for a greeting. */
 function machineName(): string {
   const name = hostname().toLowerCase()
   return schema.shape.smtpHost.safeParse(name).success ? name : 'localhost'

@@ -4,7 +4,7 @@ import { fraction, oneOf, optionalWritten, section, written, type TextForm } fro
 export const logLevels = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'] as const
 export type LogLevel = (typeof logLevels)[number]
 
-/** Parts of the daemon that can have a level of their own. */
+/** Parts of the daemon with separate log levels. */
 export const logParts = ['smtp', 'mx', 'mailboxes', 'http', 'graphql', 'agents', 'delivery'] as const
 export type LogPart = (typeof logParts)[number]
 export type PartLevels = Readonly<Partial<Record<LogPart, LogLevel>>>
@@ -48,7 +48,7 @@ export const log = {
   ),
 }
 
-/** http or https, without user name, query and fragment; a path stands before that of the protocol. */
+/** http or https, without user name, query and fragment. The path of the protocol is appended to a path. */
 const collector: TextForm<string> = {
   parse(text) {
     const url = URL.parse(text)
@@ -58,7 +58,7 @@ const collector: TextForm<string> = {
   format: (text) => text,
 }
 
-/** RFC 9110 §5.1 and §5.5; the form is that of `OTEL_EXPORTER_OTLP_HEADERS`. */
+/** Header fields (RFC 9110 §5.1, §5.5), in the form of `OTEL_EXPORTER_OTLP_HEADERS`. */
 const headers: TextForm<Readonly<Record<string, string>>> = {
   parse(text) {
     const pairs = text

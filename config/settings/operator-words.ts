@@ -1,4 +1,4 @@
-/** What the setting of who the operator of the service is says of itself. */
+/** Description of the setting for operators. */
 import type { Documentation } from './fields.ts'
 
 export const operatorWords: Documentation = {

@@ -1,4 +1,4 @@
-/** Shows the effective configuration, in the form of the configuration file and with secrets masked. */
+/** Prints the effective configuration in the form of the configuration file, with masked secrets. */
 import { z } from 'zod'
 import type { Config } from './load.ts'
 import { schema } from './schema.ts'
@@ -6,7 +6,7 @@ import { at, isSection, settings } from './setting-list.ts'
 
 const mask = '********'
 
-/** The configuration as JSON text of the configuration file; a secret that is set shows as asterisks. */
+/** Returns the configuration as JSON of the configuration file. Asterisks replace secrets that are set. */
 export function printConfig({ isDataDirFixed: _, ...config }: Config): string {
   const written: unknown = z.encode(schema, config as z.output<typeof schema>)
   for (const { path } of settings.filter(({ secret }) => secret)) {

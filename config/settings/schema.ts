@@ -1,4 +1,4 @@
-/** Every setting of Postern: what it means, what it may be, and its default. */
+/** All settings of Postern with description, limit and default. */
 import { fraction, listOf, oneOf, optionalWritten, section, whole, wholes, written } from './fields.ts'
 import { address, adminKey, addressLines, destinationId, dnsList, dnsServer, emailAddress, endpoint, hostName, mailbox } from './formats.ts'
 import { operatorWords } from './operator-words.ts'
@@ -14,7 +14,7 @@ import { planNames } from '../plans/plans.ts'
 const mebibyte = 1024 * 1024
 const hour = 3600
 
-/** An address of this service that people or programs come to. */
+/** A public address of this service. */
 const optionalOrigin = (name: string, description: string) =>
   optionalWritten({ description, limit: `an http or https address without a path, such as https://${name}.example.org` }, origin)
 
@@ -261,7 +261,7 @@ const billing = section({
   paymentDays: whole('Days from the issue of an invoice to the day on which it is due.', 0, 365, 30),
 })
 
-/** The schema of the configuration file; its output is what `loadConfig` returns. */
+/** Schema of the configuration file. Its output is the result of `loadConfig`. */
 export const schema = section({
   dataDir: written(
     { description: 'Folder of everything that Postern stores. It is made when it does not exist.', limit: 'the path of a folder' },

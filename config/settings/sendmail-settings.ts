@@ -1,4 +1,4 @@
-/** Settings of `postern sendmail`, which stands in for /usr/sbin/sendmail. */
+/** Settings of `postern sendmail`, which replaces /usr/sbin/sendmail. */
 import { optionalWritten, section } from './fields.ts'
 import { absolutePath, emailAddress, origin, sendKey } from './formats.ts'
 

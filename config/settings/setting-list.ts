@@ -1,26 +1,26 @@
-/** The schema as a list: what documentation, masks and checks of completeness need to know about every setting. */
+/** All settings as a list, for documentation, masks and checks of completeness. */
 import { z } from 'zod'
 import type { Documentation } from './fields.ts'
 import { schema } from './schema.ts'
 
-/** One setting. `path` leads to it in the configuration file; `fallback` is its default as written there. */
+/** One setting. `path`: its place in the configuration file. `fallback`: its default in the form of that file. */
 export interface Setting extends Documentation {
   readonly path: readonly string[]
   readonly fallback: unknown
 }
 
-/** The default of every setting, in the form of the configuration file. */
+/** Defaults of all settings in the form of the configuration file. */
 export const defaults: Readonly<Record<string, unknown>> = z.encode(schema, schema.parse({}))
 
 /** All settings in the order of the schema. */
 export const settings: readonly Setting[] = collect(schema, [])
 
-/** What stands at a path of nested objects; undefined when there is nothing. */
+/** Returns the value at a path of nested objects; undefined without a value. */
 export function at(root: unknown, path: readonly string[]): unknown {
   return path.reduce<unknown>((value, key) => (isSection(value) && Object.hasOwn(value, key) ? value[key] : undefined), root)
 }
 
-/** Whether a value is an object with settings in it, and no list. */
+/** Returns whether a value is an object with settings and not a list. */
 export function isSection(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
 }

@@ -1,4 +1,4 @@
-/** Settings of the store: where records are kept, and how much of the disk is left alone. */
+/** Settings of the store: its location, and the minimum free disk space. */
 import { optionalWritten, section, whole } from './fields.ts'
 import { databaseAddress, objectsAddress } from './formats.ts'
 

@@ -1,4 +1,4 @@
-/** Settings of certificates: the operator's own files, and those that are ordered from a certificate authority (ACME, RFC 8555). */
+/** Settings of certificates: files of the operator, or certificates ordered by ACME (RFC 8555). */
 import { listOf, oneOf, optionalWritten, section, written } from './fields.ts'
 import { emailAddress, endpoint, hmacKey, hostName, keyId, path, secureAddress } from './formats.ts'
 

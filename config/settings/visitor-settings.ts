@@ -1,4 +1,4 @@
-/** Settings of what visitors of web pages send and get: who verifies that they are people, what scans their files, forms, websites. */
+/** Settings for visitors of web pages: captchas, scans of their files, forms and websites. */
 import { oneOf, optionalWritten, section, whole, written } from './fields.ts'
 import { endpoint, hostName, service, verifyUrl, webPage, webPageOrMail } from './formats.ts'
 

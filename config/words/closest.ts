@@ -1,13 +1,13 @@
-/** Finds what someone probably meant: the nearest known name by edit distance. */
+/** Finds the known name nearest to a mistyped one by edit distance. */
 import { editDistance } from './edit-distance.ts'
 
 const farthest = 3
 
-/** The known name with the fewest typing mistakes; undefined above three mistakes, or above one for every three letters. */
+/** Returns the known name with the fewest typing mistakes; undefined above three mistakes, or above one mistake for every three letters. */
 export const closest = (name: string, known: readonly string[]): string | undefined =>
   nearest(name, known, { most: Math.min(farthest, Math.floor(name.length / 3)), fold: (text) => text.toLowerCase() })
 
-/** The known name that is nearest when both are folded, the first of several; undefined when all are more than `most` mistakes away. */
+/** Returns the first known name that is nearest after both are folded; undefined if all differ by more than `most` mistakes. */
 export function nearest(
   name: string,
   known: readonly string[],

@@ -1,8 +1,8 @@
-/** How many typing mistakes lie between two texts. Pure. */
+/** Number of typing mistakes between two texts. Pure. */
 
 /**
- * The fewest insertions, deletions, changes and swaps of neighbours that make one text the other, when they are at most `max`;
- * undefined when more. Looks only at a band around the diagonal, so it is linear in the texts.
+ * Returns the smallest number of insertions, deletions, changes and swaps of neighbors between the texts; undefined above `max`. Computes
+ * only a band around the diagonal, so the time is linear in the lengths of the texts.
  */
 export function editDistance(a: string, b: string, max: number): number | undefined {
   if (Math.abs(a.length - b.length) > max) return undefined

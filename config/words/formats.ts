@@ -1,15 +1,18 @@
-/** Numbers and times as text. For the first format of a language Node loads the data of all: 20 ms and 8 MiB that no start needs. */
+/**
+ * Numbers and times as text. The first format of a language makes Node load data of all languages: 20 ms and 8 MiB that a start does not
+ * need.
+ */
 
-/** A whole number that is not negative, with commas: `50,000`. Loads nothing. */
+/** Returns a non-negative whole number with commas: `50,000`. Loads no data. */
 export const withCommas = (number: number): string => String(number).replace(/\B(?=(?:\d{3})+$)/g, ',')
 
-/** What is made when it is first asked for, and kept. */
+/** Creates a format at its first use and keeps it. */
 export function atFirstUse<Format extends Intl.DateTimeFormat | Intl.NumberFormat | Intl.Segmenter>(make: () => Format): () => Format {
   let made: Format | undefined
   return () => (made ??= make())
 }
 
-/** Makes the words of a language when they are first needed, and keeps them. */
+/** Creates the words of a language at their first use and keeps them. */
 export function wordsByLanguage<Language extends string, Words extends object>(
   make: (language: Language) => Words,
 ): (language: Language) => Words {

@@ -1,14 +1,14 @@
-/** Catalogs as JavaScript modules for browsers, which then need no parser. */
+/** Catalogs as JavaScript modules for browsers, which need no parser for them. */
 import { createRequire } from 'node:module'
 import type { MessageTree } from './message-tree.ts'
 import { isPlain, mapMessages, type MappedTree } from './messages.ts'
 
 const require = createRequire(import.meta.url)
 
-/** The folder from which imports of a compiled catalog are found. */
+/** Returns the folder that resolves imports of a compiled catalog. */
 export const runtimeFolder = (): string => require.resolve('@messageformat/core')
 
-/** Text of the module whose default export has the messages of a catalog. */
+/** Returns the text of a module. Its default export has the messages of a catalog. */
 export function messageModule(english: MessageTree, translated: MessageTree | undefined, locale: string, englishLocale: string): string {
   const MessageFormat = require('@messageformat/core') as typeof import('@messageformat/core').default
   const compileModule =

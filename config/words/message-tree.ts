@@ -1,11 +1,11 @@
-/** What a catalog is, and what its messages are once they are compiled. */
+/** Types of catalogs and of their compiled messages. */
 
 /** A catalog: messages by name, in groups. */
 export interface MessageTree {
   readonly [name: string]: string | MessageTree
 }
 
-/** Type of the messages of a catalog: a function of named parameters where a message has any, else the text. */
+/** Type of the messages of a catalog: a function for a message with named parameters, otherwise the text. */
 export type Messages<Tree, Of> = {
   readonly [Name in keyof Tree]: Tree[Name] extends string
     ? Name extends keyof Of

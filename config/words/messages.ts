@@ -1,8 +1,8 @@
-/** Sentences in ICU MessageFormat, compiled when they are first needed. Browsers get them compiled by `message-module.ts`. */
+/** Sentences in ICU MessageFormat, compiled at their first use. `message-module.ts` compiles them for browsers. */
 import { createRequire } from 'node:module'
 import type { MessageTree } from './message-tree.ts'
 
-/** Not imported, as a start compiles no sentence. */
+/** Loaded on demand, because a start compiles no sentence. */
 const require = createRequire(import.meta.url)
 
 type Parameters = Readonly<Record<string, unknown>>
@@ -12,7 +12,7 @@ export interface CompiledTree {
   readonly [name: string]: CompiledMessage | CompiledTree
 }
 
-/** Each message of the English catalog as `use` makes it of the translation, or of the English where there is none. */
+/** Applies `use` to each message of the English catalog, with its translation or, without one, in English. */
 export function mapMessages<Made>(
   english: MessageTree,
   translated: MessageTree | undefined,
@@ -30,7 +30,7 @@ export interface MappedTree<Made> {
   readonly [name: string]: Made | MappedTree<Made>
 }
 
-/** Compiles a catalog. Numbers and plurals follow the locale of the language that a message is in. */
+/** Compiles a catalog. Numbers and plurals follow the language of the message. */
 export function compileTree(
   english: MessageTree,
   translated: MessageTree | undefined,
@@ -54,8 +54,8 @@ function compilerOf(locale: string): (message: string) => CompiledMessage {
   }
 }
 
-/** Contains tags, or parameters such as `{at, html}`, so that its other parameters have to be escaped. */
+/** The message contains tags, or parameters such as `{at, html}`, so its other parameters must be escaped. */
 export const isMarkup = (message: string): boolean => /<\/?[a-z]|, html\}/.test(message)
 
-/** Has nothing that MessageFormat reads. */
+/** The message has no MessageFormat syntax. */
 export const isPlain = (message: string): boolean => !/[{}']/.test(message)

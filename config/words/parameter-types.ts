@@ -4,8 +4,8 @@ import type { MessageTree } from './message-tree.ts'
 import { isMarkup } from './messages.ts'
 
 /**
- * Type of an object with the parameters of each message of a catalog; undefined if none has any. For server pages, those of messages with
- * markup are within `Markup`.
+ * Returns the type of an object with the parameters of each message in a catalog; undefined without parameters. For server pages,
+ * parameters of messages with markup are wrapped in `Markup`.
  */
 export function parametersType(tree: MessageTree, hasMarkup = false): string | undefined {
   const types = Object.entries(tree).flatMap(([name, message]) => {
@@ -21,7 +21,7 @@ function typeOf(message: string, isHtml: boolean): string | undefined {
   return isHtml ? `Markup<${type ?? 'undefined'}>` : type
 }
 
-/** Names of the parameters of a message with their types. */
+/** Returns the names of the parameters of a message with their types. */
 export function parametersOf(message: string): ReadonlyMap<string, string> {
   const kinds = new Map<string, string>()
   const visit = (tokens: readonly Token[]): void => {
@@ -39,7 +39,7 @@ export function parametersOf(message: string): ReadonlyMap<string, string> {
   return kinds
 }
 
-/** A plain parameter is shown as it is. */
+/** A plain parameter is inserted without formatting. */
 const text = 'string | number'
 const optional = 'string | undefined'
 const markup = 'Html'

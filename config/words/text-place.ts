@@ -1,6 +1,6 @@
-/** Where in a text something stands, for messages about it. */
+/** Places in a text, for messages about it. */
 
-/** Line and column of an offset as an editor counts them, from 1; the offset and the column in UTF-16 units. */
+/** Returns line and column of an offset as editors show them, from 1. Offset and column are in UTF-16 units. */
 export function placeIn(text: string, at: number): { readonly line: number; readonly column: number } {
   let line = 1
   let start = 0

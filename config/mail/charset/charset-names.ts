@@ -1,4 +1,4 @@
-/** Names of charsets: those of IANA, those of the WHATWG, and those that mail programs write by mistake. */
+/** Names of charsets from IANA, from the WHATWG, and from common mistakes of mail programs. */
 import { codePages } from './code-pages.ts'
 
 /** The charset of a name that says nothing about the octets. */

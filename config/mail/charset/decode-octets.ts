@@ -1,4 +1,4 @@
-/** Decodes octets of mail, whatever charset they name. Header fields, plain text and HTML use the same function. */
+/** Decodes octets of mail in any declared charset. Header fields, plain text and HTML use the same function. */
 import { isAscii } from 'node:buffer'
 import { ascii, charsetNamed, unnamed } from './charset-names.ts'
 import { replacing, strictly } from './decoders.ts'
@@ -19,9 +19,9 @@ const lastResort = 'windows-1252'
 const maxProlog = 4096
 
 /**
- * Uses the declared charset if all octets are valid in it, else the charset that an HTML document names itself, else UTF-8, else
- * another Japanese charset if one was declared, else windows-1252. A multi-byte text with few invalid octets keeps its charset: these
- * octets become U+FFFD. Never throws.
+ * Tries charsets in this order and uses the first one in which all octets are valid: the declared one, the one in an HTML document, UTF-8,
+ * other Japanese charsets if one was declared, and windows-1252. A multi-byte text with few invalid octets keeps its charset; these octets
+ * become U+FFFD. Never throws.
  */
 export function decodeOctets(octets: Uint8Array, declared: string, isHtml = false): DecodedText {
   const bytes = Buffer.from(octets.buffer, octets.byteOffset, octets.byteLength)
@@ -39,7 +39,7 @@ export function decodeOctets(octets: Uint8Array, declared: string, isHtml = fals
   return { text: replacing(bytes, lastResort), ...guessOf(named) }
 }
 
-/** Whether the declared charset says nothing about octets above 0x7f. Such text is usually UTF-8. */
+/** Returns whether the declared charset does not define octets above 0x7f. Such text is usually UTF-8. */
 const promisesNothing = (named: string | undefined): boolean => named === unnamed || named === ascii
 
 const guessOf = (named: string | undefined): { readonly fault: CharsetFault } => ({
@@ -56,11 +56,11 @@ function* candidatesFor(octets: Buffer, named: string | undefined, isHtml: boole
   const inside = isHtml ? charsetInHtml(octets) : undefined
   if (inside !== undefined) yield inside
   yield 'utf-8'
-  // Japanese programs name the charset of mail and write that of the system.
+  // Japanese programs declare the charset of mail but write the charset of the system.
   if (named === 'iso-2022-jp') yield* ['euc-jp', 'shift_jis']
 }
 
-/** The charset of a `meta` element. A document in which it can be found by ASCII is not UTF-16. */
+/** Returns the charset of a `meta` element. A document with such an element in ASCII is not UTF-16. */
 function charsetInHtml(octets: Buffer): string | undefined {
   const prolog = octets.toString('latin1', 0, maxProlog)
   const label = /<meta\b[^>]{0,300}?\bcharset\s{0,20}=[\s"']{0,20}([\w.:-]{1,40})/i.exec(prolog)?.[1]
@@ -69,7 +69,7 @@ function charsetInHtml(octets: Buffer): string | undefined {
   return charset.startsWith('utf-') ? 'utf-8' : charset
 }
 
-/** More characters beyond ASCII were understood than not. */
+/** Returns whether more characters beyond ASCII are valid than invalid. */
 function isMostlySound(text: string): boolean {
   let balance = 0
   for (let at = 0; at < text.length; at++) {

@@ -1,4 +1,4 @@
-/** Decoders by charset. The strict form answers undefined if an octet has no meaning; the lenient form puts U+FFFD there. */
+/** Decoders by charset. For an octet without a meaning, the strict form returns undefined, and the lenient form writes U+FFFD. */
 import { isAscii } from 'node:buffer'
 import { ascii } from './charset-names.ts'
 import { codePages } from './code-pages.ts'
@@ -55,7 +55,7 @@ function fromPage(octets: Buffer, page: string): string {
   return units.toString('utf16le')
 }
 
-/** The order of octets by the byte order mark, else by the half in which more octets are zero. */
+/** Byte order from the byte order mark; without it, from the half with more zero octets. */
 function utf16Of(octets: Buffer): string {
   if (octets[0] === 0xfe && octets[1] === 0xff) return 'utf-16be'
   if (octets[0] === 0xff && octets[1] === 0xfe) return 'utf-16le'

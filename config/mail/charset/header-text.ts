@@ -1,4 +1,4 @@
-/** Text of raw header fields. Traces and the reader of messages use the same rule. */
+/** Text of raw header fields. Traces and the message reader use the same rule. */
 import { isUtf8 } from 'node:buffer'
 import { charsetNamed } from './charset-names.ts'
 import { decodeOctets } from './decode-octets.ts'
