@@ -1,4 +1,5 @@
 /** Tells the operator what is wrong, by mail and by webhook. What was told stands in the write of the mail and the delivery. */
+import { catalogIn } from '#config/catalogs/catalog-in.ts'
 import { Change, decode, encode } from '#store/change.ts'
 import { globalKey } from '#store/record-kind.ts'
 import { unpack, within, type Element } from '#store/tuple.ts'
@@ -110,23 +111,24 @@ export function alertTarget(
 }
 
 function alertMail({ standing, over }: Pick<Telling, 'standing' | 'over'>, url: string): MailText {
+  const words = catalogIn('mails', 'en').alert
   const worst = inOrder(standing)
   const listed = worst.slice(0, maxListed)
   const [first] = worst
   const subject =
     first === undefined
       ? over.length === 1
-        ? `Over: ${over[0]?.summary ?? ''}`
-        : `${over.length} findings are over`
-      : `${first.severity === 'error' ? 'Error' : 'Warning'}: ${first.summary}${worst.length > 1 ? ` (and ${worst.length - 1} more)` : ''}`
+        ? words.over({ summary: over[0]?.summary ?? '' })
+        : words.allOver({ count: over.length })
+      : words.subject({ severity: first.severity, summary: first.summary, more: worst.length - 1 })
   return writtenMail({
     subject: subject.length > 150 ? `${subject.slice(0, 149)}…` : subject,
     paragraphs: [
-      ...listed.map(({ id, severity, summary, fix }) => `${severity === 'error' ? 'Error' : 'Warning'}: ${summary} ${fix} [${id}]`),
-      ...(worst.length > listed.length ? [`${worst.length - listed.length} more are in the dashboard.`] : []),
-      ...over.slice(0, maxListed).map(({ id, summary }) => `Over: ${summary} [${id}]`),
+      ...listed.map(({ id, severity, summary, fix }) => words.finding({ id, severity, summary, fix })),
+      ...(worst.length > listed.length ? [words.more({ count: worst.length - listed.length })] : []),
+      ...over.slice(0, maxListed).map(({ id, summary }) => words.findingOver({ id, summary })),
     ],
-    button: { label: 'View the service', url },
-    footnote: 'Each finding is sent at most once a day, and once when it is over. postern doctor on the server looks again at once.',
+    button: { label: words.button, url },
+    footnote: words.footnote,
   })
 }

@@ -1,4 +1,6 @@
 /** Notification mails: the answers of submissions, field by field, as text and HTML. */
+import { catalogIn } from '#config/catalogs/catalog-in.ts'
+import type { ConfigCatalogs } from '#config/catalogs/config-catalogs.ts'
 import { renderLine } from '../../templates/template-content.ts'
 import { escapeHtml } from '../../templates/renderer.ts'
 import { TemplateFault } from '../../templates/template-fault.ts'
@@ -37,6 +39,8 @@ const maxShown = 50
 const maxAnswer = 2000
 const maxAnswers = 200_000
 
+const words = (): ConfigCatalogs['mails']['formNotice'] => catalogIn('mails', 'en').formNotice
+
 interface ShownAnswer {
   readonly label: string
   readonly answer: string
@@ -45,13 +49,13 @@ interface ShownAnswer {
 /** Returns the mail about one submission. */
 export function noticeMail(facts: NoticeFacts, noticed: Noticed): NoticeMail {
   const { form, settings } = facts
-  const title = `New submission: ${form.name}`
+  const title = words().title({ form: form.name })
   return written(facts, { subject: subjectOf(settings.subjectTmpl, form, noticed), title, parts: [partOf(settings, noticed)], more: 0 })
 }
 
 /** Returns the mail about several submissions, oldest first. `count` is the total number. */
 export function digestMail(facts: NoticeFacts, all: readonly Noticed[], count: number): NoticeMail {
-  const title = `${count === 1 ? '1 new submission' : `${count} new submissions`}: ${facts.form.name}`
+  const title = words().digest({ count, form: facts.form.name })
   let room = maxAnswers
   const parts = all
     .slice(0, maxShown)
@@ -93,8 +97,8 @@ interface Part {
 
 function partOf({ includeAnswers }: NoticeFacts['settings'], noticed: Noticed): Part {
   const { id, createdAt } = noticed.submission
-  const at = `${new Date(createdAt).toISOString().slice(0, 16).replace('T', ' ')} UTC`
-  return { answers: includeAnswers ? shownAnswers(noticed) : [], facts: `Sent on ${at} · Reference ${referenceOf({ id })} · ${id}` }
+  const at = new Date(createdAt).toISOString().slice(0, 16).replace('T', ' ')
+  return { answers: includeAnswers ? shownAnswers(noticed) : [], facts: words().facts({ at, reference: referenceOf({ id }), id }) }
 }
 
 /** Returns the answers with labels, in reading order. Hidden fields have no answer. */
@@ -110,7 +114,7 @@ function shownAnswers({ submission, definition }: Noticed): readonly (ShownAnswe
 
 function inWords({ options = [] }: Field, answer: Answer): string {
   const labelOf = (value: string): string => options.find((option) => option.value === value)?.label ?? value
-  if (typeof answer === 'boolean') return answer ? 'Yes' : 'No'
+  if (typeof answer === 'boolean') return answer ? words().yes : words().no
   if (typeof answer === 'object') return answer.map(labelOf).join(', ')
   return typeof answer === 'string' ? labelOf(answer) : String(answer)
 }
@@ -124,8 +128,8 @@ interface Words {
 }
 
 function written({ form, endUrl }: NoticeFacts, { subject, title, parts, more }: Words): NoticeMail {
-  const rest = more === 0 ? [] : [`And ${more} more; read them in the list of submissions.`]
-  const why = `You get this as a recipient of the notifications of the form ${form.name}. To end them, open:`
+  const rest = more === 0 ? [] : [words().more({ count: more })]
+  const why = words().why({ form: form.name })
   const blocks = parts.map(({ answers, facts }) => [...answers.map(lineOf), facts].join('\n'))
   const text = [title, ...blocks, ...rest, `-- \n${why}\n${endUrl}`].join('\n\n')
   return { subject, text: `${text}\n`, html: htmlOf(title, [...parts.map(htmlPart), ...rest.map(paragraph)].join(''), why, endUrl) }
