@@ -81,7 +81,7 @@ test('2026-07-28: a repeated call with other arguments is not the message that w
     })
     return response.text()
   }
-  t.regex(await again(token, { text: 'Something else.' }), /not those of the message that waits/)
+  t.regex(await again(token, { text: 'Something else.' }), /arguments differ from the message that waits for approval/)
   t.regex(await again(await fixture.tokenOf(), {}), /No message with this id waits/, 'it is of another grant')
   t.regex(await again(await fixture.anonymousToken(), {}), /not_found/)
   t.deepEqual(fixture.transport.attempted, [])
