@@ -1,4 +1,4 @@
-/** Bodies of captures are read for addresses after the acknowledgement, each once, and through crashes. */
+/** Background reading of captured bodies for addresses: once each, also after crashes. */
 import test from '#test'
 import { pendingReadKey } from '#core/capture/reading/pending-read.ts'
 import { carryReadings, ReadMarks, readMarkKey } from '#core/capture/reading/read-marks.ts'
@@ -12,9 +12,9 @@ import { pack } from '#store/tuple.ts'
 import { coreFixture, organizationId, projectId, principal, type CoreFixture } from '../core-fixture.ts'
 import { NoReader } from '../no-parsers.ts'
 
-/** Messages that were passed over without having been read. */
+/** Number of pending rows of unread messages. */
 const passedOver = async (fixture: CoreFixture): Promise<number> => (await fixture.keys('capture.pending')).length
-/** Notifications in all, which are counted in the writes that decide them. */
+/** Total notifications, which are counted in the writes that decide them. */
 async function notified(fixture: CoreFixture): Promise<number> {
   const month = new Date(fixture.clock.now()).toISOString().slice(0, 7)
   const counts = [projectId, 'prj_2'].map((id) => fixture.kv.counter(pack(usageCounter(organizationId, 'vi_notifies', month, id))))
@@ -23,7 +23,7 @@ async function notified(fixture: CoreFixture): Promise<number> {
 const seen = async (fixture: CoreFixture): Promise<string[][]> =>
   (await fixture.database.all(traces, { organizationId })).map(({ record }) => [...(record.capture?.addressesSeen ?? [])])
 
-test('BackgroundRead adds the addresses of the body to those of headers and envelope', async (t) => {
+test('BackgroundRead: adds body addresses to those of headers and envelope', async (t) => {
   const reader = new NoReader()
   reader.addresses = ['body@example.org', 'anna@example.net']
   const fixture = await coreFixture(t, { reader })
@@ -33,7 +33,7 @@ test('BackgroundRead adds the addresses of the body to those of headers and enve
   t.is(reader.reads, 1)
 })
 
-test('BackgroundRead takes up what an earlier process left', async (t) => {
+test('BackgroundRead: continues the work of an earlier process', async (t) => {
   const fixture = await coreFixture(t)
   await fixture.backgroundRead.stop()
   for (let i = 0; i < 30; i++) await fixture.submit()
@@ -46,7 +46,7 @@ test('BackgroundRead takes up what an earlier process left', async (t) => {
   t.is(reader.reads, 30)
 })
 
-test('BackgroundRead reads what comes while it reads, and nothing twice', async (t) => {
+test('BackgroundRead: reads captures that arrive during a read, and none twice', async (t) => {
   const reader = new NoReader()
   const fixture = await coreFixture(t, { reader })
   await Promise.all(Array.from({ length: 40 }, () => fixture.submit()))
@@ -56,7 +56,7 @@ test('BackgroundRead reads what comes while it reads, and nothing twice', async 
   t.is(reader.reads, 50)
 })
 
-test('who waits for a message and the reading in the background share one reading of it', async (t) => {
+test('BackgroundRead: shares one reading with a waiting caller', async (t) => {
   const reader = new NoReader()
   const gate = Promise.withResolvers<void>()
   const read = reader.read.bind(reader)
@@ -81,7 +81,7 @@ test('who waits for a message and the reading in the background share one readin
   t.is(reader.reads, 1)
 })
 
-test('a message that was read in the background is not read again for people', async (t) => {
+test('BackgroundRead: its reading is reused for people', async (t) => {
   const reader = new NoReader()
   const fixture = await coreFixture(t, { reader })
   await fixture.inbox()
@@ -93,7 +93,7 @@ test('a message that was read in the background is not read again for people', a
   t.is(reader.reads, 1)
 })
 
-test('a message that takes long holds up no other organization', async (t) => {
+test('BackgroundRead: a slow message delays no other organization', async (t) => {
   const reader = new NoReader()
   const gate = Promise.withResolvers<void>()
   const read = reader.read.bind(reader)
@@ -103,8 +103,8 @@ test('a message that takes long holds up no other organization', async (t) => {
   }
   const fixture = await coreFixture(t, { reader })
   for (let i = 0; i < 3; i++) await fixture.submit()
-  const other = ['org_0', 'org_2', 'org_2'].map((of, i) => pendingReadKey(of, `cap_${i}`)) // of captures that are gone
-  // organizations are found by what they have
+  const other = ['org_0', 'org_2', 'org_2'].map((of, i) => pendingReadKey(of, `cap_${i}`)) // of deleted captures
+  // organizations are found by their keys
   const own = ['org_0', 'org_2'].map((of) => [of, 'settings'])
   await fixture.database.commit([...other, ...own].reduce((change, key) => change.set(key), new Change()))
   fixture.backgroundRead.wake()
@@ -116,7 +116,7 @@ test('a message that takes long holds up no other organization', async (t) => {
   t.is(reader.reads, 3)
 })
 
-test('BackgroundRead goes on after one message that cannot be read, and tries that again later', async (t) => {
+test('BackgroundRead: continues after an unreadable message, and retries it later', async (t) => {
   const reader = new NoReader()
   const read = reader.read.bind(reader)
   reader.read = async (message) => {
@@ -139,7 +139,7 @@ test('BackgroundRead goes on after one message that cannot be read, and tries th
   t.is(reader.reads, 2)
 })
 
-test('BackgroundRead reports why a message could not be read when what is stored cannot be looked at after it either', async (t) => {
+test('BackgroundRead: reports a failed read if the store fails too', async (t) => {
   const reader = new NoReader()
   const fixture = await coreFixture(t, { reader })
   reader.read = () => {
@@ -154,7 +154,7 @@ test('BackgroundRead reports why a message could not be read when what is stored
   t.deepEqual(fixture.errors.splice(0).map(String), ['Error: a defect', 'Error: the store'])
 })
 
-test('BackgroundRead gives up what cannot be parsed, and what is gone', async (t) => {
+test('BackgroundRead: gives up unparsable and deleted messages', async (t) => {
   const reader = new NoReader()
   reader.read = () => Promise.resolve({ ok: false, unreadable: 'No.' })
   const fixture = await coreFixture(t, { reader })
@@ -171,7 +171,7 @@ test('BackgroundRead gives up what cannot be parsed, and what is gone', async (t
   t.is(await passedOver(next), 0)
 })
 
-test('BackgroundRead.stop() waits for the message under way, and begins no other', async (t) => {
+test('stop(): waits for the current message, and begins no other', async (t) => {
   const reader = new NoReader()
   const gate = Promise.withResolvers<void>()
   const read = reader.read.bind(reader)
@@ -198,7 +198,7 @@ test('BackgroundRead.stop() waits for the message under way, and begins no other
   t.is(reader.reads, 3, 'the two that were left, and the first one not again')
 })
 
-test('BackgroundRead leaves for the next start what a reader that was stopped could not read', async (t) => {
+test('stop(): leaves messages of a stopped reader for the next start', async (t) => {
   const reader = new NoReader()
   const gate = Promise.withResolvers<void>()
   reader.read = async () => {
@@ -220,7 +220,7 @@ test('BackgroundRead leaves for the next start what a reader that was stopped co
   t.is(reader.reads, 2)
 })
 
-test('BackgroundRead survives a store that cannot be read', async (t) => {
+test('BackgroundRead: survives an unreadable store', async (t) => {
   const fixture = await coreFixture(t)
   const range = fixture.kv.range.bind(fixture.kv)
   fixture.kv.range = () => {
@@ -235,7 +235,7 @@ test('BackgroundRead survives a store that cannot be read', async (t) => {
   t.is(fixture.errors.splice(0).length, 1)
 })
 
-test('that messages were read is written once for 64 of them, and after a crash no more are read again', async (t) => {
+test('read marks: stored once for 64 messages; a crash repeats at most these', async (t) => {
   const reader = new NoReader()
   const fixture = await coreFixture(t, { reader })
   const before = fixture.database.commits
@@ -253,7 +253,7 @@ test('that messages were read is written once for 64 of them, and after a crash 
   t.is(reader.reads, 136, 'a stop in order writes all of it')
 })
 
-test('projects take turns, and each has its own mark', async (t) => {
+test('read marks: projects take turns with separate marks', async (t) => {
   const reader = new NoReader()
   const fixture = await coreFixture(t, { reader })
   await fixture.project({ id: 'prj_2', isDefault: false })
@@ -277,7 +277,7 @@ test('projects take turns, and each has its own mark', async (t) => {
   await next.assertSound(t)
 })
 
-test('what is captured after a restart with a clock that was set back is read once, although others behind it were', async (t) => {
+test('read marks: a capture after a clock set back is read once', async (t) => {
   const hour = 3_600_000
   const reader = new NoReader()
   const fixture = await coreFixture(t, { reader, post: () => Promise.resolve({ status: 204, answer: Buffer.alloc(0) }) })
@@ -285,7 +285,7 @@ test('what is captured after a restart with a clock that was set back is read on
   await fixture.inbox({ notifyWebhookUrl: 'https://hook.example.org/' })
   await fixture.inbox({ id: 'inb_2', projectId: 'prj_2', notifyWebhookUrl: 'https://hook.example.org/' })
   fixture.clock.step(-2 * hour)
-  await fixture.submit({ projectId: 'prj_2' }) // whose mark stays before those of the other project
+  await fixture.submit({ projectId: 'prj_2' }) // whose mark stays behind the other project's
   await fixture.backgroundRead.idle()
   fixture.clock.step(2 * hour)
   await fixture.submit()
@@ -302,7 +302,7 @@ test('what is captured after a restart with a clock that was set back is read on
   next.clock.step(-hour / 2)
   const third = await next.crash()
   await third.submit()
-  const fourth = await third.crash() // before it was read, or after
+  const fourth = await third.crash() // before or after its read
   fourth.backgroundRead.wake()
   await fourth.backgroundRead.idle()
   t.is(await notified(fourth), 6)
@@ -310,7 +310,7 @@ test('what is captured after a restart with a clock that was set back is read on
   await fourth.assertSound(t)
 })
 
-test('messages that fail again and again cost the others of their organization little', async (t) => {
+test('BackgroundRead: repeated failures cost other messages of the organization little', async (t) => {
   const reader = new NoReader()
   const read = reader.read.bind(reader)
   let failures = 0
@@ -338,7 +338,7 @@ test('messages that fail again and again cost the others of their organization l
   t.is(fixture.errors.splice(0).length, 100)
 })
 
-test('a mark never goes back, although an earlier place is written later', async (t) => {
+test('read marks: never move back, even if an earlier position is written later', async (t) => {
   const fixture = await coreFixture(t)
   await fixture.backgroundRead.stop()
   const [first, second] = [await fixture.trace((await fixture.submit()).traceId), await fixture.trace((await fixture.submit()).traceId)]
@@ -356,7 +356,7 @@ test('a mark never goes back, although an earlier place is written later', async
   t.deepEqual(await new ReadMarks(fixture.database).next(organizationId, projectId, 9), [])
 })
 
-test('a project that goes while its messages are read leaves no mark', async (t) => {
+test('read marks: a project deleted during a read leaves no mark', async (t) => {
   const reader = new NoReader()
   const fixture = await coreFixture(t, { reader })
   await fixture.submit()
@@ -366,7 +366,7 @@ test('a project that goes while its messages are read leaves no mark', async (t)
   t.deepEqual(await fixture.keys('capture.read'), [])
 })
 
-test('what an earlier release captured counts as read, but for what has a row', async (t) => {
+test('read marks: captures of an earlier release count as read unless they have a row', async (t) => {
   const reader = new NoReader()
   const fixture = await coreFixture(t, { reader })
   await fixture.backgroundRead.stop()
@@ -385,7 +385,7 @@ test('what an earlier release captured counts as read, but for what has a row', 
   t.is(await passedOver(next), 0)
 })
 
-test('a message that goes while it is read leaves nothing behind', async (t) => {
+test('BackgroundRead: a message deleted during its read leaves nothing behind', async (t) => {
   const reader = new NoReader()
   const gate = Promise.withResolvers<never>()
   reader.read = () => gate.promise

@@ -1,4 +1,4 @@
-/** Virtual inboxes over real captures: lists, one message in full, and the long poll. */
+/** Virtual inboxes over real captures: lists, single messages, and the long poll. */
 import test from '#test'
 import { inboxes } from '#core/capture/capture.ts'
 import type { CapturedMessage } from '#core/capture/inboxes/inboxes.ts'
@@ -29,7 +29,7 @@ const idsOf = (page: { readonly rows: readonly { readonly capture: { readonly id
   page.rows.map(({ capture }) => capture.id)
 const never = new AbortController().signal
 
-test('Inboxes.list() keeps to the project of a bound scope, and refuses another one', async (t) => {
+test('list(): shows the project of a bound key, and refuses another one', async (t) => {
   const fixture = await capturing(t)
   await fixture.project({ id: 'prj_2', isDefault: false })
   await fixture.inbox({ id: 'inb_2', projectId: 'prj_2' })
@@ -42,7 +42,7 @@ test('Inboxes.list() keeps to the project of a bound scope, and refuses another 
   await t.throwsAsync(list({ ...principal, bound: true }, 'prj_2'), { code: 'not_found' })
 })
 
-test('Inboxes.get() answers alike for missing and foreign ids', async (t) => {
+test('get(): unknown and foreign ids get the same error', async (t) => {
   const fixture = await capturing(t)
   const gone = { code: 'not_found', message: 'No virtual inbox has this id.' }
   t.is((await fixture.inboxes.get(principal, 'inb_1')).addressPattern, '*')
@@ -51,7 +51,7 @@ test('Inboxes.get() answers alike for missing and foreign ids', async (t) => {
   await t.throwsAsync(fixture.inboxes.get({ ...principal, bound: true, projectId: 'prj_2' }, 'inb_1'), gone)
 })
 
-test('Inboxes.messages() pages through everything once, newest first', async (t) => {
+test('messages(): pages through all messages once, newest first', async (t) => {
   const fixture = await capturing(t)
   const ids = await captureSome(fixture, 7)
   const seen: string[] = []
@@ -62,12 +62,12 @@ test('Inboxes.messages() pages through everything once, newest first', async (t)
     t.true(page.rows.every(({ capture, trace }) => capture.traceId === trace.id))
     seen.push(...idsOf(page))
     cursor = page.nextCursor
-    if (seen.length === 3) await captureSome(fixture, 1) // what comes later does not disturb the walk
+    if (seen.length === 3) await captureSome(fixture, 1) // later captures do not affect the walk
   } while (cursor !== undefined)
   t.deepEqual(seen, ids.toReversed())
 })
 
-test('Inboxes.messages() after a time or a message goes in order of arrival', async (t) => {
+test('messages(): after a time or a message, in order of arrival', async (t) => {
   const fixture = await capturing(t)
   const ids = await captureSome(fixture, 6)
   const after = async (since: { at: number } | { captureId: string }, cursor?: string) => {
@@ -94,7 +94,7 @@ test('Inboxes.messages() after a time or a message goes in order of arrival', as
   )
 })
 
-test('an inbox holds the captures of its project only', async (t) => {
+test('inbox: contains only captures of its project', async (t) => {
   const fixture = await capturing(t)
   await fixture.project({ id: 'prj_2', isDefault: false })
   await fixture.inbox({ id: 'inb_2', projectId: 'prj_2' })
@@ -112,7 +112,7 @@ test('an inbox holds the captures of its project only', async (t) => {
   })
 })
 
-test('Inboxes.message(), raw() and attachment() show what was submitted, read by the real reader', async (t) => {
+test('message(), raw(), attachment(): show the submitted message with the real reader', async (t) => {
   const reader = new WorkerMessageReader(new FakeClock())
   t.teardown(() => reader[Symbol.asyncDispose]())
   const fixture = await capturing(t, { reader })
@@ -158,7 +158,7 @@ test('Inboxes.message(), raw() and attachment() show what was submitted, read by
   t.true(again.capture.addressesSeen.includes('body@example.org'))
 })
 
-test('Inboxes.wait() answers the next capture, and none that was there before', async (t) => {
+test('wait(): returns the next capture, and no earlier one', async (t) => {
   const fixture = await capturing(t)
   await captureSome(fixture, 2)
   let answer: CapturedMessage | undefined
@@ -171,7 +171,7 @@ test('Inboxes.wait() answers the next capture, and none that was there before', 
   t.is(fixture.captureEvents.waiting(projectId), 0)
 })
 
-test('Inboxes.wait() with since answers at once what is there, the oldest first', async (t) => {
+test('wait(): with since, returns the oldest existing capture immediately', async (t) => {
   const fixture = await capturing(t)
   const ids = await captureSome(fixture, 4)
   const wait = async (since: { at: number } | { captureId: string }) =>
@@ -185,7 +185,7 @@ test('Inboxes.wait() with since answers at once what is there, the oldest first'
   t.is(await next, fifth)
 })
 
-test('Inboxes.wait() misses nothing that comes while it looks at what is there', async (t) => {
+test('wait(): misses no capture that arrives during its first read', async (t) => {
   const fixture = await capturing(t)
   const [first = ''] = await captureSome(fixture, 1)
   for (let i = 0; i < 20; i++) {
@@ -197,7 +197,7 @@ test('Inboxes.wait() misses nothing that comes while it looks at what is there',
   }
 })
 
-test('after a message nothing is missed: neither what was accepted before it and became durable later, nor what came when the clock went back', async (t) => {
+test('wait(): misses no later durable capture, also after a clock set back', async (t) => {
   const fixture = await capturing(t)
   const get = fixture.kv.get.bind(fixture.kv)
   const held = Promise.withResolvers<void>()
@@ -225,7 +225,7 @@ test('after a message nothing is missed: neither what was accepted before it and
   t.deepEqual(idsOf(await fixture.inboxes.messages(principal, 'inb_1', { limit: 10 })), [quick, late, ...earlier].toReversed())
 })
 
-test('Inboxes.wait() gives up at its time, or when the caller leaves, and leaves nothing behind', async (t) => {
+test('wait(): ends on timeout or disconnect, and leaves nothing behind', async (t) => {
   const fixture = await capturing(t)
   let over = false
   const late = fixture.inboxes.wait(principal, 'inb_1', { timeoutMs: 30_000, signal: never }).finally(() => (over = true))
@@ -246,7 +246,7 @@ test('Inboxes.wait() gives up at its time, or when the caller leaves, and leaves
   t.is(fixture.clock.pending, 0)
 })
 
-test('Inboxes.wait() hears only captures of its own project', async (t) => {
+test('wait(): ignores captures of other projects', async (t) => {
   const fixture = await capturing(t)
   await fixture.project({ id: 'prj_2', isDefault: false })
   const waiting = fixture.inboxes.wait(principal, 'inb_1', { timeoutMs: 1000, signal: never })
@@ -260,7 +260,7 @@ test('Inboxes.wait() hears only captures of its own project', async (t) => {
   })
 })
 
-test('Inboxes.wait() is open 20 times for a key and 200 times for a project', async (t) => {
+test('wait(): allows 20 open waits per key and 200 per project', async (t) => {
   const fixture = await capturing(t)
   const caller = new AbortController()
   const wait = (grantId: string) =>
@@ -283,7 +283,7 @@ test('Inboxes.wait() is open 20 times for a key and 200 times for a project', as
   t.is(await one, undefined)
 })
 
-test('captures and inboxes survive the end of the process', async (t) => {
+test('inboxes: captures survive the end of the process', async (t) => {
   const fixture = await capturing(t)
   const ids = await captureSome(fixture, 3)
   const next = await fixture.crash()

@@ -1,4 +1,4 @@
-/** Links to captured messages and the images that views ask for, where no browser is needed. */
+/** Links to captured messages and images of views, without a browser. */
 import test from '#test'
 import { MessageViews } from '#core/capture/reading/message-views.ts'
 import { FakeClock } from '../../support/fake-clock.ts'
@@ -7,7 +7,7 @@ import { secrets } from '../core-fixture.ts'
 const png = Buffer.from('\x89PNG\r\n\x1a\n', 'latin1')
 const viewed = (organizationId: string) => ({ organizationId, inboxId: 'inb_1', captureId: 'cap_1' })
 
-test('images of one organization that never come leave room for those of others', async (t) => {
+test('message view: pending images of one organization leave room for others', async (t) => {
   const open: (() => void)[] = []
   const get = (url: string) =>
     url.includes('slow') ? new Promise<Uint8Array>((resolve) => void open.push(() => resolve(png))) : Promise.resolve(png)
@@ -24,7 +24,7 @@ test('images of one organization that never come leave room for those of others'
   t.is((await image('org_1', 'https://quick.example/')).contentType, 'image/png')
 })
 
-test('a link names one message of one organization, and nobody makes one up', (t) => {
+test('message view: a link names one message and cannot be forged', (t) => {
   const clock = new FakeClock()
   const views = new MessageViews({ secrets, clock, get: async () => undefined, origin: 'https://post.example.ch' })
   const token = views.token(viewed('org_1'))

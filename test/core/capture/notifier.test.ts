@@ -1,4 +1,4 @@
-/** Notifications of virtual inboxes: signed as Stripe signs, once each whatever happens, and harmless to others without an answer. */
+/** Notifications of virtual inboxes: signed like Stripe's, at most once, and independent of slow receivers. */
 import test, { type ExecutionContext } from '#test'
 import Stripe from 'stripe'
 import { inboxes } from '#core/capture/capture.ts'
@@ -25,7 +25,7 @@ const noted = (fixture: CoreFixture, inboxId = 'inb_1') =>
   fixture.kv.holds('the outcome is stored', async () => (await last(fixture, inboxId)) !== undefined)
 const metered = (fixture: CoreFixture) =>
   fixture.kv.counter(pack(usageCounter(organizationId, 'vi_notifies', new Date(fixture.clock.now()).toISOString().slice(0, 7), projectId)))
-test("a capture is told by one POST that Stripe's own verification accepts with the key of the inbox", async (t) => {
+test("notifier: sends one POST that Stripe's verification accepts with the inbox key", async (t) => {
   const receiver = await receiverOf(t)
   const fixture = await fixtureWith(t)
   await fixture.inbox({ notifyWebhookUrl: receiver.url, addressPattern: '@example.net' })
@@ -50,7 +50,7 @@ test("a capture is told by one POST that Stripe's own verification accepts with 
   await fixture.assertSound(t)
 })
 
-test('only inboxes in which the capture is hear of it', async (t) => {
+test('notifier: notifies only inboxes with the capture', async (t) => {
   const receiver = await receiverOf(t)
   const fixture = await fixtureWith(t)
   await fixture.project({ id: 'prj_2', isDefault: false })
@@ -63,7 +63,7 @@ test('only inboxes in which the capture is hear of it', async (t) => {
   t.is(await metered(fixture), 1)
 })
 
-test('while virtual inboxes are switched off for the organization nobody is told, and nothing is metered', async (t) => {
+test('notifier: sends and meters nothing while virtual inboxes are off', async (t) => {
   const receiver = await receiverOf(t)
   const fixture = await fixtureWith(t)
   await fixture.inbox({ notifyWebhookUrl: receiver.url })
@@ -80,7 +80,7 @@ test('while virtual inboxes are switched off for the organization nobody is told
   t.is(await metered(fixture), 1)
 })
 
-test('who took the address away, or gave another one, is believed at once: what still waits goes there, or nowhere', async (t) => {
+test('notifier: a changed or removed URL applies to waiting notifications', async (t) => {
   const open: { readonly url: string; readonly end: (outcome: PostOutcome) => void }[] = []
   const post: Post = ({ url }) => new Promise((end) => void open.push({ url, end }))
   const fixture = await fixtureWith(t, post)
@@ -101,7 +101,7 @@ test('who took the address away, or gave another one, is believed at once: what 
   await fixture.remove(inboxes, inbox.id)
 })
 
-test('a refusal is noted and nothing is sent again', async (t) => {
+test('notifier: records a refusal without resending', async (t) => {
   const receiver = await receiverOf(t, { answer: (response) => response.writeHead(500).end('no') })
   const fixture = await fixtureWith(t)
   await fixture.inbox({ notifyWebhookUrl: receiver.url })
@@ -114,7 +114,7 @@ test('a refusal is noted and nothing is sent again', async (t) => {
   t.like(await last(fixture), { statusCode: 500, error: 'The receiver returned status 500.' })
 })
 
-test('a crash while it is sent, or before, leads to no second one', async (t) => {
+test('notifier: a crash before or during sending causes no second notification', async (t) => {
   const sent: PostRequest[] = []
   const hanging: Post = (request) => (sent.push(request), new Promise(() => {}))
   const fixture = await fixtureWith(t, hanging)
@@ -129,7 +129,7 @@ test('a crash while it is sent, or before, leads to no second one', async (t) =>
   t.is(await metered(next), 1)
 })
 
-test('what was captured before a crash and not yet read is told after it, once', async (t) => {
+test('notifier: notifies unread captures once after a crash', async (t) => {
   const receiver = await receiverOf(t)
   const fixture = await fixtureWith(t)
   await fixture.inbox({ notifyWebhookUrl: receiver.url })
@@ -144,7 +144,7 @@ test('what was captured before a crash and not yet read is told after it, once',
   t.is(receiver.received.length, 1)
 })
 
-test('a receiver that hangs gets two at a time, holds up no other inbox, and what it cannot take is given up', async (t) => {
+test('notifier: a hanging receiver gets two at a time, and delays no other inbox', async (t) => {
   const open: { readonly request: PostRequest; readonly end: (outcome: PostOutcome) => void }[] = []
   const post: Post = (request, _limits, signal) =>
     new Promise((end) => {
@@ -156,7 +156,7 @@ test('a receiver that hangs gets two at a time, holds up no other inbox, and wha
   await fixture.inbox({ id: 'inb_slow', notifyWebhookUrl: 'https://slow.example.ch/', addressPattern: '@example.net' })
   await fixture.inbox({ id: 'inb_fast', notifyWebhookUrl: 'https://fast.example.ch/', addressPattern: 'last@other.test' })
   for (let i = 0; i < 103; i++) await fixture.submit()
-  await noted(fixture, 'inb_slow') // the last one is given up
+  await noted(fixture, 'inb_slow') // the last one is dropped
   t.is(open.length, 2)
   t.like(await last(fixture, 'inb_slow'), { error: 'Too many notifications of this inbox were pending; this one was dropped.' })
   await fixture.submit({ rcptTo: ['last@other.test'] })
@@ -169,7 +169,7 @@ test('a receiver that hangs gets two at a time, holds up no other inbox, and wha
   t.is(open.length, 3)
 })
 
-test('a network that the operator has not allowed is not told, and the detail says so', async (t) => {
+test('notifier: refuses a forbidden network, with the detail', async (t) => {
   const receiver = await receiverOf(t)
   const clock = new FakeClock()
   const fixture = await coreFixture(t, { clock, post: guardedPost({ resolver: noNames, guard: addressGuard([]), clock }) })

@@ -1,4 +1,4 @@
-/** Which captures are in which inbox: patterns, addresses that are found later, and how long messages stay. */
+/** Inboxes of captures: patterns, addresses found later, and retention. */
 import test, { type ExecutionContext } from '#test'
 import { traces } from '#core/trace/trace.ts'
 import { parsePattern } from '#core/capture/inbox-pattern.ts'
@@ -37,7 +37,7 @@ async function captureTo(fixture: CoreFixture, rcptTo: readonly string[]): Promi
 const listed = async (fixture: CoreFixture, inbox: string, address?: string): Promise<string[]> =>
   (await fixture.inboxes.messages(principal, inbox, { limit: 50, address })).rows.map(({ capture }) => capture.id)
 
-test('patterns are *, @domain and one address, in one spelling whatever the letters of case', (t) => {
+test('patterns: *, @domain and one address, normalized to one case', (t) => {
   const spelled = [
     ['*', '*'],
     ['@Example.NET', '@example.net'],
@@ -49,7 +49,7 @@ test('patterns are *, @domain and one address, in one spelling whatever the lett
     t.is(parsePattern(none), undefined, none)
 })
 
-test('a capture is in every inbox whose pattern was seen or meant, and in no other', async (t) => {
+test('patterns: a capture is in exactly the inboxes of its seen or intended addresses', async (t) => {
   const fixture = await fixtureWith(t, ['*', '@example.net', 'anna@example.net', '@other.test', 'shop@example.com'])
   const both = await captureTo(fixture, ['Anna@Example.NET', 'ben@other.test'])
   const one = await captureTo(fixture, ['ben@example.net'])
@@ -64,7 +64,7 @@ test('a capture is in every inbox whose pattern was seen or meant, and in no oth
   t.deepEqual((await fixture.inboxes.messages(principal, 'inb_2', { limit: 5, since })).rows, [])
 })
 
-test('one address is searched across recipients, inside the inbox alone', async (t) => {
+test('address filter: searches one address within the inbox', async (t) => {
   const fixture = await fixtureWith(t, ['*', '@other.test'])
   const both = await captureTo(fixture, ['anna@example.net', 'ben@other.test'])
   const anna = await captureTo(fixture, ['anna@example.net'])
@@ -74,7 +74,7 @@ test('one address is searched across recipients, inside the inbox alone', async 
   t.deepEqual(await listed(fixture, 'inb_0', 'nobody@example.net'), [])
 })
 
-test('an address that only the body has brings the capture in, and wakes who waits for it once', async (t) => {
+test('body address: adds the capture to its inbox, and notifies waiting callers once', async (t) => {
   const fixture = await fixtureWith(t, ['*', '@example.org'], { reader: findingReader })
   const wait = (inbox: string, signal = never) => fixture.inboxes.wait(principal, inbox, { timeoutMs: 30_000, signal })
   const waiting = wait('inb_1')
@@ -84,7 +84,7 @@ test('an address that only the body has brings the capture in, and wakes who wai
   t.deepEqual(await listed(fixture, 'inb_1'), [id])
 })
 
-test('an address that only the body has comes after what was in the inbox before it was found', async (t) => {
+test('body address: the capture follows messages already in the inbox', async (t) => {
   const { promise: mayRead, resolve: read } = Promise.withResolvers<void>()
   const reader = { ...findingReader, read: async (message: WaitingMessage) => (await mayRead, findingReader.read(message)) }
   const fixture = await fixtureWith(t, ['@example.org', '*'], { reader })
@@ -94,7 +94,7 @@ test('an address that only the body has comes after what was in the inbox before
     await fixture.submit({ rcptTo: [to], facts: { headerAddresses: [] } as never })
     return fixture.captured.at(-1)?.id ?? ''
   }
-  const late = await submit('anna@example.net') // in the inbox by its body alone
+  const late = await submit('anna@example.net') // in the inbox only by its body
   const first = await submit('bea@example.org')
   const ids = (page: Awaited<ReturnType<typeof inbox>>) => page.rows.map(({ capture }) => capture.id)
   t.deepEqual(ids(await inbox('inb_0')), [first])
@@ -116,7 +116,7 @@ test('an address that only the body has comes after what was in the inbox before
   await fixture.assertSound(t)
 })
 
-test('a message that was read late is gone from an inbox after its days, and hides none behind it', async (t) => {
+test('retention: a message read late leaves the inbox on time, and hides no later one', async (t) => {
   const fixture = await fixtureWith(t, [], { reader: findingReader })
   await fixture.inbox({ id: 'inb_short', addressPattern: '@example.org', retentionDays: 1 })
   await fixture.backgroundRead.stop()
@@ -137,7 +137,7 @@ test('a message that was read late is gone from an inbox after its days, and hid
   t.is((await next.inboxes.wait(principal, 'inb_short', { since: { at: 0 }, timeoutMs: 1, signal: never }))?.capture.id, young)
 })
 
-test('who begins to wait between a capture and the reading of its body does not get it as new', async (t) => {
+test('wait(): a capture read after the wait began is not new if captured earlier', async (t) => {
   const { promise: mayRead, resolve: read } = Promise.withResolvers<void>()
   const reader = { ...findingReader, read: async (message: WaitingMessage) => (await mayRead, findingReader.read(message)) }
   const fixture = await fixtureWith(t, ['*'], { reader })
@@ -155,7 +155,7 @@ test('who begins to wait between a capture and the reading of its body does not 
   t.false(woken)
 })
 
-test('a pattern is looked up in any letters of case, first in the own project', async (t) => {
+test('lookup(): ignores case, and prefers the own project', async (t) => {
   const fixture = await fixtureWith(t, ['*', '@example.net'])
   await fixture.project({ id: 'prj_2', isDefault: false })
   await fixture.inbox({ id: 'inb_far', projectId: 'prj_2', addressPattern: 'anna@example.net' })
@@ -168,7 +168,7 @@ test('a pattern is looked up in any letters of case, first in the own project', 
   await t.throwsAsync(find({ ...principal, bound: true }, 'anna@example.net', 'prj_2'), { code: 'not_found' })
 })
 
-/** Counts ranges that are read, and the most of them at the same time. */
+/** Counts range reads, and the maximum of concurrent ones. */
 function countRanges({ kv }: CoreFixture): { total: number; atOnce: number } {
   const range = kv.range.bind(kv)
   const seen = { total: 0, atOnce: 0 }
@@ -185,7 +185,7 @@ function countRanges({ kv }: CoreFixture): { total: number; atOnce: number } {
   return seen
 }
 
-test('a look-up by pattern does not read the inboxes of the organization', async (t) => {
+test('lookup(): does not read all inboxes of the organization', async (t) => {
   const fixture = await fixtureWith(t, ['*', '@example.net'])
   for (const id of ['prj_2', 'prj_3']) {
     await fixture.project({ id, isDefault: false })
@@ -198,7 +198,7 @@ test('a look-up by pattern does not read the inboxes of the organization', async
   t.is(ranges.total, 0)
 })
 
-test('figures of several inboxes are read at the same time', async (t) => {
+test('figures(): reads several inboxes concurrently', async (t) => {
   const fixture = await fixtureWith(t, ['*', '@example.net', '@example.org'])
   await captureTo(fixture, ['anna@example.net'])
   const ranges = countRanges(fixture)
@@ -210,7 +210,7 @@ test('figures of several inboxes are read at the same time', async (t) => {
   t.is(ranges.atOnce, 3)
 })
 
-test('a message leaves an inbox after its days, and is removed when every inbox has let it go', async (t) => {
+test('retention: a message leaves an inbox on time, and is deleted after all inboxes', async (t) => {
   const fixture = await fixtureWith(t, [])
   await fixture.inbox({ id: 'inb_all', retentionDays: 7 })
   await fixture.inbox({ id: 'inb_short', addressPattern: '@example.net', retentionDays: 1 })
@@ -236,7 +236,7 @@ test('a message leaves an inbox after its days, and is removed when every inbox 
   await fixture.assertSound(t)
 })
 
-test('a catch-all without days of its own keeps everything as long as the plan does', async (t) => {
+test('retention: a catch-all without its own retention follows the plan', async (t) => {
   const fixture = await fixtureWith(t, ['*'])
   await fixture.inbox({ id: 'inb_short', addressPattern: '@example.net', retentionDays: 1 })
   await captureTo(fixture, ['anna@example.net'])

@@ -1,4 +1,4 @@
-/** Attempts at a message: what each answer of a provider makes of it, recipient by recipient. */
+/** Delivery attempts: the effect of each reply on each recipient. */
 import test from '#test'
 import type { AttemptReport } from '#core/delivery/transport.ts'
 import { writeAttempt } from '#core/trace/attempt-record.ts'
@@ -21,7 +21,7 @@ const attempts = async (fixture: CoreFixture, traceId: string) =>
   readAttempts(fixture.database, organizationId, await fixture.trace(traceId))
 const fates = ({ recipients }: Trace): string[] => recipients.map(({ address, status }) => `${address} ${status}`)
 
-test('an accepted message is sent: trace, attempt, timeline and queue agree', async (t) => {
+test('attempt: trace, attempt, timeline and queue agree on an accepted message', async (t) => {
   const fixture = await relaying(t, (call) => take(call))
   const { traceId } = await fixture.submit()
   await fixture.settled()
@@ -48,7 +48,7 @@ test('an accepted message is sent: trace, attempt, timeline and queue agree', as
   t.is(await fixture.queueLength(), 0)
 })
 
-test('an attempt carries the envelope, the size and the message with our headers before it', async (t) => {
+test('attempt: passes envelope, size and content with our headers first', async (t) => {
   const seen: (Buffer | object)[] = []
   const fixture = await relaying(t, async (call) => {
     seen.push(await contentOf(call), { ...call.job, signal: undefined, beforeFinalDot: undefined, content: undefined }, call.target)
@@ -69,7 +69,7 @@ test('an attempt carries the envelope, the size and the message with our headers
   }
 })
 
-test('of three recipients only the one that was put off is tried again', async (t) => {
+test('attempt: retries only the deferred recipient of three', async (t) => {
   const verdicts = { 'anna@example.net': 'accepted', 'ben@example.net': 'transient', 'carl@example.net': 'permanent' } as const
   const fixture = await relaying(t, (call) => take(call, call.nth === 1 ? verdicts : 'accepted'))
   const { traceId } = await fixture.submit({ rcptTo: three })
@@ -95,7 +95,7 @@ test('of three recipients only the one that was put off is tried again', async (
   ])
 })
 
-test('a message that is always put off is tried on schedule and given up at its maximum age', async (t) => {
+test('attempt: retries on schedule and gives up at the maximum age', async (t) => {
   const fixture = await relaying(t, (call) => report(call, 'transient', 'connect_timeout'))
   const { traceId } = await fixture.submit()
   const times: number[] = []
@@ -118,7 +118,7 @@ test('a message that is always put off is tried on schedule and given up at its 
   t.is(story.at(-1), 'failed: Delivery was abandoned for all recipients.')
 })
 
-test('an unknown outcome is said to be one, waits a quarter of an hour, and is repeated once', async (t) => {
+test('attempt: an unknown outcome is recorded, and repeated once after 15 minutes', async (t) => {
   const fixture = await relaying(t, async (call) => {
     await call.job.beforeFinalDot()
     return report(call, 'unknown', 'connection_lost')
@@ -144,7 +144,7 @@ test('an unknown outcome is said to be one, waits a quarter of an hour, and is r
   t.is(fixture.transport.calls.length, 2)
 })
 
-test('a recipient that was put off goes on when another one was given up as unknown', async (t) => {
+test('attempt: a deferred recipient continues after another was given up as unknown', async (t) => {
   const verdicts = { 'anna@example.net': 'unknown', 'ben@example.net': 'transient' } as const
   const fixture = await relaying(t, (call) => take(call, call.nth < 3 ? verdicts : 'accepted'))
   const { traceId } = await fixture.submit({ rcptTo: three.slice(0, 2) })
@@ -157,7 +157,7 @@ test('a recipient that was put off goes on when another one was given up as unkn
   t.deepEqual(fates(await fixture.trace(traceId)), ['anna@example.net failed', 'ben@example.net sent'])
 })
 
-test('an attempt during which the process died is shown as unknown, and the message is delivered again', async (t) => {
+test('attempt: an interrupted attempt is unknown, and the message is delivered again', async (t) => {
   const fixture = await relaying(t, async (call) => {
     await call.job.beforeFinalDot()
     return hang(call)
@@ -190,7 +190,7 @@ test('an attempt during which the process died is shown as unknown, and the mess
   }
 })
 
-test('an attempt that was begun but not committed as ended counts once, whatever the crash', async (t) => {
+test('attempt: an attempt without a committed end counts once after any crash', async (t) => {
   const fixture = await relaying(t, (call) => take(call), { deaf: true })
   const { traceId } = await fixture.submit({ rcptTo: three })
   const started = { number: 1, destinationId: 'dst_1', startedAt: startOfTime, state: 'started' } as const
@@ -206,7 +206,7 @@ test('an attempt that was begun but not committed as ended counts once, whatever
   )
 })
 
-test('a message whose destination was deleted fails with that reason', async (t) => {
+test('attempt: a deleted destination fails the message with that reason', async (t) => {
   const fixture = await relaying(t, (call) => take(call), { deaf: true })
   const { traceId } = await fixture.submit()
   await fixture.remove(destinations, 'dst_1')
@@ -220,7 +220,7 @@ test('a message whose destination was deleted fails with that reason', async (t)
   t.is((await next.story(traceId))[3], 'attempt: Attempt 1 took 0 ms: The destination was deleted before the message could be delivered.')
 })
 
-test('a message waits while the password of its destination cannot be opened, and goes once it is set again', async (t) => {
+test("attempt: waits while the destination's password cannot be decrypted", async (t) => {
   const fixture = await relaying(t, (call) => take(call))
   await fixture.destination({ username: 'me', sealedPassword: 'v1.00000000.AAAA.AAAA' })
   const { traceId } = await fixture.submit()
@@ -236,7 +236,7 @@ test('a message waits while the password of its destination cannot be opened, an
   t.is((await fixture.trace(traceId)).status, 'sent')
 })
 
-test('an attempt uses the settings of the destination as they are now', async (t) => {
+test('attempt: uses the current settings of the destination', async (t) => {
   const fixture = await relaying(t, (call) => (call.nth === 1 ? report(call, 'transient') : take(call)))
   await fixture.submit()
   await fixture.settled()
@@ -251,7 +251,7 @@ test('an attempt uses the settings of the destination as they are now', async (t
   )
 })
 
-test('a recipient that a report forgets is tried again', async (t) => {
+test('attempt: retries a recipient missing in the report', async (t) => {
   const fixture = await relaying(t, (call) => (call.nth === 1 ? { ...report(call, 'accepted'), recipients: [] } : take(call)), {
     retry: { maxAgeMs: 2 * minute },
   })
@@ -265,7 +265,7 @@ test('a recipient that a report forgets is tried again', async (t) => {
   t.is((await fixture.trace(traceId)).status, 'sent')
 })
 
-test('a report about recipients who were done before changes nothing for them', async (t) => {
+test('attempt: ignores reports about settled recipients', async (t) => {
   const fixture = await relaying(t, async (call) => {
     await call.job.beforeFinalDot()
     const said = report(call, { 'ben@example.net': 'transient' })
@@ -282,7 +282,7 @@ test('a report about recipients who were done before changes nothing for them', 
 })
 
 for (const code of ['aborted', 'closed']) {
-  test(`a message whose attempt was broken off as ${code} is due again at once`, async (t) => {
+  test(`attempt: an attempt aborted as ${code} is due again immediately`, async (t) => {
     const fixture = await relaying(t, (call) => report(call, 'transient', code))
     await fixture.submit()
     await fixture.daemon.saw('attempted')
@@ -294,7 +294,7 @@ for (const code of ['aborted', 'closed']) {
   })
 }
 
-test('the start of an attempt is durable before the final dot, and is not written when it never comes to that', async (t) => {
+test('attempt: the start is durable before the final dot, and otherwise not written', async (t) => {
   const fixture = await relaying(t, async (call) => {
     if (call.nth === 1) return report(call, 'transient', 'connect_refused')
     t.deepEqual(column(await attempts(fixture, call.job.traceId), 'state'), ['finished'])
@@ -313,7 +313,7 @@ test('the start of an attempt is durable before the final dot, and is not writte
   t.is(writes.length, 2, 'one for the start, one for the end')
 })
 
-test('the public view and the full one agree on the story', async (t) => {
+test('attempt: public and full view agree on the timeline', async (t) => {
   const fixture = await relaying(t, (call) => take(call))
   const { traceId } = await fixture.submit()
   await fixture.settled()
@@ -326,7 +326,7 @@ test('the public view and the full one agree on the story', async (t) => {
   t.is((await fixture.traces.get(principal, traceId)).trace.id, traceId)
 })
 
-/** Three requests, one for each recipient, each on record before its end; the last one ends as given. */
+/** Three requests, one per recipient, each recorded before its end; the last one ends as given. */
 const inRequests =
   (last: (call: Call) => Promise<AttemptReport>) =>
   async (call: Call): Promise<AttemptReport> => {
@@ -344,7 +344,7 @@ const inRequests =
     return last(call)
   }
 
-test('a process that dies between two requests of an attempt mails nobody again who had a word', async (t) => {
+test('attempt: a crash between two requests resends to no recipient with a result', async (t) => {
   const fixture = await relaying(t, inRequests(hang))
   const { traceId } = await fixture.submit({ rcptTo: three })
   await fixture.settled()
@@ -364,7 +364,7 @@ test('a process that dies between two requests of an attempt mails nobody again 
   )
 })
 
-test('a defect between two requests of an attempt mails nobody again who had a word', async (t) => {
+test('attempt: a defect between two requests resends to no recipient with a result', async (t) => {
   const fixture = await relaying(
     t,
     inRequests(() => Promise.reject(new Error('a defect'))),

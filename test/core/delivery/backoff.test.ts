@@ -1,4 +1,4 @@
-/** When a message is tried again, and when it is given up. */
+/** Time of retries, and the end of trying. */
 import test from '#test'
 import { loadConfig } from '#config/settings/load.ts'
 import { defaultRetryPolicy, nextAttempt, type RetryPolicy } from '#core/delivery/attempt/backoff.ts'
@@ -13,7 +13,7 @@ const after = (attempts: number, unknown = false): number | undefined => {
   return due === undefined ? undefined : due - now
 }
 
-test('nextAttempt() follows the documented schedule', (t) => {
+test('nextAttempt(): follows the documented schedule', (t) => {
   const expected = [minute, 5 * minute, 15 * minute, 30 * minute, hour, 2 * hour, 4 * hour, 4 * hour, 4 * hour, 4 * hour]
   t.deepEqual(
     expected.map((_, i) => after(i + 1)),
@@ -21,14 +21,14 @@ test('nextAttempt() follows the documented schedule', (t) => {
   )
 })
 
-test('nextAttempt() waits longer after an unknown outcome', (t) => {
+test('nextAttempt(): waits longer after an unknown outcome', (t) => {
   t.deepEqual(
     [1, 2, 3, 4, 5].map((n) => after(n, true)),
     [15 * minute, 15 * minute, 15 * minute, 30 * minute, hour],
   )
 })
 
-test('nextAttempt() never shortens the wait after an unknown outcome', (t) => {
+test('nextAttempt(): never shortens the wait after an unknown outcome', (t) => {
   const random = new Seeded('unknown')
   const dues = Array.from({ length: 1000 }, () => {
     const message = { createdAt: now, attempts: 1, unknown: true }
@@ -38,7 +38,7 @@ test('nextAttempt() never shortens the wait after an unknown outcome', (t) => {
   t.true(Math.max(...dues) > 17.9 * minute)
 })
 
-test('defaultRetryPolicy is what the configuration says when nobody says anything', (t) => {
+test('defaultRetryPolicy: equals the default configuration', (t) => {
   const { delivery } = loadConfig({ env: {}, readFile: () => '' })
   t.deepEqual(defaultRetryPolicy, {
     delaysMs: delivery.retrySeconds.map((seconds) => seconds * 1000),
@@ -48,7 +48,7 @@ test('defaultRetryPolicy is what the configuration says when nobody says anythin
   })
 })
 
-test('nextAttempt() varies a delay by its jitter either way, and by no more', (t) => {
+test('nextAttempt(): varies a delay by at most its jitter', (t) => {
   const random = new Seeded('jitter')
   const dues = Array.from({ length: 1000 }, () => {
     const message = { createdAt: now, attempts: 2, unknown: false }
@@ -59,14 +59,14 @@ test('nextAttempt() varies a delay by its jitter either way, and by no more', (t
   t.true(dues.every(Number.isInteger), 'keys of the queue are whole numbers')
 })
 
-test('nextAttempt() gives up when the attempt would come after the maximum age', (t) => {
+test('nextAttempt(): gives up beyond the maximum age', (t) => {
   const at = (age: number): number | undefined => nextAttempt(exact, { createdAt: now - age, attempts: 9, unknown: false }, now, 0.5)
   t.is(at(44 * hour), now + 4 * hour)
   t.is(at(44 * hour + 1), undefined)
   t.is(at(-hour), now + 4 * hour, 'a message from the future, after the clock was set back')
 })
 
-test('nextAttempt() tries 18 times in 48 hours', (t) => {
+test('nextAttempt(): makes 18 attempts in 48 hours', (t) => {
   let [time, attempts] = [now, 1]
   for (;;) {
     const due = nextAttempt(exact, { createdAt: now, attempts, unknown: false }, time, 0.5)
@@ -78,7 +78,7 @@ test('nextAttempt() tries 18 times in 48 hours', (t) => {
   t.true(time - now > 44 * hour && time - now <= 48 * hour)
 })
 
-test('nextAttempt() is no earlier than the provider asked for, and later when the policy says so', (t) => {
+test('nextAttempt(): is not earlier than the provider requests, or the policy allows', (t) => {
   const message = { createdAt: now, attempts: 1, unknown: false }
   t.is(nextAttempt(exact, { ...message, notBefore: now + hour }, now, 0.5), now + hour)
   t.is(nextAttempt(exact, { ...message, notBefore: now + 10 }, now, 0.5), now + minute)

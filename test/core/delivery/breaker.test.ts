@@ -1,4 +1,4 @@
-/** The circuit breaker as a state machine: when it opens, how long it rests, and what closes it. */
+/** Circuit breaker as a state machine: opening, pause and closing. */
 import test from '#test'
 import { afterFault, afterSuccess, endPause, newBreaker, phaseOf, type Breaker } from '#core/delivery/health/breaker.ts'
 
@@ -9,7 +9,7 @@ const because = (message: string) => ({ code: 'connection_lost', message })
 const faults = (count: number, breaker: Breaker = newBreaker, now = start): Breaker =>
   Array.from({ length: count }).reduce<Breaker>((state) => afterFault(state, because('Refused.'), now, 0.5), breaker)
 
-test('five faults in a row open a breaker, and it says since when, why and until when', (t) => {
+test('breaker: five consecutive faults open it, with since, reason and until', (t) => {
   t.is(phaseOf(faults(4), start), 'closed')
   const open = faults(5)
   t.is(phaseOf(open, start), 'open')
@@ -17,12 +17,12 @@ test('five faults in a row open a breaker, and it says since when, why and until
   t.deepEqual(open.cause, { code: 'faults_in_row', failed: 5, attempts: 5, error: because('Refused.') })
 })
 
-test('a success between faults starts the count anew', (t) => {
+test('breaker: a success resets the count of faults', (t) => {
   const breaker = faults(4, afterSuccess(faults(4), start))
   t.is(phaseOf(breaker, start), 'closed')
 })
 
-test('a breaker opens when half of twenty attempts within a minute are faults, and not when they are spread wider', (t) => {
+test('breaker: opens at half of twenty attempts within a minute, not longer', (t) => {
   const alternate = (everyMs: number): Breaker => {
     let breaker = newBreaker
     for (let n = 0; n < 20; n++) {
@@ -36,13 +36,13 @@ test('a breaker opens when half of twenty attempts within a minute are faults, a
   t.is(phaseOf(alternate(10 * second), start + 200 * second), 'closed')
 })
 
-test('what ends while a breaker is open changes nothing, as it had begun before', (t) => {
+test('breaker: ignores attempts that end while it is open', (t) => {
   const open = faults(5)
   t.is(afterSuccess(open, start + second), open)
   t.is(afterFault(open, because('Late.'), start + second, 0.5), open)
 })
 
-test('a trial that fails makes the pause twice as long up to a quarter of an hour, and a trial that succeeds closes the breaker', (t) => {
+test('breaker: a failed trial doubles the pause; a successful one closes it', (t) => {
   let breaker = faults(5)
   const pauses: number[] = []
   for (let n = 0; n < 7; n++) {
@@ -58,18 +58,18 @@ test('a trial that fails makes the pause twice as long up to a quarter of an hou
   t.like(faults(5, closed, breaker.until), { openings: 1 }, 'the pauses begin small again')
 })
 
-test('a pause is varied by a fifth either way', (t) => {
+test('breaker: pauses vary by a fifth in either direction', (t) => {
   const four = faults(4)
   t.is(afterFault(four, because(''), start, 0).until - start, 24 * second)
   t.is(afterFault(four, because(''), start, 0.999_999).until - start, 36 * second)
 })
 
-test('the pause of an open breaker can be ended, that of a closed one is none', (t) => {
+test('breaker: endPause() ends the pause of an open breaker only', (t) => {
   t.is(phaseOf(endPause(faults(5), start + second), start + second), 'half_open')
   t.is(endPause(newBreaker, start), newBreaker)
 })
 
-test('a clock set back does not keep old counts alive', (t) => {
+test('breaker: a clock set back does not preserve old counts', (t) => {
   const before = afterSuccess(newBreaker, start)
   t.like(afterSuccess(before, start - 3600 * second), { countedFrom: start - 3600 * second, attempts: 1 })
 })

@@ -1,4 +1,4 @@
-/** Deletion against attempts: whatever is deleted before, while or as an attempt ends, nothing is sent twice or left over. */
+/** Deletions before, during and after attempts send nothing twice and leave nothing. */
 import test from '#test'
 import { discardTrace } from '#core/retention/remove-trace.ts'
 import { destinations } from '#core/routing/destination.ts'
@@ -8,7 +8,7 @@ import { report, take } from '../scripted-transport.ts'
 const minute = 60_000
 const hour = 60 * minute
 
-test('a message whose destination is deleted during an attempt gets what the provider says, and no further attempt', async (t) => {
+test('deletion: a destination deleted during an attempt gets the result and no retry', async (t) => {
   const answers = [Promise.withResolvers<'accepted' | 'transient'>(), Promise.withResolvers<'accepted' | 'transient'>()]
   const fixture = await relaying(t, async (call) => {
     const verdict = await answers[call.job.rcptTo[0] === 'anna@example.net' ? 0 : 1]?.promise
@@ -34,7 +34,7 @@ test('a message whose destination is deleted during an attempt gets what the pro
   t.is(await fixture.queueLength(), 0)
 })
 
-test('a trace that is deleted during its attempt leaves nothing, whatever the provider says and whenever the attempt is written down', async (t) => {
+test('deletion: a trace deleted during its attempt leaves nothing behind', async (t) => {
   const verdicts = ['accepted', 'transient', 'permanent', 'unknown'] as const
   for (const [verdict, isWritten] of verdicts.flatMap((one) => [[one, true] as const, [one, false] as const])) {
     const what = `${verdict}, ${isWritten ? 'written before' : 'written afterwards'}`
@@ -59,7 +59,7 @@ test('a trace that is deleted during its attempt leaves nothing, whatever the pr
   }
 })
 
-test('a trace that is deleted before its attempt is not sent', async (t) => {
+test('deletion: a deleted trace with a due attempt is not sent', async (t) => {
   const fixture = await relaying(t, (call) => take(call), { deaf: true })
   const { traceId } = await fixture.submit()
   const entry = fixture.queued[0]
@@ -71,7 +71,7 @@ test('a trace that is deleted before its attempt is not sent', async (t) => {
   t.deepEqual(await fixture.keys(traceId), [])
 })
 
-test('an attempt that reads settings while a project or destination is deleted sends nothing, whichever read it is', async (t) => {
+test('deletion: nothing is sent if project or destination is deleted during a read', async (t) => {
   for (const what of ['project', 'destination'] as const) {
     for (let nth = 1; ; nth++) {
       const fixture = await relaying(t, (call) => take(call), { deaf: true })
@@ -84,7 +84,7 @@ test('an attempt that reads settings while a project or destination is deleted s
       policies.of = async (id) => {
         const read = await of(id)
         if (++reads !== nth || fixture.transport.calls.length > 0) return read
-        // what was read is old when it is looked at
+        // the result of the read is outdated now
         if (what === 'project') await fixture.project({ deletedAt: fixture.clock.now() })
         else await fixture.remove(destinations, 'dst_1')
         return read

@@ -1,10 +1,10 @@
-/** What one destination has under way, and what its limits allow. */
+/** Attempts in flight at one destination, and the room within its limits. */
 import test from '#test'
 import { DestinationLoad, type DeliveryLimits } from '#core/delivery/health/destination-load.ts'
 
 const limits: DeliveryLimits = { maxConnections: 3, maxRatePerMin: null }
 
-test('DestinationLoad has room for one until its limits are known, and for one under a breaker', (t) => {
+test('DestinationLoad: one attempt while limits are unknown or during a trial', (t) => {
   const load = new DestinationLoad('dst_1')
   t.is(load.width, 1)
   load.limits = limits
@@ -22,7 +22,7 @@ test('DestinationLoad has room for one until its limits are known, and for one u
   t.false(load.hasRoom)
 })
 
-test('DestinationLoad.restMs() follows the rate that holds now, since the last attempt', (t) => {
+test('restMs(): follows the current rate since the last attempt', (t) => {
   const load = new DestinationLoad('dst_1')
   load.limits = { ...limits, maxRatePerMin: 6 }
   t.is(load.restMs(0), 0)

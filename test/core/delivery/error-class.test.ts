@@ -1,4 +1,4 @@
-/** Which kind of trouble an attempt is, and whether its destination is to blame. */
+/** Classes of delivery errors, and their effect on the destination. */
 import test from '#test'
 import { effectOf, errorClass, type AttemptEffect, type ErrorClass } from '#core/delivery/attempt/error-class.ts'
 import type { RecipientVerdict } from '#core/delivery/transport.ts'

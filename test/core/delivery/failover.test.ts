@@ -1,4 +1,4 @@
-/** Failover over a real store and the real queue: who gets a message next, when, and never twice. */
+/** Failover over the real store and queue: next destination and time, and no double delivery. */
 import test, { type ExecutionContext } from '#test'
 import { failoverPolicies, type FailoverPolicy } from '#core/routing/failover-policy.ts'
 import { readAttempts } from '#core/trace/attempts.ts'
@@ -10,7 +10,7 @@ import { column } from '../../support/column.ts'
 const minute = 60_000
 type Scripts = Readonly<Record<string, Script>>
 
-/** A primary and two fallbacks, each with a script of its own. */
+/** A primary and two fallbacks with separate scripts. */
 async function chain(t: ExecutionContext, scripts: Scripts, changes: Partial<FailoverPolicy> = {}): Promise<CoreFixture> {
   const transport = new ScriptedTransport((call) => (scripts[call.target.destinationId] ?? ((one: Call) => take(one)))(call))
   const fixture = await coreFixture(t, { transport })
@@ -49,7 +49,7 @@ for (const [what, script] of [
   ['refuses the sign-in', refuse('auth_failed')],
   ['puts everybody off with 4xx', defer],
 ] as const) {
-  test(`a message goes on at once when the primary ${what}, and past a first fallback that does the same`, async (t) => {
+  test(`failover: skips a first fallback with the same fault when the primary ${what}`, async (t) => {
     const fixture = await chain(t, { dst_1: script, dst_2: script })
     const { traceId } = await fixture.submit()
     await fixture.settled()
@@ -66,7 +66,7 @@ for (const [what, script] of [
   })
 }
 
-test('recipients that were accepted or refused for good are never handed to a fallback', async (t) => {
+test('failover: excludes accepted and permanently refused recipients', async (t) => {
   const verdicts = { 'in@example.net': 'accepted', 'no@example.net': 'permanent', 'later@example.net': 'transient' } as const
   const fixture = await chain(t, { dst_1: (call) => take(call, verdicts) })
   const { traceId } = await fixture.submit({ rcptTo: Object.keys(verdicts) })
@@ -77,7 +77,7 @@ test('recipients that were accepted or refused for good are never handed to a fa
   t.deepEqual(column(recipients, 'status'), ['sent', 'failed', 'sent'])
 })
 
-test('a message with an unknown outcome goes to a fallback only after its wait, and the third attempt never comes', async (t) => {
+test('failover: waits after an unknown outcome, and makes no third attempt', async (t) => {
   const lost: Script = async (call) => {
     await call.job.beforeFinalDot()
     return report(call, 'unknown', 'connection_lost')
@@ -99,7 +99,7 @@ test('a message with an unknown outcome goes to a fallback only after its wait, 
   t.is((await fixture.trace(traceId)).status, 'failed')
 })
 
-test('after the last fallback the retry schedule begins at the primary again, and a round counts once', async (t) => {
+test('failover: a round counts once; the schedule then continues at the primary', async (t) => {
   const fixture = await chain(t, { dst_1: defer, dst_2: defer, dst_3: defer })
   const { traceId } = await fixture.submit()
   await fixture.settled()
@@ -113,7 +113,7 @@ test('after the last fallback the retry schedule begins at the primary again, an
   t.deepEqual(places(fixture).slice(3), ['dst_1', 'dst_2', 'dst_3'])
 })
 
-test('a fallback in sandbox mode is passed over, and the trace says so', async (t) => {
+test('failover: skips a fallback in sandbox mode, and records it in the trace', async (t) => {
   const fixture = await chain(t, { dst_1: defer })
   await fixture.destination({ id: 'dst_2', name: 'First', mode: 'sandbox' })
   const { traceId } = await fixture.submit()
@@ -123,7 +123,7 @@ test('a fallback in sandbox mode is passed over, and the trace says so', async (
   t.regex((await fixture.story(traceId)).join('\n'), /skips First \(in sandbox mode\) and goes on to the fallback Second/)
 })
 
-test('what a policy does not name stays at the primary', async (t) => {
+test('failover: keeps causes outside the policy at the primary', async (t) => {
   const fixture = await chain(t, { dst_1: defer }, { on: ['breaker_open', 'rate_limited'] })
   const { traceId } = await fixture.submit()
   await fixture.settled()
@@ -132,7 +132,7 @@ test('what a policy does not name stays at the primary', async (t) => {
   t.like(await fixture.trace(traceId), { status: 'queued', destinationId: 'dst_1', nextAttemptAt: fixture.clock.now() + minute })
 })
 
-test('while the breaker of the primary is open messages pass it over without an attempt, and its trial lets them come back', async (t) => {
+test('failover: skips the primary while its breaker is open, until its trial succeeds', async (t) => {
   let isDead = true
   const fixture = await chain(
     t,
@@ -161,7 +161,7 @@ test('while the breaker of the primary is open messages pass it over without an 
   t.is(fixture.breakers.at(-1)?.phase, 'closed')
 })
 
-test('when every breaker is open the message waits without an attempt, and goes once one closes', async (t) => {
+test('failover: waits without an attempt while every breaker is open', async (t) => {
   const dead = refuse('connect_refused')
   const scripts: Record<string, Script> = { dst_1: dead, dst_2: dead, dst_3: dead }
   const fixture = await chain(t, scripts)
@@ -185,7 +185,7 @@ test('when every breaker is open the message waits without an attempt, and goes 
   t.is(fixture.attempted.filter(({ trace }) => trace.status === 'sent').length, 6, 'each once')
 })
 
-test('a primary that is too slow is passed over', async (t) => {
+test('failover: skips a slow primary', async (t) => {
   const slow: Script = async (call) => ({ ...(await take(call)), milliseconds: { total: 5000 } })
   const fixture = await chain(t, { dst_1: slow }, { on: ['latency'], latencyMs: 2000 })
   for (let n = 1; n <= 11; n++) {
@@ -196,7 +196,7 @@ test('a primary that is too slow is passed over', async (t) => {
   t.deepEqual(places(fixture), [...Array.from({ length: 10 }, () => 'dst_1'), 'dst_2'])
 })
 
-test('an attempt that our own stop broke off is handed back to the same destination', async (t) => {
+test('failover: an attempt aborted by our stop returns to the same destination', async (t) => {
   const fixture = await chain(t, { dst_1: (call) => (call.nth === 1 ? report(call, 'transient', 'closed') : take(call)) })
   await fixture.submit()
   await fixture.settled()
@@ -204,7 +204,7 @@ test('an attempt that our own stop broke off is handed back to the same destinat
   t.deepEqual(places(fixture), ['dst_1', 'dst_1'])
 })
 
-test('a message that a crash left at a fallback goes on there', async (t) => {
+test('failover: continues at the fallback after a crash', async (t) => {
   const fixture = await chain(t, { dst_1: defer, dst_2: () => new Promise(() => {}) })
   const { traceId } = await fixture.submit()
   await fixture.settled()
@@ -217,7 +217,7 @@ test('a message that a crash left at a fallback goes on there', async (t) => {
   t.is((await next.trace(traceId)).status, 'sent')
 })
 
-test('what a crash left in doubt goes past an open breaker only after the wait of an unknown outcome', async (t) => {
+test('failover: an interrupted attempt fails over only after the unknown delay', async (t) => {
   const fixture = await chain(t, {
     dst_1: async (call) => {
       await call.job.beforeFinalDot()
@@ -249,7 +249,7 @@ test('what a crash left in doubt goes past an open breaker only after the wait o
   t.is((await next.trace(traceId)).destinationId, 'dst_2')
 })
 
-test('what a throttling provider puts off goes on by a policy for that, and so does what comes while it rests', async (t) => {
+test('failover: throttled messages move by policy, including messages during the pause', async (t) => {
   const throttled: Script = (call) => ({
     ...report(call, 'transient'),
     recipients: call.job.rcptTo.map((address) => ({
@@ -276,7 +276,7 @@ test('what a throttling provider puts off goes on by a policy for that, and so d
   t.deepEqual(places(fixture).slice(3), ['dst_1', 'dst_2'])
 })
 
-test('a provider that throttled takes one message at a time again, also where messages may pass it over', async (t) => {
+test('failover: a throttled provider gets one message at a time despite fallbacks', async (t) => {
   const held: (() => void)[] = []
   const script: Script = async (call) => {
     if (call.target.destinationId !== 'dst_1') return take(call)

@@ -1,4 +1,4 @@
-/** The queue over a real store with several projects: neither a backlog nor many destinations give a project a larger part. */
+/** The queue over a real store with several projects: neither a backlog nor many destinations increase a project's share. */
 import test, { type ExecutionContext } from '#test'
 import { coreFixture, type CoreFixture, type CoreFixtureOptions } from '../core-fixture.ts'
 import { hang, ScriptedTransport, take, type Call } from '../scripted-transport.ts'
@@ -7,7 +7,7 @@ const big = 'prj_big'
 const small = 'prj_small'
 const shared = 'dst_shared'
 
-/** A fixture with some projects and a destination that belongs to all of them. */
+/** Fixture with several projects and a destination shared by all. */
 async function projectsOf(
   t: ExecutionContext,
   ids: readonly string[],
@@ -33,10 +33,10 @@ async function sendMany(
   }
 }
 
-/** The projects of all attempts that have ended, in order. */
+/** Projects of all ended attempts, in order. */
 const projectsServed = (fixture: CoreFixture): string[] => fixture.attempted.map(({ trace }) => trace.projectId)
 
-/** Attempts that end when the test says so. */
+/** Attempts that end on command of the test. */
 class Gates {
   readonly open: { readonly call: Call; readonly end: () => void }[] = []
   #areLeft = false
@@ -49,7 +49,7 @@ class Gates {
     return take(call)
   }
 
-  /** Attempts end from now on, also those that have not come here yet. */
+  /** Ends all waiting and future attempts. */
   leave(): void {
     this.#areLeft = true
     for (const { end } of this.open.splice(0)) end()
@@ -63,7 +63,7 @@ async function stop(fixture: CoreFixture, gates?: Gates): Promise<void> {
   await stopped
 }
 
-test('DeliveryQueue sends the one message of a project while another has thousands for the same destination', async (t) => {
+test("queue fairness: one message is not delayed by another project's backlog", async (t) => {
   const gates = new Gates()
   const fixture = await projectsOf(t, [big, small], { transport: new ScriptedTransport(gates.script), maxReady: 500 })
   await sendMany(fixture, 3000, big)
@@ -85,7 +85,7 @@ test('DeliveryQueue sends the one message of a project while another has thousan
   await stop(fixture, gates)
 })
 
-test('DeliveryQueue sends the one message of a project after a restart that finds a backlog of thousands before it', async (t) => {
+test('queue fairness: one message is not delayed by a backlog after a restart', async (t) => {
   const before = await projectsOf(t, [big, small], { deaf: true, maxReady: 500 })
   await sendMany(before, 3000, big)
   before.clock.advance(1000)
@@ -99,7 +99,7 @@ test('DeliveryQueue sends the one message of a project after a restart that find
   t.is(await fixture.queueLength(), 3001 - fixture.attempted.length)
 })
 
-test('DeliveryQueue keeps no more entries in memory than it may, in equal shares, and still delivers all', async (t) => {
+test('queue fairness: bounds entries in memory with equal shares, and delivers all', async (t) => {
   const ids = ['prj_a', 'prj_b', 'prj_c', 'prj_d', 'prj_e']
   const before = await projectsOf(t, ids, { deaf: true })
   for (const id of ids) await sendMany(before, 50, id)
@@ -126,7 +126,7 @@ test('DeliveryQueue keeps no more entries in memory than it may, in equal shares
   t.is(await fixture.queueLength(), 0)
 })
 
-test('DeliveryQueue serves projects in turn where the destination has a rate', async (t) => {
+test('queue fairness: projects alternate at a rate-limited destination', async (t) => {
   const ids = ['prj_a', 'prj_b', 'prj_c']
   const fixture = await projectsOf(t, ids, {}, { maxRatePerMin: 6, maxConnections: 10 })
   for (const id of ids) for (let i = 0; i < 30; i++) await send(fixture, id)
@@ -140,7 +140,7 @@ test('DeliveryQueue serves projects in turn where the destination has a rate', a
   await stop(fixture)
 })
 
-test('DeliveryQueue serves copies of one message and other messages in turn where the destination has a rate', async (t) => {
+test('queue fairness: copies and messages alternate at a rate-limited destination', async (t) => {
   const fixture = await projectsOf(t, [big, small], {}, { maxRatePerMin: 6, maxConnections: 10 })
   const rcptTo = Array.from({ length: 20 }, (_, i) => `r${i}@example.net`)
   const { traceId } = await fixture.submit({ projectId: big, destinationId: shared, rcptTo, verp: { bounceDomain: null } })
@@ -162,7 +162,7 @@ test('DeliveryQueue serves copies of one message and other messages in turn wher
   await stop(fixture)
 })
 
-test('DeliveryQueue gives turns to projects, not to their destinations', async (t) => {
+test('queue fairness: projects alternate, not their destinations', async (t) => {
   const gates = new Gates()
   const fixture = await projectsOf(t, [big, small], { transport: new ScriptedTransport(gates.script), maxConnections: 1 })
   for (let i = 0; i < 20; i++) await fixture.destination({ id: `big_${i}`, projectId: big, maxConnections: 10 })
@@ -178,7 +178,7 @@ test('DeliveryQueue gives turns to projects, not to their destinations', async (
   t.true(last <= 11, `the small project was done after ${last}`)
 })
 
-test('DeliveryQueue shares scarce connections evenly between a project of 100 destinations and one of one', async (t) => {
+test('queue fairness: scarce connections are shared evenly by 100 destinations and one', async (t) => {
   const gates = new Gates()
   const fixture = await projectsOf(
     t,
@@ -208,7 +208,7 @@ test('DeliveryQueue shares scarce connections evenly between a project of 100 de
   t.is(await fixture.queueLength(), 0)
 })
 
-test('DeliveryQueue sends the mail of a project while all destinations of another hang under a backlog', async (t) => {
+test('queue fairness: a project is served while all destinations of another hang', async (t) => {
   const transport = new ScriptedTransport((call) => (call.target.destinationId === shared ? take(call) : hang(call)))
   const fixture = await projectsOf(t, [big, small], { transport, maxConnections: 20 })
   for (let i = 0; i < 60; i++) await fixture.destination({ id: `big_${i}`, projectId: big, maxConnections: 10 })
@@ -222,7 +222,7 @@ test('DeliveryQueue sends the mail of a project while all destinations of anothe
   await stop(fixture)
 })
 
-test('DeliveryQueue passes a project by that has its part, also where both wait for the same destination', async (t) => {
+test('queue fairness: skips a project with its full share at a common destination', async (t) => {
   const gates = new Gates()
   const fixture = await projectsOf(t, [big, small], { transport: new ScriptedTransport(gates.script), maxConnections: 20 })
   for (let i = 0; i < 60; i++) await fixture.destination({ id: `big_${i}`, projectId: big, maxConnections: 10 })

@@ -1,4 +1,4 @@
-/** Breakers at work: over a real store and the real queue, with a provider that fails as the test says. */
+/** Breakers over the real store and queue, with a provider that fails on command. */
 import test from '#test'
 import { CoreFixture, coreFixture } from '../core-fixture.ts'
 import { report, ScriptedTransport, take, type Script } from '../scripted-transport.ts'
@@ -20,7 +20,7 @@ async function broken(t: import('ava').ExecutionContext, script: Script = dead, 
   return fixture
 }
 
-test('while a breaker is open mail rests without an attempt; the trial goes alone, and its success lets everything go', async (t) => {
+test('breaker: an open breaker holds mail; one trial runs alone and releases the rest', async (t) => {
   const fixture = await broken(t)
   t.like(fixture.breakers, [{ id: 'dst_1', phase: 'open' }])
   t.is(fixture.health.open, 1)
@@ -50,7 +50,7 @@ test('while a breaker is open mail rests without an attempt; the trial goes alon
   t.is(await fixture.queueLength(), 0)
 })
 
-test('a trial that fails burns one attempt of one message, and the next trial comes after a longer pause', async (t) => {
+test('breaker: a failed trial uses one attempt of one message, and extends the pause', async (t) => {
   const fixture = await broken(t)
   for (let n = 0; n < 8; n++) await fixture.submit()
   await fixture.settled()
@@ -67,7 +67,7 @@ test('a trial that fails burns one attempt of one message, and the next trial co
   t.is(fixture.attempted.length, 7)
 })
 
-test('refused and deferred recipients of a provider that works never open its breaker', async (t) => {
+test('breaker: refused and deferred recipients never open it', async (t) => {
   for (const verdict of ['permanent', 'transient'] as const) {
     const fixture = await broken(t, (call) => take(call, verdict), 12)
     t.deepEqual(fixture.breakers, [])
@@ -75,7 +75,7 @@ test('refused and deferred recipients of a provider that works never open its br
   }
 })
 
-test('new settings close the breaker: mail that rested goes at once', async (t) => {
+test('breaker: new settings close it and release mail immediately', async (t) => {
   const fixture = await broken(t, (call) => report(call, 'transient', 'auth_failed'))
   await fixture.submit()
   await fixture.settled()
@@ -88,7 +88,7 @@ test('new settings close the breaker: mail that rested goes at once', async (t) 
   t.is(fixture.attempted.at(-1)?.trace.status, 'sent')
 })
 
-test('an attempt under older settings says nothing about the new ones', async (t) => {
+test('breaker: an attempt with older settings does not affect the new ones', async (t) => {
   const fixture = await broken(t, dead, 4)
   const old = { id: 'dst_1', updatedAt: 1 }
   const call = fixture.transport.calls[0]
@@ -98,7 +98,7 @@ test('an attempt under older settings says nothing about the new ones', async (t
   t.deepEqual(fixture.breakers, [])
 })
 
-test('the open breaker of one destination leaves the others alone', async (t) => {
+test('breaker: an open breaker does not affect other destinations', async (t) => {
   const fixture = await broken(t, (call) =>
     call.target.destinationId === 'dst_1' ? report(call, 'transient', 'connect_timeout') : take(call),
   )
@@ -111,7 +111,7 @@ test('the open breaker of one destination leaves the others alone', async (t) =>
   t.is(fixture.attempted.at(-1)?.trace.destinationId, 'dst_2')
 })
 
-test('latency is judged by the last five minutes and by ten attempts or more', async (t) => {
+test('latency: uses the last five minutes with at least ten attempts', async (t) => {
   const fixture = await broken(t, (call) => take(call), 1)
   const call = fixture.transport.calls[0]
   if (!call) return t.fail()
@@ -134,7 +134,7 @@ const throttled: Script = (call) => ({
   })),
 })
 
-test('a provider that asks for fewer messages gets none for a pause that grows, then one at a time, and speeds up again', async (t) => {
+test('throttling: pauses grow, then one message at a time, then full speed', async (t) => {
   const fixture = await broken(t, throttled, 1)
   const { traceId } = await fixture.submit()
   await fixture.settled()

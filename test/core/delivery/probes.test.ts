@@ -1,4 +1,4 @@
-/** Rounds of probes: for whom, how often, how many at a time, and what they never do. */
+/** Rounds of probes: destinations, interval, concurrency and limits. */
 import test, { type ExecutionContext } from '#test'
 import type { Probes } from '#core/delivery/probe/probes.ts'
 import type { ProbeStep } from '#core/delivery/transport.ts'
@@ -7,13 +7,13 @@ import { report, ScriptedTransport, take } from '../scripted-transport.ts'
 
 const minute = 60_000
 
-/** Probes that end when the test says so. */
+/** Probes that end on command of the test. */
 class HeldProbes extends ScriptedTransport {
   readonly held: ((steps: readonly ProbeStep[]) => void)[] = []
   begun = 0
   holds = false
 
-  /** Steps that end before the probe is held. */
+  /** Steps that end before the probe waits. */
   ended: readonly ProbeStep[] = []
 
   override probe(_target?: unknown, _signal?: unknown, seen?: (step: ProbeStep) => void): Promise<readonly ProbeStep[]> {
@@ -29,7 +29,7 @@ async function setup(t: ExecutionContext): Promise<{ fixture: CoreFixture; trans
   return { fixture, transport, probes: fixture.part('probes') }
 }
 
-test('a destination in use is probed every five minutes, and no more a day after its last mail', async (t) => {
+test('probes: every five minutes while in use, until a day after the last mail', async (t) => {
   const { fixture, transport, probes } = await setup(t)
   await fixture.destination()
   t.is(fixture.clock.pending, 0, 'no timer runs while nothing is in use')
@@ -52,7 +52,7 @@ test('a destination in use is probed every five minutes, and no more a day after
   t.is(fixture.clock.pending, 0)
 })
 
-test('rounds probe three destinations at a time, each once', async (t) => {
+test('probes: three destinations at a time, each once', async (t) => {
   const { fixture, transport, probes } = await setup(t)
   transport.holds = true
   for (let n = 0; n < 8; n++) {
@@ -74,7 +74,7 @@ test('rounds probe three destinations at a time, each once', async (t) => {
   t.is(fixture.clock.pending, 0)
 })
 
-test('rounds leave alone what captures and what is gone', async (t) => {
+test('probes: skip sandbox and deleted destinations', async (t) => {
   const { fixture, transport, probes } = await setup(t)
   await fixture.destination({ mode: 'sandbox' })
   probes.used(organizationId, 'dst_1')
@@ -85,7 +85,7 @@ test('rounds leave alone what captures and what is gone', async (t) => {
   t.is(fixture.clock.pending, 0)
 })
 
-test('a failed probe opens no breaker, and a test that works ends the pause of an open one', async (t) => {
+test('probes: failures open no breaker; a successful test ends its pause', async (t) => {
   const { fixture, transport, probes } = await setup(t)
   await fixture.destination()
   await fixture.rule({ any: true })
@@ -125,7 +125,7 @@ test('a failed probe opens no breaker, and a test that works ends the pause of a
   t.is((await probes.health(principal, 'dst_1')).lastHour.errors, 5)
 })
 
-test('a first look waits five seconds for a provider that does not answer, and says so', async (t) => {
+test('firstLook(): waits five seconds for a silent provider, and reports it', async (t) => {
   const { fixture, transport, probes } = await setup(t)
   await fixture.destination()
   const destination = (await fixture.policies.of(organizationId)).destinations.get('dst_1')
@@ -148,7 +148,7 @@ test('a first look waits five seconds for a provider that does not answer, and s
   t.is(fixture.clock.pending, 0, 'no timer is left over')
 })
 
-test('a first look names the step that has not ended, with the advice for it', async (t) => {
+test('firstLook(): names the unfinished step with its advice', async (t) => {
   const { fixture, transport, probes } = await setup(t)
   transport.holds = true
   const looked = async (ended: readonly string[], security: 'tls' | 'starttls' | 'none'): Promise<string> => {
@@ -182,7 +182,7 @@ test('a first look names the step that has not ended, with the advice for it', a
   for (const end of transport.held) end([])
 })
 
-test('stop() breaks off what is under way and begins nothing more', async (t) => {
+test('stop(): aborts running probes and starts no others', async (t) => {
   const { fixture, transport, probes } = await setup(t)
   await fixture.destination()
   transport.probe = async (_: unknown, signal: AbortSignal) => {

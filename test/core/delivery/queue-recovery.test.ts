@@ -1,4 +1,4 @@
-/** The queue over a real store: shutdowns, crashes and defects lose no entry, and memory has its limits. */
+/** The queue over a real store: shutdowns, crashes and defects lose no entry, and memory is bounded. */
 import test from '#test'
 import { Change } from '#store/change.ts'
 import { StoreDamaged } from '#store/kv.ts'
@@ -13,7 +13,7 @@ import { hang, report, take } from '../scripted-transport.ts'
 const minute = 60_000
 const hour = 60 * minute
 
-test('DeliveryQueue.stop() lets attempts under way end, begins none, and hands back what is called off', async (t) => {
+test('stop(): finishes attempts in flight, starts none, and hands back aborted ones', async (t) => {
   const fixture = await coreFixture(t)
   await queue(fixture, 'dst_1', { maxConnections: 2 })
   const gate = Promise.withResolvers<void>()
@@ -52,7 +52,7 @@ test('DeliveryQueue.stop() lets attempts under way end, begins none, and hands b
   t.is(await next.queueLength(), 0)
 })
 
-test('DeliveryQueue.stop() waits for reads of the queue, and is done at once when there is nothing', async (t) => {
+test('stop(): waits for queue reads, and resolves immediately when idle', async (t) => {
   const fixture = await coreFixture(t, { deaf: true })
   await fixture.queue.stop(1000)
   await queue(fixture, 'dst_1')
@@ -65,7 +65,7 @@ test('DeliveryQueue.stop() waits for reads of the queue, and is done at once whe
   t.true(next.transport.calls.length <= 1)
 })
 
-test('DeliveryQueue after a crash delivers everything that was accepted, at any moment of the crash', async (t) => {
+test('DeliveryQueue: after a crash at any time delivers every accepted message', async (t) => {
   let fixture = await coreFixture(t, { maxConnections: 4 })
   await queue(fixture, 'dst_1', { maxConnections: 4 })
   const ids = new Set<string>()
@@ -83,7 +83,7 @@ test('DeliveryQueue after a crash delivers everything that was accepted, at any 
   for (const id of ids) t.is((await fixture.trace(id)).status, 'sent')
 })
 
-test('DeliveryQueue keeps contents in memory only as far as it may', async (t) => {
+test('DeliveryQueue: bounds contents in memory', async (t) => {
   const contents: boolean[] = []
   const fixture = await coreFixture(t, { maxMemoryBytes: 14_000 })
   const run = fixture.attempts.run.bind(fixture.attempts)
@@ -111,7 +111,7 @@ test('DeliveryQueue keeps contents in memory only as far as it may', async (t) =
   t.deepEqual(contents.slice(6), [true, true], 'the memory was given back')
 })
 
-test('DeliveryQueue gets the trace of a message as it is stored', async (t) => {
+test('DeliveryQueue: receives the stored trace of a message', async (t) => {
   const fixture = await coreFixture(t)
   const run = fixture.attempts.run.bind(fixture.attempts)
   let compared = 0
@@ -133,7 +133,7 @@ test('DeliveryQueue gets the trace of a message as it is stored', async (t) => {
   t.is(compared, 2, 'a trace of many recipients is not carried')
 })
 
-test('DeliveryQueue does not deliver a trace that has changed since it was written', async (t) => {
+test('DeliveryQueue: does not deliver a trace that has changed since it was written', async (t) => {
   const fixture = await coreFixture(t)
   const { database } = fixture.context
   const run = fixture.attempts.run.bind(fixture.attempts)
@@ -152,7 +152,7 @@ test('DeliveryQueue does not deliver a trace that has changed since it was writt
 })
 
 for (const place of ['before', 'after'] as const) {
-  test(`DeliveryQueue keeps an entry whose attempt throws ${place} it was committed`, async (t) => {
+  test(`DeliveryQueue: keeps an entry whose attempt throws ${place} it was committed`, async (t) => {
     const fixture = await coreFixture(t)
     await queue(fixture, 'dst_1')
     const run = fixture.attempts.run.bind(fixture.attempts)
@@ -180,7 +180,7 @@ for (const place of ['before', 'after'] as const) {
   })
 }
 
-test('DeliveryQueue pauses a message whose row cannot be read, and delivers the others', async (t) => {
+test('DeliveryQueue: pauses a message with an unreadable row, and delivers the others', async (t) => {
   const fixture = await coreFixture(t)
   await queue(fixture, 'dst_1', { maxConnections: 1 })
   const damaged = (key?: Uint8Array) => Promise.reject(new StoreDamaged('The store is damaged.', { ...(key && { key }) }))
@@ -211,7 +211,7 @@ test('DeliveryQueue pauses a message whose row cannot be read, and delivers the 
   t.is(await fixture.queueLength(), 0)
 })
 
-test('DeliveryQueue survives that limits cannot be read', async (t) => {
+test('DeliveryQueue: survives unreadable limits', async (t) => {
   const fixture = await coreFixture(t)
   await queue(fixture, 'dst_1')
   const of = fixture.policies.of.bind(fixture.policies)
@@ -231,7 +231,7 @@ test('DeliveryQueue survives that limits cannot be read', async (t) => {
   t.is(await fixture.queueLength(), 0)
 })
 
-test('DeliveryQueue removes entries of traces that are gone or done', async (t) => {
+test('DeliveryQueue: removes entries of deleted or settled traces', async (t) => {
   const fixture = await coreFixture(t, { deaf: true })
   await queue(fixture, 'dst_1')
   const gone = await submitTo(fixture, 'dst_1')
@@ -246,7 +246,7 @@ test('DeliveryQueue removes entries of traces that are gone or done', async (t) 
   t.deepEqual(await queueHead(next.database, { destinationId: 'dst_1', projectId }, { limit: 10 }), [])
 })
 
-test('DeliveryQueue.start() finds every destination, with entries due and not yet due', async (t) => {
+test('start(): finds every destination with due and future entries', async (t) => {
   const fixture = await coreFixture(t, { deaf: true })
   for (const id of ['dst_1', 'dst_2']) await queue(fixture, id)
   const { traceId } = await submitTo(fixture, 'dst_2')

@@ -1,4 +1,4 @@
-/** The queue over a real store: who gets a connection when, and that no entry is lost or done twice. */
+/** The queue over a real store: order of connections; no entry is lost or processed twice. */
 import test from '#test'
 import { coreFixture } from '../core-fixture.ts'
 import { startOfTime } from '../../support/fake-clock.ts'
@@ -8,7 +8,7 @@ import { hang, report, ScriptedTransport, take } from '../scripted-transport.ts'
 const minute = 60_000
 const hour = 60 * minute
 
-test('DeliveryQueue delivers what is accepted, from memory, once', async (t) => {
+test('DeliveryQueue: delivers accepted messages from memory, once', async (t) => {
   const fixture = await coreFixture(t)
   await queue(fixture, 'dst_1')
   const { traceId, outcome } = await submitTo(fixture, 'dst_1')
@@ -21,7 +21,7 @@ test('DeliveryQueue delivers what is accepted, from memory, once', async (t) => 
   t.is(fixture.transport.calls.length, 1)
 })
 
-test('DeliveryQueue tells how old the oldest message is, over every attempt, failover and restart', async (t) => {
+test('DeliveryQueue: reports the oldest message over attempts, failover and restart', async (t) => {
   const transport = new ScriptedTransport((call) => report(call, 'transient'))
   const fixture = await coreFixture(t, { transport })
   await queue(fixture, 'dst_1')
@@ -47,7 +47,7 @@ test('DeliveryQueue tells how old the oldest message is, over every attempt, fai
   t.is(await next.queue.oldestMs(), 0)
 })
 
-test('DeliveryQueue keeps to the connections of a destination and to the total', async (t) => {
+test('DeliveryQueue: respects the connections of a destination and the total', async (t) => {
   const transport = new ScriptedTransport(hang)
   const fixture = await coreFixture(t, { transport, maxConnections: 8 })
   await queue(fixture, 'dst_a', { maxConnections: 1 })
@@ -69,7 +69,7 @@ test('DeliveryQueue keeps to the connections of a destination and to the total',
   await stopped
 })
 
-test('DeliveryQueue does not let destinations that hang delay 180 others', async (t) => {
+test('DeliveryQueue: hanging destinations do not delay 180 others', async (t) => {
   const transport = new ScriptedTransport((call) => (call.target.destinationId.startsWith('hang') ? hang(call) : take(call)))
   const fixture = await coreFixture(t, { transport, maxConnections: 200 })
   const hanging = Array.from({ length: 20 }, (_, i) => `hang_${i}`)
@@ -88,7 +88,7 @@ test('DeliveryQueue does not let destinations that hang delay 180 others', async
   t.is(await fixture.queueLength(), 600)
 })
 
-test('DeliveryQueue serves destinations in turn, whatever their backlog', async (t) => {
+test('DeliveryQueue: destinations alternate regardless of their backlog', async (t) => {
   const gate = Promise.withResolvers<void>()
   const transport = new ScriptedTransport(async (call) => {
     await gate.promise
@@ -106,7 +106,7 @@ test('DeliveryQueue serves destinations in turn, whatever their backlog', async 
   t.true((small.at(-1) ?? 99) <= 11, `the small ones came at ${small.join()}`)
 })
 
-test('DeliveryQueue delivers a backlog larger than its memory once each, while new messages arrive', async (t) => {
+test('DeliveryQueue: delivers a backlog larger than its memory once, with new messages', async (t) => {
   const before = await coreFixture(t, { deaf: true })
   for (const id of ['dst_1', 'dst_2', 'dst_3']) await queue(before, id, { maxConnections: 4 })
   const ids: string[] = []
@@ -128,7 +128,7 @@ test('DeliveryQueue delivers a backlog larger than its memory once each, while n
   t.is(await fixture.queueLength(), 0)
 })
 
-test('DeliveryQueue takes entries that are offered out of order, and those it was offered twice once', async (t) => {
+test('DeliveryQueue: handles entries out of order, and duplicates once', async (t) => {
   const transport = new ScriptedTransport()
   const fixture = await coreFixture(t, { deaf: true, transport })
   await queue(fixture, 'dst_1', { maxConnections: 1 })
@@ -145,7 +145,7 @@ test('DeliveryQueue takes entries that are offered out of order, and those it wa
   t.is(await fixture.queueLength(), 0)
 })
 
-test('DeliveryQueue does nothing for a row that was done while it was being read', async (t) => {
+test('DeliveryQueue: ignores a row that finished while it was being read', async (t) => {
   const fixture = await coreFixture(t, { deaf: true })
   await queue(fixture, 'dst_1', { maxConnections: 1 })
   const { traceId } = await submitTo(fixture, 'dst_1')
@@ -159,7 +159,7 @@ test('DeliveryQueue does nothing for a row that was done while it was being read
   }
   fixture.offer(entry)
   await began.promise
-  // the read of the queue sees the row, and comes back after the attempt under way has ended
+  // the read sees the row, and returns after the attempt in flight has ended
   const range = fixture.kv.range.bind(fixture.kv)
   const done = Promise.withResolvers<void>()
   fixture.kv.range = async function* (asked) {
@@ -183,7 +183,7 @@ test('DeliveryQueue does nothing for a row that was done while it was being read
   t.is(await fixture.queueLength(), 0)
 })
 
-test('DeliveryQueue retries at the due time, also when other entries are due earlier and later', async (t) => {
+test('DeliveryQueue: retries at the due time among earlier and later entries', async (t) => {
   const fixture = await coreFixture(t, { retry: { delaysMs: [minute, 5 * minute] } })
   await queue(fixture, 'dst_1')
   fixture.transport.script = (call) => (call.nth < 3 ? report(call, 'transient') : take(call))
@@ -211,7 +211,7 @@ test('DeliveryQueue retries at the due time, also when other entries are due ear
   t.is(await fixture.queueLength(), 0)
 })
 
-test('DeliveryQueue goes on when the clock is set back by an hour, and delays what was queued by no more', async (t) => {
+test('DeliveryQueue: a clock set back by an hour delays queued mail by at most that', async (t) => {
   const fixture = await coreFixture(t, { deaf: true })
   await queue(fixture, 'dst_1')
   await submitTo(fixture, 'dst_1')
@@ -238,7 +238,7 @@ test('DeliveryQueue goes on when the clock is set back by an hour, and delays wh
   t.is(await next.queueLength(), 0)
 })
 
-test('DeliveryQueue keeps to the rate of a destination, also when it is idle between messages and the clock is set back', async (t) => {
+test('DeliveryQueue: respects the rate when idle and when the clock is set back', async (t) => {
   const fixture = await coreFixture(t)
   await queue(fixture, 'dst_1', { maxRatePerMin: 6, maxConnections: 5 })
   for (let i = 0; i < 12; i++) await submitTo(fixture, 'dst_1')
@@ -271,7 +271,7 @@ test('DeliveryQueue keeps to the rate of a destination, also when it is idle bet
   t.is(fixture.clock.pending, 0, 'an idle queue has no timer')
 })
 
-test('DeliveryQueue sees new limits of a destination', async (t) => {
+test('DeliveryQueue: applies new limits of a destination', async (t) => {
   const fixture = await coreFixture(t)
   const gates: (() => void)[] = []
   fixture.transport.script = async (call) => {

@@ -1,14 +1,14 @@
-/** The figures of the last hour against a list of everything that happened. */
+/** Figures of the last hour, compared with a list of all attempts. */
 import test from '#test'
 import { RollingHour } from '#core/delivery/health/rolling-hour.ts'
 
 const minute = 60_000
 
-test('an empty hour has no percentiles and no errors', (t) => {
+test('RollingHour: without attempts, has no percentiles and no errors', (t) => {
   t.deepEqual(new RollingHour().figures(5 * minute), { attempts: 0, errors: 0, errorRate: 0, p50Ms: null, p95Ms: null, lastMs: null })
 })
 
-test('an hour counts what a plain list counts, and its percentiles are at most half too long', (t) => {
+test('RollingHour: counts exactly; percentiles are at most half too high', (t) => {
   const hour = new RollingHour()
   const all: { readonly at: number; readonly ms: number; readonly isError: boolean }[] = []
   let seed = 7
@@ -34,7 +34,7 @@ test('an hour counts what a plain list counts, and its percentiles are at most h
   }
 })
 
-test('after an hour without attempts nothing is left, and the last minutes can be asked for alone', (t) => {
+test('RollingHour: drops attempts after an hour, and supports shorter spans', (t) => {
   const hour = new RollingHour()
   hour.add(0, 10, true)
   hour.add(30 * minute, 100, false)
@@ -44,7 +44,7 @@ test('after an hour without attempts nothing is left, and the last minutes can b
   t.is(hour.figures(90 * minute).attempts, 0)
 })
 
-test('the last attempt is told exactly, for an hour', (t) => {
+test('RollingHour: reports the exact last latency for an hour', (t) => {
   const hour = new RollingHour()
   hour.add(0, 10, false)
   hour.add(1000, 1234.4, true)

@@ -1,4 +1,4 @@
-/** Replies of providers that want fewer messages, and replies that only look like them. */
+/** Replies that request fewer messages, and similar replies that do not. */
 import test from '#test'
 import { isThrottling, throttlingNoted } from '#core/delivery/attempt/throttling.ts'
 import type { AttemptReport, PeerReply } from '#core/delivery/transport.ts'
@@ -86,13 +86,13 @@ const others: readonly string[] = [
 ]
 
 for (const [name, lines] of Object.entries(throttling))
-  test(`${name} asks for fewer messages`, (t) => {
+  test(`throttling: ${name} requests fewer messages`, (t) => {
     for (const line of lines) t.true(isThrottling(reply(line)), line)
     for (const line of lines)
       t.true(isThrottling({ ...reply(line), text: `${reply(line).text.replaceAll(' ', '\n')}` }), `${line}, in lines`)
   })
 
-test('replies about recipients, greylisting, standing, storage and faults ask for nothing of that sort', (t) => {
+test('throttling: excludes recipients, greylisting, reputation, storage and faults', (t) => {
   for (const line of others) t.false(isThrottling(reply(line)), line)
 })
 
@@ -105,7 +105,7 @@ const report = (lines: readonly string[]): AttemptReport => ({
   ...{ host: 'mail.test', port: 25, reused: false, milliseconds: {} },
 })
 
-test('a report says so once one recipient was put off for it, and nobody is given up for a quota', (t) => {
+test('throttling: one deferred recipient marks the report; quotas fail no recipient', (t) => {
   const noted = throttlingNoted(
     report(['250 2.0.0 Ok', '550 5.4.5 Daily user sending limit exceeded.', '550 5.1.1 No such user', '451 4.3.0 Later']),
   )
@@ -116,7 +116,7 @@ test('a report says so once one recipient was put off for it, and nobody is give
   t.is(throttlingNoted(plain), plain)
 })
 
-test('a reply of any length is judged in a moment', (t) => {
+test('throttling: a reply of any length is matched quickly', (t) => {
   for (const text of ['too many '.repeat(100_000), 'message '.repeat(100_000), 'exceeded a '.repeat(100_000), 'rate '.repeat(100_000)]) {
     const before = process.threadCpuUsage()
     isThrottling({ code: 451, text })

@@ -1,4 +1,4 @@
-/** Messages with VERP: one copy for each recipient, and what a round of copies leaves behind however it ends. */
+/** Messages with VERP: one copy per recipient, and the state after a round with any end. */
 import test from '#test'
 import { within } from '#store/tuple.ts'
 import type { AttemptReport } from '#core/delivery/transport.ts'
@@ -30,7 +30,7 @@ const refusing = (call: Call): AttemptReport => ({
   recipients: call.job.rcptTo.map((address) => ({ address, verdict: 'permanent', reply: refusal, ofSender: true })),
 })
 
-test('each recipient gets a copy of its own under a return path of its own, which leads back to it', async (t) => {
+test('VERP copies: each recipient gets a separate copy and return path', async (t) => {
   const fixture = await relaying(t, (call) => take(call))
   const { traceId } = await fixture.submit({ rcptTo: three, verp })
   await fixture.settled()
@@ -64,7 +64,7 @@ test('each recipient gets a copy of its own under a return path of its own, whic
   )
 })
 
-test('a message without VERP takes two writes to deliver, one with VERP one more for each further recipient', async (t) => {
+test('VERP copies: one additional write for each further recipient', async (t) => {
   const fixture = await relaying(t, (call) => take(call))
   const writesOf = async (wish: typeof verp | undefined, done: number): Promise<number> => {
     let writes = 0
@@ -78,7 +78,7 @@ test('a message without VERP takes two writes to deliver, one with VERP one more
   t.is(await writesOf(verp, 2), 4)
 })
 
-test('a retry is made for the others alone, under the same return paths', async (t) => {
+test('VERP copies: a retry covers only the rest, with the same return paths', async (t) => {
   const fixture = await relaying(t, (call) =>
     take(call, call.nth > 3 ? 'accepted' : { [anna]: 'accepted', [ben]: 'transient', [carl]: 'permanent' }),
   )
@@ -94,7 +94,7 @@ test('a retry is made for the others alone, under the same return paths', async 
   t.deepEqual(envelopes(fixture).slice(3), [[returnPaths(trace)[1] ?? '', ben]])
 })
 
-test('what is known is durable before the next copy can be taken', async (t) => {
+test('VERP copies: results are durable before the next copy can be accepted', async (t) => {
   const seen: unknown[] = []
   const fixture = await relaying(t, async (call) => {
     await call.job.beforeFinalDot()
@@ -112,7 +112,7 @@ test('what is known is durable before the next copy can be taken', async (t) => 
   ])
 })
 
-test('a process that dies in the middle of a round leaves one recipient in doubt, and mails nobody again who accepted', async (t) => {
+test('VERP copies: a crash within a round leaves at most one unknown recipient', async (t) => {
   const fixture = await relaying(t, async (call) => {
     if (call.nth < 3) return take(call, { [ben]: 'permanent' })
     await call.job.beforeFinalDot()
@@ -144,7 +144,7 @@ test('a process that dies in the middle of a round leaves one recipient in doubt
   t.is(await next.queueLength(), 0)
 })
 
-test('a process that dies before a copy is on record repeats that copy alone', async (t) => {
+test('VERP copies: a crash before a copy is recorded repeats only that copy', async (t) => {
   const fixture = await relaying(t, (call) => (call.nth === 1 ? take(call) : hang(call)))
   const { traceId } = await fixture.submit({ rcptTo: three, verp })
   await fixture.settled()
@@ -154,13 +154,13 @@ test('a process that dies before a copy is on record repeats that copy alone', a
   await next.queue.start()
   await next.settled()
   t.is(next.attempted.length, 1, 'sent')
-  // the first copy was accepted, but nothing says so yet: its recipient is the one in doubt
+  // the first copy was accepted but not recorded, so only its outcome is unknown
   t.deepEqual(next.transport.attemptsAt(traceId).slice(2), [[anna], [ben], [carl]])
   t.is((await next.trace(traceId)).status, 'sent')
 })
 
 for (const error of ['connect_refused', 'auth_failed', 'destination_misconfigured', 'provider_rate_limited', 'tls_failed']) {
-  test(`a round ends with the first ${error}, and the others wait with the same error`, async (t) => {
+  test(`VERP copies: the first ${error} ends the round, and the rest waits with this error`, async (t) => {
     const fixture = await relaying(t, (call) => (call.nth === 2 ? report(call, 'transient', error) : take(call)))
     const { traceId } = await fixture.submit({ rcptTo: three, verp })
     await fixture.settled()
@@ -179,7 +179,7 @@ for (const error of ['connect_refused', 'auth_failed', 'destination_misconfigure
   })
 }
 
-test('a copy whose outcome is unknown ends the round, and counts for its recipient alone', async (t) => {
+test('VERP copies: an unknown outcome ends the round, and counts for one recipient', async (t) => {
   const fixture = await relaying(t, async (call) => {
     await call.job.beforeFinalDot()
     const lost = call.job.rcptTo.some((address) => address !== carl)
@@ -195,7 +195,7 @@ test('a copy whose outcome is unknown ends the round, and counts for its recipie
   t.deepEqual(fates(await fixture.trace(traceId)), [`${anna} failed`, `${ben} failed`, `${carl} sent`])
 })
 
-test('where the return path is refused, the copy goes with the plain one in the same round, and the attempt says so', async (t) => {
+test('VERP copies: a refused return path falls back to the plain one in the same round', async (t) => {
   const fixture = await relaying(t, (call) => (call.job.mailFrom === plain ? take(call) : refusing(call)))
   const { traceId } = await fixture.submit({ rcptTo: three, verp })
   await fixture.settled()
@@ -216,7 +216,7 @@ test('where the return path is refused, the copy goes with the plain one in the 
   )
 })
 
-test('a sender that is refused with the plain return path too is refused', async (t) => {
+test('VERP copies: a sender refused with the plain return path too is refused', async (t) => {
   const fixture = await relaying(t, refusing)
   const { traceId } = await fixture.submit({ rcptTo: [anna], verp })
   await fixture.settled()
@@ -225,7 +225,7 @@ test('a sender that is refused with the plain return path too is refused', async
   t.like(await fixture.trace(traceId), { status: 'failed', recipients: [{ status: 'failed', reply: refusal }] })
 })
 
-test('a recipient that is refused is not tried with the plain return path', async (t) => {
+test('VERP copies: a refused recipient is not tried with the plain return path', async (t) => {
   const fixture = await relaying(t, (call) => take(call, 'permanent'))
   await fixture.submit({ rcptTo: [anna, ben], verp })
   await fixture.settled()
@@ -237,7 +237,7 @@ for (const [what, changes] of [
   ['the preset', { preset: 'gmail', host: 'smtp.gmail.com' }],
   ['the host', { host: 'smtp.sendgrid.net' }],
 ] as const) {
-  test(`a server that is known by ${what} to put its own envelope sender gets the message once, with the plain one`, async (t) => {
+  test(`VERP copies: a server known by ${what} to rewrite the sender gets one plain message`, async (t) => {
     const fixture = await relaying(t, (call) => take(call))
     await fixture.destination(changes)
     const { traceId } = await fixture.submit({ rcptTo: three, verp })
@@ -248,7 +248,7 @@ for (const [what, changes] of [
   })
 }
 
-test('a provider with an API gets the message once, and no return path is shown', async (t) => {
+test('VERP copies: an API provider gets one message without a return path', async (t) => {
   const fixture = await relaying(t, (call) => take(call))
   const { id, name, environment, priority, mode, from, maxConnections, maxRatePerMin, createdAt, updatedAt } = destinationDefaults
   await fixture.put<Destination>(destinations, {
@@ -262,7 +262,7 @@ test('a provider with an API gets the message once, and no return path is shown'
   t.deepEqual(column((await fixture.trace(traceId)).recipients, 'returnPath'), [null, null, null])
 })
 
-test('a failover takes over the recipients who have no word yet, under their own return paths', async (t) => {
+test('VERP copies: failover keeps the return paths of the remaining recipients', async (t) => {
   const fixture = await relaying(t, (call) => (call.nth === 2 ? report(call, 'transient', 'connect_refused') : take(call)))
   await fixture.destination({ id: 'dst_2', name: 'Fallback' })
   const policy = { id: 'fop_1', projectId, primaryId: 'dst_1', fallbackIds: ['dst_2'], on: ['transient' as const], latencyMs: null }
@@ -284,7 +284,7 @@ test('a failover takes over the recipients who have no word yet, under their own
   )
 })
 
-test('a defect in the middle of a round costs nobody a second copy who accepted', async (t) => {
+test('VERP copies: a defect within a round resends to no accepted recipient', async (t) => {
   const fixture = await relaying(t, (call) => {
     if (call.nth === 3) throw new Error('a defect')
     return take(call)
@@ -299,7 +299,7 @@ test('a defect in the middle of a round costs nobody a second copy who accepted'
   t.like(await fixture.trace(traceId), { status: 'sent', attempts: 2 })
 })
 
-test('a service that stops ends the round between two copies, and the rest goes after its next start', async (t) => {
+test('VERP copies: stop ends the round between copies; the rest follows on start', async (t) => {
   const gate = Promise.withResolvers<void>()
   const fixture = await relaying(t, async (call) => {
     if (call.nth === 2) await gate.promise
@@ -322,7 +322,7 @@ test('a service that stops ends the round between two copies, and the rest goes 
   t.is((await next.trace(traceId)).status, 'sent')
 })
 
-test('a round that a fault ends does not wait for another allowance', async (t) => {
+test('VERP copies: a round ended by a fault does not wait for another allowance', async (t) => {
   const fixture = await relaying(t, (call) => report(call, 'transient', 'connect_refused'))
   await fixture.destination({ maxRatePerMin: 1 })
   const { traceId } = await fixture.submit({ rcptTo: three, verp })
@@ -331,7 +331,7 @@ test('a round that a fault ends does not wait for another allowance', async (t) 
   t.deepEqual(fixture.transport.attemptsAt(traceId), [[anna]])
 })
 
-test('every copy takes an allowance of the destination, and a wait for it ends when the service stops', async (t) => {
+test('VERP copies: every copy uses an allowance; the wait ends when the service stops', async (t) => {
   const fixture = await relaying(t, (call) => take(call))
   await fixture.destination({ maxRatePerMin: 2 })
   const { traceId } = await fixture.submit({ rcptTo: three, verp })
@@ -346,7 +346,7 @@ test('every copy takes an allowance of the destination, and a wait for it ends w
   t.deepEqual(fates(await fixture.trace(traceId)), [`${anna} sent`, `${ben} sent`, `${carl} queued`])
 })
 
-test('what a copy writes does not grow with the copies before it', async (t) => {
+test('VERP copies: the writes of a copy do not grow with earlier copies', async (t) => {
   const fixture = await relaying(t, (call) => take(call))
   const bytes: number[] = []
   fixture.onQueued = () => (fixture.kv.beforeWrite = ({ sets }) => void bytes.push(sets.reduce((sum, { value }) => sum + value.length, 0)))

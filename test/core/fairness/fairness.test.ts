@@ -1,4 +1,4 @@
-/** Who waits and who is refused, in virtual time: a thread that works for one caller at a time. */
+/** Waiting and refusals in virtual time, with a thread that works for one caller at a time. */
 import test from '#test'
 import { Fairness } from '#core/fairness/fairness.ts'
 import { ThreadMeter } from '#core/fairness/thread-meter.ts'
@@ -7,7 +7,7 @@ import type { Work } from '#core/fairness/work.ts'
 import { Refusal } from '#core/refusals.ts'
 import { FakeClock } from '../../support/fake-clock.ts'
 
-/** Lets promises that are settled go on, and one caller that waits for a turn of the event loop. */
+/** Runs settled promises, and one caller that waits for a turn of the event loop. */
 const settled = (): Promise<void> => new Promise((resolve) => void setImmediate(resolve))
 
 /** Connections that repeat one request each. */
@@ -17,11 +17,11 @@ interface Client {
   readonly address: string
   readonly connections: number
   readonly costMs: number
-  /** Milliseconds between an answer and the next request. */
+  /** Milliseconds between a response and the next request. */
   readonly restMs: number
-  /** They send pieces of messages that have begun. */
+  /** Sends pieces of messages that have begun. */
   readonly isReading?: boolean
-  /** With a token that anybody gets. */
+  /** Uses a token that needs no account. */
   readonly isAnybodys?: boolean
 }
 
@@ -41,7 +41,7 @@ class Thread {
     this.fairness = new Fairness({ clock: this.clock, lags: () => lags })
   }
 
-  /** Sends requests of all clients for so long. Returns what each client got after the first two seconds. */
+  /** Sends requests of all clients for this time. Returns the results of each client after the first two seconds. */
   async run(clients: readonly Client[], ms: number): Promise<readonly Served[]> {
     const all = clients.map((client) => ({ client, served: { answered: 0, refused: [], slowestMs: 0, usedMs: 0 } as Served }))
     const end = this.clock.monotonic() + ms
@@ -107,7 +107,7 @@ const attacker: Client = {
   restMs: 1,
 }
 
-test('Fairness: 40 connections of one key are refused with 429, and a tenant below its share is always served', async (t) => {
+test('Fairness: 40 connections of one key get 429; a tenant below its share is served', async (t) => {
   const [calm, attacked] = await new Thread().run([tenant, attacker], 12_000)
   t.deepEqual(calm?.refused, [])
   t.true((calm?.answered ?? 0) > 60, `${calm?.answered} answers`)
@@ -120,7 +120,7 @@ test('Fairness: 40 connections of one key are refused with 429, and a tenant bel
   t.regex(first?.message ?? '', /^The service is busy, and this key or client uses more than its share of it; send fewer requests/)
 })
 
-test('Fairness: what 40 sessions of one login send is read slowly and never refused, and a tenant is served at once', async (t) => {
+test('Fairness: reads 40 sessions of one login slowly, without refusals', async (t) => {
   const sessions = { ...attacker, costMs: 3, restMs: 0, isReading: true }
   const [calm, read] = await new Thread().run([tenant, sessions], 8000)
   t.deepEqual([calm?.refused, read?.refused], [[], []])
@@ -130,14 +130,14 @@ test('Fairness: what 40 sessions of one login send is read slowly and never refu
   t.true(used > 0.4 * 6000 && used <= 0.72 * 6000, `the sessions used ${used} ms`)
 })
 
-test('Fairness: a caller below its share whose works take long is served after its wait', async (t) => {
+test('Fairness: a caller below its share with long works is served after its wait', async (t) => {
   const slow = { ...tenant, credential: 'key_slow', connections: 4, costMs: 60, restMs: 400 }
   const [calm, served] = await new Thread().run([tenant, slow], 8000)
   t.deepEqual([calm?.refused, served?.refused], [[], []])
   t.true((served?.answered ?? 0) > 20, `${served?.answered} answers`)
 })
 
-test('Fairness: tokens that anybody gets have a tenth of the share of a key, so that many of them take nothing from a busy tenant', async (t) => {
+test('Fairness: public tokens have a tenth of the weight of a key', async (t) => {
   const crowd = Array.from({ length: 12 }, (_, i): Client => ({
     ...attacker,
     ...{ credential: `token_${i}`, organization: `org_${i}`, address: `203.0.${i}.1`, connections: 4, isAnybodys: true },
@@ -149,7 +149,7 @@ test('Fairness: tokens that anybody gets have a tenth of the share of a key, so 
   t.true(each.every(({ answered }) => answered > 0))
 })
 
-test('Fairness: visitors of forty addresses with works that take long do not delay a tenant together', async (t) => {
+test('Fairness: visitors of forty addresses with long works do not delay a tenant', async (t) => {
   const visitors = Array.from({ length: 40 }, (_, i) => ({ ...attacker, address: `203.0.113.${i}`, connections: 1, costMs: 180 }))
   const [served, ...crowd] = await new Thread().run([tenant, ...visitors.map(({ credential: _, ...visitor }) => visitor)], 30_000)
   t.deepEqual(served?.refused, [])
@@ -157,7 +157,7 @@ test('Fairness: visitors of forty addresses with works that take long do not del
   t.true(crowd.every(({ answered }) => answered > 0))
 })
 
-test('Fairness: the cost of works that end in the turn of the event loop in which they run is known', async (t) => {
+test('Fairness: measures works that end in the turn of the event loop they ran in', async (t) => {
   let now = 0
   using meter = new ThreadMeter(() => now)
   const fairness = new Fairness({ clock: new FakeClock(), meter })
@@ -176,14 +176,14 @@ test('Fairness: the cost of works that end in the turn of the event loop in whic
   )
 })
 
-test('Fairness: many keys of one organization do not delay the tenant of another', async (t) => {
+test('Fairness: many keys of one organization do not delay another organization', async (t) => {
   const keys = Array.from({ length: 40 }, (_, i) => ({ ...attacker, credential: `key_${i}`, connections: 1, costMs: 180 }))
   const [served] = await new Thread().run([tenant, ...keys], 12_000)
   t.deepEqual(served?.refused, [])
   t.true((served?.slowestMs ?? 0) < 500, `${served?.slowestMs} ms`)
 })
 
-test('Fairness: works that wait for others hold up the further works of their caller for a moment only', async (t) => {
+test('Fairness: works that wait for others delay their caller only briefly', async (t) => {
   const clock = new FakeClock()
   const fairness = new Fairness({ clock })
   const begin = () => {
@@ -209,7 +209,7 @@ test('Fairness: works that wait for others hold up the further works of their ca
   t.false(fourth.hasBegun, 'the third is under way')
 })
 
-test('Fairness: small works of a key do not wait for the large ones of its organization, and large ones do', async (t) => {
+test('Fairness: only large works wait for large works of their organization', async (t) => {
   const fairness = new Fairness({ clock: new FakeClock() })
   const begin = (credentialId: string) => {
     const work = fairness.begin({ address: '192.0.2.1', kind: `call of ${credentialId}` })
@@ -227,20 +227,20 @@ test('Fairness: small works of a key do not wait for the large ones of its organ
   t.false(begin('large').hasBegun, 'more than 100 ms would be under way')
 })
 
-test('Fairness: a caller alone is never refused, however much it uses', async (t) => {
+test('Fairness: a single caller is never refused', async (t) => {
   const [served] = await new Thread().run([{ ...attacker, connections: 20, costMs: 40 }], 6000)
   t.deepEqual(served?.refused, [])
   t.true((served?.usedMs ?? 0) > 3000, `used ${served?.usedMs} ms`)
 })
 
-test('Fairness: a leaked key does not cost the other keys of its organization their service', async (t) => {
+test('Fairness: a leaked key does not affect other keys of its organization', async (t) => {
   const [other, leaked] = await new Thread().run([{ ...tenant, organization: attacker.organization ?? '' }, attacker], 8000)
   t.deepEqual(other?.refused, [])
   t.true((other?.slowestMs ?? Infinity) <= 75, `slowest: ${other?.slowestMs} ms`)
   t.true((leaked?.refused.length ?? 0) > 20)
 })
 
-test('Fairness: one key does not cost others behind the same address their service, nor does an anonymous client', async (t) => {
+test('Fairness: a key or anonymous client does not affect others at its address', async (t) => {
   const { credential: _, ...anonymous } = attacker
   const [keyed, nameless, neighbour] = await new Thread().run(
     [attacker, { ...anonymous, address: tenant.address }, { ...tenant, address: attacker.address }, tenant],
@@ -265,7 +265,7 @@ test('Fairness: many keys at one address are refused by address, and others are 
   t.true(each.some(({ refused: [first] }) => first?.details?.['share_of'] === 'address'))
 })
 
-test('Fairness: keys behind a proxy of this machine share no address', async (t) => {
+test('Fairness: keys behind a local proxy share no address', async (t) => {
   const crowd = Array.from({ length: 40 }, (_, i): Client => {
     return { ...attacker, address: '127.0.0.1', credential: `key_${i}`, organization: `org_${i}`, connections: 1, costMs: 20 }
   })
@@ -274,7 +274,7 @@ test('Fairness: keys behind a proxy of this machine share no address', async (t)
   t.false(each.some(({ refused }) => refused.some(({ details }) => details?.['share_of'] === 'address')))
 })
 
-test('Fairness: many keys of one organization at many addresses are refused by organization', async (t) => {
+test('Fairness: many keys at many addresses are refused by organization', async (t) => {
   const crowd = Array.from({ length: 200 }, (_, i): Client => ({
     ...attacker,
     credential: `key_${i}`,
@@ -287,7 +287,7 @@ test('Fairness: many keys of one organization at many addresses are refused by o
   t.true(each.some(({ refused: [first] }) => first?.details?.['share_of'] === 'organization'))
 })
 
-test('Fairness: while the thread is late, callers above an even share are refused and lighter ones are served', async (t) => {
+test('Fairness: a late thread refuses callers above an even share, and serves others', async (t) => {
   const callers = Array.from({ length: 4 }, (_, i): Client => ({
     ...attacker,
     credential: `key_${i}`,
@@ -300,7 +300,7 @@ test('Fairness: while the thread is late, callers above an even share are refuse
   t.true(heavy.every(({ answered }) => answered > 10))
 })
 
-test('Fairness: a key of a web page is one caller for each address', async (t) => {
+test('Fairness: a publishable key is a separate caller per address', async (t) => {
   const fairness = new Fairness({ clock: new FakeClock() })
   const names = ['198.51.100.1', '198.51.100.2'].map((address) => {
     const work = fairness.begin({ address, kind: 'call' })

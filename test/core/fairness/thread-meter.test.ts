@@ -1,4 +1,4 @@
-/** Whose work the main thread does, with a clock that the test sets. */
+/** Main-thread time by caller, with a clock that the test sets. */
 import type { ExecutionContext } from 'ava'
 import test from '#test'
 import { runInSteps } from '#core/event-loop.ts'
@@ -19,7 +19,7 @@ function setUp(t: Pick<ExecutionContext, 'teardown'>) {
   return { time, meter, work }
 }
 
-test('ThreadMeter charges a work until the next one goes on, and waits to nobody', async (t) => {
+test('ThreadMeter: charges a work until the next one continues, and waits to no caller', async (t) => {
   const { time, meter, work } = setUp(t)
   const [one, other] = [work(), work()]
   meter.run(one, () => (time.now += 5))
@@ -31,7 +31,7 @@ test('ThreadMeter charges a work until the next one goes on, and waits to nobody
   t.deepEqual([one.ms, other.ms], [7, 7])
 })
 
-test('ThreadMeter.resume() charges what follows a wait to the work that waited, whatever ran meanwhile', async (t) => {
+test('resume(): charges time after a wait to the work that waited', async (t) => {
   const { time, meter, work } = setUp(t)
   const [one, other] = [work(), work()]
   const answer = Promise.withResolvers<undefined>()
@@ -51,7 +51,7 @@ test('ThreadMeter.resume() charges what follows a wait to the work that waited, 
   t.deepEqual([one.ms, other.ms], [31, 3])
 })
 
-test('MeteredKv passes a range on, and its end', async (t) => {
+test('MeteredKv: passes on a range and its end', async (t) => {
   const { meter } = setUp(t)
   let ended = false
   async function* entries() {
@@ -71,7 +71,7 @@ test('MeteredKv passes a range on, and its end', async (t) => {
   t.deepEqual([seen, ended], [[1], true])
 })
 
-test('runInSteps() gives callers turns, and charges each step to its work', async (t) => {
+test('runInSteps(): callers take turns, and each step is charged to its work', async (t) => {
   const { time, meter, work } = setUp(t)
   const [tenant, ...crowd] = [work('tenant'), ...Array.from({ length: 5 }, () => work('crowd'))]
   const order: string[] = []
@@ -90,7 +90,7 @@ test('runInSteps() gives callers turns, and charges each step to its work', asyn
   t.deepEqual([tenant?.ms, ...crowd.map(({ ms }) => ms)], [8, 8, 8, 8, 8, 8])
 })
 
-test('runInSteps() goes on with four works of a caller at a time, in the order of their calls', async (t) => {
+test('runInSteps(): runs four works of a caller at a time, in order of their calls', async (t) => {
   const { meter, work } = setUp(t)
   const caller = work()
   const [ended, open] = [[] as number[], new Set<number>()]
@@ -110,7 +110,7 @@ test('runInSteps() goes on with four works of a caller at a time, in the order o
   t.deepEqual(ended, all)
 })
 
-test('ThreadMeter charges nobody for the time in which the thread had no processor', (t) => {
+test('ThreadMeter: charges no caller for time without a processor', (t) => {
   let now = 0
   let share = 1
   const spent: number[] = []

@@ -1,23 +1,23 @@
-/** A name server on the loopback that answers A, AAAA, TXT and MX questions as a test sets it (RFC 1035 §4). */
+/** A loopback name server that answers A, AAAA, TXT and MX queries as configured by the test (RFC 1035 §4). */
 import type { Socket } from 'node:dgram'
 import { createSocket } from 'node:dgram'
 import { once } from 'node:events'
 
 export interface Zone {
-  /** RFC 1035 §4.1.1 RCODE, 0 when not given. */
+  /** RFC 1035 §4.1.1 RCODE, default 0. */
   readonly rcode?: number
   readonly ttl?: number
   readonly a?: readonly string[]
   /** Records, each as its strings of at most 255 octets. */
   readonly txt?: readonly (readonly string[])[]
   readonly mx?: readonly { readonly priority: number; readonly exchange: string }[]
-  /** The name stands for another one, whose records are in the same answer. */
+  /** Canonical name, whose records are in the same response. */
   readonly cname?: string
   readonly silent?: boolean
 }
 
 export class NameServer implements AsyncDisposable {
-  /** `name type` of each question. */
+  /** `name type` of each query. */
   readonly questions: string[] = []
   readonly zones = new Map<string, Zone>()
   readonly #socket: Socket = createSocket('udp4')

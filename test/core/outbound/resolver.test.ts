@@ -17,7 +17,7 @@ async function setUp(
 const problemOf = async (t: ExecutionContext, work: Promise<unknown>): Promise<string | undefined> =>
   (await t.throwsAsync(work, { instanceOf: ResolveError }))?.problem
 
-test('resolve4() asks the given server, once within the time the answer lives', async (t) => {
+test('resolve4(): queries the given server once within the TTL', async (t) => {
   const { names, clock, resolver } = await setUp(t)
   names.zones.set('mail.test', { a: ['192.0.2.1', '192.0.2.2'], ttl: 30 })
   const both = await Promise.all([resolver.resolve4('mail.test'), resolver.resolve4('MAIL.test')])
@@ -40,7 +40,7 @@ test('resolve4() asks the given server, once within the time the answer lives', 
   t.is(names.questions.length, 3)
 })
 
-test('resolve4() the cache belongs to the resolver', async (t) => {
+test('resolve4(): each resolver has its own cache', async (t) => {
   const one = await setUp(t)
   const two = await setUp(t)
   one.names.zones.set('mail.test', { a: ['192.0.2.1'] })
@@ -48,7 +48,7 @@ test('resolve4() the cache belongs to the resolver', async (t) => {
   t.deepEqual([await one.resolver.resolve4('mail.test'), await two.resolver.resolve4('mail.test')], [['192.0.2.1'], ['192.0.2.2']])
 })
 
-test('addressesOf() what is missing, broken or silent', async (t) => {
+test('addressesOf(): reports missing, failed and silent lookups', async (t) => {
   const { names, clock, resolver } = await setUp(t)
   names.zones.set('empty.test', {})
   names.zones.set('broken.test', { rcode: 2 })
@@ -63,7 +63,7 @@ test('addressesOf() what is missing, broken or silent', async (t) => {
   t.deepEqual(await addressesOf(resolver, 'broken.test'), ['192.0.2.9'])
 })
 
-test('addressesOf() silent name servers are waited for once within a second', async (t) => {
+test('addressesOf(): waits for silent name servers once within a second', async (t) => {
   const { names, clock, resolver } = await setUp(t)
   names.zones.set('silent.test', { silent: true })
   const late = problemOf(t, addressesOf(resolver, 'silent.test'))
@@ -76,11 +76,11 @@ test('addressesOf() silent name servers are waited for once within a second', as
   t.deepEqual(await addressesOf(resolver, 'silent.test'), ['192.0.2.9'])
 })
 
-test('addressesOf() knows the names of the host itself', async (t) => {
+test('addressesOf(): knows the names of the host itself', async (t) => {
   t.true((await addressesOf(new SystemResolver(), 'localhost')).includes('127.0.0.1'))
 })
 
-test('addressesOf() literals stand for themselves and the families take turns', async (t) => {
+test('addressesOf(): returns literals unchanged and alternates between families', async (t) => {
   const resolver: Resolver = {
     resolve4: () => Promise.resolve(['192.0.2.1', '192.0.2.2', '192.0.2.3']),
     resolve6: () => Promise.resolve(['2001:db8::1']),
@@ -90,7 +90,7 @@ test('addressesOf() literals stand for themselves and the families take turns', 
   t.deepEqual(await addressesOf(resolver, 'mail.test'), ['2001:db8::1', '192.0.2.1', '192.0.2.2', '192.0.2.3'])
 })
 
-test('addressesOf() one family that cannot be had does not hide the other', async (t) => {
+test('addressesOf(): a failed family does not hide the other one', async (t) => {
   const resolver: Resolver = {
     resolve4: () => Promise.resolve(['192.0.2.1']),
     resolve6: () => Promise.reject(new ResolveError('failed', 'no')),
@@ -98,7 +98,7 @@ test('addressesOf() one family that cannot be had does not hide the other', asyn
   t.deepEqual(await addressesOf(resolver, 'mail.test'), ['192.0.2.1'])
 })
 
-test('resolveTxt() joins the strings of a record and follows a CNAME', async (t) => {
+test('resolveTxt(): joins the strings of a record and follows a CNAME', async (t) => {
   const { names, resolver } = await setUp(t)
   names.zones.set('key.test', { txt: [['v=DKIM1; p=', 'abc', 'def'], ['other']] })
   names.zones.set('alias.test', { cname: 'key.test' })
@@ -106,7 +106,7 @@ test('resolveTxt() joins the strings of a record and follows a CNAME', async (t)
   t.deepEqual(await resolver.resolveTxt('alias.test'), ['v=DKIM1; p=abcdef', 'other'])
 })
 
-test('resolveTxt() and resolveMx() answer nothing for what is absent, and ask again each time', async (t) => {
+test('resolveTxt(), resolveMx(): return an empty list for missing records, uncached', async (t) => {
   const { names, resolver } = await setUp(t)
   t.deepEqual(await resolver.resolveTxt('missing.test'), [])
   names.zones.set('missing.test', { mx: [{ priority: 10, exchange: 'mx.test' }] })
@@ -115,7 +115,7 @@ test('resolveTxt() and resolveMx() answer nothing for what is absent, and ask ag
   t.deepEqual(names.questions, ['missing.test TXT', 'missing.test TXT', 'missing.test MX'])
 })
 
-test('resolveTxt() what is broken or silent is no absence', async (t) => {
+test('resolveTxt(): throws for failed and silent lookups', async (t) => {
   const { names, clock, resolver } = await setUp(t)
   names.zones.set('broken.test', { rcode: 2 })
   names.zones.set('silent.test', { silent: true })

@@ -35,7 +35,7 @@ async function submitted(fixture: CoreFixture, count: number, changes: Parameter
 const kept = async ({ database }: CoreFixture): Promise<string[]> =>
   (await traceList(database, principal, { limit: 1000, ascending: true })).rows.map(({ record }) => record.id)
 const counted = ({ kv }: CoreFixture): Promise<number> => kv.counter(pack(storedTracesCounter(organizationId)))
-test('settled traces go when they are as old as the plan keeps them, with all that belongs to them', async (t) => {
+test("retention: deletes settled traces with all their records at the plan's age", async (t) => {
   const fixture = await fixtureWith(t, {})
   const large = await submitted(fixture, 1, { content: `Subject: large\r\n\r\n${'x'.repeat(600_000)}\r\n` })
   const old = await submitted(fixture, 250)
@@ -54,7 +54,7 @@ test('settled traces go when they are as old as the plan keeps them, with all th
   await fixture.assertSound(t)
 })
 
-test('what is queued stays, however old, and goes once it is settled', async (t) => {
+test('retention: keeps queued traces of any age until they are settled', async (t) => {
   const fixture = await fixtureWith(t, {})
   await fixture.destination()
   await fixture.rule({ any: true })
@@ -70,7 +70,7 @@ test('what is queued stays, however old, and goes once it is settled', async (t)
   t.is(await counted(fixture), 0)
 })
 
-test('return paths, openings and clicks go with their trace', async (t) => {
+test('retention: deletes return paths, opens and clicks with their trace', async (t) => {
   const fixture = await fixtureWith(t, {})
   await fixture.destination()
   await fixture.rule({ any: true })
@@ -85,7 +85,7 @@ test('return paths, openings and clicks go with their trace', async (t) => {
   t.is(await fixture.database.get(engagements, principal, id), undefined)
 })
 
-test('of more traces than the plan stores, the oldest settled ones go', async (t) => {
+test("retention: deletes the oldest settled traces above the plan's number", async (t) => {
   const fixture = await fixtureWith(t, { overrides: { tracesStored: 40 } })
   const ids = await submitted(fixture, 150)
   t.is(await fixture.part('retention').round(), 110)
@@ -94,7 +94,7 @@ test('of more traces than the plan stores, the oldest settled ones go', async (t
   t.is(await fixture.part('retention').round(), 0)
 })
 
-test('where the overage is billed, more traces than included are kept as long as somebody answers for the bill', async (t) => {
+test('retention: with billed overage, keeps more traces while the bill is paid', async (t) => {
   const fixture = await fixtureWith(t, { plan: 'free', overrides: { tracesStored: 5 }, paymentState: 'manual_ok' })
   await submitted(fixture, 8)
   t.is(await fixture.part('retention').round(), 0)
@@ -102,14 +102,14 @@ test('where the overage is billed, more traces than included are kept as long as
   t.is(await fixture.part('retention').round(), 3)
 })
 
-test('a plan without limits removes nothing', async (t) => {
+test('retention: a plan without limits deletes nothing', async (t) => {
   const fixture = await fixtureWith(t, { plan: 'enterprise' })
   await submitted(fixture, 3)
   fixture.clock.advance(4000 * dayMs)
   t.is(await fixture.part('retention').round(), 0)
 })
 
-test('a crash in the middle of a round leaves each trace whole or gone, and the next round goes on', async (t) => {
+test('retention: a crash leaves each trace complete or deleted', async (t) => {
   let fixture = await fixtureWith(t, {})
   const ids = await submitted(fixture, 230)
   fixture.clock.advance(31 * dayMs)
@@ -131,7 +131,7 @@ test('a crash in the middle of a round leaves each trace whole or gone, and the 
   t.deepEqual(await kept(fixture), [])
 })
 
-test('a trace that is queued again while it is looked at stays', async (t) => {
+test('retention: keeps a trace that is queued again during the check', async (t) => {
   const fixture = await fixtureWith(t, {})
   const [id = ''] = await submitted(fixture, 1)
   const stored = await fixture.database.get(traces, principal, id)
@@ -146,7 +146,7 @@ test('a trace that is queued again while it is looked at stays', async (t) => {
   t.is(await counted(fixture), 1)
 })
 
-test('an organization that goes while its stored traces are counted gets no row any more', async (t) => {
+test('retention: an organization deleted during the count gets no row', async (t) => {
   const fixture = await fixtureWith(t, {})
   await submitted(fixture, 1)
   let isGone = false
@@ -160,7 +160,7 @@ test('an organization that goes while its stored traces are counted gets no row 
   t.deepEqual(await fixture.keys('usage.stored'), [])
 })
 
-test('inboxes lose the captures and stay', async (t) => {
+test('retention: inboxes lose captures and remain', async (t) => {
   const fixture = await fixtureWith(t, {})
   await submitted(fixture, 2)
   fixture.clock.advance(31 * dayMs)
@@ -169,7 +169,7 @@ test('inboxes lose the captures and stay', async (t) => {
   t.is((await fixture.database.all(inboxes, principal)).length, 1)
 })
 
-test('an unsubscribe link works on when its message is gone, for a year', async (t) => {
+test('retention: an unsubscribe link works for a year after its message', async (t) => {
   const fixture = await fixtureWith(t, {})
   await fixture.destination()
   await fixture.rule({ any: true })
@@ -194,7 +194,7 @@ test('an unsubscribe link works on when its message is gone, for a year', async 
   await t.throwsAsync(unsubscribes.look(tokenOf(id)), { code: 'not_found' })
 })
 
-test('rounds begin with the start and come about every hour; a service where nothing happens writes nothing', async (t) => {
+test('retention: rounds on start and about hourly; an idle service writes nothing', async (t) => {
   const fixture = await fixtureWith(t, { plan: 'enterprise' })
   await submitted(fixture, 2)
   const retention = fixture.part('retention')

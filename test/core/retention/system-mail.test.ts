@@ -1,4 +1,4 @@
-/** Mail of the service itself goes after a week, once it is settled. */
+/** System mail is deleted after a week, once it is settled. */
 import test from '#test'
 import { systemOrganizationId } from '#core/routing/policy/system-policy.ts'
 import { traces } from '#core/trace/trace.ts'
@@ -7,7 +7,7 @@ import { peopleFixture } from '../people/people-fixture.ts'
 
 const reach = { organizationId: systemOrganizationId }
 
-test('a sign-in mail is forgotten after seven days, with its content, but not while it is queued', async (t) => {
+test('system mail: deleted with its content after seven days, unless queued', async (t) => {
   const { fixture, member, loginLinks, mails } = await peopleFixture(t)
   const { database, clock } = fixture
   await member('ada@example.ch', 'owner')

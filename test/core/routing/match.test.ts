@@ -1,4 +1,4 @@
-/** Which destination takes a message, and what is then done with it. */
+/** Destination of a message, and decision between relay and capture. */
 import test from '#test'
 import { destinations, type Destination, type SmtpDestination } from '#core/routing/destination.ts'
 import { matchRoute, orderRules, type RouteQuestion } from '#core/routing/match/match.ts'
@@ -37,7 +37,7 @@ function route(
   return matchRoute(settings, { projectId, from: 'shop@example.com', ...question }, healthy)
 }
 
-test('orderRules() puts the smaller priority first, then the more specific, the older, the smaller id', (t) => {
+test('orderRules(): sorts by priority, specificity, age and id', (t) => {
   const any = { any: true } as const
   const rules = [
     rule('r9', any, 'd1', { priority: 20, createdAt: 1 }),
@@ -53,7 +53,7 @@ test('orderRules() puts the smaller priority first, then the more specific, the 
   t.deepEqual(column(orderRules(rules), 'id'), ['r3', 'r4', 'r5', 'r6', 'r6b', 'r6c', 'r7', 'r8', 'r9'])
 })
 
-test('matchRoute() takes the first rule that matches, whatever is more specific further down', (t) => {
+test('matchRoute(): takes the first matching rule, even before a more specific one', (t) => {
   const rules = [rule('r1', { domain: 'example.com' }, 'd1', { priority: 1 }), rule('r2', { from: 'shop@example.com' }, 'd2')]
   t.like(route(rules, {}), { by: 'rule', ruleId: 'r1', reason: 'Rule domain example.com (priority 1) selects the destination D1.' })
   t.is(
@@ -65,7 +65,7 @@ test('matchRoute() takes the first rule that matches, whatever is more specific 
   )
 })
 
-test('matchRoute() compares addresses and domains without case, and domains exactly', (t) => {
+test('matchRoute(): ignores case, and compares domains exactly', (t) => {
   const rules = [
     rule('r1', { from: 'shop@example.com' }, 'd1'),
     rule('r2', { domain: 'example.com' }, 'd2'),
@@ -78,7 +78,7 @@ test('matchRoute() compares addresses and domains without case, and domains exac
     t.is(to(from), 'd3', from)
 })
 
-test('matchRoute() takes a wildcard for subdomains at any depth, and not for the domain itself', (t) => {
+test('matchRoute(): a wildcard matches subdomains at any depth, not the domain', (t) => {
   const rules = [
     rule('r1', { domain: '*.example.com' }, 'd1'),
     rule('r2', { domain: '*.xn--mller-kva.ch' }, 'd2'),
@@ -91,7 +91,7 @@ test('matchRoute() takes a wildcard for subdomains at any depth, and not for the
     t.is(to(from), 'd3', from)
 })
 
-test('matchRoute() compares internationalized senders in every spelling', (t) => {
+test('matchRoute(): compares internationalized senders in every spelling', (t) => {
   const rules = [rule('r1', { from: 'shop@xn--mller-kva.ch' }, 'd1'), rule('r2', { domain: 'xn--mller-kva.ch' }, 'd2')]
   const to = (from: string) => route(rules, { from }).destination?.id
   for (const from of ['Shop@Müller.ch', 'shop@MÜLLER.CH', 'shop@mu\u0308ller.ch', 'SHOP@XN--MLLER-KVA.ch']) t.is(to(from), 'd1', from)
@@ -99,7 +99,7 @@ test('matchRoute() compares internationalized senders in every spelling', (t) =>
   t.is(to('shop@muller.ch'), undefined)
 })
 
-test('matchRoute() falls back to the default sender of the organization, after every rule', (t) => {
+test("matchRoute(): falls back to the organization's default sender after all rules", (t) => {
   const orgDefault = destination('shared', { projectId: 'prj_2', shared: 'org_default' })
   const rules = [rule('r1', { domain: 'example.com' }, 'd1'), rule('r2', { domain: 'wide.test' }, 'shared')]
   const ask = (from: string, asked?: RouteQuestion['asked']) => route(rules, { from, asked }, [orgDefault], orgDefault)
@@ -115,7 +115,7 @@ test('matchRoute() falls back to the default sender of the organization, after e
   t.throws(() => ask('a@example.com', { by: 'request', destinationId: 'gone' }), { code: 'validation_failed' })
 })
 
-test('matchRoute() passes over rules of other projects and of destinations that are gone', (t) => {
+test('matchRoute(): skips rules of other projects and of deleted destinations', (t) => {
   const rules = [
     rule('r1', { any: true }, 'gone', { priority: 1 }),
     rule('r0', { any: true }, 'foreign', { priority: 2 }),
@@ -132,7 +132,7 @@ test('matchRoute() passes over rules of other projects and of destinations that 
   t.is(route([], { from: '' }).reason, 'No routing rule of the project matches the message.')
 })
 
-test('matchRoute() does what was asked for, and refuses missing and foreign destinations alike', (t) => {
+test('matchRoute(): uses the requested destination, or refuses it', (t) => {
   const rules = [rule('r1', { any: true }, 'd1')]
   t.like(route(rules, { asked: { by: 'request', destinationId: 'd2' } }), {
     by: 'request',
@@ -155,7 +155,7 @@ test('matchRoute() does what was asked for, and refuses missing and foreign dest
   }
 })
 
-test('decideOutcome() follows the five rules for every project, destination and policy', (t) => {
+test('decideOutcome(): follows the five rules in every combination', (t) => {
   for (const status of ['anonymous', 'claimed'] as const) {
     for (const mode of ['live', 'sandbox', undefined] as const) {
       for (const noRoutePolicy of noRoutePolicies) {
@@ -173,7 +173,7 @@ test('decideOutcome() follows the five rules for every project, destination and 
   }
 })
 
-test('Policies.of() reads once, and again when a setting of the organization was written', async (t) => {
+test('Policies.of(): reads once, and again after a change of a setting', async (t) => {
   const fixture = await coreFixture(t)
   const first = await fixture.policies.of(organizationId)
   t.is(await fixture.policies.of(organizationId), first)
@@ -190,7 +190,7 @@ test('Policies.of() reads once, and again when a setting of the organization was
   t.is(one, two)
 })
 
-test('Policies.of() sees a setting that was written while it read', async (t) => {
+test('Policies.of(): includes a setting written during its read', async (t) => {
   const fixture = await coreFixture(t)
   await fixture.destination()
   const reading = fixture.policies.of(organizationId)
@@ -199,13 +199,13 @@ test('Policies.of() sees a setting that was written while it read', async (t) =>
   t.is((await fixture.policies.of(organizationId)).destinations.get('dst_1')?.mode, 'sandbox')
 })
 
-test('Policies.of() fails for an organization that is not there, and tries again the next time', async (t) => {
+test('Policies.of(): fails for an unknown organization, and tries again next time', async (t) => {
   const fixture = await coreFixture(t)
   await t.throwsAsync(fixture.policies.of('org_2'), { message: 'organization org_2 is missing' })
   await t.throwsAsync(fixture.policies.of('org_2'), { message: 'organization org_2 is missing' })
 })
 
-/** Where a message goes that names the environment, and by whom it was named. */
+/** Route of a message that names the environment, by source of the name. */
 function inEnvironment(
   all: readonly Destination[],
   changes: Partial<Parameters<typeof matchRoute>[0]> = {},
@@ -220,7 +220,7 @@ function inEnvironment(
 const production = { environment: 'production', priority: 10, createdAt: 5 }
 const byRequest = { by: 'request', environment: 'production' } as const
 
-test('matchRoute() takes the live, healthy destination of an environment with the smallest priority, among equals the older', (t) => {
+test('matchRoute(): picks the live, healthy destination by priority, then age', (t) => {
   const all = [
     destination('other', { ...production, environment: 'staging', priority: 1 }),
     destination('foreign', { ...production, projectId: 'prj_2', priority: 1 }),
@@ -242,7 +242,7 @@ test('matchRoute() takes the live, healthy destination of an environment with th
   t.is(inEnvironment(sandboxes, {}, byRequest).destination?.id, 'sandbox', 'where none is live, mail is captured')
 })
 
-test('matchRoute() asks the request, the login, the rules and the project for an environment, in this order', (t) => {
+test('matchRoute(): takes the environment from request, login, rules, then project', (t) => {
   const all = [destination('d1', production), destination('d2', { ...production, environment: 'staging' }), destination('d3')]
   const projects = new Map([[projectId, { environment: 'staging' }]])
   const rules = (environment: string) =>
@@ -269,7 +269,7 @@ test('matchRoute() asks the request, the login, the rules and the project for an
   t.regex(empty.reason, /no destination has the environment of the project; it goes to the organization default sender/)
 })
 
-test('matchRoute() refuses an environment that no destination of the project has, naming those there are', (t) => {
+test('matchRoute(): refuses an unknown environment, naming the existing ones', (t) => {
   const all = [destination('d1', production), destination('foreign', { ...production, environment: 'secret', projectId: 'prj_2' })]
   const asked = (by: 'request' | 'credential') => () => inEnvironment(all, {}, { by, environment: 'prod' })
   t.throws(asked('request'), { message: /no destination of this project has the environment prod; known environments: production$/ })

@@ -1,6 +1,6 @@
 /**
- * Routing against a model of it that was written from the specification alone: it scores every rule and keeps no order.
- * Everything follows from the seed in the title; one seed is new with every run.
+ * Compares routing with a model written from the specification alone, which scores every rule and keeps no order. The seed in the title
+ * determines everything; one seed is new in every run.
  */
 import test from '#test'
 import { destinations, type Destination } from '#core/routing/destination.ts'
@@ -20,7 +20,7 @@ import {
 } from '../core-fixture.ts'
 
 const projectIds = [firstProject, 'prj_2', 'prj_3']
-/** Labels that nest, that begin alike, and one that is written in two ways. */
+/** Labels that nest, share a prefix, and one with two spellings. */
 const labels = ['a', 'b', 'shop', 'xshop', 'ch', 'müller']
 const asAscii: Readonly<Record<string, string>> = { müller: 'xn--mller-kva' }
 const locals = ['info', 'sales', 'b.ch']
@@ -30,7 +30,7 @@ interface World {
   readonly projects: readonly Project[]
   readonly destinations: readonly Destination[]
   readonly rules: readonly RoutingRule[]
-  /** Destinations whose circuit breaker is open. */
+  /** Destinations with an open circuit breaker. */
   readonly down: ReadonlySet<string>
 }
 
@@ -38,7 +38,7 @@ interface Question {
   readonly projectId: string
   readonly local: string
   readonly labels: readonly string[]
-  /** What the caller names. */
+  /** Destination or environment named by the caller. */
   readonly named: Named | undefined
 }
 
@@ -46,7 +46,7 @@ type Named = { readonly destinationId: string } | { readonly environment: string
 
 const domainOf = (random: Seeded, least: number): string[] => Array.from({ length: random.between(least, 4) }, () => random.pick(labels))
 const kept = (parts: readonly string[]): string => parts.map((part) => asAscii[part] ?? part).join('.')
-/** As a person types it: any case, and the label as it is spoken or as it is sent. */
+/** Spelling of a person: any case, and the label in Unicode or ASCII. */
 const typed = (random: Seeded, text: string): string => (random.chance(0.3) ? text.toUpperCase() : text)
 const spelled = (random: Seeded, parts: readonly string[]): string => typed(random, random.chance(0.5) ? parts.join('.') : kept(parts))
 
@@ -102,7 +102,7 @@ function namedOf(random: Seeded, world: World): Named {
   return { destinationId: random.pick([...world.destinations.map(({ id }) => id), 'dst_gone']) }
 }
 
-/** How well a rule fits, or undefined: whole address, whole domain, subdomain by the labels that it names, anything. */
+/** Score of a rule, or undefined: whole address, whole domain, subdomain by number of labels, anything. */
 function fit(match: RuleMatch, { local, labels: parts }: Question): number | undefined {
   if ('any' in match) return 0
   const sender = kept(parts).split('.')
@@ -117,19 +117,19 @@ function fit(match: RuleMatch, { local, labels: parts }: Question): number | und
 /** A destination that the project may use. */
 const reachable = ({ projectId }: Question, one: Destination): boolean => one.projectId === projectId || one.shared !== undefined
 
-/** Where a rule, a request or a project leads: to a destination, or to that of an environment which is best of all. */
+/** Target of a rule, request or project: the destination, or the best one of the environment. */
 function target(world: World, question: Question, asked: { destinationId?: string | null; environment?: string | null | undefined }) {
   const open = world.destinations.filter((one) => reachable(question, one))
   if (asked.environment == null) return open.find(({ id }) => id === asked.destinationId)
   let best: Destination | undefined
-  // live before sandbox, up before down among the live ones, then the smallest priority, then the oldest
+  // live before sandbox, up before down among live ones, then smallest priority, then oldest
   const score = ({ id, mode, priority, createdAt }: Destination): readonly (number | string)[] =>
     mode === 'live' ? [0, world.down.has(id) ? 1 : 0, priority, createdAt, id] : [1, 0, priority, createdAt, id]
   for (const one of open) if (one.environment === asked.environment && (!best || isBefore(score(one), score(best)))) best = one
   return best
 }
 
-/** What the specification says: who takes it and what is done, or that it is refused. */
+/** Returns the specified destination and outcome, or the refusal. */
 function expected(world: World, question: Question): string {
   if (question.named !== undefined) {
     const named = target(world, question, question.named)
@@ -163,7 +163,7 @@ function fate(world: World, { projectId }: Question, by: string, ruleId: string 
   return project?.noRoutePolicy === 'capture' ? told('captured.no_route', null) : 'refused no_route'
 }
 
-/** The same question to the code. */
+/** Returns the decision of the code. */
 function decided(world: World, question: Question, from: string): string {
   const settings = {
     destinations: new Map(world.destinations.map((one) => [one.id, one])),
@@ -186,7 +186,7 @@ function decided(world: World, question: Question, from: string): string {
 const seeds = new Set([1, 2, 3, seedOf(4)])
 
 for (const seed of seeds) {
-  test(`routing answers like the naive model, seed ${seed}`, (t) => {
+  test(`routing: equals the naive model, seed ${seed}`, (t) => {
     const random = new Seeded(seed)
     const seen = new Map<string, number>()
     for (let n = 0; n < 400; n++) {
@@ -206,7 +206,7 @@ for (const seed of seeds) {
       t.true((seen.get(by) ?? 0) > 50, `${by}: ${seen.get(by)}`)
   })
 
-  test(`sends through the store are routed like the naive model, seed ${seed}`, async (t) => {
+  test(`routing: sends through the store equal the naive model, seed ${seed}`, async (t) => {
     const random = new Seeded(seed).branch('store')
     const fixture = await coreFixture(t, { deaf: true })
     const world = worldOf(random)
@@ -239,7 +239,7 @@ for (const seed of seeds) {
   })
 }
 
-/** As attempts that fail would have it. */
+/** Opens the breaker as failed attempts would. */
 function breakDown({ health }: CoreFixture, destination: Destination): void {
   const report = { error: { code: 'connect_timeout', message: 'x', phase: 'connect' }, milliseconds: {}, recipients: [] }
   for (let n = 0; n < 5; n++) {

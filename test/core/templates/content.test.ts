@@ -1,4 +1,4 @@
-/** The content of a template as it is saved and rendered: schema, declared variables, and what problems are called. */
+/** Content of templates, saved and rendered: schema, declared variables, and problem texts. */
 import test, { type ExecutionContext } from '#test'
 import { Refusal } from '#core/refusals.ts'
 import { checkingOf } from '#core/templates/content-check.ts'
@@ -137,14 +137,14 @@ test(
   'schema_json.properties.a.items.properties.b.default: must be one of x, y',
 )
 const nested = (levels: number): Json => (levels === 0 ? {} : object({ a: nested(levels - 1) }))
-test('takes a schema of eight levels, and no deeper one', (t) => {
+test('schema: accepts eight levels, and no deeper', (t) => {
   t.notThrows(() => checkContent({ ...plain, schema: nested(7) }))
   t.deepEqual(
     problemsOf(t, () => checkContent({ ...plain, schema: nested(8) })),
     [`schema_json${'.properties.a'.repeat(8)}: is declared deeper than 8 levels`],
   )
 })
-test('takes a schema of 500 values, and no larger one', (t) => {
+test('schema: accepts 500 values, and no more', (t) => {
   const wide = (count: number): Json => object(Object.fromEntries(Array.from({ length: count }, (_, index) => [`a${index}`, {}])))
   t.notThrows(() => checkContent({ ...plain, schema: wide(499) }))
   t.deepEqual(
@@ -152,12 +152,12 @@ test('takes a schema of 500 values, and no larger one', (t) => {
     ['schema_json.properties.a499: at most 500 values are declared'],
   )
 })
-test('tells at most twenty problems', (t) => {
+test('problems: at most twenty are reported', (t) => {
   const text = Array.from({ length: 50 }, (_, index) => `{{.a${index}}}`).join('')
   t.is(problemsOf(t, () => checkContent({ ...plain, text, schema: object({}) })).length, 20)
 })
 
-test('a problem says its line, column and variable in fields of their own', (t) => {
+test('problems: line, column and variable are separate fields', (t) => {
   const { details } = t.throws(() => checkContent({ ...plain, html: 'x\n {{.a}}', schema: object({}) }), { instanceOf: Refusal })
   const message = 'line 2, column 4: a is not declared in schema_json'
   t.deepEqual(details?.['fields'], [{ path: 'html_tmpl', message, line: 2, column: 4, variable: 'a' }])
@@ -183,7 +183,7 @@ const letter: TemplateContent = {
   ),
 }
 
-test('renderContent() fills in what is given and the defaults, and leaves out what may be missing', (t) => {
+test('renderContent(): fills in values and defaults, and omits optional values', (t) => {
   t.deepEqual(renderContent(letter, { name: '<A>' }, 'template_vars'), { subject: 'For <A>', text: '<A>: 1 ', html: '<p>&lt;A&gt;</p>' })
   const items = [{ title: 'Pen' }, { title: 'Ink', unit: 'litre' }]
   t.is(renderContent(letter, { name: 'A', count: 2, kind: 3, items, extra: {} }, 'x').text, 'A: 2 Pen (piece) Ink (litre) 3')
@@ -216,14 +216,14 @@ test(
 )
 test(unfit, { items: [{ title: '', no: 1 }] }, 'template_vars.items[0].no: is not declared by the template')
 
-test('renderContent() names what is required and missing', (t) => {
+test('renderContent(): names missing required variables', (t) => {
   t.deepEqual(
     problemsOf(t, () => renderContent(letter, {}, 'template_vars')),
     ['template_vars.name: is required by the template'],
   )
 })
 
-test('renderContent() without a schema names every variable that does not fit, and where it is used', (t) => {
+test('renderContent(): without a schema, names invalid variables and their use', (t) => {
   const content = { ...plain, subject: '{{.a}}', text: '\n{{.list}}', html: '{{range .list}}{{.title}}{{end}}' }
   t.deepEqual(
     problemsOf(t, () => renderContent(content, { list: [{ title: 1 }, {}] }, 'variables')),
@@ -235,7 +235,7 @@ test('renderContent() without a schema names every variable that does not fit, a
   )
 })
 
-test('renderContent() bounds what comes of a template', (t) => {
+test('renderContent(): bounds the rendered size', (t) => {
   const much = (text: string): string[] =>
     problemsOf(t, () => renderContent({ ...plain, subject: '{{.a}}', text: '{{.b}}' }, { a: text, b: text.repeat(1062) }, 'x'))
   t.notThrows(() => renderContent({ ...plain, subject: '{{.a}}' }, { a: 'x'.repeat(989) }, 'x'))
@@ -245,14 +245,14 @@ test('renderContent() bounds what comes of a template', (t) => {
   ])
 })
 
-test('variables have no prototype that could be reached through a schema', (t) => {
+test('renderContent(): a schema cannot reach prototypes of variables', (t) => {
   const content = { ...plain, text: '[{{.any.constructor}}{{.any.toString}}]', schema: object({ any: { type: 'object' } }) }
   t.is(renderContent(content, { any: {} }, 'x').text, '[]')
   const own = JSON.parse('{"any": {"__proto__": {"polluted": 1}}}') as Json
   t.is(renderContent({ ...content, text: '[{{.any.polluted}}{{.any.__proto__.polluted}}]' }, own, 'x').text, '[1]')
 })
 
-test('long templates are checked and rendered in small steps, and read once by a check', (t) => {
+test('content check: long templates take small steps, and are parsed once', (t) => {
   const stepsOf = (steps: Iterable<void>): number => [...steps].length
   const content = { ...plain, html: '{{if .a}}x{{else}}y{{end}}'.repeat(8000) }
   t.is(stepsOf(checkingOf(plain, {})), 0)

@@ -1,4 +1,4 @@
-/** Random templates: against a naive reading of the same tree, and of pieces that need not make sense. */
+/** Random templates: compared with a naive reading of the same tree, and built from arbitrary pieces. */
 import test from '#test'
 import { parseTemplate } from '#core/templates/parser.ts'
 import { escapeHtml, render } from '#core/templates/renderer.ts'
@@ -8,7 +8,7 @@ import { Seeded } from '../../support/seeded.ts'
 const runs = 3000
 const rules = { escape: escapeHtml, strict: false, maxCharacters: 2_000 }
 
-/** A tree as the test understands it; paths are written with their dots. */
+/** A tree of the test; paths include their dots. */
 type Part =
   | { readonly text: string }
   | { readonly print: string }
@@ -45,10 +45,10 @@ const write = (tree: readonly Part[]): string =>
     })
     .join('')
 
-/** A value that cannot be used as it is asked for. */
+/** A value that cannot be used as requested. */
 class Unfit extends Error {}
 
-/** Reads the tree as the documentation says, over maps that have no prototype to reach. */
+/** Renders the tree by the documentation, over maps without prototypes. */
 function naive(tree: readonly Part[], root: unknown, dot: unknown): string {
   const look = (path: string): unknown => {
     let value = path.startsWith('$') ? root : dot
@@ -83,7 +83,7 @@ function naive(tree: readonly Part[], root: unknown, dot: unknown): string {
     .join('')
 }
 
-/** The same value twice: as JSON, and of maps. */
+/** The same value as JSON and as maps. */
 function values(random: Seeded, depth: number): readonly [json: string, naive: unknown] {
   const kind = depth === 0 ? random.between(0, 4) : random.between(0, 9)
   if (kind < 5) {
@@ -106,7 +106,7 @@ function object(random: Seeded, depth: number): readonly [json: string, naive: M
   ]
 }
 
-/** Whatever is reached by inheritance prints this. */
+/** Plants inherited fields that print this text if reached. */
 function planted<T>(work: () => T): T {
   Object.defineProperty(Object.prototype, 'planted', { value: 'PLANTED', configurable: true })
   try {
@@ -125,7 +125,7 @@ const outcome = (work: () => string, expected: new (...args: never[]) => Error):
   }
 }
 
-test('every template that is well formed means what a naive reading of it says', (t) => {
+test('engine: equals a naive reading for every well-formed template', (t) => {
   const random = new Seeded('templates')
   const seen = { faults: 0, texts: 0 }
   for (let run = 0; run < runs; run++) {
@@ -141,7 +141,7 @@ test('every template that is well formed means what a naive reading of it says',
   t.true(seen.faults > 100 && seen.texts > 1000, JSON.stringify(seen))
 })
 
-test('pieces in any order end in a text or in the one fault, and never reach what is inherited', (t) => {
+test('engine: arbitrary pieces render or fault, and reach no inherited fields', (t) => {
   const random = new Seeded('pieces')
   const pieces = [
     ...['{{', '}}', '{{', '}}', '{', '}', '-', ' ', '\n', '"', '/*', '*/', '$', '.', '|', '#', 'x', '\u0000', 'ß', '\ud800'],

@@ -1,4 +1,4 @@
-/** What templates make of variables, and the errors for those that are wrong. */
+/** Rendering of templates, and errors of faulty ones. */
 import test, { type ExecutionContext } from '#test'
 import { placeIn } from '#config/words/text-place.ts'
 import { parseTemplate } from '#core/templates/parser.ts'
@@ -69,21 +69,21 @@ test(renders, '  {{- if .yes -}}  in  {{- end -}}  ', 'in')
 test(renders, 'a{{/* a }} comment {{ */}}b {{- /* trims */ -}} c', 'abc')
 test(renders, '{{"{{"}} name }}', '{{ name }}')
 
-test('a value is escaped for HTML, the text of the template is not', (t) => {
+test("render(): escapes values for HTML, not the template's text", (t) => {
   const values = { name: `<b onclick="x('1')">&amp;` }
   t.is(fill('<p>{{.name}}</p>', values, { escape: escapeHtml }), '<p>&lt;b onclick=&quot;x(&#39;1&#39;)&quot;&gt;&amp;amp;</p>')
 })
 
-test('a value in a subject stays on its line', (t) => {
+test('render(): keeps a value in a subject on its line', (t) => {
   const values = { name: 'Ada\r\nBcc: eve@example.ch\u0000\u0085\u2028x' }
   t.is(fill('Hello {{.name}}', values, { escape: onOneLine }), 'Hello Ada Bcc: eve@example.ch x')
 })
 
-test('braces in a value are text, and are not read again', (t) => {
+test('render(): braces in a value are text', (t) => {
   t.is(fill('{{.a}}', { a: '{{.b}}{{end}}', b: 'no' }), '{{.b}}{{end}}')
 })
 
-test('nothing but own fields of objects can be reached', (t) => {
+test('render(): reaches only own fields of objects', (t) => {
   const words = ['__proto__', 'constructor', 'prototype', 'toString', 'length', 'hasOwnProperty', '__defineGetter__']
   for (const word of words) {
     for (const path of [word, `list.${word}`, `text.${word}`, `object.${word}`, `object.constructor.${word}`, `object.${word}.name`])
@@ -92,7 +92,7 @@ test('nothing but own fields of objects can be reached', (t) => {
   t.is(fill('{{.__proto__.x}}', JSON.parse('{"__proto__": {"x": "own"}}')), 'own')
 })
 
-test('without strictness nothing stands for what is missing', (t) => {
+test('render(): without strict, missing values render as empty', (t) => {
   t.is(fill('[{{.a}}{{.a.b}}{{range .c}}x{{end}}]', {}, { strict: false }), '[]')
 })
 
@@ -147,20 +147,20 @@ test(faulty, '{{.}}', '1:3 : is an object; print one of its fields')
 test(faulty, '{{range .order}}{{end}}', '1:9 order: must be a list')
 test(faulty, '{{range .items}}{{range .title}}{{end}}{{end}}', '1:25 items[0].title: must be a list')
 
-test('what comes of a template is bounded, before and after escaping', (t) => {
+test('render(): bounds the size before and after escaping', (t) => {
   t.is(fill('{{.a}}', { a: 'x'.repeat(10_000) }).length, 10_000)
   t.is(faultOf(t, ' {{.a}}', { a: 'x'.repeat(10_000) }), '1:4: comes to more than 10000 characters')
   t.is(faultOf(t, '{{.a}}', { a: '<'.repeat(3_000) }, { escape: escapeHtml }), '1:3: comes to more than 10000 characters')
   t.is(faultOf(t, 'x'.repeat(10_001)), '1:1: comes to more than 10000 characters')
 })
 
-test('loops are bounded all together, so that nesting them does not help', (t) => {
+test('render(): bounds all loops together, including nested loops', (t) => {
   const list = Array.from({ length: 100 }, () => ({}))
   t.is(fill('{{range .list}}{{range $.list}}{{end}}{{end}}', { list: list.slice(1) }), '')
   t.is(faultOf(t, '{{range .list}}{{range $.list}}{{end}}{{end}}', { list }), '1:24: goes through its loops more than 10000 times')
 })
 
-test('work is bounded, even if nothing comes of it', (t) => {
+test('render(): bounds the work even without output', (t) => {
   const list = Array.from({ length: 9_000 }, () => 0)
   t.regex(faultOf(t, `{{range .list}}${'{{if $.no}}{{end}}'.repeat(30)}{{end}}`, { list }), /: takes more than 200000 steps$/)
   const chain = `{{if .no}}${'{{else if $.no}}'.repeat(30)}{{end}}`

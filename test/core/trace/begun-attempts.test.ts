@@ -1,4 +1,4 @@
-/** Where an attempt stands: begun in its queue entry, the first one ended in its trace; the story is that of rows of its own. */
+/** Storage of attempts: started ones in the queue entry, the first ended one in the trace. The timeline equals that of separate rows. */
 import test, { type ExecutionContext } from '#test'
 import type { AttemptRecord } from '#core/trace/attempt-record.ts'
 import { readAttempts } from '#core/trace/attempts.ts'
@@ -18,7 +18,7 @@ const rows = async (fixture: CoreFixture): Promise<number> => (await fixture.key
 const begunNow = async ({ database }: CoreFixture) =>
   (await queueHead(database, { destinationId: 'dst_1', projectId }, { limit: 1 }))[0]?.begun
 
-/** A message whose first attempt hangs after its start was made durable. */
+/** A message whose first attempt hangs after its start is durable. */
 async function interruptible(t: ExecutionContext): Promise<{ readonly fixture: CoreFixture; readonly traceId: string }> {
   const fixture = await relaying(t, async (call) => {
     await call.job.beforeFinalDot()
@@ -30,7 +30,7 @@ async function interruptible(t: ExecutionContext): Promise<{ readonly fixture: C
   return { fixture, traceId }
 }
 
-test('an attempt under way stands in its queue entry, is read with its trace, and survives a crash as unknown', async (t) => {
+test('begun attempt: read from its queue entry, and unknown after a crash', async (t) => {
   const { fixture, traceId } = await interruptible(t)
   t.is(await rows(fixture), 0)
   const place = { provider: 'smtp', host: 'smtp.provider.test', port: 587 }
@@ -51,10 +51,10 @@ test('an attempt under way stands in its queue entry, is read with its trace, an
   await next.assertSound(t)
 })
 
-test('an interrupted attempt counts once, when the process dies again before the next one begins', async (t) => {
+test('begun attempt: counts once if the process dies again before the next attempt', async (t) => {
   const { fixture, traceId } = await interruptible(t)
   const next = await fixture.crash()
-  next.transport.script = hang // which never comes to its start
+  next.transport.script = hang // it never reaches its start
   await next.queue.start()
   await next.settled()
   t.is(next.transport.calls.length, 2, 'the second is under way')
@@ -68,7 +68,7 @@ test('an interrupted attempt counts once, when the process dies again before the
   t.like(await last.trace(traceId), { attempts: 2, status: 'sent' })
 })
 
-test('a message that was removed while its attempt began is not queued again by it', async (t) => {
+test('begun attempt: does not queue a message deleted during its start', async (t) => {
   const begin = Promise.withResolvers<void>()
   const fixture = await relaying(t, async (call) => {
     await begin.promise
@@ -85,7 +85,7 @@ test('a message that was removed while its attempt began is not queued again by 
   await fixture.assertSound(t)
 })
 
-test('an attempt at a message that changed meanwhile begins in a row of its own, and ends in the trace', async (t) => {
+test('begun attempt: a changed message begins in a row and ends in the trace', async (t) => {
   const [begin, end] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
   const fixture = await relaying(t, async (call) => {
     await begin.promise
@@ -107,7 +107,7 @@ test('an attempt at a message that changed meanwhile begins in a row of its own,
   t.deepEqual([await states(fixture, traceId), await rows(fixture)], [['1 finished'], 0])
 })
 
-test('an attempt that a defect of ours ended stays on record while its entry rests, and counts as unknown', async (t) => {
+test('begun attempt: ended by our defect, stays recorded and counts as unknown', async (t) => {
   const fixture = await relaying(t, async (call) => {
     await call.job.beforeFinalDot()
     if (call.nth === 1) throw new Error('a defect')
@@ -123,7 +123,7 @@ test('an attempt that a defect of ours ended stays on record while its entry res
   t.deepEqual(await states(fixture, traceId), ['1 unknown', '2 finished'])
 })
 
-test('what is known of recipients outlasts a defect, although the attempt was first begun in its queue entry', async (t) => {
+test('begun attempt: known results survive a defect', async (t) => {
   const [anna, ben] = ['anna@example.net', 'ben@example.net']
   const fixture = await relaying(t, async (call) => {
     await call.job.beforeFinalDot()
@@ -144,7 +144,7 @@ test('what is known of recipients outlasts a defect, although the attempt was fi
   t.deepEqual(await states(fixture, traceId), ['1 unknown', '2 finished'])
 })
 
-test('an interrupted attempt counts although its message changes at that moment', async (t) => {
+test('begun attempt: an interrupted attempt counts despite a concurrent change', async (t) => {
   const { fixture, traceId } = await interruptible(t)
   const next = await fixture.crash()
   next.transport.script = (call) => take(call)
@@ -161,7 +161,7 @@ test('an interrupted attempt counts although its message changes at that moment'
   await next.assertSound(t)
 })
 
-test('the first attempt ends in the trace where it is small, and a large one or a later one in its row', async (t) => {
+test('begun attempt: a small first attempt ends in the trace, any other in its row', async (t) => {
   const fixture = await relaying(t, (call) => (call.nth === 1 ? report(call, 'transient') : take(call)))
   const small = await fixture.submit()
   await fixture.settled()

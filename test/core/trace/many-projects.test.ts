@@ -1,4 +1,4 @@
-/** A list over an organization with many projects reads no more of each than it must. */
+/** Lists of an organization with many projects read as little as possible of each. */
 import test from '#test'
 import { traceList } from '#core/trace/trace-walk.ts'
 import { traces } from '#core/trace/trace.ts'
@@ -10,7 +10,7 @@ import { pack } from '#store/tuple.ts'
 import { organizationId, relaying } from '../core-fixture.ts'
 import { take } from '../scripted-transport.ts'
 
-test('a page over many projects takes two reads of each that has traces, in whatever order, and to a recipient one', async (t) => {
+test('trace list: two reads per project with traces; one read by recipient', async (t) => {
   const fixture = await relaying(t, take)
   const { traceId } = await fixture.submit({ rcptTo: ['anna@example.net'] })
   await fixture.settled()
@@ -46,7 +46,7 @@ test('a page over many projects takes two reads of each that has traces, in what
   t.true(readsTo <= 40 + 3, String(readsTo))
 })
 
-test('a made-up cursor is refused, whatever it says of the place', async (t) => {
+test('trace list: refuses any forged cursor', async (t) => {
   const { database } = await relaying(t, take)
   const list = [organizationId, traces.name, '', '']
   for (const place of [['x', 'y', 'z'], [-1, '', ''], [1], [1, 2, 3], [Buffer.of(1), Buffer.of(2), Buffer.of(3)]]) {

@@ -1,4 +1,4 @@
-/** Finding traces: one, lists by filter with a steady cursor, and the public view. */
+/** Reading traces: single traces, filtered lists with a stable cursor, and the public view. */
 import test from '#test'
 import type { TraceFilter } from '#core/trace/trace-search.ts'
 import type { Principal } from '#core/access/principal/principal.ts'
@@ -9,7 +9,7 @@ import { factsDefaults, coreFixture, organizationId, principal, type CoreFixture
 import { startOfTime } from '../../support/fake-clock.ts'
 import { column } from '../../support/column.ts'
 
-/** Submits `n` messages, one each second, the i-th as `vary` says; returns their ids. */
+/** Submits `n` messages, one per second, varied by `vary`; returns their ids. */
 async function submitSome(
   fixture: CoreFixture,
   n: number,
@@ -35,7 +35,7 @@ async function pages(fixture: CoreFixture, filter: TraceFilter, limit: number, a
   return all
 }
 
-test('TraceReader.get() answers alike for missing and foreign ids', async (t) => {
+test('get(): unknown and foreign ids get the same error', async (t) => {
   const fixture = await coreFixture(t)
   const { traceId } = await fixture.submit()
   const gone = { code: 'not_found', message: 'No trace has this id.' }
@@ -47,7 +47,7 @@ test('TraceReader.get() answers alike for missing and foreign ids', async (t) =>
   t.is((await fixture.traces.shared(traceId)).traceId, traceId, 'the public view needs no scope')
 })
 
-test('TraceReader.list() shows everything once, newest first, whatever the size of the page', async (t) => {
+test('list(): shows every trace once, newest first, with any page size', async (t) => {
   const fixture = await coreFixture(t)
   const ids = (await submitSome(fixture, 23)).toReversed()
   for (const limit of [1, 2, 7, 22, 23, 24, 100]) {
@@ -57,7 +57,7 @@ test('TraceReader.list() shows everything once, newest first, whatever the size 
   }
 })
 
-test('TraceReader.list() keeps its place while new traces come', async (t) => {
+test('list(): keeps its position while new traces arrive', async (t) => {
   const fixture = await coreFixture(t)
   const ids = (await submitSome(fixture, 6)).toReversed()
   const first = await fixture.traces.list(principal, { limit: 3 })
@@ -66,7 +66,7 @@ test('TraceReader.list() keeps its place while new traces come', async (t) => {
   t.deepEqual(column([...first.rows, ...second.rows], 'id'), ids)
 })
 
-test('TraceReader.list() filters', async (t) => {
+test('list(): filters', async (t) => {
   const fixture = await coreFixture(t)
   await fixture.project({ id: 'prj_2', isDefault: false })
   await fixture.destination()
@@ -100,7 +100,7 @@ test('TraceReader.list() filters', async (t) => {
   t.deepEqual(await list({ to: 'anna@example.net' }, { ...principal, bound: true, projectId: 'prj_2' }), [3])
 })
 
-test('TraceReader.list() filters by template and by what messages have', async (t) => {
+test('list(): filters by template and by features of messages', async (t) => {
   const fixture = await coreFixture(t)
   const template = { id: 'tpl_1', slug: 'welcome', version: 2 }
   const file = 'multipart/mixed; boundary=x'
@@ -136,7 +136,7 @@ test('TraceReader.list() filters by template and by what messages have', async (
   t.deepEqual(await list({ has: [] }), [0, 1, 2, 3, 4, 5])
 })
 
-test('TraceReader.list() looks at 2,000 traces for one page, and its cursor goes on from there', async (t) => {
+test('list(): scans 2,000 traces per page, and continues from the cursor', async (t) => {
   const fixture = await coreFixture(t)
   const rare = await fixture.submit({ mailFrom: 'rare@example.com' })
   fixture.clock.advance(1)
@@ -149,14 +149,14 @@ test('TraceReader.list() looks at 2,000 traces for one page, and its cursor goes
   t.is((await fixture.database.get(traces, { organizationId }, rare.traceId))?.record.id, rare.traceId)
 })
 
-test('TraceReader.list() looks through many traces in a few walks of the store, however small the page', async (t) => {
+test('list(): scans many traces in a few reads, even for small pages', async (t) => {
   const fixture = await coreFixture(t)
   await submitSome(fixture, 30)
   const { kv } = fixture.database
   const range = kv.range.bind(kv)
   let walks = 0
   kv.range = (wanted) => {
-    if (Buffer.from(wanted.start).includes('\x02send\0')) walks++ // what works in the background walks elsewhere
+    if (Buffer.from(wanted.start).includes('\x02send\0')) walks++ // excludes walks of background work
     return range(wanted)
   }
   for (const filter of [{ q: 'stands nowhere' }, { status: 'failed' }] satisfies TraceFilter[]) {
@@ -166,7 +166,7 @@ test('TraceReader.list() looks through many traces in a few walks of the store, 
   }
 })
 
-test('TraceReader.list() finds text however it is composed, and internationalized domains as people write them', async (t) => {
+test('list(): finds text in any composition, and internationalized domains', async (t) => {
   const fixture = await coreFixture(t)
   const composed = (await fixture.submit({ facts: { ...factsDefaults, subject: 'Caf\u00e9' }, rcptTo: ['ada@xn--mller-kva.example'] }))
     .traceId

@@ -1,4 +1,4 @@
-/** The table of trace states, and what its timeline and its public view show. */
+/** Table of trace states, timeline and public view. */
 import test from '#test'
 import type { AttemptRecord } from '#core/trace/attempt-record.ts'
 import { maskAddress, redactTrace } from '#core/trace/story/redact.ts'
@@ -12,7 +12,7 @@ const events: readonly TraceEvent[] = [
   ...(['retried', 'canceled', 'delivery_reported', 'bounce_reported', 'complaint_reported'] as const),
 ]
 
-test('advance() knows exactly the transitions of the specification and of the architecture', (t) => {
+test('advance(): has exactly the specified transitions', (t) => {
   const found = traceStatuses.flatMap((from) =>
     events.flatMap((event) => (advance(from, event) === from ? [] : [`${from} --${event}--> ${advance(from, event)}`])),
   )
@@ -34,7 +34,7 @@ test('advance() knows exactly the transitions of the specification and of the ar
   ])
 })
 
-test('worstStatus() is queued or pending while any recipient is, and else the worst', (t) => {
+test('worstStatus(): prefers queued and pending, then the worst status', (t) => {
   const worst = (...statuses: TraceStatus[]) => worstStatus(statuses)
   t.is(worst('sent', 'queued', 'failed'), 'queued')
   t.is(worst('sent', 'failed'), 'failed')
@@ -93,7 +93,7 @@ const attempt: AttemptRecord = {
   nextAttemptAt: startOfTime + 60_000,
 }
 
-test('redactTrace() shows what is on its list', (t) => {
+test('redactTrace(): shows its listed fields', (t) => {
   t.deepEqual(redactTrace(trace, [attempt], []), {
     traceId: trace.id,
     status: 'failed',
@@ -116,7 +116,7 @@ test('redactTrace() shows what is on its list', (t) => {
   })
 })
 
-test('redactTrace() lets nothing else of a trace or its attempts out', (t) => {
+test('redactTrace(): hides all other fields of trace and attempts', (t) => {
   for (const outcome of ['relayed', 'captured.sandbox_destination', 'captured.no_route', 'captured.anonymous_project'] as const) {
     const shown = JSON.stringify(redactTrace({ ...trace, outcome }, [attempt, { ...attempt, number: 2, state: 'unknown' }], []))
     t.false(/secret/i.test(shown), shown)
@@ -125,7 +125,7 @@ test('redactTrace() lets nothing else of a trace or its attempts out', (t) => {
   }
 })
 
-test('maskAddress() leaves one character either side', (t) => {
+test('maskAddress(): leaves one character on either side', (t) => {
   t.is(maskAddress('anna@shop.example'), 'a***@s***')
   t.is(maskAddress('😀x@b.ch'), '😀***@b***')
   t.is(maskAddress('a@b'), 'a***@b***')
@@ -134,7 +134,7 @@ test('maskAddress() leaves one character either side', (t) => {
 const story = (changes: Partial<Trace>, ...attempts: AttemptRecord[]): string[] =>
   timelineOf({ ...trace, ...changes }, attempts).map(({ event, message }) => `${event}: ${message}`)
 
-test('timelineOf() tells a capture', (t) => {
+test('timelineOf(): describes a capture', (t) => {
   const captured = { outcome: 'captured.no_route', status: 'captured', outcomeReason: 'No destination matches.', door: 'rest' } as const
   t.deepEqual(story({ ...captured, recipients: [{ address: 'a@b.ch', status: 'captured' }] }), [
     'accepted: Accepted by the REST API: 4711 bytes for 1 recipient.',
@@ -143,7 +143,7 @@ test('timelineOf() tells a capture', (t) => {
   ])
 })
 
-test('timelineOf() tells a relay with a retry, in order of time', (t) => {
+test('timelineOf(): describes a relay with a retry, in order of time', (t) => {
   const done = trace.recipients.map(({ address }) => ({ address, status: 'sent' }) as const)
   const {
     error: _error,
@@ -169,7 +169,7 @@ test('timelineOf() tells a relay with a retry, in order of time', (t) => {
   )
 })
 
-test('timelineOf() tells attempts under way, unknown ones, and every end', (t) => {
+test('timelineOf(): describes attempts in flight, unknown attempts, and every end', (t) => {
   const running: AttemptRecord = { number: 1, destinationId: 'd', startedAt: startOfTime, state: 'started', host: 'h', port: 25 }
   t.is(story({ status: 'queued' }, running).at(-1), 'attempt: Attempt 1 to h:25 is in progress.')
   const { error: _none, nextAttemptAt: _later, ...bare } = attempt
@@ -183,7 +183,7 @@ test('timelineOf() tells attempts under way, unknown ones, and every end', (t) =
   t.is(story(canceled).at(-1), 'canceled: Canceled by key_1 before it was sent.')
 })
 
-test('timelineOf() gives the details that belong to an attempt, under wire names', (t) => {
+test('timelineOf(): gives attempt details under wire names', (t) => {
   const [, , , entry] = timelineOf(trace, [attempt])
   t.deepEqual(entry?.detail, {
     attempt: 1,

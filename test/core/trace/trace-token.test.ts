@@ -5,7 +5,7 @@ import { newTraceId } from '#store/ids.ts'
 import { contentOf, take, type Call } from '../scripted-transport.ts'
 import { coreFixture, principal, secrets } from '../core-fixture.ts'
 
-test('serviceRef() leads back to its trace, in any case of letters', (t) => {
+test('serviceRef(): resolves to its trace, ignoring case', (t) => {
   for (let n = 0; n < 200; n++) {
     const traceId = newTraceId()
     const token = serviceRef(secrets, traceId)
@@ -15,7 +15,7 @@ test('serviceRef() leads back to its trace, in any case of letters', (t) => {
   }
 })
 
-test('traceOfServiceRef() takes no token with another digit, of another length or of another service', (t) => {
+test('traceOfServiceRef(): refuses changed, truncated and foreign tokens', (t) => {
   const token = serviceRef(secrets, newTraceId())
   for (let at = 0; at < token.length; at++) {
     const digit = (parseInt(token[at] ?? '', 16) ^ 1).toString(16)
@@ -26,7 +26,7 @@ test('traceOfServiceRef() takes no token with another digit, of another length o
   t.is(traceOfServiceRef(new SecretBox(Buffer.alloc(32, 8)), token), undefined)
 })
 
-test('relayed mail carries the token in its header and as its envelope id; captured mail does not', async (t) => {
+test('service ref: relayed mail has it in its header and envelope id; captures do not', async (t) => {
   const fixture = await coreFixture(t)
   await fixture.destination()
   await fixture.rule({ domain: 'example.com' })

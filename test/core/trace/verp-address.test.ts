@@ -11,7 +11,7 @@ const made = (): { readonly id: string; readonly address: string; readonly token
   return { id, address, token: address.slice(0, 22) }
 }
 
-test('verpAddress() makes 22 characters that lead back to their id, in any case of letters', (t) => {
+test('verpAddress(): makes 22 characters that resolve to their id, ignoring case', (t) => {
   const seen = new Set<string>()
   for (let n = 0; n < 500; n++) {
     const { id, address } = made()
@@ -24,12 +24,12 @@ test('verpAddress() makes 22 characters that lead back to their id, in any case 
   t.is(seen.size, 500)
 })
 
-test('verpAddress() folds the case of the domain', (t) => {
+test('verpAddress(): folds the case of the domain', (t) => {
   const id = newVerpId()
   t.is(verpAddress(secrets, id, 'Bounces.Example.CH'), verpAddress(secrets, id, domain))
 })
 
-test('openVerpAddress() refuses a token with any other character, at any place', (t) => {
+test('openVerpAddress(): refuses a token with any changed character', (t) => {
   for (let n = 0; n < 10; n++) {
     const { token } = made()
     for (let at = 0; at < token.length; at++) {
@@ -41,7 +41,7 @@ test('openVerpAddress() refuses a token with any other character, at any place',
   }
 })
 
-test('openVerpAddress() refuses another length, another domain, another service and what is no address', (t) => {
+test('openVerpAddress(): refuses other lengths, domains, services and non-addresses', (t) => {
   const { address, token } = made()
   const others = ['', '@', domain, token, `${token}@`, `@${domain}`, `${token}0@${domain}`, `${token.slice(1)}@${domain}`]
   for (const other of [...others, `${token}@example.ch`, `${token}@x.${domain}`, `x${address}`, `"${token}"@${domain}`])
@@ -49,7 +49,7 @@ test('openVerpAddress() refuses another length, another domain, another service 
   t.is(openVerpAddress(new SecretBox(Buffer.alloc(32, 8)), address), undefined)
 })
 
-test('openVerpAddress() refuses a token of another key that happens to have the same key character', (t) => {
+test('openVerpAddress(): refuses a token of another key with the same key character', (t) => {
   const { address, token } = made()
   let found = 0
   for (let key = 0; key < 250 && found === 0; key++) {
@@ -61,7 +61,7 @@ test('openVerpAddress() refuses a token of another key that happens to have the 
   t.is(found, 1)
 })
 
-test('openVerpAddress() takes what forwarders wrapped, and checks it as strictly', (t) => {
+test('openVerpAddress(): accepts addresses wrapped by forwarders, with the same checks', (t) => {
   const { id, token } = made()
   const wrapped = [
     `SRS0=HHHH=TT=${domain}=${token}@forwarder.example`,

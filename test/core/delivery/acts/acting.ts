@@ -1,15 +1,15 @@
-/** What tests of acts on the queue share: an act from its count to its end, the states of the queue, and a steered attempt. */
+/** Helpers for tests of queue acts: a complete act, the states of the queue, and a steered attempt. */
 import type { ActRequest } from '#core/delivery/acts/queue-acts.ts'
 import type { QueueAct } from '#core/delivery/acts/queue-act.ts'
 import { principal, type CoreFixture } from '../../core-fixture.ts'
 import { report, type Call, type Script } from '../../scripted-transport.ts'
 
-/** Counts, acts with that count, and waits for the end. */
+/** Counts, runs an act with that count, and waits for its end. */
 export async function act(fixture: CoreFixture, request: ActRequest): Promise<QueueAct> {
   return ended(fixture, await begun(fixture, request))
 }
 
-/** Counts, and acts with that count. */
+/** Counts, and starts an act with that count. */
 export async function begun(fixture: CoreFixture, request: ActRequest): Promise<QueueAct> {
   const { queueActs } = fixture.core
   fixture.clock.advance(1)
@@ -25,7 +25,7 @@ export async function ended(fixture: CoreFixture, { id }: QueueAct): Promise<Que
 export const states = async (fixture: CoreFixture): Promise<string[]> =>
   (await fixture.core.queueActs.waiting(principal, { limit: 100 })).rows.map(({ state }) => state)
 
-/** Runs `meanwhile` before the first write of an act that counts a message, and lets the write go on afterwards. */
+/** Runs `meanwhile` before the first write of an act that counts a message; the write then continues. */
 export function beforeFirstMessage(fixture: CoreFixture, meanwhile: () => Promise<void>): void {
   fixture.kv.beforeWrite = ({ adds }) => {
     if (!adds.some(({ key }) => Buffer.from(key).includes('queue.act'))) return undefined
@@ -34,7 +34,7 @@ export function beforeFirstMessage(fixture: CoreFixture, meanwhile: () => Promis
   }
 }
 
-/** An attempt of which the test says when it comes to its final dot, and with which outcome. */
+/** An attempt whose final dot and outcome the test controls. */
 export function steered() {
   const [began, mayDot, dotted, mayEnd] = [0, 1, 2, 3].map(() => Promise.withResolvers<void>())
   if (!began || !mayDot || !dotted || !mayEnd) throw new Error('no promises')

@@ -1,4 +1,4 @@
-/** Acts on messages that an attempt moves in the queue while the act runs: none is missed. */
+/** Acts reach messages that an attempt moves while the act runs. */
 import test, { type ExecutionContext } from '#test'
 import type { QueueActName } from '#core/trace/acts/act-record.ts'
 import { failoverPolicies } from '#core/routing/failover-policy.ts'
@@ -11,7 +11,7 @@ const hour = 60 * 60_000
 
 const held = (name: QueueActName) => (name === 'hold' ? ['held'] : [])
 
-test('hold and drop reach a message whose attempt ends after the walk read its entry', async (t) => {
+test('hold and drop: reach a message whose attempt ends after the walk read its entry', async (t) => {
   for (const name of ['hold', 'drop'] as const) {
     const way = steered()
     const fixture = await relaying(t, way.script)
@@ -30,7 +30,7 @@ test('hold and drop reach a message whose attempt ends after the walk read its e
   }
 })
 
-test('a drop leaves a message alone of which a matching recipient got its mail after the walk read the entry', async (t) => {
+test('drop: excludes a message delivered to the matching recipient during the walk', async (t) => {
   const way = steered()
   const fixture = await relaying(t, async (call) => {
     await way.script(call)
@@ -48,7 +48,7 @@ test('a drop leaves a message alone of which a matching recipient got its mail a
   t.like(await fixture.trace(traceId), { status: 'queued', recipients: [{ status: 'sent' }, { status: 'queued' }] })
 })
 
-test('a message that is held or dropped while a defect ends its attempt has one entry at most', async (t) => {
+test('hold and drop: leave at most one entry when a defect ends the attempt', async (t) => {
   for (const name of ['hold', 'drop'] as const) {
     const way = steered()
     const fixture = await relaying(t, async () => {
@@ -111,7 +111,7 @@ async function failingOver(
   }
 }
 
-test('hold and drop reach a message that fails over to a destination behind the walk', async (t) => {
+test('hold and drop: reach a message that fails over behind the walk', async (t) => {
   for (const name of ['hold', 'drop'] as const) {
     const { fixture, traceId, failOver, end } = await failingOver(t)
     beforeFirstMessage(fixture, failOver)

@@ -1,4 +1,4 @@
-/** Holds of messages with an attempt under way: released before the attempt ends, the message is not parked when it ends. */
+/** Holds of messages with an attempt in flight: a hold released before the end does not park the message. */
 import test, { type ExecutionContext } from '#test'
 import { obeyAct } from '#core/delivery/acts/obey.ts'
 import { traces } from '#core/trace/trace.ts'
@@ -13,7 +13,7 @@ import { act, ended, states, steered } from './acting.ts'
 const all = { destinationId: 'dst_1' }
 const hour = 60 * 60_000
 
-/** A message whose attempt has sent its final dot, and ends with a temporary failure when the test lets it. */
+/** A message whose attempt has sent its final dot, and fails temporarily on command of the test. */
 async function inFlight(t: ExecutionContext): Promise<{ fixture: CoreFixture; traceId: string; end: () => Promise<void> }> {
   const way = steered()
   const fixture = await relaying(t, way.script)
@@ -28,7 +28,7 @@ async function inFlight(t: ExecutionContext): Promise<{ fixture: CoreFixture; tr
   return { fixture, traceId, end }
 }
 
-/** The message waits for its retry, and is sent by it. */
+/** Checks that the message waits for its retry, which sends it. */
 async function assertRetried(t: ExecutionContext, fixture: CoreFixture, traceId: string): Promise<void> {
   t.deepEqual(await states(fixture), ['retry'])
   await fixture.assertSound(t)
@@ -39,7 +39,7 @@ async function assertRetried(t: ExecutionContext, fixture: CoreFixture, traceId:
   await fixture.assertSound(t)
 }
 
-test('a hold that is released while the attempt is under way holds nothing when the attempt ends', async (t) => {
+test('pending hold: has no effect if released before the attempt ends', async (t) => {
   const { fixture, traceId, end } = await inFlight(t)
   t.like(await act(fixture, { act: 'hold', filter: all }), { counters: { acted: 1, inFlight: 1 } })
   t.like(await act(fixture, { act: 'release', filter: all }), { expected: 1, counters: { acted: 1, inFlight: 1, skipped: 0 } })
@@ -52,7 +52,7 @@ test('a hold that is released while the attempt is under way holds nothing when 
   )
 })
 
-test('a message with a pending hold is listed and counted as not held until its attempt ends', async (t) => {
+test('pending hold: listed and counted as not held until the attempt ends', async (t) => {
   const { fixture, traceId, end } = await inFlight(t)
   await act(fixture, { act: 'hold', filter: all, reason: 'incident' })
   const { queueActs } = fixture.core
@@ -78,7 +78,7 @@ test('a message with a pending hold is listed and counted as not held until its 
   t.like(await fixture.trace(traceId), { attempts: 1 })
 })
 
-test('a standing hold that is set and lifted while the attempt is under way holds nothing when the attempt ends', async (t) => {
+test('pending hold: a standing hold released during the attempt has no effect', async (t) => {
   const { fixture, traceId, end } = await inFlight(t)
   const { queueHolds } = fixture.core
   const hold = await queueHolds.create({ principal }, { filter: all })
@@ -91,7 +91,7 @@ test('a standing hold that is set and lifted while the attempt is under way hold
   await assertRetried(t, fixture, traceId)
 })
 
-test('a release for other messages, or for what another act holds, leaves a pending hold in force', async (t) => {
+test('pending hold: stays in force if a release concerns other messages or acts', async (t) => {
   const { fixture, traceId, end } = await inFlight(t)
   const held = await act(fixture, { act: 'hold', filter: all })
   for (const filter of [{ toDomain: 'other.example' }, { minAttempts: 1 }, { heldBy: 'qac_other' }, { acceptedBefore: 1 }])
@@ -103,7 +103,7 @@ test('a release for other messages, or for what another act holds, leaves a pend
   await assertRetried(t, fixture, traceId)
 })
 
-test('a message that is held again after its release is parked when the attempt ends', async (t) => {
+test('pending hold: holding again after a release parks the message at the end', async (t) => {
   const { fixture, end } = await inFlight(t)
   for (const name of ['hold', 'release', 'hold'] as const) await act(fixture, { act: name, filter: all })
   await end()
@@ -111,7 +111,7 @@ test('a message that is held again after its release is parked when the attempt 
   await fixture.assertSound(t)
 })
 
-test('a pending hold is released after a crash too, before the attempt is counted', async (t) => {
+test('pending hold: a release works after a crash and before the attempt counts', async (t) => {
   const { fixture: first, traceId } = await inFlight(t)
   await act(first, { act: 'hold', filter: all })
   first.transport.script = (call) => take(call)
@@ -124,7 +124,7 @@ test('a pending hold is released after a crash too, before the attempt is counte
   await fixture.assertSound(t)
 })
 
-test('a release that a crash interrupts before it reached a pending hold reaches it afterwards', async (t) => {
+test('pending hold: an interrupted release reaches it after a crash', async (t) => {
   const { fixture: first, traceId } = await inFlight(t)
   await act(first, { act: 'hold', filter: all })
   first.transport.script = (call) => take(call)
@@ -141,7 +141,7 @@ test('a release that a crash interrupts before it reached a pending hold reaches
   await fixture.assertSound(t)
 })
 
-test('a pending hold in a store of an earlier release is released by filter', async (t) => {
+test('pending hold: a store of an earlier release supports release by filter', async (t) => {
   const { fixture: first, traceId } = await inFlight(t)
   await act(first, { act: 'hold', filter: all })
   first.transport.script = (call) => take(call)
@@ -157,7 +157,7 @@ test('a pending hold in a store of an earlier release is released by filter', as
   await fixture.assertSound(t)
 })
 
-test('a message that rests after a defect stays in the queue when its hold is gone at its turn', async (t) => {
+test('pending hold: a message delayed by a defect stays queued after its hold is gone', async (t) => {
   const fixture = await relaying(t, () => Promise.reject(new Error('a defect')))
   await fixture.submit()
   await fixture.settled()

@@ -1,4 +1,4 @@
-/** Acts on the queue over the core: what is held stays, what is dropped ends, and no message is sent twice or lost. */
+/** Acts on the queue over the core: held mail stays, dropped mail ends, and no message is lost or sent twice. */
 import test, { type ExecutionContext } from '#test'
 import type { ActRequest } from '#core/delivery/acts/queue-acts.ts'
 import type { AttemptReport } from '#core/delivery/transport.ts'
@@ -13,11 +13,11 @@ import { act, ended, states, steered } from './acting.ts'
 
 const minute = 60_000
 const hour = 60 * minute
-/** Longer than a message is tried. */
+/** Longer than the retries of a message. */
 const maxHours = 7 * 24
 const all = { destinationId: 'dst_1' }
 
-/** Messages of which one attempt each was put off. */
+/** Messages with one deferred attempt each. */
 async function putOff(t: ExecutionContext, n: number, options: CoreFixtureOptions = {}): Promise<{ fixture: CoreFixture; ids: string[] }> {
   const fixture = await relaying(t, (call) => report(call, 'transient'), options)
   const ids: string[] = []
@@ -27,14 +27,14 @@ async function putOff(t: ExecutionContext, n: number, options: CoreFixtureOption
   return { fixture, ids }
 }
 
-test('what is held is not attempted, over a crash too; released, each message goes once and its trace tells who and why', async (t) => {
+test('hold: prevents attempts, also after a crash; release sends each message once', async (t) => {
   const { fixture: first, ids } = await putOff(t, 5)
   first.transport.script = (call) => take(call)
   t.like(await act(first, { act: 'hold', filter: all, reason: 'provider incident' }), {
     status: 'finished',
     counters: { acted: 5, inFlight: 0, skipped: 0 },
   })
-  first.clock.advance(6 * 24 * hour) // longer than messages are tried
+  first.clock.advance(6 * 24 * hour) // longer than the retries
   await first.settled()
   t.deepEqual(await states(first), Array(5).fill('held'))
   await first.assertSound(t)
@@ -45,7 +45,7 @@ test('what is held is not attempted, over a crash too; released, each message go
   t.is(await fixture.queue.oldestMs(), 0)
   await t.throwsAsync(fixture.core.retries.retry(principal, ids[0] ?? '', { includeUnknown: false }), { message: /held in the queue/ })
 
-  fixture.transport.script = (call) => report(call, 'transient') // the schedule of retries begins anew
+  fixture.transport.script = (call) => report(call, 'transient') // the retry schedule restarts
   t.like(await act(fixture, { act: 'release', filter: all }), { counters: { acted: 5, inFlight: 0, skipped: 0 } })
   await fixture.settled()
   t.is(fixture.attempted.length, 5, 'all were tried again')
@@ -67,7 +67,7 @@ test('what is held is not attempted, over a crash too; released, each message go
   await fixture.assertSound(t)
 })
 
-test('expedite makes retries due now, and leaves alone what is due, scheduled or may be there already', async (t) => {
+test('expedite: makes retries due, except scheduled or possibly delivered mail', async (t) => {
   const { fixture, ids } = await putOff(t, 2, { retry: { delaysMs: [hour, hour], maxAgeMs: 24 * hour } })
   await fixture.submit({ sendAt: fixture.clock.now() + 2 * hour })
   fixture.transport.script = (call) => take(call, 'unknown')
@@ -83,7 +83,7 @@ test('expedite makes retries due now, and leaves alone what is due, scheduled or
   await fixture.assertSound(t)
 })
 
-test('a scheduled send that is held does not leave at its time; released, it leaves once', async (t) => {
+test('hold: delays a scheduled send until its release', async (t) => {
   const fixture = await relaying(t, (call) => take(call))
   const { traceId } = await fixture.submit({ sendAt: fixture.clock.now() + hour })
   await act(fixture, { act: 'hold', filter: { ...all, traceIds: [traceId] } })
@@ -98,7 +98,7 @@ test('a scheduled send that is held does not leave at its time; released, it lea
   await fixture.assertSound(t)
 })
 
-test('mail waits since its first attempt was due, however often it was put off; what is held waits for nothing', async (t) => {
+test('waiting time: counts from the first due time, and excludes held mail', async (t) => {
   const { fixture, ids } = await putOff(t, 1, { retry: { delaysMs: [hour, hour], maxAgeMs: 24 * hour } })
   const since = async (): Promise<number | null> => (await fixture.core.queueActs.counts(principal, {})).waitingSince
   const first = fixture.clock.now()
@@ -117,7 +117,7 @@ test('mail waits since its first attempt was due, however often it was put off; 
   t.is(await since(), first)
 })
 
-test('a dropped message is canceled for who does not have it, webhooks learn why, and nothing of it is left in the queue', async (t) => {
+test('drop: cancels the remaining recipients, notifies webhooks, and empties the queue', async (t) => {
   const { fixture, ids } = await putOff(t, 3)
   const endpoint = { id: 'whk_1', projectId, name: 'hooks', targetUrl: 'https://hooks.example.net/', eventTypes: [], sealedSecret: '' }
   await fixture.put(webhookEndpoints, { ...endpoint, createdAt: 1, updatedAt: 1 })
@@ -138,7 +138,7 @@ test('a dropped message is canceled for who does not have it, webhooks learn why
   await fixture.assertSound(t)
 })
 
-test('before its final dot an attempt is called off by hold and drop; behind it, it ends, and what it leaves is held or dropped', async (t) => {
+test('hold and drop: call off an attempt before its final dot, or apply at its end', async (t) => {
   for (const name of ['hold', 'drop'] as const) {
     const early = steered()
     const fixture = await relaying(t, early.script)
@@ -170,12 +170,12 @@ test('before its final dot an attempt is called off by hold and drop; behind it,
   }
 })
 
-test('a message that was held and released while it waited for its turn in memory leaves one entry, and goes once', async (t) => {
+test('hold and release: a message waiting in memory leaves one entry and is sent once', async (t) => {
   const first = steered()
   const fixture = await relaying(t, first.script, { maxConnections: 1 })
   await fixture.submit()
   await first.began.promise
-  const { traceId } = await fixture.submit() // due, and in memory behind the first
+  const { traceId } = await fixture.submit() // due, and in memory after the first
   await act(fixture, { act: 'hold', filter: { traceIds: [traceId] } })
   fixture.clock.advance(minute)
   fixture.transport.script = (call) => take(call)
@@ -190,7 +190,7 @@ test('a message that was held and released while it waited for its turn in memor
   await fixture.assertSound(t)
 })
 
-test('an attempt that a crash interrupts obeys afterwards', async (t) => {
+test('hold and drop: apply after an attempt interrupted by a crash', async (t) => {
   for (const name of ['hold', 'drop'] as const) {
     const way = steered()
     const first = await relaying(t, way.script)
@@ -209,7 +209,7 @@ test('an attempt that a crash interrupts obeys afterwards', async (t) => {
   }
 })
 
-test('an act goes on after a crash at any moment, and each message is acted on once', async (t) => {
+test('act: continues after a crash at any time, and applies once per message', async (t) => {
   const { fixture: first, ids } = await putOff(t, 60)
   let fixture = first
   const { filter, matched } = await fixture.core.queueActs.preview({ principal }, { act: 'hold', filter: all })
@@ -218,7 +218,7 @@ test('an act goes on after a crash at any moment, and each message is acted on o
     let left = writes
     const crashed = Promise.withResolvers<unknown>()
     fixture.kv.beforeWrite = () => void (--left === 0 && crashed.resolve(fixture.kv.cut()))
-    await Promise.race([crashed.promise, ended(fixture, made)]) // a look at the act that the crash meets has no answer
+    await Promise.race([crashed.promise, ended(fixture, made)]) // the crash leaves the waiting read without a result
     fixture = await fixture.crash()
     await fixture.part('actRunner').start()
   }
@@ -227,7 +227,7 @@ test('an act goes on after a crash at any moment, and each message is acted on o
   await fixture.assertSound(t)
 })
 
-test('a count that has grown stops the act; what came after the count is not meant', async (t) => {
+test('act: stops if the count has grown, and excludes messages after the count', async (t) => {
   const { fixture } = await putOff(t, 2)
   const { queueActs } = fixture.core
   const { filter } = await queueActs.preview({ principal }, { act: 'drop', filter: all })
@@ -243,7 +243,7 @@ test('a count that has grown stops the act; what came after the count is not mea
   t.is(await fixture.queueLength(), 1)
 })
 
-test('an act of a key of one project leaves the messages of the others alone, whatever its filter leaves out', async (t) => {
+test('act: a key of one project cannot affect other projects', async (t) => {
   const { fixture, ids } = await putOff(t, 1)
   const own = await fixture.database.get(projects, { organizationId }, projectId)
   if (!own) return t.fail('no project')
@@ -261,9 +261,9 @@ test('an act of a key of one project leaves the messages of the others alone, wh
   t.is((await fixture.trace(ids[0] ?? '')).status, 'queued')
 })
 
-test('whatever acts meet whatever attempts: every message is taken once or dropped, and the store agrees with itself', async (t) => {
+test('acts: in any race with attempts, each message is sent once or dropped', async (t) => {
   const random = new Seeded('acts and attempts')
-  const chosen = random.branch('rounds') // apart from the attempts, which draw in any order: drop is always among them
+  const chosen = random.branch('rounds') // separate from the attempts, whose random order varies: drop is always included
   const taken = new Map<string, number>()
   const attempt = async (call: Call): Promise<AttemptReport> => {
     for (let turns = random.between(0, 600); turns > 0; turns--) await new Promise(setImmediate)
@@ -281,7 +281,7 @@ test('whatever acts meet whatever attempts: every message is taken once or dropp
     return reported
   })
   await fixture.destination({ maxConnections: 4 })
-  // attempts that end between the count and the act make it match more
+  // attempts that end between count and act may increase the matches
   const actOnAll = async (name: ActRequest['act'], filter: ActRequest['filter']): Promise<unknown> => {
     const { queueActs } = fixture.core
     const { matched, filter: bounded } = await queueActs.preview({ principal }, { act: name, filter })
@@ -296,7 +296,7 @@ test('whatever acts meet whatever attempts: every message is taken once or dropp
     await actOnAll(name, filter)
     if (chosen.chance(0.5)) fixture.clock.advance(chosen.between(0, 9) * minute)
   }
-  await actOnAll('release', all) // also messages that were held during their attempt
+  await actOnAll('release', all) // includes messages held during their attempt
   for (let hours = 0; hours < maxHours && (await fixture.queueLength()) > 0; hours++) {
     fixture.clock.advance(hour)
     await fixture.settled()
@@ -312,7 +312,7 @@ test('whatever acts meet whatever attempts: every message is taken once or dropp
     fates.set(status, (fates.get(status) ?? 0) + 1)
     t.is(taken.get(id) ?? 0, status === 'sent' ? 1 : 0, `${id} ${status}`)
   }
-  // one whose retries were all put off by chance has failed, and no one has it
+  // a message whose retries were all deferred by chance has failed, and no provider has it
   t.deepEqual([...fates.keys()].filter((status) => status !== 'failed').toSorted(), ['canceled', 'sent'])
   await fixture.assertSound(t)
 })

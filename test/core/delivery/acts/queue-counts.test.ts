@@ -1,4 +1,4 @@
-/** How much a count of the queue reads, and where it ends. */
+/** Reads of a queue count, and its end. */
 import test, { type ExecutionContext } from '#test'
 import { countQueue, type QueueCounts } from '#core/delivery/acts/queue-counts.ts'
 import type { QueueWalk } from '#core/delivery/acts/queue-walk.ts'
@@ -21,7 +21,7 @@ async function counted(fixture: CoreFixture, walk: Pick<QueueWalk, 'filter' | 'i
   return countQueue(fixture.database, { organizationId, policy: await fixture.core.policies.of(organizationId), ...walk }, most)
 }
 
-test('a count reads no trace where the rows of the queue tell all, and each trace once where they do not', async (t) => {
+test('queue counts: read no trace if queue rows suffice, and otherwise each trace once', async (t) => {
   const fixture = await queued(t)
   const { database } = fixture
   let read = 0
@@ -44,7 +44,7 @@ test('a count reads no trace where the rows of the queue tell all, and each trac
   await fixture.assertSound(t)
 })
 
-test('a count of exactly as many entries as it looks at is complete, and one of more says where it ended', async (t) => {
+test('queue counts: complete at the limit, and report their end beyond it', async (t) => {
   const fixture = await queued(t)
   t.like(await counted(fixture, { filter: {} }, messages), { matched: messages, complete: true, until: null })
   await fixture.submit({ rcptTo: ['one-more@example.net'] })

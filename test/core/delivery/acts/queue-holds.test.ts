@@ -1,4 +1,4 @@
-/** Standing holds over the core: what comes under one is held at its turn, lifted it goes once, and the operator's is the operator's. */
+/** Standing holds over the core: hold at the message's turn, release, and holds of the operator. */
 import test from '#test'
 import { heldNow } from '#core/delivery/acts/held-now.ts'
 import type { Principal } from '#core/access/principal/principal.ts'
@@ -14,7 +14,7 @@ const operator = { principal, actor: { kind: 'operator', id: '' } satisfies Acto
 const ended = (fixture: CoreFixture, id: string): Promise<void> =>
   fixture.kv.holds('the act ended', async () => (await fixture.core.queueActs.get(principal, id)).status !== 'running')
 
-test('what waits and what comes is held, over a crash too, until the hold is lifted; then each goes once', async (t) => {
+test('standing hold: holds waiting and new mail, also after a crash, until its release', async (t) => {
   const first = await relaying(t, (call) => report(call, 'transient'))
   const { traceId: early } = await first.submit()
   await first.settled()
@@ -37,7 +37,7 @@ test('what waits and what comes is held, over a crash too, until the hold is lif
   await fixture.settled()
   t.is(fixture.transport.calls.length, 1, 'nothing was tried but the first, before')
   t.regex((await fixture.story(late)).join('\n'), /held: Held in the queue by key_1: provider incident\./)
-  // one is let through by hand, while the hold stands
+  // one is released by hand during the hold
   fixture.clock.advance(1)
   const { filter, matched } = await fixture.core.queueActs.preview({ principal }, { act: 'release', filter: { traceIds: [early] } })
   await ended(fixture, (await fixture.core.queueActs.create({ principal }, { act: 'release', filter, expected: matched })).id)
@@ -59,7 +59,7 @@ test('what waits and what comes is held, over a crash too, until the hold is lif
   await fixture.assertSound(t)
 })
 
-test('a hold that is lifted while messages come to their turn leaves none behind; another hold goes on holding', async (t) => {
+test('standing hold: a release during turns leaves nothing held; other holds stay', async (t) => {
   const fixture = await relaying(t, (call) => take(call))
   const wide = await fixture.core.queueHolds.create({ principal }, { filter: all })
   const narrow = await fixture.core.queueHolds.create({ principal }, { filter: { toDomain: 'kept.example' } })
@@ -86,7 +86,7 @@ test('a hold that is lifted while messages come to their turn leaves none behind
   await fixture.assertSound(t)
 })
 
-test('a hold that is lifted while its act still runs holds nothing afterwards', async (t) => {
+test('standing hold: a release while its act runs leaves nothing held', async (t) => {
   const fixture = await relaying(t, (call) => report(call, 'transient'))
   for (let i = 0; i < 20; i++) await fixture.submit()
   await fixture.settled()
@@ -107,7 +107,7 @@ test('a hold that is lifted while its act still runs holds nothing afterwards', 
   await fixture.assertSound(t)
 })
 
-test('what the operator holds is released by the operator alone, and a key of one project acts within it', async (t) => {
+test('standing hold: only the operator releases its holds; a project key is limited', async (t) => {
   const fixture = await relaying(t, (call) => take(call))
   const { queueActs, queueHolds } = fixture.core
   const hold = await queueHolds.create(operator, { filter: {}, reason: 'abuse' })

@@ -1,4 +1,4 @@
-/** The order in which messages leave that were held: that of their acceptance. */
+/** Released messages leave in order of acceptance. */
 import test, { type ExecutionContext } from '#test'
 import { heldNow } from '#core/delivery/acts/held-now.ts'
 import { overhear } from '../../../support/overhear.ts'
@@ -8,10 +8,10 @@ import { act, beforeFirstMessage, begun, ended, states, steered } from './acting
 
 const all = { destinationId: 'dst_1' }
 const hour = 60 * 60_000
-/** More than memory has, so that the order is that of the store. */
+/** More than fit into memory, so that the store determines the order. */
 const many = 250
 
-/** Messages that were accepted one after the other; their ids in that order. */
+/** Submits messages one after the other; returns their ids in order. */
 async function submitAll(fixture: CoreFixture, n: number): Promise<string[]> {
   const ids: string[] = []
   for (let i = 0; i < n; i++) {
@@ -22,7 +22,7 @@ async function submitAll(fixture: CoreFixture, n: number): Promise<string[]> {
   return ids
 }
 
-/** Messages that a standing hold holds, for an hour. */
+/** Messages under a standing hold for an hour. */
 async function heldAll(t: ExecutionContext, n: number, options: CoreFixtureOptions = {}) {
   const fixture = await relaying(t, (call) => take(call), options)
   const hold = await fixture.core.queueHolds.create({ principal }, { filter: all })
@@ -33,10 +33,10 @@ async function heldAll(t: ExecutionContext, n: number, options: CoreFixtureOptio
   return { fixture, ids, lift }
 }
 
-/** Attempts of a destination with one connection that are under way at a time: their reads can end in either order. */
+/** Concurrent attempts of a destination with one connection, whose reads may end in any order. */
 const abreast = 2
 
-/** From an attempt on, the messages had their first attempts in this order, as far as the queue decides it. */
+/** Checks the order of first attempts from an attempt on, as far as the queue determines it. */
 function leftInOrder(t: ExecutionContext, { transport }: CoreFixture, ids: readonly string[], from = 0): void {
   const left = [...ids]
   for (const traceId of new Set(transport.calls.slice(from).map(({ job }) => job.traceId))) {
@@ -47,7 +47,7 @@ function leftInOrder(t: ExecutionContext, { transport }: CoreFixture, ids: reado
   t.deepEqual(left, [])
 }
 
-test('held messages leave in the order of acceptance when their standing hold is lifted', async (t) => {
+test('queue order: held messages leave in order of acceptance after release', async (t) => {
   const { fixture, ids, lift } = await heldAll(t, many)
   t.like(await heldNow(fixture.database), { count: many })
   await ended(fixture, await lift())
@@ -56,7 +56,7 @@ test('held messages leave in the order of acceptance when their standing hold is
   await fixture.assertSound(t)
 })
 
-test('held messages leave in the order of acceptance over a crash during their release', async (t) => {
+test('queue order: held messages keep their order if the release crashes', async (t) => {
   const { fixture: first, ids, lift } = await heldAll(t, many)
   const cut = Promise.withResolvers<void>()
   let released = 0
@@ -71,7 +71,7 @@ test('held messages leave in the order of acceptance over a crash during their r
   await fixture.assertSound(t)
 })
 
-test('a message that becomes due while older ones are being read waits for its turn', async (t) => {
+test('queue order: a newly due message waits during the read of older messages', async (t) => {
   const maxReady = 77
   const first = await relaying(t, (call) => take(call), { deaf: true, maxReady })
   const older = await submitAll(first, 9)
@@ -92,7 +92,7 @@ test('a message that becomes due while older ones are being read waits for its t
   await fixture.assertSound(t)
 })
 
-test('deferred messages leave in the order of acceptance when they are released after their retries were due', async (t) => {
+test('queue order: deferred messages leave in order of acceptance after a late release', async (t) => {
   let draws = 0
   const options = { retry: { jitter: 0.9 }, random: () => (draws++ * 0.37) % 1 }
   const fixture = await relaying(t, (call) => report(call, 'transient'), options)
@@ -105,7 +105,7 @@ test('deferred messages leave in the order of acceptance when they are released 
   await fixture.assertSound(t)
 })
 
-test('a scheduled send that is released keeps its time, or the place in line of its time', async (t) => {
+test('queue order: a released scheduled send keeps its time or position', async (t) => {
   const fixture = await relaying(t, (call) => take(call))
   const hold = await fixture.core.queueHolds.create({ principal }, { filter: all })
   const start = fixture.clock.now()
@@ -134,7 +134,7 @@ test('a scheduled send that is released keeps its time, or the place in line of 
   await fixture.assertSound(t)
 })
 
-test('a hold reaches a message that another act releases to a place behind the walk', async (t) => {
+test('queue order: a hold reaches a message that another act moves behind its walk', async (t) => {
   const way = steered()
   const fixture = await relaying(t, way.script)
   await fixture.submit()

@@ -1,4 +1,4 @@
-/** The gates that follow from the plan of an organization. */
+/** Gates that depend on the plan of an organization. */
 import test from '#test'
 import type { PlanName } from '#config/plans/plans.ts'
 import { organizationSendCounter, storedTracesCounter } from '#core/tenancy/counters.ts'
@@ -16,7 +16,7 @@ async function onPlan(t: Parameters<typeof coreFixture>[0], plan: PlanName, chan
 const passed = async (sends: readonly Promise<unknown>[]): Promise<number> =>
   (await Promise.allSettled(sends)).filter(({ status }) => status === 'fulfilled').length
 
-test('a fixed plan takes exactly its sends of a day, over all projects, and begins anew at midnight', async (t) => {
+test('plan sends: a fixed plan limits sends per day over all projects', async (t) => {
   const fixture = await onPlan(t, 'anonymous')
   await fixture.project({ id: 'prj_2', isDefault: false })
   const send = (i: number) => fixture.submit({ projectId: i % 2 ? 'prj_2' : 'prj_1' })
@@ -29,7 +29,7 @@ test('a fixed plan takes exactly its sends of a day, over all projects, and begi
   t.is((await send(0)).outcome, 'captured.no_route')
 })
 
-test('a send that the plan refuses spends no budget of its project, and the other way round', async (t) => {
+test('plan sends: a refusal uses no project budget, and the reverse', async (t) => {
   const fixture = await onPlan(t, 'anonymous')
   await fixture.project({ sendBudget: 3 })
   const key = organizationSendCounter(organizationId, '2030-01-15')
@@ -43,14 +43,14 @@ test('a send that the plan refuses spends no budget of its project, and the othe
 
 const sendsOf = (fixture: CoreFixture) => fixture.kv.counter(pack(organizationSendCounter(organizationId, '2030-01-15')))
 
-test('plan free refuses no volume while somebody answers for the bill, and counts all of it', async (t) => {
+test('plan free: counts volume without refusing it while the bill is paid', async (t) => {
   const fixture = await onPlan(t, 'free', { paymentState: 'manual_ok' })
   t.is(await passed(Array.from({ length: 120 }, () => fixture.submit())), 120)
   t.is(await sendsOf(fixture), 120)
 })
 
 for (const paymentState of [undefined, 'none', 'past_due'] as const) {
-  test(`plan free with the payment state ${paymentState} takes exactly its sends, and what it refuses consumes nothing`, async (t) => {
+  test(`plan free: payment state ${paymentState} allows its daily sends; refusals use nothing`, async (t) => {
     const fixture = await onPlan(t, 'free', { paymentState })
     t.is(await passed(Array.from({ length: 300 }, () => fixture.submit())), 100)
     await t.throwsAsync(fixture.submit(), { code: 'quota_exceeded' })
@@ -64,7 +64,7 @@ for (const paymentState of [undefined, 'none', 'past_due'] as const) {
   })
 }
 
-test('of three times as many sends at the same time, exactly as many pass as the day, the budget or the month allow', async (t) => {
+test('gates: concurrent sends never exceed day, budget or month', async (t) => {
   const day = await onPlan(t, 'basic', { overrides: { sendsPerDay: 20 } })
   t.is(await passed(Array.from({ length: 60 }, () => day.submit())), 20)
   const budget = await onPlan(t, 'enterprise')
@@ -76,7 +76,7 @@ test('of three times as many sends at the same time, exactly as many pass as the
   await t.throwsAsync(month.submit(), { code: 'quota_exhausted_captures' })
 })
 
-test('the captures of a month begin anew with the month, and a project can have fewer than its plan but not more', async (t) => {
+test("captures: reset monthly; a project limit can be lower than the plan's", async (t) => {
   const fixture = await onPlan(t, 'free', { paymentState: 'manual_ok', overrides: { capturesPerMonth: 3 } })
   await fixture.project({ monthlyCaptureCap: 2 })
   t.is(await passed(Array.from({ length: 6 }, () => fixture.submit())), 2)
@@ -88,20 +88,20 @@ test('the captures of a month begin anew with the month, and a project can have 
   t.is(await passed(Array.from({ length: 6 }, () => fixture.submit())), 3)
 })
 
-test('an override takes the place of the limit of the plan, and -1 is none', async (t) => {
+test("override: replaces the plan's limit; -1 removes it", async (t) => {
   const more = await onPlan(t, 'anonymous', { overrides: { sendsPerDay: -1 } })
   t.is(await passed(Array.from({ length: 150 }, () => more.submit())), 150)
   const attachments = await onPlan(t, 'basic', { overrides: { attachments: true } })
   t.is((await attachments.submit({ attachments: 1 })).outcome, 'captured.no_route')
 })
 
-test('a flag that is off closes SMTP, and leaves REST open', async (t) => {
+test('flag smtp_relay: closes SMTP and leaves REST open', async (t) => {
   const fixture = await onPlan(t, 'pro', { flags: { smtp_relay: false } })
   await t.throwsAsync(fixture.submit({ door: 'smtp' }), { code: 'feature_disabled' })
   t.is((await fixture.submit()).outcome, 'captured.no_route')
 })
 
-test('attachments need a plan that has them, by REST and by SMTP', async (t) => {
+test('attachments: require a plan with attachments, over REST and SMTP', async (t) => {
   const refused = {
     code: 'feature_disabled',
     message: 'The plan basic sends no attachments; link to the files, or raise the plan to pro or enterprise.',

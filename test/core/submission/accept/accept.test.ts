@@ -1,4 +1,4 @@
-/** Taking responsibility: every outcome, idempotency, and that a refused send leaves nothing behind. */
+/** Acceptance: every outcome, idempotency, and refusals without traces. */
 import { hash } from 'node:crypto'
 import test, { type ExecutionContext } from '#test'
 import { captureOf } from '#core/capture/capture.ts'
@@ -15,18 +15,18 @@ const day = 24 * 3600 * 1000
 const content = 'Subject: hi\r\n\r\nhello\r\n'
 const sha256 = hash('sha256', content)
 
-/** A relaying house that nothing leaves. */
+/** Fixture with a live destination and no deliveries. */
 const relaying = (t: ExecutionContext, options: CoreFixtureOptions = {}): Promise<CoreFixture> =>
   relayingFixture(t, { deaf: true, ...options })
 
-/** What a send leaves in the store, by kind of row. */
+/** Counts the rows that a send leaves in the store, by kind. */
 async function left(fixture: CoreFixture): Promise<string[]> {
   const rows = await fixture.keys('')
   const kinds = ['content', 'send', 'capture', 'queue', 'idempotency', 'content.open']
   return kinds.filter((kind) => rows.some((row) => row.includes(`\u0002${kind}\0`)))
 }
 
-test('Accept.accept() relays: the whole record, its content and its queue row', async (t) => {
+test('accept(): relays with the complete record, content and queue entry', async (t) => {
   const fixture = await relaying(t)
   const facts: ContentFacts = {
     prefix: 'Received: x\r\n',
@@ -100,7 +100,7 @@ for (const { title, set, expected } of [
     expected: { outcome: 'captured.no_route', destinationId: null, reason: /no-route policy is to capture/ },
   },
 ]) {
-  test(`Accept.accept() captures for ${title}`, async (t) => {
+  test(`accept(): captures for ${title}`, async (t) => {
     const fixture = await relaying(t)
     await set(fixture)
     const facts = { headerAddresses: ['shop@example.com', 'cc@example.org'], headerFrom: 'Shop@example.com' }
@@ -134,7 +134,7 @@ for (const { title, set, expected } of [
 }
 
 for (const noRoutePolicy of ['reject', 'relay_default'] as const) {
-  test(`Accept.accept() refuses without a route under the policy ${noRoutePolicy}, and keeps nothing`, async (t) => {
+  test(`accept(): refuses without a route under policy ${noRoutePolicy}, and stores nothing`, async (t) => {
     const fixture = await coreFixture(t)
     await fixture.project({ noRoutePolicy })
     const before = await fixture.keys('')
@@ -146,7 +146,7 @@ for (const noRoutePolicy of ['reject', 'relay_default'] as const) {
   })
 }
 
-test('Accept.accept() refuses an unknown project, and a destination of another project', async (t) => {
+test('accept(): refuses an unknown project, and a destination of another project', async (t) => {
   const fixture = await relaying(t)
   await t.throwsAsync(fixture.submit({ projectId: 'prj_9' }), { code: 'not_found', message: 'project_id: no such project.' })
   await fixture.destination({ id: 'dst_2', projectId: 'prj_2' })
@@ -158,7 +158,7 @@ test('Accept.accept() refuses an unknown project, and a destination of another p
   t.deepEqual(await left(fixture), [])
 })
 
-test('Accept.accept() sends to the destination that was asked for, not the one of the rules', async (t) => {
+test('accept(): uses the requested destination instead of the rules', async (t) => {
   const fixture = await relaying(t)
   await fixture.destination({ id: 'dst_2', name: 'Other' })
   const { traceId } = await fixture.submit({ destinationId: 'dst_2' })
@@ -168,7 +168,7 @@ test('Accept.accept() sends to the destination that was asked for, not the one o
   })
 })
 
-test('Accept.accept() marks messages that need SMTPUTF8', async (t) => {
+test('accept(): marks messages that require SMTPUTF8', async (t) => {
   const fixture = await relaying(t)
   const needs = async (changes: Partial<Submission>) => (await fixture.trace((await fixture.submit(changes)).traceId)).smtputf8
   t.false(await needs({}))
@@ -177,7 +177,7 @@ test('Accept.accept() marks messages that need SMTPUTF8', async (t) => {
   t.true(await needs({ facts: { smtpUtf8: true } as never }))
 })
 
-test('Accept.accept() with one idempotency key, 25 at a time, gives one message', async (t) => {
+test('accept(): 25 concurrent sends with one idempotency key create one message', async (t) => {
   const fixture = await relaying(t)
   await fixture.project({ sendBudget: 1 })
   const all = await Promise.all(Array.from({ length: 25 }, () => fixture.submit({ idempotencyKey: 'order 7' })))
@@ -193,7 +193,7 @@ test('Accept.accept() with one idempotency key, 25 at a time, gives one message'
   await t.throwsAsync(fixture.submit({ idempotencyKey: 'order 8' }), { code: 'project_budget_exhausted' })
 })
 
-test('Accept.accept() knows an idempotency key for 24 hours, per project, and across a crash', async (t) => {
+test('accept(): keeps an idempotency key 24 hours, per project and after a crash', async (t) => {
   const fixture = await relaying(t)
   await fixture.project({ id: 'prj_2', isDefault: false })
   await fixture.rule({ any: true }, 'dst_2', { projectId: 'prj_2' })
@@ -219,7 +219,7 @@ test('Accept.accept() knows an idempotency key for 24 hours, per project, and ac
   t.deepEqual(await next.keys('\u0002idempotency\0'), [])
 })
 
-test('Accept.accept() answers a repeated key even when the send would be refused now', async (t) => {
+test("accept(): returns a repeated key's result even if the send would be refused now", async (t) => {
   const fixture = await relaying(t)
   const first = await fixture.submit({ idempotencyKey: 'k' })
   await fixture.project({ sendBudget: 1, noRoutePolicy: 'reject' })
@@ -227,7 +227,7 @@ test('Accept.accept() answers a repeated key even when the send would be refused
   t.deepEqual(await fixture.submit({ idempotencyKey: 'k' }), { traceId: first.traceId, outcome: 'relayed', repeated: true })
 })
 
-test('Accept.accept() lets exactly as many pass as a budget has, and counts no refused one', async (t) => {
+test('accept(): allows exactly the budget, and counts no refused send', async (t) => {
   const fixture = await relaying(t)
   await fixture.project({ sendBudget: 7 })
   const all = await Promise.allSettled(Array.from({ length: 30 }, () => fixture.submit()))
@@ -245,7 +245,7 @@ test('Accept.accept() lets exactly as many pass as a budget has, and counts no r
   t.is((await fixture.submit()).outcome, 'relayed', 'a new day')
 })
 
-test('Accept.accept() lets exactly as many pass as the month has captures, and a refused one spends no budget', async (t) => {
+test('accept(): allows exactly the monthly captures; refusals use no budget', async (t) => {
   const fixture = await coreFixture(t)
   await fixture.project({ monthlyCaptureCap: 5, sendBudget: 9 })
   const all = await Promise.allSettled(Array.from({ length: 20 }, () => fixture.submit()))
@@ -262,7 +262,7 @@ test('Accept.accept() lets exactly as many pass as the month has captures, and a
   t.is((await fixture.submit()).outcome, 'captured.sandbox_destination', 'a new month')
 })
 
-test('Accept.accept() slides the rate of an SMTP credential over the border of a minute', async (t) => {
+test('accept(): slides the rate of an SMTP credential across the minute boundary', async (t) => {
   const fixture = await relaying(t)
   const submit = () => fixture.submit({ door: 'smtp', submittedBy: 'crd_1', ratePerMinute: 10 })
   const burst = async (n: number): Promise<number> => {
@@ -287,7 +287,7 @@ test('Accept.accept() slides the rate of an SMTP credential over the border of a
   t.is((await fixture.submit({ door: 'rest', ratePerMinute: 1 })).outcome, 'relayed')
 })
 
-test('Accept.accept() counts the rate of each submitter apart, and forgets old minutes', async (t) => {
+test('accept(): counts rates per submitter, and drops old minutes', async (t) => {
   const fixture = await relaying(t)
   const by = (submittedBy: string) => fixture.submit({ door: 'smtp', submittedBy, ratePerMinute: 1 })
   await by('crd_1')
@@ -299,7 +299,7 @@ test('Accept.accept() counts the rate of each submitter apart, and forgets old m
   await by('crd_1')
 })
 
-test('Accept.accept() refuses too many recipients, none, and too large a message, before it counts anything', async (t) => {
+test('accept(): refuses recipient count and size before counting anything', async (t) => {
   const fixture = await relaying(t, { maxRecipients: 3, maxMessageBytes: 1000 })
   await fixture.project({ sendBudget: 1 })
   const many = Array.from({ length: 4 }, (_, i) => `r${i}@example.net`)
@@ -316,7 +316,7 @@ test('Accept.accept() refuses too many recipients, none, and too large a message
   t.is((await fixture.submit({ rcptTo: many.slice(1), content: 'x'.repeat(1000) })).outcome, 'relayed')
 })
 
-test('Accept.accept() names the first gate of several that are closed', async (t) => {
+test('accept(): names the first of several failed gates', async (t) => {
   const fixture = await coreFixture(t, { maxRecipients: 1, maxMessageBytes: 10 })
   await fixture.project({ monthlyCaptureCap: 0, sendBudget: 0 })
   const all = { rcptTo: ['a@example.net', 'b@example.net'], content: 'x'.repeat(11), door: 'smtp', ratePerMinute: 0 } as const
@@ -330,7 +330,7 @@ test('Accept.accept() names the first gate of several that are closed', async (t
   t.is((await fixture.submit({ content: 'x' })).outcome, 'captured.no_route', 'the refused ones used up none of the cap')
 })
 
-test('Accept.accept() leaves no content of a refused or repeated message, also of one that was on disk already', async (t) => {
+test('accept(): leaves no content of a refused or repeated message, even if on disk', async (t) => {
   const fixture = await relaying(t)
   const large = `Subject: x\r\n\r\n${'x'.repeat(900_000)}`
   await fixture.submit({ idempotencyKey: 'k', content: 'small' })
@@ -346,7 +346,7 @@ test('Accept.accept() leaves no content of a refused or repeated message, also o
   )
 })
 
-test('Accept.accept() keeps a large message whole', async (t) => {
+test('accept(): stores a large message completely', async (t) => {
   const fixture = await relaying(t)
   const large = Buffer.alloc(900_000, '0123456789')
   const { traceId } = await fixture.submit({ content: large, idempotencyKey: 'k' })
@@ -356,7 +356,7 @@ test('Accept.accept() keeps a large message whole', async (t) => {
   t.deepEqual(await fixture.keys('content.open'), [])
 })
 
-test('Accept.accept() tells its listener once the message is durable, never before', async (t) => {
+test('accept(): notifies its listener only after the message is durable', async (t) => {
   const fixture = await relaying(t)
   const order: string[] = []
   const found: Promise<unknown>[] = []
@@ -371,7 +371,7 @@ test('Accept.accept() tells its listener once the message is durable, never befo
   t.like(trace, { id: fixture.queued[0]?.traceId })
 })
 
-test('Accept.accept() does not take back a message because its listener fails', async (t) => {
+test('accept(): keeps the message if its listener fails', async (t) => {
   const fixture = await relaying(t)
   fixture.onQueued = () => {
     throw new Error('a defect')

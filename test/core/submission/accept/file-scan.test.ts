@@ -1,9 +1,9 @@
-/** Files in what SMTP brings, seen without reading MIME. */
+/** Detection of files in SMTP messages without MIME parsing. */
 import { readFileSync } from 'node:fs'
 import test from '#test'
 import { FileScan } from '#core/submission/accept/file-scan.ts'
 
-/** Whether a file is seen, however the message is cut. */
+/** Returns the result of the scan, and checks that it is equal for every split of the message. */
 function hasFile(text: string): boolean {
   const bytes = Buffer.from(text)
   const answers = [1, 7, 64, bytes.length].map((size) => {
@@ -19,7 +19,7 @@ const mixed = (...parts: readonly string[]): string =>
   `From: a@b.test\r\nContent-Type: multipart/mixed;\r\n boundary="b 1"\r\n\r\n${parts.map((part) => `--b 1\r\n${part}\r\n`).join('')}--b 1--\r\n`
 const text = 'Content-Type: text/plain\r\n\r\nHello\r\n'
 
-test('FileScan sees attachments, named parts and parts that no text has', (t) => {
+test('FileScan: detects attachments, named parts and parts that are not text', (t) => {
   t.true(hasFile(mixed(text, 'Content-Disposition: attachment\r\n\r\nx')))
   t.true(hasFile(mixed(text, 'content-disposition:ATTACHMENT; filename=bill.pdf\r\nContent-Type: text/plain\r\n\r\nx')))
   t.true(hasFile(mixed(text, 'Content-Disposition: inline;\r\n\tfilename*0="lo"\r\n\r\nx')))
@@ -31,7 +31,7 @@ test('FileScan sees attachments, named parts and parts that no text has', (t) =>
   t.true(hasFile(mixed('x'.repeat(300_000), 'Content-Type: application/pdf\r\n\r\nx')), 'far behind')
 })
 
-test('FileScan takes text for text, also where it speaks of files', (t) => {
+test('FileScan: ignores text that mentions files', (t) => {
   t.false(hasFile('Subject: hi\r\n\r\nContent-Disposition: attachment; filename=a.pdf\r\n\r\n--b 1\r\nContent-Type: application/pdf\r\n'))
   t.false(hasFile(mixed(text, 'Content-Type: text/html\r\n\r\n<p>Content-Disposition: attachment</p>')))
   t.false(hasFile(mixed(text, 'Content-Type: application/pgp-signature\r\n\r\nx')))
@@ -40,7 +40,7 @@ test('FileScan takes text for text, also where it speaks of files', (t) => {
   t.false(hasFile(''))
 })
 
-test('FileScan takes a bounce that returns a message with a file for no message with a file: it is how its author learns of the refusal', (t) => {
+test('FileScan: ignores the file in a message that a bounce returns', (t) => {
   const returned = `Content-Type: message/rfc822\r\n\r\n${mixed(text, 'Content-Type: application/pdf; name="a.pdf"\r\n\r\nx')}`
   const report = 'Content-Type: multipart/report; report-type=delivery-status; boundary=r\r\n\r\n'
   t.false(
@@ -51,13 +51,13 @@ test('FileScan takes a bounce that returns a message with a file for no message 
 const signed = (type: string, name: string): string =>
   mixed(text, `Content-Type: ${type}; name="${name}"\r\nContent-Disposition: attachment; filename="${name}"\r\n\r\nx`)
 
-test('FileScan takes signatures for no files, as mail programs name and attach them', (t) => {
+test('FileScan: ignores signatures, which mail programs attach with names', (t) => {
   t.false(hasFile(signed('application/pgp-signature', 'OpenPGP_signature.asc')))
   t.false(hasFile(signed('application/pkcs7-signature', 'smime.p7s')))
   t.true(hasFile(signed('application/pgp-keys', 'key.asc')))
 })
 
-test('FileScan sees files behind delimiters that are written to be missed', (t) => {
+test('FileScan: detects files behind obfuscated delimiters', (t) => {
   const file = 'Content-Type: application/pdf\r\n\r\nx\r\n'
   const of = (parameter: string, line: string): string => `Content-Type: multipart/mixed; ${parameter}\r\n\r\n--${line}\r\n${file}`
   t.true(hasFile(of('boundary=b', 'b and more')))
@@ -72,7 +72,7 @@ test('FileScan sees files behind delimiters that are written to be missed', (t) 
   t.false(hasFile(`Content-Type: multipart/mixed; boundary=b\r\n\r\n--b\r\n${text}--b--\r\n${file}`), 'behind the end')
 })
 
-test('FileScan is bounded by what it looks at, and linear in what it does not', (t) => {
+test('FileScan: bounds its memory and is linear in skipped content', (t) => {
   const started = process.cpuUsage()
   const scan = new FileScan()
   const hostile = [
@@ -89,7 +89,7 @@ test('FileScan is bounded by what it looks at, and linear in what it does not', 
   t.true((user + system) / 1e6 / mebibytes < 1, `${String((user + system) / 1000)} ms for ${mebibytes.toFixed(1)} MiB`)
 })
 
-test('FileScan finds no file in a bounce and in a page', (t) => {
+test('FileScan: finds no file in a bounce and in a newsletter page', (t) => {
   for (const name of ['delivery-status', 'html-only'])
     t.false(
       hasFile(readFileSync(new URL(`../../../fixtures/mail/${name}.eml`, import.meta.url), 'latin1').replaceAll(/\r?\n/g, '\r\n')),

@@ -1,11 +1,11 @@
-/** The light look at header blocks as clients send them. */
+/** Parsing of header blocks as clients send them. */
 import test from '#test'
 import { localAuthor, parseHeaders } from '#core/submission/doors/headers.ts'
 import { growsLinearly } from '../../../support/measure/growth.ts'
 
 const parsed = (text: string, encoding: BufferEncoding = 'utf8') => parseHeaders(Buffer.from(text.replaceAll('\n', '\r\n'), encoding))
 
-test('parseHeaders() reads the fields of an ordinary message', (t) => {
+test('parseHeaders(): reads the fields of an ordinary message', (t) => {
   const head = `Received: from a by b; c
 From: "Shop, Zürich" <Shop@Example.com>
 To: Anna <anna@example.net>, ben@example.net
@@ -33,7 +33,7 @@ From: body@example.com`
   })
 })
 
-test('parseHeaders() knows by the type of the message whether it holds files', (t) => {
+test('parseHeaders(): detects files by the type of the message', (t) => {
   const holds = (type: string): boolean => parsed(`Content-Type: ${type}\n\n`).hasAttachment
   for (const type of ['multipart/mixed; boundary=x', 'Multipart/Mixed', 'application/pdf', 'image/png; name=a.png'])
     t.true(holds(type), type)
@@ -41,7 +41,7 @@ test('parseHeaders() knows by the type of the message whether it holds files', (
     t.false(holds(type), type)
 })
 
-test('parseHeaders() finds nothing where there is nothing', (t) => {
+test('parseHeaders(): returns empty fields for an empty block', (t) => {
   const nothing = {
     hasAttachment: false,
     isAutomatic: false,
@@ -60,7 +60,7 @@ test('parseHeaders() finds nothing where there is nothing', (t) => {
   t.deepEqual(parsed('Subject:\nMessage-ID: <>\n\n'), { ...nothing, ended: true })
 })
 
-test('localAuthor() reads authors without a domain, and nothing that could be an address', (t) => {
+test('localAuthor(): reads authors without a domain, and never an address', (t) => {
   for (const text of ['root', '<root>', 'root (Cron Daemon)', '"(Cron Daemon)" <root>', 'Cron Daemon <root>', 'MAILER-DAEMON'])
     t.regex(localAuthor(text) ?? '', /^(?:root|MAILER-DAEMON)$/, text)
   for (const text of ['<>', 'MAILER-DAEMON <>', '"x" <>']) t.is(localAuthor(text), '', text)
@@ -68,7 +68,7 @@ test('localAuthor() reads authors without a domain, and nothing that could be an
     t.is(localAuthor(text), undefined, text)
 })
 
-test('parseHeaders() wants one From with one mailbox', (t) => {
+test('parseHeaders(): requires one From with one mailbox', (t) => {
   const from = (head: string) => {
     const { from: address, fromFields } = parsed(`${head}\n\n`)
     return [address, fromFields]
@@ -87,14 +87,14 @@ test('parseHeaders() wants one From with one mailbox', (t) => {
   t.deepEqual(from('From: x'), ['', 1])
 })
 
-test('parseHeaders() takes the first Subject and Message-ID, and cuts what is endless', (t) => {
+test('parseHeaders(): takes the first Subject and Message-ID, and truncates them', (t) => {
   const { subject, messageId } = parsed(`Subject: one\nSubject: two\nMessage-ID: <1@x>\nMessage-ID: <2@x>\n\n`)
   t.deepEqual([subject, messageId], ['one', '1@x'])
   const long = parsed(`Subject: ${'x'.repeat(5000)}\nMessage-ID: <${'y'.repeat(5000)}\n\n`)
   t.deepEqual([long.subject.length, long.messageId.length], [998, 998])
 })
 
-test('parseHeaders() keeps encoded words, and reads raw 8-bit text in the charset of each field', (t) => {
+test('parseHeaders(): keeps encoded words, and decodes 8-bit text by field charset', (t) => {
   t.is(parsed('Subject: =?utf-8?Q?Gr=C3=BC=C3=9Fe?=\n\n').subject, '=?utf-8?Q?Gr=C3=BC=C3=9Fe?=')
   const latin = parsed('From: J\u00fcrg <j@example.com>\nSubject: Gr\u00fc\n \u00dfe\nTo: anna@example.net\n\n', 'latin1')
   t.deepEqual([latin.subject, latin.from, latin.fromText], ['Grü ße', 'j@example.com', 'Jürg <j@example.com>'])
@@ -106,24 +106,24 @@ test('parseHeaders() keeps encoded words, and reads raw 8-bit text in the charse
   t.is(parsed('Subject: \u001b$B$3$s\u001b(B\n\n').subject, 'こん')
 })
 
-test('parseHeaders() reads authors as UTF-8, also if the message declares another charset', (t) => {
+test('parseHeaders(): reads authors as UTF-8 regardless of a declared charset', (t) => {
   const head = 'From: <a\x81@b@example.com>\nContent-Type: text/plain; charset=shift_jis\n\n'
   t.is(parsed(head, 'latin1').from, '')
   t.is(parsed('From: <a@m\u00fcller.example>\n\n', 'latin1').from, '')
 })
 
-test('parseHeaders() tells when the end of the block was not seen', (t) => {
+test('parseHeaders(): reports a block without an end', (t) => {
   t.false(parsed('From: a@example.com\nX-Filler: x').ended)
   t.true(parsed('From: a@example.com\n\n').ended)
 })
 
-test('parseHeaders() takes at most 1,000 addresses, each once', (t) => {
+test('parseHeaders(): returns at most 1,000 unique addresses', (t) => {
   const to = Array.from({ length: 3000 }, (_, i) => `r${i % 1500}@example.net`).join(',\n ')
   t.is(parsed(`To: ${to}\n\n`).addresses.length, 1000)
   t.is(parsed(`To: ${'a@example.net, A@EXAMPLE.net,'.repeat(500)}\n\n`).addresses.length, 1)
 })
 
-test('parseHeaders() takes linear time on blocks of a megabyte', (t) => {
+test('parseHeaders(): is linear for blocks of a megabyte', (t) => {
   const pieces = [
     'To: a\n',
     ' a\n',
@@ -149,7 +149,7 @@ test('parseHeaders() takes linear time on blocks of a megabyte', (t) => {
   }
 })
 
-test('parseHeaders() takes linear time on octets that are not UTF-8', (t) => {
+test('parseHeaders(): is linear for octets that are not UTF-8', (t) => {
   for (const piece of ['\u00fc', 'a:\u00fc\n', ' \u00fc\n', '\u001b$B', 'Content-Type: x; charset=utf-7\n', ';charset='])
     t.true(
       growsLinearly((size) => void parsed(`Subject: ${piece.repeat(size / piece.length)}\u00fc`, 'latin1')),

@@ -1,4 +1,4 @@
-/** Waiting for what is under way, and for nothing that begins later. */
+/** Waits for tasks in flight, and not for later ones. */
 import test from '#test'
 import { InFlight } from '#core/submission/accept/in-flight.ts'
 
@@ -10,14 +10,14 @@ async function hasSettled(promise: Promise<unknown>): Promise<boolean> {
   return settled
 }
 
-test('InFlight.settled() resolves at once when nothing is under way', async (t) => {
+test('settled(): resolves immediately without tasks', async (t) => {
   const inFlight = new InFlight()
   t.true(await hasSettled(inFlight.settled()))
   inFlight.begin()()
   t.true(await hasSettled(inFlight.settled()))
 })
 
-test('InFlight.settled() waits for all that began before it, and for nothing that began after it', async (t) => {
+test('settled(): waits for earlier tasks, but not for later ones', async (t) => {
   const inFlight = new InFlight()
   const [endFirst, endSecond] = [inFlight.begin(), inFlight.begin()]
   const settled = inFlight.settled()
@@ -29,7 +29,7 @@ test('InFlight.settled() waits for all that began before it, and for nothing tha
   endThird()
 })
 
-test('InFlight.settled() waits for what an earlier call waits for', async (t) => {
+test('settled(): also waits for the tasks of an earlier call', async (t) => {
   const inFlight = new InFlight()
   const endFirst = inFlight.begin()
   const first = inFlight.settled()

@@ -1,4 +1,4 @@
-/** When a message gets return paths of its own, and how long they lead back to it. */
+/** Conditions and validity of VERP return paths. */
 import test, { type ExecutionContext } from '#test'
 import { suppressions } from '#core/feedback/suppression/suppression.ts'
 import type { Submission } from '#core/submission/submission.ts'
@@ -25,7 +25,7 @@ async function traceOf(fixture: CoreFixture, changes: Partial<Submission> = {}) 
 const pathsOf = ({ recipients }: { readonly recipients: readonly { readonly verp?: string | undefined }[] }): string[] =>
   recipients.flatMap(({ verp }) => verp ?? [])
 
-test('Accept.accept() gives return paths at the domain of the service, or at the one that is named', async (t) => {
+test('VERP: return paths are at the domain of the service, or at the requested domain', async (t) => {
   const fixture = await routed(t)
   const ours = await traceOf(fixture)
   t.deepEqual(ours.verp, { domain: 'bounces.postern.test' })
@@ -43,7 +43,7 @@ test('Accept.accept() gives return paths at the domain of the service, or at the
   await fixture.assertSound(t)
 })
 
-test('Accept.accept() makes none that nobody asked for', async (t) => {
+test('VERP: no return paths without a request', async (t) => {
   const fixture = await routed(t)
   const trace = await traceOf(fixture, { verp: undefined })
   t.is(trace.verp, undefined)
@@ -63,7 +63,7 @@ const offs: readonly [
   ['a missing domain', {}, {}, { bounceDomain: null }, { code: 'no_domain', off: 'the service has no bounce domain' }],
 ]
 for (const [what, changes, submission, options, off] of offs) {
-  test(`Accept.accept() takes the message without them because of ${what}, and says so`, async (t) => {
+  test(`VERP: accepts the message without return paths because of ${what}, and records it`, async (t) => {
     const fixture = await routed(t, options)
     await fixture.organization({ plan: 'pro', ...changes })
     const trace = await traceOf(fixture, submission)
@@ -74,7 +74,7 @@ for (const [what, changes, submission, options, off] of offs) {
   })
 }
 
-test('Accept.accept() gives none to what is captured, nor to a recipient that is suppressed', async (t) => {
+test('VERP: captured messages and suppressed recipients get no return path', async (t) => {
   const fixture = await routed(t)
   await fixture.put(suppressions, {
     ...{ id: 'sup_1', email: 'ben@example.net', source: 'manual', reason: null, expiresAt: null, createdAt: startOfTime },
@@ -94,7 +94,7 @@ test('Accept.accept() gives none to what is captured, nor to a recipient that is
   t.deepEqual(pathsOf(captured), [])
 })
 
-test('a login asks for VERP as its credential says now, and MAIL FROM keeps to its whitelist', async (t) => {
+test('VERP: follows the current credential, and MAIL FROM follows its whitelist', async (t) => {
   const fixture = await routed(t)
   const credential = await fixture.credential('right', { allowedFromDomains: ['example.com'], verpEnabled: true })
   const live = await fixture.door.login('cms-user', 'right', '192.0.2.1')
@@ -117,7 +117,7 @@ test('a login asks for VERP as its credential says now, and MAIL FROM keeps to i
   t.is((await submit()).verp, undefined)
 })
 
-test('a return path leads back for 30 days from the time at which the message leaves', async (t) => {
+test('VERP: a return path resolves for 30 days from the time of sending', async (t) => {
   const fixture = await routed(t)
   const [now, later] = [await traceOf(fixture), await traceOf(fixture, { sendAt: startOfTime + 2 * day })]
   const found = async (): Promise<number[]> => {
@@ -135,7 +135,7 @@ test('a return path leads back for 30 days from the time at which the message le
   t.deepEqual(await fixture.keys('verp'), [])
 })
 
-test('a replay goes under the same return paths, which then count from it', async (t) => {
+test('VERP: a replay uses the same return paths and extends their validity', async (t) => {
   const transport = new ScriptedTransport((call) => take(call, call.nth < 3 ? { 'ben@example.net': 'permanent' } : 'accepted'))
   const fixture = await routed(t, { transport, deaf: false })
   const { id } = await traceOf(fixture)
@@ -154,7 +154,7 @@ test('a replay goes under the same return paths, which then count from it', asyn
   t.is(await recipientOfVerp(fixture.database, secrets, again ?? ''), undefined)
 })
 
-test('verify() misses the message of a return path', async (t) => {
+test('VERP: verify() reports a return path without its message', async (t) => {
   const fixture = await routed(t)
   const { id } = await traceOf(fixture, { rcptTo: ['anna@example.net'] })
   await fixture.remove(traces, id)

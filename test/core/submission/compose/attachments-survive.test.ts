@@ -1,4 +1,4 @@
-/** Whatever callers attach arrives: random lists of files, composed, and read by parsers that are not ours. */
+/** Random lists of attachments arrive intact: composed, and read by independent parsers. */
 import { simpleParser } from 'mailparser'
 import test from '#test'
 import { parseMailbox } from '#core/addresses.ts'
@@ -51,14 +51,14 @@ function random(chance: Seeded): { readonly request: SendRequest; readonly compo
 const chance = new Seeded('attachments')
 const mails = Array.from({ length: 150 }, () => random(chance))
 
-test('names of attached files are harmless, and one message has none twice', (t) => {
+test('attachments: file names are safe and unique in a message', (t) => {
   for (const { attachments } of mails.map(({ request }) => request)) {
     t.true(attachments.every(({ filename }) => isHarmless(filename)))
     t.is(new Set(attachments.map(({ filename }) => filename.toLowerCase())).size, attachments.length)
   }
 })
 
-test('lines of messages with files are short, and end in CRLF', (t) => {
+test('attachments: lines of the message are short and end in CRLF', (t) => {
   for (const { composed } of mails) {
     t.notRegex(composed.toString('latin1'), /[^\r]\n|\r[^\n]|\0|[\u0080-\u00ff]/)
     t.true(
@@ -70,7 +70,7 @@ test('lines of messages with files are short, and end in CRLF', (t) => {
   }
 })
 
-test('mailparser finds every attached file, octet by octet', async (t) => {
+test('attachments: mailparser reads every file octet by octet', async (t) => {
   for (const { request, composed } of mails) {
     const { attachments } = await simpleParser(composed, { skipTextToHtml: true, skipHtmlToText: true })
     t.deepEqual(

@@ -1,4 +1,4 @@
-/** What happens to files that callers attach: their names, their types, and how each type is encoded. */
+/** Attachments: names, types, and encoding by type. */
 import test from '#test'
 import { attachmentsOf, type GivenAttachment } from '#core/submission/compose/attachments.ts'
 import { Base64File } from '#core/submission/compose/base64.ts'
@@ -19,7 +19,7 @@ const given = (changes: Partial<GivenAttachment> = {}): GivenAttachment => ({
 const typed = (contentType: string | undefined, filename = 'x'): string | undefined =>
   attachmentsOf([given({ contentType, filename })])[0]?.contentType
 
-test('attachmentsOf() makes names harmless and keeps namesakes apart', (t) => {
+test('attachmentsOf(): makes names safe and unique', (t) => {
   const names = ['2029/report.pdf', '2030\\report.pdf', undefined, '', 'CON', 'a\r\nBcc: x@y.test']
   t.deepEqual(column(attachmentsOf(names.map((filename) => given({ filename, contentType: 'application/pdf' }))), 'filename'), [
     'report.pdf',
@@ -31,7 +31,7 @@ test('attachmentsOf() makes names harmless and keeps namesakes apart', (t) => {
   ])
 })
 
-test('attachmentsOf() finds the type by the name where none is given, or the one of any octets', (t) => {
+test('attachmentsOf(): derives a missing or generic type from the name', (t) => {
   t.is(typed(undefined, 'Bill.PDF'), 'application/pdf')
   t.is(typed('application/octet-stream', 'a/b.csv'), 'text/csv')
   t.is(typed('Application/Octet-Stream; x=y', 'a.png'), 'image/png')
@@ -40,7 +40,7 @@ test('attachmentsOf() finds the type by the name where none is given, or the one
   t.is(typed('text/plain', 'a.pdf'), 'text/plain', 'what the caller says comes first')
 })
 
-test('attachmentsOf() carries the parameters of a type, but for the name', (t) => {
+test('attachmentsOf(): keeps parameters of a type except the name', (t) => {
   t.is(typed('Text/HTML; Charset=UTF-8'), 'text/html; charset=UTF-8')
   t.is(typed('text/plain;charset="iso-8859-1" ; format=flowed'), 'text/plain; charset="iso-8859-1"; format=flowed')
   t.is(typed('application/pdf; name="other.pdf"; version=1.7'), 'application/pdf; version=1.7')
@@ -61,7 +61,7 @@ function refusalOf(run: () => unknown): Refusal {
 const refusedTypes = (types: readonly string[]): unknown =>
   refusalOf(() => attachmentsOf(types.map((contentType) => given({ contentType })))).details?.['fields']
 
-test('attachmentsOf() refuses what is no type, each by its place', (t) => {
+test('attachmentsOf(): refuses invalid types, naming their position', (t) => {
   const message = 'must be a media type such as application/pdf'
   const bad = [
     'pdf',
@@ -82,7 +82,7 @@ test('attachmentsOf() refuses what is no type, each by its place', (t) => {
   )
 })
 
-test('attachmentsOf() refuses types that are structure', (t) => {
+test('attachmentsOf(): refuses structural types', (t) => {
   for (const type of ['multipart/mixed', 'Multipart/x; boundary=a', 'message/partial', 'message/external-body'])
     t.deepEqual(refusedTypes([type]), [
       {
@@ -92,7 +92,7 @@ test('attachmentsOf() refuses types that are structure', (t) => {
     ])
 })
 
-test('attachmentsOf() bounds the number of files', (t) => {
+test('attachmentsOf(): limits the number of files', (t) => {
   t.is(attachmentsOf(Array.from({ length: 100 }, () => given())).length, 100)
   t.is(
     refusalOf(() => attachmentsOf(Array.from({ length: 101 }, () => given()))).message,
@@ -111,7 +111,7 @@ const partOf = (changes: Partial<GivenAttachment>) => {
 }
 const message = 'From: a@b.test\r\nSubject: x\r\n\r\n.\r\nFrom here\r\n'
 
-test('filePart() leaves a message as it is', (t) => {
+test('filePart(): leaves a message unencoded', (t) => {
   for (const contentType of ['message/rfc822', undefined])
     t.deepEqual(partOf({ filename: 'mail.eml', contentType, content: base64(message) }), {
       headers: ['Content-Type: message/rfc822', 'Content-Transfer-Encoding: 7bit', 'Content-Disposition: attachment'],
@@ -132,7 +132,7 @@ for (const [what, content] of [
   ['an empty header', '\r\n\r\nhello'],
   ['nothing', ''],
 ] as const) {
-  test(`filePart() sends a message with ${what} as octets`, (t) => {
+  test(`filePart(): sends a message with ${what} as octets`, (t) => {
     t.deepEqual(partOf({ filename: 'mail.eml', contentType: 'message/rfc822', content: base64(content) }), {
       headers: ['Content-Type: application/octet-stream', 'Content-Transfer-Encoding: base64', 'Content-Disposition: attachment'],
       body: ['base64'],
@@ -140,7 +140,7 @@ for (const [what, content] of [
   })
 }
 
-test('filePart() takes a line of 998 in a message as it is', (t) => {
+test('filePart(): accepts a line of 998 octets in a message', (t) => {
   t.is(
     partOf({ contentType: 'message/rfc822', content: base64(`X: y\r\n\r\n${'x'.repeat(998)}`) }).headers[0],
     'Content-Type: message/rfc822',

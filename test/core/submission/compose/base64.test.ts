@@ -1,4 +1,4 @@
-/** Files in base64: what is taken, what is wrong with the rest, and the lines they go out in. */
+/** Files in base64: accepted and refused text, and encoded lines. */
 import test from '#test'
 import { Base64File, octetsWithin } from '#core/submission/compose/base64.ts'
 import { Seeded } from '../../../support/seeded.ts'
@@ -11,7 +11,7 @@ const parsed = (given: string): Base64File => {
 }
 const whole = (file: Base64File): string => Buffer.concat(Array.from(file.lines(), (each) => Buffer.from(each))).toString('latin1')
 
-test('Base64File takes files of any length, with line breaks and without padding', (t) => {
+test('Base64File: accepts any length, line breaks and missing padding', (t) => {
   for (const size of [0, 1, 2, 3, 4, 56, 57, 58, 1000, 57 * 32_768 - 2, 57 * 32_768, 57 * 32_768 + 1]) {
     const octets = octetsOf(size)
     const digits = octets.toString('base64')
@@ -31,7 +31,7 @@ test('Base64File takes files of any length, with line breaks and without padding
   }
 })
 
-test('Base64File gives the lines of a large file in pieces', (t) => {
+test('Base64File: yields the lines of a large file in pieces', (t) => {
   const pieces = Array.from(parsed(octetsOf(5_000_000).toString('base64')).lines(), (each) => Buffer.from(each))
   t.true(pieces.length > 2 && pieces.every((piece) => piece.length < 3_000_000 && piece.subarray(-2).toString() === '\r\n'))
 })
@@ -62,7 +62,7 @@ for (const [given, fault] of [
   test(`Base64File refuses ${JSON.stringify(given)}`, (t) => t.deepEqual(Base64File.parse(given), { fault: shape + fault }))
 }
 
-test('Base64File finds a single wrong character anywhere in a large file', (t) => {
+test('Base64File: finds a single invalid character anywhere in a large file', (t) => {
   const digits = octetsOf(2_500_000).toString('base64')
   for (const at of [0, 76 * 32_768 - 1, 76 * 32_768, 3_200_000, digits.length - 1]) {
     const broken = `${digits.slice(0, at)}!${digits.slice(at + 1)}`
@@ -70,7 +70,7 @@ test('Base64File finds a single wrong character anywhere in a large file', (t) =
   }
 })
 
-test('octetsWithin() never promises more than fits, and gives away less than a line for each file', (t) => {
+test('octetsWithin(): never exceeds the limit, and wastes less than a line per file', (t) => {
   const chance = new Seeded('sizes')
   for (let i = 0; i < 2000; i++) {
     const count = chance.between(1, 6)
@@ -88,7 +88,7 @@ test('octetsWithin() never promises more than fits, and gives away less than a l
   }
 })
 
-test('Base64File accepts a text without blanks exactly if Node.js decodes it and encodes it to the same text', (t) => {
+test('Base64File: accepts blank-free text exactly if Node.js round-trips it', (t) => {
   const seeded = new Seeded('base64 texts')
   const characters = Array.from('ABCDwxyz0189+/+/AAAQgw===-_.Ł\u0000é')
   for (let i = 0; i < 20_000; i++) {

@@ -1,4 +1,4 @@
-/** Composed messages: read back by a parser that is not ours, and checked octet by octet where that matters. */
+/** Composed messages, read by an independent parser and compared octet by octet. */
 import { simpleParser, type AddressObject, type ParsedMail } from 'mailparser'
 import test from '#test'
 import { parseMailbox, type Mailbox } from '#core/addresses.ts'
@@ -33,7 +33,7 @@ const base64 = (octets: Uint8Array | string): Base64File => {
   if (parsed instanceof Base64File) return parsed
   throw new Error(parsed.fault)
 }
-/** One file, as the core makes it of what a caller gives. */
+/** One file as the core processes it. */
 const file = (given: Partial<GivenAttachment>): Attachment => {
   const [made] = attachmentsOf([{ filename: 'x', contentType: undefined, content: base64('x'), contentId: undefined, ...given }])
   if (!made) throw new Error('no file')
@@ -44,7 +44,7 @@ const read = (changes: Partial<SendRequest> = {}): Promise<ParsedMail> =>
 const addressesOf = (field: AddressObject | AddressObject[] | undefined): string[] =>
   [field ?? []].flat().flatMap(({ value }) => value.map(({ name, address }) => (name ? `${name} <${address}>` : (address ?? ''))))
 
-/** Lines end in CRLF only, and none is too long. */
+/** Checks that lines end in CRLF and are not too long. */
 function wellFormed(t: { fail(message: string): unknown }, text: string, maxHeader = 998): void {
   if (/[^\r]\n|\r[^\n]/.test(text)) t.fail('a bare line break')
   const [head = ''] = text.split('\r\n\r\n')
@@ -55,7 +55,7 @@ function wellFormed(t: { fail(message: string): unknown }, text: string, maxHead
   }
 }
 
-test('compose() of a plain message, octet by octet', (t) => {
+test('compose(): plain message, octet by octet', (t) => {
   t.is(
     composed(),
     [
@@ -82,7 +82,7 @@ test('compose() of a plain message, octet by octet', (t) => {
   })
 })
 
-test('compose() of text, HTML, inline and attached files nests as it should', async (t) => {
+test('compose(): nests text, HTML, inline and attached files', async (t) => {
   const pixel = Buffer.from('iVBORw0KGgo=', 'base64')
   const changes: Partial<SendRequest> = {
     text: 'Grüezi',
@@ -129,7 +129,7 @@ for (const { title, changes, types } of [
     types: ['multipart/mixed', 'text/plain', 'text/plain'],
   },
 ] as { title: string; changes: Partial<SendRequest>; types: string[] }[]) {
-  test(`compose() of ${title} has the parts it needs`, async (t) => {
+  test(`compose(): ${title} has the required parts`, async (t) => {
     const text = composed(changes)
     wellFormed(t, text)
     t.deepEqual(
@@ -155,7 +155,7 @@ const texts: readonly (readonly [string, string])[] = [
   ['encoded words', '=?utf-8?q?x?='],
 ]
 for (const [title, body] of texts) {
-  test(`compose() keeps text and HTML of ${title}`, async (t) => {
+  test(`compose(): keeps text and HTML of ${title}`, async (t) => {
     const changes = { text: body, html: `<pre>${body}</pre>` }
     wellFormed(t, composed(changes))
     t.false(/[^\u0000-\u007f]/.test(composed(changes)))
@@ -166,7 +166,7 @@ for (const [title, body] of texts) {
   })
 }
 
-test('compose() turns every kind of line break into CRLF', (t) => {
+test('compose(): converts every kind of line break to CRLF', (t) => {
   t.true(composed({ text: 'a\nb\rc\r\nd\n\ne' }).endsWith('\r\n\r\na\r\nb\r\nc\r\nd\r\n\r\ne'))
 })
 
@@ -184,7 +184,7 @@ const subjects = [
   'half a character \ud83d here',
 ]
 for (const subject of subjects) {
-  test(`compose() keeps the subject ${subject.slice(0, 40).toWellFormed()} (${subject.length})`, async (t) => {
+  test(`compose(): keeps the subject ${subject.slice(0, 40).toWellFormed()} (${subject.length})`, async (t) => {
     const text = composed({ subject })
     wellFormed(t, text)
     t.is((await simpleParser(text)).subject ?? '', subject.toWellFormed())
@@ -193,7 +193,7 @@ for (const subject of subjects) {
   })
 }
 
-test('compose() takes words of a subject that the caller encoded as they are', async (t) => {
+test('compose(): keeps words that the caller has encoded', async (t) => {
   const subject = 'Many =?utf-8?q?Gr=C3=BC=C3=9Fe?='
   t.true(composed({ subject }).includes(`Subject: ${subject}\r\n`))
   t.is((await read({ subject })).subject, 'Many Grüße')
@@ -211,7 +211,7 @@ const names = [
   '.',
   'ß',
 ]
-test('compose() keeps display names in every address field', async (t) => {
+test('compose(): keeps display names in every address field', async (t) => {
   const mailboxes = names.map((name, i) => ({ ...mailbox(`r${i}@example.net`), name }))
   for (const [i, from] of mailboxes.entries()) {
     const changes = { from, to: mailboxes, cc: mailboxes.toReversed(), replyTo: [from, mailbox('b@example.net')] }
@@ -225,14 +225,14 @@ test('compose() keeps display names in every address field', async (t) => {
   }
 })
 
-test('compose() folds fields of many recipients', async (t) => {
+test('compose(): folds fields with many recipients', async (t) => {
   const to = Array.from({ length: 300 }, (_, i) => mailbox(`Recipient Number ${i} <recipient.number.${i}@example.net>`))
   const text = composed({ to })
   wellFormed(t, text, 76)
   t.is(addressesOf((await simpleParser(text)).to).length, 300)
 })
 
-test('compose() never shows blind copies', (t) => {
+test('compose(): omits Bcc', (t) => {
   const blind = foreignText(t)
   const bcc = [mailbox(`Blind ${blind} <${blind}@example.org>`)]
   const { facts } = compose({ ...plain, bcc }, traceId, startOfTime)
@@ -242,7 +242,7 @@ test('compose() never shows blind copies', (t) => {
   t.deepEqual(facts.headerAddresses, ['shop@example.com', 'anna@example.net'])
 })
 
-test('compose() carries custom fields as they are, and folds and encodes them', async (t) => {
+test('compose(): folds and encodes custom fields', async (t) => {
   const headers = [
     { name: 'X-Campaign', value: 'spring 2030' },
     { name: 'List-Unsubscribe', value: '<https://shop.example.com/u?x=1>, <mailto:u@example.com>' },
@@ -269,7 +269,7 @@ for (const [filename, kept = filename] of [
   ['😀'.repeat(50) + '.txt'],
   ['\ud83d.txt', '\ufffd.txt'],
 ] as const) {
-  test(`compose() keeps the file name ${filename.slice(0, 30).toWellFormed()} (${filename.length})`, async (t) => {
+  test(`compose(): keeps the file name ${filename.slice(0, 30).toWellFormed()} (${filename.length})`, async (t) => {
     const changes = { attachments: [file({ filename })] }
     const text = composed(changes)
     wellFormed(t, text)
@@ -280,7 +280,7 @@ for (const [filename, kept = filename] of [
   })
 }
 
-test('compose() writes files of any length as base64 lines of at most 76', async (t) => {
+test('compose(): writes files of any length in base64 lines of at most 76', async (t) => {
   for (const size of [0, 1, 2, 3, 56, 57, 58, 113, 114, 115, 10_000, 57 * 32_768 - 1, 57 * 32_768, 57 * 32_768 + 1, 1_000_000]) {
     const content = Buffer.from(Array.from({ length: size }, (_, i) => (i * 7) % 256))
     const changes = { attachments: [file({ content: base64(content) })] }
@@ -294,7 +294,7 @@ test('compose() writes files of any length as base64 lines of at most 76', async
   }
 })
 
-test('compose() gives the same octets for the same trace and time, and others for another trace', (t) => {
+test('compose(): is deterministic for trace and time, and differs by trace', (t) => {
   const changes = {
     html: '<b>x</b>',
     attachments: [file({})],
@@ -304,7 +304,7 @@ test('compose() gives the same octets for the same trace and time, and others fo
   t.notDeepEqual(other.match(/boundary="[^"]+"/g), composed(changes).match(/boundary="[^"]+"/g))
 })
 
-test('compose() lets no field add another one', (t) => {
+test('compose(): prevents header injection', (t) => {
   const evil = 'x\r\nBcc: q@evil.test'
   const made = file({})
   const attempts: Partial<SendRequest>[] = [
@@ -333,12 +333,12 @@ test('compose() lets no field add another one', (t) => {
   }
 })
 
-test('compose() writes addresses beyond ASCII as they are', (t) => {
+test('compose(): writes non-ASCII addresses unencoded', (t) => {
   const to = [mailbox('jürg@example.ch')]
   t.true(composed({ to, attachments: [file({})] }).includes('To: jürg@example.ch'))
 })
 
-test('formatMailbox() quotes and encodes only where it must', (t) => {
+test('formatMailbox(): quotes and encodes only if necessary', (t) => {
   const format = (text: string): string => formatMailbox(mailbox(text))
   t.is(format('anna@example.net'), 'anna@example.net')
   t.is(format('Anna Meier <anna@example.net>'), 'Anna Meier <anna@example.net>')
@@ -347,7 +347,7 @@ test('formatMailbox() quotes and encodes only where it must', (t) => {
   t.is(format('Zoë <anna@example.net>'), '=?UTF-8?Q?Zo=C3=AB?= <anna@example.net>')
 })
 
-test('rfc5322Date() writes UTC', (t) => {
+test('rfc5322Date(): writes UTC', (t) => {
   t.is(rfc5322Date(0), 'Thu, 01 Jan 1970 00:00:00 +0000')
   t.is(rfc5322Date(Date.UTC(2032, 1, 29, 23, 59, 59)), 'Sun, 29 Feb 2032 23:59:59 +0000')
 })

@@ -1,4 +1,4 @@
-/** Bodies of `POST /v1/messages` that are hard to compose. Each has its message in `test/fixtures/composed/<name>.eml`. */
+/** Requests to `POST /v1/messages` that are hard to compose. The messages are in `test/fixtures/composed/<name>.eml`. */
 
 const from = 'Shop <shop@example.com>'
 const to = 'anna@example.net'

@@ -1,4 +1,4 @@
-/** Composed messages octet by octet, and what parsers that are not ours read in them. */
+/** Composed messages octet by octet, also read by independent parsers. */
 import { readdir, readFile, writeFile } from 'node:fs/promises'
 import { simpleParser, type AddressObject } from 'mailparser'
 import test from '#test'
@@ -31,13 +31,13 @@ const goldens: readonly Golden[] = Object.entries(goldenRequests).map(([name, bo
 })
 
 for (const { name, composed } of goldens) {
-  test(`${name} is composed octet by octet as before`, async (t) => {
+  test(`golden: ${name} is composed octet by octet as before`, async (t) => {
     const file = new URL(`${name}.eml`, folder)
     if (rewriting) await writeFile(file, composed)
     t.is(composed.toString('latin1'), await readFile(file, 'latin1'))
   })
 
-  test(`${name} keeps to the lengths of lines and to CRLF`, (t) => {
+  test(`golden: ${name} has valid line lengths and CRLF`, (t) => {
     const text = composed.toString('latin1')
     t.notRegex(text, /[^\r]\n|\r[^\n]|\0/)
     t.true(text.split('\r\n').every((line) => line.length <= 998))
@@ -49,20 +49,20 @@ for (const { name, composed } of goldens) {
   })
 }
 
-test('every golden message has its request', async (t) => {
+test('golden: every message has its request', async (t) => {
   const files = (await readdir(folder)).filter((file) => file.endsWith('.eml'))
   t.deepEqual(files.toSorted(), goldens.map(({ name }) => `${name}.eml`).toSorted())
 })
 
-/** A message has CRLF where a request has any kind of line break. */
+/** The message has CRLF for every line break of the request. */
 const asSent = (text: string | undefined): string | undefined => text?.replaceAll(/\r\n|\r|\n/g, '\r\n').toWellFormed()
-/** Runs of blanks at which a field may be folded count as one. */
+/** Runs of blanks in a field, where it may be folded, count as one. */
 const unfolded = (text: string): string => text.replaceAll(/\s+/g, ' ').trim()
 
-/** Python 3.11 leaves a blank between encoded words of a display name, which RFC 2047 §6.2 drops; mailparser reads them exactly. */
+/** Python 3.11 keeps a blank between encoded words of a display name, which RFC 2047 §6.2 removes; mailparser reads them exactly. */
 const closedUp = (name: string): string => (/[^ -~]/.test(name) ? name.replaceAll(' ', '') : name)
 
-/** What must be read of the texts, in order. */
+/** Expected texts in order. */
 function texts({ text, html }: SendRequest): { readonly type: string; readonly text: string }[] {
   const bodies = [
     { type: 'text/plain', text: asSent(text ?? (html === undefined ? '' : undefined)) },
@@ -125,7 +125,7 @@ const readable = (field: AddressObject | AddressObject[] | undefined): string[] 
     .flat()
     .flatMap(({ value }) => value.map(({ name, address = '' }) => `${name} <${parseAddress(address)?.address ?? address}>`))
 
-test('mailparser reads in every golden message what was requested', async (t) => {
+test('golden: mailparser reads the requested content in every message', async (t) => {
   for (const { name, request, composed } of goldens) {
     const mail = await simpleParser(composed, { skipTextToHtml: true, skipHtmlToText: true, keepCidLinks: true })
     t.is(unfolded(mail.subject ?? ''), unfolded(request.subject), name)

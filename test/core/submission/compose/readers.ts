@@ -1,11 +1,11 @@
-/** Whole messages for tests of composing, and what must be known of the parsers that read them. */
+/** Complete messages for tests of composing, and known limits of the parsers that read them. */
 import type { Attachment } from '#core/submission/compose/attachments.ts'
 import { compose, type SendRequest } from '#core/submission/compose/compose.ts'
 import { startOfTime } from '../../../support/fake-clock.ts'
 
 export const traceId = '5f0c1f60-3c5e-4b58-9d1e-0f6f8f7b6a11'
 
-/** The whole message of a request; its size must be as announced. */
+/** Returns the complete message of a request, and checks its announced size. */
 export function composedOf(request: SendRequest, id = traceId): Buffer {
   const { size, pieces } = compose(request, id, startOfTime)
   const octets = Buffer.concat(
@@ -15,15 +15,15 @@ export function composedOf(request: SendRequest, id = traceId): Buffer {
   return octets
 }
 
-/** Inline files stand with the HTML, before the others. */
+/** Inline files precede other files, next to the HTML. */
 export function filesInOrder({ attachments, html }: SendRequest): readonly Attachment[] {
   const inline = attachments.filter(({ contentId }) => contentId !== undefined && html !== undefined)
   return [...inline, ...attachments.filter((file) => !inline.includes(file))]
 }
 
 /**
- * What Python objects to and we mean: encoded words inside quotes, which RFC 2047 §5 does not have and everybody writes and
- * reads for names of files beyond ASCII; and local parts of RFC 6532, which is newer than its grammar.
+ * Defects that Python reports and we intend: encoded words in quotes, which RFC 2047 §5 forbids but all programs write for non-ASCII file
+ * names, and local parts of RFC 6532, which is newer than its grammar.
  */
 export function isMeant(defect: string, { to, attachments }: Pick<SendRequest, 'to' | 'attachments'>): boolean {
   const inQuotes =

@@ -24,7 +24,7 @@ const large: readonly (readonly [string, string, string])[] = [
   ['blanks at the end of lines and of pieces', ' '.repeat(131_072) + 'é \n'.repeat(50_000), 'quoted-printable'],
 ]
 for (const [title, text, encoding] of large) {
-  test(`textPart() of ${title} is cut into pieces and reads as it was`, async (t) => {
+  test(`textPart(): splits ${title} into pieces that read as the original`, async (t) => {
     const part = partOf(text)
     t.regex(part, new RegExp(`Content-Transfer-Encoding: ${encoding}\r\n`))
     t.true(part.split('\r\n').every((line) => line.length <= 998))
@@ -33,7 +33,7 @@ for (const [title, text, encoding] of large) {
   })
 }
 
-test('the size of a long text is known before it is encoded', (t) => {
+test('textPart(): knows the size of a long text before encoding', (t) => {
   for (const [, text] of large) {
     const [long] = runAtOnce(textPart('text/plain', text)).body
     if (typeof long !== 'object' || Buffer.isBuffer(long)) return t.fail('the text is encoded at once')
@@ -43,7 +43,7 @@ test('the size of a long text is known before it is encoded', (t) => {
 })
 
 const usualSeed = 11
-test('any text in quoted-printable keeps to RFC 2045 and decodes to its UTF-8 with CRLF', (t) => {
+test('quoted-printable: follows RFC 2045 and decodes to the UTF-8 text with CRLF', (t) => {
   const seed = seedOf(usualSeed)
   const seeded = new Seeded(seed)
   const units = [
@@ -89,7 +89,7 @@ test('any text in quoted-printable keeps to RFC 2045 and decodes to its UTF-8 wi
   }
 })
 
-test('textPart() takes a step for every piece of a long text, and none for a short one', (t) => {
+test('textPart(): takes one step per piece of a long text, and no step for a short one', (t) => {
   t.is([...textPart('text/plain', 'hello')].length, 0)
   t.true([...textPart('text/plain', 'é\n'.repeat(500_000))].length > 10)
 })

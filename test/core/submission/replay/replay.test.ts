@@ -1,4 +1,4 @@
-/** Bulk replay over the core: who goes again, where to, once, and what stops it. */
+/** Bulk replay over the core: recipients, destination, and reasons to stop. */
 import test, { type ExecutionContext } from '#test'
 import { failoverPolicies, type FailoverPolicy } from '#core/routing/failover-policy.ts'
 import { replayJobs, type ReplayJob } from '#core/submission/replay/replay-job.ts'
@@ -45,7 +45,7 @@ async function submitAll(fixture: CoreFixture, n: number, rcptTo: readonly strin
 
 const toOther = (call: Call) => take(call, call.target.destinationId === 'dst_2' ? 'accepted' : 'permanent')
 
-test('a replay sends failed messages again to the target, and their traces tell it', async (t) => {
+test('replay: sends failed messages to the target and records it in their traces', async (t) => {
   const { fixture, replays, ended } = await failing(t, toOther)
   const ids = await submitAll(fixture, 120)
   t.is((await fixture.trace(ids[0] ?? '')).status, 'failed')
@@ -66,7 +66,7 @@ test('a replay sends failed messages again to the target, and their traces tell 
   t.is(await fixture.queueLength(), 0)
 })
 
-test('who was accepted is not mailed again by a replay', async (t) => {
+test('replay: does not resend to accepted recipients', async (t) => {
   const { fixture, replays, ended } = await failing(t, (call) =>
     take(call, call.target.destinationId === 'dst_2' ? 'accepted' : { 'ben@example.net': 'permanent' }),
   )
@@ -77,7 +77,7 @@ test('who was accepted is not mailed again by a replay', async (t) => {
   t.deepEqual(fixture.transport.attemptsAt(id), [two, ['ben@example.net']])
 })
 
-test('recipients whose outcome is unknown go again only when that is asked for', async (t) => {
+test('replay: resends unknown outcomes only on request', async (t) => {
   const { fixture, replays, ended } = await failing(t, (call) =>
     take(call, call.nth <= 2 ? { 'anna@example.net': 'unknown', 'ben@example.net': 'permanent' } : 'accepted'),
   )
@@ -97,7 +97,7 @@ test('recipients whose outcome is unknown go again only when that is asked for',
   t.deepEqual(fixture.transport.attemptsAt(id).at(-1), ['anna@example.net'])
 })
 
-test('after a replay an unknown outcome is repeated once, as before it', async (t) => {
+test('replay: repeats a later unknown outcome once, like a first send', async (t) => {
   const { fixture, replays, ended } = await failing(t, (call) => take(call, call.nth <= 3 ? 'unknown' : 'accepted'))
   const [id = ''] = await submitAll(fixture, 1)
   fixture.clock.advance(3600 * 1000)
@@ -112,7 +112,7 @@ test('after a replay an unknown outcome is repeated once, as before it', async (
   t.is((await fixture.trace(id)).status, 'sent', 'sent')
 })
 
-test('after a replay the schedule of retries begins anew, however old the message is', async (t) => {
+test('replay: restarts the retry schedule regardless of age', async (t) => {
   const { fixture, replays, ended } = await failing(t, (call) =>
     take(call, call.nth === 1 ? 'permanent' : call.nth === 2 ? 'transient' : 'accepted'),
   )
@@ -127,7 +127,7 @@ test('after a replay the schedule of retries begins anew, however old the messag
   t.is((await fixture.trace(id)).status, 'sent', 'sent')
 })
 
-test('a replay stops when the budget is used up, says why, and leaves the rest failed', async (t) => {
+test('replay: stops at the budget with a reason, and leaves the rest failed', async (t) => {
   const { fixture, replays, ended } = await failing(t, toOther)
   const ids = await submitAll(fixture, 10)
   await fixture.project({ sendBudget: 14 })
@@ -151,7 +151,7 @@ test('a replay stops when the budget is used up, says why, and leaves the rest f
   t.deepEqual(await fixture.keys('replay.open'), [])
 })
 
-test('stop() ends a job between two messages, and is idempotent', async (t) => {
+test('stop(): ends a job between two messages, and is idempotent', async (t) => {
   const { fixture, replays, ended, runner } = await failing(t, toOther)
   await submitAll(fixture, 60)
   const job = await replays.create(principal, { ...everything, targetDestinationId: 'dst_2' })
@@ -164,7 +164,7 @@ test('stop() ends a job between two messages, and is idempotent', async (t) => {
   t.deepEqual(await fixture.keys('replay.open'), [])
 })
 
-test('a job that a crash interrupts goes on with the next start, and counts every message once', async (t) => {
+test('replay: continues after a crash and counts every message once', async (t) => {
   const { fixture, replays } = await failing(t, toOther)
   const ids = await submitAll(fixture, 130)
   const cut = Promise.withResolvers<void>()
@@ -183,7 +183,7 @@ test('a job that a crash interrupts goes on with the next start, and counts ever
   for (const id of ids) t.is((await second.trace(id)).status, 'sent')
 })
 
-test('a replay sends failed messages in the order of acceptance', async (t) => {
+test('replay: sends failed messages in the order of acceptance', async (t) => {
   const { fixture, replays, ended } = await failing(t, toOther)
   const ids: string[] = []
   for (let i = 0; i < 130; i++) {
@@ -196,7 +196,7 @@ test('a replay sends failed messages in the order of acceptance', async (t) => {
   t.deepEqual(again, ids.slice(10, 120))
 })
 
-test('messages that have nowhere to go are refused one by one, with the reason', async (t) => {
+test('replay: refuses each message without a usable destination, with the reason', async (t) => {
   const { fixture, replays, ended } = await failing(t, toOther)
   const [id = ''] = await submitAll(fixture, 1)
   await fixture.destination({ mode: 'sandbox' })
@@ -206,7 +206,7 @@ test('messages that have nowhere to go are refused one by one, with the reason',
   t.is((await fixture.trace(id)).status, 'failed')
 })
 
-test('create() refuses targets that cannot take mail, plans without replay, and a fourth job', async (t) => {
+test('create(): refuses unusable targets, plans without replay, and a fourth job', async (t) => {
   const { fixture, replays, runner } = await failing(t, toOther)
   await t.throwsAsync(replays.create(principal, { ...everything, targetDestinationId: 'dst_9' }), { code: 'validation_failed' })
   await fixture.destination({ id: 'dst_3', mode: 'sandbox' })
@@ -224,7 +224,7 @@ test('create() refuses targets that cannot take mail, plans without replay, and 
   })
 })
 
-test('a job belongs to its organization, and that of a bound key to its project', async (t) => {
+test('replay jobs: visible to their organization, or to the project of a bound key', async (t) => {
   const { fixture, replays } = await failing(t, toOther)
   const bound = { ...principal, projectId: 'prj_2', bound: true }
   await fixture.project({ id: 'prj_2', isDefault: false })
@@ -239,7 +239,7 @@ test('a job belongs to its organization, and that of a bound key to its project'
   t.true(replayJobs.schema.safeParse(stored?.record).success)
 })
 
-test('a message that failed at a fallback begins at its primary again', async (t) => {
+test('replay: starts at the primary after a failure at a fallback', async (t) => {
   let isDown = true
   const { fixture, replays, ended } = await failing(t, (call) => {
     if (!isDown) return take(call)
@@ -260,34 +260,34 @@ test('a message that failed at a fallback begins at its primary again', async (t
   t.is((await fixture.trace(traceId)).destinationId, 'dst_1')
 })
 
-test('a replay sends nothing through a destination of another project', async (t) => {
+test('replay: sends nothing through a destination of another project', async (t) => {
   const { fixture, replays, ended } = await failing(t, toOther)
   await fixture.project({ id: 'prj_2', name: 'Second', isDefault: false })
   await fixture.destination({ id: 'dst_2', projectId: 'prj_2', name: 'Foreign', host: 'other.provider.test' })
   const [id = ''] = await submitAll(fixture, 1)
   const request = { ...everything, targetDestinationId: 'dst_2' }
 
-  // a key of the project cannot even name it
+  // a key of the project cannot name it
   await t.throwsAsync(replays.create({ ...principal, bound: true }, request), {
     code: 'validation_failed',
     message: 'target_destination_id: no destination that you can access has this id',
   })
   await t.throwsAsync(replays.preview({ ...principal, bound: true }, request), { code: 'validation_failed' })
 
-  // one of the organization can, for the messages of that project alone
+  // a key of the organization can, but only for messages of that project
   const job = await ended(await replays.create(principal, request))
   t.like(job, { status: 'finished', counters: { examined: 1, replayed: 0, skipped: 0, refused: 1 } })
   t.deepEqual(job.problems, [{ traceId: id, reason: 'The destination Foreign belongs to another project.' }])
   t.is((await fixture.trace(id)).status, 'failed')
   t.true(fixture.transport.calls.every(({ target }) => target.destinationId === 'dst_1'))
 
-  // opened to all projects it takes them
+  // once shared with all projects, it accepts them
   await fixture.destination({ id: 'dst_2', projectId: 'prj_2', name: 'Foreign', shared: 'org' })
   t.like(await ended(await replays.create(principal, request)), { counters: { replayed: 1, refused: 0 } })
   t.is((await fixture.trace(id)).status, 'sent')
 })
 
-test('a destination that becomes another project’s while a replay runs takes no more of it', async (t) => {
+test('replay: stops using a destination that moves to another project', async (t) => {
   const { fixture, replays, ended } = await failing(t, toOther)
   await fixture.project({ id: 'prj_2', name: 'Second', isDefault: false })
   const [id = ''] = await submitAll(fixture, 1)

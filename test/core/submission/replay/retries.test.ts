@@ -1,4 +1,4 @@
-/** Retry of one trace over the core: who goes again, when, once, and what is refused with what to do. */
+/** Retry of one trace over the core: recipients, time, and refusals with the next step. */
 import test, { type ExecutionContext } from '#test'
 import { suppressions, type Suppression } from '#core/feedback/suppression/suppression.ts'
 import { destinations } from '#core/routing/destination.ts'
@@ -29,7 +29,7 @@ async function settledAs(t: ExecutionContext, fixture: CoreFixture, id: string, 
   t.is((await fixture.trace(id)).status, status)
 }
 
-test('a failed message goes again to those who have not got it, and who was accepted is not mailed again', async (t) => {
+test('retry: resends only to recipients that have not received the message', async (t) => {
   const { fixture, retries } = await setUp(t, (call) => take(call, call.nth === 1 ? { 'ben@example.net': 'permanent' } : 'accepted'))
   const id = await submitted(fixture, two)
   t.is((await fixture.trace(id)).status, 'failed')
@@ -51,7 +51,7 @@ test('a failed message goes again to those who have not got it, and who was acce
   t.is(await fixture.queueLength(), 0)
 })
 
-test('a message that waits for its next attempt has it now, with a whole new schedule', async (t) => {
+test('retry: brings the next attempt forward with a new schedule', async (t) => {
   const { fixture, retries } = await setUp(t, (call) => (call.nth < 4 ? report(call, 'transient', 'refused') : take(call)))
   const id = await submitted(fixture)
   for (let n = 2; n <= 4; n++) {
@@ -67,7 +67,7 @@ test('a message that waits for its next attempt has it now, with a whole new sch
   t.is((await fixture.trace(id)).status, 'sent')
 })
 
-test('who was suppressed since stays failed with the reason of that, and goes again when the suppression is removed', async (t) => {
+test('retry: skips suppressed recipients until the suppression is removed', async (t) => {
   const { fixture, retries } = await setUp(t, (call) => take(call, call.nth === 1 ? 'permanent' : 'accepted'))
   const id = await submitted(fixture, two)
   const suppression: Suppression = {
@@ -94,7 +94,7 @@ test('who was suppressed since stays failed with the reason of that, and goes ag
   await settledAs(t, fixture, id, 'sent')
 })
 
-test('two retries at the same time, and one during an attempt, are one attempt', async (t) => {
+test('retry: concurrent retries and attempts make one attempt', async (t) => {
   const { fixture, retries } = await setUp(t, (call) => (call.nth === 1 ? report(call, 'permanent') : hang(call)))
   const id = await submitted(fixture)
   const both = await Promise.all([retries.retry(principal, id, safely), retries.retry(principal, id, safely)])
@@ -108,7 +108,7 @@ test('two retries at the same time, and one during an attempt, are one attempt',
   t.is(await fixture.queueLength(), 1)
 })
 
-test('a retry of a message that its provider may have is the attempt under way, also when the wall clock was set back', async (t) => {
+test('retry: joins an attempt in flight, also if the wall clock was set back', async (t) => {
   const handedOver = Promise.withResolvers<void>()
   const { fixture, retries } = await setUp(t, async (call) => {
     if (call.nth === 1) return report(call, 'permanent')
@@ -127,7 +127,7 @@ test('a retry of a message that its provider may have is the attempt under way, 
   t.is(await fixture.queueLength(), 1)
 })
 
-test('an outcome that is unknown is not repeated unless that is asked for', async (t) => {
+test('retry: repeats an unknown outcome only on request', async (t) => {
   const { fixture, retries } = await setUp(t, (call) => take(call, call.nth === 1 ? 'unknown' : 'accepted'))
   const id = await submitted(fixture)
   t.is((await fixture.trace(id)).status, 'queued')
@@ -143,7 +143,7 @@ test('an outcome that is unknown is not repeated unless that is asked for', asyn
   await settledAs(t, fixture, id, 'sent')
 })
 
-test('a message that is settled otherwise is refused with what to do', async (t) => {
+test('retry: refuses otherwise settled messages with the next step', async (t) => {
   const { fixture, retries } = await setUp(t, (call) => take(call))
   const id = await submitted(fixture)
   const table: Readonly<Partial<Record<TraceStatus, string>>> = {
@@ -165,7 +165,7 @@ test('a message that is settled otherwise is refused with what to do', async (t)
   await t.throwsAsync(retries.retry({ ...principal, bound: true, projectId: 'prj_2' }, id, safely), { code: 'not_found' })
 })
 
-test('a message whose destination was deleted is refused with what helps on every plan', async (t) => {
+test('retry: refuses a deleted destination with advice for every plan', async (t) => {
   const { fixture, retries } = await setUp(t, (call) => take(call, 'permanent'))
   const id = await submitted(fixture)
   await fixture.remove(destinations, 'dst_1')
@@ -177,7 +177,7 @@ test('a message whose destination was deleted is refused with what helps on ever
   })
 })
 
-test('a destination that sends nothing, a budget that is used up and a scheduled send are refused, and nothing changes', async (t) => {
+test('retry: refuses sandbox, used-up budget and scheduled send without changes', async (t) => {
   const { fixture, retries } = await setUp(t, (call: Call) => take(call, 'permanent'))
   const id = await submitted(fixture)
   await fixture.destination({ mode: 'sandbox' })

@@ -1,4 +1,4 @@
-/** Scheduled sends through the real queue and store, on a clock that the test moves: never early, on time, and a cancel that wins. */
+/** Scheduled sends through the real queue and store with a fake clock: never early, on time, and with effective cancel. */
 import test, { type ExecutionContext } from '#test'
 import { Refusal } from '#core/refusals.ts'
 import { ScheduledSends } from '#core/submission/schedule/scheduled-sends.ts'
@@ -26,7 +26,7 @@ const scheduledSends = (fixture: CoreFixture): ScheduledSends =>
 const cancelIn = (fixture: CoreFixture, traceId: string) => scheduledSends(fixture).cancel(principal, traceId)
 const sent = (fixture: CoreFixture): number => fixture.attempted.filter(({ trace }) => trace.status === 'sent').length
 
-test('a scheduled send leaves at its time and not before, beside mail that leaves at once', async (t) => {
+test('scheduled send: leaves at its time, independent of immediate mail', async (t) => {
   const fixture = await scheduling(t)
   const { traceId, status } = await fixture.submit({ sendAt: startOfTime + 3 * day })
   t.is(status, 'queued')
@@ -44,7 +44,7 @@ test('a scheduled send leaves at its time and not before, beside mail that leave
   t.is(fixture.clock.pending, 0)
 })
 
-test('a scheduled send that is to be captured waits for its time, survives restarts and is then seen like any capture', async (t) => {
+test('scheduled capture: waits for its time, also across restarts', async (t) => {
   const first = await coreFixture(t)
   const { traceId, outcome, status } = await first.submit({ sendAt: startOfTime + hour })
   t.deepEqual([outcome, status], ['captured.no_route', 'queued'])
@@ -70,7 +70,7 @@ test('a scheduled send that is to be captured waits for its time, survives resta
   t.is(fixture.transport.calls.length, 0)
 })
 
-test('a scheduled send that is brought forward leaves at once, exactly once, and its story says so', async (t) => {
+test('sendNow(): sends immediately, exactly once, and is in the timeline', async (t) => {
   const fixture = await scheduling(t)
   const { traceId } = await fixture.submit({ sendAt: startOfTime + day })
   const canceled = await fixture.submit({ sendAt: startOfTime + day })
@@ -95,7 +95,7 @@ test('a scheduled send that is brought forward leaves at once, exactly once, and
   )
 })
 
-test('a scheduled send that is given another time leaves then, once, and its story says so', async (t) => {
+test('reschedule(): sends at the new time, once, and is in the timeline', async (t) => {
   const first = await scheduling(t)
   const reschedule = (fixture: CoreFixture, traceId: string, hours: number) =>
     scheduledSends(fixture).reschedule(principal, traceId, startOfTime + hours * hour)
@@ -138,7 +138,7 @@ test('a scheduled send that is given another time leaves then, once, and its sto
   ])
 })
 
-test('a scheduled send is not given another time once it was canceled or brought forward', async (t) => {
+test('reschedule(): refuses a canceled or brought-forward send', async (t) => {
   const fixture = await scheduling(t)
   const gate = Promise.withResolvers<void>()
   fixture.transport.script = async (call) => {
@@ -159,7 +159,7 @@ test('a scheduled send is not given another time once it was canceled or brought
   t.is(sent(fixture), 1, 'it is sent')
 })
 
-test('what is due and waits for a connection can still be moved, and is attempted from its new place alone', async (t) => {
+test('reschedule(): moves a due send that waits for a connection', async (t) => {
   const fixture = await scheduling(t, { maxConnections: 1, retry: { delaysMs: [hour], maxAgeMs: 9 * hour } })
   const gate = Promise.withResolvers<void>()
   fixture.transport.script = async (call) => {
@@ -185,7 +185,7 @@ test('what is due and waits for a connection can still be moved, and is attempte
   t.is(next.transport.calls.length, 2, 'none stands in its old place')
 })
 
-test('of a new time and the old one at the same moment exactly one holds, also for what waits for a connection', async (t) => {
+test('reschedule(): concurrent with the old time, exactly one time applies', async (t) => {
   const fixture = await scheduling(t, { maxConnections: 1 })
   const seed = seedOf(1)
   const random = new Seeded(seed)
@@ -220,7 +220,7 @@ test('of a new time and the old one at the same moment exactly one holds, also f
   t.true(moved > 0, `seed ${seed}`)
 })
 
-test('a cancel of a scheduled capture wins or loses as a whole', async (t) => {
+test('cancel(): of a scheduled capture succeeds or fails completely', async (t) => {
   const fixture = await coreFixture(t)
   let canceled = 0
   for (let round = 0; round < 20; round++) {
@@ -241,7 +241,7 @@ test('a cancel of a scheduled capture wins or loses as a whole', async (t) => {
   t.true(canceled > 0)
 })
 
-test('scheduled sends leave in the order of their times, whatever the order in which they came, also after restarts', async (t) => {
+test('scheduled sends: leave in order of their times, also after restarts', async (t) => {
   let fixture = await scheduling(t, { maxReady: 3 })
   const hours = Array.from({ length: 40 }, (_, i) => ((i * 17) % 40) + 1)
   for (const n of hours) await fixture.submit({ sendAt: startOfTime + n * hour, rcptTo: [`h${n}@example.net`] })
@@ -262,7 +262,7 @@ test('scheduled sends leave in the order of their times, whatever the order in w
   t.is(await fixture.queueLength(), 0)
 })
 
-test('a scheduled send whose time passed while the process was down leaves at the start', async (t) => {
+test('scheduled send: leaves on start if its time passed while the process was down', async (t) => {
   const before = await scheduling(t)
   const { traceId } = await before.submit({ sendAt: startOfTime + hour })
   before.clock.advance(hour - 1)
@@ -274,7 +274,7 @@ test('a scheduled send whose time passed while the process was down leaves at th
   t.is((await fixture.trace(traceId)).attempts, 1)
 })
 
-test('a scheduled send leaves within 5 s of its time when the wall clock is set forward', async (t) => {
+test('scheduled send: leaves within 5 s when the wall clock is set forward', async (t) => {
   const fixture = await scheduling(t)
   await fixture.submit({ sendAt: startOfTime + 2 * hour })
   await fixture.pass(hour)
@@ -284,7 +284,7 @@ test('a scheduled send leaves within 5 s of its time when the wall clock is set 
   t.is(sent(fixture), 1, 'it is sent')
 })
 
-test('a scheduled send is never early, also when the wall clock is set back before its time or while it waits for a connection', async (t) => {
+test('scheduled send: is never early, even if the wall clock is set back', async (t) => {
   const fixture = await scheduling(t, { maxConnections: 1 })
   await fixture.submit({ sendAt: startOfTime + hour })
   fixture.clock.advance(hour - second)
@@ -300,7 +300,7 @@ test('a scheduled send is never early, also when the wall clock is set back befo
   await fixture.settled()
   t.is(fixture.queue.active, 1, 'the only connection is taken')
   await fixture.pass(second)
-  fixture.clock.step(-hour) // it is due and stands in line when the clock goes back
+  fixture.clock.step(-hour) // due and waiting for a connection when the clock is set back
   gate.resolve()
   await fixture.settled()
   t.is(sent(fixture), 1, 'the first one is sent')
@@ -312,7 +312,7 @@ test('a scheduled send is never early, also when the wall clock is set back befo
   t.is(await fixture.queueLength(), 0)
 })
 
-test('a scheduled send is tried again for as long as any other, counted from its time', async (t) => {
+test('scheduled send: retries for the same period as others, from its time', async (t) => {
   const fixture = await scheduling(t, { retry: { delaysMs: [hour], maxAgeMs: 2.5 * hour } })
   fixture.transport.script = (call) => report(call, 'transient')
   const { traceId } = await fixture.submit({ sendAt: startOfTime + 3 * day })
@@ -325,7 +325,7 @@ test('a scheduled send is tried again for as long as any other, counted from its
   t.like(await fixture.trace(traceId), { status: 'failed', attempts: 3 })
 })
 
-test('ScheduledSends.cancel() takes the entry out of the queue, and nothing leaves', async (t) => {
+test('cancel(): removes the queue entry, and nothing leaves', async (t) => {
   const fixture = await scheduling(t)
   const { traceId } = await fixture.submit({ sendAt: startOfTime + hour, rcptTo: ['a@example.net', 'b@example.net'] })
   fixture.clock.advance(second)
@@ -343,7 +343,7 @@ test('ScheduledSends.cancel() takes the entry out of the queue, and nothing leav
   t.deepEqual(await cancelIn(next, traceId), canceled)
 })
 
-test('ScheduledSends.cancel() is too late once the attempt has begun, also between two attempts and after a crash', async (t) => {
+test('cancel(): is too late once the attempt has begun, also after a crash', async (t) => {
   const before = await scheduling(t)
   before.transport.script = hang
   const { traceId } = await before.submit({ sendAt: startOfTime + hour })
@@ -364,7 +364,7 @@ test('ScheduledSends.cancel() is too late once the attempt has begun, also betwe
   t.deepEqual((await scheduledSends(fixture).list(principal, { limit: 10 })).rows, [])
 })
 
-test('a cancel that resolves wins over the delivery: of both at the same moment, exactly one happens', async (t) => {
+test('cancel(): concurrent with delivery, exactly one succeeds', async (t) => {
   const fixture = await scheduling(t, { maxConnections: 20 })
   const seed = seedOf(1)
   const random = new Seeded(seed)

@@ -1,10 +1,10 @@
-/** Bounces of satellites over submission: whose they may be, and how many. */
+/** Bounces of satellites over SMTP submission: permitted authors, and their limit. */
 import test, { type ExecutionContext } from '#test'
 import { ResolveError, type Resolver } from '#core/outbound/resolver.ts'
 import type { SmtpMessage } from '#core/submission/doors/smtp-door.ts'
 import { content, doorOf, login, submit } from './smtp-fixture.ts'
 
-/** DNS as the world has it: one satellite, and a bank. */
+/** Fake DNS with one satellite and one bank. */
 const names: Resolver = {
   async resolve4(name) {
     if (name === 'slow.example.net') throw new ResolveError('timeout', 'nobody answered')
@@ -26,7 +26,7 @@ async function satelliteOf(t: ExecutionContext) {
   return { fixture, bounce }
 }
 
-test('LiveLogin takes the bounce of a satellite: from a domain of its own, or from the name in EHLO that DNS knows it by', async (t) => {
+test('satellite: accepts bounces from its own domain or its verified EHLO name', async (t) => {
   const { fixture, bounce } = await satelliteOf(t)
   const { traceId, outcome } = await bounce('MAILER-DAEMON@web1.example.net (Mail Delivery System)')
   t.is(outcome, 'relayed')
@@ -43,7 +43,7 @@ test('LiveLogin takes the bounce of a satellite: from a domain of its own, or fr
     t.is((await bounce('postmaster@web1.example.net', undefined, { remoteAddress })).outcome, 'relayed', remoteAddress)
 })
 
-test('LiveLogin lets no tenant write as the postmaster of others, whatever EHLO says', async (t) => {
+test('satellite: a tenant cannot write as the postmaster of another domain by EHLO', async (t) => {
   const { bounce } = await satelliteOf(t)
   const daemonOf = (name: string, remoteAddress = '192.0.2.1') => bounce(`MAILER-DAEMON@${name}`, name, { remoteAddress })
   const refused = {
@@ -53,7 +53,7 @@ test('LiveLogin lets no tenant write as the postmaster of others, whatever EHLO 
   for (const name of ['bank.example', 'gone.example.net', 'web1.example.net.bank.example', 'notexample.com'])
     await t.throwsAsync(daemonOf(name), refused, name)
   await t.throwsAsync(daemonOf('web1.example.net', '192.0.2.8'), refused, 'a neighbor')
-  // programs of this machine, for which DNS has no answer
+  // local programs, whose names DNS does not have
   for (const name of ['local.bank.example', 'bank.example', 'web1.example.net'])
     await t.throwsAsync(daemonOf(name, '127.0.0.1'), refused, name)
   await t.throwsAsync(daemonOf('web1.example.net', ''), refused, 'nobody')
@@ -62,14 +62,14 @@ test('LiveLogin lets no tenant write as the postmaster of others, whatever EHLO 
   await t.throwsAsync(bounce('shop@example.com\r\nSender: boss@bank.example'), sender)
 })
 
-test('LiveLogin takes bounces of names that prove themselves: below an own domain, of this machine, or of nobody in the public DNS', async (t) => {
+test('satellite: accepts names of own domains, this machine, or outside public DNS', async (t) => {
   const { bounce } = await satelliteOf(t)
   for (const name of ['web7.example.com', 'web1', 'cms.local', 'nas.home.arpa', 'ip-10-0-0-7.ec2.internal'])
     t.is((await bounce(`MAILER-DAEMON@${name}`, name)).outcome, 'relayed', name)
   t.is((await bounce('postmaster@mx.postern.test', 'mx.postern.test', { remoteAddress: '127.0.0.1' })).outcome, 'relayed')
 })
 
-test('LiveLogin takes bounces without a domain in From, as dma writes them, for those of the name in EHLO', async (t) => {
+test('satellite: accepts bounces without a domain in From, as dma writes them', async (t) => {
   const { fixture, bounce } = await satelliteOf(t)
   for (const from of ['MAILER-DAEMON <>', '<>', 'MAILER-DAEMON', 'Mail System <postmaster>'])
     t.is((await bounce(from)).outcome, 'relayed', from)
@@ -82,7 +82,7 @@ test('LiveLogin takes bounces without a domain in From, as dma writes them, for 
   t.is((await bounce('MAILER-DAEMON <>', '[192.0.2.1]')).outcome, 'relayed', 'a login without allowed domains')
 })
 
-test('LiveLogin takes mail whose author has no domain, as cron writes it, when MAIL FROM is allowed', async (t) => {
+test('SMTP login: accepts an author without a domain, as cron writes it', async (t) => {
   const fixture = await doorOf(t)
   await fixture.credential('right', { allowedFromDomains: ['example.com'] })
   const live = await login(fixture)
@@ -106,14 +106,14 @@ test('LiveLogin takes mail whose author has no domain, as cron writes it, when M
   await t.throwsAsync(from(`"${'x'.repeat(400)}" <root>`), { code: 'sender_not_allowed' }, 'too long to be read')
 })
 
-test('LiveLogin asks DNS for no more names than it takes bounces', async (t) => {
+test('satellite: makes at most one DNS lookup per accepted bounce', async (t) => {
   const { bounce } = await satelliteOf(t)
   const claim = () => bounce('MAILER-DAEMON@bank.example', 'bank.example')
   for (let tried = 0; tried < 100; tried++) await t.throwsAsync(claim(), { code: 'sender_not_allowed' })
   await t.throwsAsync(claim(), { code: 'rate_limit_exceeded' })
 })
 
-test('LiveLogin bounds the bounces of a credential in an hour', async (t) => {
+test('satellite: limits the bounces of a credential per hour', async (t) => {
   const fixture = await doorOf(t)
   const live = await login(fixture)
   const bounce = () => submit(live, content, { mailFrom: '' })

@@ -1,4 +1,4 @@
-/** A fixture whose SMTP door has one credential, and what tests do with it. */
+/** Fixture of SMTP submission with one credential, with helpers for tests. */
 import type { SmtpLogin, SmtpMessage } from '#core/submission/doors/smtp-door.ts'
 import { coreFixture, type CoreFixture, type CoreFixtureOptions } from '../../core-fixture.ts'
 

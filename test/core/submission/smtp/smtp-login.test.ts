@@ -1,4 +1,4 @@
-/** The core behind the SMTP door: who may log in, what a live session may do, and what is added to a message. */
+/** SMTP submission in the core: logins, permissions of a live session, and added header fields. */
 import test from '#test'
 import { keyUses } from '#core/access/keys/key-uses.ts'
 import { smtpCredentials } from '#core/access/smtp-credential.ts'
@@ -17,7 +17,7 @@ const refusedSession = {
   message: 'This SMTP credential was revoked or rotated, or has expired; log in with an active one.',
 }
 
-test('SubmissionDoor.login() answers alike for an unknown user, a wrong password and an expired credential', async (t) => {
+test('login(): unknown user, wrong password and expired credential get the same reply', async (t) => {
   const fixture = await doorOf(t)
   await fixture.credential('old', { id: 'crd_2', username: 'expired', expiresAt: startOfTime })
   await t.throwsAsync(login(fixture, 'right', 'nobody'), refusedLogin)
@@ -29,7 +29,7 @@ test('SubmissionDoor.login() answers alike for an unknown user, a wrong password
   await t.throwsAsync(login(fixture), refusedLogin)
 })
 
-test('SubmissionDoor.login() lets the right one in, and holds off who guesses', async (t) => {
+test('login(): accepts the right password and delays guessing', async (t) => {
   const fixture = await doorOf(t)
   const lastLogin = async () => (await fixture.part('credentials').get(principal, 'crd_1')).lastLoginAt
   t.is(await lastLogin(), null)
@@ -44,7 +44,7 @@ test('SubmissionDoor.login() lets the right one in, and holds off who guesses', 
   t.truthy(await login(fixture))
 })
 
-test('LiveLogin.submit() takes a message for the default destination of the credential', async (t) => {
+test('submit(): accepts a message for the default destination of the credential', async (t) => {
   const fixture = await doorOf(t)
   await fixture.destination({ id: 'dst_2', name: 'Other' })
   await fixture.rule({ any: true }, 'dst_2')
@@ -65,7 +65,7 @@ test('LiveLogin.submit() takes a message for the default destination of the cred
   t.is(Buffer.from(await readWholeContent(fixture.database, organizationId, trace.content)).toString(), content)
 })
 
-test('LiveLogin.submit() takes a message for the environment of the credential', async (t) => {
+test('submit(): accepts a message for the environment of the credential', async (t) => {
   const fixture = await doorOf(t)
   await fixture.destination({ id: 'dst_2', name: 'Second', environment: 'production', priority: 5 })
   await fixture.credential('right', { defaultDestinationId: null, environment: 'production' })
@@ -73,7 +73,7 @@ test('LiveLogin.submit() takes a message for the environment of the credential',
   t.like(await fixture.trace(traceId), { destinationId: 'dst_2', route: { by: 'credential', environment: 'production' } })
 })
 
-test('LiveLogin.submit() puts Received before the message, and Message-ID and Date only where they are missing', async (t) => {
+test('submit(): adds Received, and Message-ID and Date only if missing', async (t) => {
   const fixture = await doorOf(t, { deaf: false })
   const live = await login(fixture)
   const prefixOf = async (text: string, helo = 'cms.example') => {
@@ -101,7 +101,7 @@ test('LiveLogin.submit() puts Received before the message, and Message-ID and Da
   t.is((await prefixOf(content, '')).prefix.split('\r\n')[0], 'Received: from unknown')
 })
 
-test('LiveLogin refuses to send for a default destination that was deleted', async (t) => {
+test('submit(): refuses a deleted default destination', async (t) => {
   const fixture = await doorOf(t)
   const live = await login(fixture)
   t.is((await submit(live)).outcome, 'relayed')
@@ -112,7 +112,7 @@ test('LiveLogin refuses to send for a default destination that was deleted', asy
   })
 })
 
-test('LiveLogin without a default destination sends by the rules, the default sender of the organization, and the no-route policy', async (t) => {
+test('submit(): uses rules, default sender and no-route policy without a destination', async (t) => {
   const fixture = await doorOf(t)
   await fixture.credential('right', { defaultDestinationId: null })
   const live = await login(fixture)
@@ -132,7 +132,7 @@ test('LiveLogin without a default destination sends by the rules, the default se
   t.like(await fixture.trace((await submit(await login(fixture))).traceId), { destinationId: 'dst_2', route: { by: 'credential' } })
 })
 
-test('LiveLogin captures for a destination in sandbox mode', async (t) => {
+test('submit(): captures for a destination in sandbox mode', async (t) => {
   const fixture = await doorOf(t)
   await fixture.destination({ mode: 'sandbox' })
   t.is((await submit(await login(fixture))).outcome, 'captured.sandbox_destination')
@@ -143,7 +143,7 @@ for (const { title, change } of [
   { title: 'rotated', change: (fixture: CoreFixture) => fixture.credential('new') },
   { title: 'expired', change: (fixture: CoreFixture) => fixture.credential('right', { expiresAt: fixture.clock.now() }) },
 ] as { title: string; change: (fixture: CoreFixture) => Promise<unknown> }[]) {
-  test(`LiveLogin.submit() ends a session whose credential was ${title}, and keeps nothing of the message`, async (t) => {
+  test(`submit(): ends a session whose credential was ${title}, and stores nothing`, async (t) => {
     const fixture = await doorOf(t)
     const live = await login(fixture)
     await submit(live)
@@ -155,7 +155,7 @@ for (const { title, change } of [
   })
 }
 
-test('LiveLogin obeys limits that were changed during the session', async (t) => {
+test('submit(): applies limits changed during the session', async (t) => {
   const fixture = await doorOf(t, { maxMessageBytes: 5000 })
   const live = await login(fixture)
   t.is(live.maxMessageBytes(), 5000)
@@ -170,7 +170,7 @@ test('LiveLogin obeys limits that were changed during the session', async (t) =>
   t.throws(() => live.checkMailFrom('a@other.example'), { code: 'sender_not_allowed' })
 })
 
-test('LiveLogin.checkMailFrom() keeps to the whitelist of the credential', async (t) => {
+test('checkMailFrom(): applies the whitelist of the credential', async (t) => {
   const fixture = await doorOf(t)
   const domains = ['example.com', 'xn--bcher-kva.example', ...Array.from({ length: 10 }, (_, i) => `d${i}.example`)]
   await fixture.credential('right', { allowedFromDomains: domains })
@@ -186,7 +186,7 @@ test('LiveLogin.checkMailFrom() keeps to the whitelist of the credential', async
   }
 })
 
-test('LiveLogin.submit() keeps the header From to the whitelist, unless the credential says otherwise', async (t) => {
+test('submit(): applies the whitelist to the header From unless exempt', async (t) => {
   const fixture = await doorOf(t)
   await fixture.credential('right', { allowedFromDomains: ['example.com'] })
   const live = await login(fixture)
@@ -214,7 +214,7 @@ test('LiveLogin.submit() keeps the header From to the whitelist, unless the cred
   t.is((await from('From: boss@evil.test\r\n')).outcome, 'relayed')
 })
 
-test('SubmissionDoor refuses everything while nothing may be accepted', async (t) => {
+test('login(): refuses everything while the service accepts no messages', async (t) => {
   let open = true
   const check = (): void => {
     if (!open) throw new Refusal('overloaded', 'Too much to do; try again soon.')
@@ -229,7 +229,7 @@ test('SubmissionDoor refuses everything while nothing may be accepted', async (t
   t.is((await submit(live)).outcome, 'relayed')
 })
 
-test('LiveLogin.turn() makes a credential beyond its share wait, and no other one', async (t) => {
+test('turn(): delays only the credential beyond its share', async (t) => {
   const fixture = await doorOf(t)
   await fixture.credential('right', { id: 'crd_2', username: 'other-user' })
   const [live, other] = [await login(fixture), await login(fixture, 'right', 'other-user')]
@@ -244,7 +244,7 @@ test('LiveLogin.turn() makes a credential beyond its share wait, and no other on
   await refused
 })
 
-test('LiveLogin.openReading() makes a credential beyond its share wait, and refuses nothing that has begun', async (t) => {
+test('openReading(): delays a credential beyond its share, and refuses nothing', async (t) => {
   const fixture = await doorOf(t)
   await fixture.credential('right', { id: 'crd_2', username: 'other-user' })
   const [live, other] = [await login(fixture), await login(fixture, 'right', 'other-user')]
@@ -261,7 +261,7 @@ test('LiveLogin.openReading() makes a credential beyond its share wait, and refu
   t.is(await pause, undefined)
 })
 
-test('LiveLogin.checkMailFrom() refuses a login that was revoked or rotated meanwhile', async (t) => {
+test('checkMailFrom(): refuses a login that was revoked or rotated during the session', async (t) => {
   const fixture = await doorOf(t)
   const live = await login(fixture)
   await fixture.remove(smtpCredentials, 'crd_1')
@@ -269,7 +269,7 @@ test('LiveLogin.checkMailFrom() refuses a login that was revoked or rotated mean
   t.throws(() => live.checkMailFrom('shop@example.com'), { code: 'unauthorized' })
 })
 
-test('LiveLogin.openDraft() gives a draft that its door cannot take back once it was submitted', async (t) => {
+test('openDraft(): discard() has no effect after submission', async (t) => {
   const fixture = await doorOf(t)
   const live = await login(fixture)
   const draft = live.openDraft()
@@ -286,14 +286,14 @@ test('LiveLogin.openDraft() gives a draft that its door cannot take back once it
     protocol: 'ESMTPA',
   } as const
   const submitted = live.submit({ ...envelope, draft, head })
-  await draft.discard() // the client left while its message was being accepted
+  await draft.discard() // the client disconnected during acceptance
   const { traceId } = await submitted
   await draft.discard()
   const trace = await fixture.trace(traceId)
   t.is(Buffer.compare(await readWholeContent(fixture.database, organizationId, trace.content), bytes), 0)
 })
 
-test('LiveLogin.openDraft() gives a draft that leaves nothing when it is discarded', async (t) => {
+test('openDraft(): a discarded draft leaves nothing', async (t) => {
   const fixture = await doorOf(t)
   const rows = async () => (await fixture.keys('')).filter((key) => !key.includes(keyUses.name))
   const before = await rows()
@@ -304,7 +304,7 @@ test('LiveLogin.openDraft() gives a draft that leaves nothing when it is discard
   t.true(secrets.matches('right', secrets.hash('right')))
 })
 
-test('SubmissionDoor.login() takes the user name as people copy it', async (t) => {
+test('login(): accepts a user name with other case and surrounding blanks', async (t) => {
   const fixture = await doorOf(t)
   const { username } = await login(fixture)
   for (const given of [` ${username}`, `${username}\t`, username.toUpperCase()])
@@ -312,7 +312,7 @@ test('SubmissionDoor.login() takes the user name as people copy it', async (t) =
   await t.throwsAsync(fixture.door.login(username, ' right', '192.0.2.1'), { code: 'unauthorized' })
 })
 
-test('SubmissionDoor.login() lets every other site behind an address in after wrong logins from it, the first time too', async (t) => {
+test('login(): wrong logins from an address do not block other sites behind it', async (t) => {
   const fixture = await doorOf(t)
   await fixture.credential('right')
   for (let wrong = 0; wrong < 60; wrong++) {
@@ -324,7 +324,7 @@ test('SubmissionDoor.login() lets every other site behind an address in after wr
 
 const withFile = `${content.slice(0, content.indexOf('\r\n\r\n'))}\r\nContent-Type: application/pdf; name=bill.pdf\r\n\r\nJVBERi0=\r\n`
 
-test('LiveLogin.submit() takes files where the plan has them, and else refuses them for good and keeps nothing', async (t) => {
+test('submit(): refuses files if the plan excludes them, and stores nothing', async (t) => {
   const fixture = await doorOf(t)
   const live = await login(fixture)
   await fixture.organization({ plan: 'pro' })
