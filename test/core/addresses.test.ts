@@ -1,4 +1,4 @@
-/** The one address grammar, against good and hostile input. */
+/** The address grammar with valid and hostile input. */
 import test from '#test'
 import { foldAddress, parseAddress, parseDomain, parseMailbox } from '#core/addresses.ts'
 import { addressProblem } from '#config/mail/address-problem.ts'
@@ -92,7 +92,7 @@ const bad: readonly string[] = [
 ]
 
 for (const [text, address] of good) {
-  test(`parseAddress() takes ${text.slice(0, 80)}`, (t) => {
+  test(`parseAddress(): accepts ${text.slice(0, 80)}`, (t) => {
     const mailbox = parseAddress(text)
     t.is(mailbox?.address, address)
     t.is(`${mailbox?.local}@${mailbox?.domain}`, address)
@@ -103,16 +103,16 @@ for (const [text, address] of good) {
   })
 }
 
-test('parseAddress() refuses everything that is not exactly one mailbox', (t) => {
+test('parseAddress(): refuses everything but exactly one mailbox', (t) => {
   for (const text of bad) t.is(parseAddress(text), undefined, JSON.stringify(text))
 })
 
-test('parseMailbox() refuses what is hostile behind a display name too', (t) => {
+test('parseMailbox(): refuses hostile addresses after a display name', (t) => {
   for (const text of bad)
     if (text === text.trim() && !text.includes('<')) t.is(parseMailbox(`Anna <${text}>`), undefined, JSON.stringify(text))
 })
 
-test('parseMailbox() reads display names', (t) => {
+test('parseMailbox(): reads display names', (t) => {
   const names: readonly (readonly [string, string | undefined])[] = [
     ['Anna', 'Anna'],
     ['"Meier, Anna"', 'Meier, Anna'],
@@ -155,7 +155,7 @@ test('parseMailbox() reads display names', (t) => {
   }
 })
 
-test('what is invisible around a mailbox is dropped, and named inside of one', (t) => {
+test('invisible characters: removed around a mailbox, and named within it', (t) => {
   t.is(parseMailbox('\u200b\u00a0\u202aanna@example.net\u202c\u2060\n')?.address, 'anna@example.net')
   const problem = (text: string) => addressProblem(text)
   t.is(problem('an\u200bna@example.net'), 'must have no invisible character; remove U+200B ZERO WIDTH SPACE')
@@ -167,21 +167,21 @@ test('what is invisible around a mailbox is dropped, and named inside of one', (
     t.is(problem(text), undefined, text)
 })
 
-test('trimInvisible() and asSeen() take off what is not seen, in linear time', (t) => {
+test('trimInvisible(), asSeen(): remove invisible characters in linear time', (t) => {
   t.is(trimInvisible('\u200b \ta b\u00a0c \u3164'), 'a b\u00a0c')
   t.deepEqual(['', ' \u200b', 'a', '\u200ba'].map(trimInvisible), ['', '', 'a', 'a'])
   t.is(asSeen('+41\u00a079\u200e\ufe0f\u2009x'), '+41 79 x')
   t.true(growsLinearly((n) => void trimInvisible(`a${'\u200b'.repeat(n)}b\u200b`), 50_000))
 })
 
-test('parseDomain() refuses what is no host name', (t) => {
+test('parseDomain(): refuses invalid host names', (t) => {
   for (const text of ['', '.', 'a..b', 'a b', 'a/b', 'a:1', 'a?b', 'a#b', 'a@b', '[::1]', '127.0.0.1', 'a\r\nb', '\u200b'])
     t.is(parseDomain(text), undefined, JSON.stringify(text))
   t.is(parseDomain('EXAMPLE.ch'), 'example.ch')
   t.is(parseDomain('例え。テスト'), 'xn--r8jz45g.xn--zckzah')
 })
 
-test('whatever parseAddress() takes of random text holds nothing forbidden and reads the same again', (t) => {
+test('parseAddress(): accepted random text is harmless, and parses to the same again', (t) => {
   const random = new Seeded('addresses')
   const usual = ['a', 'B', '.', '-', '_', '+', 'x.net', 'ü', '例', '@', '1']
   const hostile = [
@@ -227,7 +227,7 @@ test('whatever parseAddress() takes of random text holds nothing forbidden and r
   t.true(taken > 1000, `${taken} were taken`)
 })
 
-test('parseAddress() and parseMailbox() take linear time on a megabyte of junk', (t) => {
+test('parseAddress(), parseMailbox(): are linear on a megabyte of junk', (t) => {
   const junk = ['@', '.', '<', '>', '"', '\\', ' ', 'a', 'ü', '"\\', '<a@b.ch>', 'a@', '\t', '<>']
   const read = (text: string): void => {
     for (const candidate of [text, `${text}>`, `"${text}" <a@b.ch>`, `${text} <a@b.ch>`, `<${text}@b.ch>`, `a@${text}`]) {
@@ -243,6 +243,6 @@ test('parseAddress() and parseMailbox() take linear time on a megabyte of junk',
   }
 })
 
-test('foldAddress() compares without case', (t) => {
+test('foldAddress(): ignores case', (t) => {
   t.is(foldAddress('Anna@Example.NET'), 'anna@example.net')
 })

@@ -34,7 +34,7 @@ async function openStore(t: ExecutionContext) {
   return { database, clock, secrets, keys, start, works }
 }
 
-test('bootstrap() makes an organization, its project Default, a catch-all inbox and a key', async (t) => {
+test('bootstrap(): creates an organization, its project, a catch-all inbox and a key', async (t) => {
   const { database, start, keys } = await openStore(t)
   const { organizationId, apiKey = '' } = await start(undefined, 'free')
   t.regex(apiKey, /^svckey_[A-Za-z0-9_-]{43}$/)
@@ -54,7 +54,7 @@ test('bootstrap() makes an organization, its project Default, a catch-all inbox 
   await assertSound(t, { database })
 })
 
-test('bootstrap() makes an SMTP login of the project Default that is counted, and none where a key is brought or the plan has none', async (t) => {
+test('bootstrap(): counts the created SMTP login; none with a given key or by plan', async (t) => {
   const { database, clock, secrets, start, keys } = await openStore(t)
   const { organizationId, apiKey = '', smtpLogin } = await start(undefined, 'free')
   const stored = await database.lookup(smtpCredentials, 'username', [smtpLogin?.username ?? ''])
@@ -68,7 +68,7 @@ test('bootstrap() makes an SMTP login of the project Default that is counted, an
   t.is((await (await openStore(t)).start(undefined, 'anonymous')).smtpLogin, undefined)
 })
 
-test('bootstrap() shows key and login again, with a new link, until there is an owner; then it changes and shows nothing', async (t) => {
+test('bootstrap(): shows key, login and a new link until the organization has an owner', async (t) => {
   const { database, clock, start, works } = await openStore(t)
   const made = await start(undefined)
   const again = await start(undefined, 'free')
@@ -86,7 +86,7 @@ test('bootstrap() shows key and login again, with a new link, until there is an 
   t.is(database.commits, commits)
 })
 
-test('bootstrap() shows neither a key that was revoked nor a login that is gone', async (t) => {
+test('bootstrap(): hides a revoked key and a deleted login', async (t) => {
   const { database, start, keys } = await openStore(t)
   const { organizationId, apiKey = '', smtpLogin } = await start(undefined)
   const principal = await keys.authenticate(apiKey)
@@ -99,7 +99,7 @@ test('bootstrap() shows neither a key that was revoked nor a login that is gone'
   t.truthy(ownerLink)
 })
 
-test('bootstrap() makes the key of the environment valid, and ends the one before', async (t) => {
+test("bootstrap(): activates the environment's key, and ends the previous one", async (t) => {
   const { start, works } = await openStore(t)
   t.is((await start(first)).apiKey, undefined)
   t.true(await works(first))
@@ -111,7 +111,7 @@ test('bootstrap() makes the key of the environment valid, and ends the one befor
   t.true(await works(second))
 })
 
-test('bootstrap() makes a revoked key of the environment valid again', async (t) => {
+test('bootstrap(): reactivates a revoked key of the environment', async (t) => {
   const { start, keys, works } = await openStore(t)
   await start(first)
   const principal = await keys.authenticate(first)
@@ -122,7 +122,7 @@ test('bootstrap() makes a revoked key of the environment valid again', async (t)
   t.true(await works(first))
 })
 
-test('bootstrap() makes a key when the last one has expired', async (t) => {
+test('bootstrap(): creates a key if the last one has expired', async (t) => {
   const { clock, start, keys, works } = await openStore(t)
   await start(first)
   const principal = await keys.authenticate(first)
@@ -135,7 +135,7 @@ test('bootstrap() makes a key when the last one has expired', async (t) => {
   t.true(await works(apiKey))
 })
 
-test('bootstrap() takes a minted administrator as the key of the environment, and refuses one that is none any more', async (t) => {
+test('bootstrap(): accepts an administrator key of this service, unless demoted', async (t) => {
   const { database, start, keys, works } = await openStore(t)
   const { organizationId, apiKey = '' } = await start(undefined)
   const principal = await keys.authenticate(apiKey)

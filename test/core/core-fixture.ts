@@ -1,6 +1,6 @@
 /**
- * The core of a daemon that was opened and not started, with records and messages to put into it. Replaced are time, chance, the
- * network and, where a test does not need it, the parser of messages.
+ * The core of a daemon that is open but not started, with helpers for records and messages. Replaces time, randomness, the network and,
+ * unless a test needs it, the message parser.
  */
 import type { ExecutionContext } from 'ava'
 import type { Principal } from '#core/access/principal/principal.ts'
@@ -57,12 +57,12 @@ export const secrets = new SecretBox(Buffer.alloc(32, 7))
 export interface CoreFixtureOptions {
   readonly reader?: MessageReader
   readonly transport?: ScriptedTransport
-  /** Carries the attempts out in place of the scripted transport. */
+  /** Runs attempts instead of the scripted transport. */
   readonly network?: Transport
   readonly clock?: FakeClock
   readonly retry?: Partial<RetryPolicy>
   readonly random?: () => number
-  /** More settings, as an operator gives them. */
+  /** Further settings of the operator. */
   readonly env?: Readonly<Record<string, string>>
   readonly maxConnections?: number
   readonly maxMemoryBytes?: number
@@ -76,17 +76,17 @@ export interface CoreFixtureOptions {
   /** Tracking needs both. */
   readonly rewriter?: MessageRewriter
   readonly publicUrl?: string
-  /** Nothing that is accepted reaches the queue but through the store. */
+  /** Accepted messages reach the queue only through the store. */
   readonly deaf?: boolean
-  /** Scores the mails of deliverability tests. */
+  /** Scores messages of deliverability tests. */
   readonly scorer?: InspectScorer & AsyncDisposable
-  /** Takes the notifications of inboxes. */
+  /** Receives notifications of inboxes. */
   readonly post?: Post
 }
 
 type Test = Pick<ExecutionContext, 'teardown'>
 
-/** Settings and replacements as an operator and the composition know them. */
+/** Settings and replacements for the composition. */
 function startOptions(options: CoreFixtureOptions, clock: FakeClock, transport: Transport): StartOptions {
   const { maxRecipients = 100, maxMessageBytes = 10_000_000, bounceDomain = 'bounces.postern.test', maxConnections = 200 } = options
   const { maxReady = 100, readyTotal = 10_000, maxMemoryBytes = 1e9, retry, publicUrl, resolver, post, random = () => 0.5 } = options
@@ -119,7 +119,7 @@ function startOptions(options: CoreFixtureOptions, clock: FakeClock, transport: 
   }
 }
 
-/** The parts of a daemon that was opened; nothing runs but what a test starts. */
+/** Parts of an open daemon; only parts started by the test run. */
 export class CoreFixture {
   readonly daemon: OpenedDaemon
   readonly kv: CuttableKv
@@ -143,7 +143,7 @@ export class CoreFixture {
   readonly engagements: Engagements
   /** A part of the daemon. */
   readonly part: Resolve
-  /** Defects of background work; one that stays here fails the test. */
+  /** Defects of background work; remaining ones fail the test. */
   readonly errors: unknown[] = []
   readonly accepted: Trace[] = []
   readonly queued: QueueEntry[] = []
@@ -194,7 +194,7 @@ export class CoreFixture {
     return fixture
   }
 
-  /** What the doors of HTTP work with. */
+  /** Dependencies of the HTTP API. */
   get core(): RestCore {
     return this.part('rest')
   }
@@ -213,7 +213,7 @@ export class CoreFixture {
     return this.daemon.pass(ms)
   }
 
-  /** Writes down what the parts report to each other. */
+  /** Records the events between parts. */
   #listen(): void {
     const observer = this.daemon.part('observer')
     overhear(observer, 'attempted', (trace, report) => void this.attempted.push({ trace, report }))
@@ -229,7 +229,7 @@ export class CoreFixture {
     }
   }
 
-  /** The process ends here, and another one opens the same store. */
+  /** Ends the process and opens the same store in a new one. */
   async crash(changes: CoreFixtureOptions = {}): Promise<CoreFixture> {
     await this.daemon.crash()
     return CoreFixture.open(this.#t, this.daemon.dataDir, { ...this.#options, clock: this.clock, transport: this.transport, ...changes })
@@ -251,7 +251,7 @@ export class CoreFixture {
     await this.database.commit(new Change().remove(kind, organizationId, stored))
   }
 
-  /** Changes fields of a record that is there. */
+  /** Changes fields of an existing record. */
   async edit<R extends Identified>(kind: RecordKind<R>, id: string, changes: Partial<R>): Promise<R> {
     const stored = await this.database.get(kind, { organizationId }, id)
     if (!stored) throw new Error(`no ${id}`)
@@ -292,7 +292,7 @@ export class CoreFixture {
     this.#offer(entry, undefined, true)
   }
 
-  /** Hands a message to `accept`, as a door does. */
+  /** Submits a message to `accept`, like an entry point. */
   async submit(changes: Partial<Submission> & { readonly content?: Uint8Array | string } = {}): Promise<Acceptance> {
     const { content = 'Subject: hi\r\n\r\nhello\r\n', ...rest } = changes
     const traceId = rest.traceId ?? newTraceId()
@@ -322,7 +322,7 @@ export class CoreFixture {
     return storyEntries(await this.traces.get(principal, traceId)).map(({ event, message }) => `${event}: ${message}`)
   }
 
-  /** What `postern verify` would say. */
+  /** Problems that `postern verify` reports. */
   problems(): Promise<readonly string[]> {
     return problemsOf(this)
   }
@@ -336,7 +336,7 @@ export class CoreFixture {
     return queueLength(this.database)
   }
 
-  /** Everything in the store but the stamps of the engine, as text of keys, for tests that nothing is left. */
+  /** Returns all keys of the store as text, except the engine's stamps, to check that nothing remains. */
   async keys(prefix: string): Promise<string[]> {
     const keys: string[] = []
     for await (const { key } of this.kv.range({ start: Buffer.of(0), end: Buffer.of(0xff) })) {
@@ -364,7 +364,7 @@ export async function coreFixture(t: Test, options: CoreFixtureOptions = {}): Pr
   return CoreFixture.open(t, dataDir, options)
 }
 
-/** A fixture that relays everything to one destination. */
+/** A fixture that relays all mail to one destination. */
 export async function relayingFixture(t: Test, options: CoreFixtureOptions = {}): Promise<CoreFixture> {
   const fixture = await coreFixture(t, options)
   await fixture.destination()
@@ -372,11 +372,11 @@ export async function relayingFixture(t: Test, options: CoreFixtureOptions = {})
   return fixture
 }
 
-/** A fixture that relays everything to a provider that answers so. */
+/** A fixture that relays all mail to a provider with this script. */
 export const relaying = (t: Test, script: Script, options: CoreFixtureOptions = {}): Promise<CoreFixture> =>
   relayingFixture(t, { transport: new ScriptedTransport(script), ...options })
 
-/** The first organization, which a first start would make under other ids. */
+/** Creates the first organization with fixed ids. */
 async function seed(dataDir: string): Promise<void> {
   await using kv = await openStoreOf(dataDir)
   const organization = { name: 'Acme', plan: 'enterprise' as const, defaultProjectId: projectId, createdAt: startOfTime }

@@ -1,4 +1,4 @@
-/** The context of the core over a store, for parts that a test makes without a daemon. */
+/** Dependencies of the core over a store, for parts without a daemon. */
 import { SecretBox } from '#core/access/secret-box.ts'
 import type { Clock } from '#core/clock.ts'
 import type { Core } from '#core/core.ts'

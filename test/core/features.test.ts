@@ -3,7 +3,7 @@ import { featureFlag, featureNames } from '#config/plans/features.ts'
 import { planNames, type PlanName } from '#config/plans/plans.ts'
 import { featureBar, requireFlag } from '#core/plan/features.ts'
 
-/** Of the specification, by what a flag needs of a plan; what needs nothing is open to all. */
+/** Plans that a flag requires by the specification; other flags are open to all plans. */
 const plansWith: Readonly<Record<string, readonly PlanName[]>> = {
   tracking: ['basic', 'pro', 'enterprise'],
   bulkReplay: ['pro', 'enterprise'],
@@ -12,7 +12,7 @@ const plansWith: Readonly<Record<string, readonly PlanName[]>> = {
 
 const everythingOn = Object.fromEntries(featureNames.map((name) => [name, true]))
 
-test('A feature needs a plan that includes it, whatever its flag says', (t) => {
+test('feature: requires a plan that includes it, regardless of its flag', (t) => {
   for (const feature of featureNames) {
     const open = planNames.filter((plan) => featureBar({ plan, flags: everythingOn }, feature) !== 'plan')
     const { plan = 'none' } = featureFlag(feature)
@@ -20,7 +20,7 @@ test('A feature needs a plan that includes it, whatever its flag says', (t) => {
   }
 })
 
-test('A flag that is off bars its own feature and no other', (t) => {
+test('feature: a flag that is off disables only its own feature', (t) => {
   for (const feature of featureNames) {
     const settings = { plan: 'pro' as const, flags: { ...everythingOn, [feature]: false } }
     t.deepEqual(
@@ -31,14 +31,14 @@ test('A flag that is off bars its own feature and no other', (t) => {
   }
 })
 
-test('A flag that an organization says nothing of has its default', (t) => {
+test('feature: an unset flag has its default', (t) => {
   t.deepEqual(
     featureNames.filter((one) => featureBar({ plan: 'enterprise' }, one) === 'flag'),
     ['bounce_auto_suppress'],
   )
 })
 
-test('An override gives and takes away what the plan does not say', (t) => {
+test('feature: an override grants and removes features regardless of the plan', (t) => {
   t.is(featureBar({ plan: 'free', overrides: { tracking: true } }, 'verp'), undefined)
   t.is(featureBar({ plan: 'pro', overrides: { bulkReplay: false } }, 'bulk_replay'), 'plan')
 })

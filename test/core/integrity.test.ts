@@ -1,4 +1,4 @@
-/** `postern verify` must know everything that the core writes, or it would call good data damaged. */
+/** `postern verify` must know all data of the core, or it would report good data as damaged. */
 import { readFileSync } from 'node:fs'
 import { glob } from 'node:fs/promises'
 import test from '#test'
@@ -16,20 +16,20 @@ async function namesIn(pattern: RegExp): Promise<string[]> {
   return [...new Set(names)].toSorted()
 }
 
-test('integrityChecks() knows every kind of record', async (t) => {
+test('integrityChecks(): covers every kind of record', async (t) => {
   const { kinds } = integrityChecks((await coreFixture(t)).database)
   const declared = await namesIn(/defineRecord<\w+>\(\{\s*name: '([^']+)'/g)
   t.true(declared.length > 5)
   t.deepEqual(kinds.map(({ name }) => name).toSorted(), declared)
 })
 
-test('integrityChecks() knows every family of keys that belongs to no organization', async (t) => {
+test('integrityChecks(): covers every family of global keys', async (t) => {
   const { families = [] } = integrityChecks((await coreFixture(t)).database)
   const global = families.flatMap((family) => (family.global ? [family.name] : []))
   t.deepEqual(global.toSorted(), await namesIn(/globalKey\('([^']+)'/g))
 })
 
-test('integrityChecks() tells of a message that stands in the queue of another project', async (t) => {
+test('integrityChecks(): reports a message in the queue of another project', async (t) => {
   const fixture = await coreFixture(t, { deaf: true })
   await fixture.destination()
   const { traceId } = await fixture.submit({ destinationId: 'dst_1' })
@@ -42,7 +42,7 @@ test('integrityChecks() tells of a message that stands in the queue of another p
   t.regex(problems[0] ?? '', new RegExp(`the trace ${traceId} is of project prj_1, but is queued for project prj_2$`))
 })
 
-test('integrityChecks() misses the removal of what is deleted, and what a removal is of', async (t) => {
+test('integrityChecks(): reports missing removals, and removals without target', async (t) => {
   const fixture = await coreFixture(t)
   await fixture.project({ id: 'prj_2', name: 'Second', isDefault: false, deletedAt: 7 })
   t.is((await fixture.problems()).length, 1)

@@ -1,4 +1,4 @@
-/** Stand where a test needs no parser of messages. */
+/** Replacements for message parsers. */
 import type { MessageReader, ReadResult, WaitingMessage } from '#core/capture/reading/message-reader.ts'
 import type { MessageRewriter } from '#core/tracking/rewriter.ts'
 

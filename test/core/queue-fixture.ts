@@ -1,7 +1,7 @@
-/** Destinations that each have a sender of their own, and what was sent through them. */
+/** Destinations with separate senders, and their sent messages. */
 import type { CoreFixture } from './core-fixture.ts'
 
-/** A destination with a rule that sends a From of its own there. */
+/** Creates a destination with a rule for its own From. */
 export async function queue(fixture: CoreFixture, id: string, changes: object = {}): Promise<string> {
   await fixture.destination({ id, ...changes })
   await fixture.rule({ from: `${id}@example.com` }, id)

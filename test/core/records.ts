@@ -1,4 +1,4 @@
-/** Records and facts of messages as tests of the core have them, where a test does not say otherwise. */
+/** Default records and message facts for tests of the core. */
 import type { SmtpCredential } from '#core/access/smtp-credential.ts'
 import type { SmtpDestination } from '#core/routing/destination.ts'
 import type { ContentFacts } from '#core/submission/submission.ts'

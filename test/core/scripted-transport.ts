@@ -1,8 +1,8 @@
-/** The network as a test wants it: every delivery attempt is answered by a script. */
+/** A fake network that answers every delivery attempt by a script. */
 import { buffer } from 'node:stream/consumers'
 import type { AttemptReport, DeliveryJob, ProbeStep, RecipientVerdict, Transport, TransportTarget } from '#core/delivery/transport.ts'
 
-/** One attempt as the transport was asked for it. */
+/** One attempt as requested from the transport. */
 export interface Call {
   readonly target: TransportTarget
   readonly job: DeliveryJob
@@ -12,7 +12,7 @@ export interface Call {
 
 export type Script = (call: Call) => Promise<AttemptReport> | AttemptReport
 
-/** A report that says the same of every recipient, or what `verdicts` says of an address. */
+/** A report with the same result for every recipient, or with `verdicts` by address. */
 export function report(call: Call, verdicts: RecipientVerdict | Readonly<Record<string, RecipientVerdict>>, error?: string): AttemptReport {
   const replies = {
     accepted: { code: 250, enhanced: '2.0.0', text: 'queued' },
@@ -33,7 +33,7 @@ export function report(call: Call, verdicts: RecipientVerdict | Readonly<Record<
   }
 }
 
-/** Takes the message the way a provider does, with the start of the attempt on record before the final dot. */
+/** Accepts the message like a provider, with the start of the attempt recorded before the final dot. */
 export async function take(
   call: Call,
   verdicts: RecipientVerdict | Readonly<Record<string, RecipientVerdict>> = 'accepted',
@@ -42,7 +42,7 @@ export async function take(
   return report(call, verdicts)
 }
 
-/** An attempt that ends when the test says so, or when it is called off. */
+/** An attempt that ends on command of the test or when aborted. */
 export function hang(call: Call): Promise<AttemptReport> {
   const { promise, resolve } = Promise.withResolvers<AttemptReport>()
   const abort = (): void => resolve(report(call, 'transient', 'aborted'))
@@ -54,7 +54,7 @@ export function hang(call: Call): Promise<AttemptReport> {
 export class ScriptedTransport implements Transport {
   readonly calls: Call[] = []
   script: Script
-  /** Attempts under way, per destination, now and at most. */
+  /** Attempts in flight per destination, current and maximum. */
   readonly active = new Map<string, number>()
   readonly mostActive = new Map<string, number>()
   readonly #perTrace = new Map<string, number>()
@@ -94,7 +94,7 @@ export class ScriptedTransport implements Transport {
   }
 }
 
-/** The message as the transport would send it. */
+/** The message as the transport sends it. */
 export async function contentOf({ job }: Call): Promise<Buffer> {
   return buffer(
     (async function* () {

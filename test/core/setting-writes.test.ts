@@ -11,14 +11,14 @@ const rule = (id: string, priority = 1): RoutingRule => ({
   ...{ id, projectId: 'p', match: { any: true }, destinationId: 'd', priority, createdAt: 1 },
 })
 
-/** A store of its own. */
+/** Opens a separate store. */
 const openStore = async (t: ExecutionContext): Promise<Database> => new Database((await storeOf(t)).kv)
 /** The writes of one process. */
 const writesOn = (database: Database): SettingWrites => new SettingWrites(database, new Audit({ database, clock: new FakeClock() }))
 
 const rulesOf = async (database: Database) => (await database.all(routingRules, { organizationId: 'o' })).map(({ record }) => record)
 
-test('run() lets changes of one organization follow each other', async (t) => {
+test('run(): serializes changes of one organization', async (t) => {
   const database = await openStore(t)
   const writes = writesOn(database)
   const addUnlessFull = (id: string) =>
@@ -31,7 +31,7 @@ test('run() lets changes of one organization follow each other', async (t) => {
   t.is((await rulesOf(database)).length, 2)
 })
 
-test('run() decides again when another process wrote settings meanwhile', async (t) => {
+test('run(): decides again after a concurrent write of another process', async (t) => {
   const database = await openStore(t)
   const [ours, theirs] = [writesOn(database), writesOn(database)]
   let decided = 0
@@ -46,7 +46,7 @@ test('run() decides again when another process wrote settings meanwhile', async 
   )
 })
 
-test('run() gives up with a conflict when others are always faster', async (t) => {
+test('run(): ends with a conflict if other writers always win', async (t) => {
   const database = await openStore(t)
   const [ours, theirs] = [writesOn(database), writesOn(database)]
   let round = 0
@@ -58,7 +58,7 @@ test('run() gives up with a conflict when others are always faster', async (t) =
   t.false((await rulesOf(database)).some(({ id }) => id === 'ours'))
 })
 
-test('run() writes nothing for an empty change, and goes on after a refusal', async (t) => {
+test('run(): writes nothing for an empty change, and continues after a refusal', async (t) => {
   const database = await openStore(t)
   const writes = writesOn(database)
   t.is(await writes.run('o', () => 7), 7)
@@ -78,7 +78,7 @@ const acts = async (database: Database) =>
     ...{ actor: actor.id, act, target, projectId, details },
   }))
 
-test('act() tells the audit log once, in the write that carries it out, however often it was decided', async (t) => {
+test('runAudited(): records one audit entry in the write, despite repeated decisions', async (t) => {
   const database = await openStore(t)
   const [ours, theirs] = [writesOn(database), writesOn(database)]
   let decided = 0
@@ -98,7 +98,7 @@ test('act() tells the audit log once, in the write that carries it out, however 
   t.deepEqual(await acts(database), [told], 'what is refused or changes nothing is no act')
 })
 
-test('act() names fields that have another value, and gives records of other nouns their own verb', async (t) => {
+test('runAudited(): names changed fields, and gives other records their own verb', async (t) => {
   const database = await openStore(t)
   const writes = writesOn(database)
   await writes.run('o', (change) => change.insert(routingRules, 'o', rule('a')))
@@ -109,7 +109,7 @@ test('act() names fields that have another value, and gives records of other nou
   t.like(await acts(database), [{ act: 'routing_rule.updated', target: 'a', details: { changed: ['destination_id', 'priority'] } }])
 })
 
-test('a person acts as such by whatever token, an agent that nobody signed in for by its grant, and a key as a key', (t) => {
+test('actorOf(): a person, an agent without a person, or a key', (t) => {
   t.deepEqual(actorOf({ credentialId: 'grt_1', holder: { kind: 'user', userId: 'usr_1' } }), { kind: 'user', id: 'usr_1' })
   t.deepEqual(actorOf({ credentialId: 'grt_1', holder: { kind: 'anonymous' } }), { kind: 'agent', id: 'grt_1' })
   t.deepEqual(actorOf({ credentialId: 'key_1' }), { kind: 'api_key', id: 'key_1' })

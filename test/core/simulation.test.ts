@@ -1,6 +1,6 @@
 /**
- * Random days of the send pipeline: submissions, providers in every mood, crashes, shutdowns and clocks that jump, after
- * which the promises must hold. Everything follows from the seed in the title.
+ * Random days of the send pipeline with submissions, unreliable providers, crashes, shutdowns and jumping clocks; the promises must hold
+ * afterwards. The seed in the title determines everything.
  */
 import test from '#test'
 import { readAttempts } from '#core/trace/attempts.ts'
@@ -16,7 +16,7 @@ const hour = 60 * minute
 const day = 24 * hour
 const destinationIds = ['dst_1', 'dst_2', 'dst_3']
 
-/** A provider took a recipient's copy. `replied`: we got its reply, and wrote it down unless the process died first. */
+/** A provider accepted a recipient's copy. `replied`: we received its reply, and recorded it unless the process died first. */
 interface Delivery {
   readonly era: number
   replied: boolean
@@ -27,7 +27,7 @@ class Simulation {
   readonly ledger = new Map<string, Delivery[]>()
   readonly acknowledged = new Map<string, string>()
   readonly keys = new Map<string, string>()
-  /** What recipients had become, as far as it cannot change any more. */
+  /** Final states of recipients. */
   readonly settled = new Map<string, string>()
   era = 0
   submissions = 0
@@ -37,7 +37,7 @@ class Simulation {
     this.random = new Seeded(seed)
   }
 
-  /** What the provider does follows from who is written to, and how often it was tried. */
+  /** The recipient and the number of attempts determine the provider's behavior. */
   readonly provider = async (call: Call): Promise<AttemptReport> => {
     const { era } = this
     const mood = this.random.branch(`${call.job.rcptTo.join()} ${call.nth}`)
@@ -106,7 +106,7 @@ class Simulation {
     await this.fixture.queue.start()
   }
 
-  /** Only defects that are planned are none. */
+  /** Removes planned defects; others fail the test. */
   #takeErrors(fixture: CoreFixture): void {
     this.faults.push(
       ...fixture.errors
@@ -123,7 +123,7 @@ class Simulation {
     await this.crash()
   }
 
-  /** Nothing that was settled may change. */
+  /** Checks that settled states do not change. */
   async observe(): Promise<Trace[]> {
     const all = (await this.fixture.database.all(traces, { organizationId })).map(({ record }) => record)
     for (const { id, recipients } of all) {
@@ -136,7 +136,7 @@ class Simulation {
     return all
   }
 
-  /** Time passes until everything has ended. */
+  /** Advances time until everything has ended. */
   async finish(): Promise<void> {
     const { clock } = this.fixture
     for (let hours = 0; hours < 200; hours++) {

@@ -25,9 +25,9 @@ const setPriority = (database: Database, id: string, priority: number) =>
     change.replace(routingRules, 'o', stored, { ...stored.record, priority })
   })
 
-test('what was only read is checked too: of two that look at each other and then act, one decides again', async (t) => {
+test('transact(): checks reads, so one of two conflicting decisions runs again', async (t) => {
   const database = await openStore(t)
-  /** Sets the one to 9 unless the other has it. */
+  /** Sets one record to 9 unless the other one has it. */
   const claim = (own: string, other: string) =>
     transact(database, reach, async (change) => {
       const stored = await change.must(routingRules, own)
@@ -39,7 +39,7 @@ test('what was only read is checked too: of two that look at each other and then
   t.deepEqual(claimed.toSorted(), [false, true])
 })
 
-test('a record that was read and is removed meanwhile lets it be decided again', async (t) => {
+test('transact(): decides again if a read record was deleted', async (t) => {
   const database = await openStore(t)
   const seen: unknown[] = []
   await transact(database, reach, async (change) => {
@@ -53,7 +53,7 @@ test('a record that was read and is removed meanwhile lets it be decided again',
   t.is(await priorityOf(database, 'made 2'), 1)
 })
 
-test('many writers of one record are all done', async (t) => {
+test('transact(): many writers of one record all succeed', async (t) => {
   const database = await openStore(t)
   const add = () =>
     transact(database, reach, async (change) => {
@@ -64,7 +64,7 @@ test('many writers of one record are all done', async (t) => {
   t.is(await priorityOf(database, 'a'), 301)
 })
 
-test('it ends with a conflict when others are always faster, and nothing is written', async (t) => {
+test('transact(): ends with a conflict if other writers always win, and writes nothing', async (t) => {
   const database = await openStore(t)
   let tries = 0
   const work = transact(database, reach, async (change) => {
@@ -77,7 +77,7 @@ test('it ends with a conflict when others are always faster, and nothing is writ
   t.is(await priorityOf(database, 'a'), 99 + tries)
 })
 
-test('an empty change writes nothing; a refusal of the decision ends it', async (t) => {
+test('transact(): writes nothing for an empty change; a refusal ends it', async (t) => {
   const database = await openStore(t)
   const before = database.commits
   t.is(await transact(database, reach, async (change) => (await change.get(routingRules, 'a'))?.record.id), 'a')
@@ -92,7 +92,7 @@ test('an empty change writes nothing; a refusal of the decision ends it', async 
   t.is(database.commits, before)
 })
 
-test('a counter at its limit ends it with the refusal that belongs to it', async (t) => {
+test('transact(): throws the refusal of a counter at its limit', async (t) => {
   const database = await openStore(t)
   const key = ['o', 'counter']
   const full = new Refusal('quota_exceeded', 'Three are enough.')

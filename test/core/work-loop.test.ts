@@ -1,4 +1,4 @@
-/** Background rounds: a failed one is repeated by itself, and none begins after the end. */
+/** Background rounds: failed rounds are retried, and no round begins after the end. */
 import test from '#test'
 import { DueRounds, TimedRounds, WorkLoop } from '#core/work-loop.ts'
 import { FakeClock } from '../support/fake-clock.ts'
@@ -15,13 +15,13 @@ function failing() {
   return { clock, errors, state, options: { clock, round, onError: (error: unknown) => void errors.push(error) } }
 }
 
-test('WorkLoop repeats a failed round after a minute, and a round that succeeds only when it is woken', async (t) => {
+test('WorkLoop: retries a failed round after a minute; otherwise runs only when woken', async (t) => {
   const { clock, errors, state, options } = failing()
   const loop = new WorkLoop(options)
   loop.wake()
   await loop.idle()
   t.deepEqual([state.rounds, errors.length, clock.pending], [1, 1, 1])
-  loop.wake() // takes the place of the retry
+  loop.wake() // replaces the retry
   await loop.idle()
   t.deepEqual([state.rounds, errors.length, clock.pending], [2, 2, 1])
   state.isFailing = false
@@ -30,7 +30,7 @@ test('WorkLoop repeats a failed round after a minute, and a round that succeeds 
   t.deepEqual([state.rounds, errors.length, clock.pending], [3, 2, 0])
 })
 
-test('WorkLoop.stop() cancels the retry of a failed round', async (t) => {
+test('WorkLoop.stop(): cancels the retry of a failed round', async (t) => {
   const { clock, state, options } = failing()
   const loop = new WorkLoop(options)
   loop.wake()
@@ -42,7 +42,7 @@ test('WorkLoop.stop() cancels the retry of a failed round', async (t) => {
   t.is(state.rounds, 1)
 })
 
-test('DueRounds repeats a round after a failed look for the next due item', async (t) => {
+test('DueRounds: retries after a failed read of the next due item', async (t) => {
   const { clock, errors, state, options } = failing()
   let isLookFailing = true
   const nextDueMs = async (): Promise<number> => {
@@ -60,7 +60,7 @@ test('DueRounds repeats a round after a failed look for the next due item', asyn
   t.deepEqual([state.rounds, errors.length, clock.pending], [2, 2, 0])
 })
 
-test('TimedRounds repeats a failed round at its interval', async (t) => {
+test('TimedRounds: retries a failed round at its interval', async (t) => {
   const { clock, state, options } = failing()
   const rounds = new TimedRounds({ ...options, everyMs: 3_600_000 })
   rounds.start()
