@@ -130,8 +130,8 @@ const otherWords: Partial<Record<TraceRecipient['status'], string>> = {
   sent: 'It has not bounced: the next server accepted it, and no report has been received since.',
   delivered: 'It has not bounced: it was reported as delivered.',
   captured: 'It has not bounced: it was captured and never sent.',
-  suppressed: 'It has not bounced: it was never sent to this recipient, who is suppressed.',
-  canceled: 'It has not bounced: it was canceled before it was sent.',
+  suppressed: 'It has not bounced: this recipient is suppressed, so it was never sent.',
+  canceled: 'It has not bounced: it was canceled before sending.',
   complained: 'It has not bounced: it was delivered, and the recipient reported it as spam.',
 }
 

@@ -96,7 +96,7 @@ const fates: Readonly<Record<TraceRecipient['status'], (seen: MessageSeen, nowMs
   }),
   pending: ({ story: { trace } }) => ({
     ...{ id: 'awaiting_approval', verdict: 'not_sent', confidence: 0.97 },
-    explanation: `It waits until a member of the organization has approved it${trace.approval ? `, at the latest at ${textOf(trace.approval.expiresAt)}` : ''}.`,
+    explanation: `It awaits approval by a member of the organization${trace.approval ? `, until ${textOf(trace.approval.expiresAt)}` : ''}.`,
     nextAction: { text: 'Ask a member to decide on the page of the approval.' },
   }),
   queued: (seen, nowMs) => queued(seen, nowMs),
@@ -116,7 +116,7 @@ function whyCanceled(trace: Trace): string {
   const drop = dropOf(trace)
   if (drop) return `It was dropped from the queue ${whoAndWhy(drop)}.`
   if (approval?.decision) return `A person had to approve it, and it was ${approval.decision.as} at ${textOf(approval.decision.at)}.`
-  return `It was scheduled and canceled${canceled ? ` at ${textOf(canceled.at)}` : ''} before it was sent.`
+  return `It was scheduled and canceled${canceled ? ` at ${textOf(canceled.at)}` : ''} before sending.`
 }
 
 const capturedIds: Readonly<Record<string, string>> = {

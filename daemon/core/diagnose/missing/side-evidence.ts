@@ -44,7 +44,7 @@ export function fromNearMiss({ address }: MissingContext, { address: near, trace
       { kind: 'near_miss', traceId: trace.id, at: trace.createdAt, detail: `A message to ${near}, with the status ${trace.status}.` },
     ],
     nextAction: {
-      text: `Compare the two addresses; correct the one in your records, and send again. To see what was sent to ${near}, repeat the request with that address.`,
+      text: `Compare the two addresses; correct the one in your records, and send again. To see the mail sent to ${near}, repeat the request with that address.`,
       tool: 'email_diagnose_missing',
       arguments: { recipient: near },
     },

@@ -23,7 +23,7 @@ export function readWindow(text: string | undefined, nowMs: number): Window | st
     return Number(amount) > 0 ? { from: nowMs - Number(amount) * unitMs[unit as keyof typeof unitMs], to: nowMs } : form
   const [from, to, ...rest] = (text ?? '').split('/').map(readTime)
   if (from === undefined || to === undefined || rest.length > 0) return form
-  if (from >= Math.min(to, nowMs)) return 'must begin before it ends, and in the past'
+  if (from >= Math.min(to, nowMs)) return 'must start in the past and before its end'
   return { from, to: Math.min(to, nowMs) }
 }
 
