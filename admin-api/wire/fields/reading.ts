@@ -31,7 +31,7 @@ export const contentFields = {
       size: z.int(),
       content_id: z.string().optional(),
       inline: z.boolean(),
-      from_tnef: z.boolean().meta({ description: 'The file stands in a winmail.dat container, which is listed too.' }),
+      from_tnef: z.boolean().meta({ description: 'The file is inside a winmail.dat container, which is listed too.' }),
       url: z.string(),
     }),
   ),

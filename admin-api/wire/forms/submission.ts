@@ -86,7 +86,7 @@ const submissionShape = z
     form_id: z.string(),
     version: z.int().meta({ description: 'The version of the form that the visitor saw.' }),
     status,
-    answers: z.record(z.string(), answer).meta({ description: 'By key of the field. What was not visible has no answer.' }),
+    answers: z.record(z.string(), answer).meta({ description: 'By field key. Fields that were not visible have no answer.' }),
     files: z.array(fileShape),
     spam_reasons: z.array(z.enum(spamReasons)).meta({
       description: 'Why it was held to be spam when it came, which its sender never learns. They stay when somebody says that it is none.',

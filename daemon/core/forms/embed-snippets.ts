@@ -92,13 +92,15 @@ function notesOf(
   return [
     ...(status === 'published'
       ? []
-      : [`The form is ${status === 'draft' ? 'a draft' : status}: visitors find nothing until it is published.`]),
+      : [`The form is ${status === 'draft' ? 'a draft' : status}: visitors cannot see it until it is published.`]),
     ...(isElsewhere && origin !== undefined && !allowed.includes(origin)
-      ? [`${origin} is not in settings.allowed_origins: add it and publish the form, so that it can be shown and sent from there.`]
+      ? [`${origin} is not in settings.allowed_origins: add it and publish the form, so that this page can show and send it.`]
       : []),
     ...(isElsewhere && origin === undefined ? [`The form works on these pages only: ${allowed.join(', ')}.`] : []),
     ...(hasCaptcha && (mode === 'script' || mode === 'popup')
-      ? ['The form asks for a captcha, so it is shown in a frame: its provider needs scripts and styles that this page need not allow.']
+      ? [
+          'The form has a captcha, so the page shows it in a frame. The page then need not allow scripts and styles of the captcha provider.',
+        ]
       : []),
   ]
 }

@@ -47,7 +47,7 @@ export class Forms implements List<FormFilter, ListedForm> {
   /** Creates a draft form. Throws `definition_invalid`, and `not_found` for a project outside the caller's reach. */
   create(principal: Principal, { name, projectId, template, definition }: NewForm): Promise<Form> {
     if (template !== undefined && definition !== undefined)
-      throw invalid([{ path: 'template', message: 'replaces definition; give only one of them' }])
+      throw invalid([{ path: 'template', message: 'cannot be combined with definition; remove template or definition' }])
     const content = definition ? { ...definition, name } : template ? starterDefinition(template, name) : blankDefinition(name)
     if (definition) requireSound(content)
     return this.#core.writes.runAudited(principal, 'form.created', (change) => this.#add(change, principal, { name, projectId, content }))
@@ -142,7 +142,7 @@ export class Forms implements List<FormFilter, ListedForm> {
     await this.#core.writes.runAudited(principal, 'form.deleted', async (change) => {
       const stored = await this.#get(principal, id)
       if (confirm !== stored.record.name) {
-        const message = `must be the name of the form, ${JSON.stringify(stored.record.name)}: it is deleted with all its versions, for good`
+        const message = `must be the name of the form, ${JSON.stringify(stored.record.name)}: the form and all its versions are deleted permanently`
         throw invalid([{ path: 'confirm', message }])
       }
       removeForm(change, principal.organizationId, stored)

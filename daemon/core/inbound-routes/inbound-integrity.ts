@@ -8,7 +8,9 @@ import { inboundMessages, unpreparedKey, type InboundMessage } from './inbound-m
 export async function checkInboundMessage(database: Database, organizationId: string, { id, prepared }: InboundMessage): Promise<string[]> {
   const waits = (await database.kv.get(pack(unpreparedKey(organizationId, id)))) !== undefined
   if (waits === (prepared === null)) return []
-  return [waits ? 'it is to be notified, although it was' : 'no one was notified, and nothing finds it']
+  return [
+    waits ? 'it has a webhook delivery, but its preparation row still exists' : 'it has neither a webhook delivery nor a preparation row',
+  ]
 }
 
 export async function checkUnprepared(database: Database, [, , organization, id]: readonly Element[]): Promise<string[]> {

@@ -58,7 +58,7 @@ const authentication = {
 function sampleTo(to: string, at: number): { readonly mail: ReadMail; readonly size: number } {
   const date = new Date(at)
   const subject = 'A test of this inbound route'
-  const text = 'This mail was made up to test the webhook.\n'
+  const text = 'This is an example mail that tests the webhook.\n'
   const messageId = '<test@example.com>'
   const headers = [
     { name: 'From', value: `Ada <${sender}>` },

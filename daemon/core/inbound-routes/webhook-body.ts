@@ -21,7 +21,7 @@ export const authenticationShape = z
 export const headersShape = z.array(z.object({ name: z.string(), value: z.string() }))
 
 export const readingNotesShape = z.array(z.object({ code: z.enum(readingNoteCodes), message: z.string() })).meta({
-  description: 'What was left out, could not be decoded, or was guessed when the message was read; empty for most messages.',
+  description: 'Parts of the message that the parser omitted, guessed or could not decode; empty for most messages.',
 })
 
 export const filesShape = z.array(
@@ -31,7 +31,7 @@ export const filesShape = z.array(
     size: z.int(),
     content_id: z.string().nullable(),
     inline: z.boolean(),
-    from_tnef: z.boolean().meta({ description: 'The file stands in a winmail.dat container, which is listed too.' }),
+    from_tnef: z.boolean().meta({ description: 'The file is inside a winmail.dat container, which is listed too.' }),
     url: z.string(),
   }),
 )

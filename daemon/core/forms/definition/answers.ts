@@ -102,7 +102,7 @@ const text =
     if (lines || (pattern === undefined && preset === undefined)) return { answer }
     const ready = preset === undefined ? undefined : presets[preset]
     const fits = matcherOf(ready?.pattern ?? pattern ?? '')(seen) && (ready?.isWell?.(seen) ?? true)
-    return fits ? { answer: seen } : problem('pattern_mismatch', 'Enter it in the form that is asked for.')
+    return fits ? { answer: seen } : problem('pattern_mismatch', 'Enter a value in the required format.')
   }
 
 const email: Read = (field, given) => {
@@ -115,7 +115,7 @@ const email: Read = (field, given) => {
   const { allow_domains: allowed, deny_domains: denied = [] } = field
   const isAmong = (list: readonly string[]): boolean => list.some((each) => domain === each || domain.endsWith(`.${each}`))
   if ((allowed && !isAmong(allowed)) || isAmong(denied))
-    return problem('domain_not_allowed', 'Addresses of this domain are not taken here; enter another one.')
+    return problem('domain_not_allowed', 'Addresses of this domain are not accepted. Enter another address.')
   return { answer: `${local}@${value.slice(local.length + 1).toLowerCase()}` }
 }
 
@@ -132,7 +132,7 @@ const phone: Read = (_, given) => {
 
 const url: Read = (field, given) => {
   const value = seenTextOf(given)
-  if (value === undefined) return wrongType('an address of the web')
+  if (value === undefined) return wrongType('a web address')
   if (value === '') return {}
   const found = value.length <= 2048 ? parseUrl(value) : undefined
   const isWeb = found?.protocol === 'https:' || (found?.protocol === 'http:' && field.https_only !== true)

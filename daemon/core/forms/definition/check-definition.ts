@@ -166,7 +166,7 @@ function checkSchema(schema: JsonObject, found: Findings): Schema | undefined {
   if (files > definitionLimits.files)
     found.report('schema.fields', 'too_many', `must have at most ${definitionLimits.files} fields of type file_upload`)
   if (fields.length > 0 && ![...types.values()].some((type) => isFieldType(type) && valueKinds[type] !== 'none'))
-    found.report('schema.fields', 'too_few', 'must have at least one field that people answer')
+    found.report('schema.fields', 'too_few', 'must have at least one field with an answer')
   if (layout !== undefined) checkLayout(layout, types, found)
   return found.list.length === before ? (schema as unknown as Schema) : undefined
 }
@@ -176,7 +176,7 @@ function checkField(field: unknown, path: string, types: Map<string, string>, fo
   const { key, type } = field
   if (typeof key !== 'string' || !/^[a-z][a-z0-9_]{0,63}$/.test(key))
     found.report(`${path}.key`, 'invalid_key', 'must be small letters, digits and underscores, beginning with a letter, at most 64')
-  else if (isReservedKey(key)) found.report(`${path}.key`, 'reserved_key', 'is used by submissions themselves; choose another')
+  else if (isReservedKey(key)) found.report(`${path}.key`, 'reserved_key', 'is reserved for submissions; choose another key')
   else if (types.has(key)) found.report(`${path}.key`, 'duplicate_key', 'is the key of another field')
   else types.set(key, String(type))
   if (!isFieldType(type)) return found.report(`${path}.type`, 'unknown_type', 'must be a type of field')
@@ -198,7 +198,7 @@ function oddities(definition: Definition): readonly DefinitionWarning[] {
       .map((place) => `translations.${locale}.${place}`),
   )
   return [
-    ...unknown.slice(0, 20).map((path) => ({ path, code: 'unknown_text', message: 'This translates no text of the form.' })),
+    ...unknown.slice(0, 20).map((path) => ({ path, code: 'unknown_text', message: 'The form has no text with this path.' })),
     ...definition.schema.fields.flatMap((field, at) => fieldOddities(field, `schema.fields[${at}]`)),
     ...pagesOf(definition.schema)
       .filter(({ rows }) => rows.length === 0)
@@ -210,6 +210,6 @@ const personal = { email: 'email', phone: 'tel' } as const
 
 function fieldOddities({ type, autocomplete }: Field, path: string): readonly DefinitionWarning[] {
   if ((type !== 'email' && type !== 'phone') || autocomplete !== undefined) return []
-  const message = `With autocomplete "${personal[type]}", browsers fill this in for people who wish it.`
+  const message = `With autocomplete "${personal[type]}", browsers can fill in this field.`
   return [{ path: `${path}.autocomplete`, code: 'no_autocomplete', message }]
 }

@@ -89,7 +89,7 @@ function checkPart(condition: unknown, path: string, depth: number, places: Plac
 function checkComparison(comparison: JsonObject, path: string, { fields }: Places, found: Findings): void {
   for (const name of Object.keys(comparison))
     if (name !== 'field' && name !== 'op' && name !== 'value')
-      found.report(`${path}.${name}`, 'unknown_property', 'is not known here; leave it out')
+      found.report(`${path}.${name}`, 'unknown_property', 'is not a known property; remove it')
   const field = fields.get(comparison['field'] as string)
   if (!field) return found.report(`${path}.field`, 'logic_unknown_field', 'is not the key of a field')
   const operators = operatorsOf[valueKinds[field.type]]
@@ -111,7 +111,7 @@ function checkValue(field: Field, op: Operator, value: unknown, path: string, fi
     return found.report(
       path,
       'logic_value',
-      'must be a value, or {"field"} with the key of a field of the same sort where numbers or dates are compared',
+      'must be a value, or {"field"} with the key of a field of the same type, for comparisons of numbers or dates',
     )
   }
   const checkOne = (one: unknown, at: string): void => checkLiteral(field, withCount.has(op), one, at, found)
@@ -124,7 +124,7 @@ function checkLiteral(field: Field, isCount: boolean, value: unknown, path: stri
   const { type, options, allow_other: allowsOther } = field
   if (isDateType(type)) {
     if (typeof value !== 'string' || dateOf(type, value) === undefined)
-      found.report(path, 'invalid_date', `must be a ${type} such as forms send it`)
+      found.report(path, 'invalid_date', `must be a ${type} in the format of form answers`)
     return
   }
   text(1000, { min: 1 })(value, path, found)
@@ -151,7 +151,7 @@ function checkJump(action: JsonObject, path: string, decidedOn: number, { pages 
   if (typeof page !== 'number' || !Number.isInteger(page) || page < 1 || page > pages)
     return found.report(`${path}.page`, 'logic_unknown_page', `must be the number of a page, from 1 to ${pages}, or "submit"`)
   if (page <= decidedOn)
-    found.report(`${path}.page`, 'logic_forward_reference', `must be a later page than page ${decidedOn}, on which the rule decides`)
+    found.report(`${path}.page`, 'logic_forward_reference', `must be a later page than page ${decidedOn}, the page of the condition`)
 }
 
 const targeting = new Set<unknown>(['show', 'hide', 'require', 'unrequire'])
@@ -166,14 +166,14 @@ function checkTarget(action: JsonObject, path: string, latest: number, places: P
   const isRequirement = action['action'] === 'require' || action['action'] === 'unrequire'
   const field = places.fields.get(target)
   if (page === undefined && (!field || field.type === 'page_break' || (isRequirement && valueKinds[field.type] === 'none')))
-    return found.report(`${path}.target`, 'logic_unknown_field', 'must be the key of a field, or page:N to show and hide')
+    return found.report(`${path}.target`, 'logic_unknown_field', 'must be the key of a field, or page:N for show and hide')
   if (page !== undefined && (isRequirement || Number(page) < 1 || Number(page) > places.pages))
     return found.report(
       `${path}.target`,
       'logic_unknown_page',
-      `must be a page from page:1 to page:${places.pages}, to show and hide alone`,
+      `must be a page from page:1 to page:${places.pages}, which only show and hide accept`,
     )
   const place = page === undefined ? places.order.get(target) : places.pageStarts.get(Number(page))
   if (latest >= (place ?? 0))
-    found.report(`${path}.target`, 'logic_forward_reference', 'must stand behind every field that the rule looks at')
+    found.report(`${path}.target`, 'logic_forward_reference', 'must be after every field in the condition of the rule')
 }

@@ -100,7 +100,7 @@ export function checkProperties(
   for (const name of required) if (value[name] === undefined) found.report(at(name), 'required', 'is required')
   for (const [name, given] of Object.entries(value)) {
     const check = Object.hasOwn(properties, name) ? properties[name] : undefined
-    if (!check) found.report(at(name), 'unknown_property', 'is not known here; leave it out')
+    if (!check) found.report(at(name), 'unknown_property', 'is not a known property; remove it')
     else if (given !== undefined) check(given, at(name), found)
   }
 }

@@ -1,6 +1,6 @@
 /**
  * Evaluates a form with answers: visible fields, required fields and problems. One forward pass in reading order, identical on the server
- * and in browsers. A hidden field has no answer, is never required and is never stored.
+ * and in browsers. An invisible field has no answer, is never required and is never stored.
  */
 import { readAnswer, type AnswerProblem, type Reading } from './answers.ts'
 import { fieldsIn, holds } from './conditions.ts'

@@ -132,9 +132,9 @@ export function checkTogether(field: JsonObject, path: string, found: Findings):
   if (field['type'] === 'number' && typeof field['step'] === 'number' && field['step'] <= 0)
     found.report(`${path}.step`, 'out_of_range', 'must be greater than 0')
   if (field['pattern'] !== undefined && field['preset'] !== undefined)
-    found.report(`${path}.preset`, 'not_allowed', 'replaces pattern; give only one of them')
+    found.report(`${path}.preset`, 'not_allowed', 'cannot be combined with pattern; remove preset or pattern')
   if (field['type'] === 'hidden' && field['source'] === 'url_param' && field['param'] === undefined)
-    found.report(`${path}.param`, 'required', 'is required where the value comes from the address of the page')
+    found.report(`${path}.param`, 'required', 'is required for the source url_param')
   checkOptions(field, path, found)
   const { type } = field
   if (typeof type === 'string' && isDateType(type)) {

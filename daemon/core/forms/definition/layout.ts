@@ -93,7 +93,7 @@ function checkRow(
       found.report(`${path}.fields[${at}]`, 'layout_unknown_field', 'is not the key of a field')
     else if (placed.has(key)) found.report(`${path}.fields[${at}]`, 'layout_duplicate_field', 'is placed twice')
     else if (type === 'page_break' && keys.length > 1)
-      found.report(`${path}.fields[${at}]`, 'layout_page_break', 'begins a page, so it stands alone in its row')
+      found.report(`${path}.fields[${at}]`, 'layout_page_break', 'is a page_break, so it must be the only field in its row')
     if (typeof key === 'string') placed.add(key)
   }
   const { spans } = row

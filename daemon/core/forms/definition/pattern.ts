@@ -68,7 +68,7 @@ class Parser {
 
   whole(): Node {
     const node = this.#choice(0)
-    if (this.#at < this.#text.length) throw new PatternFault('has a closing parenthesis that opens nowhere')
+    if (this.#at < this.#text.length) throw new PatternFault('has an unmatched closing parenthesis')
     return node
   }
 
@@ -93,7 +93,8 @@ class Parser {
     if (next === '.') return { kind: 'character', fits: (c) => c !== '\n' && c !== '\r' }
     if (next === '\\') return { kind: 'character', fits: this.#escape() }
     if (next === '^' || next === '$') throw new PatternFault(`has ${next} inside; it always matches the whole input`)
-    if (/[*+?{}\]]/.test(next)) throw new PatternFault(`has ${next} where nothing is before it; write \\${next} for the character itself`)
+    if (/[*+?{}\]]/.test(next))
+      throw new PatternFault(`has ${next} without a preceding character; write \\${next} for the character itself`)
     return { kind: 'character', fits: (c) => c === next }
   }
 
@@ -109,8 +110,9 @@ class Parser {
     if (!bounds) return part
     const [min, max] = bounds
     if (max !== Infinity && max > maxCount) throw new PatternFault(`repeats more than ${maxCount} times`)
-    if (max < min) throw new PatternFault('has a repeat whose bounds are the wrong way round')
-    if (max === Infinity && hasUnbounded(part)) throw new PatternFault('nests repeats without an upper bound; give one of them a bound')
+    if (max < min) throw new PatternFault('has a repeat with a maximum below its minimum')
+    if (max === Infinity && hasUnbounded(part))
+      throw new PatternFault('nests unbounded repeats; set a maximum for the inner or outer repeat')
     this.#take('?') // a lazy quantifier does not change whether a whole input matches
     if (/^[*+?{]$/.test(this.#peek() ?? '')) throw new PatternFault('has a repeat of a repeat; put the inner one in parentheses')
     return { kind: 'repeat', part, min, max }
@@ -123,7 +125,7 @@ class Parser {
     if (this.#peek() !== '{') return undefined
     const rest = this.#text.slice(this.#at, this.#at + 12).join('')
     const [whole, min = '', comma, max] = /^\{(\d{1,4})(,)?(\d{1,4})?\}/.exec(rest) ?? []
-    if (whole === undefined) throw new PatternFault('has { that begins no repeat such as {2}, {2,} or {2,5}')
+    if (whole === undefined) throw new PatternFault('has { without a valid repeat such as {2}, {2,} or {2,5}')
     this.#at += whole.length
     if (Number(min) > maxCount) throw new PatternFault(`repeats more than ${maxCount} times`)
     return [Number(min), comma === undefined ? Number(min) : max === undefined || max === '' ? Infinity : Number(max)]
@@ -136,7 +138,7 @@ class Parser {
     if (letter === 'p' || letter === 'P') return this.#property(letter)
     const literal = controlsByLetter[letter] ?? letter
     if (/[A-Za-z0-9]/.test(letter) && literal === letter)
-      throw new PatternFault(`has \\${letter}, which is not known here; back references and word boundaries are not taken`)
+      throw new PatternFault(`has \\${letter}, which is not supported; back references and word boundaries are not supported either`)
     return (c) => c === literal
   }
 
@@ -157,7 +159,7 @@ class Parser {
       if (typeof first === 'string' && this.#peek() === '-' && this.#text[this.#at + 1] !== ']') {
         this.#at++
         const last = this.#member()
-        if (typeof last !== 'string' || last < first) throw new PatternFault('has a range of characters that is the wrong way round')
+        if (typeof last !== 'string' || last < first) throw new PatternFault('has a character range in reverse order')
         parts.push((c) => c >= first && c <= last)
       } else parts.push(typeof first === 'string' ? (c) => c === first : first)
     }
@@ -180,7 +182,7 @@ class Parser {
 
   #next(): string {
     const next = this.#text[this.#at++]
-    if (next === undefined) throw new PatternFault('ends in the middle')
+    if (next === undefined) throw new PatternFault('ends unexpectedly')
     return next
   }
 
@@ -198,12 +200,12 @@ const hasUnbounded = (node: Node): boolean =>
 function stepsOf(root: Node): readonly Step[] {
   const steps: Step[] = [{ kind: 'end' }]
   const add = (step: Step): number => {
-    if (steps.length >= maxSteps) throw new PatternFault('repeats too much in all; use smaller bounds')
+    if (steps.length >= maxSteps) throw new PatternFault('has too many repeats in total; use smaller bounds')
     return steps.push(step) - 1
   }
   let builds = 0 // limits parts that add no state but are repeated often
   const build = (node: Node, next: number): number => {
-    if (++builds > 10 * maxSteps) throw new PatternFault('repeats too much in all; use smaller bounds')
+    if (++builds > 10 * maxSteps) throw new PatternFault('has too many repeats in total; use smaller bounds')
     if (node.kind === 'character') return add({ kind: 'character', fits: node.fits, next })
     if (node.kind === 'choice') return add({ kind: 'split', next: node.parts.map((part) => build(part, next)) })
     if (node.kind === 'sequence') return node.parts.reduceRight((after, part) => build(part, after), next)

@@ -18,7 +18,7 @@ const fileShape = z
     name: z.string(),
     content_type: z.string(),
     bytes: z.int(),
-    status: z.enum(fileStatuses).meta({ description: 'When it came: files are scanned afterwards.' }),
+    status: z.enum(fileStatuses).meta({ description: 'Status on arrival; files are scanned afterwards.' }),
   })
   .meta({ id: 'FormSubmissionEventFile' })
 
@@ -29,10 +29,10 @@ const dataShape = z
     form_name: z.string(),
     project_id: z.string(),
     submission_id: z.string(),
-    reference: z.string().meta({ description: 'Names the submission for people, as the visitor has seen it.' }),
+    reference: z.string().meta({ description: 'Short reference of the submission, as shown to the visitor.' }),
     version: z.int().meta({ description: 'The version of the form that the visitor saw.' }),
-    answers: z.record(z.string(), answer).meta({ description: 'By key of the field. What was not visible has no answer.' }),
-    files: z.array(fileShape).meta({ description: 'Their answers are their ids.' }),
+    answers: z.record(z.string(), answer).meta({ description: 'By field key. Fields that were not visible have no answer.' }),
+    files: z.array(fileShape).meta({ description: 'The answers of file fields are the ids of their files.' }),
     submitted_at: z.string(),
   })
   .meta({ id: 'FormSubmissionEventData' })

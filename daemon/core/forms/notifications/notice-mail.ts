@@ -101,7 +101,7 @@ function partOf({ includeAnswers }: NoticeFacts['settings'], noticed: Noticed): 
   return { answers: includeAnswers ? shownAnswers(noticed) : [], facts: words().facts({ at, reference: referenceOf({ id }), id }) }
 }
 
-/** Returns the answers with labels, in reading order. Hidden fields have no answer. */
+/** Returns the answers with labels, in reading order. Invisible fields have no answer. */
 function shownAnswers({ submission, definition }: Noticed): readonly (ShownAnswer & { readonly key: string })[] {
   const answers = namedAnswers(submission)
   return inReadingOrder(definition.schema).flatMap((field) => {

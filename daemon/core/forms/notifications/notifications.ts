@@ -54,13 +54,13 @@ const confirmations = {
     name: 'recipients of forms by organization',
     windowMs: hourMs,
     most: 30,
-    message: 'This organization asked too many addresses in the last hour; add the rest later.',
+    message: 'This organization sent 30 confirmation mails in the last hour. Add the other addresses later.',
   },
   address: {
     name: 'recipients of forms by address',
     windowMs: 24 * hourMs,
     most: 3,
-    message: 'This address was asked to confirm three times today; wait until tomorrow.',
+    message: 'This address got three confirmation mails in the last 24 hours. Try again later.',
   },
 } as const
 
@@ -157,8 +157,8 @@ export class FormNotifications {
   async #ask(change: Change, { organizationId }: Principal, { name, publicId }: Form, { id, email }: NotificationRecipient): Promise<void> {
     const { mail, outbox, policies, secrets } = this.#options
     if (!(await mail.isReady())) {
-      const why = 'is no member, and this service sends no mail of its own by which it could be asked'
-      throw new Refusal('conflict', `${email} ${why}; invite the person, or let the operator set POSTERN_SYSTEM_DESTINATION.`)
+      const why = 'is not a member, and this service cannot send confirmation mail'
+      throw new Refusal('conflict', `${email} ${why}; invite the person, or ask the operator to set POSTERN_SYSTEM_DESTINATION.`)
     }
     await this.#asked.organization.take(organizationId)
     await this.#asked.address.take(email)

@@ -272,7 +272,8 @@ export class FormNotifier {
   }
 }
 
-const messageOf = (error: unknown): string => (error instanceof Refusal ? error.message : 'The mail could not be made.')
+const messageOf = (error: unknown): string =>
+  error instanceof Refusal ? error.message : 'The mail could not be created because of an internal error.'
 
 /** Returns the visitor's address, unless the visitor's version masks it. */
 function replyToOf({ replyToField }: NotificationSettings, { submission, definition }: Noticed): readonly Mailbox[] {

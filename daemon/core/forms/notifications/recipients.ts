@@ -74,5 +74,4 @@ export class Recipients {
   }
 }
 
-const gone = (): Refusal =>
-  new Refusal('not_found', 'This link is about no notifications any more: they were ended, or the form was deleted.')
+const gone = (): Refusal => new Refusal('not_found', 'This link is no longer valid: the notifications were ended, or the form was deleted.')

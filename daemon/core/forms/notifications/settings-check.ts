@@ -39,7 +39,7 @@ function conditionProblems(when: unknown, path: string, definitions: readonly De
     return found.list
   })
   if (all.some((list) => list.length === 0)) return []
-  return all[0] ?? [{ path, message: 'can be set once the draft of the form has no errors' }]
+  return all[0] ?? [{ path, message: 'requires a draft without errors; correct the form first' }]
 }
 
 const isAddress = ({ schema }: Definition, key: string): boolean =>

@@ -65,7 +65,7 @@ const first = ({ options = [] }: Field): string => options.find(({ disabled }) =
 
 const samples: Readonly<Partial<Record<FieldType, (field: Field) => Answer>>> = {
   text: () => 'Sample',
-  textarea: () => 'A sample of what a visitor writes.',
+  textarea: () => 'An example message of a visitor.',
   email: () => 'visitor@example.com',
   phone: () => '+41 44 123 45 67',
   url: () => 'https://example.com/',

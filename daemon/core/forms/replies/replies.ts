@@ -92,7 +92,7 @@ export class Replies {
       const { organizationId, credentialId: createdBy, agent } = principal
       const earlier = await this.list(principal, formId, submissionId)
       if (earlier.length >= maxReplies)
-        throw new Refusal('conflict', `A submission has at most ${maxReplies} replies; delete a draft first.`)
+        throw new Refusal('conflict', `A submission can have at most ${maxReplies} replies. Delete a draft first.`)
       const now = clock.now()
       const reply: FormReply = {
         ...{ id: database.newId('frd', now), formId, submissionId, to: to.address, from: asked.from ?? null, ...content, template },
@@ -234,7 +234,7 @@ export class Replies {
     if (templateId === undefined)
       return { content: { subject: subject ?? '', text: text ?? null, html: html ?? null }, filled: unfilled, template: null }
     if (text !== undefined || html !== undefined)
-      throw invalid([{ path: 'template_id', message: 'replaces text and html; give only one of them' }])
+      throw invalid([{ path: 'template_id', message: 'cannot be combined with text and html; remove template_id or the content' }])
     const { version } = await this.#options.templates.get(principal, templateId)
     const own: Variables = { fields: namedAnswers(submission), form: { name: form.name } }
     const declared = version.schema === null ? own : pickedFor(version.schema, own)
@@ -265,9 +265,10 @@ export class Replies {
   async #open(principal: Principal, formId: string, id: string): Promise<Stored<FormReply>> {
     const stored = await this.#get(principal, formId, id)
     const { traceId, heldTraceId } = stored.record
-    if (traceId !== null) throw new Refusal('conflict', 'This reply was sent; write another one.', { details: { trace_id: traceId } })
+    if (traceId !== null)
+      throw new Refusal('conflict', 'This reply was already sent. Create another reply.', { details: { trace_id: traceId } })
     if (heldTraceId === undefined) return stored
-    throw new Refusal('conflict', 'This reply waits until a person approves it; refuse it there first.', {
+    throw new Refusal('conflict', 'This reply awaits approval. Reject the approval first.', {
       details: { trace_id: heldTraceId },
     })
   }
@@ -308,4 +309,4 @@ function pickedFor(schema: Readonly<Record<string, unknown>>, own: Variables): V
   return Object.fromEntries(Object.entries(own).filter(([name]) => Object.hasOwn(properties, name)))
 }
 
-const noAddress = (): Refusal => new Refusal('conflict', 'This submission has no email address that a reply could go to.')
+const noAddress = (): Refusal => new Refusal('conflict', 'This submission has no email address for a reply.')

@@ -56,7 +56,7 @@ export function countInWindows(change: Transaction, windows: readonly Window[], 
 }
 
 const dayIsFull = (nowMs: number): Refusal =>
-  new Refusal('quota_exhausted', 'This form has been sent as often as it can be today; send it again tomorrow.', {
+  new Refusal('quota_exhausted', 'The limit of form submissions for today is reached. Send the form again tomorrow.', {
     nextAction: 'retry_later',
     retryAfterSeconds: Math.ceil((dayMs - (nowMs % dayMs)) / 1000),
   })

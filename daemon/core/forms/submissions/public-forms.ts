@@ -149,6 +149,6 @@ export const noForm = (): Refusal => new Refusal('form_not_found', 'No form is p
  */
 export function requireAllowedOrigin(allowed: readonly string[], ownOrigin: string, origin: string | undefined): void {
   if (allowed.length === 0 || origin === ownOrigin || (origin !== undefined && allowed.includes(origin))) return
-  const message = 'This form is not for this page; the owner of the form can add the origin of the page.'
+  const message = 'This form does not allow the origin of this page. Ask the owner of the form to add it.'
   throw new Refusal('origin_not_allowed', message, { details: { allowed_origins: allowed } })
 }

@@ -65,7 +65,7 @@ export class PrefilledLinks {
   async make(principal: Principal, id: string, values: Readonly<Record<string, string>>): Promise<{ readonly url: string }> {
     const { forms, publishing, formsUrl, secrets } = this.#options
     const form: Form = await forms.get(principal, id)
-    if (form.version === 0) throw invalid([{ path: 'values', message: 'are for a published form; publish it first' }])
+    if (form.version === 0) throw invalid([{ path: 'values', message: 'require a published form; publish it first' }])
     const { definition } = await publishing.version(principal, id, form.version)
     const fields = new Map(definition.schema.fields.map((field) => [field.key, field]))
     const search = new URLSearchParams()
@@ -73,7 +73,7 @@ export class PrefilledLinks {
       const field = fields.get(key)
       const name = field?.type === 'hidden' && field.source === 'url_param' ? field.param : field?.prefill ? key : undefined
       if (name === undefined)
-        throw invalid([{ path: `values.${key}`, message: 'must name a field with prefill, or a hidden one that takes a parameter' }])
+        throw invalid([{ path: `values.${key}`, message: 'must name a field with prefill, or a hidden field with the source url_param' }])
       if (value.length > maxText.text) throw invalid([{ path: `values.${key}`, message: `must have at most ${maxText.text} characters` }])
       search.set(name, value)
     }

@@ -115,7 +115,7 @@ export class Submissions {
       const stored = await this.#get(principal, formId, id)
       const { status, tags, assignee, note } = changes
       if (assignee !== undefined && assignee !== null && !(await change.get(members, assignee)))
-        throw invalid([{ path: 'assignee', message: 'is no member of the organization; send the id of a user who is' }])
+        throw invalid([{ path: 'assignee', message: 'is not a member of the organization; send the id of a member' }])
       return this.#change(change, principal, stored, {
         ...(status !== undefined && { status }),
         ...(tags !== undefined && { tags: [...new Set(tags)] }),

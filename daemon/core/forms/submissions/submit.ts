@@ -178,7 +178,7 @@ export class SubmitForms {
     const [code, message] = isFilled(given)
       ? token
         ? (['token_expired', 'The form was open for too long; send it again.'] as const)
-        : (['invalid_token', 'This is no token of this form; send the one that came with it.'] as const)
+        : (['invalid_token', 'The token is not valid for this form. Send the token returned with the form.'] as const)
       : (['required', 'Send the fill_time_token that came with the form.'] as const)
     const { secrets } = this.#options
     const shown = { ...form, language: token?.language }
@@ -344,12 +344,12 @@ export function malformed(
 ): Refusal {
   const names = Object.keys(problems)
   const message =
-    names.length === 0 ? 'The submission cannot be read.' : `Some answers are missing or wrong: ${names.slice(0, 5).join(', ')}.`
+    names.length === 0 ? 'The submission cannot be parsed.' : `Some answers are missing or wrong: ${names.slice(0, 5).join(', ')}.`
   return new Refusal('malformed_submission', message, { details: { fields: problems, ...more } })
 }
 
 const noRoom = (): Refusal =>
-  new Refusal('quota_exhausted', 'There is no room for more files at the moment; send the form without them, or later.', {
+  new Refusal('quota_exhausted', 'The storage for files is full. Send the form without files, or try again later.', {
     nextAction: 'retry_later',
     retryAfterSeconds: 3600,
   })

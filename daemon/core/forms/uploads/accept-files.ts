@@ -16,14 +16,14 @@ interface Sent {
 type Problems = Readonly<Record<string, readonly AnswerProblem[]>>
 
 /**
- * Returns the problems of all answers and files. Ignores files of hidden fields. Throws `file_uploads_unavailable` if the form accepts no
+ * Returns the problems of all answers and files. Ignores files of unseen fields. Throws `file_uploads_unavailable` if the form accepts no
  * files, and `file_too_large` above the general limit.
  */
 export function problemsWithFiles({ fields, uploads, evaluation, takesFiles }: Sent): Problems {
   const own = new Map(fields.flatMap((field) => (field.type === 'file_upload' ? [[field.key, field]] : [])))
   const isMissed = !takesFiles && [...evaluation.required].some((key) => own.has(key))
   if (isMissed || (uploads.length > 0 && (!takesFiles || own.size === 0)))
-    throw new Refusal('file_uploads_unavailable', 'This form takes no files; send it without them.')
+    throw new Refusal('file_uploads_unavailable', 'This form accepts no files. Send it without files.')
   const problems = new Map(Object.entries(evaluation.problems)) // a map, because visitors choose the names of uploads
   let isTooLarge = false
   for (const upload of uploads) {
@@ -41,7 +41,7 @@ export function problemsWithFiles({ fields, uploads, evaluation, takesFiles }: S
   return Object.fromEntries(problems)
 }
 
-const unexpected: AnswerProblem = { code: 'unexpected_file', message: 'The form has no field for a file under this name.' }
+const unexpected: AnswerProblem = { code: 'unexpected_file', message: 'The form has no file field with this name.' }
 
 function problemIn({ accept, max_bytes: maxBytes = definitionLimits.fileBytes }: Field, { kind, size }: Upload): AnswerProblem | undefined {
   if (kind !== undefined && accept && !accept.includes(kind)) {

@@ -22,9 +22,9 @@ const types = 'PNG, JPEG, GIF, WebP or PDF'
 const notTaken: FileFault = { code: 'file_type_not_allowed', message: `Choose a file of the type ${types}.` }
 const isAlso = (what: string): FileFault => ({
   code: 'file_type_not_allowed',
-  message: `This file is ${what} besides; save it anew as ${types}.`,
+  message: `This file is also ${what}. Save it again as ${types}.`,
 })
-const damaged: FileFault = { code: 'file_damaged', message: 'The file is damaged or cut off; save it anew and choose it again.' }
+const damaged: FileFault = { code: 'file_damaged', message: 'The file is damaged or incomplete. Save it again, then select it again.' }
 
 const pngSignature = Buffer.from([0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a])
 
@@ -112,7 +112,7 @@ export class FileCheck {
     if (kind === 'jpeg' || trailing === 0) return undefined
     return kind === 'gif' && trailing <= tail.length && tail.subarray(-trailing).every((octet) => octet === 0)
       ? undefined
-      : isAlso('something else')
+      : isAlso('another kind of file')
   }
 }
 

@@ -73,9 +73,9 @@ export class FileDownloads {
     if (status === 'infected')
       throw new Refusal('file_infected', `The file had a virus and was deleted (${virus ?? 'unknown'}); ask the sender for another one.`)
     if (hasScanner)
-      throw new Refusal('scan_pending', 'The file is still to be scanned for viruses; try again in a moment.', { retryAfterSeconds: 10 })
+      throw new Refusal('scan_pending', 'The virus scan of the file is pending. Try again in a moment.', { retryAfterSeconds: 10 })
     if (allowsUnscanned) return
-    const message = 'The service has no virus scanner, so files are not given out; ask the operator of the service.'
+    const message = 'The service has no virus scanner, so files cannot be downloaded. Ask the operator of the service.'
     throw new Refusal('scan_pending', message, { nextAction: 'ask_operator' })
   }
 
@@ -84,4 +84,4 @@ export class FileDownloads {
   }
 }
 
-const over = (): Refusal => new Refusal('not_found', 'This link is over; get the file again.')
+const over = (): Refusal => new Refusal('not_found', 'This link has expired. Get a new link.')

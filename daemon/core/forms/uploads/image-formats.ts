@@ -10,7 +10,7 @@ function* png(): Format {
   for (let count = 0; ; count++) {
     const head = yield { take: 8 }
     const [length, type] = [head.readUInt32BE(0), ascii(head, 4, 8)]
-    if (length > 0x7fffffff || !/^[A-Za-z]{4}$/.test(type)) throw new Broken('it has a chunk that is none')
+    if (length > 0x7fffffff || !/^[A-Za-z]{4}$/.test(type)) throw new Broken('it has an invalid chunk type')
     if ((type === 'IHDR') !== (count === 0)) throw new Broken('it does not begin with its header')
     if (type === 'IHDR') {
       if (length !== 13) throw new Broken('its header is broken')
@@ -34,7 +34,7 @@ function* gif(): Format {
       const image = yield { take: 9 }
       yield* colors(image[8] ?? 0)
       yield { skip: 1 }
-    } else throw new Broken('it has a block that is none')
+    } else throw new Broken('it has an invalid block type')
     for (let length = 1; length > 0;) {
       length = (yield { take: 1 })[0] ?? 0
       yield { skip: length }
@@ -82,7 +82,7 @@ function* jpeg(): Format {
     const code = marker
     marker = undefined
     if (isAlone(code)) continue
-    if (code < 0xc0 || code === 0xd8) throw new Broken('it has a segment that is none')
+    if (code < 0xc0 || code === 0xd8) throw new Broken('it has an invalid segment type')
     const length = (yield { take: 2 }).readUInt16BE(0)
     if (length < 2) throw new Broken('it has a segment without a length')
     yield { skip: length - 2 }

@@ -41,4 +41,4 @@ export class UploadSlots {
 }
 
 const tooMany = (): Refusal =>
-  new Refusal('overloaded', 'Too many files are on their way at once; send the form again in a moment.', { retryAfterSeconds: 5 })
+  new Refusal('overloaded', 'Too many uploads are in progress. Send the form again in a moment.', { retryAfterSeconds: 5 })

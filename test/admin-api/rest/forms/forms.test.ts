@@ -42,9 +42,9 @@ test('a form is created as a draft, from a starter, a definition or nothing', as
   t.is(wrong.status, 400)
   t.like(errorOf(wrong), { code: 'definition_invalid', next_action: 'fix_definition' })
   t.deepEqual(codes(errorOf(wrong).details ?? {}), ['schema.fields[0].key reserved_key', 'schema.fields[1].label required'])
-  t.regex(errorOf(wrong).message, /schema\.fields\[0\]\.key is used by submissions themselves; choose another\. There are 1 more errors\.$/)
+  t.regex(errorOf(wrong).message, /schema\.fields\[0\]\.key is reserved for submissions; choose another key\. There are 1 more errors\.$/)
   const both = await rest.call('POST', '/v1/forms', { name: 'x', template: 'rsvp', definition: definition('x', field('a')) })
-  t.deepEqual(refusal(both), [400, 'validation_failed', 'template: replaces definition; give only one of them'])
+  t.deepEqual(refusal(both), [400, 'validation_failed', 'template: cannot be combined with definition; remove template or definition'])
 })
 
 test('lists are narrowed to a project, a status and a part of the name', async (t) => {
@@ -207,7 +207,7 @@ test('a form is deleted under its name, and nothing is left of it, nor of those 
   await rest.must('POST', `${path}/publish`)
   await assertSound(t, { database })
   const refused = await rest.call('DELETE', `${path}?confirm=Other`)
-  t.is(refusal(refused)[2], 'confirm: must be the name of the form, "Contact": it is deleted with all its versions, for good')
+  t.is(refusal(refused)[2], 'confirm: must be the name of the form, "Contact": the form and all its versions are deleted permanently')
   t.is((await rest.call('DELETE', `${path}?confirm=Contact`)).status, 204)
   t.is((await rest.call('GET', path)).status, 404)
   t.is(await rowsLeft(fixture), 0)
@@ -265,7 +265,7 @@ test('a snippet brings a form into a page, and says what the page must allow', a
   t.regex(String(link['url']), /^https:\/\/post\.example\.ch\/f\/[A-Za-z0-9]{22}$/)
   t.deepEqual(link, {
     ...{ mode: 'link', url: link['url'], html: `<a href="${String(link['url'])}">A &amp; &quot;B&quot;</a>`, content_security_policy: [] },
-    notes: ['The form is a draft: visitors find nothing until it is published.'],
+    notes: ['The form is a draft: visitors cannot see it until it is published.'],
   })
   await rest.must('POST', `${path}/publish`)
   const script = '<script async src="https://post.example.ch/embed.js"></script>'

@@ -35,7 +35,7 @@ test('no submission makes mail by itself; a reply is written as a draft and sent
   t.like(await tracesOf(fixture), [{ subject: 'Your message' }])
   t.like(await rest.must('GET', one), { status: 'replied' })
   t.like(await rest.must('GET', `${one}/replies`), { data: [{ trace_id: answers[0]?.['trace_id'], trace_status: 'captured' }] })
-  t.is(refusal(await rest.call('PATCH', at, { text: 'x' }))[2], 'This reply was sent; write another one.')
+  t.is(refusal(await rest.call('PATCH', at, { text: 'x' }))[2], 'This reply was already sent. Create another reply.')
   t.is((await rest.call('DELETE', at)).status, 409)
   t.like(await rest.must('POST', `${at}/send`), { trace_id: answers[0]?.['trace_id'] })
   t.is((await tracesOf(fixture)).length, 1)
