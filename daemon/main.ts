@@ -1,4 +1,4 @@
-/** The command line: words in, an exit code out. */
+/** Command line: parses the arguments and returns an exit code. */
 import { accessSync, constants, readFileSync } from 'node:fs'
 import { basename, join } from 'node:path'
 import { madeOf, ownFile } from '#config/own-files.ts'
@@ -14,13 +14,13 @@ import { StartRefused } from './process/start-refused.ts'
 import { useCompiled } from './process/use-compiled.js'
 
 const [, program = '', ...given] = process.argv
-/** What a command leaves open, such as a connection whose other side is silent, keeps its process for this time at most. */
+/** Maximum time that an open resource of a command, such as a silent connection, keeps the process alive. */
 const leftOpenMs = 3000
 
-// a link of that name in place of /usr/sbin/sendmail
+// a link with that name can replace /usr/sbin/sendmail
 const command = parseCommandLine(basename(program) === 'sendmail' ? ['sendmail', ...given] : given)
 if (command.name !== 'serve') process.stdout.on('error', (error) => endWithOutput(error, command))
-process.stderr.on('error', () => {}) // what it would report must not decide how the process ends
+process.stderr.on('error', () => {}) // a failing error output must not decide the exit code
 process.exitCode = await run(command).catch((error: unknown) => explain(error, command))
 setTimeout(() => process.exit(), leftOpenMs).unref()
 
@@ -92,8 +92,8 @@ async function run(wanted: Command): Promise<number> {
 }
 
 /**
- * Compiled code is kept for the next start, which takes half as long with it. In the data folder, as whoever can write it can
- * run code here: a folder for everybody's temporary files would be open to other users of the machine.
+ * Compiled code is kept for the next start, which then takes half the time. It is in the data folder, because code in a shared temporary
+ * folder could be changed by other users.
  */
 async function serve(config: Config, readyFile: string | undefined): Promise<ExitCode> {
   const mine = await becomeUser(config)
@@ -102,7 +102,7 @@ async function serve(config: Config, readyFile: string | undefined): Promise<Exi
   return (await import('./serve.ts')).serve(mine, { readyFile, version: version() })
 }
 
-/** What stops a start is reported in one sentence each, without a stack. */
+/** Prints expected errors in one sentence, without a stack. */
 function explain(error: unknown, { name }: Command): ExitCode {
   if (error instanceof ConfigInvalid) {
     process.stderr.write(`${error.message}\n`)
@@ -125,14 +125,14 @@ function explain(error: unknown, { name }: Command): ExitCode {
   return exitCodes.failed
 }
 
-/** What the file system refused, in words for people. */
+/** Describes an error of the file system. */
 function fileProblem({ code = '', path = '', message }: NodeJS.ErrnoException): string {
   const why: Readonly<Record<string, string>> = {
     ENOENT: 'does not exist; check the path.',
     EACCES: 'may not be used by this user; check its permissions.',
     EPERM: 'may not be used by this user; check its permissions.',
     EISDIR: 'is a folder; name a file.',
-    ENOTDIR: 'lies in something that is not a folder; check the path.',
+    ENOTDIR: 'has a parent that is not a folder; check the path.',
     ENOSPC: 'cannot be written, as the disk is full.',
     EROFS: 'cannot be written, as its file system is read-only.',
   }
@@ -140,8 +140,8 @@ function fileProblem({ code = '', path = '', message }: NodeJS.ErrnoException): 
 }
 
 /**
- * A reader that closes the output, as `head` does after ten lines, ends the command as SIGPIPE would: what it does may be unfinished, such
- * as a migration. Any other failure loses output.
+ * Ends the command like SIGPIPE if the reader closes the output, as `head` does. The work may be incomplete, for example a migration. Any
+ * other failure loses output.
  */
 function endWithOutput(error: Error, ended: Command): void {
   const isClosed = 'code' in error && error.code === 'EPIPE'
@@ -158,7 +158,7 @@ function configuration(): Config {
   return loadConfig({ env: { ...packagedConfig(), ...process.env }, readFile: (path) => readFileSync(path, 'utf8') })
 }
 
-/** The installed program uses the configuration of its package, for whoever may read it. */
+/** Returns the configuration file of the installed package, if this user may read it. */
 function packagedConfig(): { readonly POSTERN_CONFIG?: string } {
   if (!madeOf()) return {}
   const path = '/etc/postern/postern.json'
@@ -170,7 +170,7 @@ function packagedConfig(): { readonly POSTERN_CONFIG?: string } {
   }
 }
 
-/** For what opens the store by itself. */
+/** Becomes the owner of the data folder, for commands that open the store themselves. */
 function asOwner(config: Config): Config {
   becomeOwnerOf(config.dataDir)
   return config
@@ -181,7 +181,7 @@ function version(): string {
   return (JSON.parse(ownFile(path).toString('utf8')) as { version: string }).version
 }
 
-/** Of sources, their repository knows it. */
+/** Returns the commit of a package. For sources, the repository has it. */
 function commit(): string {
   const made = madeOf()
   return made ? ` (commit ${made.commit})` : ''

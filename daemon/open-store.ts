@@ -1,4 +1,4 @@
-/** Opens the store that the configuration names: the folder, or a database. */
+/** Opens the configured store: the data folder, or a database. */
 import { join } from 'node:path'
 import type { Config } from '#config/settings/load.ts'
 import type { GroupOptions } from '#store/engine/group-commit.ts'
@@ -18,8 +18,9 @@ import { StartRefused } from './process/start-refused.ts'
 type Place = Pick<Config, 'dataDir' | 'store'>
 
 /**
- * For one process at a time, or for daemons together where the store is a database. A command, which has the store alone, opens no damaged
- * folder. Throws `StoreUnavailable` when another process has it, it cannot be opened, or a daemon would use it that was moved elsewhere.
+ * Opens the store for one process, or for several daemons with a database. A command uses the store alone and does not open a damaged
+ * folder. Throws `StoreUnavailable` if another process uses the store, if it cannot be opened, or if a daemon would use a store that was
+ * moved.
  */
 export async function openStore(place: Place, options: GroupOptions = {}, use: StoreUse = 'alone'): Promise<StoreKv> {
   const { dataDir, store } = place
@@ -28,15 +29,15 @@ export async function openStore(place: Place, options: GroupOptions = {}, use: S
     if (use === 'together') await requireUnmoved(storeFolder(dataDir))
     return openFolder(place, { ...options, mustBeWhole: use === 'alone' })
   }
-  const { PostgresKv } = await import('#store/postgresql/postgres-kv.ts') // only those who have one pay for it
+  const { PostgresKv } = await import('#store/postgresql/postgres-kv.ts') // loaded only for stores in a database
   return PostgresKv.open(address, { ...options, use, large: await objectsOf(store) })
 }
 
-/** The file that gives room back when a full disk keeps the store from opening. */
+/** File whose deletion lets the store open on a full disk. */
 export const ballastOf = ({ dataDir, store }: Place): Ballast =>
   new Ballast(join(dataDir, 'ballast'), store.ballastBytes, () => freeBytes(dataDir))
 
-/** Gives the ballast back if the disk is full. A refusal names the process that has the folder. */
+/** Deletes the ballast if the disk is full. A refusal names the process that uses the folder. */
 async function openFolder(place: Place, options: LevelOptions): Promise<StoreKv> {
   const { dataDir } = place
   const folder = storeFolder(dataDir)
@@ -48,20 +49,20 @@ async function openFolder(place: Place, options: LevelOptions): Promise<StoreKv>
   }
 }
 
-/** The daemon that the data folder names, for systems that do not tell who has a file open. */
+/** Returns the daemon of the operator file, for systems that do not show which process has a file open. */
 async function daemonOf(dataDir: string): Promise<string | undefined> {
   const access = await readOperatorFile(dataDir).catch(() => undefined)
   return access && `a daemon (pid ${access.pid})`
 }
 
-/** Where large values of a database stand apart; undefined when they do not. Throws `StoreUnavailable`. */
+/** Returns the object storage of a database; undefined without one. Throws `StoreUnavailable`. */
 export async function objectsOf({ objects, objectBytes }: Config['store']): Promise<ObjectOptions | undefined> {
   if (objects === null) return undefined
   const { objectStoreAt } = await import('#store/postgresql/objects/address.ts')
   return { objects: objectStoreAt(objects, process.env), leastBytes: objectBytes }
 }
 
-/** Throws `StartRefused` when nothing was stored in the folder; whether a database holds something shows when it is opened. */
+/** Throws `StartRefused` if the folder has no data. For a database, opening it shows whether it has data. */
 export async function requireStore({ dataDir, store: { address } }: Place): Promise<void> {
   if (address !== null || (await hasStore(dataDir))) return
   throw new StartRefused(

@@ -1,8 +1,8 @@
 #!/usr/bin/env node
 // @ts-check
 /**
- * The program: runs what `npm ci` built of it, or the sources when one of them has changed since; prepares how they are compiled before.
- * JavaScript, because Node would load its compiler for TypeScript at every start to read this file.
+ * Entry point: runs the built program, or the sources if one of them has changed since the build. Prepares the compilation of sources
+ * first. JavaScript, because Node would otherwise load its TypeScript compiler at every start.
  */
 import { readdirSync, readFileSync, statSync } from 'node:fs'
 import * as modules from 'node:module'
@@ -12,7 +12,7 @@ import { useCompiledEarly } from './process/use-compiled.js'
 
 const root = new URL('../', import.meta.url).href
 if (isSecondStart()) takeForwardedSignals()
-else if (isOldNode()) await runWithOwnNode() // returns only if there is none that starts
+else if (isOldNode()) await runWithOwnNode() // returns only if that Node is missing or does not start
 /** @type {unknown} */
 const hooks = modules.registerHooks
 if (typeof hooks !== 'function') {
@@ -35,8 +35,8 @@ function isOldNode() {
 }
 
 /**
- * Whether everything that was built is there, and still is what it was built from; a look at a thousand files takes some milliseconds.
- * Who debugs, profiles or brings code along finds the modules that they know.
+ * Whether all built files exist and match their sources. Checking a thousand files takes some milliseconds. With flags for debugging,
+ * profiling or preloading, the sources run instead.
  */
 function isBuilt() {
   const flags = [...process.execArgv, process.env.NODE_OPTIONS].join(' ')
@@ -49,7 +49,7 @@ function isBuilt() {
     if (!files.every((name) => there.has(name))) return false
     return sources.every(([path, modifiedMs, octets]) => {
       const { mtimeMs, size } = statSync(folder + path)
-      return size === octets && (mtimeMs === modifiedMs || mtimeMs === Math.trunc(modifiedMs / 1000) * 1000) // as archives keep it
+      return size === octets && (mtimeMs === modifiedMs || mtimeMs === Math.trunc(modifiedMs / 1000) * 1000) // archives store whole seconds
     })
   } catch {
     return false

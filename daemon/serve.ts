@@ -1,4 +1,4 @@
-/** `postern serve`: the daemon as the whole of a process, which ends with a signal and prints what was started. */
+/** `postern serve`: runs the daemon until a signal, and prints the started listeners. */
 import { randomBytes } from 'node:crypto'
 import { resolve } from 'node:path'
 import { isatty } from 'node:tty'
@@ -27,7 +27,7 @@ export interface ServeOptions {
   readonly version: string
 }
 
-/** Runs until a signal; resolves only when the start fails, by throwing. */
+/** Runs until a signal. Throws if the start fails. */
 export async function serve(config: Config, { readyFile, version }: ServeOptions): Promise<ExitCode> {
   const isPretty = config.logFormat === 'pretty' || (config.logFormat === 'auto' && process.stdout.isTTY)
   const format = isPretty ? await prettyLines(process.stdout) : undefined
@@ -78,7 +78,7 @@ export async function serve(config: Config, { readyFile, version }: ServeOptions
   return exitCodes.ok
 }
 
-/** SIGHUP has the certificate looked at again, in a daemon that no terminal can send it to. During the start it does nothing. */
+/** Checks the certificate on SIGHUP, unless a terminal could send it. Does nothing during the start. */
 function onHangup(log: Logger): { from(source: CertificateSource): void } {
   let known: CertificateSource | undefined
   process.on('SIGHUP', () => {
@@ -92,16 +92,16 @@ function onHangup(log: Logger): { from(source: CertificateSource): void } {
   }
 }
 
-/** SIGUSR2 asks for everything that can be logged, and the next one for the usual lines. */
+/** Switches all logs to debug on SIGUSR2, and back at the next one. */
 function toggleDebugOnSignal(logs: PartLogs, log: Logger): void {
   process.on('SIGUSR2', () => log.info({ levels: logs.toggleDebug() }, 'levels of the log changed'))
 }
 
-/** To the terminal and not to the log: logs are kept. Only now, as port 0 has become a real one. */
+/** Prints to the terminal and not to the log, because logs are stored. Called after listening, because port 0 is then a real port. */
 function welcome(config: Config, { http, submission }: Listening, { ownerLink, apiKey, smtpLogin }: Bootstrapped, log: Logger): void {
   if (ownerLink === undefined) {
     if (apiKey !== undefined)
-      print(`\nNo API key with all scopes was left, so a new one was created. It is shown only once:\n\n  ${apiKey}\n\n`, log)
+      print(`\nThere was no API key with all scopes, so a new one was created. It is shown only once:\n\n  ${apiKey}\n\n`, log)
     return
   }
   const ownerUrl = pagesUrl(config, http) + loginLinkPath(ownerLink)

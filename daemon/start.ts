@@ -1,6 +1,6 @@
 /**
- * The start of a daemon in this process: opens what is stored, composes the daemon, and starts its parts; they stop in reverse
- * order. Prints nothing and ends nothing.
+ * Starts a daemon in this process: opens the store, composes the daemon and starts its parts, which stop in reverse order. Prints nothing
+ * and never ends the process.
  */
 import { setTimeout as wait } from 'node:timers/promises'
 import type { Config } from '#config/settings/load.ts'
@@ -36,7 +36,7 @@ import { checkMasterKey, masterKey } from './process/master-key.ts'
 import { Metrics } from './observability/metrics.ts'
 import type { Listening } from './process/ready-file.ts'
 
-/** What the collector of traces has not taken by then is dropped. */
+/** Time for the collector of traces at the end. Remaining spans are dropped. */
 const spansEndMs = 2000
 
 export interface Opened {
@@ -47,7 +47,7 @@ export interface Opened {
   readonly metrics: Metrics
 }
 
-/** Opens what is stored, composes the daemon over it, and makes what its first start makes. The store is a part of the lifecycle. */
+/** Opens the store, composes the daemon and creates the initial data of a first start. The store is a part of the lifecycle. */
 export async function open(
   config: Config,
   log: Logger,
@@ -60,7 +60,7 @@ export async function open(
   const metrics = new Metrics()
   metrics.build(given.version)
   metrics.watch('disk_free_bytes', 'Free space of the file system that holds the data folder.', () => freeBytes(dataDir))
-  metrics.watch('last_backup_age_seconds', 'Time since the snapshot of the last backup; +Inf when there was none.', async () => {
+  metrics.watch('last_backup_age_seconds', 'Time since the snapshot of the last backup; +Inf without a backup.', async () => {
     const at = await lastBackupAt(dataDir)
     return at === undefined ? Infinity : Math.max(0, (Date.now() - at) / 1000)
   })
@@ -82,7 +82,7 @@ export async function open(
   }
 }
 
-/** Composes the daemon over an open store, and makes what its first start makes. */
+/** Composes the daemon over an open store, and creates the initial data of a first start. */
 async function openWith(
   kv: StoreKv,
   given: Omit<Foundation, 'kv'>,
@@ -105,7 +105,7 @@ async function openWith(
     await requireReadable(kv, releaseForm)
     await requireNoneEarlier(kv, releaseForm)
     await claimVersions(database, releaseForm)
-    await checkMasterKey(database, secrets, dataDir) // steps of the upgrade seal secrets
+    await checkMasterKey(database, secrets, dataDir) // steps of the upgrade encrypt secrets
     await upgrade(database, secrets, log)
     await loadLatestMark(database)
     await switchReadings(database)
@@ -116,7 +116,7 @@ async function openWith(
   return { part, bootstrapped, certificate, metrics }
 }
 
-/** What earlier releases kept otherwise is brought into the form of this one, before anything is served. */
+/** Converts data of earlier releases before anything is served. */
 async function upgrade(database: Database, secrets: SecretBox, log: Logger): Promise<void> {
   await migrate(database, migrationsWith(secrets), ({ number, of, name, state, done }) => {
     if (state === 'ended' && done === 0) return
@@ -126,13 +126,13 @@ async function upgrade(database: Database, secrets: SecretBox, log: Logger): Pro
 
 type Share = (work: SharedWork) => Promise<void>
 
-/** Has the work done here whenever its turn is here, until the lifecycle ends. */
+/** Does the work on this daemon when it is its turn, until the lifecycle ends. */
 const shareIn =
   (lifecycle: Lifecycle, { database: { daemons } }: Daemon): Share =>
   (work) =>
     lifecycle.start({ name: work.name, start: () => daemons.share(work), stop: () => daemons.leave(work.name) })
 
-/** In order: what works in the background, then the doors; so the doors close first. Resolves with the addresses that were bound. */
+/** Starts the parts in order: background work, then the listeners, so that the listeners close first. Returns the bound addresses. */
 export async function start(part: Resolve, config: Config, lifecycle: Lifecycle): Promise<Listening> {
   const daemon = partsOf(part)
   const { queue, transport, probes, reader, inboxes, admission, submission, http, rewriter, engagements, ingest, meter } = daemon
@@ -200,7 +200,7 @@ export async function start(part: Resolve, config: Config, lifecycle: Lifecycle)
   return listening
 }
 
-/** What others left is handed over again, as twice makes one mail. */
+/** Hands over the unsent mail of other daemons. Handing it over twice creates one mail. */
 const mailOf = ({
   database: { daemons },
   people: { outbox, background },
@@ -212,19 +212,19 @@ const mailOf = ({
   stop: () => background.idle(),
 })
 
-/** What goes on until somebody ends it. */
+/** Closes streams that only end on request. */
 function closeStreams({ decisions, changeStreams }: Daemon): void {
   decisions.close()
   changeStreams.close()
 }
 
-/** What is counted late is written at the end of everything that counts. */
+/** Writes delayed counts after all parts that count have stopped. */
 const countsOf = ({ lateCounts, agentCalls }: Daemon): { readonly start: () => Promise<void>; readonly stop: () => Promise<void> } => ({
   start: async () => {},
   stop: async () => void (await Promise.all([lateCounts.stop(), agentCalls.stop()])),
 })
 
-/** The rounds of the doctor, and the check of the store. */
+/** Starts the checks of the doctor and of the store. */
 const checksOf = ({ doctor, damageWatch }: Daemon): { readonly start: () => Promise<void>; readonly stop: () => Promise<void> } => ({
   async start() {
     doctor.start()
@@ -252,7 +252,7 @@ async function startHttp(
   })
 }
 
-/** Where no websites are served, what they left is removed and settled all the same. */
+/** Without a server for websites, old data is still removed and settled. */
 async function startSites(
   { server, traffic }: Daemon['sites'],
   config: Config,
@@ -272,7 +272,7 @@ async function startSites(
   })
 }
 
-/** After the listeners: they answer the certificate authority that it orders from. */
+/** Starts after the listeners, which answer the certificate authority. */
 async function startCertificates(
   { source, challengeServer }: Certificates,
   config: Config,
@@ -290,7 +290,7 @@ async function startCertificates(
   await lifecycle.start({ name: 'certificate', start: () => source.start(), stop: () => source.stop() })
 }
 
-/** Mail from other servers, and the mailboxes that are looked into. */
+/** Starts the MX listener and the polling of mailboxes. */
 async function startMailDoors(
   doors: MailDoors,
   config: Config,

@@ -1,14 +1,14 @@
-/** What the daemon decides, for those who watch it live. Nothing is kept, and without watchers nothing is made. */
+/** Streams the daemon's decisions to live watchers. Nothing is stored, and nothing is created without watchers. */
 import { performance } from 'node:perf_hooks'
 
-/** One decision: a word for its kind, and facts with snake_case names. */
+/** A decision: its kind, and facts with snake_case names. */
 export interface Decision {
   readonly at: string
   readonly kind: 'accepted' | 'refused' | 'attempt' | 'bounced' | 'destination' | 'missed'
   readonly [fact: string]: unknown
 }
 
-/** Lines that wait for a slow watcher; what comes on top is counted and left out. */
+/** Maximum number of lines that wait for a slow watcher. Further lines are counted and dropped. */
 const maxWaiting = 1000
 
 interface Watcher {
@@ -21,7 +21,7 @@ export class Decisions {
   readonly #watchers = new Set<Watcher>()
   #isClosed = false
 
-  /** Whether it is worth making a decision's facts. */
+  /** Whether any watcher needs the facts of a decision. */
   get isWatched(): boolean {
     return this.#watchers.size > 0
   }
@@ -36,14 +36,14 @@ export class Decisions {
     }
   }
 
-  /** Everything from now on, one JSON object a line; ends with `close` or when the reader cancels. */
+  /** Returns a stream of all later decisions, one JSON object per line. Ends on `close` or when the reader cancels. */
   watch(): ReadableStream<Uint8Array> {
     const watcher: Watcher = { waiting: [], missed: 0, wake: undefined }
     const encoder = new TextEncoder()
     return new ReadableStream<Uint8Array>({
       start: (controller) => {
         this.#watchers.add(watcher)
-        controller.enqueue(encoder.encode('\n')) // the head of the answer goes out at once
+        controller.enqueue(encoder.encode('\n')) // sends the header of the answer immediately
       },
       pull: async (controller) => {
         const lines = await this.#next(watcher)

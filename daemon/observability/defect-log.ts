@@ -1,6 +1,6 @@
 /**
- * Log lines of errors that no rule expects, with a stack. Damage of the store is expected while the daemon goes on: its line has the
- * sentence of the error in place of a stack, and comes once a minute at most.
+ * Logs unexpected errors with a stack. Damage of the store is expected while the daemon runs: its line has the sentence of the error
+ * instead of a stack, and appears at most once a minute.
  */
 import { RecentMap } from '#core/recent-map.ts'
 import { StoreDamaged } from '#store/kv.ts'
@@ -11,9 +11,9 @@ import type { Logger } from './logging.ts'
 interface Defect {
   /** The work that failed, such as `delivery` or `a request`. */
   readonly what: string
-  /** The record or operation that the work was for. Each has a line of its own. */
+  /** The record or operation of the work. Each one has a separate line. */
   readonly subject?: Readonly<Record<string, string>>
-  /** The request or session, which is another one for each error. */
+  /** The request or session, which differs for each error. */
   readonly place?: Readonly<Record<string, string>>
 }
 
@@ -22,7 +22,7 @@ const maxTexts = 1000
 
 export class DefectLog {
   readonly #monotonic: () => number
-  /** When each text may be logged again. */
+  /** Earliest time to log each text again. */
   readonly #again = new RecentMap<string, number>(maxTexts)
 
   constructor(monotonic: () => number = () => performance.now()) {

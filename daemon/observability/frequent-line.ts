@@ -1,6 +1,6 @@
 /**
- * A log line that every message writes. Its fields are known beforehand, so that it is put together from prepared pieces instead of
- * being cleansed field by field; what it looks like is the same. See `logging.ts`.
+ * Log line that every message writes. Its fields are known in advance, so it is built from prepared pieces instead of cleaning each field.
+ * The output is the same; see `logging.ts`.
  */
 import pino from 'pino'
 import { cleanText } from './clean-text.ts'
@@ -8,7 +8,7 @@ import { isSecretName, type Logger } from './logging.ts'
 
 type Value = string | number | undefined
 
-/** Text that JSON writes as it is. */
+/** Text that needs no escaping in JSON. */
 const plain = /^[ !#-[\]-~]{0,200}$/
 
 export class FrequentLine<Name extends string> {
@@ -17,7 +17,7 @@ export class FrequentLine<Name extends string> {
   readonly #end: string
   #second = { number: 0, text: '' }
 
-  /** At level `info`. Throws for a name whose values are kept out of logs. */
+  /** Creates a line of level `info`. Throws for a field name whose values are not logged. */
   constructor(logger: Logger, message: string, names: readonly Name[]) {
     const secret = names.find(isSecretName)
     if (secret !== undefined) throw new TypeError(`the values of ${secret} are not logged`)
@@ -26,7 +26,7 @@ export class FrequentLine<Name extends string> {
     this.#end = `,"msg":${JSON.stringify(message)}}\n`
   }
 
-  /** Fields without a value are left out. */
+  /** Writes a line. Omits fields without a value. */
   write(values: Readonly<Record<Name, Value>>): void {
     const logger = this.#logger as Logger &
       Readonly<{ [pino.symbols.streamSym]: pino.DestinationStream; [pino.symbols.chindingsSym]: string }>

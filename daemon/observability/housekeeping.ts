@@ -1,13 +1,15 @@
-/** Recurring small work: removes expired rows and deserted sandboxes, and frees the space of deleted large values. Rests between writes. */
+/**
+ * Periodic maintenance: removes expired rows and abandoned sandboxes, and frees the space of deleted large values. Pauses between writes.
+ */
 import type { Clock, Timer } from '#core/clock.ts'
 import type { Database } from '#store/database.ts'
 
 export interface HousekeepingOptions {
   readonly database: Database
   readonly clock: Clock
-  /** Removes sandboxes that are not used any more. */
+  /** Removes unused sandboxes. */
   readonly sweepSandboxes: () => Promise<number>
-  /** Frees space that the store can give back. */
+  /** Frees space of the store. */
   readonly collect: () => Promise<number>
   readonly onError: (error: unknown) => void
 }
@@ -27,7 +29,7 @@ export class Housekeeping {
     this.#options = options
   }
 
-  /** The next round begins so long after the end of the one before. */
+  /** Schedules the next round, after the end of the previous one. */
   start(): void {
     if (this.#isStopped) return
     this.#timer = this.#options.clock.after(this.#isHurried ? soonMs : everyMs, () => {
@@ -39,11 +41,11 @@ export class Housekeeping {
     })
   }
 
-  /** Much was deleted: the next round begins soon. */
+  /** Brings the next round forward after many deletions. */
   hurry(): void {
     if (this.#isHurried) return
     this.#isHurried = true
-    if (!this.#timer) return // it is started when the round under way has ended
+    if (!this.#timer) return // the end of the current round starts the timer
     this.#timer.cancel()
     this.start()
   }
@@ -61,6 +63,6 @@ export class Housekeeping {
       await collect()
       this.#commits = database.commits
     }
-    await sweepSandboxes() // also while nothing is written: their time passes by itself
+    await sweepSandboxes() // also without writes, because sandboxes expire by time
   }
 }

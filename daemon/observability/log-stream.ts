@@ -1,44 +1,44 @@
 /**
- * Writes log lines to an output of the process, in the background, a batch at a time. An output that fails or stops taking lines costs
- * lines only: they are dropped and counted, and neither mail nor the exit of the process waits for it.
+ * Writes log lines to an output of the process, in batches in the background. If the output fails or blocks, lines are dropped and counted.
+ * Neither mail nor the exit of the process waits for it.
  */
 import { constants, fstatSync, openSync, write, writeSync } from 'node:fs'
 import { performance } from 'node:perf_hooks'
 
-/** Turns a line of JSON into the line that is written. */
+/** Converts a JSON line to the line to write. */
 export type LineFormat = (line: string) => string
 
-/** Log lines that were dropped since the start of the process. */
+/** Log lines dropped since the start of the process. */
 export interface LogLoss {
   readonly lines: number
-  /** Time of the latest drop; undefined if there was none. */
+  /** Time of the latest drop; undefined without one. */
   readonly at: number | undefined
-  /** Why the latest batch was not written; undefined while lines are written. */
+  /** Reason why the latest batch was not written; undefined while lines are written. */
   readonly problem: string | undefined
 }
 
-/** Lines wait for at most a tenth of a second: a write for each would cost more than the line. */
+/** Lines wait for at most a tenth of a second, because a write for each costs more than the line. */
 const gatherMs = 100
 const maxGathered = 64
 const maxWaitingCharacters = 8 * 1024 * 1024
 const retryMs = 100
-/** Bound of the last write, which blocks the exit. */
+/** Timeout of the last write, which blocks the exit. */
 const endMs = 500
 const endRetryMs = 10
 const lineFeed = 10
 
-/** Lines to a file descriptor. What still waits when the process exits is written then. Without lines there are no wake-ups. */
+/** Writes lines to a file descriptor. The exit of the process writes waiting lines. Without lines, there are no wake-ups. */
 export class LogOutput {
   readonly #fd: number
   readonly #format: LineFormat
   #waiting: string[] = []
   #characters = 0
   #batch: Buffer | undefined
-  /** A thread has the batch. */
+  /** A thread is writing the batch. */
   #isWriting = false
   #gathering: NodeJS.Timeout | undefined
   #onWritten: (() => void)[] = []
-  /** A write stopped within a line. */
+  /** The last write ended within a line. */
   #isTorn = false
   #unreported = 0
   #loss: LogLoss = { lines: 0, at: undefined, problem: undefined }
@@ -62,7 +62,7 @@ export class LogOutput {
     else this.#gathering ??= setTimeout(() => this.#writeNext(), gatherMs).unref()
   }
 
-  /** Calls `done` when each line so far is written or dropped. */
+  /** Calls `done` when all previous lines are written or dropped. */
   flush(done: () => void = () => {}): void {
     this.#onWritten.push(done)
     this.#writeNext()
@@ -116,7 +116,7 @@ export class LogOutput {
     this.#loss = { lines: this.#loss.lines + lines, at: Date.now(), problem }
   }
 
-  /** Adds a line about the gap that the reader of the log would not see. */
+  /** Adds a line about dropped lines, so that readers of the log notice the gap. */
   #reportLoss(): void {
     const { problem } = this.#loss
     if (problem === undefined) return
@@ -126,7 +126,7 @@ export class LogOutput {
     this.write(`${JSON.stringify(line)}\n`)
   }
 
-  /** Blocks for a bounded time. A batch that a thread has is left to it. */
+  /** Writes waiting lines, for a limited time. A batch that a thread is writing is left to the thread. */
   #end(): void {
     const waiting = this.#takeWaiting()
     let rest = this.#batch && !this.#isWriting ? Buffer.concat([this.#batch, waiting]) : waiting
@@ -143,15 +143,15 @@ export class LogOutput {
 }
 
 /**
- * A descriptor of the same output that never waits for a reader: a thread that waits in a write could not be ended, and the process
- * joins its threads before it exits.
+ * Returns a non-blocking descriptor of the same output. A thread that blocks in a write cannot be stopped, and the process joins its
+ * threads at exit.
  */
 function withoutWaiting(fd: 1 | 2): number {
   try {
     if (fstatSync(fd).isFile()) return fd
     return openSync(`/proc/self/fd/${fd}`, constants.O_WRONLY | constants.O_APPEND | constants.O_NONBLOCK | constants.O_NOCTTY)
   } catch {
-    // a socket, a pipe of another user, or another system: Node sets the descriptor itself to not wait when it opens the stream
+    // a socket, a pipe of another user, or another system: Node makes the descriptor non-blocking when it opens the stream
     return fd === 1 ? process.stdout.fd : process.stderr.fd
   }
 }
@@ -164,5 +164,5 @@ function linesIn(bytes: Buffer): number {
   return lines
 }
 
-/** There is no event loop any more at the exit of a process. */
+/** Blocks the thread, because the event loop has ended at exit. */
 const pause = (ms: number): void => void Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, ms)

@@ -1,6 +1,6 @@
 /**
- * Structured logs: one JSON object a line, with RFC 3339 times. Whatever is logged is cleansed first, at every depth:
- * secrets by the name of their field, control characters and length by value, so that no peer can forge or flood a line.
+ * Structured logs: one JSON object per line, with RFC 3339 times. All values are cleaned first, at any depth: secrets by field name,
+ * control characters and length by value. So no peer can forge or flood log lines.
  */
 import pino from 'pino'
 import { cleanText } from './clean-text.ts'
@@ -9,11 +9,11 @@ import type { RecentLines } from './recent-lines.ts'
 
 export type Logger = pino.Logger
 
-/** Where lines go: the error output of the process, or anything with `write`. */
+/** Destination of lines: the error output of the process, or any object with `write`. */
 export type LogDestination = 'stderr' | pino.DestinationStream
 
 const secretName = /pass(?:word|wd|phrase)|secret|authori[sz]ation|cookie|token|credentials|^auth$|key$/i
-/** Whether the values of such a field are kept out of logs. */
+/** Whether the values of a field are kept out of logs. */
 export const isSecretName = (name: string): boolean => secretName.test(name)
 const maxItems = 50
 const maxDepth = 6
@@ -21,9 +21,7 @@ const redacted = '[redacted]'
 const maxNames = 1000
 const maxRememberedName = 64
 
-/**
- * Makes the root logger. `recent` keeps the latest lines.
- */
+/** Creates the root logger. `recent` keeps the latest lines. */
 export function createLogger(level: string, to: LogDestination, recent?: RecentLines): Logger {
   const options: pino.LoggerOptions = {
     level,
@@ -35,7 +33,7 @@ export function createLogger(level: string, to: LogDestination, recent?: RecentL
   const stream = to === 'stderr' ? new LogOutput(2) : to
   const logger = pino(options, recent ? recent.before(stream) : stream)
   const plain = Object.getPrototypeOf(logger) as Logger
-  // Fields of a child logger do not pass through `formatters`; children inherit this property.
+  // Fields of a child logger bypass `formatters`, so this property cleans them. Children inherit it.
   logger.child = function <Custom extends string = never>(
     this: Logger,
     fields: pino.Bindings,
@@ -46,7 +44,7 @@ export function createLogger(level: string, to: LogDestination, recent?: RecentL
   return logger
 }
 
-/** Lines for people at a terminal, in place of JSON; in colors where the terminal has them. */
+/** Returns a format for terminals instead of JSON, with colors if the terminal supports them. */
 export async function prettyLines(stream: { readonly isTTY?: boolean }): Promise<LineFormat> {
   const { default: pretty } = await import('pino-pretty')
   const colorize = stream.isTTY === true && process.env['NO_COLOR'] === undefined
@@ -84,11 +82,11 @@ interface FieldName {
 
 const fieldNames = new Map<string, FieldName>()
 
-/** What is to be known of a field's name, remembered, as the same few come with every line. */
+/** Returns the cleaned name and whether it is secret. Cached, because few names are used in all lines. */
 function fieldName(name: string): FieldName {
   const known = fieldNames.get(name)
   if (known) return known
-  // a field of the first name would set the prototype
+  // a field named `__proto__` would set the prototype
   const read = { shown: name === '__proto__' ? '_proto_' : cleanText(name), isSecret: isSecretName(name) }
   if (fieldNames.size >= maxNames) fieldNames.clear()
   if (name.length <= maxRememberedName) fieldNames.set(name, read)
@@ -100,7 +98,9 @@ function cleanseList(list: readonly unknown[], depth: number): unknown[] {
   return list.length > maxItems ? [...shown, `… (${list.length} items)`] : shown
 }
 
-/** An error by name, message, code, cause and the places in its stack; other fields may hold requests with secrets and stay out. */
+/**
+ * Returns an error's name, message, code, cause and stack locations. Other fields are omitted, because they may hold requests with secrets.
+ */
 function cleanseError(error: Error, depth: number): Record<string, unknown> {
   const places = error.stack?.split('\n').filter((line) => line.startsWith('    at ')) ?? []
   const fields = {

@@ -1,4 +1,4 @@
-/** Turns what happens at the MX listener and in polled mailboxes into log lines and metrics. */
+/** Converts events of the MX listener and of polled mailboxes to log lines and metrics. */
 import type { PollEvents } from '../../protocols/imap-dsn/poller.ts'
 import type { PollProblem } from '../../protocols/imap-dsn/poll-failure.ts'
 import type { RoundResult } from '../../protocols/imap-dsn/mailbox-poll.ts'
@@ -45,7 +45,7 @@ export class MailDoorObserver implements MxEvents, PollEvents {
     if (testId !== null)
       this.#log.info({ session: sessionId, remote: remoteAddress, inspect_id: testId }, 'mail for a deliverability test received')
     for (const id of routed) this.#log.info({ ...facts, inbound_message_id: id }, 'mail received for an inbound route')
-    if (isKept) this.#log.warn(facts, 'mail for the postmaster was put into the folder postmaster of the data folder')
+    if (isKept) this.#log.warn(facts, 'mail for the postmaster stored in the folder postmaster of the data folder')
   }
 
   protocolError(error: Error): void {
@@ -55,16 +55,16 @@ export class MailDoorObserver implements MxEvents, PollEvents {
   polled(sourceId: string, { mails, reports, skipped }: RoundResult): void {
     this.#metrics.mailboxPolled('ok')
     const facts = { source_id: sourceId, mails, reports, skipped }
-    if (skipped > 0) this.#mailboxes.warn(facts, 'mails of a mailbox could not be read and were left out')
-    else if (mails > 0) this.#mailboxes.info(facts, 'mails of a mailbox were read')
+    if (skipped > 0) this.#mailboxes.warn(facts, 'skipped unreadable mails of a mailbox')
+    else if (mails > 0) this.#mailboxes.info(facts, 'processed mails of a mailbox')
   }
 
   failed(sourceId: string, problem: PollProblem, reason: string): void {
     this.#metrics.mailboxPolled(problem)
-    this.#mailboxes.warn({ source_id: sourceId, problem, reason: withoutAddresses(reason) }, 'a mailbox could not be read')
+    this.#mailboxes.warn({ source_id: sourceId, problem, reason: withoutAddresses(reason) }, 'mailbox poll failed')
   }
 
-  /** `where` is a session, or the id of an ingest source or of a deliverability test. */
+  /** `where`: a session, or the id of an ingest source or of a deliverability test. */
   defect(error: unknown, where: SessionFacts | string): void {
     const what = 'an mx session'
     if (typeof where === 'string') this.#defects.write(this.#log, error, { what, subject: { id: where } })

@@ -1,6 +1,6 @@
 /**
- * Counts what happens, for Prometheus. Each method is an event; label values come from closed sets, never from callers. What alarms are
- * made of is there from the start at 0: of a counter that appears with its first event, `increase()` and `rate()` do not see that one.
+ * Prometheus metrics. Each method is an event. Label values come from fixed sets, never from callers. Counters used in alerts exist from
+ * the start with 0, because `increase()` and `rate()` miss the first event of a new counter.
  */
 import { createRequire } from 'node:module'
 import type * as prom from 'prom-client'
@@ -12,7 +12,7 @@ import type { CommittedGroup } from '#store/engine/group-commit.ts'
 import { spanEndings, type SpanEnding } from './tracing/span.ts'
 
 const require = createRequire(import.meta.url)
-// one by one, as the whole package loads another one for the figures of the process
+// separate imports, because the whole package loads another package for process metrics
 const Counter = require('prom-client/lib/counter.js') as typeof prom.Counter
 const Gauge = require('prom-client/lib/gauge.js') as typeof prom.Gauge
 const Histogram = require('prom-client/lib/histogram.js') as typeof prom.Histogram
@@ -23,28 +23,28 @@ const httpBuckets = [0.005, 0.025, 0.1, 0.5, 2.5, 10, 60]
 const groupBuckets = [1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1024]
 const eventLoopSampleMs = 50
 
-/** Gauges of the package that are named like counters. Their sums by `type` are in the metrics without `_total`. */
+/** Gauges of the package with counter names. The metrics without `_total` have their sums by `type`. */
 const misnamed = ['nodejs_active_handles_total', 'nodejs_active_requests_total', 'nodejs_active_resources_total']
 
-/** All metrics of one daemon, in a registry of its own. */
+/** All metrics of a daemon, in a separate registry. */
 export class Metrics {
   readonly #registry = new Registry()
   readonly #accepted = this.#counter('messages_accepted', 'Messages accepted, by door and outcome.', ['door', 'outcome'])
   readonly #refusals = this.#counter('refusals', 'Requests and messages refused, by door and code.', ['door', 'code'])
   readonly #attempts = this.#counter('delivery_attempts', 'Recipients of delivery attempts, by verdict.', ['verdict'], recipientVerdicts)
-  readonly #breakers = this.#counter('breaker_changes', 'Circuit breakers of destinations that changed, by new state.', ['state'])
+  readonly #breakers = this.#counter('breaker_changes', 'State changes of circuit breakers of destinations, by new state.', ['state'])
   readonly #sessions = this.#counter('smtp_sessions', 'SMTP sessions opened, by listener.', ['listener'])
   readonly #requests = this.#counter('http_requests', 'HTTP requests answered, by route and status.', ['route', 'status'])
-  readonly #polls = this.#counter('mailbox_polls', 'Looks into polled mailboxes, by result.', ['result'])
+  readonly #polls = this.#counter('mailbox_polls', 'Polls of mailboxes, by result.', ['result'])
   readonly #webhooks = this.#counter(
     'webhook_attempts',
-    'Attempts to deliver a webhook; a failed one is tried again, a parked one was the last.',
+    'Webhook delivery attempts, by result. A failed attempt is retried; a parked attempt was the last.',
     ['result'],
     attemptEndings,
   )
   readonly #bounces = this.#counter(
     'bounces',
-    'Recipients that bounced, by class; refusals for good while handing over are among them.',
+    'Bounced recipients, by class, including permanent refusals during delivery.',
     ['class'],
     [...bounceClasses, 'unclassified'],
   )
@@ -56,7 +56,7 @@ export class Metrics {
   readonly #complaints = this.#counter('complaints', 'Complaints of recipients.', [])
   readonly #suppressions = this.#counter(
     'suppressions_added',
-    'Entries that came on suppression lists, by source.',
+    'Entries added to suppression lists, by source.',
     ['source'],
     suppressionSources,
   )
@@ -66,11 +66,11 @@ export class Metrics {
     ['result'],
     ['issued', 'failed'],
   )
-  readonly #spans = this.#counter('trace_spans', 'Spans for OpenTelemetry, by their end.', ['result'], spanEndings)
+  readonly #spans = this.#counter('trace_spans', 'OpenTelemetry spans, by result.', ['result'], spanEndings)
   readonly #rows = this.#counter('store_rows_written', 'Rows of the store that were set or deleted.', [])
   readonly #bytes = this.#counter(
     'store_written_bytes',
-    'Octets of these rows, keys and values, message content among them; not what the store writes again when it compacts.',
+    'Octets of written rows (keys and values, including message content), without rewrites by compaction.',
     [],
   )
   readonly #openSessions: prom.Gauge<'listener'>
@@ -117,27 +117,27 @@ export class Metrics {
     })
   }
 
-  /** A message was taken; `door` is one of the doors, `outcome` one of the outcomes of a send. */
+  /** Counts an accepted message, by door and outcome of the send. */
   messageAccepted(door: string, outcome: string): void {
     this.#accepted.inc({ door, outcome })
   }
 
-  /** Something was refused with a code of the refusal table. */
+  /** Counts a refusal, by door and code of the refusal table. */
   refused(door: string, code: string): void {
     this.#refusals.inc({ door, code })
   }
 
-  /** An attempt ended for one recipient. */
+  /** Counts a finished attempt for a recipient. */
   recipientAttempted(verdict: string): void {
     this.#attempts.inc({ verdict })
   }
 
-  /** The breaker of a destination opened, stayed open after a trial, or closed. */
+  /** Counts a state change of a breaker: opened, stayed open after a trial, or closed. */
   breakerChanged(state: string): void {
     this.#breakers.inc({ state })
   }
 
-  /** `listener` is the kind: `submission`, `submissions` or `mx`. */
+  /** `listener`: `submission`, `submissions` or `mx`. */
   smtpSessionOpened(listener: string): void {
     this.#sessions.inc({ listener })
     this.#openSessions.inc({ listener })
@@ -147,18 +147,18 @@ export class Metrics {
     this.#openSessions.dec({ listener })
   }
 
-  /** `result` is `ok`, or what went wrong. */
+  /** `result`: `ok` or the problem. */
   mailboxPolled(result: string): void {
     this.#polls.inc({ result })
   }
 
-  /** `route` is the id of the operation, such as `getTrace`, never the path of the request. */
+  /** `route`: the id of the operation, such as `getTrace`, never the path of the request. */
   requestAnswered(route: string, status: number, seconds: number): void {
     this.#requests.inc({ route, status: String(status) })
     this.#answers.observe({ route }, seconds)
   }
 
-  /** `outcome` is `ok`, or the code of the refusal. */
+  /** `outcome`: `ok` or the code of the refusal. */
   graphqlFieldAnswered(field: string, outcome: string): void {
     this.#graphqlFields.inc({ field, outcome })
   }
@@ -168,12 +168,12 @@ export class Metrics {
     this.#toolTimes.observe({ tool }, seconds)
   }
 
-  /** `result` is how the attempt ended, one of `attemptEndings`. */
+  /** `result`: a value of `attemptEndings`. */
   webhookAttempted(result: string): void {
     this.#webhooks.inc({ result })
   }
 
-  /** `bounceClass` is `hard`, `soft`, `block` or `unclassified`. */
+  /** `bounceClass`: `hard`, `soft`, `block` or `unclassified`. */
   bounced(bounceClass: string): void {
     this.#bounces.inc({ class: bounceClass })
   }
@@ -186,36 +186,36 @@ export class Metrics {
     this.#complaints.inc()
   }
 
-  /** `source` is how the entries came about, one of `suppressionSources`. */
+  /** `source`: a value of `suppressionSources`. */
   suppressed(source: string, entries: number): void {
     this.#suppressions.inc({ source }, entries)
   }
 
-  /** So many spans were taken by the collector, or dropped. */
+  /** Counts spans that the collector accepted, or that were dropped. */
   spansEnded(result: SpanEnding, spans: number): void {
     this.#spans.inc({ result }, spans)
   }
 
-  /** What runs here, as the labels of a gauge that is always 1. */
+  /** Sets the gauge for the running version, which is always 1. */
   build(version: string): void {
     const labelNames = ['version', 'node'] as const
     const gauge = new Gauge({ name: 'postern_build_info', help: 'The running version.', labelNames, registers: [this.#registry] })
     gauge.set({ version, node: process.versions.node }, 1)
   }
 
-  /** A group of `writes` was made durable by one sync: so many rows of so many octets, keys and values. */
+  /** Counts a group of writes with one sync, and its rows and octets (keys and values). */
   groupCommitted({ writes, rows, bytes }: Omit<CommittedGroup, 'milliseconds'>): void {
     this.#groups.observe(writes)
     this.#rows.inc(rows)
     this.#bytes.inc(bytes)
   }
 
-  /** A message was acknowledged `seconds` after its last byte had come. */
+  /** Records the seconds from the last byte of a message to its acknowledgement. */
   acknowledged(door: string, seconds: number): void {
     this.#acknowledgements.observe({ door }, seconds)
   }
 
-  /** Shows what `read` returns at each scrape. It must not scan. `name` gets the prefix `postern_`. */
+  /** Adds a gauge with the value of `read` at each scrape. `read` must not scan. `name` gets the prefix `postern_`. */
   watch(name: string, help: string, read: () => number | Promise<number>): void {
     const gauge: prom.Gauge = new Gauge({
       name: `postern_${name}`,
@@ -225,7 +225,10 @@ export class Metrics {
     })
   }
 
-  /** Shows as a counter what `read` returns at each scrape: a number that never falls. `name` gets the prefix `postern_` and `_total`. */
+  /**
+   * Adds a counter with the value of `read` at each scrape, which must never decrease. `name` gets the prefix `postern_` and the suffix
+   * `_total`.
+   */
   watchTotal(name: string, help: string, read: () => number): void {
     const counter = this.#counter(name, help, [], [], () => {
       counter.reset()
@@ -233,7 +236,7 @@ export class Metrics {
     })
   }
 
-  /** Shows what `read` returns at each scrape, a line each, and no others. Label values come from closed sets. */
+  /** Adds a gauge with a sample for each value of `read` at each scrape. Label values come from fixed sets. */
   watchEach<Label extends string>(
     name: string,
     help: string,
@@ -252,7 +255,7 @@ export class Metrics {
     })
   }
 
-  /** Shows processor, memory, event loop and garbage collection of the process from now on, at the latest from the first scrape on. */
+  /** Adds metrics of the processor, memory, event loop and garbage collection. Called at the first scrape at the latest. */
   watchProcess(): void {
     if (this.#watchesProcess) return
     this.#watchesProcess = true
@@ -261,18 +264,18 @@ export class Metrics {
     for (const name of misnamed) this.#registry.removeSingleMetric(name)
   }
 
-  /** The type of what `render` answers. */
+  /** Content type of `render`. */
   get contentType(): string {
     return this.#registry.contentType
   }
 
-  /** All metrics in the text format of Prometheus. */
+  /** Returns all metrics in the Prometheus text format. */
   render(): Promise<string> {
     this.watchProcess()
     return this.#registry.metrics()
   }
 
-  /** `known` are all values of the first label. */
+  /** `known`: all values of the first label. */
   #counter<Label extends string>(
     name: string,
     help: string,

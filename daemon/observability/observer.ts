@@ -1,4 +1,4 @@
-/** Turns what happens into log lines and metrics; the core and the protocols only know the small interfaces it implements. */
+/** Converts events to log lines and metrics. The core and the protocols know only the small interfaces it implements. */
 import type { AttemptListener } from '#core/delivery/attempt/attempt.ts'
 import type { BreakerListener, BreakerView } from '#core/delivery/health/health-registry.ts'
 import type { AttemptReport, PeerReply, RecipientVerdict } from '#core/delivery/transport.ts'
@@ -24,10 +24,10 @@ import type { MessageSpans } from './tracing/message-spans.ts'
 
 type Answered = Parameters<AdminApiEvents['answered']>[0]
 
-/** Milliseconds as they are worth reading: to a tenth. */
+/** Rounds milliseconds to a tenth. */
 const tenths = (milliseconds: number): number => Math.round(milliseconds * 10) / 10
 
-/** Addresses where nothing is: scanners ask for thousands of them. */
+/** Unknown paths, which scanners request by the thousands. */
 const isNoise = (operationId: string): boolean => operationId === 'nothingThere' || operationId === 'wrongMethod'
 
 function acceptedFacts({ id, door, outcome, outcomeReason, mailFrom, headerFrom, recipients, subject, destinationId }: Trace) {
@@ -40,22 +40,22 @@ function acceptedFacts({ id, door, outcome, outcomeReason, mailFrom, headerFrom,
 const attemptFields = ['trace_id', 'destination_id', 'attempt', 'status', 'milliseconds'] as const
 const toolCallFields = ['tool', 'outcome', 'milliseconds', 'organization_id', 'project_id', 'grant_id', 'request_id'] as const
 
-/** Recipients of an attempt that failed in the same way. */
+/** Recipients of an attempt with the same failure. */
 interface AttemptFailure {
   readonly verdict: RecipientVerdict | undefined
   readonly addresses: readonly string[]
   readonly reply: PeerReply | undefined
-  /** The words of the provider, or else those of the error, on one line. */
+  /** The provider's reply, or else the error message, in one line. */
   readonly words: string | undefined
 }
 
-/** A message can have many recipients; what is beyond is left to the trace. */
+/** Maximum number of lines for an attempt. The trace has all recipients. */
 const maxLines = 20
 
-/** A reply as people write it: `550 5.1.1`. */
+/** Formats a reply, such as `550 5.1.1`. */
 const replyCode = ({ code, enhanced }: Pick<PeerReply, 'code' | 'enhanced'>): string => [code, enhanced].filter(Boolean).join(' ')
 
-/** Recipients that were not accepted, together where verdict, domain and words are the same; an error alone is one failure. */
+/** Groups failed recipients by verdict, domain and reply. An error without recipients is one failure. */
 function failuresOf({ recipients, error }: Pick<AttemptReport, 'recipients' | 'error'>): readonly AttemptFailure[] {
   const failures = new Map<string, AttemptFailure & { readonly addresses: string[] }>()
   for (const { address: recipient, verdict, reply } of recipients) {
@@ -70,7 +70,7 @@ function failuresOf({ recipients, error }: Pick<AttemptReport, 'recipients' | 'e
   return [...failures.values()].slice(0, maxLines)
 }
 
-/** Fields of a log line, which holds no address. */
+/** Returns the fields of a log line, without addresses. */
 const loggedFailure = ({ verdict, addresses, reply, words }: AttemptFailure) => ({
   verdict,
   recipient: addresses[0] === undefined ? undefined : withoutAddresses(addresses[0]),
@@ -80,7 +80,7 @@ const loggedFailure = ({ verdict, addresses, reply, words }: AttemptFailure) => 
   reason: words === undefined ? undefined : withoutAddresses(words),
 })
 
-/** Facts for those who watch live, who see the envelope too. */
+/** Returns the facts for live watchers, who also see the envelope. */
 const watchedFailure = ({ verdict, addresses, reply, words }: AttemptFailure) => ({
   code: reply && replyCode(reply),
   reason: words,
@@ -88,7 +88,7 @@ const watchedFailure = ({ verdict, addresses, reply, words }: AttemptFailure) =>
   recipient: addresses.length > 1 ? `${addresses[0] ?? ''} (+${String(addresses.length - 1)})` : addresses[0],
 })
 
-/** The reply of the provider says more than the error that it led to. */
+/** Prefers the provider's reply to the resulting error, because it says more. */
 const withCode = ({ code, ...facts }: ReturnType<typeof watchedFailure>, error: string | undefined) => ({ code: code ?? error, ...facts })
 
 export class Observer
@@ -107,7 +107,7 @@ export class Observer
   readonly #attempt: FrequentLine<(typeof attemptFields)[number]>
   readonly #toolCall: FrequentLine<(typeof toolCallFields)[number]>
 
-  /** Without `spans`, no traces are made for OpenTelemetry. */
+  /** Without `spans`, no OpenTelemetry traces are created. */
   constructor(logs: Pick<PartLogs, 'of'>, metrics: Metrics, decisions: Decisions, defects: DefectLog, spans?: MessageSpans) {
     this.#defects = defects
     this.#spans = spans
@@ -147,14 +147,14 @@ export class Observer
     if (failures.length === 0) this.#decisions.publish('attempt', { status, ...where })
   }
 
-  /** The process ended during an attempt, whose outcome is unknown. */
+  /** Handles an attempt that a crash interrupted. Its outcome is unknown. */
   interrupted({ id, status }: Trace, { number, destinationId, error }: AttemptRecord): void {
     const where = { trace_id: id, destination_id: destinationId }
     this.#delivery.warn({ ...where, attempt: number, status, error: error?.code, reason: error?.message }, 'delivery attempt failed')
     this.#decisions.publish('attempt', { status, code: error?.code, reason: error?.message, ...where })
   }
 
-  /** A recipient was reported as bounced after the provider had accepted the message. */
+  /** Handles a bounce reported after the provider had accepted the message. */
   bounced({ traceId, recipient, bounce, status, smtpCode, diagnostic, reason }: ReportedBounce): void {
     const reply = { code: smtpCode ?? 0, enhanced: status ?? undefined, text: '' }
     const words = (diagnostic ?? reason).replaceAll(/\s*\n\s*/g, ' ')
@@ -164,7 +164,7 @@ export class Observer
     this.#decisions.publish('bounced', { bounce, ...watchedFailure(failure), trace_id: traceId })
   }
 
-  /** The answer of a receiver may hold secrets, and is never logged. */
+  /** Never logs the receiver's answer, which may contain secrets. */
   webhookAttempted(attempted: WebhookAttempted): void {
     const { ending, endpointId, traceId, eventType, attempt, nextAttemptAt, sent } = attempted
     this.#metrics.webhookAttempted(ending)
@@ -196,7 +196,7 @@ export class Observer
       )
   }
 
-  /** A send was accepted at any door. The SMTP doors log it themselves, with their session. */
+  /** Handles an accepted send of any door. The SMTP doors log it themselves, with the session. */
   sendAccepted(trace: Trace): void {
     const { id, door, outcome, projectId, recipients } = trace
     this.#metrics.messageAccepted(door, outcome)
@@ -248,7 +248,7 @@ export class Observer
     } else this.#http.debug({ ...answered, durationMs: tenths(durationMs) }, 'http request')
   }
 
-  /** The arguments of a call may hold mail and secrets, and are never logged. */
+  /** Never logs arguments, which may contain mail and secrets. */
   toolCalled({ tool, outcome, milliseconds, organizationId, projectId, grantId, requestId }: ToolCall): void {
     this.#metrics.toolCalled(tool, outcome, milliseconds / 1000)
     if (outcome !== 'ok' && outcome !== 'canceled') this.#metrics.refused('mcp', outcome)
@@ -256,7 +256,7 @@ export class Observer
     this.#toolCall.write({ tool, outcome, milliseconds: tenths(milliseconds), ...who })
   }
 
-  /** Arguments and documents may hold mail and secrets, and are never logged. */
+  /** Never logs arguments and documents, which may contain mail and secrets. */
   fieldAnswered({ field, outcome, milliseconds, organizationId, projectId, grantId, requestId }: FieldAnswered): void {
     this.#metrics.graphqlFieldAnswered(field, outcome)
     const who = { organization_id: organizationId, project_id: projectId, grant_id: grantId, request_id: requestId }
@@ -273,14 +273,14 @@ export class Observer
   }
 
   tokenReused(what: string, { id }: Grant): void {
-    this.#http.warn({ grant_id: id, reused: what }, 'oauth grant revoked: one of its tokens was reused')
+    this.#http.warn({ grant_id: id, reused: what }, 'oauth grant revoked: a token was reused')
   }
 
   connectionDropped(): void {
     this.#http.warn('http connection dropped: too many are open')
   }
 
-  /** A defect of background work; what it was about is tried again later. */
+  /** Handles a defect of background work, which is retried later. */
   broke(what: string, error: unknown, id = ''): void {
     this.#defects.write(this.#delivery, error, { what, ...(id !== '' && { subject: { id } }) })
   }

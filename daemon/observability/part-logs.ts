@@ -1,4 +1,4 @@
-/** The loggers of parts of the daemon, each with a level of its own where the settings give it one; all of them can be set to debug. */
+/** Loggers of the parts of the daemon, each with its configured level. All of them can be switched to debug. */
 import type { LogPart, PartLevels } from '#config/settings/observability-settings.ts'
 import type { Logger } from './logging.ts'
 
@@ -6,7 +6,7 @@ export class PartLogs {
   readonly #root: Logger
   readonly #levels: PartLevels
   readonly #parts = new Map<LogPart, Logger>()
-  /** The level of the root before it was set to debug. */
+  /** The level of the root before the switch to debug. */
   #usual: string | undefined
 
   constructor(root: Logger, levels: PartLevels) {
@@ -14,7 +14,7 @@ export class PartLogs {
     this.#levels = levels
   }
 
-  /** The same one each time. */
+  /** Returns the logger of a part, always the same one. */
   of(part: LogPart): Logger {
     const known = this.#parts.get(part)
     if (known) return known
@@ -24,7 +24,7 @@ export class PartLogs {
     return logger
   }
 
-  /** Sets everything to debug, or back to the levels of the settings. Says which. */
+  /** Switches all loggers to debug, or back to the configured levels. Returns the new state. */
   toggleDebug(): 'debug' | 'usual' {
     if (this.#usual === undefined) {
       this.#usual = this.#root.level

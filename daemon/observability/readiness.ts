@@ -1,35 +1,35 @@
-/** Whether the daemon can do its work, for `/readyz`: from the moment all listeners accept until it begins to stop. */
+/** Readiness of the daemon for `/readyz`: from the moment all listeners accept until it starts to stop. */
 export class Readiness {
   #reasons: readonly string[] = ['starting']
   readonly #needed: (() => string | undefined)[] = []
   readonly #watched: (() => string | undefined)[] = []
 
-  /** Everything listens. */
+  /** All listeners accept connections. */
   started(): void {
     this.#reasons = []
   }
 
-  /** The stop has begun. */
+  /** The daemon is stopping. */
   stopping(): void {
     this.#reasons = ['stopping']
   }
 
-  /** Why it cannot; empty when it can. */
+  /** Returns the reasons why the daemon is not ready; empty if it is ready. */
   ready(): readonly string[] {
     return [...this.#reasons, ...this.#needed.map((need) => need()).filter((reason) => reason !== undefined)]
   }
 
-  /** Asks `need` whenever somebody asks; it says why no work can be done now, or undefined. */
+  /** Adds a condition for readiness. `need` returns the reason why no work is possible, or undefined. */
   require(need: () => string | undefined): void {
     this.#needed.push(need)
   }
 
-  /** Asks `warning` whenever somebody asks; undefined when nothing is wrong there. */
+  /** Adds a warning. `warning` returns undefined without a problem. */
   watch(warning: () => string | undefined): void {
     this.#watched.push(warning)
   }
 
-  /** What needs a person soon, while the work goes on. */
+  /** Returns problems that need a person soon while the daemon still works. */
   warnings(): readonly string[] {
     return this.#watched.map((warning) => warning()).filter((warning) => warning !== undefined)
   }

@@ -1,4 +1,4 @@
-/** The latest lines of the log, in memory, so that those of one message can be asked for while the daemon runs. */
+/** Keeps the latest log lines in memory, so that the lines of a message can be requested while the daemon runs. */
 import type { DestinationStream } from 'pino'
 
 const maxLines = 20_000
@@ -7,12 +7,12 @@ const maxCharacters = 8 * 1024 * 1024
 type Flushable = DestinationStream & { flush?(done?: () => void): void }
 
 export class RecentLines {
-  /** A ring: the oldest stands at `#next` once it is full. */
+  /** The lines, oldest first from `#oldest`. */
   readonly #lines: string[] = []
   #oldest = 0
   #characters = 0
 
-  /** A stream that keeps lines and passes them on. */
+  /** Returns a stream that keeps lines and passes them on. */
   before(stream: Flushable): Flushable {
     return {
       write: (line) => {
@@ -30,12 +30,12 @@ export class RecentLines {
       this.#characters -= this.#lines[this.#oldest]?.length ?? 0
       this.#lines[this.#oldest++] = ''
     }
-    // what went is removed for good now and then, so that each line costs the same
+    // removes dropped lines in batches, so that each line costs the same
     if (this.#oldest > maxLines) this.#lines.splice(0, this.#oldest)
     if (this.#oldest > maxLines) this.#oldest = 0
   }
 
-  /** Lines that have this text in them, the oldest first. */
+  /** Returns the lines that contain a text, oldest first. */
   with(text: string): string[] {
     return this.#lines.slice(this.#oldest).filter((line) => line.includes(text))
   }

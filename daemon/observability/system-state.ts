@@ -1,4 +1,4 @@
-/** The state of the service for its operator, from the parts that know it. */
+/** Collects the state of the service for its operator. */
 import { statfsSync } from 'node:fs'
 import type { Clock } from '#core/clock.ts'
 import type { HealthRegistry } from '#core/delivery/health/health-registry.ts'
@@ -28,7 +28,7 @@ export interface SystemStateOptions {
 
 const maxLanes = 500
 
-/** Asked by people alone, so it reads what it needs at once. */
+/** Reads all values at the time of the call, because only people call it. */
 export function systemSource(options: SystemStateOptions): SystemSource {
   const startedAt = options.clock.now() - process.uptime() * 1000
   return { read: () => systemState(options, startedAt) }
@@ -79,7 +79,7 @@ function shedding({ admission }: SystemStateOptions): SystemState['sheds'] {
   }
 }
 
-/** Of a lane that has nothing in memory, the first entry in the store says it. */
+/** Returns the organization of a lane. If nothing of the lane is in memory, the first entry in the store names it. */
 const ownerOf = async (database: Database, lane: QueueLane): Promise<string> =>
   lane.organizationId ?? (await queueHead(database, lane, { limit: 1 }))[0]?.organizationId ?? ''
 

@@ -1,19 +1,19 @@
 /**
- * Builds the program in few files, which `npm ci` does by itself: `node daemon/packaging/build.ts`. Finding and reading a thousand
- * modules is a fifth of a start, and their text stays in memory. `postern.js` runs what is built while no source has changed.
+ * Builds the program into a few files: `node daemon/packaging/build.ts`, which `npm ci` runs. Finding and reading a thousand modules takes
+ * a fifth of a start, and their text stays in memory. `postern.js` runs the built files while no source has changed.
  */
 import { placeFiles } from '../../admin-api/dashboard/place-files.ts'
 import { builtFolder, bundleDaemon, lookAt, type Looks } from './bundle.ts'
 
-/** What `postern.js` reads. */
+/** Metadata for `postern.js`. */
 export interface BuiltFrom {
-  /** With the time and the size that each had. */
+  /** Sources with their modification time and size. */
   readonly sources: readonly (readonly [path: string, modifiedMs: number, octets: number])[]
-  /** Names of what was built; a program of which one is missing is not run. */
+  /** Names of the built files. If one is missing, the built program is not used. */
   readonly files: readonly string[]
 }
 
-/** Writes everything anew. */
+/** Builds all files. */
 export async function buildDaemon(): Promise<void> {
   const looks: Looks = new Map()
   for (const path of ['package.json', 'package-lock.json']) lookAt(path, looks)

@@ -1,14 +1,14 @@
-/** Puts the modules of the program into few files: for `build.ts`, which lays them beside the sources, and for the single binary. */
+/** Bundles the modules of the program into a few files, for `build.ts` and for the single binary. */
 import { readFileSync, statSync } from 'node:fs'
 import { basename, dirname, join, relative } from 'node:path'
 import { build, type Metafile, type Plugin } from 'esbuild'
 import type { BuiltFile } from '../../admin-api/dashboard/place-files.ts'
 
 export const root = join(import.meta.dirname, '../..')
-/** Where the files lie; sources look for what else they need from where they lie themselves. */
+/** Folder of the built files. Sources locate other files relative to their own original path. */
 export const builtFolder = join(root, 'build/daemon')
 
-/** Scripts of threads, each by the name that it has among the sources. */
+/** Scripts of threads, by their path among the sources. */
 const threads = [
   'admin-api/bodies/json/json-worker.ts',
   'ingest/authentication/authentication-worker.ts',
@@ -18,22 +18,22 @@ const threads = [
   'ingest/report/report-worker.ts',
 ]
 
-/** What modules of both kinds use of Node without an import. */
+/** Node globals that both kinds of modules use without an import. */
 const outside = `import { createRequire as $require } from 'node:module'
 import { fileURLToPath as $pathOf } from 'node:url'
 const $here = import.meta.url
 const require = $require($here)`
 
-/** The time and the size of each source by its path, before it was read. */
+/** Modification time and size of each source, taken before reading it, by path. */
 export type Looks = Map<string, readonly [modifiedMs: number, octets: number]>
 
 export interface BundleOptions {
-  /** Every package is inside, with its native code by `loadNativeCode`: there will be no folder of packages. */
+  /** The bundle contains every package, and loads native code with `loadNativeCode`. There is no folder of packages. */
   readonly isWhole?: boolean
   readonly looks?: Looks
 }
 
-/** The files, of which `main.mjs` is where the program begins. */
+/** Returns the files. The entry point is `main.mjs`. */
 export async function bundleDaemon({ isWhole = false, looks = new Map() }: BundleOptions = {}): Promise<readonly BuiltFile[]> {
   const { outputFiles, metafile } = await build({
     absWorkingDir: root,
@@ -59,7 +59,7 @@ export async function bundleDaemon({ isWhole = false, looks = new Map() }: Bundl
   return outputFiles.map(({ path, contents }) => [basename(path), contents] as const)
 }
 
-/** LevelDB's binding asks for its code when it is called first, which is after a folder was given to `loadNativeCode`. */
+/** LevelDB's binding requests its native code at the first call, after `loadNativeCode` has its folder. */
 const nativeCodeInside: Plugin = {
   name: 'native code inside',
   setup(bundler) {
@@ -71,10 +71,10 @@ const nativeCodeInside: Plugin = {
   },
 }
 
-/** Where a source requires packages itself, to load them when they are needed; without it they are put inside. */
+/** A source that requires packages lazily. Without this line, esbuild bundles them. */
 const ownRequire = /^const require = createRequire\(import\.meta\.url\)$/m
 
-/** Threads lie beside what starts them; all else that a source looks for is found from where the source lies. */
+/** Thread scripts are next to the file that starts them. Other files are found relative to the original path of the source. */
 const placesOfSources = (looks: Looks, isWhole: boolean): Plugin => ({
   name: 'places of sources',
   setup(bundler) {
@@ -106,14 +106,14 @@ function knownThread(importer: string, name: string): string {
   return name
 }
 
-/** Looks before the source is read, so that a change while the program is built counts as one after it. */
+/** Records the state of a source before reading it, so that a change during the build counts as later. */
 export function lookAt(path: string, looks: Looks): void {
   if (path.includes('node_modules/')) return
   const { mtimeMs, size } = statSync(join(root, path))
   looks.set(path, [mtimeMs, size])
 }
 
-/** A package in CommonJS that is imported when it is needed has its names in Node.js, and its default alone in what esbuild makes of it. */
+/** Checks dynamic imports of CommonJS packages. Node.js provides their names, but esbuild provides only the default export. */
 function assertNamesAreKept({ inputs }: Metafile): void {
   for (const [importer, { imports }] of Object.entries(inputs)) {
     if (importer.includes('node_modules/')) continue

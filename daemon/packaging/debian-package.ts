@@ -1,6 +1,6 @@
 /**
- * Makes the Debian package around the single binary: `npm run package:debian`, after `npm run package`. It has a systemd unit with
- * little that it may do, a configuration, and a user of its own. A commit always makes the same package.
+ * Creates the Debian package of the single binary: `npm run package:debian`, after `npm run package`. It has a systemd unit with few
+ * privileges, a configuration and a separate user. The same commit always creates the same package.
  */
 import { chmodSync, copyFileSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -17,15 +17,15 @@ const sources = join(root, 'daemon/packaging/debian')
 
 export interface PackageOptions {
   readonly system: System
-  /** Where the package is written, under its usual name. */
+  /** Folder for the package, with its standard file name. */
   readonly into: string
-  /** Of the package; the one of the program by default. */
+  /** Version of the package. Default: the version of the program. */
   readonly version?: string
-  /** By default as small as Debian's own packages. */
+  /** Default: as small as Debian's own packages. */
   readonly compression?: 'xz' | 'none'
 }
 
-/** Returns the path of the package. The binary of the system must have been made. */
+/** Returns the path of the package. The binary for the system must exist. */
 export function makeDebianPackage({ system, into, version = versionOf(), compression = 'xz' }: PackageOptions): string {
   const folder = mkdtempSync(join(tmpdir(), 'postern-debian-'))
   try {
@@ -61,7 +61,7 @@ export function makeDebianPackage({ system, into, version = versionOf(), compres
   }
 }
 
-/** What comes between releases is older than the next release. */
+/** Returns the version. A build between releases sorts lower than the next release. */
 function versionOf(): string {
   const { version } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as { version: string }
   const { commit, committedAt } = madeOf()

@@ -1,8 +1,8 @@
-/** Which commit a package is made of. */
+/** Determines the commit of a package. */
 import type { MadeOf } from '#config/own-files.ts'
 import { run } from './run-command.ts'
 
-/** The commit that is checked out; sources that differ from it are said to. */
+/** Returns the current commit, marked if the sources differ from it. */
 export function madeOf(): MadeOf {
   const isChanged = run('git', 'status', '--porcelain', '--untracked-files=no') !== ''
   const [commit = '', seconds = '0'] = run('git', 'log', '-1', '--format=%H %ct').split(' ')

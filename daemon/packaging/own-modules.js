@@ -1,7 +1,7 @@
 // @ts-check
 /**
- * Finds modules without a look at the disk where the specifier says all, for what imports this first: own files are written with their
- * extension, and a package is the same one for all of them. JavaScript, as Node loads its compiler for TypeScript after it.
+ * Resolves modules without disk access if the specifier is sufficient: own files have their extension, and a package is the same for all of
+ * them. JavaScript, because Node loads its TypeScript compiler after this module.
  */
 import { readFileSync } from 'node:fs'
 import { registerHooks } from 'node:module'
@@ -9,7 +9,7 @@ import { registerHooks } from 'node:module'
 const root = new URL('../../', import.meta.url).href
 /** @type {{ readonly imports: Readonly<Record<string, string>> }} */
 const { imports } = JSON.parse(readFileSync(new URL('package.json', root), 'utf8'))
-/** The URL of the folder for each folder alias, such as `#core/`. */
+/** Maps each folder alias, such as `#core/`, to the URL of its folder. */
 const folders = new Map(
   Object.entries(imports)
     .filter(([alias]) => alias.endsWith('*'))
@@ -26,7 +26,7 @@ function resolve(specifier, context, next) {
   const { parentURL = '', conditions } = context
   if (!parentURL.startsWith(root) || !parentURL.endsWith('.ts') || !conditions.includes('import')) return next(specifier, context)
   if (specifier.endsWith('.ts')) return { url: ownFile(specifier, parentURL), format: 'module-typescript', shortCircuit: true }
-  if (/^[.#/]/.test(specifier)) return next(specifier, context) // such as a JSON file beside its importer
+  if (/^[.#/]/.test(specifier)) return next(specifier, context) // such as a JSON file next to its importer
   const known = packages.get(specifier)
   if (known !== undefined) return known
   const { url, format } = next(specifier, context)

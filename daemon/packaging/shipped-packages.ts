@@ -1,25 +1,25 @@
-/** What others wrote of what is delivered: the packages of the lockfile that are not for development alone, and Node.js. */
+/** Third-party code in the deliverables: the packages of the lockfile, except for development, and Node.js. */
 import { createHash } from 'node:crypto'
 import { globSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { MadeOf } from '#config/own-files.ts'
 
-/** Not the one of `bundle.ts`, which brings the bundler along. */
+/** Not `root` of `bundle.ts`, because its import would load the bundler. */
 const root = join(import.meta.dirname, '../..')
 
-/** Their names within the single binary. */
+/** Names of the files in the single binary. */
 export const textsFile = 'third-party-licences.txt'
 export const billFile = 'sbom.cdx.json'
 
-/** One package as the lockfile has it. */
+/** A package of the lockfile. */
 export interface ShippedPackage {
-  /** Where it lies, from the folder of the program on. */
+  /** Path from the folder of the program. */
   readonly folder: string
   readonly name: string
   readonly version: string
   /** An SPDX expression. */
   readonly licence: string
-  /** The digest of the archive that it came in, as in the lockfile. */
+  /** Digest of its archive, as in the lockfile. */
   readonly integrity: string
   readonly needs: readonly string[]
 }
@@ -42,7 +42,7 @@ interface Lockfile {
 
 const readLockfile = (): Lockfile => JSON.parse(readFileSync(join(root, 'package-lock.json'), 'utf8')) as Lockfile
 
-/** In the order of their names. What is optional is code for other systems, and for building. */
+/** Returns the packages sorted by name. Optional packages contain code for other systems or for builds. */
 export function shippedPackages(): readonly ShippedPackage[] {
   const { packages } = readLockfile()
   return Object.entries(packages)
@@ -57,14 +57,14 @@ export function shippedPackages(): readonly ShippedPackage[] {
 
 const order = (a: string, b: string): number => Number(a > b) - Number(a < b)
 
-/** As Node.js looks for a package: within the one that needs it, then further and further out. */
+/** Resolves a dependency like Node.js: first within the package, then outward. */
 function placeOf(name: string, from: string, packages: Lockfile['packages']): string | undefined {
   const parts = from.split('/node_modules/')
   const places = parts.map((_, out) => `${parts.slice(0, parts.length - out).join('/node_modules/')}/node_modules/${name}`)
   return [...places, `node_modules/${name}`].find((place) => packages[place] !== undefined)
 }
 
-/** The licences of all of them with their texts, as their licences ask for. */
+/** Returns the licences of all packages with their texts, as the licences require. */
 export function licenceTexts(): string {
   const node = { name: 'Node.js', version: process.versions.node, licence: 'MIT, with the licences of what it contains' }
   const parts = [...shippedPackages().map((one) => ({ ...one, text: textIn(join(root, one.folder)) })), { ...node, text: nodeText() }]
@@ -75,7 +75,7 @@ export function licenceTexts(): string {
 
 const licenceFile = /^(licen[cs]e|copying|notice|unlicense)(?:[.-].*)?$/i
 
-/** Where a package brings no text, its authors stand for it. */
+/** Returns the licence text, or the authors of a package without one. */
 function textIn(folder: string): string {
   const files = globSync('*', { cwd: folder })
     .filter((name) => licenceFile.test(name))
@@ -86,13 +86,13 @@ function textIn(folder: string): string {
   return [by, homepage].filter((word) => typeof word === 'string').join(', ')
 }
 
-/** The package of Node.js that this is built with. */
+/** Returns the licence of the Node.js package of this build. */
 function nodeText(): string {
   const [file] = globSync('node_modules/node-linux-*/LICENSE', { cwd: root })
   return file === undefined ? 'https://github.com/nodejs/node/blob/main/LICENSE' : readFileSync(join(root, file), 'utf8')
 }
 
-/** The bill of materials in CycloneDX 1.6, the same for the same commit. */
+/** Returns the bill of materials in CycloneDX 1.6. It is the same for the same commit. */
 export function billOfMaterials({ commit, committedAt }: MadeOf): string {
   const { name, version, packages } = readLockfile()
   const shipped = shippedPackages()
@@ -148,7 +148,7 @@ function componentOf(one: ShippedPackage): Readonly<Record<string, unknown>> {
   }
 }
 
-/** RFC 9562 §5.8, out of a digest. */
+/** Creates a UUID (RFC 9562 §5.8) from a digest. */
 function uuidOf(text: string): string {
   const digest = createHash('sha256').update(text).digest()
   digest[6] = (digest[6]! & 0x0f) | 0x80

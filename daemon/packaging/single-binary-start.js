@@ -1,7 +1,7 @@
 // @ts-check
 /**
- * What the single binary runs first, in the process and in each of its threads: modules are found within the binary, under the path of
- * the binary as if that were a folder. A script and no module, because Node embeds it so; its text is also the beginning of every thread.
+ * First script of the single binary, in the process and in each thread. It resolves modules within the binary, as if its path were a
+ * folder. A script and not a module, because Node embeds it that way; its text is also the start of every thread.
  */
 'use strict'
 const { getAsset } = require('node:sea')
@@ -23,7 +23,7 @@ registerHooks({
   },
 })
 
-// a thread takes its script from the disk, where the scripts of ours are not
+// a thread loads its script from the disk, but these scripts are only in the binary
 threads.Worker = class extends threads.Worker {
   /**
    * @param {string | URL} script

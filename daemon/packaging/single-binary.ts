@@ -1,7 +1,7 @@
 /**
- * Makes the single binary: `npm run package`, or `npm run package -- linux-arm64` for that system. It is Node.js with everything of Postern
- * inside: what `bundle.ts` makes of the sources, LevelDB's native code, and the files that the program reads while it runs. A commit
- * always makes the same octets.
+ * Creates the single binary: `npm run package`, or `npm run package -- linux-arm64` for that system. It is Node.js with all of Postern: the
+ * bundle of `bundle.ts`, LevelDB's native code, and the files that the program reads at run time. The same commit always creates the same
+ * octets.
  */
 import { spawnSync } from 'node:child_process'
 import { createHash } from 'node:crypto'
@@ -31,10 +31,10 @@ import { billFile, billOfMaterials, licenceTexts, textsFile } from './shipped-pa
 const systems = { 'linux-x64': 'strip', 'linux-arm64': 'aarch64-linux-gnu-strip' } as const
 export type System = keyof typeof systems
 
-/** Where `makeBinary` writes it. */
+/** Returns the path of the binary for a system. */
 export const binaryOf = (system: System): string => join(root, 'build', `postern-${system}`)
 
-/** Nothing but the binary is written, and it takes its place when it is whole. */
+/** Writes only the binary, and replaces it atomically. */
 export async function makeBinary(system: System): Promise<string> {
   const folder = mkdtempSync(join(tmpdir(), 'postern-package-'))
   try {
@@ -55,7 +55,7 @@ export async function makeBinary(system: System): Promise<string> {
   }
 }
 
-/** Makes what Node embeds, by the Node of this version, and returns its path. */
+/** Creates the blob that Node embeds, with this version of Node, and returns its path. */
 async function blobOf(system: System, folder: string): Promise<string> {
   const assets = new Map<string, string>(globSync(ownFiles, { cwd: root }).map((name) => [name, join(root, name)]))
   assets.set('classic-level.node', nativeCodeOf(system))
@@ -67,7 +67,7 @@ async function blobOf(system: System, folder: string): Promise<string> {
   }
   const output = join(folder, 'blob')
   const settings = {
-    main: start, // as it stands, which the binary keeps: the same wherever it is made
+    main: start, // relative, because the binary contains this path
     output,
     disableExperimentalSEAWarning: true,
     execArgv: startFlags(),
@@ -80,7 +80,7 @@ async function blobOf(system: System, folder: string): Promise<string> {
 }
 
 const start = 'daemon/packaging/single-binary-start.js'
-/** What the program reads while it runs, by its path among the sources. */
+/** Files that the program reads at run time, by their path among the sources. */
 const ownFiles = [
   'package.json',
   start,
@@ -110,13 +110,13 @@ async function madeFiles(): Promise<readonly BuiltFile[]> {
   ]
 }
 
-/** The flags of `npm start`. */
+/** Returns the flags of `npm start`. */
 function startFlags(): readonly string[] {
   const { scripts } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as { scripts: { start: string } }
   return scripts.start.split(' ').filter((word) => word.startsWith('--'))
 }
 
-/** Node of the version that runs this, which the blob is made for: the one of the packages, or for another system the package of that. */
+/** Returns the Node binary of this version, for which the blob is created: the installed one, or the package for another system. */
 function nodeOf(system: System, folder: string): string {
   if (system === `${process.platform}-${process.arch}`) return process.execPath
   const name = `node-${system}`
@@ -132,7 +132,7 @@ function nodeOf(system: System, folder: string): string {
   return join(folder, 'package/bin/node')
 }
 
-/** As the package brings it, for systems with glibc. */
+/** Returns the native code of the package, for systems with glibc. */
 function nativeCodeOf(system: System): string {
   const folder = join(root, 'node_modules/classic-level/prebuilds', system)
   const [file] = globSync('classic-level*.node', { cwd: folder }).filter((name) => !name.includes('musl'))
@@ -140,14 +140,14 @@ function nativeCodeOf(system: System): string {
   return join(folder, file)
 }
 
-/** Its warnings about notes of the linker mean nothing for a program that is stripped. */
+/** Its warnings about linker notes do not matter in a stripped program. */
 function inject(file: string, blob: string): void {
   const program = join(root, 'node_modules/postject/dist/cli.js')
   const fuse = 'NODE_SEA_FUSE_fce680ab2cc467b6e072b8b5df1996b2'
   run(process.execPath, program, file, 'NODE_SEA_BLOB', blob, '--sentinel-fuse', fuse)
 }
 
-/** Names of functions, which only debuggers of Node itself need, are a seventh of it. */
+/** Removes function names, which only debuggers of Node need. They are a seventh of the binary. */
 function strip(file: string, system: System): void {
   const program = systems[system]
   if (spawnSync(program, ['--version']).status === 0) run(program, '--strip-unneeded', file)

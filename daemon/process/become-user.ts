@@ -1,6 +1,5 @@
 /**
- * A start as root: what only root may bind is bound, and then the process becomes the user of the service for good, before it opens
- * anything that is stored. What it writes is that user's.
+ * Drops root at the start: binds the ports that only root may bind, then becomes the user of the service for good, and only then opens stored data. That user owns all files it writes.
  */
 import { execFileSync } from 'node:child_process'
 import { once } from 'node:events'
@@ -19,14 +18,14 @@ interface User {
   readonly gid: number
 }
 
-/** Of Node.js, and not among its types. */
+/** A function of Node.js that is missing in its types. */
 type GroupsOfUsers = NodeJS.Process & { initgroups(user: string, group: number): void }
 
 const firstFreePort = 1024
 
 /**
- * The configuration as the user may use it: addresses that are bound already bring what is bound there along. Throws `StartRefused` when
- * the user is not known, cannot be become, or owns not what is stored.
+ * Returns the configuration for the user; endpoints that are already bound have their server in `bound`. Throws `StartRefused` if the user
+ * is unknown, cannot be assumed, or does not own the data.
  */
 export async function becomeUser(config: Config): Promise<Config> {
   const { user: name, dataDir } = config
@@ -34,8 +33,8 @@ export async function becomeUser(config: Config): Promise<Config> {
   const user = await userNamed(name)
   if (process.getuid?.() === user.uid) return config
   if (process.getuid?.() !== 0)
-    throw refused(`POSTERN_USER is ${name}, whom only root can become; start as root or as ${name}, or leave it out.`)
-  if (user.uid === 0) throw refused('POSTERN_USER is root; name a user of the service alone, such as postern.')
+    throw refused(`POSTERN_USER is ${name}, but only root can change the user; start as root or as ${name}, or remove the setting.`)
+  if (user.uid === 0) throw refused('POSTERN_USER is root; set a dedicated user, such as postern.')
   await giveDataFolder(dataDir, user)
   const held = await explainListen(config, () => holdPorts(listenersOf(config).map(({ endpoint }) => endpoint)))
   ;(process as GroupsOfUsers).initgroups(user.name, user.gid)
@@ -46,7 +45,7 @@ export async function becomeUser(config: Config): Promise<Config> {
 
 const refused = (message: string): StartRefused => new StartRefused(message, exitCodes.configuration)
 
-/** From the file, or from the system's other sources of users. */
+/** Looks up a user in /etc/passwd, or in the system's other sources of users. */
 async function userNamed(name: string): Promise<User> {
   const lines = (await readFile('/etc/passwd', 'utf8').catch(() => '')).split('\n')
   const [, , uid, gid] = lines.find((line) => line.startsWith(`${name}:`))?.split(':') ?? []
@@ -57,21 +56,21 @@ async function userNamed(name: string): Promise<User> {
     )
     return { name, uid: number ?? 0, gid: group ?? 0 }
   } catch {
-    throw refused(`POSTERN_USER is ${name}, whom this system does not know; make the user (useradd --system ${name}), or name another.`)
+    throw refused(`POSTERN_USER is ${name}, but this user does not exist; create it (useradd --system ${name}), or set another.`)
   }
 }
 
-/** A folder that is made now becomes the user's; what is there must be already. */
+/** Gives a new data folder to the user. An existing folder must already belong to the user. */
 async function giveDataFolder(dataDir: string, { name, uid, gid }: User): Promise<void> {
   const isNew = await makeFolder(dataDir)
   if (isNew) return chown(dataDir, uid, gid)
   const { uid: owner } = await stat(dataDir)
-  if (owner !== uid) throw refused(`${dataDir} is not ${name}'s, who is to run Postern (POSTERN_USER); run chown -R ${name}: ${dataDir}.`)
+  if (owner !== uid) throw refused(`${dataDir} does not belong to ${name} (POSTERN_USER); run chown -R ${name}: ${dataDir}.`)
 }
 
 const keyOf = ({ host, port }: Endpoint): string => `${host} ${String(port)}`
 
-/** Until the listeners take them over, whoever connects is hung up on. */
+/** Binds privileged ports. Until the listeners take over, connections are closed. */
 async function holdPorts(endpoints: readonly Endpoint[]): Promise<ReadonlyMap<string, Server>> {
   const held = new Map<string, Server>()
   for (const endpoint of endpoints.filter(({ port }) => port > 0 && port < firstFreePort)) {

@@ -1,13 +1,13 @@
-/** Bounds the compiled code in the data folder: each release leaves some that no start reads any more, and so does each version of Node. */
+/** Limits the compiled code in the data folder, because each release and each version of Node leaves code that is no longer used. */
 import { getCompileCacheDir } from 'node:module'
 import { readdir, rm, stat } from 'node:fs/promises'
 import { dirname, join, resolve } from 'node:path'
 import { compiledFolder } from './use-compiled.js'
 
-/** Three times what a start needs; beyond that the oldest goes, and is compiled again if it was needed. */
+/** Three times the code of a start. Beyond this, the oldest files are deleted; Node compiles them again if needed. */
 const maxBytes = 32 * 1024 ** 2
 
-/** Never throws: what is left costs room and nothing else. Does nothing when Node keeps its code elsewhere. */
+/** Deletes old code. Never throws, because leftover code only costs space. Does nothing if Node uses another folder. */
 export async function boundCompiled(dataDir: string, current = getCompileCacheDir()): Promise<void> {
   const folder = resolve(compiledFolder(dataDir))
   if (current === undefined || dirname(resolve(current)) !== folder) return
@@ -18,7 +18,7 @@ export async function boundCompiled(dataDir: string, current = getCompileCacheDi
     }
     await boundFolder(current)
   } catch {
-    // another start at work there, or a folder that was taken away
+    // another start uses the folder, or it was removed
   }
 }
 

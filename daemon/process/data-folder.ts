@@ -1,4 +1,4 @@
-/** The folder of everything that is stored: made when it is missing, refused when it cannot be used. */
+/** The folder of all stored data: creates it if it is missing, and refuses a folder that is not usable. */
 import { constants, statSync } from 'node:fs'
 import { access, mkdir, stat } from 'node:fs/promises'
 import { dirname, join, resolve } from 'node:path'
@@ -7,19 +7,19 @@ import { StartRefused } from './start-refused.ts'
 import { isThere } from './unreadable.ts'
 import { compiledFolder } from './use-compiled.js'
 
-/** The store inside a data folder. */
+/** Returns the path of the store in a data folder. */
 export const storeFolder = (dataDir: string): string => join(dataDir, 'store')
 
-/** Whether a store was begun in the data folder. Throws `Unreadable` when that is another user's. */
+/** Whether the data folder has a store. Throws `Unreadable` for a folder of another user. */
 export const hasStore = (dataDir: string): Promise<boolean> => isThere(storeFolder(dataDir))
 
-/** Whether a daemon has run on the data folder; with its store in a database, it leaves compiled code there. Throws `Unreadable`. */
+/** Whether a daemon has used the data folder. A daemon with a database leaves compiled code in it. Throws `Unreadable`. */
 export const isUsed = async (dataDir: string): Promise<boolean> => (await hasStore(dataDir)) || (await isThere(compiledFolder(dataDir)))
 
-/** There while a restore is under way, and after one that broke off. */
+/** Returns the path of a marker that exists during a restore, and after an interrupted one. */
 export const unfinishedRestore = (dataDir: string): string => join(dataDir, 'restore-unfinished')
 
-/** Makes the data folder unless it is there. Throws `StartRefused` for what cannot be used. */
+/** Creates a missing data folder. Throws `StartRefused` if it is not usable. */
 export async function prepareDataFolder(dataDir: string): Promise<void> {
   try {
     await makeFolder(resolve(dataDir))
@@ -27,13 +27,13 @@ export async function prepareDataFolder(dataDir: string): Promise<void> {
   } catch (error) {
     const code = String((error as NodeJS.ErrnoException).code)
     const advice = 'give it to the user who runs Postern, or choose another with POSTERN_DATA_DIR.'
-    const reason = code === 'EEXIST' || code === 'ENOTDIR' ? 'is not a folder, or lies in something that is none' : 'cannot be written'
+    const reason = code === 'EEXIST' || code === 'ENOTDIR' ? 'is not a folder, or has a parent that is not one' : 'cannot be written'
     throw new StartRefused(`${dataDir} ${reason} (${code}); ${advice}`, exitCodes.failed, { cause: error })
   }
   await requireRestored(dataDir)
 }
 
-/** Throws `StartRefused` for a folder into which a backup was not restored to its end. */
+/** Throws `StartRefused` if the folder contains an incomplete restore. */
 export async function requireRestored(dataDir: string): Promise<void> {
   if (!(await isThere(unfinishedRestore(dataDir)))) return
   throw new StartRefused(
@@ -42,9 +42,7 @@ export async function requireRestored(dataDir: string): Promise<void> {
   )
 }
 
-/**
- * Where root opens the data of another user, it becomes that user for good: files that it made would be of no use to the daemon.
- */
+/** Becomes the owner of the data folder for good if the process runs as root, because the daemon could not use files of root. */
 export function becomeOwnerOf(dataDir: string): void {
   if (process.getuid?.() !== 0) return
   const owner = statSync(dataDir, { throwIfNoEntry: false })
@@ -55,8 +53,8 @@ export function becomeOwnerOf(dataDir: string): void {
 }
 
 /**
- * With those around it; by itself, as the recursive `mkdir` of Node never ends where a file system has a folder but cannot make one in it,
- * such as /proc. Returns whether it was made now.
+ * Creates a folder and its parents. Does not use the recursive `mkdir` of Node, which never ends in file systems such as /proc that have a
+ * folder but do not allow new ones. Returns whether it created the folder.
  */
 export async function makeFolder(path: string): Promise<boolean> {
   try {

@@ -1,28 +1,25 @@
-/**
- * The life of the process: parts start in order and stop in reverse, each within a deadline. The only file that ends
- * the process.
- */
+/** Life cycle of the process: starts parts in order and stops them in reverse, each within a deadline. Only this file ends the process. */
 import type { EventEmitter } from 'node:events'
 import { performance } from 'node:perf_hooks'
 import type { Logger } from '../observability/logging.ts'
 
-/** How the process ends; the numbers are those of sysexits.h where it has one. `unread` is the code of a program that SIGPIPE ended. */
+/** Exit codes; the numbers are from sysexits.h if it has one. `unread`: the code of a program that SIGPIPE ended. */
 export const exitCodes = { ok: 0, failed: 1, usage: 64, damaged: 65, crashed: 70, configuration: 78, unread: 141 } as const
 
 export type ExitCode = (typeof exitCodes)[keyof typeof exitCodes]
 
-/** Something that runs from its start to its stop. */
+/** A part that runs from its start to its stop. */
 export interface Part {
   readonly name: string
   start(): Promise<void>
   stop(): Promise<void>
-  /** Seconds that `stop` may take before the next part is stopped; 10 when absent. */
+  /** Timeout of `stop` in seconds, before the next part is stopped. Default: 10. */
   readonly stopSeconds?: number
-  /** Takes no more work and answers what waits, after the store failed. It has so many milliseconds. */
+  /** Stops accepting work and answers pending requests within the given milliseconds, after a failure of the store. */
   readonly breakOff?: (milliseconds: number) => Promise<void>
 }
 
-/** The process as the lifecycle needs it; tests put their own in its place. */
+/** Interface of the process for the lifecycle. Tests replace it. */
 export interface ProcessControl {
   readonly events: Pick<EventEmitter, 'on' | 'off'>
   exit(code: ExitCode): void
@@ -30,16 +27,16 @@ export interface ProcessControl {
 
 const defaultStopSeconds = 10
 const flushMs = 1000
-/** Callers have this time for their answers after the store failed, which refuses every write from then on. */
+/** Time to answer callers after a failure of the store, which then refuses every write. */
 const breakOffMs = 1000
 const stopSignals = ['SIGTERM', 'SIGINT'] as const
 
-/** The process this code runs in. */
+/** The process that runs this code. */
 const thisProcess: ProcessControl = { events: process, exit: (code) => process.exit(code) }
 
 /**
- * Starts parts, waits for a signal and stops them. After `fail` and `storeFailed` nothing is stopped in order, and a supervisor starts
- * another process.
+ * Starts parts, waits for a signal and stops them. After `fail` and `storeFailed`, parts are not stopped in order, and a supervisor starts
+ * a new process.
  */
 export class Lifecycle {
   readonly #log: Logger
@@ -58,7 +55,7 @@ export class Lifecycle {
     this.#process = control
   }
 
-  /** Starts a part after those before it. When it cannot start, they are stopped and the error is thrown. */
+  /** Starts a part after the previous ones. If it fails, stops them and throws the error. */
   async start(part: Part): Promise<void> {
     const since = performance.now()
     try {
@@ -67,22 +64,22 @@ export class Lifecycle {
       await this.stop()
       throw error
     }
-    // A signal that came meanwhile has stopped the others already.
+    // A signal during the start has already stopped the other parts.
     if (this.#stopping) return this.#stopPart(part)
     this.#parts.defer(() => this.#stopPart(part))
     if (part.breakOff) this.#breakingOff.push(part.breakOff)
     this.#log.debug({ part: part.name, milliseconds: Math.round(performance.now() - since) }, 'started')
   }
 
-  /** Stops all parts within so many seconds, the last one first. Never throws; called again, it waits for the same stop. */
+  /** Stops all parts within the given seconds, the last one first. Never throws. Further calls wait for the same stop. */
   stop(seconds = this.#shutdownSeconds): Promise<void> {
     this.#stopping ??= this.#stopAll(seconds)
     return this.#stopping
   }
 
   /**
-   * Waits for SIGTERM, SIGINT or another given signal, stops everything and ends the process with 0. A second signal ends it at once.
-   * Uncaught errors end it with 70. To be called before the parts start, so that a start can be stopped.
+   * Waits for SIGTERM, SIGINT or another given signal, stops everything and ends the process with 0. A second signal ends it immediately.
+   * Uncaught errors end it with 70. Call it before the parts start, so that a signal can stop the start.
    */
   async runUntilSignal(others: readonly NodeJS.Signals[] = []): Promise<void> {
     const { events } = this.#process
@@ -107,13 +104,13 @@ export class Lifecycle {
     this.#process.exit(exitCodes.ok)
   }
 
-  /** Ends the process with 70, at once. For unexpected errors. */
+  /** Ends the process immediately with 70, after an unexpected error. */
   fail(error: unknown): void {
     this.#log.fatal({ err: error }, 'cannot go on')
     this.#process.exit(exitCodes.crashed)
   }
 
-  /** Ends the process with 70, within a second and once callers have their answers. The store acknowledges nothing more. */
+  /** Ends the process with 70 within a second, after pending callers have their answers. The store acknowledges nothing from then on. */
   storeFailed(error: unknown): void {
     if (this.#hasFailed) return
     this.#hasFailed = true
@@ -151,7 +148,7 @@ export class Lifecycle {
     this.#process.exit(exitCodes.failed)
   }
 
-  /** Waits until the last lines are written, but for no reader that has stopped reading. */
+  /** Waits until the last lines are written, for a limited time. */
   async #flushLog(): Promise<void> {
     const { promise, resolve } = Promise.withResolvers<void>()
     const timer = setTimeout(resolve, flushMs)

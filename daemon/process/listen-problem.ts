@@ -1,17 +1,17 @@
-/** Why an address cannot be listened on, and what to do about it. */
+/** Explains why a listener cannot use its address, and how to correct it. */
 import { formatEndpoint, type Endpoint } from '#config/settings/formats.ts'
 import type { Config } from '#config/settings/load.ts'
 import { exitCodes } from './lifecycle.ts'
 import { portHolder } from './port-holder.ts'
 import { StartRefused } from './start-refused.ts'
 
-/** An address that the daemon listens on, and the variable that sets it. */
+/** An address of the daemon, and the variable of its setting. */
 export interface Listener {
   readonly endpoint: Endpoint
   readonly variable: string
 }
 
-/** Every address that `serve` listens on. */
+/** Returns all addresses that `serve` listens on. */
 export function listenersOf({ http, submission, mx, acme, sites }: Config): Listener[] {
   const all: readonly [string, readonly Endpoint[]][] = [
     ['POSTERN_HTTP_LISTEN', [http.listen]],
@@ -25,16 +25,16 @@ export function listenersOf({ http, submission, mx, acme, sites }: Config): List
   return all.flatMap(([variable, endpoints]) => endpoints.map((endpoint) => ({ endpoint, variable })))
 }
 
-/** One sentence for the code of a failed `listen`. */
+/** Describes the error code of a failed `listen` in one sentence. */
 export async function listenProblem({ endpoint, variable }: Listener, code: string): Promise<string> {
   const where = `${formatEndpoint(endpoint)} (${variable})`
   if (code === 'EADDRINUSE')
     return `${where} is in use by ${(await portHolder(endpoint.port)) ?? 'another process'}; stop it or set another address.`
-  if (code === 'EACCES') return `${where} may not be used; ports below 1024 need the capability CAP_NET_BIND_SERVICE.`
+  if (code === 'EACCES') return `${where} is not permitted; ports below 1024 need the capability CAP_NET_BIND_SERVICE.`
   return `${where} cannot be used (${code}); set an address of this machine.`
 }
 
-/** Runs what starts to listen; a failure of the address is thrown as a `StartRefused` that names the address and the reason. */
+/** Runs a function that starts listeners. Converts a failed `listen` to a `StartRefused` with the address and the reason. */
 export async function explainListen<T>(config: Config, listen: () => Promise<T>): Promise<T> {
   try {
     return await listen()

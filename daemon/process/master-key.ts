@@ -1,4 +1,4 @@
-/** The master key under which secrets are stored: from the configuration, or made in the data folder at the first start. */
+/** The master key, which encrypts stored secrets. It is configured, or created in the data folder at the first start. */
 import { randomBytes } from 'node:crypto'
 import { open, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -15,19 +15,19 @@ import { hasStore } from './data-folder.ts'
 import { exitCodes } from './lifecycle.ts'
 import { StartRefused } from './start-refused.ts'
 
-/** The name in the data folder. */
+/** Name of the key file in the data folder. */
 export const keyFile = 'master.key'
 const checkKey = globalKey('master-key')
 const checkContext = 'master-key/check'
 const checkText = 'postern'
 
-/** The configured key, and the file that it was read from; null for the `master.key` of the data folder. */
+/** The configured key and its file; null for `master.key` in the data folder. */
 export type KeySettings = Pick<Config, 'masterKey' | 'masterKeyFile'>
 type KeyPlace = KeySettings & Pick<Config, 'dataDir'>
 
 /**
- * 32 bytes. A key made here is on disk before it is used, and is made only before the store is: a new key beside data
- * written with another one would make every stored password useless without a word.
+ * Returns the key of 32 bytes. A new key is first written to disk. It is created only without a store, because a new key would
+ * silently make all stored passwords unreadable.
  */
 export async function masterKey(configured: Uint8Array | null, dataDir: string): Promise<Uint8Array> {
   if (configured) return configured
@@ -42,17 +42,20 @@ export async function masterKey(configured: Uint8Array | null, dataDir: string):
   return key
 }
 
-/** A key as its file has it. */
+/** Returns the content of a key file. */
 export const keyText = (key: Uint8Array): string => `${Buffer.from(key).toString('base64')}\n`
 
-/** Compares the key with what it sealed at the first start, which is written then. Throws `StartRefused` when it is another one. */
+/**
+ * Checks the key against a value encrypted at the first start, and writes that value at the first start. Throws `StartRefused` for another
+ * key.
+ */
 export async function checkMasterKey(database: Database, secrets: SecretBox, dataDir: string): Promise<void> {
   const sealed = await sealedCheck(database.kv)
   if (sealed === undefined) await database.commit(new Change().setNew(checkKey, Buffer.from(secrets.seal(checkText, checkContext))))
   else if (!isOpenedBy(secrets, sealed)) throw refused(another(join(dataDir, keyFile)))
 }
 
-/** What the key sealed at the first start; undefined before that. A backup has it too. */
+/** Returns the value encrypted at the first start; undefined before. Backups contain it too. */
 export async function sealedCheck(kv: Pick<Kv, 'get'>): Promise<SealedSecret | undefined> {
   const kept = await kv.get(pack(checkKey))
   return kept && Buffer.from(kept.value).toString('utf8')
@@ -60,14 +63,14 @@ export async function sealedCheck(kv: Pick<Kv, 'get'>): Promise<SealedSecret | u
 
 const isOpenedBy = (secrets: SecretBox, sealed: SealedSecret): boolean => secrets.open(sealed, checkContext) === checkText
 
-/** What is wrong with a key, in a sentence. */
+/** Problem of a key, in a sentence. */
 export interface KeyProblem {
   readonly problem: string
-  /** As the doctor names it. */
+  /** Id of the doctor's finding. */
   readonly id: FindingId
 }
 
-/** The key that the next start would use, compared as that start compares it. */
+/** Checks the key that the next start would use, as that start does. */
 export async function examineKey(
   { dataDir, masterKey: configured, masterKeyFile }: KeyPlace,
   sealed: SealedSecret,
@@ -83,14 +86,14 @@ export async function examineKey(
   }
 }
 
-/** What is wrong with the key that the next start would use; undefined when it opens the store. */
+/** Returns the problem with the key that the next start would use; undefined if the key matches the store. */
 export async function keyProblem(place: KeyPlace, kv: Pick<Kv, 'get'>): Promise<KeyProblem | undefined> {
   const sealed = await sealedCheck(kv)
   const examined = sealed === undefined ? undefined : await examineKey(place, sealed)
   return examined && 'problem' in examined ? examined : undefined
 }
 
-/** What is wrong with the `master.key` of a backup or of a folder; `text` is its content. */
+/** Returns the problem with the `master.key` of a backup or of a folder. `text`: its content. */
 export function keyTextProblem(text: string, sealed: SealedSecret, path = keyFile): string | undefined {
   const key = parseMasterKey(text)
   if (!key) return unreadable(path)
@@ -104,7 +107,7 @@ const unreadable = (path: string): string =>
   `${path} does not hold a master key of 32 bytes; restore the file, as stored passwords cannot be read without it.`
 const refused = (sentence: string): StartRefused => new StartRefused(sentence, exitCodes.configuration)
 
-/** Undefined when there is no such file. Throws `StartRefused` for a file without a key. */
+/** Returns undefined if the file does not exist. Throws `StartRefused` for a file without a key. */
 async function keyIn(path: string): Promise<Uint8Array | undefined> {
   const text = await readFile(path, 'utf8').catch((error: NodeJS.ErrnoException) => {
     if (error.code === 'ENOENT') return undefined

@@ -1,4 +1,4 @@
-/** Where this daemon takes mail, to recognize a destination that leads back to it. */
+/** Mail listeners of this daemon, to detect a destination that leads back to it. */
 import { networkInterfaces } from 'node:os'
 import type { Endpoint } from '#config/settings/formats.ts'
 
@@ -7,12 +7,12 @@ const wildcards: ReadonlySet<string> = new Set(['0.0.0.0', '::'])
 export class OwnListeners {
   #endpoints: readonly Endpoint[] = []
 
-  /** The real addresses, once they are listened on. */
+  /** Sets the bound addresses. */
   set(endpoints: readonly Endpoint[]): void {
     this.#endpoints = endpoints
   }
 
-  /** Whether a connection to this address literal would end here. A public address that a router passes on is not known. */
+  /** Whether a connection to this address literal would reach this daemon. A public address that a router forwards is not detected. */
   has(address: string, port: number): boolean {
     const samePort = this.#endpoints.filter((endpoint) => endpoint.port === port)
     if (samePort.some(({ host }) => host === address)) return true

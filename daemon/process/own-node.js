@@ -1,17 +1,17 @@
 // @ts-check
-/** Starts the program again with the Node.js of its own packages. JavaScript that Node.js 14 can read, as older versions run it. */
+/** Starts the program again with the Node.js of its packages. This file must run on Node.js 14, because older versions start it. */
 import { spawn } from 'node:child_process'
 import { createRequire } from 'node:module'
 import { constants } from 'node:os'
 
-/** Set for the second start, which removes it: it prevents a third start. */
+/** Set for the second start, which removes it. It prevents a third start. */
 const marker = 'POSTERN_SECOND_START'
 /** @type {readonly NodeJS.Signals[]} */
 const forwarded = ['SIGTERM', 'SIGINT', 'SIGHUP', 'SIGQUIT', 'SIGUSR2']
 /** Time for a signal to end this process. */
 const endMs = 1000
 
-/** Whether this is the second start of a program that an older Node.js started. To be called once. */
+/** Whether this is the second start of a program that an older Node.js started. Call it once. */
 export function isSecondStart() {
   const is = process.env[marker] !== undefined
   delete process.env[marker]
@@ -19,8 +19,8 @@ export function isSecondStart() {
 }
 
 /**
- * Runs the program with the Node.js of the packages, and ends this process as that one ends. Returns when there is none, or when it
- * does not start.
+ * Runs the program with the Node.js of the packages, and ends this process in the same way. Returns if that Node.js is missing or does not
+ * start.
  */
 export async function runWithOwnNode() {
   const program = ownNode()
@@ -40,7 +40,7 @@ export async function runWithOwnNode() {
 
   /** @param {NodeJS.Signals} signal */
   function forward(signal) {
-    child.send(signal, () => {}) // it fails after the end of the child
+    child.send(signal, () => {}) // fails after the child has ended
   }
 
   function stopForwarding() {
@@ -55,13 +55,13 @@ export async function runWithOwnNode() {
     if (signal === null) process.exit(code === null ? 1 : code)
     stopForwarding()
     process.kill(process.pid, signal)
-    setTimeout(() => process.exit(128 + constants.signals[signal]), endMs) // a signal that does not end this process
+    setTimeout(() => process.exit(128 + constants.signals[signal]), endMs) // for a signal that does not end this process
   }
 }
 
 /**
- * Takes the signals that the first process forwards. A terminal and systemd send a signal to both processes: it counts once, whichever
- * way it arrives first and however long the other takes. The end of the first process counts as SIGTERM.
+ * Handles the signals that the first process forwards. A terminal and systemd send a signal to both processes. It counts once, in any order
+ * and with any delay. The end of the first process counts as SIGTERM.
  */
 export function takeForwardedSignals() {
   /** @type {import('node:events').EventEmitter} */
@@ -90,7 +90,7 @@ export function takeForwardedSignals() {
 }
 
 /**
- * Counts a signal, and returns whether it was not counted the other way before.
+ * Counts a signal of one source, and returns whether the other source has not delivered it yet.
  * @param {string} name
  * @param {Map<string, number>} counts
  * @param {Map<string, number>} others
@@ -113,6 +113,6 @@ function ownNode() {
   try {
     return createRequire(import.meta.url).resolve(`node-${process.platform}-${process.arch}/bin/node`)
   } catch {
-    return undefined // such as on a system that has no such package
+    return undefined // such as on a system without that package
   }
 }

@@ -4,12 +4,12 @@ import { basename } from 'node:path'
 
 const listenState = '0A'
 
-/** Such as `nginx (pid 812)`; undefined when it is unknown: another system, or a process of another user. */
+/** Returns the process, such as `nginx (pid 812)`; undefined on other systems or for a process of another user. */
 export async function portHolder(port: number): Promise<string | undefined> {
   return holderOf(await listeningSockets(port))
 }
 
-/** The process that has the file open; undefined when it is unknown. */
+/** Returns the process that has the file open; undefined if it is unknown. */
 export async function fileHolder(path: string): Promise<string | undefined> {
   return holderOf(new Set([await realpath(path).catch(() => path)]))
 }
@@ -24,7 +24,7 @@ async function holderOf(opened: ReadonlySet<string>): Promise<string | undefined
   return undefined
 }
 
-/** Links of the form `socket:[inode]` for each socket that listens on the port, on any address. */
+/** Returns links of the form `socket:[inode]` for the sockets that listen on the port, on any address. */
 async function listeningSockets(port: number): Promise<ReadonlySet<string>> {
   const hexPort = port.toString(16).toUpperCase().padStart(4, '0')
   const tables = await Promise.all(['/proc/net/tcp', '/proc/net/tcp6'].map((path) => readFile(path, 'utf8').catch(() => '')))
@@ -39,7 +39,7 @@ async function holdsAny(pid: string, opened: ReadonlySet<string>): Promise<boole
   return links.some((link) => opened.has(link))
 }
 
-/** The program's name alone: its arguments may hold secrets. */
+/** Returns only the name of the program, because its arguments may contain secrets. */
 async function programOf(pid: string): Promise<string> {
   const words = await readFile(`/proc/${pid}/cmdline`, 'utf8').catch(() => '')
   return basename(words.split('\0')[0] ?? '') || 'unknown'

@@ -1,7 +1,4 @@
-/**
- * Memory that a start or a load left behind goes back to the system when the daemon has nothing to do: V8 by itself keeps the pages
- * until it needs them for something else.
- */
+/** Returns memory of a start or of past load to the system while the daemon is idle. V8 otherwise keeps the pages until it needs them. */
 import { readFileSync } from 'node:fs'
 import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
@@ -9,23 +6,25 @@ import { systemClock, type Clock, type Timer } from '#core/clock.ts'
 import type { Part } from './lifecycle.ts'
 
 const lookEveryMs = 5_000
-/** At most this share of a processor in the time between two looks counts as nothing to do. */
+/** The process is idle if it uses at most this share of a processor between two checks. */
 const quietShare = 0.01
 const worthBytes = 16 * 1024 ** 2
-/** After work that let memory go without taking more, such as a queue that was delivered: looked for so rarely, and only above so much. */
+/**
+ * Also collects after work that freed memory without allocating, such as a delivered queue: at most this often, and only above `muchBytes`.
+ */
 const againMs = 600_000
 const muchBytes = 80 * 1024 ** 2
-/** Above it the collection would hold the event loop for much longer than a tenth of a second. */
+/** Above this size, a collection would block the event loop for much longer than a tenth of a second. */
 const maxHeapBytes = 96 * 1024 ** 2
 
-/** The process as this part needs it; tests put their own in its place. */
+/** Interface of the process for this part. Tests replace it. */
 export interface OwnMemory {
   /** Milliseconds of processor time since the start. */
   processorMs(): number
-  /** Without the pages of tables that LevelDB maps, which the kernel takes back by itself, where the system says so. */
+  /** Memory without the mapped tables of LevelDB, which the kernel reclaims itself, if the system reports it. */
   ownBytes(): number
   heapBytes(): number
-  /** Collects everything that can be collected, and gives empty pages back. Holds the event loop meanwhile. */
+  /** Collects all garbage and returns empty pages. Blocks the event loop. */
   collect(): void
 }
 
@@ -42,7 +41,7 @@ export const ownMemory: OwnMemory = {
       const [, kibibytes] = /^RssAnon:\s+(\d+) kB$/m.exec(readFileSync('/proc/self/status', 'latin1')) ?? []
       if (kibibytes !== undefined) return Number(kibibytes) * 1024
     } catch {
-      // no Linux
+      // not Linux
     }
     return process.memoryUsage.rss()
   },
@@ -50,7 +49,7 @@ export const ownMemory: OwnMemory = {
   collect() {
     setFlagsFromString('--expose-gc')
     const collect = runInNewContext('gc') as Collect
-    setFlagsFromString('--no-expose-gc') // compiled code counts for the flags alone that it was compiled under
+    setFlagsFromString('--no-expose-gc') // compiled code is only valid for its flags
     collect({ type: 'major', execution: 'sync', flavor: 'last-resort' })
   },
 }
@@ -61,7 +60,7 @@ export class QuietMemory implements Part {
   readonly #memory: OwnMemory
   #timer: Timer | undefined
   #seenMs = 0
-  /** What the process had right after the last collection. */
+  /** Memory right after the last collection. */
   #floor = 0
   #collectedMs = 0
   #hasWorked = false

@@ -1,22 +1,22 @@
-/** Reports where the daemon listens to whoever started it: a JSON file that appears, whole, once every listener accepts. */
+/** Reports the bound addresses to the starting program: a JSON file that appears, complete, when all listeners accept connections. */
 import { rename, rm, writeFile } from 'node:fs/promises'
 import { formatEndpoint, type Endpoint } from '#config/settings/formats.ts'
 
-/** What the daemon really listens on; port 0 of the configuration has become a real one. */
+/** The bound addresses. A configured port 0 is a real port here. */
 export interface Listening {
   readonly http: Endpoint
-  /** Inside TLS; empty when there is no such listener. */
+  /** Listeners with TLS; empty without one. */
   readonly https: readonly Endpoint[]
-  /** Where HTTP-01 of a certificate authority is answered; empty where it is not. */
+  /** Listeners for HTTP-01 of a certificate authority; empty without one. */
   readonly acme: readonly Endpoint[]
   readonly submission: readonly Endpoint[]
   readonly submissions: readonly Endpoint[]
   readonly mx: readonly Endpoint[]
-  /** Where websites of tenants are served; empty where they are not. */
+  /** Listeners for websites of tenants; empty without one. */
   readonly sites: readonly Endpoint[]
 }
 
-/** Writes the file beside its place and renames it, so that a reader never sees half of it. */
+/** Writes the file atomically, so that readers never see a part of it. */
 export async function writeReadyFile(path: string, listening: Listening): Promise<void> {
   const content = {
     http: formatEndpoint(listening.http),
@@ -33,5 +33,5 @@ export async function writeReadyFile(path: string, listening: Listening): Promis
   await rename(unfinished, path)
 }
 
-/** Removes the file: before the start, as a process that was killed leaves it behind, and at the stop. */
+/** Removes the file at the stop, and before the start, because a killed process leaves it. */
 export const clearReadyFile = (path: string): Promise<void> => rm(path, { force: true })

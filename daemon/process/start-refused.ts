@@ -1,7 +1,7 @@
-/** Why a command cannot go on, in one sentence that says what to do. */
+/** Reason why a command cannot continue, in one sentence with the next step. */
 import type { ExitCode } from './lifecycle.ts'
 
-/** Something outside the program stops the start. It is shown without a stack, and the process ends with `exitCode`. */
+/** A problem outside the program. The message is shown without a stack, and the process ends with `exitCode`. */
 export class StartRefused extends Error {
   override readonly name = 'StartRefused'
   readonly exitCode: ExitCode

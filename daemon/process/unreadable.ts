@@ -1,4 +1,4 @@
-/** What is in a data folder of another user: who that is, in the sentence that says so. */
+/** Reads files in a data folder that may belong to another user. The error names that user. */
 import { readFile, stat } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import { exitCodes } from './lifecycle.ts'
@@ -6,10 +6,10 @@ import { StartRefused } from './start-refused.ts'
 
 const denials: ReadonlySet<string> = new Set(['EACCES', 'EPERM'])
 
-/** Whether the file system refused because of who asks. */
+/** Whether the file system refused access for this user. */
 const isDenied = (error: unknown): boolean => denials.has(String((error as NodeJS.ErrnoException).code))
 
-/** A file that only another user may read. */
+/** A file that only another user can read. */
 export class Unreadable extends StartRefused {
   /** Such as `postern (uid 998)`. */
   readonly owner: string
@@ -20,7 +20,7 @@ export class Unreadable extends StartRefused {
   }
 }
 
-/** The text of a file, undefined when there is none. Throws `Unreadable`. */
+/** Returns the text of a file; undefined if it does not exist. Throws `Unreadable`. */
 export async function readOwn(path: string): Promise<string | undefined> {
   try {
     return await readFile(path, 'utf8')
@@ -30,7 +30,7 @@ export async function readOwn(path: string): Promise<string | undefined> {
   }
 }
 
-/** Whether there is such a file or folder. Throws `Unreadable` where that cannot be seen. */
+/** Whether the file or folder exists. Throws `Unreadable` if that is not visible. */
 export async function isThere(path: string): Promise<boolean> {
   try {
     await stat(path)
@@ -41,7 +41,7 @@ export async function isThere(path: string): Promise<boolean> {
   }
 }
 
-/** Of the file, or of the folder around it that may not be looked into. */
+/** Returns the owner of the file, or of the nearest visible folder around it. */
 async function ownerOf(path: string): Promise<string> {
   for (let at = path; ; at = dirname(at)) {
     const found = await stat(at).catch(() => undefined)

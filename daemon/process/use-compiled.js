@@ -1,18 +1,18 @@
 // @ts-check
-/** Where compiled code is kept, and whose is run. JavaScript, as it is needed before all else. */
+/** Enables the cache of compiled code in the data folder. JavaScript, because it runs before all other modules. */
 import { readFileSync, statSync } from 'node:fs'
 import * as modules from 'node:module'
 import { join } from 'node:path'
 
 /**
- * Where compiled code lies in a data folder.
+ * Returns the folder of compiled code in a data folder.
  * @param {string} dataDir
  */
 export const compiledFolder = (dataDir) => join(dataDir, 'compiled')
 
 /**
- * Takes the code that earlier starts compiled, and keeps what this one compiles. Code in a folder that others can write to is not run.
- * Throws when there is no such folder.
+ * Uses code that earlier starts compiled, and stores new code. Ignores a folder that others can write to. Throws if the folder does not
+ * exist.
  * @param {string} dataDir
  */
 export function useCompiled(dataDir) {
@@ -22,8 +22,8 @@ export function useCompiled(dataDir) {
 }
 
 /**
- * Already for the command line. The configuration is read later, so that only a data folder counts that is there; a wrong guess costs
- * time and nothing else. A configuration that comes through a pipe can be read only once.
+ * Enables the cache for the command line, before the configuration is read. Only an existing data folder counts; a wrong guess only costs
+ * time. A configuration in a pipe cannot be read twice.
  */
 export function useCompiledEarly() {
   if (process.argv[2] !== 'serve') return
@@ -31,6 +31,6 @@ export function useCompiledEarly() {
     const { POSTERN_DATA_DIR: wanted, POSTERN_CONFIG: file } = process.env
     useCompiled(wanted?.trim() || (file && statSync(file).isFile() && JSON.parse(readFileSync(file, 'utf8')).dataDir) || 'data')
   } catch {
-    // a first start, or a fault that the command line will explain
+    // a first start, or an error that the command line reports later
   }
 }

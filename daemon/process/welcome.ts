@@ -1,17 +1,17 @@
-/** What is printed at every start until the first organization has an owner. */
+/** Text printed at every start until the first organization has an owner. */
 import type { FirstSmtpLogin } from '#core/first-secrets.ts'
 import type { Endpoint } from '#config/settings/formats.ts'
 
 export interface Welcome {
-  /** The whole address of a link that makes an owner of whoever opens it. */
+  /** URL of a link that makes its visitor the owner. */
   readonly ownerUrl: string
   readonly apiKey: string | undefined
   readonly smtpLogin: FirstSmtpLogin | undefined
-  /** Where SMTP submission listens; undefined when it does not. */
+  /** Address of SMTP submission; undefined without a listener. */
   readonly submission: Endpoint | undefined
 }
 
-/** Plain text for a terminal, ending with an empty line. */
+/** Returns plain text for a terminal, ending with an empty line. */
 export function welcomeText({ ownerUrl, apiKey, smtpLogin, submission }: Welcome): string {
   const parts = [`This service has no owner yet. Open this within 24 hours to become it:\n\n  ${ownerUrl}`]
   if (apiKey !== undefined) parts.push(`An API key with every scope:\n\n  ${apiKey}`)

@@ -150,7 +150,7 @@ test('serve() tells in one sentence why the data folder cannot be used', async (
   const file = join(folder, 'file')
   await writeFile(file, '')
   const advice = 'give it to the user who runs Postern, or choose another with POSTERN_DATA_DIR.'
-  const none = 'is not a folder, or lies in something that is none'
+  const none = 'is not a folder, or has a parent that is not one'
   for (const [dataDir, reason] of [
     [file, `${none} (EEXIST)`],
     [join(file, 'data'), `${none} (ENOTDIR)`],

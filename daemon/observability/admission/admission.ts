@@ -1,4 +1,4 @@
-/** Load shedding: refuses new work while the store cannot keep up, the disk is nearly full, or the end is near; measures lag. */
+/** Load shedding: refuses new work while the store cannot keep up, the disk is nearly full, or the daemon is stopping. Measures lag. */
 import { statfsSync } from 'node:fs'
 import { open, rm, stat } from 'node:fs/promises'
 import { monitorEventLoopDelay } from 'node:perf_hooks'
@@ -6,14 +6,14 @@ import type { Clock } from '#core/clock.ts'
 import { Refusal } from '#core/refusals.ts'
 import { DamagedFolder, StoreInUse } from '#store/kv.ts'
 
-/** Said of a service that cannot keep up. */
+/** Message of a refusal because of overload. */
 export const busy = 'The service is busy; try again in a few seconds.'
 const sampleMs = 50
 const nanosecondsPerMs = 1e6
 const retryAfterSeconds = 5
 const closingRetryAfterSeconds = 10
 
-/** How much is too much. */
+/** Limits of the load. */
 export interface AdmissionLimits {
   /** Delay of the event loop, in milliseconds, that more than half of the samples of a window must exceed. */
   readonly lagMs: number
@@ -23,27 +23,27 @@ export interface AdmissionLimits {
   readonly lowDiskBytes: number
 }
 
-/** What admission looks at. */
+/** Sources of the measured values. */
 export interface AdmissionSources {
   readonly clock: Clock
   /** Free bytes where data is stored: see `freeBytes`. */
   readonly free: () => number
-  /** Whether more waits for the store than it can write in reasonable time. */
+  /** Whether the queue of writes is longer than the store can process in reasonable time. */
   readonly storeIsBehind: () => boolean
-  /** Free bytes are below the limit: space that the store can give back is to be collected. */
+  /** Called while free bytes are below the limit, so that the store frees space. */
   readonly onDiskLow?: () => void
 }
 
-/** Limits for production, apart from the disk's. */
+/** Limits for production, without the disk limit. */
 export const defaultLag = { lagMs: 500, windowMs: 1000 } as const
 
-/** Bytes that an ordinary user can still write in the file system that holds `folder`. */
+/** Returns the bytes that an unprivileged user can still write in the file system of `folder`. */
 export function freeBytes(folder: string): number {
   const { bavail, bsize } = statfsSync(folder)
   return bavail * bsize
 }
 
-/** Asked before any new work is taken. Looks at things only when asked: an idle process leaves the disk alone. */
+/** Checked before new work is accepted. It measures only when called, so that an idle process does not access the disk. */
 export class Admission implements Disposable {
   readonly #sources: AdmissionSources
   readonly #limits: AdmissionLimits
@@ -63,8 +63,8 @@ export class Admission implements Disposable {
   }
 
   /**
-   * Throws `overloaded` while no work may be taken, and `storage_full` for work that stores mail or files while the disk is low.
-   * Service returns by itself. People who make room can always sign in, look and delete.
+   * Throws `overloaded` while no work may be accepted, and `storage_full` for work that stores mail or files while the disk is low. The
+   * service recovers by itself. Sign-in, reads and deletions stay possible, so that people can free space.
    */
   check(work: 'storing' | 'other' = 'storing'): void {
     if (this.#closing) {
@@ -78,18 +78,18 @@ export class Admission implements Disposable {
     if (this.#sources.storeIsBehind()) throw new Refusal('overloaded', busy, { retryAfterSeconds })
   }
 
-  /** Whether most samples of the last window were late. `Fairness` then refuses callers above an even share. */
+  /** Whether most samples of the last window were late. `Fairness` then refuses callers that exceed an even share. */
   isLagging(): boolean {
     const now = this.#sources.clock.monotonic()
     if (now - this.#windowStart < this.#limits.windowMs || this.#delay.count < 3) return this.#lagging
-    // The histogram measures from sample to sample and so includes the pause between them.
+    // The histogram measures the time between samples, which includes the sampling interval.
     this.#lagging = this.#delay.percentile(50) / nanosecondsPerMs - sampleMs > this.#limits.lagMs
     this.#delay.reset()
     this.#windowStart = now
     return this.#lagging
   }
 
-  /** Free room is below the limit, measured at most once a second. */
+  /** Whether free space is below the limit, measured at most once a second. */
   isDiskLow(): boolean {
     const now = this.#sources.clock.monotonic()
     if (now - this.#diskLookedAt >= 1000) {
@@ -100,7 +100,7 @@ export class Admission implements Disposable {
     return this.#diskLow
   }
 
-  /** From now on nothing is taken any more. */
+  /** Refuses all work from now on. */
   close(): void {
     this.#closing = true
   }
@@ -110,7 +110,7 @@ export class Admission implements Disposable {
   }
 }
 
-/** A file that only takes room, so that there is some to give back when a full disk keeps the store from opening. */
+/** File that only occupies space. Deleting it lets the store open on a full disk. */
 export class Ballast {
   readonly #path: string
   readonly #bytes: number
@@ -122,11 +122,11 @@ export class Ballast {
     this.#free = free
   }
 
-  /** Makes the file unless it is there, or `lowDiskBytes` would not remain free beside it. */
+  /** Creates the file, unless it exists or less than `lowDiskBytes` would remain free. */
   async ensure(lowDiskBytes: number): Promise<void> {
     const present = await this.#size()
     if (this.#bytes === 0 || present === this.#bytes || this.#free() + present < this.#bytes + lowDiskBytes) return
-    // Random bytes, as file systems that compress would make nothing of zeros.
+    // Random bytes, because compressing file systems would store zeros in no space.
     const block = crypto.getRandomValues(new Uint8Array(65_536))
     await using file = await open(this.#path, 'w', 0o600)
     for (let written = 0; written < this.#bytes; written += block.length) {
@@ -136,8 +136,8 @@ export class Ballast {
   }
 
   /**
-   * Runs `openStore`. If it fails and less room is free than the ballast takes, deletes the ballast and tries once more, as recovery
-   * writes to the disk. Keeps the ballast if another process has the store or the store is damaged.
+   * Runs `openStore`. If it fails and the free space is smaller than the ballast, deletes the ballast and tries once more, because recovery
+   * writes to the disk. Keeps the ballast if another process uses the store or the store is damaged.
    */
   async openStore<Store>(openStore: () => Promise<Store>): Promise<Store> {
     try {

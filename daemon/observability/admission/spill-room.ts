@@ -1,23 +1,23 @@
 /**
- * Disk space of content that is not accepted yet. Everybody can send mail to an inbound route: without bounds, messages that never end
- * fill the disk, and nothing more can be accepted.
+ * Limits disk space of content that is not accepted yet. Any client can send mail to an inbound route. Without limits, endless messages
+ * would fill the disk and stop all acceptance.
  */
 import { Refusal } from '#core/refusals.ts'
 import type { DraftRoom } from '#store/kv.ts'
 
 export interface SpillRoomOptions {
-  /** Free bytes where data is stored. */
+  /** Returns the free bytes of the data folder. */
   readonly free: () => number
-  /** Bytes of them that stay free. */
+  /** Bytes that must stay free. */
   readonly lowDiskBytes: number
-  /** Much was deleted: its space is to be collected soon. */
+  /** Called after many deletions, so that their space is freed soon. */
   readonly onRemoved: () => void
 }
 
-/** Deleted bytes that are worth a collection: as many as a segment of the value log has. */
+/** Deleted bytes that justify freeing space: the size of a segment of the value log. */
 const collectedBytes = 128 * 1_048_576
 
-/** An owner holds at most as many bytes as are left, so that there is always room for another one; and `lowDiskBytes` stay free. */
+/** An owner may hold at most as many bytes as stay available, so that others always have room. `lowDiskBytes` stay free in any case. */
 export class SpillRoom implements DraftRoom {
   readonly #options: SpillRoomOptions
   readonly #held = new Map<string, number>()
@@ -27,7 +27,7 @@ export class SpillRoom implements DraftRoom {
     this.#options = options
   }
 
-  /** Throws `storage_full`. */
+  /** Reserves bytes for an owner. Throws `storage_full`. */
   take(owner: string, bytes: number): void {
     const held = (this.#held.get(owner) ?? 0) + bytes
     if (held > this.#options.free() - this.#options.lowDiskBytes - bytes) {

@@ -1,6 +1,6 @@
 /**
- * What happens to messages, as spans: the acceptance, the wait in the queue, each delivery attempt with the reply of the provider, each
- * webhook. They hold what the log holds too: no address of a sender or recipient, no subject, no secret.
+ * Creates spans of messages: the acceptance, the wait in the queue, each delivery attempt with the provider's reply, each webhook. Like the
+ * log, they contain no address of a sender or recipient, no subject and no secret.
  */
 import type { AttemptReport } from '#core/delivery/transport.ts'
 import type { Trace } from '#core/trace/trace.ts'
@@ -10,11 +10,11 @@ import { isSampled, newSpanId, rootSpanId, spanKinds, type Span } from './span.t
 export interface MessageSpansOptions {
   readonly add: (span: Span) => void
   readonly now: () => number
-  /** Share of the messages that are shown, from 0 to 1. */
+  /** Share of traced messages, from 0 to 1. */
   readonly sampleRatio: number
 }
 
-/** The wait for the reply, by SMTP and by HTTP. */
+/** Phases that wait for the reply, by SMTP and by HTTP. */
 const replyPhases = ['final', 'answer'] as const
 
 export class MessageSpans {
@@ -24,7 +24,7 @@ export class MessageSpans {
     this.#options = options
   }
 
-  /** It was accepted just now. */
+  /** Adds the span of an acceptance that just ended. */
   accepted({ id, createdAt, door, outcome, projectId, recipients, destinationId, content }: Trace): void {
     this.#add({
       ...{ traceId: id, spanId: rootSpanId(id), name: 'message accepted', kind: spanKinds.server },
@@ -36,7 +36,7 @@ export class MessageSpans {
     })
   }
 
-  /** An attempt that was due then ended just now. */
+  /** Adds the spans of an attempt that just ended. `dueMs`: when it was due. */
   attempted({ id, attempts, status }: Trace, report: AttemptReport, destinationId: string, dueMs: number): void {
     if (!this.#isShown(id)) return
     const { error, milliseconds, recipients, provider, host, port, address, tls, reused } = report
@@ -64,7 +64,7 @@ export class MessageSpans {
     this.#reply(id, spanId, report, endMs)
   }
 
-  /** A webhook about a message was sent, and answered or not, just now. */
+  /** Adds the span of a webhook attempt that just ended. */
   webhookAttempted({ traceId, eventType, endpointId, attempt, sent, ending }: WebhookAttempted): void {
     if (traceId === null) return
     this.#add({
@@ -78,7 +78,7 @@ export class MessageSpans {
     })
   }
 
-  /** The provider's word, from our last octet on. Its text may name recipients and stays out. */
+  /** Adds the span from our last octet to the provider's reply. It omits the text, which may name recipients. */
   #reply(traceId: string, parentSpanId: string, { milliseconds, recipients }: AttemptReport, endMs: number): void {
     const waited = replyPhases.map((phase) => milliseconds[phase]).find((ms) => ms !== undefined)
     const reply = recipients.find(({ reply: its }) => its !== undefined)?.reply
@@ -99,7 +99,7 @@ export class MessageSpans {
   }
 }
 
-/** Milliseconds of each step, such as `connect`, `tls` and `data`. */
+/** Returns the milliseconds of each step, such as `connect`, `tls` and `data`. */
 const phasesOf = (milliseconds: AttemptReport['milliseconds']): Readonly<Record<string, number>> =>
   Object.fromEntries(
     Object.entries(milliseconds).flatMap(([phase, ms]) => (phase === 'total' ? [] : [[`postern.milliseconds.${phase}`, ms]])),

@@ -1,11 +1,14 @@
-/** Sends spans to a collector by OTLP over HTTP, in the background. While it is away spans are dropped and counted; mail never waits. */
+/**
+ * Sends spans to a collector by OTLP over HTTP, in the background. Drops and counts spans while the collector is unavailable. Mail never
+ * waits.
+ */
 import { gzipSync } from 'node:zlib'
 import type { Clock, Timer } from '#core/clock.ts'
 import type { Post, PostOutcome } from '#core/outbound/post.ts'
 import { exportBody, type Span, type SpanEnding, type SpanResource } from './span.ts'
 
 export interface SpanExportOptions {
-  /** Where export requests go, with its path. */
+  /** URL of export requests. */
   readonly url: string
   readonly headers: Readonly<Record<string, string>>
   readonly resource: SpanResource
@@ -13,16 +16,16 @@ export interface SpanExportOptions {
   readonly clock: Clock
   readonly onError: (error: unknown) => void
   readonly onEnded: (ending: SpanEnding, spans: number) => void
-  /** The collector stopped taking spans, for the reason given, or takes them again. */
+  /** Called when the collector stops accepting spans, with the reason, and when it accepts them again. */
   readonly onAvailable: (isAvailable: boolean, reason: string) => void
 }
 
-/** Spans that wait at most; those that come on top are dropped. */
+/** Maximum number of waiting spans. Further spans are dropped. */
 const maxWaiting = 4096
 const maxBatch = 512
 const everyMs = 5000
 const deadlineMs = 10_000
-/** Waits before a batch is tried again, as OTLP asks for what may work later. */
+/** Delays before a batch is retried, as OTLP recommends for temporary failures. */
 const retryMs = [1000, 5000]
 const mayWorkLater: ReadonlySet<number> = new Set([429, 502, 503, 504])
 
@@ -45,7 +48,7 @@ export class SpanExport {
     else this.#timer ??= this.#options.clock.after(everyMs, () => this.#send())
   }
 
-  /** Sends what waits, once. What does not get away within this time is dropped. */
+  /** Sends waiting spans once. Drops the spans that are not sent within `ms` milliseconds. */
   async stop(ms: number): Promise<void> {
     const timer = this.#options.clock.after(ms, () => this.#stopping.abort())
     this.#send()
@@ -69,7 +72,7 @@ export class SpanExport {
     }
   }
 
-  /** A defect of ours must not end the process. */
+  /** An unexpected error must not end the process. */
   async #tried(batch: readonly Span[]): Promise<boolean> {
     try {
       return await this.#sendBatch(batch)
@@ -108,7 +111,7 @@ export class SpanExport {
     })
   }
 
-  /** Reported once for each change. */
+  /** Reports each change once. */
   #note(isTaken: boolean, outcome: PostOutcome): void {
     if (isTaken === this.#isAvailable || this.#stopping.signal.aborted) return
     this.#isAvailable = isTaken

@@ -1,7 +1,7 @@
-/** Spans of OpenTelemetry: one piece of what happens to a message, as OTLP carries it. The trace id is that of the message. Pure. */
+/** OpenTelemetry spans: steps of a message in the form of OTLP. The trace id is the id of the message. Pure. */
 import { createHash, randomBytes } from 'node:crypto'
 
-/** The numbers of OTLP's `SpanKind`. */
+/** Values of OTLP's `SpanKind`. */
 export const spanKinds = { internal: 1, server: 2, client: 3 } as const
 
 export type AttributeValue = string | number | boolean
@@ -17,36 +17,38 @@ export interface Span {
   /** Milliseconds since the epoch. */
   readonly startMs: number
   readonly endMs: number
-  /** Those without a value are left out. */
+  /** Attributes without a value are omitted. */
   readonly attributes: Readonly<Record<string, AttributeValue | undefined>>
-  /** What went wrong, in one sentence. */
+  /** The problem in one sentence. */
   readonly error?: string | undefined
 }
 
-/** How spans end. */
+/** Results of a span. */
 export const spanEndings = ['exported', 'dropped'] as const
 export type SpanEnding = (typeof spanEndings)[number]
 
-/** The span of the acceptance, under which all others of the message are, also those of another process and of later days. */
+/**
+ * Returns the id of the root span (the acceptance). It is the parent of all other spans of the message, including spans of other processes and later days.
+ */
 export const rootSpanId = (traceId: string): string =>
   createHash('sha256').update(`postern root span ${traceId}`).digest('hex').slice(0, 16)
 
 export const newSpanId = (): string => randomBytes(8).toString('hex')
 
-/** The 56 random bits that W3C Trace Context Level 2 samples by; they are random in a UUIDv4 too. */
+/** The 56 random bits that W3C Trace Context Level 2 uses for sampling. They are also random in a UUIDv4. */
 const sampledBits = 2 ** 56
 
-/** Whether this share of all traces has this one; the same in every process. */
+/** Whether a trace belongs to the sampled share. The result is the same in every process. */
 export const isSampled = (traceId: string, ratio: number): boolean =>
   ratio >= 1 || Number(`0x${traceId.replaceAll('-', '').slice(-14)}`) < ratio * sampledBits
 
-/** What all spans of a process have in common. */
+/** Attributes of all spans of a process. */
 export interface SpanResource {
   readonly serviceName: string
   readonly version: string
 }
 
-/** The body of an export request, as OTLP writes it in JSON. */
+/** Returns the body of an export request in the JSON form of OTLP. */
 export function exportBody(spans: readonly Span[], { serviceName, version }: SpanResource): string {
   return JSON.stringify({
     resourceSpans: [
@@ -72,7 +74,7 @@ function toWire({ traceId, spanId, parentSpanId, name, kind, startMs, endMs, att
   }
 }
 
-/** Numbers of 64 bits are text in JSON. */
+/** JSON has 64-bit numbers as text. */
 const nanoseconds = (ms: number): string => String(BigInt(Math.round(ms * 1000)) * 1000n)
 
 function attributesOf(attributes: Span['attributes']): readonly unknown[] {

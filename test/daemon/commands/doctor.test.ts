@@ -157,7 +157,7 @@ test('examineMachine() finds a folder that cannot be written, and too little roo
   const file = join(folder, 'file')
   await writeFile(file, '')
   const blocked = named(await examineMachine(load({ POSTERN_DATA_DIR: join(file, 'data') })), 'data folder')
-  t.regex(blocked?.summary ?? '', /is not a folder, or lies in something that is none \(ENOTDIR\)\. Give it/)
+  t.regex(blocked?.summary ?? '', /is not a folder, or has a parent that is not one \(ENOTDIR\)\. Give it/)
   t.false(blocked?.ok)
   const small = named(await examineMachine(load({ POSTERN_STORE_LOW_DISK_BYTES: String(2 ** 50) })), 'data folder')
   t.false(small?.ok)
