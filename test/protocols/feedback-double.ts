@@ -1,16 +1,16 @@
-/** The taking of feedback as a double, and a reader of reports that does what a header field of the mail says. */
+/** A fake intake of feedback, and a report reader controlled by a header field of the mail. */
 import type { FeedbackEvent, ReportReading } from '#core/feedback/event.ts'
 import type { FeedbackOrigin, FeedbackOutcome, FeedbackTaker } from '#core/feedback/feedback-origin.ts'
 import { Change } from '#store/change.ts'
 import type { Database } from '#store/database.ts'
 
-/** Takes everything, and believes a mail to a return path. */
+/** Accepts everything, and trusts mail to a return path. */
 export class FeedbackDouble implements FeedbackTaker {
   readonly taken: { readonly origin: FeedbackOrigin; readonly events: readonly FeedbackEvent[] }[] = []
   failure: Error | undefined
   readonly #database: Database | undefined
 
-  /** With a database, what callers add is written. */
+  /** With a database, changes of callers are committed. */
   constructor(database?: Database) {
     this.#database = database
   }
@@ -31,7 +31,7 @@ export class FeedbackDouble implements FeedbackTaker {
   }
 }
 
-/** `X-Test: dsn` makes a mail a report with one bounce, `X-Test: auto_reply` and the like something without. */
+/** `X-Test: dsn` makes a mail a report with one bounce. `X-Test: auto_reply` and similar make one without events. */
 export async function readTestReport(mail: Uint8Array): Promise<ReportReading> {
   const [, kind = 'none', returnPath] = /^X-Test: (\w+) ?(\S*)\r$/m.exec(Buffer.from(mail).toString('latin1')) ?? []
   return { kind: kind as ReportReading['kind'], events: kind === 'dsn' ? [bounce(returnPath ?? '')] : [] }

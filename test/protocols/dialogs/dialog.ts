@@ -26,7 +26,7 @@ export interface Line {
   readonly text: string
 }
 
-/** The marked lines of a file, in order. */
+/** Returns the marked lines of a file, in order. */
 export function parseDialog(text: string): Line[] {
   return text.split('\n').flatMap((line, index) => {
     if (line.trim() === '' || line.startsWith('#')) return []
@@ -36,7 +36,7 @@ export function parseDialog(text: string): Line[] {
   })
 }
 
-/** Plays a dialog against a server of its own. */
+/** Plays a dialog against a separate server. */
 export async function playDialog(t: ExecutionContext, text: string): Promise<void> {
   const lines = parseDialog(text)
   if (!lines.some((line) => line.mark === '==' && line.text.startsWith('taken '))) throw new Error('a dialog ends with "== taken"')
@@ -47,7 +47,7 @@ export async function playDialog(t: ExecutionContext, text: string): Promise<voi
   await playLines(t, lines, client, (what, value, at) => checkDoor(t, fixture, what, value, at))
 }
 
-/** Looks at the outcome of a dialog: a step of `==` that is none of the client's. */
+/** Checks the outcome of a dialog: a `==` step without client input. */
 export type Check = (what: string, value: string, at: string) => void | Promise<void>
 
 /** Plays the lines of a dialog on a connection. */
@@ -135,7 +135,7 @@ const pattern = (text: string): RegExp => {
   return new RegExp(source, flags)
 }
 
-/** Replies of 4 and 5, and of 2 after the greetings, have one enhanced code, of their own class. */
+/** Checks that 4xx and 5xx replies, and 2xx after the greetings, have one enhanced code of their class. */
 function onlyOneCode(line: string): boolean {
   const [, code = '', rest = ''] = /^(\d{3})[- ](.*)$/.exec(line) ?? []
   if (/^[45]/.test(code)) return new RegExp(String.raw`^${code[0]}\.\d+\.\d+ (?!\d\.\d+\.\d+)`).test(rest)

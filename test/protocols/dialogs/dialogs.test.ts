@@ -10,7 +10,7 @@ for (const file of files) {
   test(`SubmissionServer dialog ${file.replace('.smtp', '')}`, (t) => playDialog(t, readFileSync(`${folder}/${file}`, 'utf8')))
 }
 
-test('parseDialog() refuses a line without a mark', (t) => {
+test('parseDialog(): refuses a line without a mark', (t) => {
   t.deepEqual(parseDialog('# x\n-> NOOP\n<- 250'), [
     { number: 2, mark: '->', text: 'NOOP' },
     { number: 3, mark: '<-', text: '250' },

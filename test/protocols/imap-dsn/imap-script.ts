@@ -1,12 +1,12 @@
-/** An IMAP server in clear text that a test writes: what it greets with, and what it answers to each command. */
+/** A clear-text IMAP server with scripted greeting and answers. */
 import { EventEmitter, once } from 'node:events'
 import { createServer, type Server, type Socket } from 'node:net'
 
-/** The answer to a command, with its tag; an empty one is silence. */
+/** Returns the answer to a command, with its tag; an empty one is silence. */
 export type Answer = (tag: string, command: string) => string
 
 export class ImapScript extends EventEmitter implements AsyncDisposable {
-  /** Everything that clients said. */
+  /** All input of clients. */
   said = ''
   readonly #sockets = new Set<Socket>()
   readonly #server: Server
@@ -42,7 +42,7 @@ export class ImapScript extends EventEmitter implements AsyncDisposable {
     return typeof address === 'object' && address ? address.port : 0
   }
 
-  /** Connections that are open now. */
+  /** Number of open connections. */
   get open(): number {
     return this.#sockets.size
   }

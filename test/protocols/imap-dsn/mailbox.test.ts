@@ -1,4 +1,4 @@
-/** Servers that a mailbox must not be polled from, or that do not do their part. */
+/** Servers that a mailbox must not be polled from, or that violate the protocol. */
 import { once } from 'node:events'
 import { createServer } from 'node:net'
 import test, { type ExecutionContext } from '#test'
@@ -17,7 +17,7 @@ const network: ImapNetwork = {
   trusted: null,
   stepMs: 300,
 }
-/** For what the server must say before its time is over, however slow the machine is. */
+/** For answers that must arrive before the timeout, even on a slow machine. */
 const patient = { stepMs: 60_000 }
 const login: ImapLogin = {
   ...{ host: 'localhost', port: 0, security: 'starttls', username: 'bounces', password: 'correct-horse', mailbox: 'INBOX' },
@@ -44,7 +44,7 @@ async function script(t: ExecutionContext, greeting: string, answer: Answer): Pr
   return server
 }
 
-test('openMailbox() gives no password to a server in clear, whatever it pretends', async (t) => {
+test('openMailbox(): never sends the password without TLS', async (t) => {
   const servers: readonly (readonly [string, Answer])[] = [
     ['* OK ready', (tag) => `* CAPABILITY IMAP4rev1 AUTH=PLAIN\r\n${tag} OK done\r\n`],
     ['* PREAUTH you are in already', (tag) => `* CAPABILITY IMAP4rev1 STARTTLS\r\n${tag} NO not any more\r\n`],
@@ -59,7 +59,7 @@ test('openMailbox() gives no password to a server in clear, whatever it pretends
   }
 })
 
-test('openMailbox() waits for nobody for ever', async (t) => {
+test('openMailbox(): every wait has a timeout', async (t) => {
   const silent = await script(t, '', () => '')
   t.is(await problemWith({ port: silent.port }), 'time', 'no greeting')
   const mute = await script(t, '* OK ready', () => '')
@@ -69,7 +69,7 @@ test('openMailbox() waits for nobody for ever', async (t) => {
   t.is(await problemWith({ port: bye.port }, patient), 'server')
 })
 
-/** The answers of a server whose mail 8 is this one; `after` follows it. */
+/** Answers of a server whose mail 8 is this mail, followed by `after`. */
 const mail = 'Subject: hello\r\n\r\nIt bounced.\r\n'
 const withMail =
   (flags: string, after = ''): Answer =>
@@ -89,7 +89,7 @@ async function entered({ port }: ImapScript, options: object = {}): Promise<{ re
   return { mailbox, client }
 }
 
-test('ImapMailbox.read() finds the mail behind what the server tells of others', async (t) => {
+test('ImapMailbox.read(): skips flag updates of other mails', async (t) => {
   const flags = '* 1 FETCH (FLAGS (\\Seen))\r\n* 1 FETCH (UID 7 FLAGS (\\Seen))\r\n'
   const { mailbox } = await entered(await script(t, '* OK ready', withMail(flags)))
   t.is((await mailbox.read(8))?.toString(), mail)
@@ -115,7 +115,7 @@ const mailsWith =
     return `* SEARCH ${found.filter((uid) => uid >= least && uid <= most).join(' ')}\r\n${done}`
   }
 
-test('ImapMailbox.uidsAfter() finds the next mails of a large mailbox by short answers', async (t) => {
+test('ImapMailbox.uidsAfter(): large mailbox needs only short answers', async (t) => {
   const uids = Array.from({ length: 100_000 }, (_, i) => 4_000_000 + 3 * i)
   for (const last of [0, 4_000_000, 4_000_001, 4_150_000, 4_299_994, 4_299_996, 4_299_997]) {
     const searches: string[] = []
@@ -132,7 +132,7 @@ test('ImapMailbox.uidsAfter() finds the next mails of a large mailbox by short a
   mailbox.end()
 })
 
-test('ImapMailbox.uidsAfter() misses no mail when others are deleted between its searches', async (t) => {
+test('ImapMailbox.uidsAfter(): deletions between searches lose no mail', async (t) => {
   const uids = Array.from({ length: 20_000 }, (_, i) => i + 1)
   for (let at = 1; at <= 8; at++) {
     const { mailbox } = await entered(await script(t, '* OK ready', mailsWith(uids, [], [at, 3000])))
@@ -142,7 +142,7 @@ test('ImapMailbox.uidsAfter() misses no mail when others are deleted between its
   }
 })
 
-test('openMailbox() ends the connection to a server whose lines are too long', async (t) => {
+test('openMailbox(): too long line of the server ends the connection', async (t) => {
   const many = `* SEARCH ${Array.from({ length: 20_000 }, (_, i) => i + 1).join(' ')}\r\n`
   const answer: Answer = (tag, command) => (command.startsWith('UID SEARCH') ? `${many}${tag} OK done\r\n` : mailsWith([1])(tag, command))
   const server = await script(t, '* OK ready', answer)
@@ -151,7 +151,7 @@ test('openMailbox() ends the connection to a server whose lines are too long', a
   mailbox.end()
 })
 
-/** Resolves when the client has read the BYE of its server, of which it emits no event. */
+/** Resolves when the client has read BYE, which causes no event. */
 function farewell(client: ImapFlow): Promise<void> {
   const { promise, resolve } = Promise.withResolvers<void>()
   let reason: string | undefined
@@ -165,7 +165,7 @@ function farewell(client: ImapFlow): Promise<void> {
   return waiting('the BYE of the server', promise)
 }
 
-test('ImapMailbox.read() takes no mail for gone after the server has said BYE, although the connection is still there', async (t) => {
+test('ImapMailbox.read(): BYE on an open connection is not a deleted mail', async (t) => {
   const { mailbox, client } = await entered(await script(t, '* OK ready', withMail('', '* BYE Server shutting down.\r\n')))
   const bye = farewell(client)
   t.is((await mailbox.read(8))?.toString(), mail)
@@ -175,7 +175,7 @@ test('ImapMailbox.read() takes no mail for gone after the server has said BYE, a
   mailbox.end()
 })
 
-test('openMailbox() ends when it is told to', async (t) => {
+test('openMailbox(): abort ends the connection', async (t) => {
   const server = await script(t, '* OK ready', () => '')
   const abort = new AbortController()
   const said = once(server, 'said')
@@ -186,7 +186,7 @@ test('openMailbox() ends when it is told to', async (t) => {
   t.is(await problemWith({ port: server.port }, {}, AbortSignal.abort()), 'server')
 })
 
-test('openMailbox() connects to no address that is not permitted, and to the next when one does not answer', async (t) => {
+test('openMailbox(): skips forbidden addresses, tries the next after a failure', async (t) => {
   const server = createServer((socket) => socket.end('* BYE\r\n'))
   const port = await listenIn(t, server, '127.0.0.2', await closedPort(t)) // the port refuses connections at the first address
   let asked: string[] = []

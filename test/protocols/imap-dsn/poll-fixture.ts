@@ -1,4 +1,4 @@
-/** A polled mailbox over a real store: the taking of feedback is a double, the server is whichever a test has. */
+/** A polled mailbox over a real store, with a fake intake of feedback and any server. */
 import type { ExecutionContext } from 'ava'
 import { imapPasswordContext, ingestSources, type ImapConfig, type IngestSource } from '#core/ingest-sources/ingest-source.ts'
 import { Fairness } from '#core/fairness/fairness.ts'
@@ -18,12 +18,12 @@ export interface PollFixture {
   readonly feedback: FeedbackDouble
   readonly fairness: Fairness
   readonly parts: RoundParts
-  /** Puts the source in the place of the one before. */
+  /** Replaces the source. */
   source(imap: Partial<ImapConfig>, password?: string): Promise<IngestSource>
-  /** One round; the problem and sentence of a failure, which is put down as the poller does. */
+  /** Runs a poll. Returns the problem and sentence of a failure, which is stored as by the poller. */
   poll(signal?: AbortSignal): Promise<RoundResult | string | undefined>
   status(): Promise<SourcePoll | undefined>
-  /** What was taken, as kind and subject of each mail. */
+  /** Kind and subject of each processed mail. */
   subjects(): string[]
 }
 

@@ -1,4 +1,4 @@
-/** Which mailboxes are looked into, when, and how many at a time; the servers are names that lead nowhere. */
+/** Selection, schedule and concurrency of mailbox polls. The host names do not resolve. */
 import test, { type ExecutionContext } from '#test'
 import { ingestSources, imapPasswordContext } from '#core/ingest-sources/ingest-source.ts'
 import { IngestSources } from '#core/ingest-sources/ingest-sources.ts'
@@ -16,7 +16,7 @@ const second = 1000
 interface Place {
   readonly fixture: CoreFixture
   readonly poller: Poller
-  /** Host names that were looked up, in order. */
+  /** Host names that the poller looked up, in order. */
   readonly asked: string[]
   readonly failed: string[]
   source(host: string, pollIntervalSeconds?: number): Promise<void>
@@ -68,7 +68,7 @@ async function place(t: ExecutionContext): Promise<Place> {
   return found
 }
 
-test('Poller looks into new mailboxes at once and into those that fail ever more seldom, and tells why', async (t) => {
+test('Poller: polls new mailboxes at once, backs off on failures, reports reasons', async (t) => {
   const { fixture, poller, asked, failed, source } = await place(t)
   await source('a.test')
   poller.start()
@@ -86,11 +86,11 @@ test('Poller looks into new mailboxes at once and into those that fail ever more
     await fixture.pass(seconds * second)
     t.is(asked.length, count, asked.join(' '))
   }
-  // a: at 0, 60 and 180; b: when it was noticed after at most 15 s, and a minute later
+  // a: at 0, 60 and 180; b: after at most 15 s, and a minute later
   t.deepEqual(asked.toSorted(), ['a.test', 'a.test', 'a.test', 'b.test', 'b.test'])
 })
 
-test('Poller hears of a mailbox that comes, and of one that goes, without waiting', async (t) => {
+test('Poller: notices created and deleted mailboxes immediately', async (t) => {
   const { fixture, poller, asked, failed } = await place(t)
   const { clock } = fixture
   poller.start()
@@ -108,7 +108,7 @@ test('Poller hears of a mailbox that comes, and of one that goes, without waitin
   t.is(clock.pending, 1, 'it is forgotten')
 })
 
-test('Poller leaves alone what is revoked, and organizations that may not take in bounces', async (t) => {
+test('Poller: skips revoked sources and organizations without bounce intake', async (t) => {
   const { fixture, poller, asked, failed, source } = await place(t)
   await source('a.test')
   await source('b.test')
@@ -124,7 +124,7 @@ test('Poller leaves alone what is revoked, and organizations that may not take i
   t.is(asked.length, 3)
 })
 
-test('Poller looks into ten mailboxes at a time, five of one organization, and stops without waiting for the others', async (t) => {
+test('Poller: polls ten at a time, five per organization; stop does not wait', async (t) => {
   const clock = new FakeClock()
   const held = Promise.withResolvers<never[]>()
   const asked: string[] = []

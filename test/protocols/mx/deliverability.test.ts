@@ -1,4 +1,4 @@
-/** What a deliverability test gets of the session, and what is kept of the mail, over a real socket. */
+/** Session facts and stored mail of a deliverability test, over a real socket. */
 import test, { type ExecutionContext } from '#test'
 import { inspectTests } from '#core/inspect/inspect-test.ts'
 import { readWholeContent } from '#store/content.ts'
@@ -21,7 +21,7 @@ async function send(t: ExecutionContext, fixture: Fixture, to: string, octets: B
   await client.quit()
 }
 
-test('the mail is kept octet for octet with the facts of its session, and the first one counts', async (t) => {
+test('deliverability test: stores mail unchanged with session facts; first mail counts', async (t) => {
   const fixture = await startFixture(t)
   await send(t, fixture, fixture.names['test'] ?? '', content, 'starttls')
   const { mail } = await stored(fixture)
@@ -44,7 +44,7 @@ test('the mail is kept octet for octet with the facts of its session, and the fi
   t.deepEqual(fixture.events.defects, [])
 })
 
-test('a large mail is kept whole, and one without TLS says so', async (t) => {
+test('deliverability test: stores a large mail whole; reports missing TLS', async (t) => {
   const fixture = await startFixture(t)
   const large = Buffer.from(`Subject: large\r\n\r\n${`${'x'.repeat(70)}\r\n`.repeat(20_000)}`)
   await send(t, fixture, fixture.names['test'] ?? '', large, 'none')
@@ -53,7 +53,7 @@ test('a large mail is kept whole, and one without TLS says so', async (t) => {
   t.true(mail && Buffer.from(await readWholeContent(fixture.database, organizationId, mail.content)).equals(large))
 })
 
-test('a mail that is broken off leaves nothing behind, and the test waits on', async (t) => {
+test('deliverability test: aborted DATA leaves no trace, and the test stays pending', async (t) => {
   const fixture = await startFixture(t)
   const client = await fixture.connect()
   await client.reply()
@@ -64,7 +64,7 @@ test('a mail that is broken off leaves nothing behind, and the test waits on', a
   t.is((await stored(fixture)).mail?.content.size, content.length)
 })
 
-test('an address is good for a day', async (t) => {
+test('deliverability test: an address expires after a day', async (t) => {
   const fixture = await startFixture(t)
   fixture.clock.advance(24 * 3_600_000)
   const client = await SmtpClient.connect({ port: fixture.port })
@@ -78,7 +78,7 @@ for (const [where, text] of [
   ['header', 'Subject: a\nX-B: c\r\n\r\nx\r\n'],
   ['body', 'Subject: a\r\n\r\nx\ny\r\n'],
 ] as const)
-  test(`a bare LF in the ${where} is told, as it is put right before the mail is kept`, async (t) => {
+  test(`deliverability test: reports a bare LF in the ${where}, which is corrected`, async (t) => {
     const fixture = await startFixture(t)
     await send(t, fixture, fixture.names['test'] ?? '', Buffer.from(text), 'none')
     const { mail } = await stored(fixture)

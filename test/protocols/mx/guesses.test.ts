@@ -4,7 +4,7 @@ import { startFixture, type Fixture } from './mx-fixture.ts'
 
 const hour = 3_600_000
 
-/** The answers to a RCPT for each of the addresses, in a session of its own. */
+/** Returns the replies to RCPT for each address, in a separate session. */
 async function ask({ connect }: Fixture, addresses: readonly string[]): Promise<string[]> {
   const client = await connect()
   await client.reply()
@@ -16,7 +16,7 @@ async function ask({ connect }: Fixture, addresses: readonly string[]): Promise<
   return answers
 }
 
-test('A client that guessed twenty return paths is not listened to for an hour, in any session and for any address', async (t) => {
+test('guesses: a client with 20 guessed return paths is refused for an hour', async (t) => {
   const fixture = await startFixture(t)
   const { forged = '', anna = '', 'forged-srs0': wrapped = '' } = fixture.names
   const waiting = await fixture.connect()
@@ -44,10 +44,10 @@ test('A client that guessed twenty return paths is not listened to for an hour, 
   t.deepEqual(await ask(fixture, [anna]), ['250 2.1.5'])
 })
 
-test('Addresses that nobody could take for a return path are no guesses', async (t) => {
+test('guesses: addresses unlike a return path do not count', async (t) => {
   const fixture = await startFixture(t)
   const { anna = '', local = '', domain = '' } = fixture.names
-  // another key made the first, as before a change of the master key
+  // another key created the first, as before a change of the master key
   const others = [`b${local[1] === '0' ? '1' : '0'}${local.slice(2)}@${domain}`, `info@${domain}`, `${local.slice(1)}@${domain}`]
   for (let round = 0; round < 10; round++)
     t.deepEqual(

@@ -1,4 +1,4 @@
-/** An MX server on a free port in front of the real core door over a real store; intake of feedback and reading of reports are doubles. */
+/** An MX server on a free port with the real core door and store. Intake of feedback and report reading are fakes. */
 import { readdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { ExecutionContext } from 'ava'
@@ -41,17 +41,17 @@ export interface Fixture {
   readonly database: Database
   readonly inspectTests: InspectTests
   readonly port: number
-  /** Of the deliverability test at the name `test`. */
+  /** Id of the deliverability test at the name `test`. */
   readonly testId: string
-  /** Addresses by the names that dialogs use. */
+  /** Addresses by their name in dialogs. */
   readonly names: Readonly<Record<string, string>>
   /** The folder of the postmaster's box. */
   readonly box: string
   readonly postmaster: PostmasterBox
   connect(): Promise<LineClient>
-  /** The mails in the box of the postmaster. */
+  /** Returns the mails in the postmaster's mailbox. */
   kept(): Promise<string[]>
-  /** Files of mails for the postmaster that did not come to their end. */
+  /** Returns files of incomplete mails for the postmaster. */
   unfinished(): Promise<string[]>
 }
 
@@ -83,7 +83,7 @@ export async function startFixture(
   const feedback = new FeedbackDouble()
   const events = new EventLog()
   const { inspectTests, inspectScoring } = fixture.part('mailDoors').inspect
-  inspectScoring.wake = () => {} // nothing is scored
+  inspectScoring.wake = () => {} // no scoring
   const { routeIntake: routes } = fixture.part('inbound')
   const door = new InboundDoor({
     ...fixture.context,

@@ -15,7 +15,7 @@ async function folderOf(t: ExecutionContext): Promise<string> {
 
 const limits = { mails: 2, octets: 1000 }
 
-test('PostmasterBox makes its Maildir with the first mail, for its owner alone, with the size in the name', async (t) => {
+test('PostmasterBox: first mail creates a private Maildir, with the size in the name', async (t) => {
   const folder = join(await folderOf(t), 'postmaster')
   const box = new PostmasterBox(folder, new FakeClock())
   const mail = box.openMail('ada@peer.test', 'A: b\r\n')
@@ -34,7 +34,7 @@ test('PostmasterBox makes its Maildir with the first mail, for its owner alone, 
   t.is((await readdir(join(folder, 'new'))).length, 1)
 })
 
-test('PostmasterBox is full by number and by size, what was read counts, and room helps', async (t) => {
+test('PostmasterBox: limits number and size, including read mail; deletions help', async (t) => {
   const folder = await folderOf(t)
   const box = new PostmasterBox(folder, new FakeClock(), limits)
   const put = async (octets: number): Promise<void> => {
@@ -54,7 +54,7 @@ test('PostmasterBox is full by number and by size, what was read counts, and roo
   await t.throwsAsync(async () => other.openMail('', '').write(Buffer.alloc(1)), full)
 })
 
-test('PostmasterBox has a mail that is sent again once, also when it was read, and another one by the same sender', async (t) => {
+test('PostmasterBox: stores a repeated mail once, also if read, unlike a different one', async (t) => {
   const folder = await folderOf(t)
   const clock = new FakeClock()
   const put = async (sender: string, received: string, content: string): Promise<void> => {
@@ -77,7 +77,7 @@ test('PostmasterBox has a mail that is sent again once, also when it was read, a
   t.is(await kept(), 3)
 })
 
-test('PostmasterBox clears away what a crash left unfinished, after a day and a half', async (t) => {
+test('PostmasterBox: removes unfinished files after 36 hours', async (t) => {
   const folder = await folderOf(t)
   const clock = new FakeClock()
   const hour = 3_600_000
@@ -89,7 +89,7 @@ test('PostmasterBox clears away what a crash left unfinished, after a day and a 
   t.deepEqual(await readdir(join(folder, 'tmp')), [`${clock.now() - 35 * hour}.a.postern`])
 })
 
-/** Resolves when the first call of a method of the box has ended. */
+/** Resolves after the first call of a method of the mailbox. */
 function firstEnd(box: PostmasterBox, name: 'begin' | 'forget'): Promise<void> {
   const method: (...given: never[]) => Promise<unknown> = box[name].bind(box)
   const { promise, resolve } = Promise.withResolvers<void>()
@@ -101,7 +101,7 @@ function firstEnd(box: PostmasterBox, name: 'begin' | 'forget'): Promise<void> {
   return waiting(`the end of ${name}()`, promise)
 }
 
-test('A mail for the postmaster that does not come to its end leaves nothing behind', async (t) => {
+test('postmaster: aborted DATA leaves no trace', async (t) => {
   const fixture = await startFixture(t)
   const [begun, forgotten] = [firstEnd(fixture.postmaster, 'begin'), firstEnd(fixture.postmaster, 'forget')]
   const client = await fixture.connect()

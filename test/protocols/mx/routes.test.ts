@@ -1,4 +1,4 @@
-/** Mail that is for several kinds of recipients at once, and a route for every local part beside those that have their own. */
+/** Mail to several kinds of recipients at once, and a catch-all route next to specific routes. */
 import test from '#test'
 import { inboundMessages } from '#core/inbound-routes/inbound-message.ts'
 import { inboundRoutes, type InboundRoute } from '#core/inbound-routes/route.ts'
@@ -27,7 +27,7 @@ async function send({ port }: Fixture, to: readonly string[]): Promise<Answer> {
   return answer
 }
 
-test('one mail to a test, a route and the postmaster, or to a route and a return path, comes to each of them, whole', async (t) => {
+test('routes: mail to several kinds of recipients reaches each of them whole', async (t) => {
   const fixture = await startFixture(t)
   await addRoute(fixture)
   const { anna = '', test: address = '', domain = '' } = fixture.names
@@ -46,7 +46,7 @@ test('one mail to a test, a route and the postmaster, or to a route and a return
   t.deepEqual(fixture.events.defects, [])
 })
 
-test('a route for every local part gets neither the mail of the postmaster, nor that of a test that is over, nor guesses', async (t) => {
+test('catch-all route: no mail for postmaster, expired tests or guessed paths', async (t) => {
   const fixture = await startFixture(t)
   await addRoute(fixture)
   const { test: address = '', forged = '', domain = '' } = fixture.names
@@ -58,7 +58,7 @@ test('a route for every local part gets neither the mail of the postmaster, nor 
   t.is((await fixture.database.all(inboundMessages, { organizationId })).length, 1)
 })
 
-/** A mail up to its final dot, with something done before the dot. */
+/** Sends a mail, and runs `meanwhile` before the final dot. */
 async function interrupted({ connect }: Fixture, to: readonly string[], meanwhile: () => Promise<unknown>): Promise<string> {
   const client = await connect()
   await client.reply()
@@ -74,7 +74,7 @@ async function interrupted({ connect }: Fixture, to: readonly string[], meanwhil
 const routeOf = async ({ database }: Fixture): Promise<Stored<InboundRoute>> =>
   (await database.get(inboundRoutes, { organizationId }, 'inr_1'))!
 
-test('a mail whose route is deleted while it comes in is to be sent again, and the postmaster has it once', async (t) => {
+test('routes: route deleted during DATA defers the mail; the postmaster has it once', async (t) => {
   const fixture = await startFixture(t)
   await addRoute(fixture)
   const { domain = '' } = fixture.names
@@ -91,7 +91,7 @@ test('a mail whose route is deleted while it comes in is to be sent again, and t
   t.deepEqual(await fixture.unfinished(), [])
 })
 
-test('a mail whose organization loses its routes while it comes in is to be sent again', async (t) => {
+test('routes: routes disabled during DATA defer the mail', async (t) => {
   const fixture = await startFixture(t)
   await addRoute(fixture)
   const reply = await interrupted(fixture, [`sales@${fixture.names['domain'] ?? ''}`], async () => {
@@ -103,7 +103,7 @@ test('a mail whose organization loses its routes while it comes in is to be sent
   t.deepEqual(await fixture.database.all(inboundMessages, { organizationId }), [])
 })
 
-test('a mail goes to ten routes at most, and to as many recipients of each as there may be', async (t) => {
+test('routes: at most ten routes per mail, with any number of their recipients', async (t) => {
   const fixture = await startFixture(t, { limits: { maxRecipients: 100 } })
   const { domain = '' } = fixture.names
   const route = { projectId, webhookUrl: 'https://hooks.example.ch/', sealedSecret: '', createdAt: 1, updatedAt: 1 }
@@ -123,7 +123,7 @@ test('a mail goes to ten routes at most, and to as many recipients of each as th
   t.is((await fixture.database.all(inboundMessages, { organizationId })).length, 10)
 })
 
-test('Received says by which protocol a mail came', async (t) => {
+test('Received: names the protocol', async (t) => {
   const fixture = await startFixture(t)
   await addRoute(fixture)
   const say = async (hello: string, parameters = '', isEncrypted = false): Promise<void> => {
@@ -146,7 +146,7 @@ test('Received says by which protocol a mail came', async (t) => {
   t.deepEqual(new Set(protocols), new Set(['SMTP', 'ESMTP', 'UTF8SMTP', 'ESMTPS', 'UTF8SMTPS']))
 })
 
-test('Received names an IPv6 address as one', async (t) => {
+test('Received: marks an IPv6 address', async (t) => {
   const fixture = await startFixture(t, { host: '::1' })
   await addRoute(fixture)
   t.regex(await interrupted(fixture, [`sales@${fixture.names['domain'] ?? ''}`], async () => undefined), /^250 /)
@@ -154,7 +154,7 @@ test('Received names an IPv6 address as one', async (t) => {
   t.regex(message?.record.prefix ?? '', /^Received: from peer\.test \(\[IPv6:::1\]\)/m)
 })
 
-test('a mail whose route is changed while it comes in is taken, for the route as it is now', async (t) => {
+test('routes: route changed during DATA applies in its new state', async (t) => {
   const fixture = await startFixture(t)
   await addRoute(fixture)
   const reply = await interrupted(fixture, [`sales@${fixture.names['domain'] ?? ''}`], async () => {
@@ -168,7 +168,7 @@ test('a mail whose route is changed while it comes in is taken, for the route as
   t.is(message?.record.projectId, 'prj_2')
 })
 
-test('a recipient who keeps as much mail as he may is refused for now, and others of the same mail are not', async (t) => {
+test('routes: full quota defers one recipient and not the others', async (t) => {
   const fixture = await startFixture(t)
   await addRoute(fixture)
   const { record, version } = (await fixture.database.get(organizations, { organizationId }, organizationId))!
@@ -182,7 +182,7 @@ test('a recipient who keeps as much mail as he may is refused for now, and other
   t.regex(await client.command(`RCPT TO:<postmaster@${domain}>`), /^250 /)
 })
 
-test('while the disk is short, what would be stored is refused for now at each step', async (t) => {
+test('routes: low disk defers mail at each step', async (t) => {
   const admission = { isShort: false, check: () => void 0 }
   admission.check = () => {
     if (admission.isShort) throw new Refusal('storage_full', 'No room.')

@@ -1,4 +1,4 @@
-/** Documents of others: fetched whole, or not at all, and never from inside. */
+/** Documents of other hosts: fetched completely or not at all, and never from private addresses. */
 import { createServer } from 'node:https'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import test, { type ExecutionContext } from '#test'
@@ -28,7 +28,7 @@ async function site(
   return { asked, port, origin: `https://localhost:${port}`, fetch }
 }
 
-test('guardedFetch() answers status, headers and text, and sends nothing of its own but what it asks for', async (t) => {
+test('guardedFetch(): returns status, headers and text; sends no extra headers', async (t) => {
   const { asked, port, origin, fetch } = await site(t, (_req, res) =>
     res.writeHead(200, { 'Content-Type': 'application/json', 'Cache-Control': 'max-age=60' }).end('{"a":1}'),
   )
@@ -37,18 +37,18 @@ test('guardedFetch() answers status, headers and text, and sends nothing of its 
   t.deepEqual(asked, [`GET /a/b.json?c=d application/json localhost:${port}`])
 })
 
-test('guardedFetch() follows no redirect', async (t) => {
+test('guardedFetch(): does not follow redirects', async (t) => {
   const { asked, fetch, origin } = await site(t, (_req, res) => res.writeHead(302, { location: '/other' }).end())
   t.like(await fetch(`${origin}/first`, limits), { status: 302 })
   t.is(asked.length, 1)
 })
 
-test('guardedFetch() gives up on what is too long', async (t) => {
+test('guardedFetch(): rejects a too long answer', async (t) => {
   const { fetch, origin } = await site(t, (_req, res) => res.end('x'.repeat(1001)))
   await t.throwsAsync(fetch(origin, limits), { instanceOf: FetchFailed, message: /The limit is 1000 bytes/ })
 })
 
-test('guardedFetch() gives up on what takes too long', async (t) => {
+test('guardedFetch(): rejects a slow answer', async (t) => {
   const begun = Promise.withResolvers<void>()
   const { origin } = await site(t, (_req, res) => {
     res.write('{')
@@ -62,7 +62,7 @@ test('guardedFetch() gives up on what takes too long', async (t) => {
   await failed
 })
 
-test('guardedFetch() gives up on an unknown host, a broken answer and a certificate that nobody vouches for', async (t) => {
+test('guardedFetch(): rejects unknown hosts, broken answers, untrusted certificates', async (t) => {
   const { fetch, origin, port } = await site(t, (req) => req.socket.destroy())
   await t.throwsAsync(fetch('https://nowhere.test/x', limits), { instanceOf: FetchFailed })
   await t.throwsAsync(fetch(origin, limits), { instanceOf: FetchFailed })
@@ -70,7 +70,7 @@ test('guardedFetch() gives up on an unknown host, a broken answer and a certific
   await t.throwsAsync(strict(`https://localhost:${port}`, limits), { instanceOf: FetchFailed, message: /certificate/ })
 })
 
-test('publicFetch() reaches nothing inside, by whatever name', async (t) => {
+test('publicFetch(): no name reaches a private address', async (t) => {
   const { asked, port } = await site(t, (_req, res) => res.end('{}'))
   const fetch = publicFetch(
     { resolve4: async () => ['127.0.0.1', '10.0.0.1', '169.254.169.254'], resolve6: async () => ['::1', 'fd00::1', '::ffff:10.0.0.1'] },

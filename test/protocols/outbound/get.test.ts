@@ -1,4 +1,4 @@
-/** Images of others: a file comes whole and with status 200, or not at all. */
+/** Images of other hosts: fetched completely with status 200, or not at all. */
 import { createServer, type RequestListener } from 'node:http'
 import test, { type ExecutionContext } from '#test'
 import { addressGuard, type AllowedRange } from '#core/outbound/address-guard.ts'
@@ -22,13 +22,13 @@ async function site(t: ExecutionContext, answer: RequestListener, allowed: reado
   return { asked, clock, get: (signal = never) => get(`http://mail.test:${port}/a.png?b=c`, limits, signal) }
 }
 
-test('guardedGet() returns a file of exactly the limit, in clear too', async (t) => {
+test('guardedGet(): returns a file of exactly the limit, also over http', async (t) => {
   const { get, asked } = await site(t, (_request, response) => response.end('1234'))
   t.is(Buffer.from((await get()) ?? []).toString(), '1234')
   t.deepEqual(asked, ['GET /a.png?b=c image/* close'])
 })
 
-test('guardedGet() returns nothing for a longer file, another status, a redirect and a broken one', async (t) => {
+test('guardedGet(): undefined for a long or broken file, other status, redirect', async (t) => {
   const answers: RequestListener[] = [
     (_request, response) => response.end('12345'),
     (_request, response) => response.writeHead(404).end('1234'),
@@ -44,7 +44,7 @@ test('guardedGet() returns nothing for a longer file, another status, a redirect
   }
 })
 
-test('guardedGet() returns nothing when time is up, when it is called off, and from where it may not go', async (t) => {
+test('guardedGet(): undefined after timeout or abort, and for forbidden addresses', async (t) => {
   const begun = Promise.withResolvers<void>()
   const { get, clock } = await site(t, (_request, response) => response.writeHead(200).write('1', () => begun.resolve()))
   const late = get()

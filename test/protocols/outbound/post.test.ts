@@ -1,4 +1,4 @@
-/** Posting to untrusted receivers: what they do costs a bounded time and memory, and nothing inside is ever reached. */
+/** Requests to untrusted receivers: limited time and memory, and no access to private addresses. */
 import { subscribe, unsubscribe } from 'node:diagnostics_channel'
 import { createServer, type Socket } from 'node:net'
 import test, { type ExecutionContext } from '#test'
@@ -35,7 +35,7 @@ const postFrom = ({
   return (url: string, signal: AbortSignal = never): Promise<PostOutcome> => post({ url, ...message }, limits, signal)
 }
 
-/** A server that does as it likes with the bare connection. */
+/** A server that controls the raw connection. */
 async function rawServer(t: ExecutionContext, behave: (socket: Socket) => void): Promise<string> {
   const sockets = new Set<Socket>()
   const server = createServer((socket) => {
@@ -48,7 +48,7 @@ async function rawServer(t: ExecutionContext, behave: (socket: Socket) => void):
   return `http://127.0.0.1:${await listenIn(t, server)}/`
 }
 
-/** Resolves when a client of this process has read the head of an answer, and what came with it. */
+/** Resolves when a client of this process has read the head of an answer and the data after it. */
 function firstAnswer(t: ExecutionContext): Promise<void> {
   const channel = 'http.client.response.finish'
   const { promise, resolve } = Promise.withResolvers<void>()
@@ -61,7 +61,7 @@ function firstAnswer(t: ExecutionContext): Promise<void> {
 const textOf = (outcome: PostOutcome): unknown =>
   'problem' in outcome ? outcome.problem : { status: outcome.status, answer: Buffer.from(outcome.answer).toString() }
 
-test('the body arrives to the byte over verified TLS, and the beginning of the answer comes back', async (t) => {
+test('guardedPost(): sends the exact body over TLS; returns the start of the answer', async (t) => {
   const receiver = await receiverOf(t, { certificate: goodCertificate, answer: (response) => response.writeHead(201).end('taken') })
   t.deepEqual(textOf(await postFrom()(`${receiver.url}?a=b`)), { status: 201, answer: 'taken' })
   const [{ path, headers, body } = { path: '', headers: {}, body: '' }] = receiver.received
@@ -69,19 +69,19 @@ test('the body arrives to the byte over verified TLS, and the beginning of the a
   t.is(headers.host, `localhost:${receiver.port}`)
 })
 
-test('a certificate that nobody vouches for ends it before anything is sent', async (t) => {
+test('guardedPost(): untrusted certificate stops the request before data is sent', async (t) => {
   const receiver = await receiverOf(t, { certificate: goodCertificate })
   t.regex(String(textOf(await postFrom({ trusted: [] })(receiver.url))), /certificate of the host could not be verified/)
   t.is(receiver.received.length, 0)
 })
 
-test('a redirect is an answer like any other, and nothing is followed', async (t) => {
+test('guardedPost(): a redirect is an answer and is not followed', async (t) => {
   const receiver = await receiverOf(t, { answer: (response) => response.writeHead(307, { location: '/other' }).end() })
   t.deepEqual(textOf(await postFrom()(receiver.url)), { status: 307, answer: '' })
   t.is(receiver.received.length, 1)
 })
 
-test('of an answer of 10 MB the beginning is read, and the connection closed', async (t) => {
+test('guardedPost(): reads the start of a 10 MB answer and closes the connection', async (t) => {
   const closed = Promise.withResolvers<number>()
   const receiver = await receiverOf(t, {
     answer(response, request) {
@@ -104,7 +104,7 @@ test('of an answer of 10 MB the beginning is read, and the connection closed', a
   t.true((await closed.promise) > 0, 'it was stopped before its end')
 })
 
-test('who takes the connection and never answers is given up after the deadline, and so is who drips a header', async (t) => {
+test('guardedPost(): silent or dripping receiver fails at the deadline', async (t) => {
   const heard = Promise.withResolvers<void>()
   const silent = await rawServer(t, (socket) => socket.on('data', () => heard.resolve()))
   const clock = new FakeClock()
@@ -122,7 +122,7 @@ test('who takes the connection and never answers is given up after the deadline,
   t.is(textOf(await second), 'The receiver did not answer within 10 seconds.')
 })
 
-test('the status line counts, when the body behind it drips or breaks off', async (t) => {
+test('guardedPost(): the status counts if the body drips or is cut off', async (t) => {
   const clock = new FakeClock()
   const dripping = await receiverOf(t, { answer: (response) => void response.writeHead(200).write('a') })
   const answered = firstAnswer(t)
@@ -134,7 +134,7 @@ test('the status line counts, when the body behind it drips or breaks off', asyn
   t.deepEqual(textOf(await postFrom()(broken)), { status: 500, answer: 'ab' })
 })
 
-test('closing early, switching protocols and what is not HTTP are told apart', async (t) => {
+test('guardedPost(): distinguishes early close, protocol switch and invalid HTTP', async (t) => {
   const closing = await rawServer(t, (socket) => socket.on('data', () => socket.destroy()))
   t.is(textOf(await postFrom()(closing)), 'The receiver closed the connection without an answer.')
   const switching = await rawServer(t, (socket) => {
@@ -147,7 +147,7 @@ test('closing early, switching protocols and what is not HTTP are told apart', a
   t.regex(String(textOf(await postFrom()(wide))), /is not valid HTTP/)
 })
 
-test('a name that leads inside is not connected to, also when it led elsewhere a moment ago', async (t) => {
+test('guardedPost(): name of a private address is refused, also after DNS rebinding', async (t) => {
   const receiver = await receiverOf(t)
   const answers = [['8.8.8.8'], ['127.0.0.1'], ['10.1.2.3', '169.254.169.254', '127.0.0.1']]
   const resolver: Resolver = { resolve4: async () => answers.shift() ?? [], resolve6: async () => ['::ffff:127.0.0.1', '::1'] }
@@ -162,12 +162,12 @@ test('a name that leads inside is not connected to, also when it led elsewhere a
   t.is(receiver.connections, 0)
 })
 
-test('nothing goes to the public internet in clear', async (t) => {
+test('guardedPost(): no http to public addresses', async (t) => {
   const resolver: Resolver = { resolve4: async () => ['8.8.8.8'], resolve6: async () => [] }
   t.is(textOf(await postFrom({ resolver })('http://receiver.test/')), 'The host has no address that this service may connect to.')
 })
 
-test('what we break off ourselves says so', async (t) => {
+test('guardedPost(): reports an abort as ours', async (t) => {
   const heard = Promise.withResolvers<void>()
   const silent = await rawServer(t, (socket) => socket.on('data', () => heard.resolve()))
   const stop = new AbortController()

@@ -4,11 +4,11 @@ import { DataScanner } from '../../../protocols/reception/data-scanner.ts'
 
 interface Read {
   readonly content: string
-  /** What stands after the final dot; undefined when there was none. */
+  /** Octets after the final dot; undefined without one. */
   readonly rest: string | undefined
 }
 
-/** Feeds the octets in the given pieces, as DATA would. */
+/** Feeds the octets in the given pieces, like DATA. */
 function read(pieces: readonly string[]): Read & { readonly scanner: DataScanner } {
   const scanner = new DataScanner()
   let content = ''
@@ -23,7 +23,7 @@ function read(pieces: readonly string[]): Read & { readonly scanner: DataScanner
   return { content, rest: undefined, scanner }
 }
 
-/** The same by the words of the standard, with the whole message in hand: RFC 5321 §4.1.1.4, §4.5.2. */
+/** Reads the whole message as the standard says: RFC 5321 §4.1.1.4, §4.5.2. */
 function readWhole(octets: string): Read {
   const end = `\r\n${octets}`.indexOf('\r\n.\r\n')
   if (end < 0) return { content: '', rest: undefined }
@@ -35,7 +35,7 @@ function readWhole(octets: string): Read {
 const splits = (text: string): string[][] =>
   Array.from({ length: text.length + 1 }, (_, at) => [text.slice(0, at), text.slice(at)].filter(Boolean))
 
-test('DataScanner.scan() reads every short text of CR, LF, dot and letter as the standard does, in one piece and split anywhere', (t) => {
+test('DataScanner.scan(): all short texts match the standard, whole and split', (t) => {
   const end = '\r\n.\r\n*'
   let checked = 0
   let texts = ['']
@@ -64,7 +64,7 @@ const tricky = [
   '\n\r\n\r\r\r\n\n\n..\n..\r\n.a\r\n',
 ].map((text) => `${text}.\r\nQUIT\r\n`)
 
-test('DataScanner.scan() gives the same content for every split in three and octet by octet', (t) => {
+test('DataScanner.scan(): content is equal for every split in three and per octet', (t) => {
   for (const text of tricky) {
     const wanted = readWhole(text)
     t.is(wanted.rest, 'QUIT\r\n')
@@ -80,7 +80,7 @@ test('DataScanner.scan() gives the same content for every split in three and oct
   return undefined
 })
 
-test('DataScanner.scan() returns clean mail without a copy, also where the end is in the chunk', (t) => {
+test('DataScanner.scan(): clean mail is not copied, also with the end in the chunk', (t) => {
   const scanner = new DataScanner()
   const first = Buffer.from('A: b\r\n\r\nThe dot. here\r')
   t.is(scanner.scan(first).content, first)
@@ -92,7 +92,7 @@ test('DataScanner.scan() returns clean mail without a copy, also where the end i
   t.is(last.subarray(end).toString(), 'NOOP\r\n')
 })
 
-test('DataScanner.headerEnd is the same for every split, and -1 without an empty line', (t) => {
+test('DataScanner.headerEnd: equal for every split, -1 without an empty line', (t) => {
   const texts = {
     'A: b\r\nC: d\r\n\r\nbody\r\n\r\n': 14,
     'A: b\n\nbody\n\n': 8,
@@ -108,7 +108,7 @@ test('DataScanner.headerEnd is the same for every split, and -1 without an empty
   }
 })
 
-test('DataScanner tells where the first bare CR or LF stood', (t) => {
+test('DataScanner: reports the part with the first bare CR or LF', (t) => {
   const texts = {
     'A: b\r\n\r\nbody\r\n': undefined,
     'A: b\nC: d\r\n\r\nbo\ndy\r\n': 'header',
@@ -123,7 +123,7 @@ test('DataScanner tells where the first bare CR or LF stood', (t) => {
     for (const pieces of splits(`${text}.\r\n`)) t.is(read(pieces).scanner.bareLineEnd, wanted, JSON.stringify(pieces))
 })
 
-test('DataScanner notes octets over 127, NUL and lines over the limit, in clean chunks and in rewritten ones', (t) => {
+test('DataScanner: detects 8-bit, NUL and long lines in clean and rewritten chunks', (t) => {
   const notes = (text: string, size = 1000): unknown[] => {
     const pieces = text.match(new RegExp(`[^]{1,${size}}`, 'g')) ?? []
     const { scanner } = read(pieces)

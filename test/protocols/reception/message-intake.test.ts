@@ -19,7 +19,7 @@ const cut = (text: string, size: number): Buffer[] => {
   return Array.from({ length: Math.ceil(octets.length / size) }, (_, index) => octets.subarray(index * size, (index + 1) * size))
 }
 
-test('MessageIntake.feed() gathers small pieces, whatever the client cuts, and keeps every octet', async (t) => {
+test('MessageIntake.feed(): gathers small pieces of any split without loss', async (t) => {
   const message = `A: b\r\n\r\n${'0123456789\r\n'.repeat(5000)}`
   for (const size of [1, 3, 500, 1023, 1024, 4096, 100_000]) {
     const draft = new DraftDouble()
@@ -32,7 +32,7 @@ test('MessageIntake.feed() gathers small pieces, whatever the client cuts, and k
   }
 })
 
-test('MessageIntake.head() is a view of a message in one piece, the whole of one without an empty line, and bounded', async (t) => {
+test('MessageIntake.head(): view of a single piece; whole without empty line; limited', async (t) => {
   const small = intakeOf(t, new DraftDouble())
   const chunk = Buffer.from('A: b\r\n\r\nbody\r\n.\r\n')
   await small.feed(chunk)
@@ -48,7 +48,7 @@ test('MessageIntake.head() is a view of a message in one piece, the whole of one
   t.is(endless.head().length, maxHeadOctets)
 })
 
-test('MessageIntake.isOverrun() allows 64 MiB or four times the limit, and five minutes, beyond the limit', async (t) => {
+test('MessageIntake.isOverrun(): allows 64 MiB or 4 times the limit, and 5 minutes', async (t) => {
   const piece = Buffer.alloc(1024 * 1024, `${'x'.repeat(998)}\r\n`)
   const feed = async (max: number, pieces: number, first = piece) => {
     const intake = intakeOf(t, new DraftDouble(), max)
@@ -72,7 +72,7 @@ test('MessageIntake.isOverrun() allows 64 MiB or four times the limit, and five 
   t.true((await feed(100, 66, Buffer.from('\0'))).isOverrun(0), 'also of a message that is refused for another reason')
 })
 
-test('MessageIntake.feed() waits for the draft, piece by piece', async (t) => {
+test('MessageIntake.feed(): waits for the draft after each piece', async (t) => {
   const gates: PromiseWithResolvers<void>[] = []
   const draft = new DraftDouble(() => {
     const gate = Promise.withResolvers<void>()
@@ -89,7 +89,7 @@ test('MessageIntake.feed() waits for the draft, piece by piece', async (t) => {
   t.false(intake.waiting)
 })
 
-test('MessageIntake.abandon() discards only after the write that is under way', async (t) => {
+test('MessageIntake.abandon(): discards after the write in progress', async (t) => {
   const gate = Promise.withResolvers<void>()
   const draft = new DraftDouble(() => gate.promise)
   const intake = intakeOf(t, draft)
@@ -104,7 +104,7 @@ test('MessageIntake.abandon() discards only after the write that is under way', 
   t.deepEqual(draft.pieces, [])
 })
 
-test('MessageIntake.verdict() is the refusal of a draft that cannot write, which leaves nothing; a defect is reported', async (t) => {
+test('MessageIntake.verdict(): failed draft leaves no trace; defects are reported', async (t) => {
   const full = new Refusal('storage_full', 'The disk is full.')
   const broken = new Error('cannot write')
   for (const [error, isAsync] of [
@@ -123,7 +123,7 @@ test('MessageIntake.verdict() is the refusal of a draft that cannot write, which
   }
 })
 
-test('MessageIntake.feed() reads for its caller, and waits while the caller may not go on', async (t) => {
+test('MessageIntake.feed(): charges the caller and pauses a caller over its share', async (t) => {
   const draft = new DraftDouble()
   const mayGoOn = Promise.withResolvers<void>()
   const pauses = [undefined, mayGoOn.promise]
@@ -146,7 +146,7 @@ test('MessageIntake.feed() reads for its caller, and waits while the caller may 
   t.deepEqual([draft.size, reads], [2048, 2])
 })
 
-test('MessageIntake.feed() keeps nothing beyond the limit, and counts the content, not the dots', async (t) => {
+test('MessageIntake.feed(): stores nothing over the limit; counts content without dots', async (t) => {
   const draft = new DraftDouble()
   const intake = intakeOf(t, draft, 100)
   await intake.feed(Buffer.from(`${'x'.repeat(98)}\r\n`))

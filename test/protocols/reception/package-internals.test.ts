@@ -1,4 +1,4 @@
-// Our sessions stand on parts of smtp-server that it does not document. When an update changes one, this says which.
+// Checks undocumented parts of smtp-server that our sessions use. A failure names the part that an update changed.
 import { createHook } from 'node:async_hooks'
 import { connect } from 'node:net'
 import { connect as connectTls } from 'node:tls'
@@ -19,7 +19,7 @@ const overridden = (ours: readonly object[], theirs: object): string[] => {
   return [...names].filter((name) => name !== 'constructor' && name in theirs).toSorted()
 }
 
-test('smtp-server still has every method that we override', (t) => {
+test('smtp-server: has every overridden method', (t) => {
   t.deepEqual(overridden([ReceptionConnection.prototype, SubmissionConnection.prototype], SMTPConnection.prototype), [
     '_armTimeout',
     '_createParser',
@@ -53,7 +53,7 @@ test('smtp-server still has every method that we override', (t) => {
   t.deepEqual(overridden([ReceptionStream.prototype], SMTPStream.prototype), ['_feedDataStream', '_write'])
 })
 
-test('smtp-server still calls what we override, and reads what we set', (t) => {
+test('smtp-server: calls overridden methods and reads set properties', (t) => {
   const source = (method: unknown): string => String(method)
   const { prototype: connection } = SMTPConnection
   t.regex(source(connection.init), /\(\(\) => this\.connectionReady\(\), 100\)/, 'the wait that we leave out')
@@ -69,7 +69,7 @@ test('smtp-server still calls what we override, and reads what we set', (t) => {
   )
 })
 
-test('SubmissionConnection greets without the wait of smtp-server, in clear and in TLS', async (t) => {
+test('SubmissionConnection: greets without the delay of smtp-server, also with TLS', async (t) => {
   const fixture = await startFixture(t)
   const delays: unknown[] = []
   const init = (_id: number, type: string, _trigger: number, resource: object): void => {
@@ -83,7 +83,7 @@ test('SubmissionConnection greets without the wait of smtp-server, in clear and 
   t.false(delays.includes(100), delays.join())
 })
 
-test('SubmissionServer speaks TLS 1.2 and 1.3, and nothing older', async (t) => {
+test('SubmissionServer: accepts only TLS 1.2 and 1.3', async (t) => {
   const fixture = await startFixture(t)
   const protocolOf = (version: 'TLSv1.1' | 'TLSv1.2' | 'TLSv1.3'): Promise<string | null> => {
     const options = { port: fixture.tlsPort, host: '127.0.0.1', rejectUnauthorized: false, ciphers: 'DEFAULT@SECLEVEL=0' }

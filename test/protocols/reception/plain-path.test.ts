@@ -1,4 +1,4 @@
-/** The quick look at MAIL and RCPT against the package, whose reading it must share. */
+/** Compares the fast path of MAIL and RCPT with the package. */
 import test from '#test'
 import { SMTPConnection } from 'smtp-server/lib/smtp-connection.js'
 import { plainPath } from '../../../protocols/reception/plain-path.ts'
@@ -34,7 +34,7 @@ const domains = [
 ]
 const ends = ['', ' ', ' SIZE=10', ' BODY=8BITMIME']
 
-test('plainPath() reads what the package reads, or leaves it to the package', (t) => {
+test('plainPath(): agrees with the package or returns undefined', (t) => {
   let read = 0
   for (const [name, verb] of [
     ['mail from', 'MAIL FROM:'],

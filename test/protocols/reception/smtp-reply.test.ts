@@ -2,7 +2,7 @@ import test from '#test'
 import { Refusal, refusals, type RefusalCode } from '#core/refusals.ts'
 import { NegativeReply, toSmtpReply } from '../../../protocols/reception/smtp-reply.ts'
 
-test('toSmtpReply() gives every refusal the reply of its row, enhanced code once', (t) => {
+test('toSmtpReply(): each refusal has its table reply, with one enhanced code', (t) => {
   for (const [code, { smtp }] of Object.entries(refusals)) {
     const reply = toSmtpReply(new Refusal(code as RefusalCode, 'Do this instead.'))
     t.is(`${reply.responseCode} ${reply.message}`, `${smtp} Do this instead.`)
@@ -10,7 +10,7 @@ test('toSmtpReply() gives every refusal the reply of its row, enhanced code once
   }
 })
 
-test('toSmtpReply() tells nothing of anything else', (t) => {
+test('toSmtpReply(): other errors reveal nothing', (t) => {
   for (const thrown of [new Error('secret'), 'secret', undefined, { code: 'secret' }]) {
     const reply = toSmtpReply(thrown)
     t.is(reply.responseCode, 451)
@@ -18,12 +18,12 @@ test('toSmtpReply() tells nothing of anything else', (t) => {
   }
 })
 
-test('toSmtpReply() keeps a reply that already is one', (t) => {
+test('toSmtpReply(): returns a NegativeReply unchanged', (t) => {
   const reply = new NegativeReply(552, '5.3.4', 'Too large.')
   t.is(toSmtpReply(reply), reply)
 })
 
-test('NegativeReply has one line of printable ASCII within 512 octets', (t) => {
+test('NegativeReply: one line of printable ASCII within 512 octets', (t) => {
   t.is(new NegativeReply(550, '5.7.1', ' a\r\n250 b\tc\0d\u{2028}é ').message, '5.7.1 a 250 b c?d ?')
   const long = new NegativeReply(550, '5.7.1', 'x'.repeat(2000))
   t.true(`550 ${long.message}\r\n`.length <= 512)

@@ -1,6 +1,6 @@
 /**
- * Certificates for tests, valid for a hundred years and for nothing else: an authority, one for the names the tests use,
- * and one for another name. The keys protect nothing.
+ * Certificates for tests, valid for a hundred years: an authority, a certificate for the names in tests, and one for another name. The keys
+ * protect nothing.
  */
 
 export const authority = `-----BEGIN CERTIFICATE-----

@@ -1,4 +1,4 @@
-/** Time-outs, moved by hand: the sink holds, the clock is advanced, the attempt ends. */
+/** Timeouts with a manual clock: the sink is silent, the clock advances, the attempt ends. */
 import { once } from 'node:events'
 import { connect, Socket } from 'node:net'
 import test from '#test'
@@ -21,7 +21,7 @@ const cases: readonly (readonly [SinkStep, number, string, string, string])[] = 
 ]
 
 for (const [step, ms, verdict, code, phase] of cases) {
-  test(`deliver() a peer that is silent at ${step} is left after ${ms} ms`, async (t) => {
+  test(`deliver(): silent peer at ${step} fails after ${ms} ms`, async (t) => {
     const clock = new FakeClock()
     const sink = await testSink(t, {
       offers: [],
@@ -34,7 +34,7 @@ for (const [step, ms, verdict, code, phase] of cases) {
     const dial = (host: string, port: number): Socket => connect({ host, port }).once('connect', resolve)
     const attempt = testTransport(t, { clock, dial }).deliver(target, jobOf())
     await Promise.all([connected, sink.reached(step)])
-    // All that follows at once from these events has happened when the loop comes round.
+    // After one turn of the event loop, all immediate consequences have happened.
     await new Promise(setImmediate)
     clock.advance(ms - 1)
     t.is(await Promise.race([attempt.then(() => 'over'), new Promise((resolve) => setImmediate(resolve, 'waiting'))]), 'waiting')
@@ -45,7 +45,7 @@ for (const [step, ms, verdict, code, phase] of cases) {
   })
 }
 
-test('deliver() bytes of an unfinished reply do not renew the deadline', async (t) => {
+test('deliver(): bytes of an unfinished reply do not extend the deadline', async (t) => {
   const clock = new FakeClock()
   const sink = await testSink(t, { script: (step) => (step === 'mail' ? { act: 'hold' } : undefined) })
   let socket: Socket | undefined
@@ -64,7 +64,7 @@ test('deliver() bytes of an unfinished reply do not renew the deadline', async (
   t.deepEqual(summary(await attempt), ['transient', 'command_timeout', 'mail'])
 })
 
-test('deliver() content that is not taken in time ends the attempt without a dot', async (t) => {
+test('deliver(): slow acceptance of content ends the attempt without a dot', async (t) => {
   const clock = new FakeClock()
   const sink = await testSink(t)
   async function* content(): AsyncGenerator<Uint8Array> {
@@ -77,7 +77,7 @@ test('deliver() content that is not taken in time ends the attempt without a dot
   t.deepEqual(summary(await attempt), ['transient', 'body_timeout', 'body'])
 })
 
-test('deliver() a peer that never takes the connection is left after 10,000 ms', async (t) => {
+test('deliver(): connection timeout is 10,000 ms', async (t) => {
   const clock = new FakeClock()
   const { promise: dialed, resolve } = Promise.withResolvers<void>()
   const dial = (): Socket => {
@@ -91,7 +91,7 @@ test('deliver() a peer that never takes the connection is left after 10,000 ms',
   t.is(clock.pending, 0)
 })
 
-test('deliver() tries the next address beside one that is silent for 250 ms', async (t) => {
+test('deliver(): tries the next address after 250 ms of silence', async (t) => {
   const clock = new FakeClock()
   const sink = await testSink(t)
   const dialed: string[] = []
@@ -112,7 +112,7 @@ test('deliver() tries the next address beside one that is silent for 250 ms', as
   t.true(silent.destroyed)
 })
 
-test('deliver() an unused connection says QUIT after 30,000 ms', async (t) => {
+test('deliver(): unused connection sends QUIT after 30,000 ms', async (t) => {
   const clock = new FakeClock()
   const sink = await testSink(t)
   await testTransport(t, { clock }).deliver(targetOf(sink), jobOf())
@@ -123,7 +123,7 @@ test('deliver() an unused connection says QUIT after 30,000 ms', async (t) => {
   await sink.open(0)
 })
 
-test('deliver() a short deadline counts although a longer one was set before it', async (t) => {
+test('deliver(): a short deadline applies after a longer one', async (t) => {
   const clock = new FakeClock()
   const sink = await testSink(t, { script: (step) => (step === 'dot' ? { act: 'hold' } : undefined) })
   const attempt = testTransport(t, { clock }).deliver(targetOf(sink), jobOf())

@@ -2,7 +2,7 @@ import test from '#test'
 import { jobOf, targetOf, testSink, testTransport } from './relay-fixture.ts'
 import { column } from '../../support/column.ts'
 
-test('deliver() accepted: the report names everything that was seen', async (t) => {
+test('deliver(): report of an accepted message is complete', async (t) => {
   const sink = await testSink(t)
   const report = await testTransport(t).deliver(targetOf(sink), jobOf({ text: 'A: b\r\n\r\n.x\r\n..\r\n.\r\n' }))
   t.deepEqual(report.recipients, [
@@ -26,7 +26,7 @@ test('deliver() accepted: the report names everything that was seen', async (t) 
   t.is(sink.deliveries[0]?.text, 'A: b\r\n\r\n.x\r\n..\r\n.\r\n')
 })
 
-test('deliver() pipelining: one write for the envelope, one for content and dot', async (t) => {
+test('deliver(): pipelining needs one write for envelope, one for content and dot', async (t) => {
   const sink = await testSink(t)
   const rcptTo = ['one@peer.test', 'two@peer.test']
   await testTransport(t).deliver(targetOf(sink), jobOf({ rcptTo, text: 'A: b\r\n' }))
@@ -37,7 +37,7 @@ test('deliver() pipelining: one write for the envelope, one for content and dot'
   ])
 })
 
-test('deliver() without PIPELINING: every command waits for the reply before', async (t) => {
+test('deliver(): without PIPELINING each command waits for the previous reply', async (t) => {
   const sink = await testSink(t, { offers: [] })
   await testTransport(t).deliver(targetOf(sink), jobOf({ rcptTo: ['one@peer.test', 'two@peer.test'], text: 'A: b\r\n' }))
   t.deepEqual(sink.connections[0]?.pieces, [
@@ -52,7 +52,7 @@ test('deliver() without PIPELINING: every command waits for the reply before', a
 
 for (const offers of [undefined, []]) {
   const kind = offers ? 'one by one' : 'pipelined'
-  test(`deliver() ${kind}: each recipient has its own verdict, and the link stays clean for the next`, async (t) => {
+  test(`deliver(): ${kind}: separate verdicts; the link stays usable`, async (t) => {
     const sink = await testSink(t, {
       ...(offers && { offers }),
       script: (step, line) => {
@@ -82,7 +82,7 @@ for (const offers of [undefined, []]) {
   })
 }
 
-test('deliver() 354 although everyone was refused: a lone dot goes out, nothing is delivered', async (t) => {
+test('deliver(): 354 after refused recipients gets a lone dot, no delivery', async (t) => {
   const sink = await testSink(t, {
     script: (step) => (step === 'rcpt' ? '550 5.1.1 No' : step === 'data' ? '354 Go on' : undefined),
   })
@@ -96,7 +96,7 @@ test('deliver() 354 although everyone was refused: a lone dot goes out, nothing 
   t.is(sink.connections.length, 1)
 })
 
-test('deliver() a plain 552 after an accepted recipient means too many (RFC 5321 §4.5.3.1.10)', async (t) => {
+test('deliver(): 552 after an accepted recipient means too many recipients', async (t) => {
   const sink = await testSink(t, {
     script: (step, line) =>
       step !== 'rcpt' ? undefined : line.includes('two') ? '552 Too many' : line.includes('big') ? '552 5.2.2 Full' : undefined,
@@ -105,7 +105,7 @@ test('deliver() a plain 552 after an accepted recipient means too many (RFC 5321
   t.deepEqual(column(report.recipients, 'verdict'), ['accepted', 'transient', 'permanent'])
 })
 
-test('deliver() a message over the peer SIZE is refused without a word', async (t) => {
+test("deliver(): message over the peer's SIZE is refused without commands", async (t) => {
   const sink = await testSink(t, { offers: ['PIPELINING', 'SIZE 5'] })
   const report = await testTransport(t).deliver(targetOf(sink), jobOf({ rcptTo: ['one@p.test', 'two@p.test'] }))
   t.deepEqual(
@@ -118,7 +118,7 @@ test('deliver() a message over the peer SIZE is refused without a word', async (
   t.deepEqual(sink.lines, ['EHLO postern.test'])
 })
 
-test('deliver() parameters follow the offer and the need', async (t) => {
+test('deliver(): parameters depend on offered extensions and the message', async (t) => {
   const sink = await testSink(t, { offers: ['8BITMIME', 'SMTPUTF8', 'SIZE'] })
   const transport = testTransport(t)
   await transport.deliver(targetOf(sink), jobOf({ mailFrom: '', eightBit: true, text: 'é\r\n' }))
@@ -132,7 +132,7 @@ test('deliver() parameters follow the offer and the need', async (t) => {
   t.is(sink.deliveries[1]?.to[0], 'jürg@p.test')
 })
 
-test('deliver() without SMTPUTF8 only the addresses that need it are refused', async (t) => {
+test('deliver(): without SMTPUTF8 only non-ASCII recipients are refused', async (t) => {
   const sink = await testSink(t, { offers: ['PIPELINING'] })
   const transport = testTransport(t)
   const some = await transport.deliver(targetOf(sink), jobOf({ rcptTo: ['jürg@p.test', 'one@p.test'] }))
@@ -151,7 +151,7 @@ test('deliver() without SMTPUTF8 only the addresses that need it are refused', a
   t.is(sink.deliveries.length, 1)
 })
 
-test('deliver() an address that could end a command is never written', async (t) => {
+test('deliver(): address that could end a command is never written', async (t) => {
   const sink = await testSink(t)
   const transport = testTransport(t)
   const rcptTo = ['a@p.test>\r\nRCPT TO:<b@p.test', 'a b@p.test', '', 'a<b@p.test', 'one@p.test']
@@ -165,13 +165,13 @@ test('deliver() an address that could end a command is never written', async (t)
   t.deepEqual(column(sink.deliveries, 'to'), [['one@p.test']])
 })
 
-test('deliver() a peer that sends its replies byte by byte is understood', async (t) => {
+test('deliver(): accepts replies sent byte by byte', async (t) => {
   const sink = await testSink(t, { split: true })
   const report = await testTransport(t).deliver(targetOf(sink), jobOf())
   t.deepEqual(report.recipients[0]?.reply, { code: 250, enhanced: '2.0.0', text: 'Queued' })
 })
 
-test('deliver() a server that knows only HELO is served', async (t) => {
+test('deliver(): falls back to HELO', async (t) => {
   const sink = await testSink(t, { script: (step) => (step === 'ehlo' ? '502 5.5.1 What?' : undefined) })
   const report = await testTransport(t).deliver(targetOf(sink), jobOf())
   t.is(report.recipients[0]?.verdict, 'accepted')

@@ -8,7 +8,7 @@ function stuff(...chunks: readonly string[]): string {
   return chunks.map((chunk) => Buffer.from(stuffer.stuff(Buffer.from(chunk, 'latin1'))).toString('latin1')).join('') + stuffer.end()
 }
 
-/** A small generator with a seed (mulberry32), so that a failure can be run again. */
+/** A small seeded generator (mulberry32), so that failures are reproducible. */
 function randomFrom(seed: number): (below: number) => number {
   let state = seed
   return (below) => {
@@ -36,7 +36,7 @@ function split(random: (below: number) => number, text: string): Buffer[] {
   return chunks
 }
 
-test('stuff() doubles a dot at the start of a line and nowhere else', (t) => {
+test('stuff(): doubles only dots at the start of a line', (t) => {
   t.is(stuff('a.b\r\n.c\r\n..\r\n.'), 'a.b\r\n..c\r\n...\r\n..\r\n.\r\n')
   t.is(stuff('.'), '..\r\n.\r\n')
   t.is(stuff(''), '.\r\n')
@@ -46,22 +46,22 @@ test('stuff() doubles a dot at the start of a line and nowhere else', (t) => {
   t.is(stuff('a\r'), 'a\r\r\n.\r\n')
 })
 
-test('stuff() doubles a dot after a bare CR or LF too', (t) => {
+test('stuff(): doubles a dot after a bare CR or LF', (t) => {
   t.is(stuff('a\n.\r\nb\r.\r\n'), 'a\n..\r\nb\r..\r\n.\r\n')
 })
 
-test('stuff() gives the same for every split in two', (t) => {
+test('stuff(): result is equal for every split in two', (t) => {
   const text = '.a\r\n.\r\n..b\n.\r.\r\n.'
   const whole = stuff(text)
   for (let at = 0; at <= text.length; at += 1) t.is(stuff(text.slice(0, at), '', text.slice(at)), whole)
 })
 
-test('stuff() gives back the very chunk when there is nothing to double', (t) => {
+test('stuff(): returns the same chunk without dots to double', (t) => {
   const chunk = Buffer.from('no dot at a line start. None.\r\n')
   t.is(new DotStuffer().stuff(chunk), chunk)
 })
 
-test('stuff() stays linear where every line has a dot', (t) => {
+test('stuff(): linear time if every line has a dot', (t) => {
   const chunk = Buffer.from('\n.'.repeat(500_000))
   t.is(new DotStuffer().stuff(chunk).length, 1_500_000)
   t.true(growsLinearly((size) => new DotStuffer().stuff(chunk.subarray(0, size))))
@@ -69,7 +69,7 @@ test('stuff() stays linear where every line has a dot', (t) => {
 
 for (const lenient of [false, true]) {
   const kind = lenient ? 'lenient' : 'strict'
-  test(`deliver() random content arrives byte for byte at a ${kind} peer`, async (t) => {
+  test(`deliver(): random content arrives unchanged at a ${kind} peer`, async (t) => {
     const sink = await testSink(t, { lenient })
     const transport = testTransport(t)
     for (let seed = 1; seed <= 60; seed += 1) {
@@ -82,7 +82,7 @@ for (const lenient of [false, true]) {
     t.is(sink.deliveries.length, 60)
   })
 
-  test(`deliver() no content ends its data early at a ${kind} peer`, async (t) => {
+  test(`deliver(): no content ends its data early at a ${kind} peer`, async (t) => {
     const sink = await testSink(t, { lenient })
     const transport = testTransport(t)
     const second = 'MAIL FROM:<evil@x.test>\r\nRCPT TO:<victim@x.test>\r\nDATA\r\nevil\r\n.\r\n'

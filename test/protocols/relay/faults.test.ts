@@ -1,4 +1,4 @@
-/** Every fault at every step of the dialog, with and without pipelining: what happens to the recipient, and why. */
+/** Every fault at every step of the dialog, with and without pipelining: the verdict of the recipient, and the error. */
 import test from '#test'
 import type { AttemptReport } from '#core/delivery/transport.ts'
 import { jobOf, targetOf, testSink, testTransport } from './relay-fixture.ts'
@@ -20,7 +20,7 @@ const faults: Readonly<Record<string, SinkAnswer>> = {
   never: '554 5.7.1 Never',
 }
 
-/** Verdict, and code and phase of the error when there is one. */
+/** Verdict, and code and phase of the error if any. */
 type Expected = readonly [string, string?, string?]
 
 function expectedFor(fault: string, step: Step): Expected {
@@ -35,7 +35,7 @@ function expectedFor(fault: string, step: Step): Expected {
   return [step === 'dot' ? 'unknown' : 'transient', 'protocol_error', phase]
 }
 
-/** More than is sent in one piece; the rest never comes, so the fault finds us in the middle. */
+/** More than one piece, and the rest never arrives, so the fault happens during the content. */
 async function* halfOfAMessage(): AsyncGenerator<Uint8Array> {
   yield Buffer.alloc(70_000, 'half a message\r\n')
   await new Promise(() => undefined)
@@ -47,13 +47,13 @@ const summary = ({ recipients, error }: AttemptReport): Expected =>
 for (const offers of [['PIPELINING'], []]) {
   for (const step of steps) {
     for (const [fault, answer] of Object.entries(faults)) {
-      test(`deliver() ${offers[0] ?? 'plain'} ${fault} at ${step}`, async (t) => {
+      test(`deliver(): ${offers[0] ?? 'plain'} ${fault} at ${step}`, async (t) => {
         const at = (name: SinkStep): boolean => name === step || (step === 'ehlo' && name === 'helo')
         const sink = await testSink(t, { offers, script: (name) => (at(name) ? answer : undefined) })
         const job = step === 'body' ? jobOf({ size: 140_000, content: halfOfAMessage }) : jobOf()
         const report = await testTransport(t).deliver(targetOf(sink), job)
         const expected = expectedFor(fault, step)
-        // An RST may overtake the replies that were sent before it, so that only the verdict is certain.
+        // An RST may overtake earlier replies, so only the verdict is certain.
         if (fault === 'reset') t.is(summary(report)[0], expected[0])
         else t.deepEqual(summary(report), expected)
         t.is(report.recipients.length, 1)
@@ -63,7 +63,7 @@ for (const offers of [['PIPELINING'], []]) {
   }
 }
 
-test('deliver() refused at MAIL and closed without a further word: the refusal counts', async (t) => {
+test('deliver(): refused MAIL counts if the peer then closes the connection', async (t) => {
   const sink = await testSink(t, { script: (step) => (step === 'mail' ? { act: 'last-words', text: '550 5.7.1 Listed' } : undefined) })
   const report = await testTransport(t).deliver(targetOf(sink), jobOf({ rcptTo: ['one@p.test', 'two@p.test'] }))
   t.deepEqual(
@@ -75,7 +75,7 @@ test('deliver() refused at MAIL and closed without a further word: the refusal c
   )
 })
 
-test('deliver() a link lost after some replies keeps the refusals that came', async (t) => {
+test('deliver(): lost link keeps the received refusals', async (t) => {
   const sink = await testSink(t, {
     offers: [],
     script: (step, line) => (step === 'rcpt' && line.includes('never') ? '550 5.1.1 No' : step === 'data' ? { act: 'drop' } : undefined),
@@ -85,7 +85,7 @@ test('deliver() a link lost after some replies keeps the refusals that came', as
   t.is(report.error?.code, 'connection_lost')
 })
 
-test('deliver() a link lost after the dot: only those accepted at RCPT are unknown', async (t) => {
+test('deliver(): lost link after the dot makes only accepted recipients unknown', async (t) => {
   const sink = await testSink(t, {
     script: (step, line) => (step === 'rcpt' && line.includes('never') ? '550 5.1.1 No' : step === 'dot' ? { act: 'drop' } : undefined),
   })
@@ -93,7 +93,7 @@ test('deliver() a link lost after the dot: only those accepted at RCPT are unkno
   t.deepEqual(column(report.recipients, 'verdict'), ['permanent', 'unknown'])
 })
 
-test('deliver() content that cannot be read is never ended with a dot', async (t) => {
+test('deliver(): unreadable content never ends with a dot', async (t) => {
   for (const size of [10, 200_000]) {
     const sink = await testSink(t)
     const content = function* (): Generator<Uint8Array> {
@@ -107,7 +107,7 @@ test('deliver() content that cannot be read is never ended with a dot', async (t
   }
 })
 
-test('deliver() the final dot waits for beforeFinalDot()', async (t) => {
+test('deliver(): the final dot waits for beforeFinalDot()', async (t) => {
   for (const size of [0, 200_000]) {
     const sink = await testSink(t)
     const { promise, resolve } = Promise.withResolvers<void>()
@@ -120,7 +120,7 @@ test('deliver() the final dot waits for beforeFinalDot()', async (t) => {
   }
 })
 
-test('deliver() a start that cannot be recorded ends the link without a dot', async (t) => {
+test('deliver(): unrecorded start ends the link without a dot', async (t) => {
   for (const size of [0, 200_000]) {
     const sink = await testSink(t)
     const job = jobOf({ chunks: [Buffer.alloc(size, 'a line\r\n')], beforeFinalDot: () => Promise.reject(new Error('store')) })

@@ -6,7 +6,7 @@ import { column } from '../../support/column.ts'
 
 const times = <T>(count: number, make: (index: number) => T): T[] => Array.from({ length: count }, (_, index) => make(index))
 
-test('deliver() keeps to maxConnections and uses connections again', async (t) => {
+test('deliver(): respects maxConnections and reuses connections', async (t) => {
   const sink = await testSink(t)
   const transport = testTransport(t)
   const target = targetOf(sink, { maxConnections: 3 })
@@ -18,7 +18,7 @@ test('deliver() keeps to maxConnections and uses connections again', async (t) =
   t.is(reports.filter(({ reused }) => !reused).length, 3)
 })
 
-test('deliver() the next envelope rides behind the dot, and each message keeps its own outcome', async (t) => {
+test('deliver(): next envelope follows the dot; outcomes stay separate', async (t) => {
   const sink = await testSink(t, {
     script: (step, line) => {
       if (step === 'rcpt' && line.includes('never')) return '550 5.1.1 No'
@@ -49,7 +49,7 @@ test('deliver() the next envelope rides behind the dot, and each message keeps i
 })
 
 for (const act of ['drop', 'reset'] as const) {
-  test(`deliver() ${act} behind a dot: the message is unknown, the one that rode behind it is made over a fresh link`, async (t) => {
+  test(`deliver(): ${act} after a dot: message is unknown, the next uses a new link`, async (t) => {
     const sink = await testSink(t, {
       script: (step, line): SinkAnswer | undefined => (step === 'dot' && line.includes('bad') ? { act } : undefined),
     })
@@ -65,7 +65,7 @@ for (const act of ['drop', 'reset'] as const) {
   })
 }
 
-test('deliver() an envelope does not ride behind a message whose peer is slow', async (t) => {
+test('deliver(): no envelope is sent ahead to a slow peer', async (t) => {
   const clock = new FakeClock()
   const sink = await testSink(t, { script: (step) => (step === 'dot' ? { act: 'hold' } : undefined) })
   const transport = testTransport(t, { clock })
@@ -79,7 +79,7 @@ test('deliver() an envelope does not ride behind a message whose peer is slow', 
   t.is((await Promise.all(attempts)).length, 3)
 })
 
-test('deliver() a rested connection that died is replaced within the attempt, once', async (t) => {
+test('deliver(): replaces a dead idle connection once within the attempt', async (t) => {
   for (const act of ['drop', 'reset'] as const) {
     const sink = await testSink(t)
     const transport = testTransport(t)
@@ -98,7 +98,7 @@ test('deliver() a rested connection that died is replaced within the attempt, on
   }
 })
 
-test('deliver() a rested connection that says 421 is replaced within the attempt', async (t) => {
+test('deliver(): replaces an idle connection that answers 421', async (t) => {
   const sink = await testSink(t)
   const transport = testTransport(t)
   await transport.deliver(targetOf(sink), jobOf())
@@ -108,7 +108,7 @@ test('deliver() a rested connection that says 421 is replaced within the attempt
   t.is(sink.deliveries.length, 2)
 })
 
-test('deliver() a connection that fails later in the dialog is not replaced', async (t) => {
+test('deliver(): connection that fails later in the dialog is not replaced', async (t) => {
   const sink = await testSink(t)
   const transport = testTransport(t)
   await transport.deliver(targetOf(sink), jobOf())
@@ -118,7 +118,7 @@ test('deliver() a connection that fails later in the dialog is not replaced', as
   t.is(sink.connections.length, 1)
 })
 
-test('deliver() a connection that the peer closes at rest is not used again', async (t) => {
+test('deliver(): idle connection closed by the peer is not reused', async (t) => {
   const sink = await testSink(t)
   const transport = testTransport(t)
   await transport.deliver(targetOf(sink), jobOf())
@@ -129,7 +129,7 @@ test('deliver() a connection that the peer closes at rest is not used again', as
   t.is(sink.connections.length, 2)
 })
 
-test('deliver() connections end after their share of messages or time', async (t) => {
+test('deliver(): connections end at their limit of messages or time', async (t) => {
   const clock = new FakeClock()
   const sink = await testSink(t)
   const transport = testTransport(t, { clock, limits: { messages: 3, ageMs: 20_000 } })
@@ -144,7 +144,7 @@ test('deliver() connections end after their share of messages or time', async (t
   await sink.open(1)
 })
 
-test('deliver() with another revision opens connections of its own and lets the old ones finish', async (t) => {
+test('deliver(): new revision opens new connections; old ones finish', async (t) => {
   const sink = await testSink(t)
   const transport = testTransport(t)
   await transport.deliver(targetOf(sink), jobOf())
@@ -160,7 +160,7 @@ test('deliver() with another revision opens connections of its own and lets the 
   t.deepEqual(column(sink.deliveries, 'connection'), [0, 1, 0])
 })
 
-test('forget() closes what rests', async (t) => {
+test('forget(): closes idle connections', async (t) => {
   const sink = await testSink(t)
   const transport = testTransport(t)
   await transport.deliver(targetOf(sink), jobOf())
@@ -171,7 +171,7 @@ test('forget() closes what rests', async (t) => {
   t.is((await transport.deliver(targetOf(sink), jobOf())).recipients[0]?.verdict, 'accepted')
 })
 
-test('deliver() the failure of a dead host answers everything that waits', async (t) => {
+test('deliver(): failure of a dead host ends all waiting deliveries', async (t) => {
   const sink = await testSink(t)
   await sink[Symbol.asyncDispose]()
   const transport = testTransport(t)
@@ -179,7 +179,7 @@ test('deliver() the failure of a dead host answers everything that waits', async
   t.true(reports.every(({ recipients, error }) => recipients[0]?.verdict === 'transient' && error?.code === 'connect_refused'))
 })
 
-test('deliver() a peer that takes fewer connections than allowed is served by those', async (t) => {
+test('deliver(): peer with fewer connections gets all mail over them', async (t) => {
   const sink = await testSink(t, {
     script: (step, _line, { number }) => (step === 'greeting' && number > 0 ? '421 4.7.0 Too many' : undefined),
   })
@@ -190,11 +190,11 @@ test('deliver() a peer that takes fewer connections than allowed is served by th
     const reports = await Promise.all(times(30, () => transport.deliver(target, jobOf())))
     t.true(reports.every(({ recipients }) => recipients[0]?.verdict === 'accepted'))
   }
-  // The one that stands, and one try each for the three others, not one for each message.
+  // The existing connection, and one try for each of the three others, not for each message.
   t.true(sink.connections.length <= 4)
 })
 
-test('deliver() an aborted job: at once, waiting or under way, and before or after the dot', async (t) => {
+test('deliver(): aborts before the start, waiting, running, before and after the dot', async (t) => {
   const sink = await testSink(t, { script: (step) => (step === 'mail' ? { act: 'hold' } : undefined) })
   const transport = testTransport(t)
   const [under, waiting, last] = times(3, () => new AbortController())
@@ -216,7 +216,7 @@ test('deliver() an aborted job: at once, waiting or under way, and before or aft
   t.is(early.error?.code, 'aborted')
 })
 
-test('deliver() an aborted job whose envelope rides: its link ends after the message before it', async (t) => {
+test('deliver(): aborted job with sent envelope ends the link after the previous one', async (t) => {
   const sink = await testSink(t)
   const transport = testTransport(t, { clock: new FakeClock() })
   await transport.deliver(targetOf(sink), jobOf())
@@ -234,7 +234,7 @@ test('deliver() an aborted job whose envelope rides: its link ends after the mes
   t.deepEqual(sink.deliveries.map(({ text }) => text).slice(1), ['A: first\r\n', 'A: third\r\n'])
 })
 
-test('dispose() answers everything and takes nothing more', async (t) => {
+test('dispose(): reports all deliveries and refuses new ones', async (t) => {
   const sink = await testSink(t, { script: (step, line) => (step === 'dot' && line.includes('held') ? { act: 'hold' } : undefined) })
   const transport = testTransport(t)
   const handed = transport.deliver(targetOf(sink), jobOf({ text: 'A: held\r\n' }))

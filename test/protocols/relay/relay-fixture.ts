@@ -1,4 +1,4 @@
-/** A transport and a sink for one test, and jobs to give to them. */
+/** A transport, a sink and jobs for a test. */
 import type { ExecutionContext } from 'ava'
 import type { DeliveryJob, SmtpTarget } from '#core/delivery/transport.ts'
 import { addressGuard } from '#core/outbound/address-guard.ts'
@@ -15,7 +15,7 @@ export const testResolver: Resolver = {
   resolve6: () => Promise.resolve([]),
 }
 
-/** A transport that may reach the loopback and trusts the test authority. */
+/** A transport that may connect to loopback and trusts the test authority. */
 export function testTransport(t: ExecutionContext, options: Partial<SmtpTransportOptions> = {}): SmtpTransport {
   const transport = new SmtpTransport({
     resolver: testResolver,
@@ -71,7 +71,7 @@ export function jobOf(options: JobOptions = {}): DeliveryJob {
   }
 }
 
-/** A promise and its handles, for work that a test lets go on at a moment of its own. */
+/** A promise with its handles, for work that a test resumes. */
 export function gate(): { readonly passed: Promise<void>; readonly open: () => void; readonly refuse: (error: Error) => void } {
   const { promise, resolve, reject } = Promise.withResolvers<void>()
   return { passed: promise, open: resolve, refuse: reject }

@@ -10,7 +10,7 @@ function parse(...chunks: readonly (string | Buffer)[]): { readonly replies: Pee
   return { replies, problem }
 }
 
-test('push() reads one-line, multi-line and bare replies', (t) => {
+test('push(): parses one-line, multi-line and bare replies', (t) => {
   t.deepEqual(parse('250 2.0.0 Ok\r\n354 go\r\n221\r\n').replies, [
     { code: 250, enhanced: '2.0.0', text: 'Ok' },
     { code: 354, enhanced: undefined, text: 'go' },
@@ -21,7 +21,7 @@ test('push() reads one-line, multi-line and bare replies', (t) => {
   ])
 })
 
-test('push() gives the same for every split', (t) => {
+test('push(): result is equal for every split', (t) => {
   const text = '250-sink\r\n250-PIPELINING\r\n250 SIZE 10\r\n550 5.7.1 Nö\r\n'
   const whole = parse(text)
   t.is(whole.replies.length, 2)
@@ -30,14 +30,14 @@ test('push() gives the same for every split', (t) => {
   t.deepEqual(parse(...[...bytes].map((byte) => Buffer.of(byte))), whole)
 })
 
-test('push() takes an enhanced code only when it is one of the same class', (t) => {
+test('push(): accepts an enhanced code only of the same class', (t) => {
   for (const text of ['5.1.1 x', '2.1 x', '2.1.1.1 x', '2.1111.1 x', '2.1.1x']) {
     t.deepEqual(parse(`250 ${text}\r\n`).replies, [{ code: 250, enhanced: undefined, text }])
   }
   t.deepEqual(parse('250 2.1.1\r\n').replies, [{ code: 250, enhanced: '2.1.1', text: '' }])
 })
 
-test('push() refuses what is not a reply', (t) => {
+test('push(): refuses invalid replies', (t) => {
   for (const text of [
     '\r\n',
     'hello\r\n',
@@ -55,7 +55,7 @@ test('push() refuses what is not a reply', (t) => {
   t.is(parse('250-a\r\n550 b\r\n').problem, 'The lines of a reply have different codes.')
 })
 
-test('push() bounds lines and replies', (t) => {
+test('push(): limits lines and replies', (t) => {
   t.is(parse('2'.repeat(4097)).problem, 'A reply line is too long.')
   t.is(parse(`250 ${'x'.repeat(4093)}\r\n`).problem, 'A reply is too long.')
   t.is(parse(`250 ${'x'.repeat(4092)}\r\n`).problem, undefined)

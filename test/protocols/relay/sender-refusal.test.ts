@@ -1,4 +1,4 @@
-/** Refusals of the reverse-path, and how they differ from those of the recipient or the content, over a real socket. */
+/** Refusals of the reverse-path, as opposed to the recipient or the content, over a real socket. */
 import test from '#test'
 import { jobOf, targetOf, testSink, testTransport } from './relay-fixture.ts'
 import type { SinkStep } from '../../support/smtp/sink-script.ts'
@@ -23,7 +23,7 @@ const cases: readonly [SinkStep, string, boolean][] = [
 
 for (const offers of [['PIPELINING'], []]) {
   for (const [step, reply, expected] of cases) {
-    test(`deliver() ${offers[0] ?? 'plain'}: ${reply} at ${step} is ${expected ? '' : 'not '}of the sender`, async (t) => {
+    test(`deliver(): ${offers[0] ?? 'plain'}: ${reply} at ${step} is ${expected ? '' : 'not '}a sender refusal`, async (t) => {
       const sink = await testSink(t, { offers, script: (name) => (name === step ? reply : undefined) })
       const { recipients } = await testTransport(t).deliver(targetOf(sink), jobOf())
       t.is(recipients[0]?.verdict, reply.startsWith('4') ? 'transient' : 'permanent')
@@ -32,7 +32,7 @@ for (const offers of [['PIPELINING'], []]) {
   }
 }
 
-test('deliver() has no word of the sender about a recipient that was accepted', async (t) => {
+test('deliver(): accepted recipient has no sender refusal', async (t) => {
   const sink = await testSink(t, { script: (step) => (step === 'dot' ? '250 2.0.0 sender ok' : undefined) })
   const { recipients } = await testTransport(t).deliver(targetOf(sink), jobOf())
   t.deepEqual(recipients, [{ address: 'one@peer.test', verdict: 'accepted', reply: { code: 250, enhanced: '2.0.0', text: 'sender ok' } }])

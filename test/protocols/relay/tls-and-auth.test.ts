@@ -9,7 +9,7 @@ import { columns } from '../../support/column.ts'
 const summary = ({ recipients, error }: AttemptReport): readonly unknown[] => [recipients[0]?.verdict, error?.code, error?.phase]
 
 for (const security of ['tls', 'starttls'] as const) {
-  test(`deliver() ${security}: the link is protected and the certificate verified`, async (t) => {
+  test(`deliver(): ${security} uses TLS with a verified certificate`, async (t) => {
     const sink = await testSink(t, { security })
     const report = await testTransport(t).deliver(targetOf(sink, { security }), jobOf())
     t.is(report.recipients[0]?.verdict, 'accepted')
@@ -19,7 +19,7 @@ for (const security of ['tls', 'starttls'] as const) {
     t.is(sink.lines.filter((line) => line.startsWith('EHLO')).length, security === 'tls' ? 1 : 2)
   })
 
-  test(`deliver() ${security}: a certificate that cannot be verified ends the attempt, unless any is taken`, async (t) => {
+  test(`deliver(): ${security} fails with an unverified certificate, unless insecure`, async (t) => {
     const sink = await testSink(t, { security })
     const target = targetOf(sink, { security, username: 'me', password: 'topsecret' })
     const report = await testTransport(t, { trusted: [] }).deliver(target, jobOf())
@@ -31,7 +31,7 @@ for (const security of ['tls', 'starttls'] as const) {
     t.is(sink.deliveries.length, 1)
   })
 
-  test(`deliver() ${security}: a certificate for another name ends the attempt`, async (t) => {
+  test(`deliver(): ${security} fails with a certificate for another name`, async (t) => {
     const sink = await testSink(t, { security, certificate: otherCertificate })
     t.deepEqual(summary(await testTransport(t).deliver(targetOf(sink, { security }), jobOf())), [
       'transient',
@@ -40,14 +40,14 @@ for (const security of ['tls', 'starttls'] as const) {
     ])
   })
 
-  test(`deliver() ${security}: an address literal is verified as such`, async (t) => {
+  test(`deliver(): ${security} verifies an address literal`, async (t) => {
     const sink = await testSink(t, { security })
     const report = await testTransport(t).deliver(targetOf(sink, { security, host: '127.0.0.1' }), jobOf())
     t.is(report.tls?.verified, true)
   })
 }
 
-test('deliver() starttls: a peer that does not offer it, or refuses it, gets nothing', async (t) => {
+test('deliver(): starttls sends nothing to a peer without STARTTLS', async (t) => {
   const without = await testSink(t)
   const saying = (reply: string) => testSink(t, { security: 'starttls', script: (step) => (step === 'starttls' ? reply : undefined) })
   const [never, later] = [await saying('502 5.5.1 No'), await saying('454 4.7.0 Not now')]
@@ -63,7 +63,7 @@ test('deliver() starttls: a peer that does not offer it, or refuses it, gets not
 })
 
 for (const more of ['250 injected\r\n', '250 inj']) {
-  test(`deliver() starttls: bytes behind the reply in clear are refused: ${JSON.stringify(more)}`, async (t) => {
+  test(`deliver(): starttls refuses clear-text bytes after the reply: ${JSON.stringify(more)}`, async (t) => {
     const script = (step: string): string | undefined => (step === 'starttls' ? `220 Go on\r\n${more.trimEnd()}` : undefined)
     const sink = await testSink(t, { security: 'starttls', script })
     if (!more.endsWith('\n')) {
@@ -78,7 +78,7 @@ for (const more of ['250 injected\r\n', '250 inj']) {
   })
 }
 
-test('deliver() tls: a peer that speaks plain text ends the attempt', async (t) => {
+test('deliver(): tls fails with a plain-text peer', async (t) => {
   const sink = await testSink(t)
   t.deepEqual(summary(await testTransport(t).deliver(targetOf(sink, { security: 'tls' }), jobOf())), ['transient', 'tls_failed', 'tls'])
 })
@@ -92,7 +92,7 @@ const mechanisms: readonly (readonly [string, string, readonly string[]])[] = [
 ]
 
 for (const [offer, password, lines] of mechanisms) {
-  test(`deliver() signs in where ${offer} is offered (${password.length} characters)`, async (t) => {
+  test(`deliver(): signs in with ${offer} (${password.length} characters)`, async (t) => {
     const sink = await testSink(t, { offers: [offer], security: 'starttls', users: { me: password } })
     const target = targetOf(sink, { security: 'starttls', username: 'me', password })
     t.is((await testTransport(t).deliver(target, jobOf())).recipients[0]?.verdict, 'accepted')
@@ -112,13 +112,13 @@ async function attempt(t: Parameters<typeof testSink>[0], options: SinkOptions, 
   return report
 }
 
-test('deliver() a refused password is transient, and no reply brings it into the report', async (t) => {
+test('deliver(): refused password is transient and never in the report', async (t) => {
   const report = await attempt(t, {})
   t.deepEqual(summary(report), ['transient', 'auth_failed', 'auth'])
   t.deepEqual(report.recipients[0]?.reply, { code: 535, enhanced: '5.7.8', text: 'Wrong: (removed) (removed)' })
 })
 
-test('deliver() other ends of AUTH', async (t) => {
+test('deliver(): other results of AUTH', async (t) => {
   const later = await attempt(t, { script: (step) => (step === 'auth' ? '454 4.7.0 Later' : undefined) })
   t.deepEqual(summary(later), ['transient', 'auth_deferred', 'auth'])
   t.deepEqual(summary(await attempt(t, { offers: ['AUTH GSSAPI'] })), ['transient', 'auth_unavailable', 'auth'])
@@ -126,18 +126,18 @@ test('deliver() other ends of AUTH', async (t) => {
   t.deepEqual(summary(closing), ['transient', 'peer_closing', 'auth'])
 })
 
-test('deliver() without TLS credentials go to the loopback only', async (t) => {
+test('deliver(): credentials without TLS only on loopback', async (t) => {
   const sink = await testSink(t, { users: { me: 'secret' } })
   const target = targetOf(sink, { username: 'me', password: 'secret' })
   t.is((await testTransport(t).deliver(target, jobOf())).recipients[0]?.verdict, 'accepted')
-  // The same sink under an address of a private network, which the operator has allowed.
+  // The same sink at an address of a private network, which the operator has allowed.
   const resolver = { resolve4: () => Promise.resolve(['10.0.0.1']), resolve6: () => Promise.resolve([]) }
   const elsewhere = testTransport(t, { resolver, guard: () => true, dial: (_address, port) => connect({ host: '127.0.0.1', port }) })
   t.deepEqual(summary(await elsewhere.deliver(target, jobOf())), ['transient', 'auth_needs_tls', 'auth'])
   t.is(sink.lines.filter((line) => line.startsWith('AUTH')).length, 1)
 })
 
-test('probe() names every step, sends no message and tells no secret', async (t) => {
+test('probe(): reports every step, sends no message, reveals no secret', async (t) => {
   const sink = await testSink(t, { security: 'starttls', users: { me: 'topsecret' } })
   const transport = testTransport(t)
   const { signal } = new AbortController()

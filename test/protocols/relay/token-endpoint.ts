@@ -1,22 +1,22 @@
-/** A token endpoint of OAuth 2.0 over HTTPS that answers as a test sets it, and keeps the forms it was sent. */
+/** An HTTPS token endpoint of OAuth 2.0 with scripted answers. It stores the received forms. */
 import { once } from 'node:events'
 import { createServer } from 'node:https'
 import type { ExecutionContext } from 'ava'
 import { goodCertificate } from './certificates.ts'
 import { listenIn } from '../../support/web/listen.ts'
 
-/** The answer to the n-th request, counted from 1; JSON unless it is a text. `hold` never answers. */
+/** Returns the answer to the nth request, counted from 1; JSON unless it is text. `hold` never answers. */
 export type TokenScript = (count: number) => readonly [status: number, body: unknown] | 'hold'
 
 export interface TokenEndpoint {
   readonly url: string
   readonly forms: Readonly<Record<string, string>>[]
   script: TokenScript
-  /** Resolves when so many requests have come. */
+  /** Resolves after this number of requests. */
   reached(count: number): Promise<void>
 }
 
-/** Gives `token-1`, `token-2` … by default. */
+/** Returns `token-1`, `token-2` … by default. */
 const giving: TokenScript = (count) => [200, { access_token: `token-${count}`, expires_in: 3600, token_type: 'Bearer' }]
 
 export async function tokenEndpoint(t: ExecutionContext, script: TokenScript = giving): Promise<TokenEndpoint> {

@@ -16,7 +16,7 @@ interface Scene {
   readonly sink: Sink
   readonly endpoint: TokenEndpoint
   readonly target: SmtpTarget
-  /** Tokens that the sink takes. */
+  /** Tokens that the sink accepts. */
   readonly good: Set<string>
 }
 
@@ -36,7 +36,7 @@ const summary = ({ recipients, error }: AttemptReport): readonly unknown[] => [r
 const authLines = (sink: Sink): readonly string[] => sink.lines.filter((line) => line.startsWith('AUTH'))
 const secrets = /client-secret-1|refresh-secret-1|token-\d/
 
-test('deliver() signs in by XOAUTH2 with a token had by client credentials', async (t) => {
+test('deliver(): XOAUTH2 with a token from client credentials', async (t) => {
   const { sink, endpoint, target } = await scene(t)
   const report = await testTransport(t).deliver(target, jobOf())
   t.deepEqual(summary(report), ['accepted', undefined, undefined])
@@ -46,7 +46,7 @@ test('deliver() signs in by XOAUTH2 with a token had by client credentials', asy
   t.deepEqual(authLines(sink), [`AUTH XOAUTH2 ${Buffer.from('user=me\x01auth=Bearer token-1\x01\x01').toString('base64')}`])
 })
 
-test('deliver() asks with the refresh token where there is one, and with the newest after a rotation', async (t) => {
+test('deliver(): uses the refresh token, and the newest one after a rotation', async (t) => {
   const script: TokenScript = (count) => [200, { access_token: `token-${count}`, refresh_token: `rotated-${count}`, expires_in: 60 }]
   const { endpoint, target, good } = await scene(t, { grant: byRefresh, script })
   const clock = new FakeClock()
@@ -62,7 +62,7 @@ test('deliver() asks with the refresh token where there is one, and with the new
   ])
 })
 
-test('deliver() gives a token that is too long for the command line in an answer of its own', async (t) => {
+test('deliver(): sends a long token in a separate line', async (t) => {
   const token = 'x'.repeat(2000)
   const { sink, target, good } = await scene(t, { script: () => [200, { access_token: token, expires_in: 3600 }] })
   good.add(token)
@@ -70,7 +70,7 @@ test('deliver() gives a token that is too long for the command line in an answer
   t.deepEqual(authLines(sink), ['AUTH XOAUTH2'])
 })
 
-test('deliver() keeps a token until shortly before its end', async (t) => {
+test('deliver(): caches a token until shortly before it expires', async (t) => {
   const { endpoint, target, good } = await scene(t)
   const clock = new FakeClock()
   const transport = testTransport(t, { clock })
@@ -88,7 +88,7 @@ test('deliver() keeps a token until shortly before its end', async (t) => {
   t.is(endpoint.forms.length, 2)
 })
 
-test('deliver() over several connections at once fetches one token for all', async (t) => {
+test('deliver(): parallel connections share one token fetch', async (t) => {
   const { sink, endpoint, target } = await scene(t)
   const transport = testTransport(t)
   const reports = await Promise.all(Array.from({ length: 5 }, () => transport.deliver({ ...target, maxConnections: 5 }, jobOf())))
@@ -97,7 +97,7 @@ test('deliver() over several connections at once fetches one token for all', asy
   t.is(endpoint.forms.length, 1)
 })
 
-test('deliver() replaces a kept token that is refused, once and over the same connection', async (t) => {
+test('deliver(): replaces a refused cached token once, over the same connection', async (t) => {
   const { sink, endpoint, target, good } = await scene(t)
   const transport = testTransport(t)
   t.is((await transport.deliver(target, jobOf())).recipients[0]?.verdict, 'accepted')
@@ -114,7 +114,7 @@ test('deliver() replaces a kept token that is refused, once and over the same co
   t.is(sink.connections.length, 3)
 })
 
-test('deliver() a refused new token is transient, and neither it nor any secret is in the report', async (t) => {
+test('deliver(): refused new token is transient; the report has no secret', async (t) => {
   const { endpoint, target, good } = await scene(t, { grant: byRefresh })
   good.clear()
   const report = await testTransport(t).deliver(target, jobOf())
@@ -124,7 +124,7 @@ test('deliver() a refused new token is transient, and neither it nor any secret 
   t.is(endpoint.forms.length, 1)
 })
 
-test('deliver() with OAuth 2.0 never falls back to another mechanism', async (t) => {
+test('deliver(): OAuth 2.0 never falls back to another mechanism', async (t) => {
   const without = await scene(t, { sink: { offers: ['AUTH PLAIN LOGIN'] } })
   t.deepEqual(summary(await testTransport(t).deliver(without.target, jobOf())), ['transient', 'auth_unavailable', 'auth'])
   t.deepEqual(authLines(without.sink), [])
@@ -148,7 +148,7 @@ const told: readonly (readonly [string, TokenScript, string, RegExp])[] = [
 ]
 
 for (const [what, script, code, message] of told) {
-  test(`deliver() tells of ${what} from the token endpoint as ${code}`, async (t) => {
+  test(`deliver(): ${what} from the token endpoint is ${code}`, async (t) => {
     const { sink, target } = await scene(t, { script })
     const report = await testTransport(t).deliver(target, jobOf())
     t.deepEqual(summary(report), ['transient', code, 'auth'])
@@ -159,7 +159,7 @@ for (const [what, script, code, message] of told) {
   })
 }
 
-test('deliver() to a token endpoint that cannot be verified, or may not be connected to, asks it for nothing', async (t) => {
+test('deliver(): sends nothing to an unverified or forbidden token endpoint', async (t) => {
   const { endpoint, target } = await scene(t)
   const tlsPolicy = 'insecure'
   const unknown = await testTransport(t, { trusted: [] }).deliver({ ...target, tlsPolicy }, jobOf())
@@ -170,7 +170,7 @@ test('deliver() to a token endpoint that cannot be verified, or may not be conne
   t.is(endpoint.forms.length, 0)
 })
 
-test('deliver() a token endpoint that never answers has a deadline', async (t) => {
+test('deliver(): silent token endpoint fails at the deadline', async (t) => {
   const { endpoint, target } = await scene(t, { script: () => 'hold' })
   const clock = new FakeClock()
   const attempt = testTransport(t, { clock }).deliver(target, jobOf())
@@ -179,7 +179,7 @@ test('deliver() a token endpoint that never answers has a deadline', async (t) =
   t.deepEqual(summary(await attempt), ['transient', 'token_unavailable', 'auth'])
 })
 
-test('the end of the transport breaks off a fetch', async (t) => {
+test('dispose(): aborts a token fetch', async (t) => {
   const { endpoint, target } = await scene(t, { script: () => 'hold' })
   const transport = testTransport(t)
   const attempt = transport.deliver(target, jobOf())
@@ -188,7 +188,7 @@ test('the end of the transport breaks off a fetch', async (t) => {
   t.deepEqual(summary(await attempt), ['transient', 'closed', 'connect'])
 })
 
-test('probe() signs in by XOAUTH2 too, and tells of a misconfiguration', async (t) => {
+test('probe(): signs in with XOAUTH2 and reports a misconfiguration', async (t) => {
   const { target, endpoint } = await scene(t)
   const { signal } = new AbortController()
   const good = await testTransport(t).probe(target, signal)

@@ -9,10 +9,10 @@ import { startFixture } from './submission-fixture.ts'
 import { column } from '../../support/column.ts'
 import { listenIn } from '../../support/web/listen.ts'
 
-/** Node publishes every connection that a server takes here. */
+/** Node publishes every accepted connection here. */
 const accepted = 'net.server.socket'
 
-test('SubmissionServer.close() sends idle sessions 421, lets a message finish, and takes nobody new', async (t) => {
+test('close(): 421 for idle sessions, current message finishes, no new sessions', async (t) => {
   const fixture = await startFixture(t)
   const idle = await fixture.session()
   const envelope = await fixture.session()
@@ -51,7 +51,7 @@ test('SubmissionServer.close() sends idle sessions 421, lets a message finish, a
   )
 })
 
-test('SubmissionServer.close() cuts what is left at the deadline, and the message is forgotten', async (t) => {
+test('close(): ends sessions at the deadline and discards the message', async (t) => {
   const fixture = await startFixture(t)
   const client = await fixture.session()
   await beginMessage(client)
@@ -64,7 +64,7 @@ test('SubmissionServer.close() cuts what is left at the deadline, and the messag
   t.deepEqual(column(fixture.door.drafts, 'discarded'), [true])
 })
 
-test('a message whose write is held back past every deadline gets the reply that tells its outcome', async (t) => {
+test('close(): message with a slow write still gets its reply', async (t) => {
   const outcomes = [undefined, new Refusal('storage_full', 'There is no room.')]
   for (const submitFails of outcomes) {
     const fixture = await startFixture(t)
@@ -86,7 +86,7 @@ test('a message whose write is held back past every deadline gets the reply that
   }
 })
 
-test('SubmissionServer.close() ends handshakes that are under way', async (t) => {
+test('close(): ends TLS handshakes in progress', async (t) => {
   const fixture = await startFixture(t)
   const silent = connect(fixture.tlsPort, '127.0.0.1')
   silent.on('error', () => undefined)
@@ -100,7 +100,7 @@ test('SubmissionServer.close() ends handshakes that are under way', async (t) =>
   t.pass()
 })
 
-test.serial('SubmissionServer.close() survives a connection to the TLS listener that came in the same turn', async (t) => {
+test.serial('close(): survives a simultaneous connection to the TLS listener', async (t) => {
   const fixture = await startFixture(t)
   const closed = new Promise<void>((resolve, reject) => {
     const onAccept = (): void => {
@@ -117,7 +117,7 @@ test.serial('SubmissionServer.close() survives a connection to the TLS listener 
   t.pass()
 })
 
-test('SubmissionServer.listen() fails when one address is taken, and leaves the others closed', async (t) => {
+test('listen(): fails if an address is in use, and closes the others', async (t) => {
   const port = await listenIn(t, createServer())
   const free = await closedPort(t)
   const listen = [

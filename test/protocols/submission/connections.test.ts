@@ -6,7 +6,7 @@ import { beginMessage } from './line-client.ts'
 import { startFixture } from './submission-fixture.ts'
 import { column } from '../../support/column.ts'
 
-test('ConnectionCaps refuse one connection too many from an address with 421 4.7.0, and take one again when one has ended', async (t) => {
+test('ConnectionCaps: 421 4.7.0 over the limit per address, until a session ends', async (t) => {
   const fixture = await startFixture(t, { maxConnectionsPerAddress: 2 })
   const first = await fixture.connect()
   t.is(await first.reply(), '220 mail.test ESMTP')
@@ -22,7 +22,7 @@ test('ConnectionCaps refuse one connection too many from an address with 421 4.7
   t.is(await fourth.reply(), '220 mail.test ESMTP')
 })
 
-test('ConnectionCaps let any number of sessions of an address come that are logged in, on both kinds of port', async (t) => {
+test('ConnectionCaps: logged-in sessions do not count for their address', async (t) => {
   const fixture = await startFixture(t, { maxConnectionsPerAddress: 2 })
   for (let i = 0; i < 4; i++) {
     await fixture.session()
@@ -35,20 +35,20 @@ test('ConnectionCaps let any number of sessions of an address come that are logg
   t.regex(await (await fixture.connect()).reply(), /^421 4\.7\.0 Too many connections from your address/)
 })
 
-test('ConnectionCaps do not count what has ended: sessions that open and close one after the other are all let in', async (t) => {
+test('ConnectionCaps: ended sessions do not count', async (t) => {
   const fixture = await startFixture(t, { maxConnectionsPerAddress: 1 })
   for (let i = 0; i < 60; i++) {
     const client = await fixture.connect(i % 3 === 2)
     t.regex(await client.reply(), /^220/, `session ${i}`)
     if (i % 2 === 0) client.destroy()
-    else t.regex(await client.command('QUIT'), /^221/) // and the client does not hang up
+    else t.regex(await client.command('QUIT'), /^221/) // the client keeps the connection open
   }
 })
 
-test('ConnectionCaps let no address fill all places by sessions that it ends and keeps', async (t) => {
+test('ConnectionCaps: ended but open sessions of an address are limited', async (t) => {
   const fixture = await startFixture(t, { maxConnections: 12, maxConnectionsPerAddress: 3 })
   for (let i = 0; i < 30; i++) {
-    // does not hang up when the server does
+    // stays open when the server ends it
     const socket = connect({ port: fixture.port, host: '127.0.0.1', allowHalfOpen: true })
     t.teardown(() => socket.destroy())
     socket.on('error', () => undefined)
@@ -58,11 +58,11 @@ test('ConnectionCaps let no address fill all places by sessions that it ends and
     await waiting('the end', new Promise((resolve) => socket.once('end', resolve)))
     t.regex(heard, /^220 .*\r\n221 /, `session ${i}`)
   }
-  // those of others, and of this address, find a place
+  // there is room for other clients and for this address
   for (let i = 0; i < 3; i++) t.regex(await (await fixture.connect()).reply(), /^220/)
 })
 
-test('ConnectionCaps leave half of all connections to others than one user', async (t) => {
+test('ConnectionCaps: a user gets at most half of all connections', async (t) => {
   const fixture = await startFixture(t, { maxConnections: 4 })
   await fixture.session()
   const second = await fixture.session()
@@ -76,7 +76,7 @@ test('ConnectionCaps leave half of all connections to others than one user', asy
   t.regex(await (await fixture.connect()).logIn(), /^235/)
 })
 
-test('ConnectionCaps count all listeners together, a handshake that does not end included', async (t) => {
+test('ConnectionCaps: total includes all listeners and unfinished handshakes', async (t) => {
   const fixture = await startFixture(t, { maxConnections: 2 })
   const silent = connect(fixture.tlsPort, '127.0.0.1')
   t.teardown(() => silent.destroy())
@@ -91,7 +91,7 @@ test('ConnectionCaps count all listeners together, a handshake that does not end
   t.pass()
 })
 
-test('SubmissionConnection bounds commands without a message, and an accepted message starts the count anew', async (t) => {
+test('SubmissionConnection: limits commands; an accepted message resets the count', async (t) => {
   const fixture = await startFixture(t, { maxRecipients: 1 })
   const client = await fixture.session()
   for (let round = 0; round < 3; round++) {
@@ -108,7 +108,7 @@ test('SubmissionConnection bounds commands without a message, and an accepted me
   t.is(await client.closed(), '')
 })
 
-test('SubmissionConnection: a message of many times the limit gets 552 at its end, and the session goes on', async (t) => {
+test('SubmissionConnection: too large message gets 552 at its end; session continues', async (t) => {
   const fixture = await startFixture(t)
   fixture.door.maxMessageBytes = 20_000
   const client = await fixture.session()
@@ -122,7 +122,7 @@ test('SubmissionConnection: a message of many times the limit gets 552 at its en
   t.deepEqual(fixture.door.taken, [])
 })
 
-test('SubmissionConnection tells a client that sends far too much so, and lets it read that before the end, without a reset', async (t) => {
+test('SubmissionConnection: far too large message gets a reply without a reset', async (t) => {
   const fixture = await startFixture(t, {}, { cleartextAuth: 'loopback' })
   fixture.door.maxMessageBytes = 100_000
   const socket = connect(fixture.port, '127.0.0.1')
@@ -141,7 +141,7 @@ test('SubmissionConnection tells a client that sends far too much so, and lets i
   t.deepEqual(fixture.door.taken, [])
 })
 
-test('SubmissionConnection forgets a message when the client goes away in the middle', async (t) => {
+test('SubmissionConnection: disconnect during DATA leaves no trace', async (t) => {
   const fixture = await startFixture(t)
   const client = await fixture.session()
   await beginMessage(client)
@@ -152,7 +152,7 @@ test('SubmissionConnection forgets a message when the client goes away in the mi
   t.deepEqual(fixture.door.taken, [])
 })
 
-test('SubmissionServer survives garbage and resets on every listener', async (t) => {
+test('SubmissionServer: survives garbage and resets on every listener', async (t) => {
   const fixture = await startFixture(t)
   for (const port of [fixture.port, fixture.tlsPort]) {
     for (const octets of [Buffer.from([0x16, 3, 1, 255, 255, 0, 0]), Buffer.alloc(5000, 0), Buffer.from('\r\n\r\n\n\n')]) {
@@ -171,7 +171,7 @@ test('SubmissionServer survives garbage and resets on every listener', async (t)
   )
 })
 
-test('SubmissionServer tells logs and metrics what happened, and no password', async (t) => {
+test('SubmissionServer: reports events without passwords', async (t) => {
   const fixture = await startFixture(t)
   const client = await fixture.connect(true)
   await client.reply()
@@ -190,7 +190,7 @@ test('SubmissionServer tells logs and metrics what happened, and no password', a
   t.deepEqual(fixture.door.logins[1], { username: 'user', remoteAddress: '127.0.0.1' })
 })
 
-test('SubmissionConnection answers pipelined commands in one piece (RFC 2920 §3.2)', async (t) => {
+test('SubmissionConnection: one write for pipelined replies (RFC 2920 §3.2)', async (t) => {
   const fixture = await startFixture(t)
   const socket = connect(fixture.port, '127.0.0.1')
   t.teardown(() => socket.destroy())

@@ -16,7 +16,7 @@ async function trickle({ door }: Fixture, client: LineClient, octets: number): P
   await waiting('the octets in the draft', promise)
 }
 
-test('SessionWatch ends a silent session with 421 4.4.2, before and after the login, and in TLS', async (t) => {
+test('SessionWatch: silent session ends with 421 4.4.2, with and without login and TLS', async (t) => {
   const fixture = await startFixture(t)
   const silent = await fixture.connect()
   t.is(await silent.reply(), '220 mail.test ESMTP')
@@ -35,7 +35,7 @@ test('SessionWatch ends a silent session with 421 4.4.2, before and after the lo
   await fixture.events.seen('closed', 3)
 })
 
-test('SessionWatch drops a client that never ends its STARTTLS handshake', async (t) => {
+test('SessionWatch: ends an unfinished STARTTLS handshake', async (t) => {
   const fixture = await startFixture(t)
   const client = await fixture.connect()
   await client.reply()
@@ -47,7 +47,7 @@ test('SessionWatch drops a client that never ends its STARTTLS handshake', async
   await fixture.events.seen('closed')
 })
 
-test('SessionWatch ends a session that brings no message for too long, though it is busy', async (t) => {
+test('SessionWatch: ends a busy session without messages', async (t) => {
   const fixture = await startFixture(t, { sessionMs: 300_000 })
   const chatty = await fixture.session()
   for (let minute = 0; minute < 9; minute++) {
@@ -59,7 +59,7 @@ test('SessionWatch ends a session that brings no message for too long, though it
   t.regex(await chatty.reply(), /^421 4\.4\.2 No message was accepted/)
 })
 
-test('SessionWatch lets a session deliver honestly for hours: messages that are taken, and one that takes long', async (t) => {
+test('SessionWatch: session with accepted messages may last for hours', async (t) => {
   const fixture = await startFixture(t, { sessionMs: 300_000 })
   const sender = await fixture.session()
   for (let round = 0; round < 20; round++) {
@@ -81,7 +81,7 @@ test('SessionWatch lets a session deliver honestly for hours: messages that are 
   t.is(fixture.door.taken.length, 21)
 })
 
-test('SessionWatch gives a silent session less time while connections are scarce', async (t) => {
+test('SessionWatch: scarce connections shorten the silence limit', async (t) => {
   const fixture = await startFixture(t, { maxConnections: 4, idleMs: 300_000 })
   const silent = await fixture.connect()
   await silent.reply()
@@ -95,7 +95,7 @@ test('SessionWatch gives a silent session less time while connections are scarce
   t.regex(await silent.reply(), /^421 4\.4\.2 No command arrived in time/)
 })
 
-test('SessionWatch refuses a message that comes in too slowly, and nothing of it remains', async (t) => {
+test('SessionWatch: slow message is refused and leaves no trace', async (t) => {
   const fixture = await startFixture(t)
   const slow = await fixture.session()
   await beginMessage(slow)
@@ -111,7 +111,7 @@ test('SessionWatch refuses a message that comes in too slowly, and nothing of it
   t.deepEqual(column(fixture.door.drafts, 'discarded'), [true])
 })
 
-test('SessionWatch bears a client above the minimum rate, and never blames it for our own wait', async (t) => {
+test("SessionWatch: accepts the minimum rate; excludes the server's own delays", async (t) => {
   const fixture = await startFixture(t)
   const client = await fixture.session()
   await beginMessage(client)
@@ -130,7 +130,7 @@ test('SessionWatch bears a client above the minimum rate, and never blames it fo
   t.is(fixture.door.taken[0]?.content.length, 240_000)
 })
 
-test('SessionWatch counts the silence of a client from our answer on', async (t) => {
+test("SessionWatch: silence starts at the server's reply", async (t) => {
   const fixture = await startFixture(t)
   const client = await fixture.session()
   await beginMessage(client)
@@ -146,7 +146,7 @@ test('SessionWatch counts the silence of a client from our answer on', async (t)
   t.is(await client.command('NOOP'), '250 2.0.0 OK')
 })
 
-test('SubmissionServer leaves no timer behind when its sessions have ended', async (t) => {
+test('SubmissionServer: no timers remain after the sessions', async (t) => {
   const fixture = await startFixture(t)
   const client = await fixture.session()
   t.is(fixture.clock.pending, 1)

@@ -1,4 +1,4 @@
-/** A core in memory: one user, messages kept in an array, and every answer a test wants to provoke. */
+/** An in-memory core: one user, messages in an array, and any answer that a test needs. */
 import type { Reading } from '#core/fairness/work.ts'
 import { Refusal } from '#core/refusals.ts'
 import type { SmtpDoor, SmtpLogin, SmtpMessage } from '#core/submission/doors/smtp-door.ts'
@@ -6,7 +6,7 @@ import type { Acceptance, ContentDraft } from '#core/submission/submission.ts'
 
 export const username = 'user'
 export const password = 'secret'
-/** Charges no one. */
+/** Does not charge the caller. */
 export const freely: Reading = { run: (read) => read(), pace: () => undefined }
 /** `\0user\0secret` */
 export const plainToken = 'AHVzZXIAc2VjcmV0'
@@ -38,7 +38,7 @@ export class DraftDouble implements ContentDraft {
   }
 }
 
-/** What was taken. */
+/** Accepted messages. */
 export interface Taken extends SmtpMessage {
   readonly content: Buffer
 }
@@ -49,13 +49,13 @@ export class DoorDouble implements SmtpDoor {
   readonly logins: { readonly username: string; readonly remoteAddress: string }[] = []
   maxMessageBytes = 1_000_000
   outcome: Acceptance['outcome'] = 'relayed'
-  /** Thrown where a test puts it. */
+  /** Errors that a test sets to be thrown. */
   notOpen: Error | undefined
   loginFails: Error | undefined
   senderFails: Error | undefined
   submitFails: Error | undefined
   turnFails: Error | undefined
-  /** `submit` waits for it. */
+  /** `submit` waits for this promise. */
   held: Promise<void> | undefined
   onWrite: () => void | Promise<void> = () => undefined
   onSubmit: () => void = () => undefined

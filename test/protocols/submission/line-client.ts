@@ -1,4 +1,4 @@
-/** An SMTP client that says exactly what it is given and shows replies as they came. */
+/** An SMTP client that sends exact input and returns raw replies. */
 import { connect as connectTcp, type Socket } from 'node:net'
 import { connect as connectTls } from 'node:tls'
 import { waiting } from '../../support/waits.ts'
@@ -31,13 +31,13 @@ export class LineClient {
     this.#socket.write(typeof what === 'string' ? `${what}\r\n` : what)
   }
 
-  /** Writes octets and waits until they are handed over, so that the next ones travel apart. */
+  /** Writes octets and waits until they are sent, so that the next ones travel separately. */
   async sendApart(octets: Buffer): Promise<void> {
     await new Promise((resolve) => this.#socket.write(octets, resolve))
     await new Promise(setImmediate)
   }
 
-  /** The next whole reply, its lines joined by LF. */
+  /** Returns the next whole reply, with lines joined by LF. */
   async reply(): Promise<string> {
     return waiting(() => `a reply after ${JSON.stringify(this.#received)}`, this.#readReply())
   }
@@ -53,7 +53,7 @@ export class LineClient {
     return answer
   }
 
-  /** The TLS handshake on the open connection. */
+  /** Performs the TLS handshake on the open connection. */
   async upgrade(): Promise<void> {
     this.#socket.removeAllListeners('data')
     const secure = connectTls({ socket: this.#socket, rejectUnauthorized: false })
@@ -62,7 +62,7 @@ export class LineClient {
     await waiting('the TLS handshake', new Promise((resolve) => secure.once('secureConnect', resolve)))
   }
 
-  /** Greeting, EHLO, STARTTLS, EHLO, AUTH. */
+  /** Runs greeting, EHLO, STARTTLS, EHLO and AUTH. */
   async logIn(token = 'AHVzZXIAc2VjcmV0'): Promise<string> {
     await this.reply()
     await this.command('EHLO client.test')
@@ -71,7 +71,7 @@ export class LineClient {
     return this.command(`AUTH PLAIN ${token}`)
   }
 
-  /** What arrived and was not read as a reply, once the server has closed. */
+  /** Returns received data that is not a reply, after the server has closed. */
   async closed(): Promise<string> {
     await waiting('the end of the connection', this.#untilEnd())
     return this.#received
@@ -116,7 +116,7 @@ export class LineClient {
   }
 }
 
-/** Sends an envelope, up to where the content is expected. */
+/** Sends an envelope up to the 354 reply. */
 export async function beginMessage(client: LineClient): Promise<void> {
   await client.command('MAIL FROM:<a@site.test>')
   await client.command('RCPT TO:<b@example.test>')

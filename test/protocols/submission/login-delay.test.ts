@@ -2,7 +2,7 @@ import test from '#test'
 import { delayOf } from '../../../protocols/submission/auth.ts'
 import { startFixture } from './submission-fixture.ts'
 
-test('delayOf() begins at a second, grows, has jitter, and stays within three seconds', (t) => {
+test('delayOf(): starts at 1 s, grows with jitter, at most 3 s', (t) => {
   t.is(delayOf(1, 0), 1000)
   t.is(delayOf(1, 0.5), 1250)
   t.is(delayOf(2, 0), 1750)
@@ -11,7 +11,7 @@ test('delayOf() begins at a second, grows, has jitter, and stays within three se
   t.is(delayOf(100, 0), 3000)
 })
 
-test('LoginGate answers failures late and a success at once', async (t) => {
+test('LoginGate: delays failures, not a success', async (t) => {
   const fixture = await startFixture(t)
   const client = await fixture.connect(true)
   await client.reply()
@@ -27,7 +27,7 @@ test('LoginGate answers failures late and a success at once', async (t) => {
   t.is(fixture.clock.delays.length, 2)
 })
 
-test('LoginGate counts the failures of a session across STARTTLS', async (t) => {
+test('LoginGate: counts failures of a session across STARTTLS', async (t) => {
   const fixture = await startFixture(t, {}, { cleartextAuth: 'loopback' })
   const client = await fixture.connect()
   await client.reply()

@@ -1,4 +1,4 @@
-// The package guards MAIL, RCPT and DATA behind AUTH as long as its options are right. These tests take that guard away.
+// The package protects MAIL, RCPT and DATA with AUTH if its options are correct. These tests remove that protection.
 import test from '#test'
 import type { SMTPServerSession } from 'smtp-server'
 import { LoginGate } from '../../../protocols/submission/auth.ts'
@@ -26,7 +26,7 @@ const sessionWith = (facts: object): SMTPServerSession =>
     ...facts,
   }) as unknown as SMTPServerSession
 
-test('SubmissionListener.onMailFrom() and onRcptTo() ask for the login themselves', async (t) => {
+test('SubmissionListener: onMailFrom() and onRcptTo() require the login', async (t) => {
   const server = await listener()
   const path = { address: 'a@site.test', args: false as const }
   for (const user of [undefined, false]) {
@@ -35,7 +35,7 @@ test('SubmissionListener.onMailFrom() and onRcptTo() ask for the login themselve
   }
 })
 
-test('SubmissionListener.onAuth() takes no password in clear, whatever the package thinks', async (t) => {
+test('SubmissionListener: onAuth() refuses a password without TLS', async (t) => {
   const logIn = async (server: SubmissionListener, facts: object): Promise<string> => {
     const answer = Promise.withResolvers<string>()
     const auth = { method: 'PLAIN' as const, username, password, validatePassword: () => false }
@@ -51,7 +51,7 @@ test('SubmissionListener.onAuth() takes no password in clear, whatever the packa
   for (const remoteAddress of ['192.0.2.1', '::2', '128.0.0.1']) t.is(await logIn(loopback, { secure: false, remoteAddress }), refused)
 })
 
-test('SubmissionConnection takes no message when the login is gone at DATA or at the final dot', async (t) => {
+test('SubmissionConnection: refuses a message without login at DATA and final dot', async (t) => {
   const fixture = await startFixture(t)
   const sessions: SMTPServerSession[] = []
   const init = SubmissionConnection.prototype.init
@@ -73,7 +73,7 @@ test('SubmissionConnection takes no message when the login is gone at DATA or at
   t.deepEqual(column(fixture.door.drafts, 'discarded'), [true])
 })
 
-test('SubmissionListener asks nobody for the name of a client, waits for no proxy, and wants TLS 1.2', async (t) => {
+test('SubmissionListener: no reverse look-up, no PROXY protocol, at least TLS 1.2', async (t) => {
   const { options } = await listener()
   t.true(options.disableReverseLookup)
   t.is(options.minVersion, 'TLSv1.2')

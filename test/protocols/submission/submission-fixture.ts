@@ -1,4 +1,4 @@
-/** A submission server on free ports, with a door double, a clock that tests move, and events that can be waited for. */
+/** A submission server on free ports, with a fake door, a manual clock and awaitable events. */
 import { mkdtemp, readFile, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -21,7 +21,7 @@ export const limits: SubmissionLimits = {
   authFailuresPerSession: 3,
 }
 
-/** What the server reported, in order: `opened`, `closed`, `refused 550 5.7.1`, `accepted <trace id>`, `error …`, `defect …`. */
+/** Events of the server in order: `opened`, `closed`, `refused 550 5.7.1`, `accepted <trace id>`, `error …`, `defect …`. */
 export class EventLog implements SubmissionEvents {
   readonly lines: string[] = []
   #wake: () => void = () => undefined
@@ -33,7 +33,7 @@ export class EventLog implements SubmissionEvents {
   protocolError = (error: Error): void => this.#add(`error ${error.message}`)
   defect = (error: unknown): void => this.#add(`defect ${String(error)}`)
 
-  /** Waits until a line was there `times` times. */
+  /** Waits until a line has appeared `times` times. */
   async seen(line: string, times = 1): Promise<void> {
     await waiting(() => `${line} in ${JSON.stringify(this.lines)}`, this.#until(line, times))
   }
@@ -58,7 +58,7 @@ async function makeCertificate(): Promise<{ readonly cert: string; readonly key:
   return texts
 }
 
-/** A certificate for localhost, made once per test file. */
+/** A certificate for localhost, created once per test file. */
 export const certificate = (): Promise<{ readonly cert: string; readonly key: string }> => (made ??= makeCertificate())
 
 export interface Fixture {
@@ -68,9 +68,9 @@ export interface Fixture {
   readonly events: EventLog
   readonly port: number
   readonly tlsPort: number
-  /** A new connection; with `insideTls` to the listener inside TLS. It ends with the test. */
+  /** Opens a connection; with `insideTls` to the listener with implicit TLS. It ends with the test. */
   connect(insideTls?: boolean): Promise<LineClient>
-  /** A connection that is logged in. */
+  /** Opens a connection and logs in. */
   session(): Promise<LineClient>
 }
 

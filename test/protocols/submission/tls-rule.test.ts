@@ -6,14 +6,14 @@ import { certificate, startFixture } from './submission-fixture.ts'
 const here = { host: '127.0.0.1', port: 2525 }
 const texts = { cert: '', key: '' }
 
-/** What a client at an address is offered without TLS. */
+/** Returns the offers to a client at an address without TLS. */
 function offered(cleartextAuth: 'never' | 'loopback' | 'auto', isSelfMade: boolean, at = here, remoteAddress = '127.0.0.1'): string {
   const rule = new TlsRule({ cleartextAuth, tls: { ...texts, isSelfMade } }, at)
   const link = { secure: false, remoteAddress }
   return [rule.mayLogIn(link) ? 'AUTH' : '', rule.announcesStartTls(link) ? 'STARTTLS' : ''].filter((word) => word !== '').join(' ')
 }
 
-test('TlsRule lets this machine log in without TLS, and announces none, while the certificate is self-made', (t) => {
+test('TlsRule: self-made certificate allows local logins without TLS or STARTTLS', (t) => {
   t.is(offered('auto', true), 'AUTH')
   for (const host of ['::1', 'localhost', '127.9.9.9']) t.is(offered('auto', true, { host, port: 2525 }), 'AUTH')
   t.is(offered('auto', true, here, '::1'), 'AUTH')
@@ -23,7 +23,7 @@ test('TlsRule lets this machine log in without TLS, and announces none, while th
   for (const host of ['0.0.0.0', '::', '192.0.2.7']) t.is(offered('auto', true, { host, port: 2525 }), 'STARTTLS')
 })
 
-test('TlsRule obeys the operator who says never or loopback', (t) => {
+test('TlsRule: applies the settings never and loopback', (t) => {
   for (const isSelfMade of [true, false]) t.is(offered('never', isSelfMade), 'STARTTLS')
   t.is(offered('loopback', false), 'AUTH STARTTLS')
   t.is(offered('loopback', true), 'AUTH')
@@ -31,7 +31,7 @@ test('TlsRule obeys the operator who says never or loopback', (t) => {
   t.is(offered('loopback', true, here, '192.0.2.1'), 'STARTTLS')
 })
 
-test('STARTTLS that is not announced is served, and announces nothing afterwards', async (t) => {
+test('STARTTLS: works unannounced, and is not announced afterwards', async (t) => {
   const tls = { ...(await certificate()), isSelfMade: true }
   const client = await (await startFixture(t, {}, { cleartextAuth: 'auto', tls })).connect()
   await client.reply()

@@ -32,11 +32,11 @@ const untouched: readonly (readonly [string, readonly string[]])[] = [
 ]
 
 for (const [fields, rcptTo] of untouched)
-  test(`addressedMime() leaves every byte where ${JSON.stringify(fields)} names exactly the recipients`, async (t) => {
+  test(`addressedMime(): keeps every byte if ${JSON.stringify(fields)} names exactly the recipients`, async (t) => {
     t.deepEqual(await addressed(head + fields + rest, rcptTo), { text: head + fields + rest, hidden: [] })
   })
 
-test('addressedMime() names the recipients of this attempt and nobody else', async (t) => {
+test('addressedMime(): names exactly the recipients of the attempt', async (t) => {
   const mime = `${head}To: a@peer.test,\r\n b@peer.test\r\nCc: c@peer.test\r\nResent-To: d@peer.test\r\nBCC: e@peer.test\r\n${rest}`
   const { text, hidden } = await addressed(mime, ['b@peer.test', 'c@peer.test', 'f@peer.test'], {
     to: [named('b@peer.test', 'Bob "B" \\ Meier')],
@@ -65,13 +65,13 @@ const doubtful: readonly string[] = [
 ]
 
 for (const fields of doubtful)
-  test(`addressedMime() makes the addressing anew where ${JSON.stringify(fields)} is not plainly the recipient`, async (t) => {
+  test(`addressedMime(): rewrites unclear addressing ${JSON.stringify(fields)}`, async (t) => {
     const { text } = await addressed(head + fields + rest, ['a@peer.test'], { to: [named('a@peer.test')] })
     t.deepEqual(text.match(/^(?:To|Bcc): .*$/gm)?.slice(0, 1), ['To: a@peer.test'])
     t.false(text.includes('other@peer.test'))
   })
 
-test('addressedMime() of a message that ends with its header', async (t) => {
+test('addressedMime(): message without a body', async (t) => {
   const { text } = await addressed('From: shop@site.test\r\n', ['a@peer.test'], { to: [named('a@peer.test')] })
   t.is(text, 'From: shop@site.test\r\nTo: a@peer.test\r\n')
 })

@@ -1,4 +1,4 @@
-/** Against the vectors that Amazon publishes for Signature Version 4. */
+/** Checks against Amazon's published test vectors for Signature Version 4. */
 import test, { type ExecutionContext } from '#test'
 import { signedHeaders } from '../../../../protocols/relay/http/vendors/aws-signature.ts'
 
@@ -39,7 +39,7 @@ test(
   'Param1=value1',
 )
 
-test('signedHeaders() signs the token of temporary credentials', (t) => {
+test('signedHeaders(): signs the token of temporary credentials', (t) => {
   const request = { method: 'GET', url: origin, headers: {}, body: Buffer.alloc(0) }
   const signed = signedHeaders(request, { ...keys, sessionToken: 'token' }, scope)
   t.is(signed['x-amz-security-token'], 'token')

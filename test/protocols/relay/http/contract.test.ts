@@ -1,4 +1,4 @@
-/** The contract of all transports, for the one that speaks HTTP: TLS and sockets are real, the vendor is a double. */
+/** The contract of all transports for HTTP. TLS and sockets are real, the vendor is a fake. */
 import test from '#test'
 import type { HttpTarget } from '#core/delivery/transport.ts'
 import { addressGuard } from '#core/outbound/address-guard.ts'

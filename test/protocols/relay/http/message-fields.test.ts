@@ -20,7 +20,7 @@ const parts = (changes: Partial<MessageParts> = {}): MessageParts => ({
 })
 const names = (list: readonly { readonly address: string }[]): string[] => list.map(({ address }) => address)
 
-test('addressed() names recipients as the header does, in the spelling of the envelope, and hides the others', (t) => {
+test('addressed(): header roles with envelope spelling; other recipients are hidden', (t) => {
   const { fields, reached } = addressed(parts(), 'bounce@site.test', ['anna@peer.test', 'carl@peer.test', 'bob@peer.test'])
   t.deepEqual(
     [fields.to, names(fields.cc), names(fields.bcc)],
@@ -30,28 +30,28 @@ test('addressed() names recipients as the header does, in the spelling of the en
   t.deepEqual(fields.headers, [{ name: 'References', value: '<1@site.test>' }])
 })
 
-test('addressed() leaves out who of the header is no recipient of this attempt', (t) => {
+test('addressed(): omits header addresses that are not recipients', (t) => {
   const { fields } = addressed(parts(), '', ['bob@peer.test', 'carl@peer.test'])
   t.deepEqual([names(fields.to), names(fields.cc), names(fields.bcc)], [['bob@peer.test'], [], ['carl@peer.test']])
 })
 
-test('addressed() takes recipients whom the header does not name one at a time', (t) => {
+test('addressed(): recipients missing in the header get separate requests', (t) => {
   const { fields, reached } = addressed(parts(), '', ['carl@peer.test', 'dora@peer.test'])
   t.deepEqual([names(fields.to), names(fields.cc), names(fields.bcc)], [['carl@peer.test'], [], []])
   t.deepEqual(reached, ['carl@peer.test'])
 })
 
-test('addressed() names nobody twice, and finds international domains by either spelling', (t) => {
+test('addressed(): no duplicates; matches international domains in both forms', (t) => {
   const to = ['anna@bücher.test', 'Anna@BÜCHER.test'].map((address) => ({ name: '', address }))
   const { fields } = addressed(parts({ to, cc: to }), '', ['anna@xn--bcher-kva.test'])
   t.deepEqual([names(fields.to), names(fields.cc)], [['anna@xn--bcher-kva.test'], []])
 })
 
-test('addressed() takes the sender of the envelope when the header has none', (t) => {
+test('addressed(): falls back to the envelope sender', (t) => {
   t.is(addressed(parts({ from: [] }), 'bounce@site.test', ['anna@peer.test']).fields.from.address, 'bounce@site.test')
 })
 
-test('addressed() takes an empty text or HTML for none', (t) => {
+test('addressed(): empty text or HTML counts as missing', (t) => {
   const { fields } = addressed(parts({ text: '', html: '<p>hi</p>' }), '', ['anna@peer.test'])
   t.deepEqual([fields.text, fields.html], [undefined, '<p>hi</p>'])
   t.is(addressed(parts({ html: '' }), '', ['anna@peer.test']).fields.html, undefined)

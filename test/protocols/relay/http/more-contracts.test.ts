@@ -10,7 +10,7 @@ import { sparkpostRules } from '../../../support/vendors/sparkpost-double.ts'
 for (const rules of [mailjetRules, sparkpostRules, mailersendRules, smtp2goRules, scalewayRules, msgraphRules])
   vendorContract(test.serial, rules)
 
-test('HttpTransport: each transport has its own Microsoft Graph tokens', async (t) => {
+test('HttpTransport: Microsoft Graph tokens are separate for each transport', async (t) => {
   const one = await vendorFixture(t, msgraphRules)
   const other = await vendorFixture(t, msgraphRules)
   const { double, target } = one

@@ -1,4 +1,4 @@
-/** What vendors do with credentials and answers beyond the contract: regions, refused recipients, header fields, tokens. */
+/** Vendor behavior beyond the contract: regions, refused recipients, header fields, tokens. */
 import test from '#test'
 import { brevo } from '../../../../protocols/relay/http/vendors/brevo.ts'
 import { mailersend } from '../../../../protocols/relay/http/vendors/mailersend.ts'
@@ -74,7 +74,7 @@ const places: readonly (readonly [Vendor, Credentials, string])[] = [
 ]
 
 for (const [vendor, credentials, url] of places)
-  test(`${vendor.provider} ${JSON.stringify(credentials)} is spoken to at ${new URL(url).host}`, async (t) => {
+  test(`${vendor.provider}: ${JSON.stringify(credentials)} uses ${new URL(url).host}`, async (t) => {
     t.is((await vendor.send(credentials, messageOf(), contextOf())).url, url)
     t.is(new URL((await vendor.probe(credentials, contextOf())).url).host, new URL(url).host)
     const elsewhere = await vendor.send(credentials, messageOf(), contextOf({ base: 'https://inside.test:8443' }))
@@ -115,7 +115,7 @@ const partly: readonly (readonly [Vendor, VendorAnswer, string | undefined])[] =
 ]
 
 for (const [vendor, answer, messageId] of partly)
-  test(`${vendor.provider} tells which recipients were refused of a message that was taken`, (t) => {
+  test(`${vendor.provider}: reports refused recipients of an accepted message`, (t) => {
     t.deepEqual(vendor.read(answer), { kind: 'accepted', messageId, refused: ['b@peer.test'] })
   })
 
@@ -130,7 +130,7 @@ const nobody: readonly (readonly [Vendor, VendorAnswer])[] = [
 ]
 
 for (const [vendor, answer] of nobody)
-  test(`${vendor.provider} refuses for good when nobody gets a message, whatever the status`, (t) => {
+  test(`${vendor.provider}: permanent if all recipients are refused, with any status`, (t) => {
     t.is(vendor.read(answer).kind, 'permanent')
   })
 
@@ -140,7 +140,7 @@ for (const [name, vendor] of Object.entries(makeVendors()))
       t.is(vendor.read({ status: accepting[name] ?? 200, headers: {}, text }).kind, 'accepted', text)
   })
 
-test('sparkpost replaces nothing in the message, and refuses what JSON cannot hold', async (t) => {
+test('sparkpost: disables substitutions; refuses bytes that are not UTF-8', async (t) => {
   const body = await send(sparkpost)
   t.deepEqual(body['content'], { email_rfc822: letter })
   t.like(body['options'], { perform_substitutions: false, open_tracking: false, click_tracking: false })
@@ -150,7 +150,7 @@ test('sparkpost replaces nothing in the message, and refuses what JSON cannot ho
   t.like(error?.verdict, { kind: 'permanent', code: 'not_utf8' })
 })
 
-test('mailjet keeps inline images inline, and sets no header that it reserves', async (t) => {
+test('mailjet: keeps inline images; omits reserved headers', async (t) => {
   const [message] = (await send(mailjet))['Messages'] as Record<string, unknown>[]
   t.deepEqual(message?.['Headers'], { 'In-Reply-To': '<0@site.test>', References: '<a@site.test> <0@site.test>', 'X-Service-Ref': 'ref-1' })
   t.deepEqual(message?.['InlinedAttachments'], [
@@ -159,14 +159,14 @@ test('mailjet keeps inline images inline, and sets no header that it reserves', 
   t.deepEqual(message?.['Attachments'], [])
 })
 
-test('mailersend sets headers only in plans that may, and threads always', async (t) => {
+test('mailersend: custom headers only if allowed; threading always', async (t) => {
   const plain = await send(mailersend)
   t.like(plain, { in_reply_to: '<0@site.test>', references: ['<a@site.test>', '<0@site.test>'] })
   t.false('headers' in plain)
   t.deepEqual((await send(mailersend, { custom_headers: 'yes' }))['headers'], [{ name: 'X-Service-Ref', value: 'ref-1' }])
 })
 
-test('smtp2go is given fields when recipients are hidden, lest a Bcc field be shown', async (t) => {
+test('smtp2go: sends fields for hidden recipients, so that no Bcc is visible', async (t) => {
   const hidden = messageOf(letter, { bcc: [{ name: '', address: 'b@peer.test' }] }, ['zoe@peer.test', 'b@peer.test'])
   const request = await smtp2go.send({}, hidden, contextOf())
   t.is(new URL(request.url).pathname, '/v3/email/send')
@@ -175,7 +175,7 @@ test('smtp2go is given fields when recipients are hidden, lest a Bcc field be sh
 
 const application = { tenant: 'site.test', client_id: 'app', client_secret: 'hidden', mailbox: 'shop@site.test' }
 
-test('msgraph asks for a token once, and again when it is old or was refused', async (t) => {
+test('msgraph: caches a token until it is old or refused', async (t) => {
   const asked: VendorRequest[] = []
   const ask = (request: VendorRequest): Promise<VendorAnswer> => {
     asked.push(request)
@@ -192,7 +192,7 @@ test('msgraph asks for a token once, and again when it is old or was refused', a
   t.is(asked[0]?.url, 'https://once.test/site.test/oauth2/v2.0/token')
 })
 
-test('msgraph tells of a token that is not given, in the words of Microsoft and without the secret', async (t) => {
+test("msgraph: reports Microsoft's token error without the secret", async (t) => {
   for (const [status, body, kind] of [
     [401, { error: 'invalid_client', error_description: 'AADSTS7000215: hidden is wrong' }, 'misconfigured'],
     [503, {}, 'transient'],
@@ -205,7 +205,7 @@ test('msgraph tells of a token that is not given, in the words of Microsoft and 
   }
 })
 
-test('msgraph serves the national clouds', async (t) => {
+test('msgraph: supports the national clouds', async (t) => {
   const urls: string[] = []
   const ask = (request: VendorRequest): Promise<VendorAnswer> => {
     urls.push(request.url)
@@ -222,7 +222,7 @@ test('msgraph serves the national clouds', async (t) => {
   )
 })
 
-test('brevo: header fields beyond ASCII become encoded words', async (t) => {
+test('brevo: encodes non-ASCII header fields', async (t) => {
   const headers = [
     { name: 'X-Campaign', value: 'Grüße' },
     { name: 'X-Service-Ref', value: 'ref-1' },
