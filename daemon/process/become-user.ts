@@ -1,5 +1,6 @@
 /**
- * Drops root at the start: binds the ports that only root may bind, then becomes the user of the service for good, and only then opens stored data. That user owns all files it writes.
+ * Drops root at the start: binds the ports that only root may bind, then becomes the user of the service for good, and only then opens
+ * stored data. That user owns all files it writes.
  */
 import { execFileSync } from 'node:child_process'
 import { once } from 'node:events'

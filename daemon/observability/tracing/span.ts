@@ -28,7 +28,8 @@ export const spanEndings = ['exported', 'dropped'] as const
 export type SpanEnding = (typeof spanEndings)[number]
 
 /**
- * Returns the id of the root span (the acceptance). It is the parent of all other spans of the message, including spans of other processes and later days.
+ * Returns the id of the root span (the acceptance). It is the parent of all other spans of the message, including spans of other processes
+ * and later days.
  */
 export const rootSpanId = (traceId: string): string =>
   createHash('sha256').update(`postern root span ${traceId}`).digest('hex').slice(0, 16)

@@ -69,7 +69,7 @@ test('openMailbox(): every wait has a timeout', async (t) => {
   t.is(await problemWith({ port: bye.port }, patient), 'server')
 })
 
-/** Answers of a server whose mail 8 is this mail, followed by `after`. */
+/** Scripted answers of a server whose mail 8 is this mail, followed by `after`. */
 const mail = 'Subject: hello\r\n\r\nIt bounced.\r\n'
 const withMail =
   (flags: string, after = ''): Answer =>
