@@ -4,8 +4,10 @@ const growth = 1.5
 const bounds: readonly number[] = Array.from({ length: steps }, (_, at) => Math.round(4 * growth ** at))
 
 /**
- * Measured times: from acceptance to the first attempt, from the start of an attempt to its final 250 reply, and from acceptance to that
- * reply.
+ * Measured times:
+ * - `first_attempt`: from acceptance to the first attempt
+ * - `attempt`: from the start of an attempt to its final 250 reply
+ * - `delivery`: from acceptance to that reply
  */
 export const timings = ['first_attempt', 'attempt', 'delivery'] as const
 export type Timing = (typeof timings)[number]

@@ -4,8 +4,8 @@ const maxText = 2000
 const maxLink = 500
 
 /**
- * Returns the reply on one line that starts with its code. Removes the type of RFC 3464 §2.3.6 (`smtp;`), the server name that a relay
- * adds, and the code of each further line (RFC 5321 §4.2.1).
+ * Returns the reply on one line that starts with its code. Removes the type of RFC 3464 §2.3.6 (`smtp;`) and the server name that a relay
+ * adds. Also removes the code of each further line (RFC 5321 §4.2.1).
  */
 export function replyText(diagnostic: string, smtpCode: number | null): string {
   const line = diagnostic

@@ -9,7 +9,7 @@ import { eventBody, type WebhookEvent } from './event-body.ts'
 
 /**
  * Adds a delivery for each endpoint of the trace's project that receives the event. `endpoints` is the organization's cached
- * `Policy.webhooks`. Call it once per change of a recipient's state, in the write of that change; use a new change when that write is
+ * `Policy.webhooks`. Call it once per change of a recipient's state, in the write of that change. Use a new change when that write is
  * retried. Returns the id of the event, or undefined if no endpoint receives it.
  */
 export function announce(database: Database, change: Change, endpoints: WebhookEndpoints, event: WebhookEvent): string | undefined {
