@@ -100,7 +100,7 @@ async function* noRows(): AsyncGenerator<SnapshotRow> {}
 
 async function* withoutGaps(rows: AsyncGenerator<SnapshotRow>): AsyncGenerator<SnapshotRow> {
   for await (const row of rows) {
-    if (row.kind === 'same') throw new BackupDamaged('This is an incremental backup; give those that it goes on from first.')
+    if (row.kind === 'same') throw new BackupDamaged('This is an incremental backup. Name the earlier backups of its chain first.')
     yield row
   }
 }

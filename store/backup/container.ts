@@ -78,7 +78,7 @@ async function readHead(reader: ByteReader): Promise<{ readonly head: BackupHead
   }
   const line = Buffer.concat(found)
   const { data } = headShape.safeParse(jsonOf(line))
-  if (!data) throw new BackupDamaged('This is no backup of Postern, or one of a newer release.')
+  if (!data) throw new BackupDamaged('The file is not a Postern backup, or a newer release made it.')
   return { head: data, line }
 }
 
@@ -89,7 +89,7 @@ async function* opened(reader: ByteReader, key: Uint8Array, isEncrypted: boolean
     const chunk = sealed.length < tagBytes ? undefined : openChunk(sealed, key, nonceOf(number, isLast))
     if (!chunk) {
       const isPassphrase = number === 0 && isEncrypted
-      throw new BackupDamaged(isPassphrase ? 'The passphrase is wrong, or the backup is damaged.' : 'The backup is cut or damaged.')
+      throw new BackupDamaged(isPassphrase ? 'The passphrase is wrong, or the backup is damaged.' : 'The backup is truncated or damaged.')
     }
     yield chunk
     if (isLast) return

@@ -95,7 +95,7 @@ export async function* readFrames(bytes: AsyncIterable<Bytes>): AsyncGenerator<F
     if (type === 'broken') throw new SnapshotBroken(frame.body.toString('utf8'))
     yield frame
     if (type !== 'end') continue
-    if (await reader.isMore()) throw new BackupDamaged('The backup goes on behind its end: it is damaged.')
+    if (await reader.isMore()) throw new BackupDamaged('The backup continues after its last frame: it is damaged.')
     return
   }
 }
@@ -112,7 +112,7 @@ export class ByteReader {
 
   async read(length: number): Promise<Buffer> {
     const found = await this.readUpTo(length)
-    if (found.length < length) throw new BackupDamaged('The backup is cut: its end is missing.')
+    if (found.length < length) throw new BackupDamaged('The backup is truncated: its end is missing.')
     return found
   }
 

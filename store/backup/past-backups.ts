@@ -30,8 +30,8 @@ export class UnknownBackup extends Error {
 
   constructor(id: string) {
     super(
-      `What has changed since the backup ${id} cannot be told: it is of another store, of before an older backup was restored, or one of ` +
-        `more than ${mostKept} since. Make a full backup, without --since.`,
+      `The store does not know the backup ${id}. It belongs to another store, an older backup was restored after it, or more than ` +
+        `${mostKept} backups were made after it. Make a full backup, without --since.`,
     )
   }
 }

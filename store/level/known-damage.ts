@@ -232,8 +232,8 @@ function sentenceOf({ file, problem, isLost = false }: FileDamage, isGone: boole
   if (!isGone) return `${pathOf(file)} ${problem}.`
   const before = `${pathOf(file)} ${problem.replace(/^is /, 'was ')}`
   if (isLost && file.endsWith('.log'))
-    return `${before} when the store was opened. Writes that were in it are lost; records may be missing or outdated.`
-  if (isLost) return `${before}, and the start has left out the rows there. They are missing, or an earlier version of them is shown.`
+    return `${before} when the store was opened. Its writes are lost; records may be missing or outdated.`
+  if (isLost) return `${before}, and the start removed its rows. They are missing, or reads return an earlier version.`
   return `${before} at an earlier check. LevelDB has written its rows into other files since; some may be missing or wrong.`
 }
 

@@ -308,7 +308,7 @@ export class LevelKv implements StoreKv {
       this.#hasWritten = false // nothing may follow a torn group
       const isUndecided = (await mayHoldGroup(this.#db.location, this.#groupNumber + 1)) && !(await this.#isTorn(values?.pointers))
       if (isCorruption(cause)) await this.#suspect()
-      const why = isCorruption(cause) ? 'The store is damaged. The next start compares all files and mends them, or names what to do.' : ''
+      const why = isCorruption(cause) ? 'The store is damaged. The next start checks and repairs all files, or reports the next step.' : ''
       throw new StoreFailure(`The store could not write; the process must end. ${why}`.trimEnd(), { cause, isUndecided })
     }
   }

@@ -38,7 +38,7 @@ export async function requireUnmoved(folder: string): Promise<void> {
   const to = await movedTo(folder)
   if (to === undefined) return
   throw new StoreUnavailable(
-    `The store in ${folder} was moved to ${to}: a daemon here would send again what one there sends. Set POSTERN_STORE to that, or, when ` +
-      `no daemon has ever started there, delete ${markIn(folder)} to go on here.`,
+    `The store in ${folder} was moved to ${to}. A daemon here would send mail a second time. Set POSTERN_STORE to that store. If ` +
+      `no daemon has ever started there, delete ${markIn(folder)} to continue here.`,
   )
 }

@@ -36,7 +36,7 @@ export function parseStoreAddress(text: string): StoreAddress {
 function placeOf(place: string): ClientConfig {
   if (place.startsWith('/')) return { host: place } // the folder of a Unix socket
   const [, host = '', port] = /^(\[[^\]]*\]|[^:]*)(?::(\d+))?$/.exec(place) ?? []
-  if (host === '') throw new StoreUnavailable(`${JSON.stringify(place)} in the address of the store is no host.`)
+  if (host === '') throw new StoreUnavailable(`${JSON.stringify(place)} in the address of the store is not a valid host.`)
   return { host: host.replaceAll(/[[\]]/g, ''), port: port === undefined ? defaultPort : Number(port) }
 }
 

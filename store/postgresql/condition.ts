@@ -64,7 +64,7 @@ async function look(client: Client, shown: string): Promise<DatabaseCondition> {
   const asked = Date.now()
   const [row] = (await client.query<ServerRow>(server)).rows
   const answered = Date.now()
-  if (!row) throw new Error('The database gave no answer.')
+  if (!row) throw new Error('The database returned no row.')
   const { rows } = await client.query<{ name: string; lag: number }>(standbys)
   const unsafe = Object.entries({
     fsync: row.fsync !== 'on',

@@ -29,7 +29,7 @@ export class CommitUnknown extends Error {
   readonly committed: CommittedRows
 
   constructor(committed: CommittedRows, cause: unknown) {
-    super('The connection broke off at a commit.', { cause })
+    super('The connection was lost during a commit.', { cause })
     this.committed = committed
   }
 }

@@ -45,14 +45,14 @@ export async function requireInUse(client: Client, shown: string): Promise<void>
   const [found] = rows
   if (found?.unfinished === true) {
     throw new StoreUnavailable(
-      `The database at ${shown} holds a copy that was not finished. Run postern migrate again, without --ahead, and start then; or run ` +
-        `DROP TABLE ${stagedTable} there to begin with an empty store.`,
+      `The database at ${shown} contains an unfinished copy. Run postern migrate again without --ahead, then start the daemon; or run ` +
+        `DROP TABLE ${stagedTable} there to start with an empty store.`,
     )
   }
   const to = placeIn(found?.said)
   if (to === undefined) return
   throw new StoreUnavailable(
-    `The store at ${shown} was moved to ${to}: a daemon here would send again what one there sends. Start with that store, or, when no ` +
-      'daemon has ever started there, run COMMENT ON TABLE postern_rows IS NULL here to go on.',
+    `The store at ${shown} was moved to ${to}. A daemon here would send mail a second time. Start with that store. If no ` +
+      'daemon has ever started there, run COMMENT ON TABLE postern_rows IS NULL here to continue.',
   )
 }

@@ -28,8 +28,8 @@ export async function takeOver(client: Client, use: StoreUse, writer: string, sh
     if (Date.now() > deadline) {
       throw new StoreUnavailable(
         use === 'alone'
-          ? `The database at ${shown} is in use by a Postern daemon. Stop all of them, or give POSTERN_STORE another one.`
-          : `The database at ${shown} is in use by a command that needs it alone, such as postern restore or migrate. Try again when it has ended.`,
+          ? `The database at ${shown} is in use by a Postern daemon. Stop all daemons, or set POSTERN_STORE to another database.`
+          : `The database at ${shown} is in use by a command that needs it exclusively, such as postern restore or migrate. Try again after it has ended.`,
       )
     }
     await wait(pauseMs)

@@ -298,7 +298,8 @@ export class PostgresKv implements StoreKv {
   async #entry(key: Bytes, stored: Bytes): Promise<Entry | undefined> {
     if (kindOf(stored) === kinds.counter) return undefined
     if (kindOf(stored) !== kinds.object) return entryOf(key, stored)
-    if (!this.#large) throw new StoreFailure('The value is an object; set POSTERN_STORE_OBJECTS as the other daemons have it.', { key })
+    if (!this.#large)
+      throw new StoreFailure('The value is an object. Set POSTERN_STORE_OBJECTS to the same value as on the other daemons.', { key })
     const { values } = this.#large
     const value = await values.load(key, stored)
     if (value) return { key, value, version: versionOf(stored) }
@@ -328,7 +329,7 @@ export class PostgresKv implements StoreKv {
     }
     await client.end()
     throw new StoreFailure(
-      `The database at ${this.#servers.shown} has lost writes that were acknowledged, as a standby does that did not have them yet.`,
+      `The database at ${this.#servers.shown} has lost acknowledged writes. A promoted standby may not have received them.`,
     )
   }
 
@@ -340,6 +341,6 @@ export class PostgresKv implements StoreKv {
 }
 
 const takenOut = (): StoreFailure =>
-  new StoreFailure('Other daemons have taken over from this one, as it did not show itself for seconds; start it again.')
+  new StoreFailure('Other daemons removed this daemon because it did not respond for seconds. Start it again.')
 
 const entryOf = (key: Bytes, stored: Bytes): Entry => ({ key, value: payloadOf(stored), version: versionOf(stored) })

@@ -107,7 +107,7 @@ async function using<T>(target: CopyTarget, use: (client: Client, values: LargeV
     const { rows: held } = await client.query('SELECT FROM postern_rows LIMIT 1')
     if (held.length > 0 && !mayReplace)
       throw new StoreUnavailable(
-        `The database at ${servers.shown} holds data already. If they are the copy of this store, set POSTERN_STORE and start the daemon; otherwise --replace deletes them.`,
+        `The database at ${servers.shown} already contains data. If it is the copy of this store, set POSTERN_STORE and start the daemon. Otherwise, --replace deletes it.`,
       )
     const values = large && (await LargeValues.open(client, large))
     if (values) await keepObjects(client)
@@ -124,8 +124,8 @@ async function using<T>(target: CopyTarget, use: (client: Client, values: LargeV
 function inWords(error: unknown, shown: string): unknown {
   if (error instanceof CommitLost) {
     return new StoreUnavailable(
-      `The database at ${shown} gave no answer to the last step (${error.message}), so that the copy may be in use. Run the command again: ` +
-        'it finishes the copy, or says that the database holds data already.',
+      `The database at ${shown} did not respond to the last step (${error.message}), so the copy may be in use. Run the command again: ` +
+        'it finishes the copy, or reports that the database already contains data.',
       { cause: error },
     )
   }
@@ -134,7 +134,7 @@ function inWords(error: unknown, shown: string): unknown {
   const { message } = error as Error
   const why = codeOf(error) === lockNotAvailable ? 'another session has its table open, such as a dump' : message.replace(/\.$/, '')
   return new StoreUnavailable(
-    `The copy into the database at ${shown} broke off: ${why}. What was in use there is unchanged; put that right and run the command again.`,
+    `The copy into the database at ${shown} failed: ${why}. The data in use there is unchanged. Fix the cause and run the command again.`,
     { cause: error },
   )
 }
@@ -156,7 +156,7 @@ async function inTransaction<T>(client: Client, beforeUse: BeforeUse, work: () =
   }
 }
 
-const otherCopy = (): StoreUnavailable => new StoreUnavailable('The copy made ahead is not what it was made of; begin with --ahead again.')
+const otherCopy = (): StoreUnavailable => new StoreUnavailable('The copy made ahead differs from its source; start again with --ahead.')
 
 async function stageCompared(
   client: Client,
@@ -171,7 +171,7 @@ async function stageCompared(
   const made = sum.digest()
   if (found.digest === made.digest) return { version, found, compared }
   throw new StoreUnavailable(
-    `The copy differs from what it was made of (${found.rows} rows in place of ${made.rows}), and is not in use; run the command again.`,
+    `The copy differs from its source (${found.rows} rows instead of ${made.rows}) and is not in use. Run the command again.`,
   )
 }
 

@@ -47,7 +47,7 @@ export async function prepareSchema(client: Client, shown: string): Promise<void
   } catch (error) {
     if ((error as { code?: string }).code !== '42501') throw error
     throw new StoreUnavailable(
-      `The user of ${shown} may not make tables there: GRANT CREATE ON SCHEMA public, or give it a schema of its own. (${(error as Error).message})`,
+      `The user of ${shown} may not create tables there: GRANT CREATE ON SCHEMA public, or give the user a separate schema. (${(error as Error).message})`,
       { cause: error },
     )
   }

@@ -54,14 +54,14 @@ export class Servers {
           return made.client
         }
         await made?.client.end()
-        reasons.push(`${String(server.host)} ${made ? 'was replaced by a standby that was promoted' : 'is a standby'}`)
+        reasons.push(`${String(server.host)} ${made ? 'was replaced by a promoted standby' : 'is a standby'}`)
       } catch (error) {
         if (error instanceof StoreUnavailable) throw error
         if (!isAway(error)) throw new StoreUnavailable(`The database at ${shown} refuses: ${(error as Error).message}`, { cause: error })
         reasons.push(messageOf(error))
       }
     }
-    throw new StoreUnavailable(`No database takes writes at ${shown}: ${reasons.join('; ')}.`)
+    throw new StoreUnavailable(`No database accepts writes at ${shown}: ${reasons.join('; ')}.`)
   }
 
   async #prepare(made: Connected, at: number, idleMs: number): Promise<void> {
@@ -133,7 +133,9 @@ export class Servers {
         if (isOfOtherSession(error)) throw otherSession(error)
         if (isOver() || !(error instanceof StoreUnavailable || isAway(error))) throw error
         if (performance.now() + pause > deadline) {
-          throw new StoreFailure(`The database at ${this.shown} has been away for ${this.#maxOutageMs / 1000} seconds.`, { cause: error })
+          throw new StoreFailure(`The database at ${this.shown} has been unreachable for ${this.#maxOutageMs / 1000} seconds.`, {
+            cause: error,
+          })
         }
       }
       await wait(pause)

@@ -60,7 +60,7 @@ export async function verifyContent(
 /** Returns problems for missing contents of a record. */
 export async function missingContents(database: Database, organizationId: string, refs: readonly ContentRef[]): Promise<readonly string[]> {
   const lastRows = await database.kv.getMany(refs.map(({ id, rows }) => pack(contentRowKey(organizationId, id, rows - 1))))
-  return refs.filter((_, i) => !lastRows[i]).map(({ id }) => `its content ${id} is not there.`)
+  return refs.filter((_, i) => !lastRows[i]).map(({ id }) => `its content ${id} is missing.`)
 }
 
 async function contentProblems(database: Database, ownerOf: ContentOwner, organizationId: string, id: string): Promise<readonly string[]> {
@@ -69,7 +69,7 @@ async function contentProblems(database: Database, ownerOf: ContentOwner, organi
   if (measure.rows === 0) return []
   const open = await database.kv.get(pack(openContentKey(organizationId, id)))
   const owner = await ownerOf(organizationId, id)
-  if (owner && open) return ['it has an owner and still its marker: the next start would remove it.']
+  if (owner && open) return ['it has an owner and a marker of unfinished content: the next start would remove it.']
   if (owner) return differences(measure, owner)
   return open ? [] : ['nothing refers to it.']
 }
@@ -77,7 +77,7 @@ async function contentProblems(database: Database, ownerOf: ContentOwner, organi
 function differences(measure: ContentMeasure, owner: ContentRef): readonly string[] {
   const { rows, size, sha256 } = measure.ref()
   if (rows !== owner.rows || size !== owner.size) {
-    return [`it has ${size} bytes in ${rows} rows, and its owner says ${owner.size} bytes in ${owner.rows} rows.`]
+    return [`it has ${size} bytes in ${rows} rows, but its owner says ${owner.size} bytes in ${owner.rows} rows.`]
   }
-  return sha256 === owner.sha256 ? measure.gaps() : ['its bytes are not those that its owner took in.']
+  return sha256 === owner.sha256 ? measure.gaps() : ['its bytes differ from the hash in its owner.']
 }

@@ -22,7 +22,7 @@ export function readRecord(
   const schema = kind.schema.safeParse(record)
   if (schema.success) {
     const key = keyOf(kind, String(organizationId), record as never)
-    return Buffer.compare(key, entry.key) === 0 ? { record } : { problem: 'its id is not that of its key.' }
+    return Buffer.compare(key, entry.key) === 0 ? { record } : { problem: 'its id differs from the id in its key.' }
   }
   const issue = schema.error.issues[0]
   return { problem: `it does not fit its schema: ${issue?.path.join('.')} ${issue?.message}.` }
@@ -56,7 +56,7 @@ export const missingRows =
   async (organizationId, record) => {
     const rows = distinctRows(kind, organizationId, record)
     const stored = await database.kv.getMany(rows.map((row) => row.key))
-    return rows.filter((row, i) => !same(stored[i], row)).map((row) => `its index row ${describeKey(row.key)} is not there.`)
+    return rows.filter((row, i) => !same(stored[i], row)).map((row) => `its index row ${describeKey(row.key)} is missing.`)
   }
 
 /** Returns problems that a walk found in an index row and that a second look confirmed. */

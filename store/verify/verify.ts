@@ -289,7 +289,7 @@ class Verifier {
   }
 
   #shape(key: readonly Element[], right: boolean): void {
-    if (!right) this.#report(`${describeKey(pack(key))}: its key has another form than the others of its family.`)
+    if (!right) this.#report(`${describeKey(pack(key))}: its key does not have the form of its family.`)
   }
 
   async #queueRow(key: readonly Element[], entry: Entry): Promise<void> {
@@ -325,7 +325,7 @@ class Verifier {
       return ['its value cannot be read.']
     }
     const age = rowOfAge(entry)
-    if (age && !(await this.#database.kv.get(age))) return ['it was put off, and its row of ages is missing.']
+    if (age && !(await this.#database.kv.get(age))) return ['it was postponed, and its row of ages is missing.']
     return (await this.#options.checkQueueEntry?.(entry)) ?? []
   }
 

@@ -15,7 +15,7 @@ async function failing(t: ExecutionContext, isUndecided: boolean) {
   t.teardown(() => client.destroy())
   await daemon.settled()
   daemon.kv.beforeWrite = () => {
-    throw new StoreFailure('The database at host/db has been away for 30 seconds.', { isUndecided })
+    throw new StoreFailure('The database at host/db has been unreachable for 30 seconds.', { isUndecided })
   }
   t.teardown(() => {
     daemon.kv.beforeWrite = undefined

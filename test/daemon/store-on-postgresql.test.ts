@@ -29,7 +29,7 @@ test('a daemon on PostgreSQL accepts, captures, crashes, moves into a folder and
     await send(daemon, traces, 30)
     const elsewhere = await runCommand({ folder: join(folder.path, 'other'), env: options.env }, 'verify')
     t.not(elsewhere.code, 0)
-    t.regex(elsewhere.output, /The database at postgresql:.* is in use by a Postern daemon\. Stop all of them/)
+    t.regex(elsewhere.output, /The database at postgresql:.* is in use by a Postern daemon\. Stop all daemons/)
     t.regex((await runCommand(options, 'verify')).output, /: all agree\n$/, 'ledger: verify: in the running daemon')
     const backup = await runCommand(options, 'backup', join(folder.path, 'one.backup'))
     t.is(backup.code, 0, backup.output)
@@ -49,7 +49,7 @@ test('a daemon on PostgreSQL accepts, captures, crashes, moves into a folder and
   await rename(one, `${one}.away`)
   const damaged = await runCommand(options, 'verify')
   t.is(damaged.code, 1)
-  t.regex(damaged.output, /is missing in file:.*: bring it back from a copy of the objects, or restore a backup\./)
+  t.regex(damaged.output, /is missing in file:.*: restore it from a copy of the objects, or restore a backup\./)
   await rename(`${one}.away`, one)
 
   const inFolder = { folder: join(folder.path, 'moved'), env: { POSTERN_MASTER_KEY_FILE: join(folder.path, 'data/master.key') } }
@@ -66,7 +66,7 @@ test('a daemon on PostgreSQL accepts, captures, crashes, moves into a folder and
     await send(daemon, traces, 3)
   }
   const back = ['migrate', '--from', target, '--to', database] as const
-  t.regex((await runCommand(options, ...back)).output, /holds data already\..* otherwise --replace deletes them/)
+  t.regex((await runCommand(options, ...back)).output, /already contains data\..* Otherwise, --replace deletes it/)
   t.is((await runCommand(options, ...back, '--replace')).code, 0)
   {
     await using daemon = await Daemon.start(options, key)
@@ -123,10 +123,10 @@ test('a store is copied ahead while its daemon relays, and each mail leaves once
     finished.output,
     /^Copied \d+ rows that changed since the copy made ahead; all \d+ rows are there in their versions\.\nNo daemon starts on the store at .* set to /,
   )
-  t.regex((await runCommand(options, ...finish)).output, /holds data already\. If they are the copy of this store, set POSTERN_STORE/)
+  t.regex((await runCommand(options, ...finish)).output, /already contains data\. If it is the copy of this store, set POSTERN_STORE/)
   const before = await Daemon.launch(options, key)
   t.is((await waiting('the start is refused', before.exited)).code, 1)
-  t.regex(before.log, /The store in .* was moved to postgresql:.*: a daemon here would send again what one there sends\. Set POSTERN_STORE/)
+  t.regex(before.log, /The store in .* was moved to postgresql:.*\. A daemon here would send mail a second time\. Set POSTERN_STORE/)
   t.regex((await runCommand(options, ...finish, '--ahead')).output, /The store in .* was moved to postgresql:/)
   t.regex((await runCommand(options, 'migrate', '--from', data, '--to', whole)).output, /was moved to postgresql:.*: give that as --from/)
   await rm(join(data, 'store', 'moved'))
@@ -135,7 +135,7 @@ test('a store is copied ahead while its daemon relays, and each mail leaves once
   const moved = { ...options, env: { ...options.env, POSTERN_STORE: database } }
   const copied = await Daemon.launch(moved, key)
   t.is((await waiting('the start is refused', copied.exited)).code, 1)
-  t.regex(copied.log, /The store at postgresql:.* was moved to .*: a daemon here would send again/, 'as it was copied back')
+  t.regex(copied.log, /The store at postgresql:.* was moved to .*\. A daemon here would send mail a second time/, 'as it was copied back')
   await postgresql().query('COMMENT ON TABLE postern_rows IS NULL', database.split('/').at(-1))
   sink.script = {}
   await using daemon = await Daemon.start(moved, key)

@@ -59,7 +59,7 @@ test('a copy that was changed since it was compared is not finished', async (t) 
   for (const change of changes) {
     await ahead(kv, target, 'changed')
     await inDatabase(target, change)
-    await t.throwsAsync(finish(kv, target), { name: 'StoreUnavailable', message: /begin with --ahead again/ }, change)
+    await t.throwsAsync(finish(kv, target), { name: 'StoreUnavailable', message: /start again with --ahead/ }, change)
     t.deepEqual(await inDatabase(target, 'SELECT FROM postern_rows'), [], 'nothing is in use')
   }
   await ahead(kv, target, 'added to')
@@ -76,7 +76,7 @@ test('objects of a copy that was made ahead outlive a sweep, and no daemon start
   await ahead(kv, target, 'kept')
   await t.throwsAsync(PostgresKv.open(target.address, { use: 'together', large: target.large }), {
     name: 'StoreUnavailable',
-    message: /holds a copy that was not finished\. Run postern migrate again, without --ahead/,
+    message: /contains an unfinished copy\. Run postern migrate again without --ahead/,
   })
   const objects = join(folder.path, 'objects')
   const old = new Date(Date.now() - 10 * 86_400_000)
@@ -100,7 +100,7 @@ test('what breaks a copy off is told with what to do, and what was in use stays'
     )
   }
   const message =
-    /^The copy into the database at postgresql:.* broke off: .*\. What was in use there is unchanged; .* run the command again\.$/
+    /^The copy into the database at postgresql:.* failed: .*\. The data in use there is unchanged\. .* run the command again\.$/
   await t.throwsAsync(ahead(kv, target, 'cut', cut), { name: 'StoreUnavailable', message })
   t.is(await copiedAhead(target), undefined)
   {
@@ -110,7 +110,7 @@ test('what breaks a copy off is told with what to do, and what was in use stays'
   await ahead(kv, target, 'whole')
   await t.throwsAsync(finish(kv, target, cut), {
     name: 'StoreUnavailable',
-    message: /gave no answer to the last step .*Run the command again/,
+    message: /did not respond to the last step .*Run the command again/,
   })
   await t.throwsAsync(
     finish(kv, target, () => Promise.reject(new Error('no space'))),

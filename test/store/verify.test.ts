@@ -57,10 +57,10 @@ test('verify() counts everything and finds nothing wrong with a sound store', as
 
 test('verify() tells of an index row that is missing', async (t) => {
   t.deepEqual(await problemsAfter(t, (change) => change.delete(['org_1', 'pet#colour', 'red', 0, 'pet_1'])), [
-    'pet ["org_1","pet","pet_1"]: its index row ["org_1","pet#colour","red",0,"pet_1"] is not there.',
+    'pet ["org_1","pet","pet_1"]: its index row ["org_1","pet#colour","red",0,"pet_1"] is missing.',
   ])
   t.deepEqual(await problemsAfter(t, (change) => change.delete(['', 'pet@tag', 'tag of pet_1'])), [
-    'pet ["org_1","pet","pet_1"]: its index row ["","pet@tag","tag of pet_1"] is not there.',
+    'pet ["org_1","pet","pet_1"]: its index row ["","pet@tag","tag of pet_1"] is missing.',
   ])
 })
 
@@ -84,7 +84,7 @@ test('verify() tells of index rows that no record has', async (t) => {
 
 test('verify() tells of a unique row that leads to another record', async (t) => {
   t.deepEqual(await problemsAfter(t, (change) => change.set(['org_1', 'pet!name', 'name of pet_1'], Buffer.from('pet_2'))), [
-    'pet ["org_1","pet","pet_1"]: its index row ["org_1","pet!name","name of pet_1"] is not there.',
+    'pet ["org_1","pet","pet_1"]: its index row ["org_1","pet!name","name of pet_1"] is missing.',
     'index row ["org_1","pet!name","name of pet_1"]: there is no pet pet_2.',
   ])
 })
@@ -94,7 +94,7 @@ test('verify() tells of records that do not fit their schema or their key', asyn
     'house ["org_1","house","hse_1"]: it does not fit its schema: street Invalid input: expected string, received number.',
   ])
   t.deepEqual(await problemsAfter(t, (change) => change.set(['org_1', 'house', 'hse_1'], encode({ id: 'hse_2', street: '' }))), [
-    'house ["org_1","house","hse_1"]: its id is not that of its key.',
+    'house ["org_1","house","hse_1"]: its id differs from the id in its key.',
   ])
   const [unreadable = ''] = await problemsAfter(t, (change) => change.set(['org_1', 'house', 'hse_1'], Buffer.from('{"id":')))
   t.is(unreadable, 'house ["org_1","house","hse_1"]: it cannot be read: house ["org_1","house","hse_1"] is damaged: it is not JSON.')
@@ -106,9 +106,7 @@ test('verify() tells of keys of no known family or form', async (t) => {
   t.deepEqual(await unknown('org_1', 'pet@tag', 'x'), ['["org_1","pet@tag","x"]: no such family of keys.'])
   t.deepEqual(await unknown('org_1', 'queue', 1), ['["org_1","queue",1]: no such family of keys.'])
   t.deepEqual(await unknown(5, 'pet'), ['[5,"pet"]: not a key of this store.'])
-  t.deepEqual(await unknown('', 'expire', 'soon', 'x'), [
-    '["","expire","soon","x"]: its key has another form than the others of its family.',
-  ])
+  t.deepEqual(await unknown('', 'expire', 'soon', 'x'), ['["","expire","soon","x"]: its key does not have the form of its family.'])
   t.deepEqual(await problemsAfter(t, (change) => (change.sets.push({ key: Buffer.from('raw'), value: Buffer.of() }), change)), [
     '726177: not a key of this store.',
   ])
@@ -118,16 +116,16 @@ test('verify() tells of content that is damaged, incomplete, not owned, owned bu
   const row = (number: number): readonly Element[] => ['org_1', 'content', 'pet_1', number]
   const where = 'content pet_1 of org_1: '
   t.deepEqual(await problemsAfter(t, (change) => change.set(row(1), Buffer.alloc(100, 'y'))), [
-    `${where}its bytes are not those that its owner took in.`,
+    `${where}its bytes differ from the hash in its owner.`,
   ])
   t.deepEqual(await problemsAfter(t, (change) => change.set(row(2), Buffer.alloc(1))), [
-    `${where}it has 262245 bytes in 3 rows, and its owner says 262244 bytes in 2 rows.`,
+    `${where}it has 262245 bytes in 3 rows, but its owner says 262244 bytes in 2 rows.`,
   ])
   t.deepEqual(await problemsAfter(t, (change) => change.delete(row(0))), [
-    `${where}it has 100 bytes in 1 rows, and its owner says 262244 bytes in 2 rows.`,
+    `${where}it has 100 bytes in 1 rows, but its owner says 262244 bytes in 2 rows.`,
   ])
   t.deepEqual(await problemsAfter(t, (change) => change.delete(row(0)).delete(row(1))), [
-    'pet ["org_1","pet","pet_1"]: its content pet_1 is not there.',
+    'pet ["org_1","pet","pet_1"]: its content pet_1 is missing.',
   ])
   t.deepEqual(await problemsAfter(t, (change) => change.set(['org_2', 'content', 'stray', 0])), [
     'content stray of org_2: nothing refers to it.',
@@ -138,7 +136,7 @@ test('verify() tells of content that is damaged, incomplete, not owned, owned bu
     'a draft',
   )
   t.deepEqual(await problemsAfter(t, (change) => change.set(['', 'content.open', 'org_1', 'pet_1'])), [
-    `${where}it has an owner and still its marker: the next start would remove it.`,
+    `${where}it has an owner and a marker of unfinished content: the next start would remove it.`,
   ])
 })
 
@@ -221,7 +219,7 @@ test('verify() tells of an age without its queue entry, and of an entry that was
   ])
   const putOff = ['', 'queue', 'dst_1', 'prj_1', 9, 'pet_2']
   t.deepEqual(await problemsAfter(t, (change) => change.set(putOff, encode(['org_1', 1, 7])).add(['', 'counter', 'queue.length'], 1)), [
-    'queue entry ["","queue","dst_1","prj_1",9,"pet_2"]: it was put off, and its row of ages is missing.',
+    'queue entry ["","queue","dst_1","prj_1",9,"pet_2"]: it was postponed, and its row of ages is missing.',
   ])
 })
 

@@ -19,7 +19,7 @@ export function inflateSnappy(bytes: Buffer): Buffer {
       at += reader.octets(length).copy(out, room(out, at, length))
     } else {
       const [length, distance] = copyOf(tag, reader)
-      if (distance === 0 || distance > at) throw new RangeError('A block refers to octets before its beginning.')
+      if (distance === 0 || distance > at) throw new RangeError('A block refers to octets outside of it.')
       // octet by octet, because a copy may overlap itself
       for (const end = room(out, at, length) + length; at < end; at++) out[at] = out[at - distance] as number
     }

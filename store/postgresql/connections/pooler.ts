@@ -48,6 +48,6 @@ async function arrives(arrived: Promise<true>, publisher: Client, channel: strin
 
 const sharedSession = (shown: string): StoreUnavailable =>
   new StoreUnavailable(
-    `The pooler at ${shown} gives a client another session for each transaction: what daemons tell each other would be lost. ` +
-      'Set pool_mode = session for this database and user in PgBouncer, or let POSTERN_STORE lead to PostgreSQL itself.',
+    `The pooler at ${shown} gives a client another session for each transaction, so notifications between daemons would be lost. ` +
+      'Set pool_mode = session for this database and user in PgBouncer, or set POSTERN_STORE to the address of PostgreSQL itself.',
   )

@@ -75,7 +75,7 @@ async function whoIs(client: Client, host: string): Promise<Server | undefined> 
   } catch (error) {
     if (!(error instanceof Error && error.message === 'Query read timeout')) throw error
     throw new Error(
-      `${host} took the connection and gave no answer within ${connectMs / 1000} seconds, as a pooler does whose pool (default_pool_size) is used up`,
+      `${host} accepted the connection but did not respond within ${connectMs / 1000} seconds. If it is a pooler, its pool (default_pool_size) may be exhausted`,
       { cause: error },
     )
   }
@@ -99,7 +99,7 @@ export async function prepareSession({ client, pid }: Connected, idleMs: number)
   const asked = { text, query_timeout: connectMs }
   const results = (await client.query(asked)) as unknown as readonly { readonly rows: readonly { readonly waits?: string }[] }[]
   if (['off', 'local'].includes(results.at(-1)?.rows[0]?.waits ?? '')) {
-    throw new Error('synchronous_commit is off although it was set; a pooler has to pass on what its clients set')
+    throw new Error('synchronous_commit is off although it was set; a pooler must pass on the settings of its clients')
   }
   processes.set(client, pid)
 }
@@ -115,10 +115,9 @@ export function requireSameSession(client: Client, pid: number): void {
 }
 
 export const otherSession = (cause?: unknown): StoreFailure =>
-  new StoreFailure(
-    'A pooler gave a connection to the database another session: it has to give each client the same one all the time (pool_mode = session).',
-    { cause },
-  )
+  new StoreFailure('A pooler gave a database connection another session. It must keep one session for each client (pool_mode = session).', {
+    cause,
+  })
 
 /** Closes the connection at once, so that its queries fail. `end()` would wait for their results. */
 export const breakOff = (client: Client): unknown =>

@@ -214,7 +214,7 @@ export class PostgresDaemons implements Daemons {
 
   /** Returns whether this daemon holds the lease of a turn, which it keeps after the loss of the lock while it can write. */
   async #takeTurn(client: Client): Promise<boolean> {
-    if (this.#isClosed) throw new StoreFailure('The daemon stops before its turn has come.')
+    if (this.#isClosed) throw new StoreFailure('The daemon stops while it waits for its turn.')
     await takeLeases(client, this.#id, [turnLease])
     return (await holders(client)).get(turnLease) === this.#id
   }
@@ -266,7 +266,7 @@ export class PostgresDaemons implements Daemons {
     const client = await this.#connection()
     const time = await beat(client, this.#id)
     if (time === undefined)
-      throw new StoreFailure('Other daemons have taken over from this one, as it did not show itself for seconds; start it again.')
+      throw new StoreFailure('Other daemons removed this daemon because it did not respond for seconds. Start it again.')
     this.#setClock(time, began)
     const { living, silent } = await this.#fellows.look(client, began)
     if (silent.size > 0) this.#burying ??= this.#bury(silent)

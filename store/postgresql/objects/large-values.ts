@@ -90,7 +90,7 @@ export class LargeValues {
   sealed({ setting, pieces, version }: Pick<LargeValue, 'setting' | 'pieces' | 'version'>): Bytes {
     const kept = this.#kept.get(setting)
     if (!kept) return seal(version, joined(pieces))
-    if (kept.at < Date.now() - maxAgeMs) throw new StoreFailure('A write waited for an hour between its objects and the database.')
+    if (kept.at < Date.now() - maxAgeMs) throw new StoreFailure('A write waited for more than an hour after its objects were stored.')
     return sealObject(version, kept)
   }
 
@@ -101,13 +101,15 @@ export class LargeValues {
     if (!content) return undefined
     const { size, sha256 } = objectOf(stored)
     if (content.length === size && createHash('sha256').update(content).digest().equals(sha256)) return content
-    throw new StoreFailure(`The object ${name} in ${this.objects.shown} is not what was written: ${remedy}`, { key })
+    throw new StoreFailure(`The object ${name} in ${this.objects.shown} differs from its hash: ${remedy}`, { key })
   }
 
   /** Returns the error for a missing object that a row names. */
   async missing(key: Bytes, stored: Bytes): Promise<Error> {
     if (!(await this.objects.get(markerIn(this.folder))))
-      return new StoreAway(`${this.objects.shown} does not hold the objects of this store at the moment; is the folder mounted?`)
+      return new StoreAway(
+        `${this.objects.shown} does not contain the objects of this store at the moment. Check that the folder is mounted.`,
+      )
     return new StoreFailure(`The object ${this.nameIn(key, stored)} is missing in ${this.objects.shown}: ${remedy}`, { key })
   }
 
@@ -123,7 +125,7 @@ export class LargeValues {
   }
 }
 
-const remedy = 'bring it back from a copy of the objects, or restore a backup.'
+const remedy = 'restore it from a copy of the objects, or restore a backup.'
 /** Marker, written as the first object. It identifies the place of the objects of this store. */
 const markerIn = (folder: string): string => `${folder}/store`
 
@@ -140,7 +142,7 @@ async function folderOf(client: Client, objects: ObjectStore): Promise<string> {
     const folder = rows[0]?.folder ?? randomUUID()
     if (!rows[0]) await begin(objects, folder)
     else if (!(await objects.get(markerIn(folder))))
-      throw new StoreUnavailable(`${objects.shown} does not hold ${folder}, the objects of this store: they were in ${rows[0].place}.`)
+      throw new StoreUnavailable(`${objects.shown} does not contain ${folder}, the objects of this store. They were in ${rows[0].place}.`)
     await client.query(
       'INSERT INTO postern_objects (single, folder, place) VALUES (true, $1, $2) ON CONFLICT (single) DO UPDATE SET place = $2',
       [folder, objects.shown],
@@ -154,7 +156,9 @@ async function folderOf(client: Client, objects: ObjectStore): Promise<string> {
 }
 
 async function begin(objects: ObjectStore, folder: string): Promise<void> {
-  const content = Buffer.from('Objects of a Postern store. They are of no use without its database, nor is that without them.\n')
+  const content = Buffer.from(
+    'Objects of a Postern store. They are useless without its database, and the database is useless without them.\n',
+  )
   await objects.prepare(folder)
   await objects.put(markerIn(folder), content, createHash('sha256').update(content).digest('hex'))
 }

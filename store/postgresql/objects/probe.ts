@@ -13,5 +13,6 @@ export async function probeObjects(objects: ObjectStore): Promise<void> {
   await objects.put(name, content, createHash('sha256').update(content).digest('hex'))
   const found = await objects.get(name)
   await objects.remove(name)
-  if (!found || Buffer.compare(found, content) !== 0) throw new StoreAway(`${objects.shown} does not give back what was just written.`)
+  if (!found || Buffer.compare(found, content) !== 0)
+    throw new StoreAway(`${objects.shown} does not return an object that was just written.`)
 }

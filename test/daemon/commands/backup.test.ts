@@ -101,7 +101,7 @@ test.serial(
 async function goesOnFromItsPast(t: ExecutionContext, options: DaemonOptions, at: (name: string) => string): Promise<void> {
   const wrong = await runCommand(options, 'backup', at('wrong.backup'), '--since', at('next.backup'))
   t.is(wrong.code, 1, wrong.output)
-  t.regex(wrong.output, /^What has changed since the backup \S+ cannot be told: .* Make a full backup, without --since\.$/m)
+  t.regex(wrong.output, /^The store does not know the backup \S+\. .* Make a full backup, without --since\.$/m)
   t.false((await readdir(options.folder)).some((name) => name.startsWith('wrong.backup')))
   const right = await runCommand(options, 'backup', at('right.backup'), '--since', at('full.backup'))
   t.is(right.code, 0, right.output)
@@ -109,7 +109,7 @@ async function goesOnFromItsPast(t: ExecutionContext, options: DaemonOptions, at
   assertVerified(t, await runCommand({ ...options, dataDir: at('branch') }, 'verify'))
   const stopped = await runCommand({ ...options, dataDir: at('branch') }, 'backup', at('wrong.backup'), '--since', at('next.backup'))
   t.is(stopped.code, 1, stopped.output)
-  t.regex(stopped.output, /^What has changed since the backup /m)
+  t.regex(stopped.output, /^The store does not know the backup /m)
 }
 
 /** Ends backups with SIGKILL while they are written: what is there under the name is whole, or nothing is. */
@@ -151,7 +151,7 @@ async function refusals(t: ExecutionContext, options: DaemonOptions, at: (name: 
   await copyFile(full, at('cut.backup'))
   const { size } = await stat(full)
   await truncate(at('cut.backup'), size - 1000)
-  await refused(/^The backup is cut or damaged\. Nothing was restored; delete .*\/cut\.\n$/, [
+  await refused(/^The backup is truncated or damaged\. Nothing was restored; delete .*\/cut\.\n$/, [
     'restore',
     at('cut.backup'),
     '--into',
@@ -161,14 +161,14 @@ async function refusals(t: ExecutionContext, options: DaemonOptions, at: (name: 
   const changed = Math.floor(size / 2)
   bytes[changed] = (bytes[changed] ?? 0) ^ 1
   await writeFile(at('changed.backup'), bytes)
-  await refused(/^The backup is cut or damaged\./, ['verify', at('changed.backup')])
+  await refused(/^The backup is truncated or damaged\./, ['verify', at('changed.backup')])
   // the line at the beginning is readable, and cannot be changed either
   await writeFile(
     at('other.backup'),
     Buffer.concat([Buffer.from(bytes.toString('latin1').replace('"since":null', '"since":{"id":"x","until":"1"}'), 'latin1')]),
   )
   await refused(/wrong, or the backup is damaged/, ['verify', at('other.backup')])
-  await refused(/^This is no backup of Postern/, ['verify', at('data/master.key')])
+  await refused(/^The file is not a Postern backup/, ['verify', at('data/master.key')])
   await refused(/^The first backup goes on from /, ['restore', at('next.backup'), '--into', at('alone')])
   await refused(/is not empty; restore into a folder that is new or empty/, ['restore', full, '--into', at('both')])
 

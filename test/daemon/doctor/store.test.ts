@@ -66,7 +66,7 @@ testWith('postgresql')('the doctor says what is wrong with the database and with
   const [one, ...others] = ofStore((JSON.parse(away.output) as { findings: Found[] }).findings)
   t.is(others.length, 0)
   t.is(one?.id, 'database.away')
-  t.regex(String(one?.summary), /^No database takes writes at postgresql:.*ECONNREFUSED/)
+  t.regex(String(one?.summary), /^No database accepts writes at postgresql:.*ECONNREFUSED/)
 })
 
 async function assertTroubled(t: ExecutionContext, findings: readonly Found[]): Promise<void> {

@@ -36,7 +36,7 @@ async function until(holds: () => Promise<boolean>): Promise<void> {
   while (!(await holds())) await wait(20)
 }
 
-test('what is deleted, replaced or refused leaves no object behind, and nothing goes while a snapshot is read', async (t) => {
+test('objects: unused ones are removed, but not during a snapshot', async (t) => {
   await using folder = await temporaryFolder('objects')
   const kv = await openWith(await postgresql().database(), new FolderObjects(folder.path))
   await write(kv, { sets: ['a', 'b', 'c'].map((name) => [name, big(name)] as const) })
@@ -57,7 +57,7 @@ test('what is deleted, replaced or refused leaves no object behind, and nothing 
   await kv[Symbol.asyncDispose]()
 })
 
-test('objects of writes that a crash ended are swept when they are a day old, and those in use never', async (t) => {
+test('objects: the sweep removes leftovers after a day, and never used objects', async (t) => {
   await using folder = await temporaryFolder('objects')
   const address = await postgresql().database()
   const kv = await openWith(address, new FolderObjects(folder.path))
@@ -77,7 +77,7 @@ test('objects of writes that a crash ended are swept when they are a day old, an
   await again[Symbol.asyncDispose]()
 })
 
-test('an object is durable before its row: a put that fails, or breaks off before the commit, writes nothing', async (t) => {
+test('objects: become durable before their row; a failed put writes nothing', async (t) => {
   await using folder = await temporaryFolder('objects')
   const objects = new FolderObjects(folder.path)
   const order: string[] = []
@@ -114,7 +114,7 @@ test('an object is durable before its row: a put that fails, or breaks off befor
   await kv[Symbol.asyncDispose]()
 })
 
-test.serial('a bucket that is away refuses large values in a sentence, and small ones go on', async (t) => {
+test.serial('objects: an unreachable bucket refuses only large values', async (t) => {
   const address = await postgresql().database()
   const options = { ...bucketOptions(server().port), retryMs: 200 }
   const kv = await openWith(address, new S3Objects(options))
@@ -143,7 +143,7 @@ test.serial('a bucket that is away refuses large values in a sentence, and small
   })
 })
 
-test('a server that answers late or with errors that pass is asked again, within bounds', async (t) => {
+test('objects: slow responses and transient errors are retried within limits', async (t) => {
   const answers = [503, 'never', 500, 200] as const
   let asked = 0
   const slow = createServer((request, response) => {
@@ -163,7 +163,7 @@ test('a server that answers late or with errors that pass is asked again, within
   slow.close()
 })
 
-test('an object that is missing or changed is damage of that value alone, and names it', async (t) => {
+test('objects: a missing or changed object damages only its value', async (t) => {
   await using folder = await temporaryFolder('objects')
   const kv = await openWith(await postgresql().database(), new FolderObjects(folder.path))
   for (const name of ['a', 'b', 'c']) await write(kv, { sets: [[name, big(name)]] })
@@ -172,7 +172,7 @@ test('an object that is missing or changed is damage of that value alone, and na
   await rm(fileOf('a'))
   await writeFile(fileOf('b'), big('x'))
   await t.throwsAsync(kv.get(key('a')), { name: 'StoreFailure', message: /is missing in file:.*restore a backup/ })
-  await t.throwsAsync(kv.get(key('b')), { name: 'StoreFailure', message: /is not what was written/ })
+  await t.throwsAsync(kv.get(key('b')), { name: 'StoreFailure', message: /differs from its hash/ })
   t.is(await read(kv, 'c'), big('c'))
   const failure = await t.throwsAsync(async () => {
     for await (const entry of kv.range(everything)) t.fail(String(entry.key))
@@ -180,13 +180,13 @@ test('an object that is missing or changed is damage of that value alone, and na
   t.deepEqual((failure as { key?: Uint8Array } | undefined)?.key, Buffer.from(key('a')), 'so that a walk goes on behind it')
   await rename(folder.path, `${folder.path}.unmounted`)
   await mkdir(folder.path)
-  await t.throwsAsync(kv.get(key('c')), { name: 'StoreAway', message: /is the folder mounted/ })
+  await t.throwsAsync(kv.get(key('c')), { name: 'StoreAway', message: /Check that the folder is mounted/ })
   await t.throwsAsync(write(kv, { sets: [['d', big('d')]] }), { name: 'StoreAway' }, 'not on the disk below')
   await kv[Symbol.asyncDispose]()
   await rm(`${folder.path}.unmounted`, { recursive: true })
 })
 
-test('a store finds its objects again where they were moved to, and does not start without them', async (t) => {
+test('objects: a store finds moved objects and does not start without them', async (t) => {
   await using folder = await temporaryFolder('objects')
   const address = await postgresql().database()
   const [first, second] = [join(folder.path, 'first'), join(folder.path, 'second')]
@@ -198,7 +198,7 @@ test('a store finds its objects again where they were moved to, and does not sta
   await t.throwsAsync(PostgresKv.open(address), { name: 'StoreUnavailable', message: /set POSTERN_STORE_OBJECTS/ })
   await t.throwsAsync(openWith(address, new FolderObjects(second)), {
     name: 'StoreUnavailable',
-    message: /does not hold .* they were in file:/,
+    message: /does not contain .* They were in file:/,
   })
   await cp(first, second, { recursive: true })
   const moved = await openWith(address, new FolderObjects(second))
@@ -224,7 +224,7 @@ test('a store finds its objects again where they were moved to, and does not sta
   for (const one of [copy, moved]) await one[Symbol.asyncDispose]()
 })
 
-test('an address that is none, and missing credentials, get a sentence', (t) => {
+test('objects: an invalid address and missing credentials are explained', (t) => {
   t.throws(() => objectStoreAt('https://bucket', {}), { message: /must be s3:\/\/bucket/ })
   t.throws(() => objectStoreAt('s3://bucket', {}), { message: /set AWS_ACCESS_KEY_ID/ })
   const environment = { AWS_ACCESS_KEY_ID: 'k', AWS_SECRET_ACCESS_KEY: 's', AWS_REGION: 'eu-central-1' }

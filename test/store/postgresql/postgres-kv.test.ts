@@ -99,10 +99,10 @@ test('a database that stays away ends the store with its reason', async (t) => {
   const kv = await PostgresKv.open(await own.database(), { maxOutageMs: 300, onFailure: (failure) => failures.push(failure) })
   await write(kv, { sets: [['a', 'kept']] })
   await own.stopServer()
-  await t.throwsAsync(write(kv, { sets: [['b', 'late']] }), { name: 'StoreFailure', message: /has been away for 0\.3 seconds/ })
+  await t.throwsAsync(write(kv, { sets: [['b', 'late']] }), { name: 'StoreFailure', message: /has been unreachable for 0\.3 seconds/ })
   t.is(failures.length, 1)
   await t.throwsAsync(kv.get(key('a')), { name: 'StoreFailure' })
-  await t.throwsAsync(PostgresKv.open(own.address()), { name: 'StoreUnavailable', message: /No database takes writes at postgresql:/ })
+  await t.throwsAsync(PostgresKv.open(own.address()), { name: 'StoreUnavailable', message: /No database accepts writes at postgresql:/ })
   await kv[Symbol.asyncDispose]()
 })
 
@@ -163,7 +163,7 @@ test('a server that is too old or would lose mail, and a user who may not, are r
   await postgresql().query(`CREATE ROLE ${guest} LOGIN`)
   t.teardown(() => postgresql().query(`DROP ROLE ${guest}`))
   await postgresql().query('REVOKE CREATE ON SCHEMA public FROM PUBLIC', database)
-  await t.throwsAsync(PostgresKv.open(address.replace('postern@', `${guest}@`)), { message: /may not make tables there: GRANT CREATE/ })
+  await t.throwsAsync(PostgresKv.open(address.replace('postern@', `${guest}@`)), { message: /may not create tables there: GRANT CREATE/ })
   await t.throwsAsync(PostgresKv.open(address.replace(database, 'nowhere')), { message: /refuses: database "nowhere" does not exist/ })
   const says = async (setting: string, value: string): Promise<string> => {
     const address = await postgresql().database() // where the server seems to have the setting
@@ -181,7 +181,7 @@ test('a server that is too old or would lose mail, and a user who may not, are r
   const forgetful = await says('synchronous_commit', 'off')
   await t.throwsAsync(PostgresKv.open(forgetful), {
     name: 'StoreUnavailable',
-    message: /a pooler has to pass on what its clients set/,
+    message: /a pooler must pass on the settings of its clients/,
   })
   await t.throwsAsync(PostgresKv.open('postgresql://host'), { message: /must be postgresql:\/\/user@host\/database/ })
 })

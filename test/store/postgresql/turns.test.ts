@@ -127,7 +127,7 @@ test('a daemon that is taken out in the middle of a write has made it before oth
   t.deepEqual(await writing, ok)
   await taking
   t.deepEqual(order, ['written', 'taken out'])
-  await t.throwsAsync(write(one, { sets: [['a', 'after']] }), { name: 'StoreFailure', message: /Other daemons have taken over/ })
+  await t.throwsAsync(write(one, { sets: [['a', 'after']] }), { name: 'StoreFailure', message: /Other daemons removed this daemon/ })
   t.is(await read(other, 'a'), 'under way')
   t.true(failures.length > 0, 'so that it ends')
   await one[Symbol.asyncDispose]().catch(() => undefined)

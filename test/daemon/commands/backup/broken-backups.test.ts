@@ -47,8 +47,8 @@ const broken: Readonly<Record<string, readonly [readonly Buffer[], string]>> = {
   'a beginning of nothing': [[odd('begin', 'null'), end(0, 0)], disagree],
   'a file of nothing': [[begin, odd('file', 'null'), end(0, 1)], disagree],
   'a large row without a version': [[begin, odd('large', '1234567'), end(1, 0)], 'The backup is damaged.'],
-  'no end': [[begin, row('a')], 'The backup is cut: its end is missing.'],
-  'a row after the end': [[begin, row('a'), end(1, 0), row('b')], 'The backup goes on behind its end: it is damaged.'],
+  'no end': [[begin, row('a')], 'The backup is truncated: its end is missing.'],
+  'a row after the end': [[begin, row('a'), end(1, 0), row('b')], 'The backup continues after its last frame: it is damaged.'],
 }
 
 interface Chained {
