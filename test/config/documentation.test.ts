@@ -1,4 +1,4 @@
-/** Every setting is documented, has a variable, and the generated files say so. */
+/** Every setting is documented and has a variable, and the generated files are current. */
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import test from '#test'
@@ -14,7 +14,7 @@ test('generated() example.json and settings.md are current', async (t) => {
   }
 })
 
-test('settings have a description, a limit, a default and a variable of their own', (t) => {
+test('settings: each one has a description, a limit, a default and a variable', (t) => {
   t.true(settings.length > 30)
   const owners = new Map<string, string>()
   for (const { path, description, limit, fallback } of settings) {
@@ -29,7 +29,7 @@ test('settings have a description, a limit, a default and a variable of their ow
   }
 })
 
-test('settings that hold a key are secret', (t) => {
+test('settings: keys are secret', (t) => {
   const secret = settings.filter((setting) => setting.secret).map(({ path }) => path.join('.'))
   t.deepEqual(secret, [
     'adminKey',

@@ -1,4 +1,4 @@
-/** Typing mistakes between two texts, and the name that was probably meant. */
+/** Number of typing mistakes between two texts, and the nearest known name. */
 import test from '#test'
 import { closest } from '#config/words/closest.ts'
 import { editDistance } from '#config/words/edit-distance.ts'
@@ -35,7 +35,7 @@ test('editDistance() agrees with the whole table of distances', (t) => {
   }
 })
 
-/** The textbook: every cell, no band. */
+/** The textbook algorithm, with all cells. */
 function wholeDistance(a: string, b: string): number {
   const table = Array.from({ length: a.length + 1 }, (_, i) =>
     Array.from({ length: b.length + 1 }, (__, j) => (i === 0 ? j : j === 0 ? i : 0)),
@@ -50,7 +50,7 @@ function wholeDistance(a: string, b: string): number {
   return at(a.length, b.length)
 }
 
-test('closest() allows one mistake for every three letters, three at most, whatever the case', (t) => {
+test('closest(): allows one mistake per three letters, at most three, in any case', (t) => {
   t.is(closest('LISTN', ['limit', 'listen']), 'listen')
   t.is(closest('LISTNE', ['limit', 'listen']), 'listen')
   t.is(closest('ab', ['abc']), undefined)

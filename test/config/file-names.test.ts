@@ -63,7 +63,7 @@ test('safeFilename() makes up an extension from the type', (t) => {
   t.is(safeFilename(undefined, 'application/x-unheard-of'), 'attachment.bin')
 })
 
-test('safeFilename() makes any name harmless, and leaves it alone the second time', (t) => {
+test('safeFilename(): makes any name harmless and does not change its own results', (t) => {
   const chance = new Seeded('file names')
   for (let i = 0; i < 3000; i++) {
     const given = hardName(chance)
@@ -88,7 +88,7 @@ test('distinctNames() keeps to 255 octets', (t) => {
   t.true(many.every((name) => Buffer.byteLength(name) <= 255))
 })
 
-test('typeOfName() goes by the last extension', (t) => {
+test('typeOfName(): uses the last extension', (t) => {
   t.is(typeOfName('a.tar.GZ'), 'application/gzip')
   t.is(typeOfName('Bill.pdf'), 'application/pdf')
   t.is(typeOfName('mail.eml'), 'message/rfc822')
@@ -96,7 +96,7 @@ test('typeOfName() goes by the last extension', (t) => {
   for (const unknown of ['pdf', 'a.unheard-of', 'a.', '', 'a.constructor']) t.is(typeOfName(unknown), 'application/octet-stream')
 })
 
-test('extensionOfType() takes the usual one', (t) => {
+test('extensionOfType(): returns the usual extension', (t) => {
   t.is(extensionOfType('image/jpeg'), 'jpg')
   t.is(extensionOfType('text/xml'), 'xml')
   t.is(extensionOfType('application/octet-stream'), 'bin')

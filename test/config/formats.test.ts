@@ -1,4 +1,4 @@
-/** Numbers and times as text, and that formats are made once, when they are asked for. */
+/** Numbers and times as text. Formats are created once, at their first use. */
 import test from '#test'
 import { atFirstUse, withCommas } from '#config/words/formats.ts'
 
@@ -15,7 +15,7 @@ for (const [number, text] of [
   })
 }
 
-test('atFirstUse() makes a format when it is asked for, and once', (t) => {
+test('atFirstUse(): creates a format at its first use, and only once', (t) => {
   let made = 0
   const format = atFirstUse(() => {
     made++

@@ -1,4 +1,4 @@
-/** Configuration as an operator meets it: defaults, file, variables, and one sentence for each mistake. */
+/** Configuration from the view of an operator: defaults, file, variables, and one sentence for each mistake. */
 import test from '#test'
 import { ConfigInvalid, formsUrl, loadConfig, oauthUrls, pagesUrl, publicUrl } from '#config/settings/load.ts'
 import { printConfig } from '#config/settings/print.ts'
@@ -49,7 +49,7 @@ test('loadConfig() starts without file and variables', (t) => {
   t.regex(config.smtpHost, /^[a-z0-9.-]+$/)
 })
 
-test('loadConfig() overlays the file with variables, and defaults stand under both', (t) => {
+test('loadConfig(): variables override the file, and the file overrides defaults', (t) => {
   const content = { logLevel: 'warn', submission: { maxRecipients: 7, idleSeconds: 301 } }
   const config = load({ POSTERN_CONFIG: 'c.json', POSTERN_SUBMISSION_MAX_RECIPIENTS: '8' }, { 'c.json': JSON.stringify(content) })
   t.is(config.logLevel, 'warn')
@@ -108,7 +108,7 @@ test('loadConfig() reads every variable of the contract', (t) => {
   t.is(config.delivery.jitter, 0.05)
 })
 
-test('loadConfig() returns what nobody can change', (t) => {
+test('loadConfig(): returns a frozen configuration', (t) => {
   const config = load({})
   t.throws(() => Object.assign(config.submission, { maxRecipients: 1 }), { instanceOf: TypeError })
   t.throws(() => Object.assign(config.http.listen, { port: 1 }), { instanceOf: TypeError })
@@ -122,14 +122,14 @@ test('loadConfig() reads the master key from a file', (t) => {
   t.regex(problems(env, { '/key': 'short' }).join(), /^POSTERN_MASTER_KEY_FILE: \/key must hold 32 random bytes/)
 })
 
-test('loadConfig() names an unknown variable and what was meant', (t) => {
+test('loadConfig(): suggests the nearest name for an unknown variable', (t) => {
   t.deepEqual(problems({ POSTERN_HTTP_LISTN: '127.0.0.1:1' }), ['POSTERN_HTTP_LISTN is not a setting; did you mean POSTERN_HTTP_LISTEN?'])
   t.deepEqual(problems({ POSTERN_COLOUR_OF_THE_WALL: 'x' }), [
     'POSTERN_COLOUR_OF_THE_WALL is not a setting; remove it, or see config/settings.md for all settings.',
   ])
 })
 
-test('loadConfig() names an unknown key of the file and what was meant', (t) => {
+test('loadConfig(): suggests the nearest name for an unknown key of the file', (t) => {
   const [env, files] = file({ submission: { maxRecipient: 5 }, delivery: { x: 1 }, constructor: 1 })
   const said = problems(env, files)
   t.is(said[0], 'submission.maxRecipient in c.json is not a setting; did you mean maxRecipients?')
@@ -138,7 +138,7 @@ test('loadConfig() names an unknown key of the file and what was meant', (t) => 
   t.is(said.length, 3)
 })
 
-test('loadConfig() has one sentence for each invalid setting, by the name the operator used', (t) => {
+test('loadConfig(): reports each invalid setting by the name in use', (t) => {
   const env = { POSTERN_CONFIG: 'c.json', POSTERN_HTTP_LISTEN: '8080', POSTERN_SUBMISSION_LISTEN: 'a,b', POSTERN_DELIVERY_JITTER: 'much' }
   const said = problems(env, { 'c.json': JSON.stringify({ submission: { maxRecipients: 0 }, mx: [], plan: 'gold' }) })
   t.is(said.length, 6)
@@ -196,7 +196,7 @@ test('loadConfig() refuses values of the wrong form', (t) => {
   }
 })
 
-test('loadConfig() names what is unknown inside POSTERN_OUTBOUND_ALLOW', (t) => {
+test('loadConfig(): reports unknown classes in POSTERN_OUTBOUND_ALLOW', (t) => {
   t.deepEqual(problems({ POSTERN_OUTBOUND_ALLOW: 'webhook=127.0.0.1/32' }), [
     'webhook in POSTERN_OUTBOUND_ALLOW is not a setting; did you mean webhooks?',
   ])
@@ -215,7 +215,7 @@ test('loadConfig() refuses settings that contradict each other', (t) => {
   t.deepEqual(problems({ POSTERN_MX_LISTEN: '127.0.0.1:0', POSTERN_HTTP_LISTEN: '127.0.0.1:0' }), [])
 })
 
-test('loadConfig() refuses a file that is missing, no JSON or no object', (t) => {
+test('loadConfig(): refuses a missing file, invalid JSON and other JSON types', (t) => {
   const env = { POSTERN_CONFIG: 'c.json' }
   t.deepEqual(problems(env), ['POSTERN_CONFIG: c.json cannot be read (ENOENT); check the path and its permissions.'])
   for (const text of ['', '[]', 'null', '{"a":', `{"adminKey": ${adminKey}}`]) {
@@ -230,21 +230,21 @@ test('loadConfig() never repeats a secret in a message', (t) => {
   t.notRegex(problems(env).join('\n'), /hush/)
 })
 
-test('publicUrl() is the setting, else where the HTTP side listens', (t) => {
+test('publicUrl(): returns the setting, or the address of the HTTP listener', (t) => {
   const bound = { host: '::1', port: 41_000 }
   t.is(publicUrl(load({ POSTERN_BASE_URL: 'https://mail.example.org' }), bound), 'https://mail.example.org')
   t.is(publicUrl(load({}), bound), 'http://[::1]:41000')
   t.is(publicUrl(load({ POSTERN_SMTP_HOST: 'mail.example.org' }), { host: '0.0.0.0', port: 80 }), 'http://mail.example.org:80')
 })
 
-test('formsUrl() is the setting, else the public address', (t) => {
+test('formsUrl(): returns the setting, or the public address', (t) => {
   const bound = { host: '127.0.0.1', port: 8080 }
   const env = { POSTERN_BASE_URL: 'https://mail.example.org' }
   t.is(formsUrl(load(env), bound), 'https://mail.example.org')
   t.is(formsUrl(load({ ...env, POSTERN_FORMS_URL: 'https://Forms.example.org/' }), bound), 'https://forms.example.org')
 })
 
-test('oauthUrls() are those of the settings, else below the public address', (t) => {
+test('oauthUrls(): returns the settings, or addresses below the public one', (t) => {
   const bound = { host: '127.0.0.1', port: 8080 }
   const base = 'https://mail.example.org'
   t.deepEqual(oauthUrls(load({ POSTERN_BASE_URL: base }), bound), { issuer: base, resources: { mcp: `${base}/mcp`, rest: `${base}/v1` } })
@@ -256,7 +256,7 @@ test('oauthUrls() are those of the settings, else below the public address', (t)
   t.is(oauthUrls(load({ POSTERN_MCP_URL: 'https://mcp.example.org/' }), bound).resources.mcp, 'https://mcp.example.org')
 })
 
-test('printConfig() masks secrets and else prints what can be read again', (t) => {
+test('printConfig(): masks secrets and prints valid configuration otherwise', (t) => {
   const env = { POSTERN_ADMIN_KEY: adminKey, POSTERN_MASTER_KEY: masterKey.toString('base64'), POSTERN_OUTBOUND_ALLOW: 'webhooks=::1/128' }
   const text = printConfig(load(env))
   t.false(text.includes(adminKey))
@@ -268,12 +268,12 @@ test('printConfig() masks secrets and else prints what can be read again', (t) =
   t.deepEqual(printConfig(load({ POSTERN_CONFIG: 'c.json' }, { 'c.json': plain })), plain)
 })
 
-test('loadConfig() takes the example as the defaults', (t) => {
+test('loadConfig(): the example equals the defaults', (t) => {
   const [env, files] = file(defaults)
   t.deepEqual(load(env, files), load({}))
 })
 
-test('pagesUrl() is a name where browsers need one: localhost for loopback, unless an address is set', (t) => {
+test('pagesUrl(): uses localhost for a loopback listener unless an address is set', (t) => {
   const at = (host: string, environment: Record<string, string> = {}): string => pagesUrl(load(environment), { host, port: 8080 })
   t.is(at('127.0.0.1'), 'http://localhost:8080')
   t.is(at('::1'), 'http://localhost:8080')
@@ -283,7 +283,7 @@ test('pagesUrl() is a name where browsers need one: localhost for loopback, unle
   t.is(at('127.0.0.1', { POSTERN_AUTH_URL: 'https://auth.example.org' }), 'https://auth.example.org')
 })
 
-test('loadConfig() orders certificates only where the terms are agreed to and the challenge can be answered', (t) => {
+test('loadConfig(): ACME needs agreed terms and a listener for the challenge', (t) => {
   const terms = 'POSTERN_ACME_CHALLENGE needs POSTERN_ACME_TERMS=agreed, once you have read the terms of the certificate authority.'
   t.deepEqual(problems({ POSTERN_ACME_CHALLENGE: 'http-01' }), [terms])
   const agreed = { POSTERN_ACME_TERMS: 'agreed', POSTERN_ACME_CHALLENGE: 'tls-alpn-01' }

@@ -1,4 +1,4 @@
-/** The plan and preset tables against what the specification and the data say. */
+/** Tables of plans and presets, compared with the specification and the data. */
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import test from '#test'
@@ -6,7 +6,7 @@ import { planNames, plans, type includedFeatures } from '#config/plans/plans.ts'
 import { findOAuth2Provider } from '#config/mail/oauth2-providers.ts'
 import { findPreset, keepsEnvelopeFrom, presetIds } from '#config/mail/presets.ts'
 
-test('plans hold the numbers of the specification', (t) => {
+test('plans: limits equal the specification', (t) => {
   const none = undefined
   const cells = planNames.map((name) => {
     const { sendsPerDay, tracesStored, retentionDays, smtpCredentials, teamOrganizations, monthlyFeeRappen } = plans[name]
@@ -36,20 +36,20 @@ test('plans hold the numbers of the specification', (t) => {
   )
 })
 
-test('a plan keeps more mail that came in than the largest mail has, and a larger plan more', (t) => {
+test('plans: inbound storage exceeds the largest mail and grows with the plan', (t) => {
   const octets = planNames.map((name) => (plans[name].inboundMebibytes ?? Infinity) * 2 ** 20)
   const largest = 40 * 2 ** 20
   for (const [at, kept] of octets.entries()) t.true(kept > (octets[at - 1] ?? largest))
 })
 
-test('what plans include is what the specification says', (t) => {
+test('plans: features equal the specification', (t) => {
   const including = (feature: (typeof includedFeatures)[number]) => planNames.filter((name) => plans[name][feature])
   for (const feature of ['attachments', 'scheduledSends', 'bulkReplay', 'orgDestinations', 'subProjects'] as const)
     t.deepEqual(including(feature), ['pro', 'enterprise'], feature)
   t.deepEqual(including('tracking'), ['basic', 'pro', 'enterprise'])
 })
 
-test('findPreset() gives host, port and security in our words', (t) => {
+test('findPreset(): returns host, port and security', (t) => {
   t.deepEqual(findPreset('infomaniak'), {
     id: 'infomaniak',
     name: 'Infomaniak',
@@ -71,7 +71,7 @@ test('findPreset() gives host, port and security in our words', (t) => {
   t.is(findPreset('__proto__'), undefined)
 })
 
-test('keepsEnvelopeFrom() knows a server by its preset, or by its host where none was named', (t) => {
+test('keepsEnvelopeFrom(): identifies a server by preset or host', (t) => {
   t.false(keepsEnvelopeFrom('gmail', 'smtp.gmail.com'))
   t.false(keepsEnvelopeFrom(null, 'smtp.gmail.com'))
   t.false(keepsEnvelopeFrom('ses', 'email-smtp.eu-central-1.amazonaws.com'))
@@ -81,7 +81,7 @@ test('keepsEnvelopeFrom() knows a server by its preset, or by its host where non
   t.true(keepsEnvelopeFrom('gone', 'mail.example.ch'))
 })
 
-test('presetIds are unique, and every preset can be used or says that its host is a template', async (t) => {
+test('presets: ids are unique, and each host is usable or marked as a template', async (t) => {
   const text = await readFile(join(import.meta.dirname, '../../config/mail/smtp-presets.json'), 'utf8')
   t.is(presetIds.length, (text.match(/"id":/g) ?? []).length, 'ids are unique')
   for (const id of presetIds) {
@@ -91,7 +91,7 @@ test('presetIds are unique, and every preset can be used or says that its host i
   }
 })
 
-test('presets of Microsoft and Google offer XOAUTH2 and tell where tokens come from', (t) => {
+test('presets: Microsoft and Google offer XOAUTH2 with the token source', (t) => {
   for (const id of ['microsoft365', 'outlook', 'gmail', 'google-workspace']) {
     const preset = findPreset(id)!
     t.true(preset.auth.includes('XOAUTH2'), id)

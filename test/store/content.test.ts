@@ -11,7 +11,7 @@ import { crashCopy, openedBy, storeOf } from './level/folders.ts'
 const row = contentRowBytes
 const sha256 = (bytes: Bytes): string => createHash('sha256').update(bytes).digest('hex')
 
-/** Bytes in which no two rows are alike. */
+/** Returns bytes whose rows all differ. */
 function bytesOf(size: number): Buffer {
   const bytes = Buffer.alloc(size)
   for (let i = 0; i < size; i += 4) bytes.writeUInt8((i * 2654435761) >>> 24, i)
@@ -60,7 +60,7 @@ for (const size of [0, 1, 4096, 100_000, row - 1, row, row + 1, 2 * row - 1, 2 *
   })
 }
 
-test('Draft.write() takes chunks of any size, and leaves their bytes in order', async (t) => {
+test('Draft.write(): accepts chunks of any size and keeps their order', async (t) => {
   const { database } = await databaseOf(t)
   const seeded = new Seeded('chunks')
   const bytes = bytesOf(900_001)
@@ -77,7 +77,7 @@ test('Draft.write() takes chunks of any size, and leaves their bytes in order', 
   t.is(sha256(Buffer.concat(pieces)), sha256(bytes))
 })
 
-test('Draft of a small message writes nothing before the write that accepts it', async (t) => {
+test('Draft: a small message is written only with its acceptance', async (t) => {
   const { database } = await databaseOf(t)
   const draft = new Draft(database, 'org_1', 'c')
   t.is(draft.write(Buffer.from('one ')), undefined)
@@ -154,7 +154,7 @@ for (const [before, after] of [
   })
 }
 
-test('sweepAbandonedContent() removes what a crash left half written, and nothing else', async (t) => {
+test('sweepAbandonedContent(): removes only content that a crash left unfinished', async (t) => {
   const { database, folder } = await databaseOf(t)
   const kept = await accepted(database, 'kept', bytesOf(2 * row + 9), 50_000)
   const lost = new Draft(database, 'org_2', 'lost')
@@ -168,7 +168,7 @@ test('sweepAbandonedContent() removes what a crash left half written, and nothin
   t.is(await sweepAbandonedContent(after), 0)
 })
 
-test('readContent() says so when a row is missing', async (t) => {
+test('readContent(): reports a missing row', async (t) => {
   const { database } = await databaseOf(t)
   const ref = await accepted(database, 'c', bytesOf(row + 9))
   await database.commit(new Change().delete(['org_1', 'content', 'c', 1]))

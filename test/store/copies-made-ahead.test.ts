@@ -1,4 +1,4 @@
-/** A store is copied into a database while writes of every kind go on, and finished: the copy is the store, or nothing is in use. */
+/** Copies of a store into a database during writes of every kind: a finished copy equals the store; otherwise no copy is in use. */
 import { mkdir, readdir, utimes } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { ExecutionContext } from 'ava'
@@ -20,12 +20,12 @@ import { temporaryFolder } from '../support/daemon/workspace.ts'
 import { onPostgresql } from './postgresql/on-server.ts'
 
 const { test, postgresql } = onPostgresql()
-/** Values are in LevelDB, in its value log, in rows of the database, and objects. */
+/** Sizes of values in LevelDB, in its value log, in rows of the database, and in objects. */
 const sizes = [0, 20, 90, 300, 3000]
 const [levelOptions, leastBytes] = [{ maxInline: 64, segmentBytes: 20_000 }, 1000]
 const beforeUse = async (): Promise<void> => {}
 
-test('a copy made ahead of writes of every kind is finished as what the store is then', async (t) => {
+test('copy ahead: the finished copy equals the store after writes of every kind', async (t) => {
   const random = new Seeded(process.env['POSTERN_SEED'] ?? 20_261_128)
   for (let round = 0; round < 4; round++) {
     await using folder = await temporaryFolder('ahead')
@@ -45,7 +45,7 @@ test('a copy made ahead of writes of every kind is finished as what the store is
   }
 })
 
-test('a copy that was changed since it was compared is not finished', async (t) => {
+test('copy ahead: a copy changed after its comparison is refused', async (t) => {
   await using folder = await temporaryFolder('changed')
   await using kv = await LevelKv.open(join(folder.path, 'store'), levelOptions)
   await storm(kv, new Seeded(7), 60)
@@ -68,7 +68,7 @@ test('a copy that was changed since it was compared is not finished', async (t) 
   await assertSame(t, kv, target, rows)
 })
 
-test('objects of a copy that was made ahead outlive a sweep, and no daemon starts before it is finished', async (t) => {
+test('copy ahead: a sweep keeps its objects, and no daemon starts on it', async (t) => {
   await using folder = await temporaryFolder('kept')
   await using kv = await LevelKv.open(join(folder.path, 'store'), levelOptions)
   await storm(kv, new Seeded(9), 60)
@@ -88,7 +88,7 @@ test('objects of a copy that was made ahead outlive a sweep, and no daemon start
   t.truthy(daemon)
 })
 
-test('what breaks a copy off is told with what to do, and what was in use stays', async (t) => {
+test('copy: a failure reports the next step and keeps the rows in use', async (t) => {
   await using folder = await temporaryFolder('broken')
   await using kv = await LevelKv.open(join(folder.path, 'store'), levelOptions)
   await storm(kv, new Seeded(11), 60)
@@ -126,7 +126,7 @@ async function targetIn(folder: string): Promise<CopyTarget & { readonly large: 
   return { address: await postgresql().database(), mayReplace: false, large: { objects: new FolderObjects(objects), leastBytes } }
 }
 
-/** Writes at the same moment, as a group of several daemons' clients has them; keys are few, so that they meet. */
+/** Concurrent writes with few keys, so that they often meet in one group. */
 async function storm(kv: StoreKv, random: Seeded, writes: number): Promise<void> {
   for (let left = writes; left > 0;) {
     const together = Math.min(left, random.between(1, 6))

@@ -12,7 +12,7 @@ const databaseOf = async (t: ExecutionContext): Promise<Database> => new Databas
 const insert = (database: Database, ...records: readonly Pet[]) =>
   database.commit(records.reduce((change, record) => change.insert(pets, 'org_1', record), new Change()))
 
-/** Reads all pages; before each next one, `between` may change the list. */
+/** Reads all pages. `between` may change the list before each further page. */
 async function pages(
   database: Database,
   reach: Visibility,
@@ -30,7 +30,7 @@ async function pages(
   return found
 }
 
-test('Change.insert() writes the record and its index rows, and nothing else', async (t) => {
+test('Change.insert(): writes only the record and its index rows', async (t) => {
   const database = await databaseOf(t)
   t.like(await insert(database, pet('pet_1', { colours: ['red', 'white'], born: 5 })), { ok: true })
   t.deepEqual(await keysOf(database), [
@@ -73,7 +73,7 @@ test('Change.insert() conflicts on a taken id, a taken unique value, and a taken
   t.like(await database.commit(abroad), { ok: false, reason: 'conflict', key: pack(['', 'pet@tag', 'tag of pet_1']) })
 })
 
-test('Change.insertCold() writes without a look-up of the id, and never a unique value twice', async (t) => {
+test('Change.insertCold(): skips the look-up of the id but checks unique values', async (t) => {
   const database = await databaseOf(t)
   const change = new Change().insertCold(pets, 'org_1', pet('pet_1', { name: 'Rex', tag: 't1' }))
   t.is(change.checks.length, 2)
@@ -110,7 +110,7 @@ test('Change.replace() moves exactly the index rows that changed', async (t) => 
   t.is(await database.find(pets, org, 'name', ['name of pet_1']), undefined)
 })
 
-test('Change.replace() and remove() conflict when the record changed since it was read, or its new name is taken', async (t) => {
+test('Change.replace(), remove(): conflict after a change or on a used name', async (t) => {
   const database = await databaseOf(t)
   await insert(database, pet('pet_1'), pet('pet_2'))
   const stored = await database.get(pets, org, 'pet_1')
@@ -123,7 +123,7 @@ test('Change.replace() and remove() conflict when the record changed since it wa
   t.is((await database.get(pets, org, 'pet_1'))?.record.born, 1)
 })
 
-test('Change.remove() takes the record and every index row', async (t) => {
+test('Change.remove(): deletes the record and all index rows', async (t) => {
   const database = await databaseOf(t)
   await insert(database, pet('pet_1', { colours: ['red', 'white'] }))
   const stored = await database.get(pets, org, 'pet_1')
@@ -132,7 +132,7 @@ test('Change.remove() takes the record and every index row', async (t) => {
   t.deepEqual(await keysOf(database), [])
 })
 
-test('Change.setNew() and check() hold a write back', async (t) => {
+test('Change.setNew(), check(): prevent a write', async (t) => {
   const database = await databaseOf(t)
   const key = ['org_1', 'once']
   t.true((await database.commit(new Change().setNew(key, Buffer.from('1')))).ok)
@@ -150,7 +150,7 @@ test('Change.add() counts, with and without a limit', async (t) => {
   t.is(await database.kv.counter(pack(key)), 3)
 })
 
-test('Database.generation() grows with commits of settings only, and only in their organization', async (t) => {
+test('Database.generation(): grows only with settings of its organization', async (t) => {
   const database = await databaseOf(t)
   t.is(database.generation('org_1'), 0)
   await insert(database, pet('pet_1'))
@@ -163,7 +163,7 @@ test('Database.generation() grows with commits of settings only, and only in the
   t.is(database.generation('org_1'), 1, 'a refused write changes no setting')
 })
 
-test('Database.onWork() tells what a change leaves to do once it is durable, and nothing of a change that is refused', async (t) => {
+test('Database.onWork(): reports work of durable changes, not of refused ones', async (t) => {
   const database = await databaseOf(t)
   const heard: string[][] = []
   database.onWork('walker', (places) => heard.push([...places]))
@@ -180,7 +180,7 @@ test('Database.onWork() tells what a change leaves to do once it is durable, and
   t.is(heard.length, 1)
 })
 
-test('Database.list() goes by id or by index, newest first or oldest first, in pages', async (t) => {
+test('Database.list(): pages by id or index, in both directions', async (t) => {
   const database = await databaseOf(t)
   const ids = Array.from({ length: 7 }, (_, i) => `pet_${i}`)
   await insert(database, ...ids.map((id, i) => pet(id, { born: 100 - i, colours: i % 2 ? ['grey'] : ['grey', 'red'] })))
@@ -208,11 +208,11 @@ for (const ascending of [true, false]) {
     t.is(new Set(found.flat()).size, found.flat().length)
   })
 }
-/** The record that the page's cursor stands on. */
+/** Returns the record at the cursor of the page. */
 const onCursor = (page: number, ids: readonly string[], ascending: boolean): string =>
   (ascending ? ids : ids.toReversed())[page * 2 - 1] ?? ''
 
-test('Database.list() refuses a cursor of another list, and one that was cut or made up', async (t) => {
+test('Database.list(): refuses cursors of other lists, truncated and invented ones', async (t) => {
   const database = await databaseOf(t)
   await insert(database, ...['pet_1', 'pet_2', 'pet_3'].map((id) => pet(id)))
   const { nextCursor: byIndex = '' } = await database.list(pets, org, { index: 'born', limit: 1 })
@@ -226,7 +226,7 @@ test('Database.list() refuses a cursor of another list, and one that was cut or 
   t.deepEqual((await database.list(pets, org, { limit: 1, cursor: byId })).rows[0]?.record.id, 'pet_2')
 })
 
-test('Database hides records of other projects from a bound reach, one by one and in lists', async (t) => {
+test('Database: a bound scope sees no records of other projects', async (t) => {
   const database = await databaseOf(t)
   await insert(database, ...Array.from({ length: 6 }, (_, i) => pet(`pet_${i}`, { project: i % 2 ? 'prj_b' : 'prj_a' })))
   await database.commit(new Change().insert(fixtures, 'org_1', { id: 'hse_1', street: 'High' }))
@@ -241,7 +241,7 @@ test('Database hides records of other projects from a bound reach, one by one an
   t.is((await database.all(pets, { ...org, projectId: 'prj_b' })).length, 6, 'unbound, the project does not hide')
 })
 
-test('Database.sweep() deletes what is due, in steps, and leaves the rest', async (t) => {
+test('Database.sweep(): deletes only due keys, in steps', async (t) => {
   const database = await databaseOf(t)
   const change = new Change()
   for (let i = 0; i < 25; i++) change.set(['org_1', 'nonce', i]).expire(1000 + i, ['org_1', 'nonce', i])
@@ -256,7 +256,7 @@ test('Database.sweep() deletes what is due, in steps, and leaves the rest', asyn
   t.deepEqual(await keysOf(database), [])
 })
 
-test('Database.sweep() spares what was written again since, until its own time', async (t) => {
+test('Database.sweep(): keeps a key written again until its new time', async (t) => {
   const database = await databaseOf(t)
   const key = ['org_1', 'idempotency', 'a']
   await database.commit(new Change().set(key, Buffer.from('1')).expire(1000, key))
@@ -267,7 +267,7 @@ test('Database.sweep() spares what was written again since, until its own time',
   t.deepEqual(await keysOf(database), [])
 })
 
-test('Database.sweep() deletes counters, and passes over keys that are gone', async (t) => {
+test('Database.sweep(): deletes counters and skips deleted keys', async (t) => {
   const database = await databaseOf(t)
   const counter = ['org_1', 'counter', 'rate', 7]
   await database.commit(new Change().add(counter, 4).expire(10, counter).expire(11, counter).expire(10, ['org_1', 'never there']))
@@ -276,7 +276,7 @@ test('Database.sweep() deletes counters, and passes over keys that are gone', as
   t.deepEqual(await keysOf(database), [])
 })
 
-test('Database.isEmpty() is never wrong about a record that is there, however reads and writes cross', async (t) => {
+test('Database.isEmpty(): finds every record during concurrent writes', async (t) => {
   const database = await databaseOf(t)
   const often = { ...pets, isOftenEmpty: true }
   for (let i = 0; i < 200; i++) {
@@ -291,7 +291,7 @@ test('Database.isEmpty() is never wrong about a record that is there, however re
   }
 })
 
-test('Database.isEmpty() looks once where there is nothing', async (t) => {
+test('Database.isEmpty(): reads an empty kind only once', async (t) => {
   const database = await databaseOf(t)
   const often = { ...pets, isOftenEmpty: true }
   t.true(await database.isEmpty(often, 'org_1'))
@@ -299,7 +299,7 @@ test('Database.isEmpty() looks once where there is nothing', async (t) => {
   t.true(await database.isEmpty(often, 'org_1'))
 })
 
-test('a reach without some projects sees nothing that belongs to them, by whatever way', async (t) => {
+test('Database: a scope without some projects sees none of their records', async (t) => {
   const database = await databaseOf(t)
   await insert(database, pet('pet_1'), pet('pet_2', { project: 'prj_b' }), pet('pet_3'))
   const without: Visibility = { ...org, hiddenProjects: new Set(['prj_b']) }

@@ -1,4 +1,4 @@
-/** Record kinds for the tests of the store: one of each sort of index, and a setting. */
+/** Kinds of records for the tests of the store: one for each sort of index, and a setting. */
 import { z } from 'zod'
 import { Database } from '#store/database.ts'
 import type { Bytes, Kv } from '#store/kv.ts'
@@ -15,7 +15,7 @@ const petSchema = z.object({
 })
 export type Pet = z.infer<typeof petSchema>
 
-/** Found by colour and birthday, unique by name in the organization and by tag in the world. */
+/** Indexed by color and birthday; unique by name in the organization, and by tag in the whole store. */
 export const pets = defineRecord<Pet>({
   name: 'pet',
   schema: petSchema,
@@ -38,14 +38,14 @@ export const pet = (id: string, more: Partial<Pet> = {}): Pet => ({
   ...more,
 })
 
-/** Every key of the store as its elements, values aside. */
+/** Returns all keys of the store as elements, without values. */
 export async function keysOf({ kv }: Database): Promise<readonly (readonly Element[])[]> {
   const keys: Element[][] = []
   for await (const { key } of kv.range({ start: Buffer.of(0), end: Buffer.of(0xff) })) keys.push(unpack(key))
   return keys
 }
 
-/** The database on top of another map that hands all to the first, with some of it replaced. */
+/** Returns a database on a map that passes calls to another map, except for the replaced methods. */
 export const databaseWith = (kv: Kv, replaced: Partial<Kv>): Database =>
   new Database({
     get: (key: Bytes) => kv.get(key),

@@ -1,4 +1,4 @@
-/** Lists by index: every page is what one look-up a row would show, in a bounded number of reads. */
+/** Lists by index: each page equals the result of one look-up for each row, with a limited number of reads. */
 import test, { type ExecutionContext } from '#test'
 import { Change } from '#store/change.ts'
 import { Database, type ListOptions, type Page, type Visibility, type Sieve } from '#store/database.ts'
@@ -21,7 +21,7 @@ async function keptPets(t: ExecutionContext, count: number, more: (i: number) =>
   return kv
 }
 
-/** The database over this map, and what was asked of the map. */
+/** Returns the database on this map, and counts the calls of the map. */
 function counted(kv: Kv) {
   const asked = { gets: 0, batches: [] as number[], indexRows: 0 }
   const database = databaseWith(kv, {
@@ -37,7 +37,7 @@ function counted(kv: Kv) {
   return { database, asked }
 }
 
-/** What the list is by its meaning: every row of the index, one look-up each. */
+/** Returns the expected list: every row of the index, with one look-up each. */
 async function modelOf(kv: Kv, reach: Visibility, options: Omit<ListOptions, 'limit'>, sieve?: Sieve<Pet>): Promise<Pet[]> {
   const found: Pet[] = []
   const database = new Database(kv)
@@ -75,7 +75,7 @@ for (const ascending of [true, false])
         }
     })
 
-test('a cursor is the same whatever the size of the pages that led to it', async (t) => {
+test('list: cursors do not depend on the page size', async (t) => {
   const database = new Database(await keptPets(t, 60))
   const options = { index: 'born', ascending: true }
   const whole = await database.list(pets, org, { ...options, limit: 30 })
@@ -91,7 +91,7 @@ test('a cursor is the same whatever the size of the pages that led to it', async
   )
 })
 
-test('a page that ends with the list has no cursor, and one short of it has', async (t) => {
+test('list: only the last page has no cursor', async (t) => {
   const database = new Database(await keptPets(t, 10))
   const list = (limit: number, cursor?: string) => database.list(pets, org, { index: 'born', limit, cursor })
   t.is((await list(10)).nextCursor, undefined)
@@ -103,7 +103,7 @@ test('a page that ends with the list has no cursor, and one short of it has', as
   t.deepEqual(await list(0), { rows: [], nextCursor: undefined })
 })
 
-test('the cursor stands behind the last row of the page, though rows behind it were read along', async (t) => {
+test('list: the cursor follows the last row of the page, not the last row read', async (t) => {
   const kv = await keptPets(t, 100, (i) => ({ project: i === 0 || i > 5 ? 'prj_b' : 'prj_a' }))
   const { database, asked } = counted(kv)
   const options = { index: 'born', ascending: true, limit: 2 }
@@ -113,7 +113,7 @@ test('the cursor stands behind the last row of the page, though rows behind it w
   t.deepEqual(idsIn(await database.list(pets, bound, { ...options, cursor: first.nextCursor })), [idOf(7), idOf(8)])
 })
 
-test('a record that goes between the look at its index and the look at it is left out, and the page is filled up', async (t) => {
+test('list: a record deleted during the read is skipped and replaced', async (t) => {
   const kv = await keptPets(t, 12)
   const plain = new Database(kv)
   const gone = new Set([1, 2, 3, 9].map(idOf))
@@ -133,7 +133,7 @@ test('a record that goes between the look at its index and the look at it is lef
   t.deepEqual([idsIn(second), second.nextCursor], [[7, 8, 10, 11].map(idOf), undefined])
 })
 
-test('rows of an index without their record do no harm, at the end of a page and of the list', async (t) => {
+test('list: index rows without a record are skipped at the end of pages', async (t) => {
   const kv = await keptPets(t, 4)
   const rows = [3, 9].map((born) => pack([...indexPrefix(pets.name, 'org_1', 'born'), born, `pet_ghost_${born}`]))
   const ghosts = new Change()
@@ -153,7 +153,7 @@ for (const count of [60, 600, 2400])
     t.deepEqual(asked, { gets: 0, batches: [50], indexRows: 51 })
   })
 
-test('a page that passes most rows over reads in steps that grow to 128, and no further than the sieve looks', async (t) => {
+test('list: a sieve reads in growing steps up to 128 rows and within its limit', async (t) => {
   const kv = await keptPets(t, 1500)
   const rare: Sieve<Pet> = { sort: ({ born }) => (born % 400 === 7 ? 'take' : 'pass'), maxLooks: 1000 }
   const { database, asked } = counted(kv)

@@ -1,4 +1,4 @@
-/** The numbered steps of an upgrade: in order, once, from wherever a crash left them, and never on a newer store. */
+/** Numbered steps of an upgrade: in order, once, from any place of a crash, and never on a newer store. */
 import { join } from 'node:path'
 import test, { type ExecutionContext } from '#test'
 import { Change, encode } from '#store/change.ts'
@@ -16,7 +16,7 @@ async function folderOf(t: ExecutionContext): Promise<string> {
   return join(folder.path, 'store')
 }
 
-/** Moves rows of one family into the next, three in each write, and so can go on anywhere. */
+/** Moves rows of one family to the next, three in each write, and can continue at any place. */
 const moving = (from: string, to: string): Migration => ({
   name: `${from} become ${to}`,
   async run(database, progress) {
@@ -47,7 +47,7 @@ const families = async ({ kv }: Database): Promise<string[]> => {
   return found
 }
 
-test('migrate() goes the steps that are left, in order, tells of each, and does nothing the next time', async (t) => {
+test('migrate(): runs and reports missing steps in order, and only once', async (t) => {
   await using kv = await LevelKv.open(await folderOf(t))
   const database = new Database(kv)
   await fill(database, 7)
@@ -64,7 +64,7 @@ test('migrate() goes the steps that are left, in order, tells of each, and does 
   await migrate(database, steps, () => t.fail('nothing is left'))
 })
 
-test('migrate() ends the same after a crash at each of its writes', async (t) => {
+test('migrate(): has the same result after a crash at any write', async (t) => {
   const folder = await folderOf(t)
   let crashes = 0
   {
@@ -74,7 +74,7 @@ test('migrate() ends the same after a crash at each of its writes', async (t) =>
   for (let isDone = false; !isDone;) {
     await using kv = await LevelKv.open(folder)
     const cuttable = new CuttableKv(kv)
-    let left = 2 // one write is let through in each life
+    let left = 2 // each life permits one write
     const cut = Promise.withResolvers<void>()
     cuttable.beforeWrite = () => {
       if (--left > 0) return
@@ -90,7 +90,7 @@ test('migrate() ends the same after a crash at each of its writes', async (t) =>
   t.is(crashes, 11, 'each of the twelve writes was the last of a life')
 })
 
-test('a new store has the newest format at once, and a newer one is not touched', async (t) => {
+test('migrate(): a new store gets the newest format; a newer one is not changed', async (t) => {
   await using kv = await LevelKv.open(await folderOf(t))
   const database = new Database(kv)
   await migrate(database, steps, () => t.fail('there is nothing to carry over'))

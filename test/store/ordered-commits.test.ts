@@ -1,4 +1,4 @@
-/** Ids whose order is that in which their records become visible, where several daemons share a store. */
+/** Ids in the order of their records' visibility, with several daemons at a store. */
 import test from '#test'
 import { OneDaemon } from '#store/daemons/one-daemon.ts'
 import type { Daemons } from '#store/daemons/daemons.ts'
@@ -11,7 +11,7 @@ const conflict: WriteResult = { ok: false, reason: 'conflict', key: Buffer.from(
 
 const lone: Daemons = new OneDaemon()
 
-/** Two that ask each other, and that call off ids without a commit after so many milliseconds of the machine. */
+/** Returns two daemons that ask each other. They cancel ids without a commit after this number of milliseconds. */
 function pair(unusedMs = 600_000): [OrderedCommits, OrderedCommits] {
   const acts: ((ids: readonly string[]) => Promise<unknown>)[] = []
   const made = [0, 1].map((at) => {
@@ -32,7 +32,7 @@ async function isDone(promise: Promise<unknown>): Promise<boolean> {
   return done
 }
 
-test('an id is settled once all before it are committed at every daemon, tries that failed included', async (t) => {
+test('ordered commits: an id settles after all earlier ids at all daemons', async (t) => {
   const [a, b] = pair()
   const early = b.next('cap', 1000)
   const later = a.next('cap', 2000)
@@ -50,7 +50,7 @@ test('an id is settled once all before it are committed at every daemon, tries t
   t.false(await a.settle(later), 'known by now')
 })
 
-test('what is made after an id was settled sorts behind it, whatever the clock says; ids of other prefixes are apart', async (t) => {
+test('ordered commits: later ids of a prefix sort after a settled id at any time', async (t) => {
   const [a, b] = pair()
   b.next('other', 500)
   const later = a.next('cap', 2000)
@@ -59,7 +59,7 @@ test('what is made after an id was settled sorts behind it, whatever the clock s
   t.true(b.next('cap', 1000) > later)
 })
 
-test('an id that is never used is called off, and a commit with it fails as a conflict', async (t) => {
+test('ordered commits: an unused id is canceled, and its commit conflicts', async (t) => {
   const [a, b] = pair(10)
   const unused = b.next('cap', 1000)
   const later = a.next('cap', 2000)
@@ -68,7 +68,7 @@ test('an id that is never used is called off, and a commit with it fails as a co
   t.like(await b.commit(unused, async () => ok), { ok: false, reason: 'conflict' })
 })
 
-test('a daemon that is alone keeps nothing and asks nobody', async (t) => {
+test('ordered commits: a sole daemon stores nothing and asks no daemon', async (t) => {
   const alone = new OrderedCommits(new OneDaemon(), new RecordIds())
   const id = alone.next('cap', 1000)
   t.is(await alone.commit(id, async () => conflict), conflict)

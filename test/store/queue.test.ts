@@ -29,7 +29,7 @@ const entry = (destinationId: string, dueMs: number, traceId: string, attempts =
 const put = async (database: Database, ...entries: readonly QueueEntry[]): Promise<unknown> =>
   database.commit(entries.reduce(enqueue, new Change()))
 
-test('queueHead() gives entries by due time, whole as they were put, and only of that destination and project', async (t) => {
+test('queueHead(): returns whole entries of a destination and project by due time', async (t) => {
   const database = await databaseOf(t)
   const early = entry('dst_a', 5, 'late letter')
   const late = entry('dst_a', 1_700_000_000_000, 'early letter', 3)
@@ -47,7 +47,7 @@ test('queueHead() gives entries by due time, whole as they were put, and only of
   t.deepEqual(await queueHead(database, part('dst_none'), { limit: 10 }), [])
 })
 
-test('queueHead() begins at a position and ends with what is due', async (t) => {
+test('queueHead(): starts at a position and ends with the last due entry', async (t) => {
   const database = await databaseOf(t)
   const entries = [entry('d', 10, 'a'), entry('d', 10, 'b'), entry('d', 11, 'a'), entry('d', 12, 'a')]
   await put(database, ...entries)
@@ -58,7 +58,7 @@ test('queueHead() begins at a position and ends with what is due', async (t) => 
   t.deepEqual(await queueHead(database, part('d'), { from: { dueMs: 11, traceId: 'a' }, untilMs: 11, limit: 10 }), entries.slice(2, 3))
 })
 
-test('queueLength() follows enqueue() and dequeue(), and a retry leaves it as it was', async (t) => {
+test('queueLength(): follows enqueue() and dequeue(); a retry does not change it', async (t) => {
   const database = await databaseOf(t)
   t.is(await queueLength(database), 0)
   const first = entry('d', 10, 'a')
@@ -73,7 +73,7 @@ test('queueLength() follows enqueue() and dequeue(), and a retry leaves it as it
   t.is((await keysOf(database)).length, 2)
 })
 
-test('oldestSince() tells when the first attempt was due of what was put off, wherever and however often, and forgets it with its entry', async (t) => {
+test('oldestSince(): returns the first due time of postponed entries', async (t) => {
   const database = await databaseOf(t)
   const [a, b] = [entry('d', 1000, 'a'), entry('d', 500, 'b')]
   await put(database, a, b, entry('d', 1, 'never put off'))
@@ -98,7 +98,7 @@ test('oldestSince() tells when the first attempt was due of what was put off, wh
   t.is((await keysOf(database)).length, 1, 'the entry that was never put off')
 })
 
-test('queuedParts() finds each destination and project with one short look, however long its queue', async (t) => {
+test('queuedParts(): finds each destination and project with one short read', async (t) => {
   const { kv } = await storeOf(t)
   const database = new Database(kv)
   const parts = [part('dst_a'), part('dst_a', 'prj_10'), part('dst_a', 'prj_2'), part('dst_a\0'), part('dst_aa'), part('é')]
@@ -119,7 +119,7 @@ test('queuedParts() finds each destination and project with one short look, howe
   t.deepEqual(await queuedParts(await databaseOf(t)), [])
 })
 
-test('isQueuedFor() tells of a destination whether any project has something queued for it', async (t) => {
+test('isQueuedFor(): returns whether any project has entries for a destination', async (t) => {
   const database = await databaseOf(t)
   await put(database, entry('dst_a', 5, 'x', 0, 'prj_9'), entry('dst_bb', 5, 'x'))
   t.true(await isQueuedFor(database, 'dst_a'))

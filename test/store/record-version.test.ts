@@ -16,7 +16,7 @@ const third = z.strictObject({ id: z.string(), name: z.string(), called: z.array
 const indexes = { name: ({ name }: { readonly name: string }) => [[name]] }
 const nicknamed = upgradeFrom(first, (old) => ({ ...old, nicknames: [] }))
 const called = upgradeFrom(second, ({ nicknames, ...old }) => ({ ...old, called: [...nicknames, old.name] }))
-/** One kind as three releases know it. */
+/** One kind in three releases. */
 const dogs = defineRecord<z.infer<typeof first>>({ name: 'dog', schema: first, indexes })
 const dogs2 = defineRecord<z.infer<typeof second>>({ name: 'dog', schema: second, upgrades: [nicknamed], indexes })
 const dogs3 = defineRecord<z.infer<typeof third>>({ name: 'dog', schema: third, upgrades: [nicknamed, called], indexes })
@@ -26,7 +26,7 @@ const bytesOf = async ({ kv }: Database): Promise<unknown> =>
   decode((await kv.get(recordKey(dogs, 'org_1', 'dog_1')))?.value ?? Buffer.of())
 const rex = { id: 'dog_1', name: 'Rex' }
 
-test('a record of version 1 is stored as it is, of a later one with its version', async (t) => {
+test('record versions: only later versions than 1 store their number', async (t) => {
   const database = await databaseOf(t)
   await database.commit(new Change().insert(dogs, 'org_1', rex))
   t.deepEqual(await bytesOf(database), rex)
@@ -37,7 +37,7 @@ test('a record of version 1 is stored as it is, of a later one with its version'
   t.deepEqual((await database.get(dogs2, org, 'dog_1'))?.record, { ...rex, nicknames: ['R'] })
 })
 
-test('an older record is upgraded by every way to read it, and written in the version of now', async (t) => {
+test('record versions: every read upgrades; a write stores the current version', async (t) => {
   const database = await databaseOf(t)
   await database.commit(new Change().insert(dogs, 'org_1', rex))
   const record = { ...rex, called: ['Rex'] }
@@ -54,13 +54,13 @@ test('an older record is upgraded by every way to read it, and written in the ve
   t.deepEqual((await verify(database, { kinds: [dogs3] })).problems, [], 'the index row moved with the name')
 })
 
-test('a record of the version between is upgraded by the last step alone', async (t) => {
+test('record versions: a middle version needs only the last upgrade', async (t) => {
   const database = await databaseOf(t)
   await database.commit(new Change().insert(dogs2, 'org_1', { ...rex, nicknames: ['R'] }))
   t.deepEqual((await database.get(dogs3, org, 'dog_1'))?.record, { ...rex, called: ['R', 'Rex'] })
 })
 
-test('a record of a newer release is refused by reads, and told by verify', async (t) => {
+test('record versions: reads refuse a newer record, and verify reports it', async (t) => {
   const database = await databaseOf(t)
   await database.commit(new Change().insert(dogs3, 'org_1', { ...rex, called: [] }))
   const message = 'dog ["org_1","dog","dog_1"] was written by a newer release: in version 3, and this release reads versions up to 1.'
@@ -72,7 +72,7 @@ test('a record of a newer release is refused by reads, and told by verify', asyn
   t.true(problems.includes(`dog ["org_1","dog","dog_1"]: it cannot be read: ${message}`), problems.join('\n'))
 })
 
-test('a record that its version does not allow, or whose upgrade the schema does not allow, is an error that names it', async (t) => {
+test('record versions: an invalid record or upgrade is an error with its key', async (t) => {
   const database = await databaseOf(t)
   await database.commit(new Change().insert(dogs, 'org_1', { ...rex, age: 3 } as typeof rex))
   const cannot = (version: number) => ({
@@ -85,7 +85,7 @@ test('a record that its version does not allow, or whose upgrade the schema does
   t.is((await verify(database, { kinds: [dogs3] })).problems.length, 2, 'the record, and its index row')
 })
 
-test('claimVersions() writes nothing for version 1, and lets no older release start', async (t) => {
+test('claimVersions(): prevents older releases, and writes nothing for version 1', async (t) => {
   const database = await databaseOf(t)
   await claimVersions(database, formOfRelease(0, [dogs, fixtures]))
   t.deepEqual(await keysOf(database), [])

@@ -64,7 +64,7 @@ test('pack() orders keys as their tuples, element by element', (t) => {
   t.pass()
 })
 
-test('unpack() gives back what pack() took', (t) => {
+test('unpack(): returns the tuple of pack()', (t) => {
   for (let i = 0; i < 20_000; i++) {
     const tuple = randomTuple()
     if (Buffer.compare(pack(unpack(pack(tuple))), pack(tuple)) !== 0) t.fail(JSON.stringify(tuple))
@@ -73,18 +73,18 @@ test('unpack() gives back what pack() took', (t) => {
   for (const number of edges) t.deepEqual(unpack(pack([number])), [number])
 })
 
-test('pack() takes keys longer than its buffer', (t) => {
+test('pack(): accepts keys longer than its buffer', (t) => {
   const long = ['漢'.repeat(5000), Buffer.alloc(9000), `${'\0'.repeat(3000)}!`, -5, 'end']
   t.deepEqual(plain(unpack(pack(long))), long)
 })
 
-test('pack() hands out keys that later calls leave alone', (t) => {
+test('pack(): later calls do not change earlier keys', (t) => {
   const first = pack(['first', 1])
   pack(['other', 2, 'x'.repeat(500)])
   t.deepEqual(unpack(first), ['first', 1])
 })
 
-test('pack() refuses numbers that are no safe integers', (t) => {
+test('pack(): refuses numbers that are not safe integers', (t) => {
   for (const number of [0.5, NaN, Infinity, 2 ** 53]) t.throws(() => pack([number]), { instanceOf: TypeError })
   t.throws(() => unpack(Buffer.of(0x30, 1, 2)), { instanceOf: TypeError })
 })

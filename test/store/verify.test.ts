@@ -14,7 +14,7 @@ import { storeOf } from './level/folders.ts'
 const kinds = [pets, fixtures]
 const queued: QueueEntry = { destinationId: 'dst_1', projectId: 'prj_1', dueMs: 5, traceId: 'pet_1', organizationId: 'org_1', attempts: 0 }
 
-/** A small world in which everything agrees: two pets, a fixture, a body that pet_1 owns, one queue entry, an expiry, counters. */
+/** A small consistent store: two pets, a fixture, a body that pet_1 owns, one queue entry, an expiry, counters. */
 async function worldOf(t: ExecutionContext): Promise<{ database: Database; ref: ContentRef }> {
   const database = new Database((await storeOf(t)).kv)
   const draft = new Draft(database, 'org_1', 'pet_1')
@@ -48,14 +48,14 @@ const problemsAfter = async (
   return (await verify(database, { ...optionsOf(ref), ...more })).problems
 }
 
-test('verify() counts everything and finds nothing wrong with a sound store', async (t) => {
+test('verify(): counts all rows and finds no problem in a sound store', async (t) => {
   const { database, ref } = await worldOf(t)
   t.deepEqual(await verify(database, optionsOf(ref)), { records: 3, indexRows: 9, contents: 1, queueEntries: 1, problems: [] })
   const empty = new Database((await storeOf(t)).kv)
   t.deepEqual(await verify(empty, { kinds }), { records: 0, indexRows: 0, contents: 0, queueEntries: 0, problems: [] })
 })
 
-test('verify() tells of an index row that is missing', async (t) => {
+test('verify(): reports a missing index row', async (t) => {
   t.deepEqual(await problemsAfter(t, (change) => change.delete(['org_1', 'pet#colour', 'red', 0, 'pet_1'])), [
     'pet ["org_1","pet","pet_1"]: its index row ["org_1","pet#colour","red",0,"pet_1"] is missing.',
   ])
@@ -64,7 +64,7 @@ test('verify() tells of an index row that is missing', async (t) => {
   ])
 })
 
-test('verify() tells of index rows that no record has', async (t) => {
+test('verify(): reports index rows without a record', async (t) => {
   t.deepEqual(await problemsAfter(t, (change) => change.set(['org_1', 'pet#colour', 'blue', 0, 'pet_1'])), [
     'index row ["org_1","pet#colour","blue",0,"pet_1"]: pet pet_1 does not have this row.',
   ])
@@ -82,14 +82,14 @@ test('verify() tells of index rows that no record has', async (t) => {
   ])
 })
 
-test('verify() tells of a unique row that leads to another record', async (t) => {
+test('verify(): reports a unique row of another record', async (t) => {
   t.deepEqual(await problemsAfter(t, (change) => change.set(['org_1', 'pet!name', 'name of pet_1'], Buffer.from('pet_2'))), [
     'pet ["org_1","pet","pet_1"]: its index row ["org_1","pet!name","name of pet_1"] is missing.',
     'index row ["org_1","pet!name","name of pet_1"]: there is no pet pet_2.',
   ])
 })
 
-test('verify() tells of records that do not fit their schema or their key', async (t) => {
+test('verify(): reports records that do not match their schema or key', async (t) => {
   t.deepEqual(await problemsAfter(t, (change) => change.set(['org_1', 'house', 'hse_1'], encode({ id: 'hse_1', street: 7 }))), [
     'house ["org_1","house","hse_1"]: it does not fit its schema: street Invalid input: expected string, received number.',
   ])
@@ -100,7 +100,7 @@ test('verify() tells of records that do not fit their schema or their key', asyn
   t.is(unreadable, 'house ["org_1","house","hse_1"]: it cannot be read: house ["org_1","house","hse_1"] is damaged: it is not JSON.')
 })
 
-test('verify() tells of keys of no known family or form', async (t) => {
+test('verify(): reports keys of an unknown family or form', async (t) => {
   const unknown = (...key: Element[]): Promise<readonly string[]> => problemsAfter(t, (change) => change.set(key))
   t.deepEqual(await unknown('org_1', 'stray', 1), ['["org_1","stray",1]: no such family of keys.'])
   t.deepEqual(await unknown('org_1', 'pet@tag', 'x'), ['["org_1","pet@tag","x"]: no such family of keys.'])
@@ -112,7 +112,7 @@ test('verify() tells of keys of no known family or form', async (t) => {
   ])
 })
 
-test('verify() tells of content that is damaged, incomplete, not owned, owned but marked, or missing', async (t) => {
+test('verify(): reports damaged, incomplete, unowned, marked and missing content', async (t) => {
   const row = (number: number): readonly Element[] => ['org_1', 'content', 'pet_1', number]
   const where = 'content pet_1 of org_1: '
   t.deepEqual(await problemsAfter(t, (change) => change.set(row(1), Buffer.alloc(100, 'y'))), [
@@ -140,7 +140,7 @@ test('verify() tells of content that is damaged, incomplete, not owned, owned bu
   ])
 })
 
-test('verify() names a damaged value of the value log once, and ends, wherever it lies', async (t) => {
+test('verify(): reports a damaged value once, at any place', async (t) => {
   const { kv, folder } = await storeOf(t)
   const database = new Database(kv)
   const refs = new Map<string, ContentRef>()
@@ -161,7 +161,7 @@ test('verify() names a damaged value of the value log once, and ends, wherever i
       of: (_, __, record) => [refs.get((record as { id: string }).id)].filter((ref) => ref !== undefined),
       owner: async (_, id) => refs.get(id),
     },
-    // reads what lies before the record, like the look at the last row of a content does
+    // reads earlier rows, as the look at the last row of a content does
     checkRecord: async (_, organizationId, record) => {
       await database.kv.get(pack([organizationId, 'content', (record as { id: string }).id, 1]))
       return []
@@ -186,14 +186,14 @@ test('verify() names a damaged value of the value log once, and ends, wherever i
   t.deepEqual(await damaged(300, last - 100), [naming('pet_1', 0), naming('pet_2', 1)])
 })
 
-test('verify() sees gaps in content even without a word from its owner', async (t) => {
+test('verify(): finds gaps in content without its owner', async (t) => {
   const { database } = await worldOf(t)
   await database.commit(new Change().delete(['org_1', 'content', 'pet_1', 0]))
   const { problems } = await verify(database, { kinds, families: [{ name: 'event' }] })
   t.deepEqual(problems, ['content pet_1 of org_1: it has 1 rows, but the last one is number 1.'])
 })
 
-test('verify() tells of queue entries that cannot be read, that the core objects to, and that are counted wrongly', async (t) => {
+test('verify(): reports unreadable, refused and miscounted queue entries', async (t) => {
   const key = ['', 'queue', 'dst_1', 'prj_1', 9, 'x']
   t.deepEqual(
     await problemsAfter(t, (change) => change.set(key, Buffer.from('?')).add(['', 'counter', 'queue.length'], 1), {
@@ -209,7 +209,7 @@ test('verify() tells of queue entries that cannot be read, that the core objects
   ])
 })
 
-test('verify() tells of an age without its queue entry, and of an entry that was put off without its age', async (t) => {
+test('verify(): reports ages without entries and postponed entries without ages', async (t) => {
   t.deepEqual(await problemsAfter(t, (change) => enqueue(change, { ...queued, dueMs: 9, since: 7, traceId: 'pet_2' })), [])
   t.deepEqual(await problemsAfter(t, (change) => change.set(['', 'queue.since', 7, 'pet_2'], encode(['dst_1', 'prj_1', 9]))), [
     'age ["","queue.since",7,"pet_2"]: no queue entry belongs to it.',
@@ -223,7 +223,7 @@ test('verify() tells of an age without its queue entry, and of an entry that was
   ])
 })
 
-test('verify() tells of counters of records that are wrong, each way and in every organization', async (t) => {
+test('verify(): reports wrong counters of records in every organization', async (t) => {
   const counter = (organizationId: string): readonly Element[] => [organizationId, 'counter', 'pets']
   const right = (change: Change): Change => change.add(counter('org_1'), 1).add(counter('org_2'), 1)
   const counted = [{ kind: pets, counter }]
@@ -242,7 +242,7 @@ test('verify() tells of counters of records that are wrong, each way and in ever
   )
 })
 
-test('verify() tells of counters of what records weigh', async (t) => {
+test('verify(): reports wrong counters of weights', async (t) => {
   const counter = (organizationId: string): readonly Element[] => [organizationId, 'counter', 'letters']
   const counted = [{ kind: pets, counter, weigh: (record: unknown) => (record as { id: string }).id.length }]
   const right = (change: Change): Change => change.add(counter('org_1'), 5).add(counter('org_2'), 5)
@@ -262,7 +262,7 @@ test('verify() asks the owner of records and families, and reports lost group co
   ])
 })
 
-test('verify() goes on behind a row that its check cannot read', async (t) => {
+test('verify(): continues after an unreadable row', async (t) => {
   const check = (_: unknown, value: Bytes): readonly string[] => (JSON.parse(Buffer.from(value).toString()) as { of?: string[] }).of ?? []
   const rows = (change: Change): Change =>
     change.set(['org_1', 'event', 'a'], Buffer.from('{"of"')).set(['org_1', 'event', 'b'], encode({ of: ['It is read.'] }))
@@ -271,7 +271,7 @@ test('verify() goes on behind a row that its check cannot read', async (t) => {
   t.deepEqual(further, ['["org_1","event","b"]: It is read.'])
 })
 
-test('verify() tells of rows out of order', async (t) => {
+test('verify(): reports rows out of order', async (t) => {
   const { database, ref } = await worldOf(t)
   const moving = databaseWith(database.kv, {
     async *range(range) {
@@ -286,7 +286,7 @@ test('verify() tells of rows out of order', async (t) => {
   )
 })
 
-test('verify() reads no rows of damaged files, and reports earlier damage beside what it finds', async (t) => {
+test('verify(): reads no rows of damaged files and reports earlier damage', async (t) => {
   const stray = (change: Change): Change => change.set(['org_1', 'stray', 1])
   const old = { sentence: 'It was damaged.', isGone: true }
   t.deepEqual(await problemsAfter(t, stray, { damage: [old] }), ['It was damaged.', '["org_1","stray",1]: no such family of keys.'])
@@ -296,7 +296,7 @@ test('verify() reads no rows of damaged files, and reports earlier damage beside
   ])
 })
 
-test('verify() tells at most 1,000 problems, and how many more there are', async (t) => {
+test('verify(): reports at most 1,000 problems and the number of others', async (t) => {
   const stray = (change: Change): Change => {
     for (let i = 0; i < 1500; i++) change.set(['org_1', 'stray', i])
     return change
@@ -306,7 +306,7 @@ test('verify() tells at most 1,000 problems, and how many more there are', async
   t.is(problems.at(-1), 'And 500 more.')
 })
 
-test('verify() of a store in use finds nothing that was only on its way, even when its ranges are no snapshots', async (t) => {
+test('verify(): finds no false problems in a store in use', async (t) => {
   const { kv } = await storeOf(t)
   const database = new Database(kv)
   const ids = Array.from({ length: 60 }, (_, i) => `pet_${i}`)
@@ -343,7 +343,7 @@ test('verify() of a store in use finds nothing that was only on its way, even wh
   t.true(turn > 200)
 })
 
-test('verify() of a sound store looks nothing up', async (t) => {
+test('verify(): needs no look-up for a sound store', async (t) => {
   const { database, ref } = await worldOf(t)
   const asked: string[] = []
   const watched = databaseWith(database.kv, {
@@ -360,7 +360,7 @@ test('verify() of a sound store looks nothing up', async (t) => {
   t.deepEqual(asked, [])
 })
 
-test('verify() asks again for the owner of content, since both may just have come', async (t) => {
+test('verify(): asks twice for the owner of content, which may be new', async (t) => {
   const { database, ref } = await worldOf(t)
   const answers = [undefined, ref]
   const contents = { of: () => [], owner: async () => answers.shift() }
@@ -368,7 +368,7 @@ test('verify() asks again for the owner of content, since both may just have com
   t.deepEqual(answers, [])
 })
 
-test('verify() judges an index row again when its record changed while it was judged', async (t) => {
+test('verify(): checks an index row again after a change of its record', async (t) => {
   const { database, ref } = await worldOf(t)
   const { kv } = database
   const [recordKey, rowKey] = [pack(['org_1', 'pet', 'pet_1']), pack(['org_1', 'pet#colour', 'blue', 0, 'pet_1'])]

@@ -2,11 +2,11 @@ import test from '#test'
 import { OneDaemon } from '#store/daemons/one-daemon.ts'
 import { SharedChanges } from '#store/daemons/shared-changes.ts'
 
-test('generation() is another one every moment while a daemon is not current, and stays while it is read', (t) => {
+test('generation(): changes at every moment while a daemon is not current', (t) => {
   let isCurrent = true
   const daemons = Object.assign(new OneDaemon(), { isCurrent: () => isCurrent })
   const nothing = (): void => {}
-  // it looks into the store with beats alone, of which there are none here
+  // it reads the store only in beats, and this test has no beats
   const changes = new SharedChanges(undefined as never, daemons, { onSettings: nothing, onWork: nothing, onTallied: nothing })
   const known = changes.generation('org_1')
   t.is(changes.generation('org_1'), known)

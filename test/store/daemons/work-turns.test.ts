@@ -1,7 +1,7 @@
 import test from '#test'
 import { WorkTurns } from '#store/daemons/work-turns.ts'
 
-/** Leases of several daemons, and what each of them does. */
+/** Leases of several daemons, and the works of each daemon. */
 class Place {
   readonly holders = new Map<string, string>()
   readonly done = new Map<string, Set<string>>()
@@ -24,14 +24,14 @@ class Place {
     this.turns.set(id, turns)
   }
 
-  /** What a daemon held that was taken out is free. */
+  /** Frees the leases of a removed daemon. */
   leave(id: string): void {
     this.turns.delete(id)
     this.done.delete(id)
     for (const [name, holder] of this.holders) if (holder === id) this.holders.delete(name)
   }
 
-  /** All look, so often. */
+  /** Makes all daemons look this number of times. */
   async look(times = 3): Promise<void> {
     for (let i = 0; i < times; i++) {
       for (const turns of this.turns.values()) await turns.look(new Map(this.holders), [...this.turns.keys()])
@@ -39,7 +39,7 @@ class Place {
     }
   }
 
-  /** How many works each does; fails when two do the same or a work is left. */
+  /** Returns the number of works of each daemon. Fails if two daemons do the same work or a work is missing. */
   counts(works: readonly string[]): number[] {
     const all = [...this.done.values()].flatMap((doing) => [...doing])
     if (all.length !== works.length || new Set(all).size !== works.length) throw new Error(`done: ${all.join()}`)
@@ -49,14 +49,14 @@ class Place {
 
 const parts = Array.from({ length: 32 }, (_, at) => `part ${at}`)
 
-test('each work is done by one daemon, and each daemon has a share', async (t) => {
+test('work turns: one daemon does each work, and each daemon has a share', async (t) => {
   const place = new Place()
   for (const id of ['a', 'b', 'c']) place.join(id, parts, true)
   await place.look()
   t.true(place.counts(parts).every((count) => count >= 5))
 })
 
-test('works move to a daemon that comes, and from one that goes; the others stay where they are', async (t) => {
+test('work turns: only works of a new or departed daemon move', async (t) => {
   const place = new Place()
   for (const id of ['a', 'b']) place.join(id, parts, true)
   await place.look()
@@ -71,7 +71,7 @@ test('works move to a daemon that comes, and from one that goes; the others stay
   t.is(place.counts(parts).length, 2)
 })
 
-test('a work that takes long to end stays where it is for the time being, and goes on', async (t) => {
+test('work turns: a work that stops slowly continues at its daemon', async (t) => {
   let now = 0
   const ends: (() => void)[] = []
   const events: string[] = []
@@ -90,7 +90,7 @@ test('a work that takes long to end stays where it is for the time being, and go
     await new Promise(setImmediate)
     return turns.holds('x')
   }
-  const other = Array.from({ length: 50 }, (_, i) => `b${i}`) // one of them should have it
+  const other = Array.from({ length: 50 }, (_, i) => `b${i}`) // exactly one should take it
   t.true(await look(['a'], 0))
   t.false(await look(['a', ...other], 1000))
   t.false(await look(['a', ...other], 4000))
@@ -105,7 +105,7 @@ test('a work that takes long to end stays where it is for the time being, and go
   t.is(events.at(-1), 'given back')
 })
 
-test('what does not move stays with its daemon, and goes to another one with its end', async (t) => {
+test('work turns: a fixed work moves only at the end of its daemon', async (t) => {
   const place = new Place()
   const works = ['webhooks', 'retention', 'mailboxes', 'replays', 'removals', 'housekeeping']
   place.join('a', works)
@@ -118,7 +118,7 @@ test('what does not move stays with its daemon, and goes to another one with its
   t.deepEqual(place.counts(works), [6])
 })
 
-test('a work that the daemon whose turn it is does not take is taken by another one', async (t) => {
+test('work turns: another daemon takes a work that its daemon does not take', async (t) => {
   const place = new Place()
   place.join('a', parts, true)
   const ids = ['a', 'away']
@@ -129,7 +129,7 @@ test('a work that the daemon whose turn it is does not take is taken by another 
   t.is(place.done.get('a')?.size, parts.length)
 })
 
-test('a lease that was taken although no answer came is used at the next look', async (t) => {
+test('work turns: the next look finds a lease whose response was lost', async (t) => {
   let starts = 0
   const leases = { take: async () => Promise.reject(new Error('the connection broke off')), giveBack: async () => undefined }
   const turns = new WorkTurns('a', leases, () => undefined)
@@ -142,7 +142,7 @@ test('a lease that was taken although no answer came is used at the next look', 
   t.is(starts, 1)
 })
 
-test('leave() ends a work before another daemon may have it, and what was never begun too', async (t) => {
+test('leave(): stops a work before its lease is free, also if it never started', async (t) => {
   const place = new Place()
   place.join('a', ['w'])
   await place.look()

@@ -15,7 +15,7 @@ const remove = (kv: Kv, ...numbers: readonly number[]) => kv.write({ checks: [],
 const small = { maxInline: 100, segmentBytes: 10_000 }
 const segmentsOf = (folder: string): Promise<string[]> => readdir(join(folder, 'values'))
 
-test('LevelKv.collect() drops segments in which nothing lives, and keeps those in which much does', async (t) => {
+test('LevelKv.collect(): drops dead segments and keeps mostly live ones', async (t) => {
   const { kv, folder } = await storeOf(t, small)
   for (let i = 0; i < 40; i++) await set(kv, i)
   t.is((await segmentsOf(folder)).length, 4)
@@ -26,7 +26,7 @@ test('LevelKv.collect() drops segments in which nothing lives, and keeps those i
   for (let i = 12; i < 40; i++) t.deepEqual(Buffer.from((await kv.get(key(i)))?.value ?? []), value(i))
 })
 
-test('LevelKv.collect() moves what still lives, also across a new opening, and its versions move on', async (t) => {
+test('LevelKv.collect(): moves live values with new versions, also after reopening', async (t) => {
   const { kv, folder } = await storeOf(t, small)
   for (let i = 0; i < 30; i++) await set(kv, i)
   await remove(kv, 0, 1, 2, 3, 5, 6, 7, 8, 9)
@@ -51,7 +51,7 @@ test('LevelKv.collect() counts overwritten values as dead', async (t) => {
   for (let i = 0; i < 10; i++) t.deepEqual(Buffer.from((await kv.get(key(i)))?.value ?? []), value(i))
 })
 
-test('LevelKv.collect() disturbs no reader: values are whole, or gone when they were deleted', async (t) => {
+test('LevelKv.collect(): readers see whole values, or none after a deletion', async (t) => {
   const { kv } = await storeOf(t, small)
   for (let i = 0; i < 200; i++) await set(kv, i)
   const deleted = (i: number): boolean => i % 5 !== 0
@@ -62,7 +62,7 @@ test('LevelKv.collect() disturbs no reader: values are whole, or gone when they 
       const entry = await kv.get(key(i))
       if (entry) t.is(Buffer.compare(entry.value, value(i)), 0)
       else if (!deleted(i)) t.fail(`key ${i} is gone`)
-      // a value that is at hand is answered without a turn of the event loop, which the collector needs
+      // a read from memory takes no turn of the event loop, which the collector needs
       if (++reads % 5 === 0) await new Promise(setImmediate)
     }
   }
@@ -89,7 +89,7 @@ test('LevelKv.collect() disturbs no reader: values are whole, or gone when they 
   t.true(reads > 100)
 })
 
-test('LevelKv.collect() gives way to writes of the same keys', async (t) => {
+test('LevelKv.collect(): writes of the same keys take precedence', async (t) => {
   const { kv } = await storeOf(t, small)
   for (let i = 0; i < 20; i++) await set(kv, i)
   await remove(kv, 0, 1, 2, 3, 4, 5, 6, 7)
@@ -101,7 +101,7 @@ test('LevelKv.collect() gives way to writes of the same keys', async (t) => {
   t.is(await kv.get(key(9)), undefined)
 })
 
-/** Lengths, a checksum and the key stand before each value. */
+/** Lengths, a checksum and the key precede each value. */
 const headOctets = 12 + key(0).length
 
 test('LevelKv.collect() loses no value when the entries of a segment are damaged', async (t) => {
@@ -122,7 +122,7 @@ test('LevelKv.collect() loses no value when the entries of a segment are damaged
   t.true(dropped > headOctets / 2, `${dropped} segments were dropped`)
 })
 
-test('LevelKv.collect() keeps a segment with a damaged value that lives, and drops the others', async (t) => {
+test('LevelKv.collect(): keeps only a segment with a damaged live value', async (t) => {
   const { kv, folder } = await storeOf(t, small)
   for (let i = 0; i < 30; i++) await set(kv, i)
   await remove(kv, ...Array.from({ length: 9 }, (_, i) => i), ...Array.from({ length: 10 }, (_, i) => 10 + i))
@@ -135,7 +135,7 @@ test('LevelKv.collect() keeps a segment with a damaged value that lives, and dro
   await t.throwsAsync(kv.get(key(9)), { message: /The value log is damaged/ })
 })
 
-test('collectSegments() leaves alone what was written anew between its two looks', async (t) => {
+test('collectSegments(): keeps values that were written again in between', async (t) => {
   const folder = await folderOf(t)
   const log = await ValueLog.open(folder, { segmentBytes: 1 })
   t.teardown(() => log.close())

@@ -1,4 +1,4 @@
-/** What a crash of the process or the machine leaves behind: a copy of the folder while the store is open, and its log cut anywhere. */
+/** State after a crash of the process or the machine: a copy of the folder of an open store, and its log cut at any place. */
 import { cp, readdir, stat, truncate } from 'node:fs/promises'
 import { join } from 'node:path'
 import test from '#test'
@@ -23,7 +23,7 @@ const entryOf = (id: string): QueueEntry => ({
   attempts: 0,
 })
 
-/** Content of a pet, by its size only, so that its reference is known without a book. */
+/** Content with bytes that follow from its size, so that its reference needs no records. */
 async function add(database: Database, id: string, size: number): Promise<{ id: string; ref: ContentRef }> {
   const draft = new Draft(database, 'org_1', id)
   await draft.write(Buffer.alloc(size, id))
@@ -33,7 +33,7 @@ async function add(database: Database, id: string, size: number): Promise<{ id: 
   return { id, ref }
 }
 
-/** Everything must agree: index rows, content with its pet, queue entries with their pet (grey pets are queued). */
+/** Checks all relations: index rows, contents and their pets, queue entries and their pets (grey pets are queued). */
 const checks = (database: Database, refs: ReadonlyMap<string, ContentRef>): VerifyOptions => ({
   kinds: [pets],
   contents: {
@@ -53,7 +53,7 @@ const deliver = async (database: Database, id: string): Promise<unknown> => {
   return database.commit(change)
 }
 
-test('LevelKv has everything acknowledged in a copy taken while it is open, and everything in it agrees', async (t) => {
+test('LevelKv: a copy of the open files has all acknowledged writes, consistently', async (t) => {
   const { kv, folder } = await storeOf(t, options)
   const database = new Database(kv)
   const seeded = new Seeded('crash copy')
@@ -81,7 +81,7 @@ test('LevelKv has everything acknowledged in a copy taken while it is open, and 
   }
 })
 
-test('LevelKv, with its log cut at any byte, has a prefix of the writes, each of them whole', async (t) => {
+test('LevelKv: a log cut at any byte leaves a prefix of whole writes', async (t) => {
   const { kv, folder } = await storeOf(t, options)
   const database = new Database(kv)
   const seeded = new Seeded('cut')

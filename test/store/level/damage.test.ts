@@ -1,4 +1,4 @@
-/** Flipped bits in the files of the embedded store: each is found, or the content is the same. */
+/** Flipped bits in files of the embedded store: each is found, or does not change the content. */
 import { open, readdir, readFile, stat, truncate, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { ExecutionContext } from 'ava'
@@ -15,7 +15,7 @@ import { crashCopy, folderOf, openedBy, storeOf } from './folders.ts'
 const key = (i: number): Bytes => Buffer.from(`key ${String(i).padStart(5, '0')}`)
 const options = { maxInline: 500, segmentBytes: 100_000, writeBufferSize: 64 * 1024 }
 
-/** Some hundred records of several sizes, in several tables, the log and the value log. */
+/** Writes some hundred records of several sizes, in several tables, the log and the value log. */
 async function fill(kv: Kv): Promise<void> {
   const seeded = new Seeded('content of a damaged store')
   for (let group = 0; group < 60; group++) {
@@ -36,13 +36,13 @@ const pathsIn = async (folder: string): Promise<string[]> => {
 const tablesIn = async (folder: string): Promise<string[]> => (await pathsIn(folder)).filter((path) => path.endsWith('.ldb'))
 
 async function flip(path: string, at: number, bit = 0): Promise<void> {
-  await using file = await open(path, 'r+') // in its place, as LevelDB may have it mapped
+  await using file = await open(path, 'r+') // in place, because LevelDB may have mapped the file
   const { buffer } = await file.read(Buffer.alloc(1), 0, 1, at)
   buffer[0] = (buffer[0] ?? 0) ^ (1 << bit)
   await file.write(buffer, 0, 1, at)
 }
 
-/** What a backup would hold; the failure where there is one. */
+/** Returns the content of a backup, or the failure. */
 async function contentOf(folder: string): Promise<string> {
   try {
     await using kv = await LevelKv.open(folder, options)
@@ -55,7 +55,7 @@ async function contentOf(folder: string): Promise<string> {
   }
 }
 
-/** Flips bits of these files one at a time, and returns those that changed the content and were not found. */
+/** Flips bits of these files one at a time. Returns the bits that changed the content without being found. */
 async function unnoticed(t: ExecutionContext, folder: string, paths: readonly string[], bits: number, seed: string): Promise<string[]> {
   const seeded = new Seeded(`${seed} ${seedOf(0)}`)
   const expected = await contentOf(await crashCopy(t, folder))
@@ -106,7 +106,7 @@ test('damage: every bit of the first, the last and a middle block of a table is 
   t.deepEqual(await KnownDamage.look(folder), [])
 })
 
-test('damage: a log that a crash has cut is not damaged', async (t) => {
+test('damage: a log truncated by a crash is not damaged', async (t) => {
   const { kv, folder } = await storeOf(t, options)
   await fill(kv)
   const killed = await crashCopy(t, folder)
@@ -139,11 +139,11 @@ test('damage: missing and cut tables, a missing CURRENT and a wrong CURRENT are 
   t.is(await look(), undefined)
 })
 
-/** Damages the filter of a table, whose rows can be read all the same. */
+/** Damages the filter of a table. Its rows remain readable. */
 async function damageFilter(folder: string): Promise<void> {
   const [path = ''] = await tablesIn(folder)
   const table = await readFile(path)
-  // the index of the filter is behind it: its place follows the first octets of the footer
+  // the index of the filter follows it; the first octets of the footer contain its place
   const places = table.subarray(table.length - 48)
   const number = (at: number): [number, number] => {
     let [value, next] = [0, at]
@@ -156,7 +156,7 @@ async function damageFilter(folder: string): Promise<void> {
   await flip(path, number(0)[0] - 1)
 }
 
-test('damage: LevelKv tells what is damaged, and lists do not leave out rows', async (t) => {
+test('damage: LevelKv reports it, and lists refuse to omit rows', async (t) => {
   const { kv: filled, folder } = await storeOf(t, options)
   await fill(filled)
   await filled[Symbol.asyncDispose]()
@@ -181,7 +181,7 @@ test('damage: LevelKv tells what is damaged, and lists do not leave out rows', a
   t.true((await kv.write({ checks: [], sets: [{ key: key(0), value: key(1) }], deletes: [], adds: [] })).ok)
 })
 
-test('damage: what was found stays known when the file is gone, and is forgotten when it is whole again', async (t) => {
+test('damage: stays known without the file, and is forgotten once it is whole', async (t) => {
   const { kv, folder } = await storeOf(t, options)
   await fill(kv)
   await kv[Symbol.asyncDispose]()
@@ -199,7 +199,7 @@ test('damage: what was found stays known when the file is gone, and is forgotten
   await t.throwsAsync(Array.fromAsync(again.range({ start: key(0), end: key(9), whole: true })), { instanceOf: StoreDamaged })
 })
 
-test('damage: the check of an open store rests between its steps, and finds no damage in files that LevelDB writes', async (t) => {
+test('damage: the check of an open store pauses and finds no false damage', async (t) => {
   const { kv, folder } = await storeOf(t, options)
   let rests = 0
   const written = fill(kv)

@@ -25,7 +25,7 @@ export async function openedBy(t: ExecutionContext, folder: string, options: Lev
   return kv
 }
 
-/** A copy of a folder while its store is open: what a crash of the process would leave behind. */
+/** Returns a copy of a folder with an open store: the state after a crash of the process. */
 export async function crashCopy(t: ExecutionContext, folder: string): Promise<string> {
   const copy = await folderOf(t)
   await cp(folder, copy, { recursive: true })

@@ -36,7 +36,7 @@ test('LevelKv.open() refuses a folder that this process already has open', async
   t.is((await all(await openedBy(t, folder))).length, 1)
 })
 
-test('LevelKv.open() refuses a folder that another process has open, and takes it when that one was killed', async (t) => {
+test('LevelKv.open(): refuses a folder of a live process, not of a killed one', async (t) => {
   const folder = await folderOf(t)
   const module = new URL('../../../store/level/level-kv.ts', import.meta.url).href
   const code = `const { LevelKv } = await import(${JSON.stringify(module)})
@@ -58,7 +58,7 @@ test('LevelKv.open() refuses a folder that another process has open, and takes i
   )
 })
 
-test('LevelKv.open() says why a folder cannot be opened', async (t) => {
+test('LevelKv.open(): reports why it cannot open a folder', async (t) => {
   const folder = await folderOf(t)
   await writeFile(join(folder, 'file'), '')
   const inFile = join(folder, 'file', 'data')
@@ -72,7 +72,7 @@ test('LevelKv.open() says why a folder cannot be opened', async (t) => {
   await t.throwsAsync(LevelKv.open(folder), blocked, 'the first attempt let go of the lock')
 })
 
-test('LevelKv.write() tells the size and time of its groups, and shares them', async (t) => {
+test('LevelKv.write(): reports size and time of groups, which writes share', async (t) => {
   const groups: number[] = []
   const { kv } = await storeOf(t, { onGroup: ({ writes, milliseconds }) => void groups.push(milliseconds >= 0 ? writes : -1) })
   await Promise.all(Array.from({ length: 50 }, (_, i) => set(kv, i)))
@@ -260,7 +260,7 @@ test('LevelKv.missingGroups is empty when only the last group was not written wh
     const copy = await crashCopy(t, folder)
     const log = await writeAheadLog(copy)
     const bytes = await readFile(log)
-    bytes.fill(0, length + 10, length + 40) // a page that never reached the disk, though later ones did
+    bytes.fill(0, length + 10, length + 40) // a page that did not reach the disk, although later pages did
     await writeFile(log, bytes)
     const again = await openedBy(t, copy)
     t.is((await all(again)).length, 5)

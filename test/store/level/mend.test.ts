@@ -1,4 +1,4 @@
-/** What the opening of a damaged store mends, and what stays known of rows and writes that are lost. */
+/** Repairs at the opening of a damaged store, and the memory of lost rows and writes. */
 import { open, readdir, readFile, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { ExecutionContext } from 'ava'
@@ -15,7 +15,7 @@ const options = { maxInline: 500, segmentBytes: 100_000, writeBufferSize: 64 * 1
 const groups = 60
 const everything = { start: Buffer.of(0), end: Buffer.of(0xff) }
 
-/** Some hundred records in several tables, the log and the value log. */
+/** Writes some hundred records in several tables, the log and the value log. */
 async function fill(kv: Kv): Promise<void> {
   const seeded = new Seeded('content of a mended store')
   for (let group = 0; group < groups; group++) {
@@ -49,7 +49,7 @@ async function namesIn(folder: string, pattern: RegExp): Promise<string[]> {
 async function change(folder: string, name: string, edit: (bytes: Buffer) => void): Promise<void> {
   const bytes = await readFile(join(folder, name))
   edit(bytes)
-  await using file = await open(join(folder, name), 'r+') // in its place, as LevelDB may have it mapped
+  await using file = await open(join(folder, name), 'r+') // in place, because LevelDB may have mapped the file
   await file.write(bytes, 0, bytes.length, 0)
 }
 
@@ -61,7 +61,7 @@ async function digestOf(folder: string): Promise<string> {
 
 const all = (kv: Kv, range: Partial<Range> = {}): Promise<Entry[]> => Array.fromAsync(kv.range({ ...everything, ...range }))
 
-/** Flips one bit of a copy, opens it, and returns the places whose content was then another one. */
+/** Flips one bit of a copy and opens it. Returns the places with other content. */
 async function changedBy(t: ExecutionContext, folder: string, pattern: RegExp, bits: number): Promise<string[]> {
   const seeded = new Seeded(`${String(pattern)} ${seedOf(0)}`)
   const expected = await digestOf(await crashCopy(t, folder))

@@ -19,7 +19,7 @@ async function* later(rows: readonly SnapshotRow[]): AsyncGenerator<SnapshotRow>
   yield* rows
 }
 
-test('a snapshot is of its moment, and no segment is dropped under it', async (t) => {
+test('snapshot: shows one point in time and keeps its segments', async (t) => {
   const { kv, folder } = await storeOf(t, small)
   for (let i = 0; i < 40; i++) await set(kv, i)
   await count(kv, 7)
@@ -44,7 +44,7 @@ test('a snapshot is of its moment, and no segment is dropped under it', async (t
   t.true(written.ok && before !== undefined && written.version > before.version)
 })
 
-test('a chain of snapshots has what was changed and deleted in between', async (t) => {
+test('snapshot: a chain contains changes and deletions in between', async (t) => {
   const { kv } = await storeOf(t, small)
   await set(kv, 1, 2, 3)
   await count(kv, 1)

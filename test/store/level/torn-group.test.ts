@@ -1,4 +1,4 @@
-/** Rows and large values of a group reach the disk at the same time: what readers see meanwhile, and what a crash between them leaves. */
+/** Rows and large values of a group are written at the same time: the view of readers, and the state after a crash in between. */
 import { open, readdir, stat, truncate } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { ExecutionContext } from 'ava'
@@ -44,7 +44,7 @@ async function contentOf(kv: LevelKv): Promise<string> {
   return `${(await digestRows(snapshot.rows)).digest} ${await kv.counter(count)}`
 }
 
-/** A store whose process ended after its last group, and its values before and behind that group. */
+/** A store whose process ended after its last group, with its values before and after that group. */
 async function crashed(t: ExecutionContext, sizes: readonly number[]) {
   const { kv, folder } = await storeOf(t, options)
   await kv.write({ checks: [], sets: [{ key: key('before last'), value: key('x') }], deletes: [], adds: [] })
@@ -78,7 +78,7 @@ for (const sizes of [[5000], [100_000, 2001], [300_000, 256 * 1024, 4096]]) {
   })
 }
 
-test('a damaged value of the last group is reported, and the group stays', async (t) => {
+test('torn group: a damaged value of the last group is reported and kept', async (t) => {
   const { folder, upTo } = await crashed(t, [5000])
   const copy = await crashCopy(t, folder)
   await overwrite(await valuesIn(copy), upTo - 1000, Buffer.of(0xff))
@@ -88,7 +88,7 @@ test('a damaged value of the last group is reported, and the group stays', async
   t.is(await again.counter(count), 2)
 })
 
-test('a torn value of an earlier group is damage, as that group was acknowledged', async (t) => {
+test('torn group: a torn value of an earlier, acknowledged group is damage', async (t) => {
   const { kv, folder } = await storeOf(t, options)
   await writeGroup(kv, 'first', [5000])
   const path = await valuesIn(folder)
@@ -102,7 +102,7 @@ test('a torn value of an earlier group is damage, as that group was acknowledged
   t.is(Buffer.from((await again.get(key('last small')))?.value ?? []).toString(), 'last')
 })
 
-test('a store that was closed has no torn group, whatever happens to its values later', async (t) => {
+test('torn group: a closed store has none, even after damage of its values', async (t) => {
   const { kv, folder } = await storeOf(t, options)
   await writeGroup(kv, 'last', [5000])
   await kv[Symbol.asyncDispose]()
@@ -125,7 +125,7 @@ const writeSlowly = (kv: Kv, name: string) =>
     adds: [{ key: count, delta: 1 }],
   })
 
-test('readers see all of a group or nothing of it while its values are written', async (t) => {
+test('torn group: readers see a group completely or not at all', async (t) => {
   const { kv } = await storeOf(t, options)
   await writeGroup(kv, '0', [5000])
   let seen = 0
@@ -148,7 +148,7 @@ test('readers see all of a group or nothing of it while its values are written',
   t.true(seen > 0)
 })
 
-test('a snapshot that begins while a group is written is of the state before it, and can be read later', async (t) => {
+test('torn group: a snapshot during a write has the state before the group', async (t) => {
   const { kv } = await storeOf(t, options)
   await writeGroup(kv, '0', [5000])
   const before = await contentOf(kv)
@@ -159,7 +159,7 @@ test('a snapshot that begins while a group is written is of the state before it,
   t.is(`${(await digestRows(snapshot.rows)).digest} 1`, before)
 })
 
-test('groups that are written during a compaction are kept', async (t) => {
+test('torn group: groups written during a compaction are kept', async (t) => {
   const { kv, folder } = await storeOf(t, options)
   await writeGroup(kv, '0', [100_000])
   const compacting = kv.compact(everything.start, everything.end)

@@ -19,7 +19,7 @@ async function entriesOf(log: ValueLog, segment: number): Promise<LogEntry[]> {
   return entries
 }
 
-test('ValueLog.append() gives places at which read() finds the values', async (t) => {
+test('ValueLog.append(): returns the places of the values', async (t) => {
   const log = await logIn(t, await folderOf(t), { segmentBytes: 10_000_000 })
   const items = [item('a', 1), item('b', 0), item('c', 70_000), item('a', 3)]
   const pointers = await log.append(items)
@@ -34,7 +34,7 @@ test('ValueLog.append() writes more pieces than one system call takes', async (t
   for (const [i, pointer] of pointers.entries()) if (i % 341 < 3) t.deepEqual(await log.read(pointer), items[i]?.pieces[0])
 })
 
-test('ValueLog begins a new segment when one is full, and after each opening', async (t) => {
+test('ValueLog: starts a segment when one is full and after each opening', async (t) => {
   const folder = await folderOf(t)
   const log = await logIn(t, folder)
   for (let i = 0; i < 5; i++) await log.append([item('k', 600)])
@@ -49,7 +49,7 @@ test('ValueLog begins a new segment when one is full, and after each opening', a
   t.deepEqual(pointer && (await again.read(pointer)), item('last', 10).pieces[0])
 })
 
-test('ValueLog.entries() lists what was appended, also under long keys', async (t) => {
+test('ValueLog.entries(): lists appended values, also with long keys', async (t) => {
   const log = await logIn(t, await folderOf(t), { segmentBytes: 100 })
   const items = [item('a', 50), item('k'.repeat(5000), 3000), item('c', 1)]
   const pointers = await log.append(items)
@@ -60,7 +60,7 @@ test('ValueLog.entries() lists what was appended, also under long keys', async (
   )
 })
 
-test('ValueLog.entries() ends at a torn tail, wherever it was torn', async (t) => {
+test('ValueLog.entries(): ends at a torn tail, torn at any octet', async (t) => {
   const folder = await folderOf(t)
   const first = await logIn(t, folder)
   await first.append([item('one', 300), item('two', 300), item('three', 300)])
@@ -111,7 +111,7 @@ test('ValueLog.drop() removes the segment and its reader', async (t) => {
   await log.close()
 })
 
-test('a segment that is being begun is never among the sealed ones, which the collector may drop', async (t) => {
+test('ValueLog.sealed(): never lists a segment that is being created', async (t) => {
   const log = await logIn(t, await folderOf(t), { segmentBytes: 1 })
   for (let next = 1; next <= 100; next++) {
     const appending = log.append([item('k', 100)])

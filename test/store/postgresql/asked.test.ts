@@ -1,4 +1,4 @@
-/** What one daemon asks of all others at a database: it is done by each, or by none that could still write. */
+/** Questions of one daemon to all others at a database: each living daemon does the work. */
 import { randomBytes } from 'node:crypto'
 import { PostgresKv } from '#store/postgresql/postgres-kv.ts'
 import { Front } from '../../support/network/front.ts'
@@ -10,12 +10,12 @@ const { test, postgresql } = onPostgresql()
 const nowhere = Buffer.from('a')
 const inText = (one: string, other: string): number => one.localeCompare(other)
 
-test('what is asked is done by every other daemon for each item before it is answered', async (t) => {
+test('questions: every other daemon handles each item before it answers', async (t) => {
   const address = await postgresql().database()
   await using one = await PostgresKv.open(address, { use: 'together' })
   await using two = await PostgresKv.open(address, { use: 'together' })
   await using three = await PostgresKv.open(address, { use: 'together' })
-  const places = Array.from({ length: 400 }, (_, at) => `org_${String(at).padStart(36, '0')}`) // more than one notice takes
+  const places = Array.from({ length: 400 }, (_, at) => `org_${String(at).padStart(36, '0')}`) // more items than one notice holds
   const done = { two: new Set<string>(), three: new Set<string>() }
   two.daemons.onAsked('end', async (items) => {
     await two.get(nowhere)
@@ -32,7 +32,7 @@ test('what is asked is done by every other daemon for each item before it is ans
   t.deepEqual([...done.three].toSorted(inText), places, 'what failed is asked for again')
 })
 
-test('a daemon that cannot answer is waited for until it can write nothing any more', async (t) => {
+test('questions: the wait ends when a silent daemon can no longer write', async (t) => {
   const address = await postgresql().database()
   await using front = await Front.to(postgresql().port)
   const silent = await PostgresKv.open(address.replace(`:${postgresql().port}/`, `:${front.port}/`), { use: 'together', maxOutageMs: 100 })
@@ -45,7 +45,7 @@ test('a daemon that cannot answer is waited for until it can write nothing any m
   await silent[Symbol.asyncDispose]().catch(() => undefined)
 })
 
-test('a daemon that lost its connection is asked again, and answers', async (t) => {
+test('questions: a daemon answers after a lost connection', async (t) => {
   const address = await postgresql().database()
   await using one = await PostgresKv.open(address, { use: 'together' })
   await using two = await PostgresKv.open(address, { use: 'together' })
@@ -58,7 +58,7 @@ test('a daemon that lost its connection is asked again, and answers', async (t) 
   t.true(asked > 0)
 })
 
-test('encoding and collation of the database do not matter', async (t) => {
+test('questions: any encoding and collation of the database works', async (t) => {
   const latin = `latin_${randomBytes(8).toString('hex')}`
   await postgresql().query(
     `CREATE DATABASE ${latin} TEMPLATE template0 ENCODING 'LATIN1' LOCALE_PROVIDER icu ICU_LOCALE 'de-CH' LC_COLLATE 'C' LC_CTYPE 'C'`,

@@ -1,4 +1,4 @@
-/** Counters and tallies that several processes write at the same time: exact under their limits, and none waits for another. */
+/** Counters and tallies under concurrent writes of several processes: exact limits without waits. */
 import { Client } from 'pg'
 import { counterOf, kinds, kindOf } from '#store/engine/codec.ts'
 import { PostgresKv } from '#store/postgresql/postgres-kv.ts'
@@ -29,7 +29,7 @@ const partsIn = async (address: string): Promise<number> => {
   return Number(row?.['parts'])
 }
 
-test('one who adds to a counter, or only checks a key, waits for no other process that does the same', async (t) => {
+test('parts: processes that add to a counter or check a key do not wait', async (t) => {
   const address = await postgresql().database()
   await using all = await several(2, address)
   const [a, b] = all.kvs as [PostgresKv, PostgresKv]
@@ -55,7 +55,7 @@ test('one who adds to a counter, or only checks a key, waits for no other proces
   t.deepEqual([await count(b, 'free'), await count(a, 'bounded')], [13, 13])
 })
 
-test('a limit that several processes come to is met exactly, also when it moves and after some of them ended', async (t) => {
+test('parts: several processes meet a limit exactly, also a changed one', async (t) => {
   const address = await postgresql().database()
   await using all = await several(3, address)
   const add = (kv: PostgresKv, limit: number, delta = 1) => write(kv, { adds: [{ key: 'n', delta, limit }] })
@@ -83,7 +83,7 @@ test('a limit that several processes come to is met exactly, also when it moves 
   t.is(await addMany(10, 12), 12, 'from nothing')
 })
 
-test('an add without a limit takes from what is left for those that have one', async (t) => {
+test('parts: an add without a limit reduces the remainder for other adds', async (t) => {
   await using all = await several(2, await postgresql().database())
   const [a, b] = all.kvs as [PostgresKv, PostgresKv]
   const add = (kv: PostgresKv, delta: number, limit?: number) =>
@@ -99,7 +99,7 @@ test('an add without a limit takes from what is left for those that have one', a
   t.is(await count(b, 'n'), 102)
 })
 
-test('tallies of several processes are one value, in a snapshot as well', async (t) => {
+test('parts: tallies of several processes are one value, also in a snapshot', async (t) => {
   await using all = await several(3, await postgresql().database())
   const tally = (kv: PostgresKv, name: string) =>
     kv.write({
@@ -160,7 +160,7 @@ async function act(kv: PostgresKv, seeded: Seeded): Promise<OnCounter> {
   return { name: 'add', delta, limit, ok: isOk }
 }
 
-test('adds with several limits and without, deletes and reads of several processes are linearizable', async (t) => {
+test('parts: adds, deletes and reads of several processes are linearizable', async (t) => {
   for (let round = 0; round < 6; round++) {
     const address = await postgresql().database()
     await using all = await several(3, address)

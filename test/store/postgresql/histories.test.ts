@@ -1,4 +1,4 @@
-/** Histories of several processes on one database, while connections break off: each key behaves as if it had one copy and one writer. */
+/** Histories of several processes at one database during lost connections: each key behaves as one copy with one writer. */
 import type { ExecutionContext } from 'ava'
 import { PostgresKv } from '#store/postgresql/postgres-kv.ts'
 import { count, key, ok, read, write } from '../../contracts/kv-subject.ts'
@@ -37,7 +37,7 @@ const counter: Apply<number, OnCounter> = (state, operation) => {
   return fits ? state + operation.delta : state
 }
 
-/** Histories by key, in one order of calls and answers. */
+/** Histories by key, in one order of calls and results. */
 class Recorder<Operation> {
   readonly histories = new Map<string, Timed<Operation>[]>()
   #events = 0
@@ -66,7 +66,7 @@ test('isLinearizable() finds stale reads, lost updates and double effects', (t) 
   t.false(isLinearizable([...adds, counts(3)], 0, counter), 'an add that counted twice')
 })
 
-test('conditional writes and counters of several processes are linearizable while connections break off', async (t) => {
+test('histories: writes are linearizable while connections are lost', async (t) => {
   await using postgresql = await anyDatabases()
   const address = await postgresql.database()
   await using open = new AsyncDisposableStack()

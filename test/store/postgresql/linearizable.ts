@@ -1,19 +1,19 @@
 /**
- * Whether a history of one key could have happened one operation at a time, each between its call and its answer: the search of Wing and
- * Gong, which remembers what it has tried, as Lowe does.
+ * Checks whether a history of one key could have happened one operation at a time, each between its call and its result. Uses the search of
+ * Wing and Gong with Lowe's memory of states.
  */
 
-/** What the operation of a history does to a state; undefined when its answer cannot come from that state. */
+/** Applies an operation to a state. Returns undefined if the state cannot produce the result. */
 export type Apply<State, Operation> = (state: State, operation: Operation) => State | undefined
 
-/** An operation with its answer; `called` and `answered` are places in one order of events. */
+/** An operation with its result. `called` and `answered`: positions in one order of events. */
 export interface Timed<Operation> {
   readonly operation: Operation
   readonly called: number
   readonly answered: number
 }
 
-/** States are compared as texts. */
+/** Compares states as texts. */
 export function isLinearizable<State, Operation>(
   history: readonly Timed<Operation>[],
   initial: State,
@@ -36,7 +36,7 @@ export function isLinearizable<State, Operation>(
   return false
 }
 
-/** Those that may be next: called before any other that is not done was answered. */
+/** Returns operations that may be next: called before the result of any other open operation. */
 function candidates(ordered: readonly Timed<unknown>[], done: ReadonlySet<number>): number[] {
   let firstAnswer = Infinity
   const found: number[] = []
@@ -49,7 +49,7 @@ function candidates(ordered: readonly Timed<unknown>[], done: ReadonlySet<number
   return found.filter((i) => (ordered[i]?.called ?? 0) < firstAnswer)
 }
 
-/** All up to a number are done, and a few beyond. */
+/** All operations up to a number are done, and a few later ones. */
 function nameOf(done: ReadonlySet<number>): string {
   let prefix = 0
   while (done.has(prefix)) prefix++

@@ -1,4 +1,4 @@
-/** Large values as objects: what crashes, servers that are away or slow, damage and deletions leave behind, in a bucket and in a folder. */
+/** Large values as objects in a bucket and in a folder: crashes, unreachable or slow servers, damage and deletions. */
 import { once } from 'node:events'
 import { cp, mkdir, readdir, rename, rm, utimes, writeFile } from 'node:fs/promises'
 import { createServer } from 'node:http'
@@ -154,7 +154,7 @@ test('objects: slow responses and transient errors are retried within limits', a
   slow.listen(0, '127.0.0.1')
   await once(slow, 'listening')
   const options = bucketOptions((slow.address() as AddressInfo).port)
-  const collecting = setInterval(() => ownMemory.collect(), 1000) // garbage collection must not end the deadline
+  const collecting = setInterval(() => ownMemory.collect(), 1000) // garbage collection must not cancel the timeout
   await new S3Objects({ ...options, requestMs: 5000, retryMs: 120_000 }).put('x/y', Buffer.from('content'), 'a'.repeat(64))
   clearInterval(collecting)
   t.is(asked, 4)

@@ -10,13 +10,13 @@ import { databasesOf } from '../../support/peers/postgresql.ts'
 
 type Test = ReturnType<typeof testWith>
 
-/** The server is there when the first test begins. */
+/** Starts the server before the first test. */
 export function onPostgresql(): { readonly test: Test; readonly postgresql: () => Databases } {
   const test = testWith('postgresql')
   return { test, postgresql: databasesOf(test) }
 }
 
-/** With a server of objects. */
+/** Starts a server of objects too. */
 export function onPostgresqlWithObjects() {
   const { test, postgresql } = onPostgresql()
   let objects: ObjectServer | undefined
@@ -29,7 +29,7 @@ export function onPostgresqlWithObjects() {
 
 type Options = Parameters<typeof PostgresKv.open>[1]
 
-/** Each test of the contract in a database of its own. */
+/** Runs each test of the contract in a separate database. */
 export function contractOnPostgresql({ test, postgresql }: ReturnType<typeof onPostgresql>, options: () => Options = () => ({})): void {
   const addresses = new Map<Kv, string>()
   const openAt = async (address: string): Promise<Kv> => {

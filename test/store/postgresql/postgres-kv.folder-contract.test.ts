@@ -12,7 +12,7 @@ server.test.before(async () => {
 })
 server.test.after.always(() => rm(folder, { recursive: true, force: true }))
 
-/** So few octets that much of what the contract writes becomes objects. */
+/** A small limit, so that many values of the contract become objects. */
 const leastBytes = 60
 
 contractOnPostgresql(server, () => ({ large: { objects: objectStoreAt(`file://${folder}`, {}), leastBytes } }))

@@ -2,7 +2,7 @@
 import { objectStoreAt } from '#store/postgresql/objects/address.ts'
 import { contractOnPostgresql, onPostgresqlWithObjects } from './on-server.ts'
 
-/** So few octets that some of what each test of the contract writes becomes objects; the server of these tests takes a few a second. */
+/** A small limit, so that some values of each test become objects. The server of these tests accepts only a few each second. */
 const leastBytes = 100
 const servers = onPostgresqlWithObjects()
 

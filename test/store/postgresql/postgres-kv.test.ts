@@ -13,7 +13,7 @@ import { absent, check, count, everything, key, nameOf, ok, read, textOf, write 
 
 const { test, postgresql } = onPostgresql()
 
-test('several processes count exactly, claim once, and overtake each other without an error', async (t) => {
+test('PostgresKv: several processes count exactly and claim only once', async (t) => {
   const address = await postgresql().database()
   const kvs = await Promise.all([1, 2, 3].map(() => PostgresKv.open(address)))
   const claims = await Promise.all(
@@ -43,7 +43,7 @@ test('several processes count exactly, claim once, and overtake each other witho
   for (const kv of kvs) await kv[Symbol.asyncDispose]()
 })
 
-test('a write whose commit got no answer took place once, or not and then again', async (t) => {
+test('PostgresKv: a write without a commit response takes place exactly once', async (t) => {
   const address = await postgresql().database()
   await using proxy = await startProxy(postgresql().port)
   const kv = await PostgresKv.open(address.replace(String(postgresql().port), String(proxy.port)))
@@ -69,7 +69,7 @@ test('open: reports why its connection ended while the tables were made', async 
   await opening
 })
 
-test('a server that crashes and comes back loses nothing that was acknowledged, and the process goes on', async (t) => {
+test('PostgresKv: a restarted server loses no acknowledged write', async (t) => {
   await using own = await Postgresql.start()
   const kv = await PostgresKv.open(await own.database(), { maxOutageMs: 60_000 })
   const acknowledged: string[] = []
@@ -93,7 +93,7 @@ test('a server that crashes and comes back loses nothing that was acknowledged, 
   await kv[Symbol.asyncDispose]()
 })
 
-test('a database that stays away ends the store with its reason', async (t) => {
+test('PostgresKv: a long outage ends the store with the reason', async (t) => {
   await using own = await Postgresql.start()
   const failures: StoreFailure[] = []
   const kv = await PostgresKv.open(await own.database(), { maxOutageMs: 300, onFailure: (failure) => failures.push(failure) })
@@ -106,7 +106,7 @@ test('a database that stays away ends the store with its reason', async (t) => {
   await kv[Symbol.asyncDispose]()
 })
 
-test('a store has one owner, who notices when another one was there', async (t) => {
+test('PostgresKv: a sole owner notices another owner in between', async (t) => {
   const address = await postgresql().database()
   const database = address.split('/').at(-1)!
   const first = await PostgresKv.open(address, { use: 'alone', maxOutageMs: 2000 })
@@ -125,7 +125,7 @@ test('a store has one owner, who notices when another one was there', async (t) 
   await first[Symbol.asyncDispose]()
 })
 
-test('a copy beside the rows in use is forgotten once no command has the store alone', async (t) => {
+test('PostgresKv: a leftover copy is reported only without a command using it', async (t) => {
   const address = await postgresql().database()
   const forgotten = async () => (await databaseCondition(address)).forgottenCopy
   const command = await PostgresKv.open(address, { use: 'alone' })
@@ -136,7 +136,7 @@ test('a copy beside the rows in use is forgotten once no command has the store a
   t.regex(await waitFor('the session has ended', async () => (await forgotten()) ?? undefined), /^\d+ kB$/)
 })
 
-test('a snapshot is of one moment, and in order', async (t) => {
+test('PostgresKv: a snapshot shows one point in time in key order', async (t) => {
   const kv = await PostgresKv.open(await postgresql().database())
   const names = Array.from({ length: 1500 }, (_, i) => String(i).padStart(5, '0'))
   await Promise.all(names.map((name) => write(kv, { sets: [[name, name === '00007' ? 'x'.repeat(5000) : name]] })))
@@ -156,7 +156,7 @@ test('a snapshot is of one moment, and in order', async (t) => {
   await kv[Symbol.asyncDispose]()
 })
 
-test('a server that is too old or would lose mail, and a user who may not, are refused in a sentence', async (t) => {
+test('PostgresKv: old or unsafe servers and missing rights are refused', async (t) => {
   const address = await postgresql().database()
   const database = address.split('/').at(-1)!
   const guest = `guest_${randomBytes(8).toString('hex')}`
@@ -166,7 +166,7 @@ test('a server that is too old or would lose mail, and a user who may not, are r
   await t.throwsAsync(PostgresKv.open(address.replace('postern@', `${guest}@`)), { message: /may not create tables there: GRANT CREATE/ })
   await t.throwsAsync(PostgresKv.open(address.replace(database, 'nowhere')), { message: /refuses: database "nowhere" does not exist/ })
   const says = async (setting: string, value: string): Promise<string> => {
-    const address = await postgresql().database() // where the server seems to have the setting
+    const address = await postgresql().database() // the server itself seems to have the setting
     const others = 'pg_catalog.current_setting($1)'
     const body = `SELECT CASE $1 WHEN '${setting}' THEN '${value}' ELSE ${others} END`
     await postgresql().query('CREATE SCHEMA says', nameIn(address))
@@ -186,7 +186,7 @@ test('a server that is too old or would lose mail, and a user who may not, are r
   await t.throwsAsync(PostgresKv.open('postgresql://host'), { message: /must be postgresql:\/\/user@host\/database/ })
 })
 
-test('whatever the database and the user have as defaults, each group is READ COMMITTED and waits for the disk', async (t) => {
+test('PostgresKv: groups are READ COMMITTED and durable with any defaults', async (t) => {
   const address = await postgresql().database()
   const database = nameIn(address)
   const ask = (text: string): Promise<readonly Record<string, unknown>[]> => postgresql().query(text, database)
@@ -235,7 +235,7 @@ for (const [how, parts] of Object.entries({ changed: { sets: ['z', 'm', 'a'] }, 
 
 const nameIn = (address: string): string => new URL(address).pathname.slice(1)
 
-/** A relay that can break a connection off when a commit passes, before the server has it or when its answer comes. */
+/** A relay that can close a connection at a commit, before the server gets it or when the response arrives. */
 async function startProxy(target: number): Promise<Proxy> {
   let armed: 'before' | 'after' | undefined
   let cuts = 0

@@ -1,4 +1,4 @@
-/** Which server of several takes writes, and for how long all may be away. */
+/** Selection of the server that accepts writes, and the longest outage. */
 import test from '#test'
 import { StoreUnavailable } from '#store/kv.ts'
 import { parseStoreAddress } from '#store/postgresql/address.ts'
@@ -22,45 +22,42 @@ test.serial('Servers: a clock set forward does not shorten the longest outage', 
   t.is(await new Servers({ servers: [], shown: '' }, 30_000).patiently(work, () => false), 'there')
 })
 
-testWith('postgresql')(
-  'who knows of a promoted standby writes to it alone, also while the earlier server runs on, and goes back with the next promotion',
-  async (t) => {
-    await using first = await Postgresql.start()
-    const name = '/' + new URL(await first.database()).pathname.slice(1)
-    await using second = await Postgresql.standbyOf(first)
-    await using front = await Front.to(second.port)
-    const both = `postgresql://postern@127.0.0.1:${first.port},127.0.0.1:${front.port}${name}`
-    const rowsAt = async (server: Postgresql): Promise<number> =>
-      Number((await server.query('SELECT count(*)::int AS n FROM postern_rows', name.slice(1)))[0]?.['n'])
+testWith('postgresql')('Servers: writes go only to the server promoted last', async (t) => {
+  await using first = await Postgresql.start()
+  const name = '/' + new URL(await first.database()).pathname.slice(1)
+  await using second = await Postgresql.standbyOf(first)
+  await using front = await Front.to(second.port)
+  const both = `postgresql://postern@127.0.0.1:${first.port},127.0.0.1:${front.port}${name}`
+  const rowsAt = async (server: Postgresql): Promise<number> =>
+    Number((await server.query('SELECT count(*)::int AS n FROM postern_rows', name.slice(1)))[0]?.['n'])
 
-    await first.replicateSynchronously()
-    await using kv = await PostgresKv.open(both, { use: 'together' })
-    t.deepEqual(await write(kv, { sets: [['a', 'before']] }), ok)
-    const atFirst = await rowsAt(first)
-    second.promote() // while the first one goes on
-    t.deepEqual(await write(kv, { sets: [['b', 'after']] }), ok)
-    t.is(await read(kv, 'b'), 'after')
-    t.is(await rowsAt(second), atFirst + 1)
+  await first.replicateSynchronously()
+  await using kv = await PostgresKv.open(both, { use: 'together' })
+  t.deepEqual(await write(kv, { sets: [['a', 'before']] }), ok)
+  const atFirst = await rowsAt(first)
+  second.promote() // while the first server still runs
+  t.deepEqual(await write(kv, { sets: [['b', 'after']] }), ok)
+  t.is(await read(kv, 'b'), 'after')
+  t.is(await rowsAt(second), atFirst + 1)
 
-    await using later = await PostgresKv.open(both, { use: 'together' })
-    t.deepEqual(await write(later, { sets: [['c', 'later']] }), ok, 'although the first server comes first in its address')
-    t.is(await rowsAt(second), atFirst + 2)
-    await front.close() // only the first server is left, and it accepts writes
-    const waiting = write(kv, { sets: [['d', 'patient']] })
-    await t.throwsAsync(PostgresKv.open(both.replace(`:${first.port},`, ':1,'), { maxOutageMs: 0 }), { name: 'StoreUnavailable' })
-    await front.open()
-    t.deepEqual(await waiting, ok, 'it waited for the promoted one')
-    t.is(await rowsAt(second), atFirst + 3)
+  await using later = await PostgresKv.open(both, { use: 'together' })
+  t.deepEqual(await write(later, { sets: [['c', 'later']] }), ok, 'although the first server comes first in its address')
+  t.is(await rowsAt(second), atFirst + 2)
+  await front.close() // only the first server is left, and it accepts writes
+  const waiting = write(kv, { sets: [['d', 'patient']] })
+  await t.throwsAsync(PostgresKv.open(both.replace(`:${first.port},`, ':1,'), { maxOutageMs: 0 }), { name: 'StoreUnavailable' })
+  await front.open()
+  t.deepEqual(await waiting, ok, 'it waited for the promoted one')
+  t.is(await rowsAt(second), atFirst + 3)
 
-    await first.rejoin(second)
-    await second.replicateSynchronously()
-    t.deepEqual(await write(kv, { sets: [['e', 'both have it']] }), ok)
-    await second.stopServer('SIGQUIT')
-    first.promote()
-    t.deepEqual(await write(kv, { sets: [['f', 'back']] }), ok)
-    for (const one of ['a', 'b', 'c', 'd', 'e', 'f']) t.truthy(await read(later, one), one)
-  },
-)
+  await first.rejoin(second)
+  await second.replicateSynchronously()
+  t.deepEqual(await write(kv, { sets: [['e', 'both have it']] }), ok)
+  await second.stopServer('SIGQUIT')
+  first.promote()
+  t.deepEqual(await write(kv, { sets: [['f', 'back']] }), ok)
+  for (const one of ['a', 'b', 'c', 'd', 'e', 'f']) t.truthy(await read(later, one), one)
+})
 
 testWith('postgresql')('a replaced server: takes no writes after its return while the promoted server is away', async (t) => {
   await using first = await Postgresql.start()
@@ -92,7 +89,7 @@ testWith('postgresql')('a replaced server: takes no writes after its return whil
   t.is(await rowsAt(second), atFirst + 2)
 })
 
-testWith('postgresql')('who wrote what a promoted standby lacks leaves the server that it replaced, and ends', async (t) => {
+testWith('postgresql')('PostgresKv: ends if a promoted standby lacks its writes', async (t) => {
   await using first = await Postgresql.start()
   const { pathname } = new URL(await first.database())
   await using second = await Postgresql.standbyOf(first)

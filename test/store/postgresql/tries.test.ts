@@ -1,4 +1,4 @@
-/** Tries that daemons at one database count together: exact at the same moment, over a window that slides. */
+/** Tries that daemons at one database count together: exact under concurrency, in a sliding window. */
 import { setTimeout as pause } from 'node:timers/promises'
 import type { SharedTries } from '#store/daemons/tries.ts'
 import { PostgresKv } from '#store/postgresql/postgres-kv.ts'
@@ -11,7 +11,7 @@ const triesOf = ({ daemons }: PostgresKv): SharedTries => {
   return daemons.tries
 }
 
-test('of tries at two daemons at the same moment as many are let through as one may', async (t) => {
+test('tries: two daemons together permit as many as one', async (t) => {
   const address = await postgresql().database()
   await using one = await PostgresKv.open(address, { use: 'together' })
   await using two = await PostgresKv.open(address, { use: 'together' })
@@ -28,7 +28,7 @@ test('of tries at two daemons at the same moment as many are let through as one 
   t.deepEqual(await triesOf(two).look('codes of anna', window), { tries: 0, waitMs: 0 })
 })
 
-test('what is counted always keeps the latest, and what has left the window is forgotten', async (t) => {
+test('tries: counting always keeps the latest, and old tries expire', async (t) => {
   const address = await postgresql().database()
   await using one = await PostgresKv.open(address, { use: 'together' })
   const tries = triesOf(one)

@@ -1,4 +1,4 @@
-/** What only one daemon at a time does at its start: one that was stopped in the middle of it holds up others for seconds, not for ever. */
+/** Work of a start that only one daemon does at a time. A daemon stopped in the middle delays others only for seconds. */
 import { Client } from 'pg'
 import { bury } from '#store/postgresql/daemons/membership.ts'
 import { PostgresKv } from '#store/postgresql/postgres-kv.ts'
@@ -10,7 +10,7 @@ import { onPostgresql } from './on-server.ts'
 
 const { test, postgresql } = onPostgresql()
 
-test('a daemon that falls silent in its turn loses it, after others have taken it out', async (t) => {
+test('turns: a silent daemon loses its turn after its removal', async (t) => {
   const address = await postgresql().database()
   await using front = await Front.to(postgresql().port)
   const stopped = await PostgresKv.open(address.replace(`:${postgresql().port}/`, `:${front.port}/`), { use: 'together', maxOutageMs: 100 })
@@ -32,7 +32,7 @@ test('a daemon that falls silent in its turn loses it, after others have taken i
   await stopped[Symbol.asyncDispose]().catch(() => undefined)
 })
 
-test('a daemon that takes long in its turn keeps it', async (t) => {
+test('turns: a slow daemon keeps its turn', async (t) => {
   const address = await postgresql().database()
   await using one = await PostgresKv.open(address, { use: 'together' })
   await using other = await PostgresKv.open(address, { use: 'together' })
@@ -40,14 +40,14 @@ test('a daemon that takes long in its turn keeps it', async (t) => {
   let next: Promise<void> | undefined
   await one.daemons.inTurn(async () => {
     next = other.daemons.inTurn(async () => void order.push('other'))
-    await postgresql().query('SELECT pg_sleep(12)') // longer than the server lets a session rest in its turn
+    await postgresql().query('SELECT pg_sleep(12)') // longer than the server permits an idle session of a turn
     order.push('one')
   })
   await next
   t.deepEqual(order, ['one', 'other'])
 })
 
-test('a daemon that lives keeps its turn although the session of its turn is gone, until it has done its work', async (t) => {
+test('turns: a living daemon keeps its turn after the loss of its session', async (t) => {
   const address = await postgresql().database()
   await using one = await PostgresKv.open(address, { use: 'together' })
   await using other = await PostgresKv.open(address, { use: 'together' })
@@ -70,7 +70,7 @@ test('a daemon that lives keeps its turn although the session of its turn is gon
   t.deepEqual(order, ['one', 'other'])
 })
 
-test('a release that changes the form of the store waits until no daemon of an earlier one works, and is refused while one does', async (t) => {
+test('turns: a new form of the store waits for daemons of earlier releases', async (t) => {
   const address = await postgresql().database()
   const earlier = await PostgresKv.open(address, { use: 'together' })
   await using later = await PostgresKv.open(address, { use: 'together' })
@@ -88,7 +88,7 @@ test('a release that changes the form of the store waits until no daemon of an e
   await t.notThrowsAsync(waiting)
 })
 
-test('a daemon that is taken out in the middle of a write has made it before others take over, and makes none after', async (t) => {
+test('turns: a removed daemon completes its write before others take over', async (t) => {
   const address = await postgresql().database()
   const failures: string[] = []
   const one = await PostgresKv.open(address, { use: 'together', onFailure: ({ message }) => failures.push(message) })
@@ -105,7 +105,7 @@ test('a daemon that is taken out in the middle of a write has made it before oth
   await holder.query('SELECT FROM postern_rows WHERE key = $1 FOR UPDATE', [key('a')])
   const order: string[] = []
   const writing = write(one, { sets: [['a', 'under way']] }).then((outcome) => (order.push('written'), outcome))
-  // Counts only the writer of the first daemon and the taker: beats can wait for the same row.
+  // Counts only the writer of the first daemon and the remover, because beats can wait for the same row.
   const waiting = `SELECT FROM pg_stat_activity WHERE datname = '${nameIn(address)}' AND wait_event_type = 'Lock'
     AND application_name IN ('postern writes', '')`
   const wait = (count: number): Promise<unknown> =>
@@ -116,7 +116,7 @@ test('a daemon that is taken out in the middle of a write has made it before oth
     const { rows } = await taker.query<{ id: string; beat: string }>(first)
     await bury(taker, rows[0]?.id ?? '', rows[0]?.beat ?? '')
     if ((await taker.query('SELECT FROM postern_daemons')).rowCount === 2)
-      await takeOut() // it had shown itself in between
+      await takeOut() // its beat had changed in between
     else order.push('taken out')
   }
   const taking = takeOut()
@@ -133,7 +133,7 @@ test('a daemon that is taken out in the middle of a write has made it before oth
   await one[Symbol.asyncDispose]().catch(() => undefined)
 })
 
-test('a daemon departs although what it looks for gets no answer', async (t) => {
+test('daemons: a stop does not wait for a look without a response', async (t) => {
   const address = await postgresql().database()
   const kv = await PostgresKv.open(address, { use: 'together' })
   const looks = Promise.withResolvers<void>()

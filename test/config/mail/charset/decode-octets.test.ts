@@ -66,7 +66,7 @@ for (const [name, bytes, text] of spellings) {
   test(`decodeOctets() knows ${name}: ${JSON.stringify(bytes)}`, (t) => t.deepEqual(decodeOctets(octets(bytes), name), { text }))
 }
 
-test('decodeOctets() leaves a declared charset whose octets are not valid in it', (t) => {
+test('decodeOctets(): rejects a declared charset if octets are invalid in it', (t) => {
   t.is(decoded(octets('M\xfc\xdfig'), 'utf-8'), 'Müßig')
   t.is(decoded(utf8('Müßig'), 'us-ascii'), 'Müßig')
   t.is(decoded(utf8('あ'), 'iso-2022-jp'), 'あ')
@@ -95,7 +95,7 @@ test('decodeOctets() keeps a multi-byte text in which few octets are broken', (t
   t.deepEqual(decodeOctets(Buffer.concat([text, octets('\xc3')]), ''), { text: 'Grüße aus Zürich\ufffd', fault: 'broken_text' })
 })
 
-test('decodeOctets() asks an HTML document for its charset', (t) => {
+test('decodeOctets(): uses the charset in an HTML document', (t) => {
   const page = (meta: string, body: string): string => decodeOctets(octets(`<html><head>${meta}</head>${body}`), '', true).text.slice(-2)
   t.is(page('<meta charset="windows-1251">', '\xe4\xe0'), 'да')
   t.is(page('<META http-equiv="Content-Type" content="text/html; charset=koi8-r">', '\xc4\xc1'), 'да')

@@ -1,4 +1,4 @@
-/** CRC-32C and Snappy, which LevelDB's files need. */
+/** CRC-32C and Snappy for LevelDB's files. */
 import test from '#test'
 import { crc32c, flippedBit, masked } from '#store/level/files/crc32c.ts'
 import { inflateSnappy } from '#store/level/files/snappy.ts'
