@@ -2,16 +2,16 @@
  * Dialogs as data. A `.smtp` file holds one connection, line by line:
  *
  *     # a comment
- *     @ limit maxRecipients 2       settings of the server, before anything else: limit, cleartext, inside-tls,
- *     @ door submit storage_full    what the core answers (submit, sender, open, login, outcome, maxMessageBytes)
+ *     @ limit maxRecipients 2       settings of the server, before other lines: limit, cleartext, inside-tls,
+ *     @ door submit storage_full    answers of the core (submit, sender, open, login, outcome, maxMessageBytes)
  *     -> EHLO client.test           a line of the client
- *     -* A\r\n.\r\n                 octets of the client, with \r \n \0 \xHH \\, sent apart from the ones before
+ *     -* A\r\n.\r\n                 octets of the client, with \r \n \0 \xHH \\, sent separately from earlier octets
  *     -x 100 NOOP\r\n               the same, many times at once
  *     <- 250 2.1.0                  the next whole reply begins with this, or matches /this/ over all its lines
  *     <! /AUTH/                     the same reply does not match this
  *     == session                    greeting to AUTH in one step; also starttls, tls (the handshake alone), auth, closed
- *     == taken 1                    at the end: how many messages the core took; none of the others left anything
- *     == content A\r\n              the last one, octet for octet; also mail-from, rcpt-to, eight-bit, protocol
+ *     == taken 1                    at the end: number of accepted messages; others left no trace
+ *     == content A\r\n              the last message, octet for octet; also mail-from, rcpt-to, eight-bit, protocol
  */
 import type { ExecutionContext } from 'ava'
 import { Refusal, type RefusalCode } from '#core/refusals.ts'

@@ -1,14 +1,14 @@
 /**
- * Dialogs with the MX server as data, in the form of `test/protocols/dialogs/dialog.ts`. `{anna}`, `{ben}` and the like stand
- * for what `fixture.ts` names so. Of its own there are
+ * Dialogs with the MX server as data, in the form of `test/protocols/dialogs/dialog.ts`. `{anna}`, `{ben}` and similar
+ * names are the `names` of `mx-fixture.ts`. Additional lines:
  *
- *     @ limit maxRecipients 2    as there; also mails, which fit into the box of the postmaster
- *     @ feedback fails           the core cannot store
- *     @ admission overloaded     nothing may be taken now
- *     == reported anna bounced null, what the core got: return path, type, null reverse-path or sender
+ *     @ limit maxRecipients 2    as in `dialog.ts`; also mails, the limit of the postmaster's mailbox
+ *     @ feedback fails           the core fails to store
+ *     @ admission overloaded     the core accepts no mail
+ *     == reported anna bounced null, report that the core received: return path, type, null reverse-path or sender
  *     == outcome dsn recorded    the kind of the last mail, and its outcome
- *     == kept 1                  mails in the box of the postmaster
- *     == box Subject: x          the last of them holds this
+ *     == kept 1                  mails in the postmaster's mailbox
+ *     == box Subject: x          the last of these mails contains this text
  *     == defects 1               unexpected errors; none by default
  */
 import { readdirSync, readFileSync } from 'node:fs'

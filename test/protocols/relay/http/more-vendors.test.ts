@@ -135,7 +135,7 @@ for (const [vendor, answer] of nobody)
   })
 
 for (const [name, vendor] of Object.entries(makeVendors()))
-  test(`${name}: accepts a 2xx answer that cannot be read, because a retry would send the message twice`, (t) => {
+  test(`${name}: an unreadable 2xx answer is accepted, to avoid a second message`, (t) => {
     for (const text of ['', 'OK', '{"id":"1', '[]', '{}'])
       t.is(vendor.read({ status: accepting[name] ?? 200, headers: {}, text }).kind, 'accepted', text)
   })
