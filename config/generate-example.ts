@@ -16,9 +16,9 @@ export async function generated(): Promise<ReadonlyMap<string, string>> {
 function table(): string {
   return `# Settings
 
-Each setting is a line in the JSON file that \`POSTERN_CONFIG\` names, or an environment variable, which wins.
-Lists are arrays in the file and separated by commas in a variable; an empty variable empties a list and leaves everything else at its default.
-\`POSTERN_OUTBOUND_ALLOW\` holds both of its lists: \`destinations=127.0.0.1/32:2600,10.0.0.0/8;webhooks=127.0.0.1/32\`.
+Each setting is a line in the JSON file that \`POSTERN_CONFIG\` names, or an environment variable, which takes precedence.
+Lists are arrays in the file and separated by commas in a variable. An empty variable empties a list; for all other settings, it means the default.
+\`POSTERN_OUTBOUND_ALLOW\` contains both of its lists: \`destinations=127.0.0.1/32:2600,10.0.0.0/8;webhooks=127.0.0.1/32\`.
 This page and \`example.json\` are generated from \`schema.ts\`.
 
 | In the file | Variable | Meaning | Must be | Default |

@@ -35,9 +35,9 @@ export const httpProviders = {
     takes: 'mime',
     credentials: {
       access_key_id: { required: true, secret: false, describe: 'Access key id of an IAM user or role that may call ses:SendEmail.' },
-      secret_access_key: secret('The secret access key that belongs to it.'),
+      secret_access_key: secret('The secret access key of that access key id.'),
       session_token: { required: false, secret: true, describe: 'Session token of temporary credentials.' },
-      region: { required: true, secret: false, choices: sesRegions, describe: 'AWS region in which the sending identity is verified.' },
+      region: { required: true, secret: false, choices: sesRegions, describe: 'AWS region of the verified sending identity.' },
     },
   },
   sendgrid: {
@@ -45,7 +45,7 @@ export const httpProviders = {
     takes: 'fields',
     credentials: {
       api_key: secret('API key with the permission Mail Send.'),
-      region: { required: false, secret: false, choices: ['global', 'eu'], describe: 'eu for a regional subuser; global unless given.' },
+      region: { required: false, secret: false, choices: ['global', 'eu'], describe: 'eu for a regional subuser; global by default.' },
     },
   },
   mailgun: {
@@ -53,8 +53,8 @@ export const httpProviders = {
     takes: 'mime',
     credentials: {
       api_key: secret('Sending key of the domain, or an API key of the account.'),
-      domain: { required: true, secret: false, describe: 'Sending domain as it is named at Mailgun, such as mg.example.ch.' },
-      region: { required: false, secret: false, choices: ['us', 'eu'], describe: 'Where the domain was made; us unless given.' },
+      domain: { required: true, secret: false, describe: 'Sending domain at Mailgun, such as mg.example.ch.' },
+      region: { required: false, secret: false, choices: ['us', 'eu'], describe: 'Region of the domain; us by default.' },
     },
   },
   postmark: {
@@ -62,7 +62,7 @@ export const httpProviders = {
     takes: 'fields',
     credentials: {
       server_token: secret('Server API token, found under API Tokens of the server.'),
-      message_stream: { required: false, secret: false, describe: 'Id of the message stream; outbound unless given.' },
+      message_stream: { required: false, secret: false, describe: 'Id of the message stream; outbound by default.' },
     },
   },
   resend: { title: 'Resend', takes: 'fields', credentials: { api_key: secret('API key with sending access.') } },
@@ -72,16 +72,16 @@ export const httpProviders = {
     takes: 'fields',
     credentials: {
       api_key: { required: true, secret: false, describe: 'API key of the account or of a sub-account.' },
-      secret_key: secret('The secret key that belongs to it.'),
-      region: { required: false, secret: false, choices: ['eu', 'us'], describe: 'us for accounts of the US platform; eu unless given.' },
+      secret_key: secret('The secret key of that API key.'),
+      region: { required: false, secret: false, choices: ['eu', 'us'], describe: 'us for accounts of the US platform; eu by default.' },
     },
   },
   sparkpost: {
     title: 'SparkPost',
     takes: 'mime',
     credentials: {
-      api_key: secret('API key with the right Transmissions: Read/Write.'),
-      region: { required: false, secret: false, choices: ['us', 'eu'], describe: 'Where the account was made; us unless given.' },
+      api_key: secret('API key with the permission Transmissions: Read/Write.'),
+      region: { required: false, secret: false, choices: ['us', 'eu'], describe: 'Region of the account; us by default.' },
     },
   },
   mailersend: {
@@ -93,7 +93,7 @@ export const httpProviders = {
         required: false,
         secret: false,
         choices: ['yes', 'no'],
-        describe: 'yes in the plans Professional and Enterprise, which may set headers such as List-Unsubscribe; no unless given.',
+        describe: 'yes in the plans Professional and Enterprise, which may set headers such as List-Unsubscribe; no by default.',
       },
     },
   },
@@ -101,12 +101,12 @@ export const httpProviders = {
     title: 'SMTP2GO',
     takes: 'mime',
     credentials: {
-      api_key: secret('API key with the right to send, which begins with api-.'),
+      api_key: secret('API key with permission to send; it begins with api-.'),
       region: {
         required: false,
         secret: false,
         choices: ['global', 'us', 'eu', 'au'],
-        describe: 'Where requests are taken; the nearest place unless given.',
+        describe: 'Region of the API endpoint; the nearest one by default.',
       },
     },
   },
@@ -115,12 +115,12 @@ export const httpProviders = {
     takes: 'fields',
     credentials: {
       secret_key: secret('Secret key of an IAM API key that may send email in the project.'),
-      project_id: { required: true, secret: false, describe: 'Id of the project in which the sending domain is verified.' },
+      project_id: { required: true, secret: false, describe: 'Id of the project with the verified sending domain.' },
       region: {
         required: false,
         secret: false,
         choices: ['fr-par', 'nl-ams', 'pl-waw'],
-        describe: 'Region of the domain; fr-par unless given.',
+        describe: 'Region of the domain; fr-par by default.',
       },
     },
   },
@@ -140,7 +140,7 @@ export const httpProviders = {
         required: false,
         secret: false,
         choices: ['global', 'us_gov', 'us_dod', 'china'],
-        describe: 'National cloud of the tenant; global unless given.',
+        describe: 'National cloud of the tenant; global by default.',
       },
     },
   },

@@ -17,7 +17,7 @@ export function contradictions(settings: Settings): string[] {
     ],
     [
       orders && tls.certificateFile !== null,
-      'POSTERN_TLS_CERT and POSTERN_ACME_CHALLENGE exclude each other; the certificate is either yours or ordered.',
+      'POSTERN_TLS_CERT and POSTERN_ACME_CHALLENGE exclude each other. Set one of them: your own certificate, or one ordered by ACME.',
     ],
     [
       orders && acme.terms !== 'agreed',
@@ -25,27 +25,27 @@ export function contradictions(settings: Settings): string[] {
     ],
     [
       acme.challenge === 'tls-alpn-01' && http.tlsListen === null,
-      'POSTERN_ACME_CHALLENGE=tls-alpn-01 is answered on the https listener; set POSTERN_HTTPS_LISTEN, such as 0.0.0.0:443.',
+      'POSTERN_ACME_CHALLENGE=tls-alpn-01 needs the HTTPS listener; set POSTERN_HTTPS_LISTEN, such as 0.0.0.0:443.',
     ],
     [
       acme.challenge === 'http-01' && acme.listen.length === 0,
-      'POSTERN_ACME_CHALLENGE=http-01 is answered at POSTERN_ACME_LISTEN; set an address there, such as 0.0.0.0:80.',
+      'POSTERN_ACME_CHALLENGE=http-01 needs POSTERN_ACME_LISTEN; set an address such as 0.0.0.0:80.',
     ],
     [
       (acme.eabKeyId === null) !== (acme.eabKey === null),
-      'POSTERN_ACME_EAB_KEY_ID and POSTERN_ACME_EAB_KEY belong together; set both, or none where no external account is needed.',
+      'POSTERN_ACME_EAB_KEY_ID and POSTERN_ACME_EAB_KEY belong together; set both, or none if the certificate authority needs no external account.',
     ],
     [
       (systemMail.destination === null) !== (systemMail.from === null),
-      'POSTERN_SYSTEM_DESTINATION and POSTERN_SYSTEM_FROM belong together; set both, or none when the service sends no mail of its own.',
+      'POSTERN_SYSTEM_DESTINATION and POSTERN_SYSTEM_FROM belong together; set both, or none if the service sends no system mail.',
     ],
     [
       (sites.listen === null) !== (sites.domain === null),
-      'POSTERN_SITES_LISTEN and POSTERN_SITES_DOMAIN belong together; set both, or none when no websites are served.',
+      'POSTERN_SITES_LISTEN and POSTERN_SITES_DOMAIN belong together; set both, or none if no websites are served.',
     ],
     [
       (doctor.webhookUrl === null) !== (doctor.webhookSecret === null),
-      'POSTERN_DOCTOR_WEBHOOK_URL and POSTERN_DOCTOR_WEBHOOK_SECRET belong together; set both, or none when no alerts go to a webhook.',
+      'POSTERN_DOCTOR_WEBHOOK_URL and POSTERN_DOCTOR_WEBHOOK_SECRET belong together; set both, or none if no alerts go to a webhook.',
     ],
   ]
   const broken = rules.filter(([isBroken]) => isBroken).map(([, sentence]) => sentence)
@@ -60,7 +60,7 @@ function sharedHosts({ sites: { domain }, baseUrl, authUrl, formsUrl, mcpUrl }: 
   return own.flatMap(([variable, url]) => {
     const host = url === null ? '' : new URL(url).hostname
     if (host === '' || (!isWithin(host, domain) && !isWithin(domain, host))) return []
-    return [`POSTERN_SITES_DOMAIN is ${domain}, where tenants decide what pages do, and ${variable} is at ${host}; use another domain.`]
+    return [`POSTERN_SITES_DOMAIN is ${domain}, whose pages tenants control, and ${variable} is at ${host}. Use another domain.`]
   })
 }
 
@@ -80,7 +80,7 @@ function sharedEndpoints({ http, submission, mx, acme, sites }: Settings): strin
     for (const endpoint of endpoints.filter(({ port }) => port !== 0)) {
       const written = formatEndpoint(endpoint)
       const other = owner.get(written)
-      if (other) problems.push(`${variable} holds ${written}, which ${other} holds already; give one of them another port.`)
+      if (other) problems.push(`${variable} contains ${written}, which ${other} already contains. Set another port in one of them.`)
       owner.set(written, variable)
     }
   }

@@ -6,21 +6,21 @@ export const doctor = section({
   mailTo: optionalWritten(
     {
       description:
-        'Who is sent mail about what is wrong with the service, through systemMail.destination: each finding at most once a day, and once when it is over. Without it, no mail is sent.',
+        'Recipient of mail about problems of the service, through systemMail.destination: at most once a day for each finding, and once at its end. Without it, no mail is sent.',
       limit: 'a mail address such as ops@example.org',
     },
     emailAddress,
   ),
   webhookUrl: optionalWritten(
     {
-      description: 'Address that is sent the same as JSON, tried again as event webhooks are. Without it, nothing is sent.',
+      description: 'Webhook that receives the same findings as JSON, with the retries of event webhooks. Without it, nothing is sent.',
       limit: 'an http or https address such as https://alerts.example.org/postern',
     },
     webhookAddress,
   ),
   webhookSecret: optionalWritten(
     {
-      description: 'Secret that signs what is sent to doctor.webhookUrl, as the secret of an event webhook does. Required with it.',
+      description: 'Secret that signs requests to doctor.webhookUrl in the same way as an event webhook. Required with doctor.webhookUrl.',
       limit: 'whsec_ and the base64 of 24 to 64 bytes',
       secret: true,
     },
@@ -29,7 +29,7 @@ export const doctor = section({
   addresses: listOf(
     {
       description:
-        'IP addresses from which mail leaves, which are looked up in reverse DNS and blocklists. Empty: those of smtpHost, and the single addresses in outbound.spf.',
+        'IP addresses of your outgoing mail servers, for checks of reverse DNS and blocklists. Empty: the addresses of smtpHost, and the single addresses in outbound.spf.',
       limit: 'a list of at most 64 IP addresses, without ranges and names',
     },
     address,
@@ -38,7 +38,7 @@ export const doctor = section({
   blocklists: listOf(
     {
       description:
-        'Blocklists in which these addresses are looked up, as the zones of their DNS. Most answer only to a name server of your own. Empty: none is queried.',
+        'DNS zones of blocklists for the check of these addresses. Most blocklists respond only to your own name server. Empty: no blocklists.',
       limit: 'a list of at most 64 host names such as zen.spamhaus.org',
     },
     hostName,
@@ -47,7 +47,7 @@ export const doctor = section({
   timeServers: listOf(
     {
       description:
-        'Time servers (NTP) that postern doctor and postern setup compare the clock with, by one question each. Empty: none is asked.',
+        'Time servers (NTP) that postern doctor and postern setup compare the clock with, with one query each. Empty: no time servers.',
       limit: 'a list of at most 64 host names or IP addresses, each with or without a port, such as ntp.example.org or 192.0.2.123:123',
     },
     timeServer,

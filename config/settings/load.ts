@@ -110,7 +110,7 @@ function readConfigFile(path: string, readFile: ConfigSources['readFile']): Reco
   const text = readOrRefuse(configFileVariable, path, readFile)
   const content = parseJson(text)
   if (isSection(content)) return content
-  throw new ConfigInvalid([`${configFileVariable}: ${path} must hold one JSON object; config/example.json shows its form.`])
+  throw new ConfigInvalid([`${configFileVariable}: ${path} must contain one JSON object; see config/example.json for its form.`])
 }
 
 /** Replaces the parser's message, which quotes the text and so may reveal secrets. */
@@ -126,7 +126,7 @@ function readMasterKey(path: string, readFile: ConfigSources['readFile']): Uint8
   const key = parseMasterKey(readOrRefuse('POSTERN_MASTER_KEY_FILE', path, readFile))
   if (key) return key
   const { limit } = settings.find((setting) => setting.path.join('.') === 'masterKey')!
-  throw new ConfigInvalid([`POSTERN_MASTER_KEY_FILE: ${path} must hold ${limit}.`])
+  throw new ConfigInvalid([`POSTERN_MASTER_KEY_FILE: ${path} must contain ${limit}.`])
 }
 
 function readOrRefuse(variable: string, path: string, readFile: ConfigSources['readFile']): string {
@@ -159,7 +159,7 @@ function unknownSetting(section: readonly string[], key: string, overlay: Overla
   const known = [...new Set(within.map((setting) => setting.path[section.length] ?? ''))]
   const near = closest(key, known)
   const name = overlay.values.has(section.join('.')) ? `${key} in ${variableFor(section)}` : nameOf([...section, key], overlay, file)
-  return `${name} is not a setting; ${near ? `did you mean ${near}?` : `what can stand there is ${known.join(', ')}.`}`
+  return `${name} is not a setting; ${near ? `did you mean ${near}?` : `valid names here are ${known.join(', ')}.`}`
 }
 
 /** Replaces a machine name that is not a valid host name for a greeting. */

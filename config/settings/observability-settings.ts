@@ -29,20 +29,20 @@ const partLevels: TextForm<PartLevels> = {
 
 export const log = {
   logLevel: oneOf(
-    'Least important level of log lines that is written. SIGUSR2 sets it to debug for all parts, and the next SIGUSR2 back.',
+    'Minimum level of log lines. SIGUSR2 sets it to debug for all parts, and the next SIGUSR2 restores it.',
     logLevels,
     'info',
   ),
   logLevels: written(
     {
       description: 'Levels of parts that differ from logLevel.',
-      limit: `a list such as delivery=debug,http=warn, of the parts ${logParts.join(', ')} and the words of logLevel`,
+      limit: `a list such as delivery=debug,http=warn, of the parts ${logParts.join(', ')} and the levels of logLevel`,
     },
     partLevels,
     '',
   ),
   logFormat: oneOf(
-    'How log lines are written. json: one object on each line. pretty: text for a terminal. auto: pretty on a terminal, and json elsewhere.',
+    'Format of log lines. json: one object on each line. pretty: text for a terminal. auto: pretty on a terminal, and json elsewhere.',
     ['auto', 'json', 'pretty'],
     'auto',
   ),
@@ -89,7 +89,7 @@ export const otlp = section({
   endpoint: optionalWritten(
     {
       description:
-        'Collector that gets traces by OTLP over HTTP (JSON), at /v1/traces below this address. By default OTEL_EXPORTER_OTLP_ENDPOINT; without either, no traces are made.',
+        'Collector for traces by OTLP over HTTP (JSON), at /v1/traces below this address. By default OTEL_EXPORTER_OTLP_ENDPOINT; without both, Postern creates no traces.',
       limit: 'an http or https address, such as http://127.0.0.1:4318',
     },
     collector,
@@ -102,7 +102,7 @@ export const otlp = section({
     },
     headers,
   ),
-  sampleRatio: fraction('Share of the messages whose traces are sent.', 0, 1, 1),
+  sampleRatio: fraction('Share of messages with traces, from 0 to 1.', 0, 1, 1),
   serviceName: written(
     {
       description: 'Name of the service in its traces. By default OTEL_SERVICE_NAME, or postern.',

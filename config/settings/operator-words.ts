@@ -3,6 +3,6 @@ import type { Documentation } from './fields.ts'
 
 export const operatorWords: Documentation = {
   description:
-    'Email addresses of the people who see and set in the dashboard what the operator key does. They need a sign-in with a proof of that address. Empty: none.',
+    'Email addresses of people with the permissions of the operator key in the dashboard. They must sign in with a verified address. Empty: no people.',
   limit: 'a list of at most 64 email addresses such as ops@example.com',
 }

@@ -25,41 +25,40 @@ const spfLimit =
   'a list of at most 64 SPF mechanisms such as include:_spf.example.net, a:mail.example.net, ip4:192.0.2.1 or ip6:2001:db8::/32'
 const dnsServersLimit = 'a list of at most 64 IP addresses, each with or without a port, such as 192.0.2.53 or [2001:db8::53]:5353'
 const dnsListsLimit =
-  'a list of at most 64 DNS lists, each as ip or domain, major or minor (whether mail is refused for it) and the zone, such as ip/major/zen.spamhaus.org'
+  'a list of at most 64 DNS lists, each as ip or domain, major or minor (whether a listing refuses mail) and the zone, such as ip/major/zen.spamhaus.org'
 const hostNameLimit = 'a host name of letters, digits, hyphens and dots'
 const pathLimit = 'the path of a file'
 
 const http = section({
   listen: written(
-    { description: 'Address of the HTTP side: REST API, pages for people, health and metrics.', limit: endpointLimit },
+    { description: 'Address of the HTTP listener: REST API, web pages, health and metrics.', limit: endpointLimit },
     endpoint,
     '127.0.0.1:8080',
   ),
   tlsListen: optionalWritten(
     {
       description:
-        'Address of the HTTP side inside TLS, with the certificate of the SMTP listeners. In production, port 443 of a public address, where no reverse proxy is. Without it, there is no such listener.',
+        'Address of the HTTPS listener, with the certificate of the SMTP listeners. In production without a reverse proxy, port 443 of a public address. Without it, there is no HTTPS listener.',
       limit: endpointLimit,
     },
     endpoint,
   ),
   maxBodyBytes: whole(
-    'Largest body of a request, in bytes. A larger one is refused with 413.',
+    'Maximum size of a request body, in bytes. Larger bodies are refused with 413.',
     mebibyte / 16,
     256 * mebibyte,
     36 * mebibyte,
   ),
-  maxConnections: whole('Most HTTP connections at a time.', 1, 1_000_000, 10_000),
+  maxConnections: whole('Maximum number of concurrent HTTP connections.', 1, 1_000_000, 10_000),
   maxConnectionsPerAddress: whole(
-    'Most HTTP connections at a time from one client address (an IPv6 /64 counts as one); behind a trusted proxy, most requests. Does not apply to loopback and to trusted proxies themselves.',
+    'Maximum number of concurrent HTTP connections from one client address (an IPv6 /64 counts as one address); behind a trusted proxy, of requests. Does not apply to loopback and to trusted proxies themselves.',
     1,
     100_000,
     500,
   ),
   trustProxy: listOf(
     {
-      description:
-        'Reverse proxies whose X-Forwarded-For gives the address of the client, as exact addresses. Empty: the field is ignored.',
+      description: 'Exact addresses of reverse proxies that set the client address in X-Forwarded-For. Empty: the field is ignored.',
       limit: 'a list of at most 64 IP addresses, without ranges and names',
     },
     address,
@@ -69,64 +68,69 @@ const http = section({
 
 const submission = section({
   listen: listOf(
-    { description: 'Addresses for SMTP submission with STARTTLS (RFC 6409 §3.1). Empty: no such listener.', limit: endpointsLimit },
+    { description: 'Addresses for SMTP submission with STARTTLS (RFC 6409 §3.1). Empty: no listener.', limit: endpointsLimit },
     endpoint,
     ['127.0.0.1:2525', '127.0.0.1:2587'],
   ),
   implicitTlsListen: listOf(
-    { description: 'Addresses for SMTP submission inside TLS (RFC 8314 §3.3). Empty: no such listener.', limit: endpointsLimit },
+    { description: 'Addresses for SMTP submission with implicit TLS (RFC 8314 §3.3). Empty: no listener.', limit: endpointsLimit },
     endpoint,
     ['127.0.0.1:2465'],
   ),
   cleartextAuth: oneOf(
-    'Who may log in without TLS. never: no one. loopback: clients on a loopback address. auto: the same clients, on loopback listeners other than ports 587 and 2587, while the certificate is the self-signed one.',
+    'Clients that may log in without TLS. never: no client. loopback: clients on a loopback address. auto: the same clients, on loopback listeners other than ports 587 and 2587, while the certificate is the self-signed one.',
     ['never', 'loopback', 'auto'],
     'auto',
   ),
-  maxMessageBytes: whole('Largest message, by SMTP and REST, in bytes (RFC 1870 §4).', mebibyte / 16, 256 * mebibyte, 25 * mebibyte),
-  maxRecipients: whole('Most recipients of one message.', 1, 10_000, 500),
-  maxConnections: whole('Most sessions at a time, over all listeners.', 1, 100_000, 1000),
-  maxConnectionsPerAddress: whole('Most sessions at a time from one client address (an IPv6 /64 counts as one).', 1, 100_000, 50),
+  maxMessageBytes: whole(
+    'Maximum size of a message by SMTP and REST, in bytes (RFC 1870 §4).',
+    mebibyte / 16,
+    256 * mebibyte,
+    25 * mebibyte,
+  ),
+  maxRecipients: whole('Maximum number of recipients of a message.', 1, 10_000, 500),
+  maxConnections: whole('Maximum number of concurrent sessions on all listeners.', 1, 100_000, 1000),
+  maxConnectionsPerAddress: whole('Maximum number of concurrent sessions from one client address (or IPv6 /64).', 1, 100_000, 50),
   sessionSeconds: whole(
-    'Longest time that a session may last without a message that is accepted, in seconds. Then the client is asked to connect again.',
+    'Maximum time of a session without an accepted message, in seconds. After it, the client must connect again.',
     10,
     24 * hour,
     600,
   ),
   idleSeconds: whole(
-    'Longest silence of a client, in seconds (at least 300, RFC 5321 §4.5.3.2.7). While over three quarters of the connections are in use, it is 30.',
+    'Timeout for an idle client, in seconds (at least 300, RFC 5321 §4.5.3.2.7). While more than three quarters of the connections are in use, it is 30.',
     300,
     hour,
     300,
   ),
-  authFailuresPerSession: whole('Failed logins after which a session ends.', 1, 20, 3),
+  authFailuresPerSession: whole('Number of failed logins that ends a session.', 1, 20, 3),
 })
 
 const mx = section({
   listen: listOf(
     {
       description:
-        'Addresses for mail from other servers (RFC 5321): bounces, inbound routes, deliverability tests and the postmaster. In production, port 25 of a public address. Empty: no such listener.',
+        'Addresses for mail from other servers (RFC 5321): bounces, inbound routes, deliverability tests and the postmaster. In production, port 25 of a public address. Empty: no listener.',
       limit: endpointsLimit,
     },
     endpoint,
     ['127.0.0.1:2526'],
   ),
   maxMessageBytes: whole(
-    'Largest message from another server, in bytes (RFC 1870 §4); bounces can return a whole message.',
+    'Maximum size of a message from another server, in bytes (RFC 1870 §4). Bounces can return a whole message.',
     mebibyte / 16,
     256 * mebibyte,
     40 * mebibyte,
   ),
-  maxConnections: whole('Most sessions with other servers at a time, over all listeners.', 1, 100_000, 200),
-  maxConnectionsPerAddress: whole('Most sessions at a time from one server address (an IPv6 /64 counts as one).', 1, 100_000, 20),
+  maxConnections: whole('Maximum number of concurrent sessions with other servers on all listeners.', 1, 100_000, 200),
+  maxConnectionsPerAddress: whole('Maximum number of concurrent sessions from one server address (or IPv6 /64).', 1, 100_000, 20),
 })
 
 const inspect = section({
   domain: optionalWritten(
     {
       description:
-        'Domain of the addresses of deliverability tests. Its MX record must lead to mx.listen. By default the inbound domain; without either, there are no such tests.',
+        'Domain for addresses of deliverability tests. Its MX record must point to mx.listen. By default, the inbound domain; without both, there are no deliverability tests.',
       limit: hostNameLimit,
     },
     hostName,
@@ -134,7 +138,7 @@ const inspect = section({
   dnsLists: listOf(
     {
       description:
-        'Block lists that deliverability tests query for addresses and domains. Most are free for a small number of queries, and answer only to a name server of your own. Empty: none is queried.',
+        'Block lists that deliverability tests query for addresses and domains. Most lists are free for a small number of queries, and respond only to your own name server. Empty: no lists.',
       limit: dnsListsLimit,
     },
     dnsList,
@@ -150,7 +154,7 @@ const inspect = section({
     ],
   ),
   mtaSts: oneOf(
-    'Whether deliverability tests fetch the MTA-STS policy of the From domain from its server, over https. never: the policy is not known and does not count.',
+    'Whether deliverability tests fetch the MTA-STS policy of the From domain from its server, over https. never: the tests ignore the policy.',
     ['never', 'fetch'],
     'never',
   ),
@@ -159,8 +163,7 @@ const inspect = section({
 const imap = section({
   caFile: optionalWritten(
     {
-      description:
-        'PEM file with certificates that are trusted for polled mailboxes, beside those of public authorities. Without it, only those are.',
+      description: 'PEM file with additional trusted certificates for polled mailboxes. Public certificate authorities are always trusted.',
       limit: pathLimit,
     },
     path,
@@ -171,14 +174,17 @@ const allow = section(
   {
     destinations: listOf(
       {
-        description: 'Loopback and private networks in which destinations and polled mailboxes may be. Empty: none.',
+        description: 'Loopback and private networks that destinations and polled mailboxes may use. Empty: no such networks.',
         limit: networksLimit,
       },
       network,
       [],
     ),
     webhooks: listOf(
-      { description: 'Loopback and private networks in which webhooks may be, there also over http. Empty: none.', limit: networksLimit },
+      {
+        description: 'Loopback and private networks that webhooks may use, also over http. Empty: no such networks.',
+        limit: networksLimit,
+      },
       network,
       [],
     ),
@@ -188,11 +194,11 @@ const allow = section(
 
 const outbound = section({
   allow: allow.prefault({}),
-  dnsServers: listOf({ description: 'DNS servers to query. Empty: those of the system.', limit: dnsServersLimit }, dnsServer, []),
+  dnsServers: listOf({ description: 'DNS servers to query. Empty: the DNS servers of the system.', limit: dnsServersLimit }, dnsServer, []),
   spf: listOf(
     {
       description:
-        'SPF mechanisms of the hosts from which mail leaves (RFC 7208 §5), shown among the records that sending domains should publish. Empty: none.',
+        'SPF mechanisms of your outgoing mail servers (RFC 7208 §5). They are part of the records that sending domains should publish. Empty: no mechanisms.',
       limit: spfLimit,
     },
     spfMechanism,
@@ -202,29 +208,29 @@ const outbound = section({
 
 const delivery = section({
   retrySeconds: wholes(
-    'Waits before the second and each further attempt. The last one repeats until the message is too old.',
+    'Delays before the second and each further attempt. The last delay repeats until the message expires.',
     'seconds',
     1,
     48 * hour,
     [60, 300, 900, 1800, hour, 2 * hour, 4 * hour],
   ),
   unknownRetrySeconds: whole(
-    'Shortest wait before an attempt whose outcome is unknown is repeated, in seconds. The receiving server may have the message already.',
+    'Minimum delay after an attempt with an unknown outcome, in seconds. The receiving server may already have the message.',
     1,
     48 * hour,
     900,
   ),
-  maxAgeHours: whole('Age at which a message that could not be delivered fails, in hours.', 1, 168, 48),
-  jitter: fraction('Share by which each wait is made longer or shorter at random. 0: not at all.', 0, 0.5, 0.2),
-  connectionsPerDestination: whole('Most connections at a time to a destination without max_connections of its own.', 1, 1000, 10),
+  maxAgeHours: whole('Age of a message after which delivery fails permanently, in hours.', 1, 168, 48),
+  jitter: fraction('Share of each delay that is added or subtracted at random. 0: delays are exact.', 0, 0.5, 0.2),
+  connectionsPerDestination: whole('Maximum number of concurrent connections to a destination without max_connections.', 1, 1000, 10),
   connectionsTotal: whole(
-    'Most outgoing connections at a time. One project gets at most nine tenths of them, one destination at most three quarters.',
+    'Maximum number of concurrent outgoing connections. One project gets at most nine tenths of them, one destination at most three quarters.',
     1,
     10_000,
     200,
   ),
   memoryBudgetBytes: whole(
-    'Memory for messages from their acceptance to their first attempt, in bytes. Messages beyond it are read from disk.',
+    'Memory for messages from their acceptance to their first attempt, in bytes. Further messages are read from disk.',
     0,
     4096 * mebibyte,
     32 * mebibyte,
@@ -235,7 +241,7 @@ const systemMail = section({
   destination: optionalWritten(
     {
       description:
-        'Live destination of the first organization through which sign-in links, invitations and notices are sent. Without it, none are sent, and postern login-link makes sign-in links.',
+        'Live destination of the first organization for sign-in links, invitations and notices. Without it, Postern sends no such mail, and postern login-link creates sign-in links.',
       limit: 'the id of a destination, such as dst_0193…',
     },
     destinationId,
@@ -253,67 +259,67 @@ const billing = section({
   vatBasisPoints: whole('VAT on invoices, in hundredths of a percent (810 is 8.1 %).', 0, 10_000, 0),
   issuer: optionalWritten(
     {
-      description: 'Who issues invoices: name, address and VAT number, which stand below each other on them.',
+      description: 'Issuer of invoices: name, address and VAT number, each on a separate line.',
       limit: 'up to 8 lines with semicolons between them, such as Example AG; Bahnhofstrasse 1; 8001 Zürich',
     },
     addressLines,
   ),
-  paymentDays: whole('Days from the issue of an invoice to the day on which it is due.', 0, 365, 30),
+  paymentDays: whole('Days from the issue of an invoice to its due date.', 0, 365, 30),
 })
 
 /** Schema of the configuration file. Its output is the result of `loadConfig`. */
 export const schema = section({
   dataDir: written(
-    { description: 'Folder of everything that Postern stores. It is made when it does not exist.', limit: 'the path of a folder' },
+    { description: 'Folder for all data of Postern. Postern creates it if it does not exist.', limit: 'the path of a folder' },
     path,
     './data',
   ),
   user: optionalWritten(
     {
       description:
-        'Name of the user that a start as root becomes, with its groups, once ports below 1024 are bound. The data folder must belong to that user. Not needed where systemd or a container starts Postern.',
+        'User that Postern switches to when started as root, with its groups, after it has bound ports below 1024. The data folder must belong to that user. Not needed with systemd or a container.',
       limit: 'the name of a user of this system, such as postern',
     },
     userName,
   ),
   baseUrl: optionalOrigin(
     'mail',
-    'Public address of the HTTP side. By default http:// and the address on which it listens; one-click unsubscribe and the tracking of clicks and openings need an https address here.',
+    'Public address of the HTTP listener. By default, http:// and the address of the listener. One-click unsubscribe and tracking of clicks and opens need an https address.',
   ),
   authUrl: optionalOrigin(
     'auth',
-    'Public address of the authorization server (OAuth 2.1) and of the pages for people, which the HTTP side serves. By default the base URL.',
+    'Public address of the authorization server (OAuth 2.1) and of the web pages, on the HTTP listener. By default, the base URL.',
   ),
   formsUrl: optionalOrigin(
     'forms',
-    'Public address of the pages of forms, which the HTTP side serves under /f/. By default the base URL; a host of its own keeps what others design away from the pages for people.',
+    'Public address of the pages of forms, on the HTTP listener under /f/. By default, the base URL. A separate host name isolates the forms of tenants from the other web pages.',
   ),
   mcpUrl: optionalWritten(
     {
       description:
-        'Public address of the MCP endpoint for agents, and so the audience of its access tokens. Its path is served on the HTTP side. By default /mcp at the base URL.',
-      limit: 'an http or https address with any path but /v1, such as https://mail.example.org/mcp',
+        'Public address of the MCP endpoint for agents, and the audience of its access tokens. The HTTP listener serves its path. By default, /mcp at the base URL.',
+      limit: 'an http or https address with any path except /v1, such as https://mail.example.org/mcp',
     },
     mcpAddress,
   ),
   inboundDomain: optionalWritten(
     {
       description:
-        'Domain of return paths (VERP), inbound routes, postmaster@ and abuse@. Its MX record must lead to mx.listen. Without it, there are no inbound routes, and return paths only at bounce domains of SMTP credentials.',
+        'Domain of return paths (VERP), inbound routes, postmaster@ and abuse@. Its MX record must point to mx.listen. Without it, there are no inbound routes, and return paths exist only at bounce domains of SMTP credentials.',
       limit: hostNameLimit,
     },
     hostName,
   ),
   smtpHost: optionalWritten(
     {
-      description: 'Host name in SMTP greetings and Received headers (RFC 5321 §4.1.1.1). By default the name of the machine.',
+      description: 'Host name in SMTP greetings and Received headers (RFC 5321 §4.1.1.1). By default, the name of the machine.',
       limit: hostNameLimit,
     },
     hostName,
   ),
   adminKey: optionalWritten(
     {
-      description: 'API key with all scopes. Without it, one is made and printed at the first start.',
+      description: 'API key with all scopes. Without it, the first start creates a key and prints it.',
       limit: 'svckey_ followed by 43 to 128 letters, digits, hyphens and underscores',
       secret: true,
     },
@@ -322,7 +328,7 @@ export const schema = section({
   operatorKey: optionalWritten(
     {
       description:
-        'Key for /operator/v1, by which the operator sets plans, prices and flags of all organizations. Without it, these operations do not exist.',
+        'Key of the operator for /operator/v1, which sets plans, prices and flags of all organizations. Without it, these operations do not exist.',
       limit: 'svcop_ followed by 43 to 128 letters, digits, hyphens and underscores',
       secret: true,
     },
@@ -331,36 +337,35 @@ export const schema = section({
   operators: listOf(operatorWords, emailAddress, []),
   masterKey: optionalWritten(
     {
-      description:
-        'Key under which stored secrets are encrypted. Without it and masterKeyFile, one is made in the data folder at the first start.',
-      limit: '32 random bytes in base64, base64url or hexadecimal (openssl rand -base64 32 makes some)',
+      description: 'Key that encrypts stored secrets. Without it and masterKeyFile, the first start creates a key in the data folder.',
+      limit: '32 random bytes in base64, base64url or hexadecimal (created by openssl rand -base64 32)',
       secret: true,
     },
     masterKey,
   ),
   masterKeyFile: optionalWritten(
-    { description: 'File with the master key, in place of masterKey. When it is missing, the daemon does not start.', limit: pathLimit },
+    { description: 'File with the master key, instead of masterKey. If it is missing, the daemon does not start.', limit: pathLimit },
     path,
   ),
   inboxNotifySecret: optionalWritten(
     {
-      description: 'Secret that signs the notifications of all virtual inboxes. Without it, each inbox has its own signing_secret.',
+      description: 'Secret that signs the notifications of all virtual inboxes. Without it, each inbox has a separate signing_secret.',
       limit: '32 to 256 visible ASCII characters',
       secret: true,
     },
     sharedSecret,
   ),
-  plan: oneOf('Plan of the first organization when the first start creates it. Later the operator changes it.', planNames, 'enterprise'),
+  plan: oneOf('Plan of the first organization at the first start. Later, the operator can change it.', planNames, 'enterprise'),
   signUp: oneOf(
-    'Who may become a user. closed: whoever gets a link from postern login-link. invited: also whoever is invited to an organization. open: anybody.',
+    'Who may sign up. closed: people with a link from postern login-link. invited: also people invited to an organization. open: anyone.',
     ['closed', 'invited', 'open'],
     'invited',
   ),
   systemMail: systemMail.prefault({}),
   ...log,
-  shutdownSeconds: whole('Longest time from SIGTERM to the end of the process, in seconds.', 1, 600, 30),
+  shutdownSeconds: whole('Maximum time from SIGTERM to the end of the process, in seconds.', 1, 600, 30),
   drainSeconds: whole(
-    'So long after SIGTERM everything goes on while /readyz answers 503, in seconds: for a balancer to send no more. Comes before shutdownSeconds.',
+    'Time after SIGTERM with full service while /readyz returns 503, in seconds, so that a load balancer stops sending requests. shutdownSeconds starts after it.',
     0,
     300,
     0,

@@ -5,14 +5,14 @@ import { absolutePath, emailAddress, origin, sendKey } from './formats.ts'
 export const sendmail = section({
   url: optionalWritten(
     {
-      description: 'Address of the daemon that postern sendmail hands mail to. By default the one that runs on the data folder.',
+      description: 'Address of the daemon that accepts mail from postern sendmail. By default, the daemon that runs on the data folder.',
       limit: 'an http or https address without a path, such as https://mail.example.org',
     },
     origin,
   ),
   key: optionalWritten(
     {
-      description: 'API key with which postern sendmail hands mail over. By default that of the data folder, which only its user can read.',
+      description: 'API key of postern sendmail. By default, the key in the data folder, which only its user can read.',
       limit: 'an API key such as svckey_…',
       secret: true,
     },
@@ -21,7 +21,7 @@ export const sendmail = section({
   spool: optionalWritten(
     {
       description:
-        'Folder in which postern sendmail keeps mail while the daemon is away. By default spool in the data folder, if a setting names that by an absolute path.',
+        'Folder for mail of postern sendmail while the daemon is unreachable. By default, spool in the data folder if a setting contains the absolute path of the data folder.',
       limit: 'the absolute path of a folder',
     },
     absolutePath,
@@ -29,7 +29,7 @@ export const sendmail = section({
   localRecipient: optionalWritten(
     {
       description:
-        'Who gets the mail that postern sendmail is given for names without a domain, such as that of cron to root. By default those names at the host name of the service.',
+        'Recipient of mail that postern sendmail gets for names without a domain, such as mail of cron to root. By default, these names at the host name of the service.',
       limit: 'a mail address such as admin@example.org',
     },
     emailAddress,

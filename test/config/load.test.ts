@@ -119,7 +119,7 @@ test('loadConfig() reads the master key from a file', (t) => {
   const env = { POSTERN_MASTER_KEY_FILE: '/key' }
   t.deepEqual(load(env, { '/key': `${masterKey.toString('base64')}\n` }).masterKey, new Uint8Array(masterKey))
   t.deepEqual(problems(env), ['POSTERN_MASTER_KEY_FILE: /key cannot be read (ENOENT); check the path and its permissions.'])
-  t.regex(problems(env, { '/key': 'short' }).join(), /^POSTERN_MASTER_KEY_FILE: \/key must hold 32 random bytes/)
+  t.regex(problems(env, { '/key': 'short' }).join(), /^POSTERN_MASTER_KEY_FILE: \/key must contain 32 random bytes/)
 })
 
 test('loadConfig(): suggests the nearest name for an unknown variable', (t) => {
@@ -133,7 +133,7 @@ test('loadConfig(): suggests the nearest name for an unknown key of the file', (
   const [env, files] = file({ submission: { maxRecipient: 5 }, delivery: { x: 1 }, constructor: 1 })
   const said = problems(env, files)
   t.is(said[0], 'submission.maxRecipient in c.json is not a setting; did you mean maxRecipients?')
-  t.regex(said[1] ?? '', /^delivery\.x in c\.json is not a setting; what can stand there is retrySeconds, /)
+  t.regex(said[1] ?? '', /^delivery\.x in c\.json is not a setting; valid names here are retrySeconds, /)
   t.regex(said[2] ?? '', /^constructor in c\.json is not a setting; /)
   t.is(said.length, 3)
 })
@@ -210,7 +210,7 @@ test('loadConfig() refuses settings that contradict each other', (t) => {
     'POSTERN_MASTER_KEY and POSTERN_MASTER_KEY_FILE exclude each other; set one of them.',
   ])
   t.deepEqual(problems({ POSTERN_MX_LISTEN: '127.0.0.1:8080' }), [
-    'POSTERN_MX_LISTEN holds 127.0.0.1:8080, which POSTERN_HTTP_LISTEN holds already; give one of them another port.',
+    'POSTERN_MX_LISTEN contains 127.0.0.1:8080, which POSTERN_HTTP_LISTEN already contains. Set another port in one of them.',
   ])
   t.deepEqual(problems({ POSTERN_MX_LISTEN: '127.0.0.1:0', POSTERN_HTTP_LISTEN: '127.0.0.1:0' }), [])
 })
@@ -220,7 +220,7 @@ test('loadConfig(): refuses a missing file, invalid JSON and other JSON types', 
   t.deepEqual(problems(env), ['POSTERN_CONFIG: c.json cannot be read (ENOENT); check the path and its permissions.'])
   for (const text of ['', '[]', 'null', '{"a":', `{"adminKey": ${adminKey}}`]) {
     t.deepEqual(problems(env, { 'c.json': text }), [
-      'POSTERN_CONFIG: c.json must hold one JSON object; config/example.json shows its form.',
+      'POSTERN_CONFIG: c.json must contain one JSON object; see config/example.json for its form.',
     ])
   }
 })
@@ -288,19 +288,19 @@ test('loadConfig(): ACME needs agreed terms and a listener for the challenge', (
   t.deepEqual(problems({ POSTERN_ACME_CHALLENGE: 'http-01' }), [terms])
   const agreed = { POSTERN_ACME_TERMS: 'agreed', POSTERN_ACME_CHALLENGE: 'tls-alpn-01' }
   t.deepEqual(problems(agreed), [
-    'POSTERN_ACME_CHALLENGE=tls-alpn-01 is answered on the https listener; set POSTERN_HTTPS_LISTEN, such as 0.0.0.0:443.',
+    'POSTERN_ACME_CHALLENGE=tls-alpn-01 needs the HTTPS listener; set POSTERN_HTTPS_LISTEN, such as 0.0.0.0:443.',
   ])
   t.deepEqual(problems({ ...agreed, POSTERN_HTTPS_LISTEN: '0.0.0.0:443', POSTERN_ACME_EAB_KEY_ID: 'kid' }), [
-    'POSTERN_ACME_EAB_KEY_ID and POSTERN_ACME_EAB_KEY belong together; set both, or none where no external account is needed.',
+    'POSTERN_ACME_EAB_KEY_ID and POSTERN_ACME_EAB_KEY belong together; set both, or none if the certificate authority needs no external account.',
   ])
   t.deepEqual(problems({ ...agreed, POSTERN_HTTPS_LISTEN: '0.0.0.0:443', POSTERN_TLS_CERT: '/c', POSTERN_TLS_KEY: '/k' }), [
-    'POSTERN_TLS_CERT and POSTERN_ACME_CHALLENGE exclude each other; the certificate is either yours or ordered.',
+    'POSTERN_TLS_CERT and POSTERN_ACME_CHALLENGE exclude each other. Set one of them: your own certificate, or one ordered by ACME.',
   ])
   t.deepEqual(problems({ ...agreed, POSTERN_ACME_CHALLENGE: 'http-01', POSTERN_ACME_LISTEN: '' }), [
-    'POSTERN_ACME_CHALLENGE=http-01 is answered at POSTERN_ACME_LISTEN; set an address there, such as 0.0.0.0:80.',
+    'POSTERN_ACME_CHALLENGE=http-01 needs POSTERN_ACME_LISTEN; set an address such as 0.0.0.0:80.',
   ])
   t.deepEqual(problems({ POSTERN_HTTPS_LISTEN: '127.0.0.1:8080' }), [
-    'POSTERN_HTTPS_LISTEN holds 127.0.0.1:8080, which POSTERN_HTTP_LISTEN holds already; give one of them another port.',
+    'POSTERN_HTTPS_LISTEN contains 127.0.0.1:8080, which POSTERN_HTTP_LISTEN already contains. Set another port in one of them.',
   ])
   t.regex(problems({ POSTERN_ACME_DIRECTORY: 'http://acme.example.org' })[0] ?? '', /^POSTERN_ACME_DIRECTORY must be an https address/)
   const config = load({ ...agreed, POSTERN_HTTPS_LISTEN: '[::]:443', POSTERN_ACME_EAB_KEY_ID: 'kid', POSTERN_ACME_EAB_KEY: 'A'.repeat(43) })

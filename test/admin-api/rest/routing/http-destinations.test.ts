@@ -114,7 +114,7 @@ test('updateDestination changes single credentials, and takes no stored secret t
   t.is(await wrong({ credentials: { base_url: null } }), again)
   t.is(
     await wrong({ credentials: { secret_access_key: null } }),
-    'credentials.secret_access_key: is required: The secret access key that belongs to it.',
+    'credentials.secret_access_key: is required: The secret access key of that access key id.',
   )
   t.is(await wrong({ credentials: { host: 'mail.example.ch' } }), 'credentials.host: belongs to provider smtp; this destination is ses')
   t.is(await wrong({ preset: 'ses', credentials: {} }), 'preset: belongs to provider smtp; this destination is ses')
