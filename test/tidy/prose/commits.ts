@@ -5,7 +5,7 @@ import { fileURLToPath } from 'node:url'
 import { subjectFault } from './subjects.ts'
 
 /** Older subjects stay as they are. */
-const base = 'e00942eb'
+const base = '8fc3d100'
 const root = join(fileURLToPath(import.meta.url), '../../../..')
 
 const { status, stdout } = spawnSync('git', ['-c', 'safe.directory=*', 'log', '--no-merges', '--format=%h %s', `${base}..HEAD`], {
