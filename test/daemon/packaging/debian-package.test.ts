@@ -47,7 +47,10 @@ testWith('unshare')('the package is installed, upgraded, removed and purged, and
     'all threads, and nothing is left of root',
   )
   t.true(walk.stdout.includes('greeted: 220\n'), walk.stdout)
-  t.regex(walk.stdout, /^refused: \/var\/lib\/other does not belong to postern \(POSTERN_USER\); run chown -R postern: \/var\/lib\/other\.$/m)
+  t.regex(
+    walk.stdout,
+    /^refused: \/var\/lib\/other does not belong to postern \(POSTERN_USER\); run chown -R postern: \/var\/lib\/other\.$/m,
+  )
   t.true(walk.stdout.includes('bill of materials: CycloneDX\n'), walk.stdout)
   t.true(walk.stdout.includes('upgraded: 1.1 1\n'), 'with the settings of the administrator')
   t.regex(walk.stdout, /The mail, traces and settings of Postern stay in \/var\/lib\/postern/)
