@@ -21,7 +21,8 @@ type Holder = Record<string | number, unknown>
 /** Reads a long text. */
 interface Reader {
   (): string
-  readonly text?: LongText
+  /** Returns the octets (ISO 8859-1); absent for wide texts. The caller owns them: `freeLongTexts` does not free them. */
+  readonly take?: (() => Uint8Array) | undefined
 }
 
 /** Replaces the long texts of a parsed value by empty strings, and returns the long texts. */
@@ -45,13 +46,16 @@ export function putLongTexts(value: object, texts: readonly LongText[]): void {
   for (const { path, octets, isWide } of texts) {
     const holder = path.slice(0, -1).reduce((inner, key) => inner[key] as Holder, value as Holder)
     const key = path.at(-1) ?? ''
+    let taken: Uint8Array | undefined
     const read = (): string => {
+      if (taken) return Buffer.from(taken).toString('latin1')
       const text = Buffer.from(octets.buffer).toString(isWide ? 'utf16le' : 'latin1')
       octets.buffer.transfer(0)
       place(holder, key, { value: text, writable: true })
       return text
     }
-    place(holder, key, { get: Object.assign(read, { text: { path, octets, isWide } } satisfies Pick<Reader, 'text'>) })
+    const take = isWide ? undefined : () => (taken ??= new Uint8Array(octets.buffer.transfer()))
+    place(holder, key, { get: Object.assign(read, { take }) satisfies Reader })
   }
 }
 
@@ -62,12 +66,12 @@ export function putLongTexts(value: object, texts: readonly LongText[]): void {
 export function withOctets(value: unknown, name: string): unknown {
   if (typeof value !== 'object' || value === null) return value
   const fields: PropertyDescriptorMap = Object.getOwnPropertyDescriptors(value)
-  const text = (fields[name]?.get as Reader | undefined)?.text
-  if (!text || text.isWide) return value
-  return Object.defineProperties({}, { ...fields, [name]: { value: text.octets, enumerable: true, configurable: true, writable: true } })
+  const take = (fields[name]?.get as Reader | undefined)?.take
+  if (!take) return value
+  return Object.defineProperties({}, { ...fields, [name]: { value: take(), enumerable: true, configurable: true, writable: true } })
 }
 
-/** Frees the memory of the texts that were not read. */
+/** Frees the memory of the texts that were neither read nor taken. */
 export function freeLongTexts(texts: readonly LongText[]): void {
   for (const { octets } of texts) if (!octets.buffer.detached) octets.buffer.transfer(0)
 }

@@ -1,5 +1,6 @@
 import test from '#test'
 import { Refusal } from '#core/refusals.ts'
+import { withOctets } from '../../../admin-api/bodies/json/long-texts.ts'
 import { JsonThread } from '../../../admin-api/bodies/json/json-thread.ts'
 import { waiting } from '../../support/waits.ts'
 
@@ -97,4 +98,18 @@ test('JsonThread forgets a body of which the rest never comes, and reads the nex
     for (let i = 0; i < 3; i++) intake.push(Buffer.alloc(1_000_000, '['))
   }
   t.deepEqual(await parse(thread, Buffer.from(JSON.stringify(['next', latin]))), ['next', latin])
+})
+
+test('withOctets(): octets of a long text outlive the request, and the text can be read again', async (t) => {
+  await using thread = new JsonThread()
+  using intake = thread.receive()
+  intake.push(Buffer.from(JSON.stringify({ latin, wide })))
+  const { value, free } = await waiting('the body is read', intake.value(limits))
+  const [taken, again] = [withOctets(value, 'latin'), withOctets(value, 'latin')] as { latin: Uint8Array }[]
+  t.is(withOctets(value, 'wide'), value)
+  free()
+  t.true(Buffer.from(taken?.latin ?? []).toString('latin1') === latin)
+  t.is(again?.latin, taken?.latin)
+  t.true((value as { latin: string }).latin === latin)
+  t.is(taken?.latin.length, latin.length)
 })
