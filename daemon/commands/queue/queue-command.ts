@@ -68,7 +68,7 @@ async function list(
     cursor = page.next_cursor
   } while (cursor !== null && data.length < limit)
   if (asJson) out.write(`${cleanJson(JSON.stringify({ data, next_cursor: cursor }))}\n`)
-  else if (data.length === 0) out.write('Nothing waits.\n')
+  else if (data.length === 0) out.write('No queued messages.\n')
   else out.write(table(head, data.map(rowWith(await destinationNames(access, path)))) + (cursor === null ? '' : moreThan(limit)))
   return exitCodes.ok
 }

@@ -134,7 +134,7 @@ testWith('pebble', 'postgresql').serial('every command of the binary does its wo
   await says(/^svckey_/, 'key', 'create', 'site', '--send-only')
   await says(/^1 added/m, 'import', 'suppressions', file('list.csv'), '--from', 'sendgrid', '--kind', 'bounces')
   await says(/^1 created/m, 'import', 'templates', file('hello.html'), '--from', 'postmark', '--subject', 'Hello')
-  await says(/^Nothing waits\.$/m, 'queue', 'list')
+  await says(/^No queued messages\.$/m, 'queue', 'list')
   await says(/sign-in\/link\//, 'login-link', 'owner@example.com')
   await says(/./, 'operator', 'organizations')
   await says(/"findings": \[/, 'doctor', '--json')

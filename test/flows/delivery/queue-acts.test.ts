@@ -65,7 +65,7 @@ test('postern queue counts first, then holds, drops, expedites and releases; eac
   t.is(await run('release', '--all', '--yes'), 'release: 1 message.\n')
   await sink.delivered(({ to }) => to.includes('c0@one.test'))
   await waitFor('the queue is empty', async () => (await queued()).length === 0)
-  t.is(await run('list'), 'Nothing waits.\n')
+  t.is(await run('list'), 'No queued messages.\n')
   t.deepEqual(sink.deliveries.flatMap(({ to }) => to).toSorted(), ['c0@one.test', 'c2@two.test'], 'ledger: each arrives once')
   const acts = (await Array.fromAsync(rest.rows('/v1/audit'))).filter(({ act }) => String(act).startsWith('queue.'))
   t.deepEqual(

@@ -16,7 +16,7 @@ test('what waits is counted and narrowed, held and released, and dropped by its 
   const tab = await server.open()
   const { page } = tab
   await tab.go('/queue')
-  await page.waitForSelector('text=Nothing waits')
+  await page.waitForSelector('text=No queued messages')
   const sink = await Sink.listen({ script: { recipient: () => '451 4.7.1 Greylisted' } })
   t.teardown(() => sink[Symbol.asyncDispose]())
   const credentials = { host: '127.0.0.1', port: sink.port, security: 'none' }
