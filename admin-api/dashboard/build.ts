@@ -1,6 +1,6 @@
 /**
- * Builds the dashboard for browsers: `node admin-api/dashboard/build.ts`, which `npm ci` does by itself. Files are named by their
- * content, so that browsers keep them for good; `manifest.json` names those that the shell page loads.
+ * Bundles the dashboard for browsers: `node admin-api/dashboard/build.ts`. `npm ci` runs it. File names contain a content hash, so that
+ * browsers can cache them permanently. `manifest.json` lists the files that the shell page loads.
  */
 import { basename, join } from 'node:path'
 import { gzipSync } from 'node:zlib'
@@ -11,12 +11,12 @@ import { placeFiles, type BuiltFile } from './place-files.ts'
 
 const client = join(import.meta.dirname, 'client')
 
-/** Writes everything anew. */
+/** Writes all built files to disk. */
 export async function buildDashboard(): Promise<void> {
   placeFiles(builtFolder, await bundleDashboard())
 }
 
-/** The files, the manifest last. */
+/** Returns the built files. The manifest is the last one. */
 export async function bundleDashboard(): Promise<readonly BuiltFile[]> {
   const { outputFiles, metafile } = await build({
     entryPoints: { main: join(client, 'shell/main.tsx'), theme: join(client, 'shell/theme.ts') },

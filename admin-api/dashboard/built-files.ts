@@ -1,13 +1,13 @@
-/** Where the built dashboard lies, and what of it the shell page loads. */
+/** The folder of the built dashboard, and the manifest of the files that the shell page loads. */
 import { join } from 'node:path'
 
 export const builtFolder = join(import.meta.dirname, 'built')
 
-/** `manifest.json`, by file names. */
+/** Content of `manifest.json`: file names by role. */
 export interface Manifest {
   readonly theme: string
   readonly script: string
   readonly style: string
-  /** What the script needs at once, so that browsers ask for it without waiting for the script. */
+  /** Modules that the script imports at once. Browsers preload them in parallel with the script. */
   readonly preload: readonly string[]
 }

@@ -11,7 +11,7 @@ import type { OperatorSessions } from '../pages/session/operator-sessions.ts'
 import { builtFolder } from './built-files.ts'
 import { dashboardAssets, shellPage, type Boot, type PublicAddresses } from './shell-page.ts'
 
-/** Of every screen but the start, which `start-page.ts` shares with those who are not signed in. */
+/** Paths of all screens except the start page. `start-page.ts` serves `/` for signed-in and anonymous visitors. */
 const paths = [
   ...['/insights', '/traces', '/traces/{trace_id}'],
   ...['/captures', '/captures/{inbox_id}', '/captures/{inbox_id}/{message_id}'],
@@ -29,7 +29,7 @@ const paths = [
   ...['/forms/submissions', '/forms/{id}/submissions', '/forms/{id}/submissions/{submission_id}'],
 ] as const
 
-/** Of the operator of the service; others find nothing there. */
+/** Paths of the operator's screens. They return 404 to anybody else. */
 const operatorPaths = [
   '/operator',
   '/operator/organizations',
@@ -42,11 +42,11 @@ const operatorPaths = [
   '/operator/logins',
 ] as const
 
-/** Of screens that are shown to everybody. */
+/** Paths of public screens. */
 const openPaths = ['/docs/api', '/docs/api/{operation_id}'] as const
 
 export interface DashboardCore extends PublicAddresses {
-  /** Who acts as the operator of the service. */
+  /** Checks whether a session belongs to the operator of the service. */
   readonly operators: Pick<OperatorSessions, 'has'>
 }
 
@@ -79,7 +79,7 @@ const anonymous = ({ baseUrl, mcpUrl, submission }: DashboardCore): Boot => ({
 
 const nameOf = (path: string): string => path.replaceAll(/[/{_](\w)?|[}]/g, (_, first: string | undefined) => first?.toUpperCase() ?? '')
 
-/** The shell page for who is signed in, whose session it keeps in the browser for as long as it lasts. */
+/** Returns the shell page for a signed-in user. Renews the session cookie for the remaining lifetime of the session. */
 export async function dashboard(
   { people, browsers }: Pages,
   { baseUrl, mcpUrl, submission, operators }: DashboardCore,
@@ -99,12 +99,12 @@ export async function dashboard(
 
 const types: Readonly<Record<string, string>> = { js: 'text/javascript; charset=utf-8', css: 'text/css; charset=utf-8' }
 
-/** From the disk, as browsers keep each file for good. */
+/** Serves a built file from disk. No cache in memory is necessary, because browsers cache each file permanently. */
 const asset = operation({
   method: 'GET',
   path: `${dashboardAssets}/{file}`,
   operationId: 'getDashboardFile',
-  summary: 'Read what the dashboard is made of',
+  summary: 'Get a built file of the dashboard',
   tags: ['pages'],
   scope: 'none',
   bypassesLoadShedding: true,

@@ -1,4 +1,4 @@
-/** Built files take their place one by one, so that a service that runs from the folder meanwhile finds each either old or new. */
+/** Replaces built files one by one with atomic renames. A running service therefore reads either the old or the new version of a file. */
 import { mkdirSync, readdirSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 
@@ -7,8 +7,8 @@ export type BuiltFile = readonly [name: string, content: Uint8Array | string]
 const keptMs = 24 * 60 * 60 * 1000
 
 /**
- * Writes the files in their order; the last one tells of the others. What the build before wrote stays, as a daemon or a page of a
- * browser that began with it may load a part only now; what is older than that build by a day goes.
+ * Writes the files in the given order; the last file is the index that lists the others. Keeps files of the previous build, because a
+ * running daemon or an open browser page may still load them. Deletes files that are at least one day older than the previous build.
  */
 export function placeFiles(folder: string, files: readonly BuiltFile[]): void {
   mkdirSync(folder, { recursive: true })

@@ -1,4 +1,4 @@
-/** The page that every screen of the dashboard begins with: its style, its script, and who is signed in. */
+/** The HTML page that every screen of the dashboard starts with: style sheet, script and the signed-in user. */
 import { join } from 'node:path'
 import { hasOwnFile, ownFile } from '#config/own-files.ts'
 import type { Answer } from '../operation/answer.ts'
@@ -8,33 +8,33 @@ import { html } from '../pages/layout/html.ts'
 import { page } from '../pages/layout/layout.ts'
 import { builtFolder, type Manifest } from './built-files.ts'
 
-/** Under which programs and agents reach the service, without a slash at the end. */
+/** Public URLs of the service for programs and agents, without a trailing slash. */
 export interface PublicAddresses {
   readonly baseUrl: string
   readonly mcpUrl: string
   readonly submission: SubmissionAddress
 }
 
-/** Where programs submit mail by SMTP: a name, and the ports that begin with STARTTLS and in TLS. */
+/** Address for mail submission by SMTP: host name, STARTTLS ports and implicit TLS ports. */
 export interface SubmissionAddress {
   readonly host: string
   readonly starttls: readonly number[]
   readonly tls: readonly number[]
 }
 
-/** As `client/app/boot.ts` reads it. */
+/** Data for `client/app/boot.ts`. */
 export interface Boot extends PublicAddresses {
   readonly email: string
   readonly csrfToken: string
   readonly organizations: readonly { readonly id: string; readonly name: string; readonly role: string }[]
   readonly confirmedForMs: number
-  /** May see and set what belongs to the operator of the service. */
+  /** Whether the user may see and change settings of the service operator. */
   readonly isOperator: boolean
 }
 
 export const dashboardAssets = '/assets/dashboard'
 
-/** Undefined where the dashboard was not built. */
+/** Returns undefined if the dashboard was not built. */
 function readManifest(): Manifest | undefined {
   const file = join(builtFolder, 'manifest.json')
   return hasOwnFile(file) ? (JSON.parse(ownFile(file).toString('utf8')) as Manifest) : undefined

@@ -1,7 +1,7 @@
 /**
- * What the dashboard knows of the wire, written from the OpenAPI document: `node admin-api/dashboard/wire-types.ts`. A type for each
- * schema, and for each operation its method, path and scope with the types of what it takes and gives, and the tool of agents that
- * does the same. A test proves it current.
+ * Generates the API types of the dashboard from the OpenAPI document: `node admin-api/dashboard/wire-types.ts`. It writes a type for each
+ * schema. For each operation it writes method, path, scope, input and output types, and the equivalent agent tool. A test fails if the
+ * files are out of date.
  */
 import { writeFileSync } from 'node:fs'
 import { buildOpenApi } from '../openapi/openapi.ts'
@@ -11,7 +11,7 @@ import type { Action } from '../actions/action.ts'
 import type { Operation } from '../operation/operation.ts'
 import { restOperations, restTable } from '../rest/rest-operations.ts'
 
-/** Each by itself, as knip takes what is named here for written files. */
+/** Literal entries, because knip recognizes generated files only by literal names. */
 const files = {
   'types.ts': new URL('client/wire/types.ts', import.meta.url),
   'operations.ts': new URL('client/wire/operations.ts', import.meta.url),
@@ -39,12 +39,12 @@ const describedApi = (): Document => {
   return buildOpenApi(operations, { ...describedService, core: describedCore as OperatorCore }) as unknown as Document
 }
 
-/** Needs no key; the dashboard shows what others see by it. */
+/** Operations without authentication that the dashboard still calls. `getSharedTrace` previews the public view of a trace. */
 const shownToo: ReadonlySet<string> = new Set(['getSharedTrace'])
 
 const isCalled = (way: Readonly<Record<string, readonly string[]>>): boolean => way['bearer']?.[0] !== undefined || 'operator' in way
 
-/** Tools that do the same as an operation of REST under an input of their own: `argument=field`. */
+/** Agent tools that match a REST operation but have a different input, as `tool argument=field`. */
 const likeTools: Readonly<Record<string, string>> = {
   getTrace: 'email_trace_lookup trace_id=trace_id',
   listTraces: `email_traces_search ${['status', 'outcome', 'to', 'from', 'destination_id', 'bounce', 'q', 'since', 'until'].map((name) => `filter.${name}=${name}`).join(' ')}`,
@@ -54,7 +54,7 @@ const likeTools: Readonly<Record<string, string>> = {
   getInboxMessage: 'virtual_inbox_message_get id=message_id',
 }
 
-/** The tool of each operation and its arguments: `name argument=field …`, by the id of the operation. */
+/** Returns the agent tool of each operation as `name argument=field …`, by operation id. */
 function toolsById(): ReadonlyMap<string, string> {
   const isAction = (one: Action<never> | Operation<never>): one is Action<never> => 'run' in one
   const own = restTable.flatMap((one): [string, string][] => {
@@ -68,7 +68,7 @@ function toolsById(): ReadonlyMap<string, string> {
   return new Map([...Object.entries(likeTools), ...own])
 }
 
-/** The files of `client/wire/` that are written, by their names. */
+/** Returns the generated files of `client/wire/` by name. */
 export function wireTypes(): Readonly<Record<keyof typeof files, string>> {
   const { paths, components } = describedApi()
   const tools = toolsById()
@@ -106,7 +106,7 @@ function callOf(
     ['query', fieldsIn('query'), '?'],
     ['body', body && typeOf(body), requestBody?.required ? '' : '?'],
   ].flatMap(([name, type, optional]) => (type === undefined ? [] : [`${name ?? ''}${optional ?? ''}: ${type}`]))
-  const good = Object.entries(responses).filter(([status]) => /^[23]/.test(status)) // redirects are followed
+  const good = Object.entries(responses).filter(([status]) => /^[23]/.test(status)) // includes redirects, because fetch follows them
   const answers = new Set(good.map(([, { content }]) => (content ? answerType(content) : 'undefined')))
   const input = parts.length === 0 ? 'object' : `{ ${parts.join('; ')} }`
   const scope = security.some((way) => 'operator' in way) ? 'operator' : (security.find((way) => way['bearer'])?.['bearer']?.[0] ?? '')

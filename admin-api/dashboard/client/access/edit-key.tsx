@@ -1,4 +1,4 @@
-/** The name of an API key, until when it works, and the notices of a send-only key; what it may do stays. */
+/** Form for the name, the expiry and the failure notices of an API key. The permissions of a key cannot change. */
 import type { JSX } from 'preact'
 import { call } from '../app/api.ts'
 import { ChooseField, TextField } from '../parts/controls.tsx'
@@ -15,7 +15,7 @@ interface EditKeyProps {
   readonly onDone: () => void
 }
 
-/** What is typed. `expires` is in days from now; `kept` leaves it as it is. */
+/** Form values. `expires` is a number of days from now, or `kept` for no change. */
 const draftOf = (apiKey: ApiKey) => ({ name: apiKey.name, expires: 'kept', ...noticeDraftOf(apiKey) })
 type Draft = ReturnType<typeof draftOf>
 

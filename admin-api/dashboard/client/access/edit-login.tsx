@@ -1,4 +1,4 @@
-/** Settings of an SMTP login; its name and password are changed by rotating it. */
+/** Form for the settings of an SMTP login. Only a rotation changes its name and password. */
 import type { JSX } from 'preact'
 import { call } from '../app/api.ts'
 import { ChooseField, TextField } from '../parts/controls.tsx'
@@ -16,7 +16,7 @@ interface EditProps {
   readonly onDone: () => void
 }
 
-/** What is typed, as text. */
+/** Form values as text. */
 const draftOf = (login: SmtpCredential) => ({
   label: login.label,
   domains: login.allowed_from_domains.join(', '),
@@ -31,7 +31,7 @@ const draftOf = (login: SmtpCredential) => ({
 })
 type Draft = ReturnType<typeof draftOf>
 
-/** Tracking is left out where it stays, as not every plan has it. */
+/** Omits unchanged tracking settings, because not every plan includes tracking. */
 const bodyOf = (login: SmtpCredential, draft: Draft) => ({
   label: draft.label,
   allowed_from_domains: draft.domains.split(/[\s,]+/).filter(Boolean),

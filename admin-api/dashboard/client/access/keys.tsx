@@ -1,4 +1,4 @@
-/** API keys, SMTP logins and keys of web pages: who may send and change, since when, and until when; secrets are shown once. */
+/** Screen for API keys, SMTP logins and publishable keys: their scopes, creation and expiry. Secrets are shown once. */
 import type { JSX } from 'preact'
 import { useState } from 'preact/hooks'
 import { boot } from '../app/boot.ts'
@@ -91,10 +91,10 @@ interface ApiKeysProps {
   readonly onSecret: (secret: Secret) => void
 }
 
-/** The key that `POSTERN_ADMIN_KEY` sets is changed there. */
+/** Id of the key that `POSTERN_ADMIN_KEY` sets. It can only be changed in the environment. */
 const ofEnvironment = 'key_environment'
 
-/** Nothing to see; keys of the whole organization are listed for its administrators alone. */
+/** Empty state. Only administrators see keys of the whole organization. */
 function NoKeys(): JSX.Element {
   const w = words()
   if (!mayChange.value) return <NotAllowed says={own().keysHidden} />
@@ -173,7 +173,7 @@ function ApiKeys({ list, isMaking, onClose, onSecret }: ApiKeysProps): JSX.Eleme
   )
 }
 
-/** The person or application that stands behind a key. */
+/** Returns the person or application that created a key. */
 function makerOf({ minted_by: by }: ApiKey, people: readonly Member[]): string {
   if (by === null) return '–'
   const person = people.find(({ user_id: id }) => id === by.user_id)
@@ -181,17 +181,17 @@ function makerOf({ minted_by: by }: ApiKey, people: readonly Member[]): string {
   return by.application ? `${by.application.name} (${who})` : who
 }
 
-/** What a key is for: the REST API, and nothing else. */
+/** The only URL that keys give access to: the REST API. */
 const audience = `${boot.baseUrl}/v1`
 
-/** Of what the key reaches: one project, or all of them. */
+/** Returns the reach of a key: one project or all projects. */
 const audienceOf = ({ project_id: id }: ApiKey): string =>
   `/v1 · ${id === null ? own().everyProject : plain(projects.value.find((one) => one.id === id)?.name ?? id)}`
 
 const kindOf = ({ id, minted_by: by }: ApiKey): 'service' | 'application' | 'environment' =>
   id === ofEnvironment ? 'environment' : by?.application ? 'application' : 'service'
 
-/** Leads to the form that renames it, for those who may. */
+/** The name of a key, with a link to the form that renames it if the user may change keys. */
 const Named = ({ apiKey: { id, name, status } }: { readonly apiKey: ApiKey }): JSX.Element =>
   mayChange.value && status === 'active' && id !== ofEnvironment ? (
     <a class="cut" href={linkHere({ edit: id, new: '' })} title={own().editKey}>

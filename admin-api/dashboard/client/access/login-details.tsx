@@ -1,4 +1,4 @@
-/** One SMTP login: what a program is set to, whether its mail would go, and its own settings. */
+/** Details of an SMTP login: settings for the mail program, a connection test and the settings of the login. */
 import type { JSX } from 'preact'
 import { useState } from 'preact/hooks'
 import { boot } from '../app/boot.ts'
@@ -18,7 +18,7 @@ import { recipes, type Recipe } from './recipes.ts'
 
 interface DetailsProps {
   readonly login: SmtpCredential
-  /** What the id of a destination is called. */
+  /** Names of destinations by id. */
   readonly destinations: ReadonlyMap<string, string>
   readonly onClose: () => void
   readonly onEdit: () => void
@@ -110,7 +110,7 @@ function Limits({ login, destinations }: Pick<DetailsProps, 'login' | 'destinati
   return <Facts rows={rows} />
 }
 
-/** What was found, step by step, when somebody asked. */
+/** Button for a connection test, and the result of each step. */
 function Transcript({ login }: { readonly login: SmtpCredential }): JSX.Element {
   const common = allWords()
   const [result, setResult] = useState<ConnectionTest>()

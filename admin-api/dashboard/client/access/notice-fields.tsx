@@ -1,4 +1,4 @@
-/** Settings of notices to authors, the same for SMTP logins and send-only keys. */
+/** Form fields for failure notices to authors, shared by SMTP logins and send-only keys. */
 import type { JSX } from 'preact'
 import { ChooseField, TextField } from '../parts/controls.tsx'
 import { number } from '../parts/time.ts'
@@ -8,20 +8,20 @@ import { words } from './access-words.ts'
 type Noticing = Pick<ApiKey, 'failure_notices' | 'failure_notice_to'>
 type Today = ApiKey['failure_notices_today']
 
-/** What is typed: both fields as text. */
+/** Form values as text. */
 export const noticeDraftOf = (record: Noticing) => ({
   notices: record.failure_notices,
   noticeTo: record.failure_notice_to ?? '',
 })
 type NoticeDraft = ReturnType<typeof noticeDraftOf>
 
-/** Only the fields that changed. */
+/** Returns only the changed fields. */
 export const noticeBodyOf = (record: Noticing, { notices, noticeTo }: NoticeDraft) => ({
   ...(notices !== record.failure_notices && { failure_notices: notices }),
   ...(noticeTo !== (record.failure_notice_to ?? '') && { failure_notice_to: noticeTo }),
 })
 
-/** How many notices were sent and withheld today, in words. */
+/** Returns the number of notices sent and withheld today, as text. */
 export const noticesToday = ({ sent, withheld }: Today): string => words().noticeCounts({ sent: number(sent), withheld: number(withheld) })
 
 interface NoticeProps {
@@ -37,7 +37,7 @@ interface Bound<T> {
 
 const modes = ['auto', 'on', 'off'] as const
 
-/** Whether mail of the login or key brings notices about failures, and to whom. */
+/** Fields for the mode and the recipient of failure notices. */
 export function NoticeFields({ notices, to }: NoticeProps): JSX.Element {
   const w = words()
   const choose = (text: string): void => notices.onChange(modes.find((mode) => mode === text) ?? 'auto')

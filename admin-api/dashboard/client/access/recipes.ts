@@ -1,9 +1,9 @@
-/** How programs are set to submit by SMTP; the password stands in none of them. */
+/** Configuration snippets for programs that submit mail by SMTP. They never contain the password. */
 
 export interface Settings {
   readonly host: string
   readonly port: number
-  /** The port begins in TLS, and not with STARTTLS. */
+  /** Whether the port uses implicit TLS instead of STARTTLS. */
   readonly isTls: boolean
   readonly username: string
 }

@@ -1,4 +1,4 @@
-/** Rotating and revoking what has a secret: the buttons of a row, and the dialogs that they open. */
+/** Buttons and dialogs for rotating and revoking a credential. */
 import type { JSX } from 'preact'
 import { mayChange } from '../app/permissions.ts'
 import { EndDialog, FormDialog } from '../parts/forms.tsx'
@@ -9,7 +9,7 @@ export type SecretAction = 'rotate' | 'revoke'
 
 interface ButtonsProps {
   readonly name: string
-  /** False where the secret is kept elsewhere. */
+  /** False if the secret is stored outside Postern. */
   readonly canRotate?: boolean
   readonly onDo: (what: SecretAction) => void
 }

@@ -1,4 +1,4 @@
-/** Logins for software that sends by SMTP. */
+/** SMTP logins of programs that send mail. */
 import type { JSX } from 'preact'
 import { useState } from 'preact/hooks'
 import { call } from '../app/api.ts'
@@ -130,7 +130,7 @@ const NameAndUsername = ({ login }: { readonly login: SmtpCredential }): JSX.Ele
   </>
 )
 
-/** Where its mail goes without a rule; a rule decides where nothing is named. */
+/** Returns the destination of the login, else its environment, else a text that routing rules decide. */
 const goesTo = ({ default_destination_id: id, environment }: SmtpCredential, names: ReadonlyMap<string, string>): string =>
   id !== null ? (names.get(id) ?? id) : (environment ?? words().byRoute)
 
@@ -145,7 +145,7 @@ interface OpenedProps {
   readonly onDone: () => void
 }
 
-/** Its details, or the form that changes them. */
+/** The details of a login, or the form that edits it. */
 function OpenedLogin({ login, names, onDone }: OpenedProps): JSX.Element {
   const show = (id: string, edit = ''): void => go(linkHere({ login: id, edit }), { replaces: true })
   return mayChange.value && query.value.get('edit') === '1' ? (

@@ -1,4 +1,4 @@
-/** Agents and other applications with access, sandboxes that wait for the own address, and how an agent is connected. */
+/** Screen for agents and other authorized applications: granted access, pending sandbox claims, and connection instructions. */
 import type { JSX } from 'preact'
 import { useState } from 'preact/hooks'
 import { call } from '../app/api.ts'
@@ -114,7 +114,7 @@ function Name({ application }: { readonly application: Application }): JSX.Eleme
   )
 }
 
-/** Who vouches for the name. */
+/** Returns the host that verifies the name of the application. */
 const hostOf = ({ verified_host: host }: Application): string => (host === null ? words().unverified : plain(host))
 
 interface RevokeProps {

@@ -1,4 +1,7 @@
-/** Sandboxes whose agents asked for the own address, and the field for a code; the page behind both says what is taken over. */
+/**
+ * Sandboxes whose agents named the user's address, and the field for a claim code. Both lead to a page that lists the content of the
+ * sandbox.
+ */
 import type { JSX } from 'preact'
 import { useId, useRef } from 'preact/hooks'
 import { boot } from '../app/boot.ts'

@@ -1,4 +1,4 @@
-/** How an agent is connected: the address, and what each client wants to be told. */
+/** Instructions for connecting an agent: the MCP address and the configuration of each client. */
 import type { JSX } from 'preact'
 import { go, linkHere, query } from '../app/location.ts'
 import { copy, CopyButton, Pills } from '../parts/controls.tsx'
@@ -9,7 +9,7 @@ import { words } from './agents-words.ts'
 interface Client {
   readonly id: string
   readonly name: string
-  /** Undefined for a terminal. */
+  /** Configuration file of the client. Undefined for a terminal command. */
   readonly file?: string
   readonly textOf: (url: string) => string
 }

@@ -1,10 +1,10 @@
-/** Calls of the REST API with the session of the browser, and the last one that a screen shows, for "API call". */
+/** Calls the REST API with the browser session. Remembers the latest call of the screen for the "API call" panel. */
 import { signal } from '@preact/signals'
 import { addressOf, type Operation, type RequestParts } from '../wire/operation.ts'
 import { organization } from './location.ts'
 import { words } from '../words/shell-words.ts'
 
-/** A refusal of the service, or that it could not be reached (`unreachable`, without a status). */
+/** An error response of the service, or `unreachable` without a status if no response arrived. */
 export class ApiFault extends Error {
   readonly code: string
   readonly status: number
@@ -21,12 +21,12 @@ export class ApiFault extends Error {
     this.details = { ...fault.details }
   }
 
-  /** Nothing is known of the call: the service, or what stands before it, did not answer for it. */
+  /** Whether the service was unreachable, so that the outcome of the call is unknown. */
   get isAway(): boolean {
     return this.code === 'unreachable' || (this.status >= 502 && this.status <= 504)
   }
 
-  /** What is wrong with single fields, by their path. */
+  /** Problems of single fields, by path. */
   get fields(): ReadonlyMap<string, string> {
     const { fields } = this.details
     const problems = Array.isArray(fields) ? (fields as { path: string; message: string }[]) : []
@@ -34,7 +34,7 @@ export class ApiFault extends Error {
   }
 }
 
-/** The call that a screen is made of. */
+/** The call that supplies the content of a screen. */
 export interface ShownCall {
   readonly operation: Operation<unknown, unknown>
   readonly input: RequestParts
@@ -45,30 +45,30 @@ export interface ShownCall {
 
 export const shownCall = signal<ShownCall | undefined>(undefined)
 
-/** When the service first did not answer, of those times after which it has not answered again. */
+/** Time of the first failed attempt to reach the service. Undefined while the service answers. */
 export const awaySince = signal<string | undefined>(undefined)
 
-/** What a call said of that. */
+/** Updates `awaySince` after a call. */
 export function noteAnswer(isAway: boolean): void {
   awaySince.value = isAway ? (awaySince.value ?? new Date().toISOString()) : undefined
 }
 
-/** Shows a call without making it: one whose answer the screen has already. */
+/** Shows a call in the panel without making it, because the screen already has the response. */
 export function showCall<I, O>(operation: Operation<I, O>, input: I): void {
   shownCall.value = { operation, input: input as RequestParts }
 }
 
 interface Options {
   readonly signal?: AbortSignal
-  /** The screen shows what this call gives. */
+  /** Whether the panel shows this call as the source of the screen. */
   readonly isShown?: boolean
-  /** Asks for another organization than the one that is shown. */
+  /** Organization of the call, if it is not the current one. */
   readonly organizationId?: string
-  /** Of the request, by their names in small letters. */
+  /** Additional request headers, by lowercase name. */
   readonly headers?: Readonly<Record<string, string>>
 }
 
-/** Throws `ApiFault`, and an `AbortError` where `signal` aborts. */
+/** Throws `ApiFault`, or an `AbortError` after `signal` aborts. */
 export async function call<I, O>(
   operation: Operation<I, O>,
   input: I,
@@ -118,7 +118,7 @@ async function ask(
   }
 }
 
-/** What a response says; throws `ApiFault` for a refusal. */
+/** Reads the body of a response. Throws `ApiFault` for an error response. */
 export async function read(response: Response): Promise<unknown> {
   const isJson = /^application\/json\b/.test(response.headers.get('content-type') ?? '')
   if (response.ok) return response.status === 204 ? undefined : isJson ? response.json() : response.blob()
@@ -130,7 +130,7 @@ export async function read(response: Response): Promise<unknown> {
   throw new ApiFault({ code, message, status: response.status, nextAction, requestId, details })
 }
 
-/** Hands a file that an operation gives to the browser to save. */
+/** Offers a file in the browser as a download. */
 export async function save(file: Blob, name: string): Promise<void> {
   const address = URL.createObjectURL(file)
   const anchor = Object.assign(document.createElement('a'), { href: address, download: name })

@@ -1,4 +1,4 @@
-/** What the shell page says of who is signed in; written by `shell-page.ts`. */
+/** Data of the signed-in user that `shell-page.ts` writes into the shell page. */
 
 export interface OwnOrganization {
   readonly id: string
@@ -7,20 +7,20 @@ export interface OwnOrganization {
 }
 
 export interface Boot {
-  /** Empty where no one is signed in. */
+  /** Empty for an anonymous visitor. */
   readonly email: string
-  /** For the form that signs out. */
+  /** Token for the sign-out form. */
   readonly csrfToken: string
   readonly organizations: readonly OwnOrganization[]
-  /** Under which programs reach the service, without a slash at the end. */
+  /** Public URL of the service, without a trailing slash. */
   readonly baseUrl: string
-  /** Where agents reach it. */
+  /** Public URL for agents. */
   readonly mcpUrl: string
-  /** Where programs submit mail by SMTP. */
+  /** SMTP submission host and ports. */
   readonly submission: { readonly host: string; readonly starttls: readonly number[]; readonly tls: readonly number[] }
-  /** How much longer what is hard to undo needs no new proof of identity. */
+  /** Milliseconds until sensitive actions require a new sign-in. */
   readonly confirmedForMs: number
-  /** May see and set what belongs to the operator of the service. */
+  /** Whether the user may see and change settings of the service operator. */
   readonly isOperator: boolean
 }
 
@@ -28,5 +28,5 @@ const root = document.getElementById('app')
 
 export const boot = JSON.parse(root?.dataset['boot'] ?? '{}') as Boot
 
-/** What is hard to undo may be asked for without signing in again. */
+/** Whether sensitive actions are possible without a new sign-in. */
 export const isConfirmed = (): boolean => performance.now() < boot.confirmedForMs

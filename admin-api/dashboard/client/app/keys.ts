@@ -1,23 +1,23 @@
 /**
- * Single keys: `g` and another go somewhere, others do what the screen offers. They can be switched off, and each can be another one
- * (WCAG 2.1.4).
+ * Keyboard shortcuts of single keys: `g` and a second key open a screen, other keys run actions of the screen. Users can switch them off or
+ * remap each one (WCAG 2.1.4).
  */
 import { useLayoutEffect, type Inputs } from 'preact/hooks'
 import { keyMap, shortcuts } from './settings.ts'
 
 type Action = () => void
 
-/** What a key does at the moment; what was added last comes first. */
+/** Bound keys and their actions. The latest binding has priority. */
 const bound: { readonly key: string; readonly run: Action }[] = []
 let before: string | undefined
 
-/** Keys that people can choose others for, in the order in which they are shown. */
+/** Keys that users can remap, in the order of the settings. */
 export const ownKeys = ['/', 'j', 'k', 'x', '[', ']', 'c', 'e', 'u', 'r', 's', 't', 'a', 'g', '?', '\\'] as const
 export type OwnKey = (typeof ownKeys)[number]
 
 /**
- * Binds keys while a part is shown, and anew when one of `inputs` changes. A pair is written `g t`. It is done together with the change of
- * the page, not after it has been painted: a key never acts on what was shown before.
+ * Binds keys while a component is mounted, and again when one of `inputs` changes. A pair is written `g t`. A layout effect binds them
+ * together with the DOM change, so that a key never acts on outdated content.
  */
 export function useKeys(keys: Readonly<Record<string, Action>>, inputs: Inputs): void {
   useLayoutEffect(() => bind(keys), inputs)
@@ -31,17 +31,17 @@ function bind(keys: Readonly<Record<string, Action>>): () => void {
   }
 }
 
-/** The key that is pressed for what is bound to this one. */
+/** Returns the physical key for a binding. */
 export const pressedFor = (key: string): string => keyMap.value[key] ?? key
 
-/** What a pressed key stands for; nothing where another one was chosen in its place. */
+/** Returns the binding of a pressed key. Returns undefined if the binding was moved to another key. */
 export function meantBy(pressed: string): string | undefined {
   const chosen = Object.entries(keyMap.value).find(([, own]) => own === pressed)
   if (chosen) return chosen[0]
   return keyMap.value[pressed] === undefined ? pressed : undefined
 }
 
-/** For `aria-keyshortcuts`; nothing while single keys are switched off. */
+/** Value for `aria-keyshortcuts`. Undefined while single keys are switched off. */
 export const keyFor = (key: string): string | undefined => (shortcuts.value ? pressedFor(key) : undefined)
 
 export const isTyping = (target: EventTarget | null): boolean =>
@@ -53,7 +53,7 @@ export function listenToKeys(): void {
   document.addEventListener('keydown', (event) => {
     if (event.defaultPrevented || event.altKey) return
     const isCommand = event.metaKey || event.ctrlKey
-    // what lies behind a dialog does nothing, and Escape is the dialog's own
+    // an open dialog blocks all shortcuts and handles Escape itself
     if (document.querySelector('dialog[open]')) return undefined
     if (isCommand && event.key.toLowerCase() === 'k') return run('mod+k', event)
     if (isCommand || isTyping(event.target)) return undefined

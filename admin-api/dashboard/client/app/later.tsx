@@ -1,11 +1,14 @@
-/** A part of a screen whose code is loaded when it is first shown. */
+/** Creates components whose code is loaded on first use. */
 import type { ComponentType, JSX } from 'preact'
 import { useEffect, useState } from 'preact/hooks'
 import { Loading, State } from '../parts/states.tsx'
 import { withWords } from '../words/catalog.ts'
 import { words } from '../words/shell-words.ts'
 
-/** Made once for each part, outside of components. `meanwhile` stands in its place until its code is there. */
+/**
+ * Returns a component that loads its code on the first render. Call it once per component, outside of components. It renders `meanwhile`
+ * until the code has loaded.
+ */
 export function later<P extends object>(
   load: () => Promise<{ readonly default: ComponentType<P> }>,
   meanwhile: () => JSX.Element | null = () => <Loading />,

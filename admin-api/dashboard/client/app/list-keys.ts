@@ -1,21 +1,21 @@
-/** The keys of a list beside what is opened from it: from one to the next and back, to the search, and out of what is open. */
+/** Shortcuts of a list with a detail view: next and previous row, search, and close. */
 import { useKeys } from './keys.ts'
 
 interface ListKeys<T> {
   readonly rows: readonly T[]
-  /** The row that is open; undefined while none is. */
+  /** Whether the row is open. */
   readonly isOpen: (row: T) => boolean
   readonly onOpen: (row: T) => void
-  /** In place of opening the first row or the last one while none is open. */
+  /** Replaces opening the first or last row if no row is open. */
   readonly begin?: (() => void) | undefined
-  /** Undefined while nothing is open. */
+  /** Undefined while no row is open. */
   readonly onClose?: (() => void) | undefined
-  /** Id of the search of the list. */
+  /** Element id of the search field. */
   readonly search?: string
   readonly others?: Readonly<Record<string, () => void>> | undefined
 }
 
-/** Returns how to go so many rows further. The keys follow what is shown, so they change with `places`. */
+/** Returns a function that moves by a number of rows. The bindings are renewed whenever `places` changes. */
 export function useListKeys<T>(
   { rows, isOpen, onOpen, begin, onClose, search, others }: ListKeys<T>,
   places: readonly unknown[],

@@ -1,6 +1,6 @@
 /**
- * Follows what changes: one stream for all screens of this window, while it is seen. Whoever shows a list is called when it has changed and
- * asks for it again. Without a stream, screens go on asking now and then.
+ * Subscribes to changes of lists. All screens of a window share one event stream, which is open while the window is visible. A changed list
+ * notifies its listeners, which read it again. Without a stream, screens poll.
  */
 import { effect, signal } from '@preact/signals'
 import { useEffect, useRef } from 'preact/hooks'
@@ -12,15 +12,15 @@ import { mayRead } from './permissions.ts'
 
 export type LiveList = 'traces' | 'captures' | 'webhook_deliveries' | 'suppressions' | 'forms' | 'form_submissions'
 
-/** A stream is open. */
+/** Whether the event stream is open. */
 export const isStreaming = signal(false)
 
-/** How often screens ask by themselves while a stream tells them of changes, and while none does. */
+/** Returns the polling interval in milliseconds: 60 s with an open stream, else the given one. */
 export const everyMs = (withoutStream: number): number => (isStreaming.value ? 60_000 : withoutStream)
 
 const listeners = new Map<LiveList, Set<() => void>>()
 
-/** Calls `onChange` when the list has changed. */
+/** Calls `onChange` after the list has changed. */
 export function useChanges(list: LiveList, onChange: () => void): void {
   const latest = useRef(onChange)
   latest.current = onChange
@@ -32,14 +32,14 @@ export function useChanges(list: LiveList, onChange: () => void): void {
 }
 
 const retryMs = 5000
-/** Refused, as by a service without streams: they are asked for again after so long. */
+/** Delay until the next attempt after an error response, for example from a service without streams. */
 const refusedMs = 60_000
 
-/** Opens the stream, and opens it anew for another project, after an interruption, and when the window is seen again. */
+/** Opens the event stream. Opens it again for another project, after an interruption, and when the window becomes visible again. */
 export function followChanges(): void {
   const isSeen = signal(document.visibilityState === 'visible')
   document.addEventListener('visibilitychange', () => (isSeen.value = document.visibilityState === 'visible'))
-  // what was asked meanwhile has failed; the first to ask finds whether the service is back
+  // requests failed while the browser was offline; the next ones show whether the service is reachable
   addEventListener('online', notifyAll)
   let wasAway = false
   effect(() => {
@@ -78,7 +78,7 @@ async function follow(organizationId: string, project: string | undefined, abort
         lastId = await read(response.body, lastId)
       } else pauseMs = refusedMs
     } catch {
-      // interrupted, or the window is not seen any more
+      // the stream was interrupted, or the window is hidden
     }
     isStreaming.value = false
     if (!aborts.aborted) await pause(pauseMs, aborts)
@@ -91,7 +91,7 @@ const pause = (ms: number, aborts: AbortSignal): Promise<void> =>
     aborts.addEventListener('abort', () => (clearTimeout(timer), done()), { once: true })
   })
 
-/** Until the stream ends. Returns the id of its last event. */
+/** Reads events until the stream ends. Returns the id of the last event. */
 async function read(body: ReadableStream<Uint8Array>, before: string | undefined): Promise<string | undefined> {
   let lastId = before
   let text = ''
@@ -109,11 +109,11 @@ async function read(body: ReadableStream<Uint8Array>, before: string | undefined
   }
 }
 
-/** The lists whose listeners were called just now, and whether they have changed once more since. */
+/** Lists whose listeners were called within the last two seconds. True if the list has changed again since. */
 const resting = new Map<LiveList, boolean>()
 const restMs = 2000
 
-/** A list that changes all the time is read again every two seconds. */
+/** Notifies the listeners of a list at most every two seconds. */
 function notify(list: LiveList): void {
   if (resting.has(list)) return void resting.set(list, true)
   resting.set(list, false)
@@ -125,7 +125,7 @@ function notify(list: LiveList): void {
   }, restMs)
 }
 
-/** After an interruption anything may have changed. */
+/** Notifies the listeners of all lists, because events may have been missed. */
 function notifyAll(): void {
   for (const list of listeners.keys()) notify(list)
 }

@@ -1,30 +1,30 @@
-/** Where the browser is: path and query as signals, and going elsewhere without loading the page anew. */
+/** The current address as signals (path and query), and navigation without a page load. */
 import { computed, signal } from '@preact/signals'
 import { boot, type OwnOrganization } from './boot.ts'
 
 const here = signal(new URL(location.href))
 
-/** Path and query of the screen. */
+/** URL of the current screen. */
 export const address = computed(() => here.value)
 export const path = computed(() => here.value.pathname)
 export const query = computed(() => here.value.searchParams)
 
-/** Those of the user, as they are called now. */
+/** Organizations of the user, with their current names. */
 export const organizations = signal(boot.organizations)
 
-/** The organization that the address names, or the first one; undefined for one that the user does not belong to. */
+/** The organization of the address, by default the first one. Undefined if the user is not a member of it. */
 export const organization = computed((): OwnOrganization | undefined => {
   const named = query.value.get('org')
   return named === null ? organizations.value[0] : organizations.value.find(({ id }) => id === named)
 })
 
-/** The project that lists are limited to; undefined is the whole organization. */
+/** The project that lists are limited to. Undefined for the whole organization. */
 export const projectId = computed(() => query.value.get('project') ?? undefined)
 
-/** How many parts of the screen hold what cannot be had again. */
+/** Number of components with unsaved content. */
 let holds = 0
 
-/** Keeps the screen: going back stays here, and the browser asks before the page is left or loaded anew. The answer ends that. */
+/** Blocks leaving the screen: Back has no effect, and the browser asks for confirmation. Returns a function that ends the block. */
 export function holdHere(): () => void {
   holds++
   addEventListener('beforeunload', askFirst)
@@ -41,7 +41,7 @@ addEventListener('popstate', () => {
 })
 
 export interface Going {
-  /** In place of the current entry of the history. */
+  /** Replaces the current history entry. */
   readonly replaces?: boolean
 }
 
@@ -54,7 +54,7 @@ export function go(to: string, { replaces = false }: Going = {}): void {
   if (isOther) document.querySelector('.sheet')?.scrollTo(0, 0)
 }
 
-/** An address of the dashboard in the same organization and project, with a query of its own. */
+/** Returns a dashboard URL with the current organization and project and the given query parameters. */
 export function link(to: string, own: Readonly<Record<string, string | undefined>> = {}): string {
   const search = new URLSearchParams()
   if (organizations.value.length > 1 && organization.value) search.set('org', organization.value.id)
@@ -66,7 +66,7 @@ export function link(to: string, own: Readonly<Record<string, string | undefined
   return search.size === 0 ? to : `${to}?${search.toString()}`
 }
 
-/** The address of this screen with some of its query changed; empty values go. */
+/** Returns the URL of this screen with changed query parameters. Empty values remove a parameter. */
 export function linkHere(changes: Readonly<Record<string, string | undefined>>): string {
   const search = new URLSearchParams(query.value)
   for (const [name, value] of Object.entries(changes)) {
@@ -76,7 +76,7 @@ export function linkHere(changes: Readonly<Record<string, string | undefined>>):
   return search.size === 0 ? path.value : `${path.value}?${search.toString()}`
 }
 
-/** Takes over plain clicks on links that stay in the dashboard. */
+/** Handles plain clicks on links within the dashboard without a page load. */
 export function followLinks(isOurs: (path: string) => boolean): void {
   document.addEventListener('click', (event) => {
     if (event.defaultPrevented || event.button !== 0 || event.metaKey || event.ctrlKey || event.shiftKey || event.altKey) return

@@ -1,4 +1,4 @@
-/** What has come into a list since it was read, for the pill over it: rows stay where they are until somebody wants to see the new ones. */
+/** Counts new entries of a list for the "new" pill above it. The rows do not move until the user shows the new ones. */
 import { useCallback, useEffect, useRef, useState } from 'preact/hooks'
 import type { Operation } from '../wire/operation.ts'
 import { call } from './api.ts'
@@ -16,13 +16,13 @@ const askEveryMs = 15_000
 interface Followed<Input, Row> {
   readonly list: LiveList
   readonly operation: Operation<Input, { readonly data: readonly Row[] }>
-  /** As the list was read; its first page is read again. */
+  /** Input of the call that read the list. Its first page is read again. */
   readonly input: Input
-  /** Undefined while it is read. */
+  /** Undefined while the list is loading. */
   readonly rows: readonly Row[] | undefined
 }
 
-/** Compares the first page as it is now with the rows that are shown. */
+/** Compares the current first page with the displayed rows. */
 export function useNews<Input, Row extends { readonly id: string }>({ list, operation, input, rows }: Followed<Input, Row>): News {
   const [news, setNews] = useState(none)
   const key = JSON.stringify(input)
@@ -52,13 +52,13 @@ function newsOf<Row extends { readonly id: string }>(rows: readonly Row[], now: 
 }
 
 interface Newest {
-  /** Returns what tells, when the answer comes, whether it counts. */
+  /** Starts a request. The returned function reports whether its response is still current. */
   readonly ask: () => () => boolean
-  /** What is asked already counts no more. */
+  /** Makes all requests in flight obsolete. */
   readonly forget: () => void
 }
 
-/** Of answers to one question, those that come behind the answer to a later one say what was. */
+/** Orders responses to repeated requests. A response is obsolete if a later request was answered first. */
 export function useNewest(): Newest {
   const [asked, answered] = [useRef(0), useRef(0)]
   const ask = (): (() => boolean) => {

@@ -1,12 +1,12 @@
-/** What is open over the screen, and the counts beside entries of the navigation. */
+/** Open overlays of the shell, and the badge counts of the navigation. */
 import { signal } from '@preact/signals'
 
 export const isPaletteOpen = signal(false)
 export const isApiCallOpen = signal(false)
-/** The navigation on phones. */
+/** Whether the navigation is open on a phone. */
 export const isMenuOpen = signal(false)
 
-/** By the name of the screen: what waits, or what is broken. */
+/** Badges by screen name: the number of pending or broken items. */
 export const badges = signal<Readonly<Record<string, { readonly count: number; readonly hasMore?: boolean; readonly isBroken?: boolean }>>>(
   {},
 )

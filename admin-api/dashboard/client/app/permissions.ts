@@ -1,17 +1,17 @@
-/** What the own role allows, as far as screens show it as possible; the service decides. */
+/** Permissions of the user's role. Screens hide actions by them; the service enforces them. */
 import { computed, type ReadonlySignal } from '@preact/signals'
 import { organization, query } from './location.ts'
 
 const role = computed(() => organization.value?.role ?? 'billing')
 
-/** Reads what belongs to projects. */
+/** May read resources of projects. */
 export const mayRead = computed(() => role.value !== 'billing')
-/** Sees usage, the plan and invoices, and what they come to. */
+/** May see usage, plan, invoices and amounts. */
 export const maySeeBilling = computed(() => role.value === 'owner' || role.value === 'admin' || role.value === 'billing')
-/** Changes what belongs to projects, and sends. */
+/** May change resources of projects and send mail. */
 export const mayChange = computed(() => role.value === 'owner' || role.value === 'admin' || role.value === 'developer')
-/** Changes what belongs to the whole organization. */
+/** May change resources of the whole organization. */
 export const mayAdminister = computed(() => role.value === 'owner' || role.value === 'admin')
 
-/** The address asks for something new, which the role may make. */
+/** Whether the address opens a creation form that the role permits. */
 export const isMakingNew = (may: ReadonlySignal<boolean>): boolean => may.value && query.value.get('new') === '1'

@@ -1,4 +1,4 @@
-/** The projects of the organization, read once for the switcher and for names. */
+/** Projects of the organization, read once for the project switcher and for names. */
 import { batch, effect, signal } from '@preact/signals'
 import { listProjects, type Project } from '../wire/operations.ts'
 import { call } from './api.ts'
@@ -6,10 +6,10 @@ import { organization, projectId } from './location.ts'
 import { mayRead } from './permissions.ts'
 
 export const projects = signal<readonly Project[]>([])
-/** Whether they were read, or will not be: until then a screen cannot know the default one. */
+/** True once the projects are read, or if the role cannot read them. The default project is unknown until then. */
 export const areProjectsKnown = signal(false)
 
-/** Reads them now, and again when another organization is chosen, whose projects alone are then known. */
+/** Reads the projects, and again after a switch of the organization. */
 export function followProjects(): void {
   effect(() => {
     projects.value = []
@@ -17,7 +17,7 @@ export function followProjects(): void {
     areProjectsKnown.value = !canRead
     if (!canRead) return undefined
     const aborter = new AbortController()
-    // after a failure screens say what is wrong, and the switcher shows the organization alone
+    // on failure the list stays empty: screens show the error, and the switcher shows only the organization
     const know = (read: readonly Project[]): void => {
       if (aborter.signal.aborted) return
       batch(() => {
@@ -33,17 +33,17 @@ export function followProjects(): void {
   })
 }
 
-/** The project that new things belong to: the chosen one, else the default of the organization. */
+/** The project for new resources: the current one, else the default project. */
 export const homeProject = (): Project | undefined =>
   projects.value.find(({ id }) => id === projectId.value) ?? projects.value.find(({ is_default: isDefault }) => isDefault)
 
-/** After one was made or changed. */
+/** Updates the list after a project was created or changed. */
 export function rememberProject(changed: Project): void {
   const isKnown = projects.value.some(({ id }) => id === changed.id)
   projects.value = isKnown ? projects.value.map((one) => (one.id === changed.id ? changed : one)) : [changed, ...projects.value]
 }
 
-/** After it was deleted with its partitions. */
+/** Removes a deleted project and its partitions from the list. */
 export function forgetProject(gone: string): void {
   projects.value = projects.value.filter(({ id, parent_id: parent }) => id !== gone && parent !== gone)
 }

@@ -1,10 +1,10 @@
-/** Reading for a screen: what was asked for, until something else is; a list page by page; and what is new in it. */
+/** Hooks that read data for a screen: a single resource or a list by pages. */
 import { useCallback, useEffect, useRef, useState } from 'preact/hooks'
 import type { Operation } from '../wire/operation.ts'
 import { ApiFault, awaySince, call } from './api.ts'
 import { toast } from '../parts/toast.tsx'
 
-/** What was read before stays while the service is away. */
+/** `data` keeps the previous response while the service is unreachable. */
 export type Read<T> =
   | { readonly state: 'loading'; readonly data?: T | undefined }
   | { readonly state: 'ready'; readonly data: T }
@@ -12,20 +12,20 @@ export type Read<T> =
 
 export type Reading<T> = Read<T> & {
   readonly reload: () => void
-  /** Reads again as the clock says: not while it is being read, as an answer that takes longer than the clock would never come. */
+  /** Reads again unless a read is in flight. A response slower than the polling interval would otherwise never arrive. */
   readonly refresh: () => void
 }
 
 interface Wanted {
-  /** The screen shows what this call gives. */
+  /** Whether the "API call" panel shows this call. */
   readonly isShown?: boolean
-  /** Asks again so often, in milliseconds, while the window is seen. */
+  /** Polling interval in milliseconds while the window is visible. */
   readonly every?: number | undefined
-  /** Entries of further pages of a list, where they are to be larger than the first one. */
+  /** Page size of further pages, if they are to be larger than the first page. */
   readonly moreLimit?: number
 }
 
-/** Asks for what `input` names, and again when it changes; nothing while it is undefined. */
+/** Reads `input`, and again when it changes. Does nothing while `input` is undefined. */
 export function useRead<I, O>(operation: Operation<I, O>, input: I | undefined, { isShown = false, every }: Wanted = {}): Reading<O> {
   const key = input === undefined ? '' : `${operation.id} ${JSON.stringify(input)}`
   const [read, setRead] = useState<{ key: string; read: Read<O> }>({ key: '', read: { state: 'loading' } })
@@ -55,10 +55,10 @@ export function useRead<I, O>(operation: Operation<I, O>, input: I | undefined, 
   return { ...current, reload, refresh }
 }
 
-/** Longer than the service takes for an answer: what takes longer is lost. */
+/** Longer than any response takes. Slower requests count as lost. */
 const lostMs = 45_000
 
-/** Whether what was begun last has not ended yet. */
+/** Tracks whether the latest request is in flight. */
 function useUnderWay(): { readonly begin: () => () => void; readonly isUnderWay: () => boolean } {
   const current = useRef<{ readonly since: number } | undefined>(undefined)
   const begin = (): (() => void) => {
@@ -71,13 +71,13 @@ function useUnderWay(): { readonly begin: () => () => void; readonly isUnderWay:
   return { begin, isUnderWay: () => current.current !== undefined && performance.now() - current.current.since < lostMs }
 }
 
-/** What is shown goes on being shown while the service is away, which the shell says over it. */
+/** Returns the failed state. Keeps the displayed data while the service is unreachable; the shell shows a notice. */
 function failed<T>({ data }: Read<T>, error: unknown, isBack: boolean): Read<T> {
   const fault = asFault(error)
   return { state: 'failed', fault, ...(fault.isAway && !isBack && { data }) }
 }
 
-/** Reads again what failed while the service was away, as soon as it answers; what fails then is not what is away. */
+/** Reads again when the service is reachable again. If this read fails too, the screen shows the error. */
 function useReturn(read: Read<unknown>, isBack: { current: boolean }, reload: () => void): void {
   const isAway = awaySince.value !== undefined
   const isLeft = read.state === 'failed' && read.fault.isAway
@@ -90,7 +90,7 @@ function useReturn(read: Read<unknown>, isBack: { current: boolean }, reload: ()
   }, [isAway, isLeft])
 }
 
-/** Calls `tick` again and again while the window is seen. */
+/** Calls `tick` at an interval while the window is visible. */
 export function useTicks(every: number | undefined, tick: () => void): void {
   useEffect(() => {
     if (every === undefined) return undefined
@@ -112,11 +112,11 @@ export interface Listing<T> {
   readonly isLoadingMore: boolean
   readonly reload: () => void
   readonly refresh: () => void
-  /** Changes entries in place, before the service is asked again. */
+  /** Changes rows in place before the list is read again. */
   readonly change: (to: (rows: readonly T[]) => readonly T[]) => void
 }
 
-/** A list with cursors: its first page, and further ones on demand. */
+/** Reads the first page of a list, and further pages on demand. */
 export function useList<Q, T>(
   operation: Operation<{ path?: Readonly<Record<string, string>>; query?: Q }, Page<T>>,
   input: { readonly path?: Readonly<Record<string, string>>; readonly query?: Q } | undefined,
@@ -126,7 +126,7 @@ export function useList<Q, T>(
   const [page, setPage] = useState<{ key: string; read: Read<readonly T[]>; cursor: string | null }>(empty)
   const [isLoadingMore, setLoadingMore] = useState(false)
   const [turn, setTurn] = useState(0)
-  /** A page could not be read: others are asked for once the service is back. */
+  /** A page could not be read. No further page is requested until the service is reachable. */
   const [isCut, setCut] = useState(false)
   const isBack = useRef(false)
   const latest = useRef(key)

@@ -1,4 +1,4 @@
-/** The names of the screens, for links that must not lead nowhere; `screens.ts` has their code. */
+/** Names of all screens, to check links without loading the code of the screens. `screens.ts` loads the code. */
 const screenNames: ReadonlySet<string> = new Set([
   ...['', 'insights', 'traces', 'captures', 'destinations', 'domains'],
   ...['suppressions', 'keys', 'webhooks', 'docs', 'members', 'projects', 'agents', 'queue'],

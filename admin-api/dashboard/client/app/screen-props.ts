@@ -1,5 +1,5 @@
-/** What every screen gets. */
+/** Props of every screen. */
 export interface ScreenProps {
-  /** What stands in the path behind the name of the screen, in order. */
+  /** Path segments after the screen name. */
   readonly rest: readonly string[]
 }

@@ -1,4 +1,4 @@
-/** What people set for themselves, kept in this browser: light or dark, the language, and whether single keys do something. */
+/** Preferences stored in this browser: theme, language, shortcuts and layout. */
 import { signal } from '@preact/signals'
 import { languages, type Language } from '../words/language.ts'
 
@@ -16,7 +16,7 @@ const keep = (name: string, value: string): void => {
   try {
     localStorage.setItem(name, value)
   } catch {
-    // private windows may refuse: the choice then lasts as long as the page
+    // private windows may forbid storage: the choice then lasts until the page closes
   }
 }
 
@@ -24,7 +24,7 @@ export const theme = signal<Theme>((stored('theme') as Theme | null) ?? 'system'
 export const shortcuts = signal(stored('shortcuts') !== 'off')
 export const rail = signal(stored('rail') === 'on')
 
-/** Single keys that people have chosen others for. */
+/** Remapped keys: the pressed key by its default key. */
 export type KeyMap = Readonly<Record<string, string>>
 
 function storedKeys(): KeyMap {
@@ -62,7 +62,7 @@ export function setShortcuts(on: boolean): void {
   keep('shortcuts', on ? 'on' : 'off')
 }
 
-/** Another key in the place of this one; its own takes the choice back. */
+/** Remaps a key. The default key removes the mapping. */
 export function setKey(key: string, pressed: string): void {
   const { [key]: _, ...others } = keyMap.value
   keyMap.value = pressed === key ? others : { ...others, [key]: pressed }
@@ -79,13 +79,13 @@ export function setRail(on: boolean): void {
   keep('rail', on ? 'on' : 'off')
 }
 
-/** The language that was chosen, else the first of the browser's that there is. */
+/** Returns the chosen language, else the first supported language of the browser. */
 export function preferredLanguage(): Language {
   const wanted = [stored('language'), ...navigator.languages].map((one) => one?.slice(0, 2).toLowerCase())
   return languages.find((language) => language === wanted.find((one) => languages.some((each) => each === one))) ?? 'en'
 }
 
-/** The cookie tells the pages that the server makes; it holds nothing but the language. */
+/** Stores the language. The cookie carries it to server-rendered pages and contains nothing else. */
 export const keepLanguage = (language: Language): void => {
   keep('language', language)
   document.cookie = `postern_language=${language}; Path=/; Max-Age=31536000; SameSite=Lax`

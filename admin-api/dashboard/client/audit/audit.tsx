@@ -1,4 +1,4 @@
-/** The audit log of the organization, for its administrators: who changed what, and when. */
+/** Audit log of the organization for its administrators: author, change and time. */
 import type { JSX } from 'preact'
 import { useList, useRead } from '../app/query.ts'
 import { mayChange } from '../app/permissions.ts'

@@ -1,4 +1,4 @@
-/** Entries of a log with their filters, and one of them in full. */
+/** Entries of a log with filters, and the details of one entry. */
 import type { JSX } from 'preact'
 import { go, linkHere, query } from '../app/location.ts'
 import type { Listing } from '../app/query.ts'
@@ -17,7 +17,7 @@ import { filterHere, isFiltered } from './filter.ts'
 
 interface EntriesProps {
   readonly list: Listing<AuditEntry>
-  /** What the ids of those who act are called, where that is known. */
+  /** Known names of actors by id. */
   readonly actors: ReadonlyMap<string, string>
   readonly projects: ReadonlyMap<string, string>
 }
@@ -29,7 +29,7 @@ const actorOf = ({ actor: { kind, id } }: AuditEntry, actors: Names): string =>
 
 const shown = (value: unknown): string => (typeof value === 'string' ? value : JSON.stringify(value))
 
-/** What changed, in the names of the wire. */
+/** Returns the changed fields by their API names. */
 const detailsOf = ({ details }: AuditEntry): string =>
   Object.entries(details)
     .filter(([name]) => name !== 'name' && name !== 'before' && name !== 'after')
@@ -39,7 +39,7 @@ const detailsOf = ({ details }: AuditEntry): string =>
 const targetOf = ({ details, target }: AuditEntry, names: Names): string =>
   typeof details['name'] === 'string' ? details['name'] : (names.get(target) ?? target)
 
-/** What has no name is called by its id, which is of the wire. */
+/** The target of an entry: its name, or its id in code style. */
 const Target = ({ entry: { target }, name }: { readonly entry: AuditEntry; readonly name: string }): JSX.Element =>
   /^[a-z]{2,4}_\w+$/.test(name) ? <code title={target}>{name}</code> : <span title={target}>{plain(name)}</span>
 
@@ -170,7 +170,7 @@ type Fields = Readonly<Record<string, unknown>>
 
 const isFields = (value: unknown): value is Fields => typeof value === 'object' && value !== null && !Array.isArray(value)
 
-/** The values of settings before and after the act. */
+/** Values of settings before and after the change. */
 function Changes({ before, after }: { readonly before: Fields; readonly after: Fields }): JSX.Element {
   const w = words()
   return (

@@ -1,4 +1,4 @@
-/** The filters over the log; what is typed is in the address once it is sent. */
+/** Filter form of the log. Submitting it writes the filters to the address. */
 import type { JSX } from 'preact'
 import { useId } from 'preact/hooks'
 import { useKeys } from '../app/keys.ts'
@@ -10,7 +10,7 @@ import { filterNames, isFiltered, type Filter, type FilterName } from './filter.
 
 interface FilterFormProps {
   readonly filter: Filter
-  /** Ids of who may have acted, with what they are called; without any, the id is typed. */
+  /** Names of possible actors by id. If empty, the user types an id. */
   readonly actors: ReadonlyMap<string, string>
 }
 

@@ -1,4 +1,4 @@
-/** What the list is narrowed to, from the address and as the API takes it. */
+/** Filters of the log: read from the address, and converted to API parameters. */
 import { query } from '../app/location.ts'
 
 export const filterNames = ['act', 'actor', 'target', 'since', 'until'] as const
@@ -16,7 +16,7 @@ export const filterHere = (): Filter =>
     }),
   ) as Record<FilterName, string>
 
-/** The last day counts whole. */
+/** Includes the whole last day. */
 export const asQuery = ({ since, until, ...rest }: Filter): Readonly<Record<string, string>> => ({
   ...Object.fromEntries(Object.entries(rest).filter(([, text]) => text !== '')),
   ...(since !== '' && { since: `${since}T00:00:00.000Z` }),

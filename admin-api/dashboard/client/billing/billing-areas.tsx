@@ -1,4 +1,4 @@
-/** From one part of billing to the others. */
+/** Navigation between the parts of billing. */
 import type { JSX } from 'preact'
 import { link } from '../app/location.ts'
 import { words } from './billing-words.ts'

@@ -5,7 +5,7 @@ import type { InvoiceSummary } from '../wire/operations.ts'
 import { words } from './billing-words.ts'
 import { InvoiceState } from './invoice-state.tsx'
 
-/** `pathOf` is where one leads. */
+/** `pathOf` returns the URL of an invoice. */
 export function invoiceColumns(pathOf: (invoice: InvoiceSummary) => string): readonly Column<InvoiceSummary>[] {
   const w = words()
   return [

@@ -1,4 +1,4 @@
-/** An invoice as files, and as a page to print. */
+/** Downloads of an invoice, and a link to its print view. */
 import type { JSX } from 'preact'
 import { save } from '../app/api.ts'
 import { asFault } from '../app/query.ts'
@@ -9,9 +9,9 @@ import { words } from './billing-words.ts'
 
 interface FilesProps {
   readonly invoice: Invoice
-  /** The address of the page. */
+  /** URL of the print view. */
   readonly print: string
-  /** Asks for the file for spreadsheets. */
+  /** Requests the CSV file. */
   readonly csv: () => Promise<unknown>
 }
 

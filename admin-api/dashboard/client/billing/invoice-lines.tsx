@@ -1,4 +1,4 @@
-/** The lines of an invoice; what a quantity is made of, by project and by day, opens below its line. */
+/** Lines of an invoice. Each line opens a breakdown of its quantity by project and by day. */
 import type { JSX } from 'preact'
 import { useState } from 'preact/hooks'
 import { lineLabel } from '#config/plans/line-words.ts'
@@ -16,7 +16,7 @@ interface LinesProps {
   readonly sums: readonly (readonly [label: string, rappen: number])[]
 }
 
-/** Prices are kept in millionths of a rappen. */
+/** Prices are in millionths of a rappen. */
 const urpPerRappen = 1e6
 
 export function InvoiceLines({ lines, sums }: LinesProps): JSX.Element {
@@ -99,7 +99,7 @@ function LineRows({ line }: { readonly line: Line }): JSX.Element {
   )
 }
 
-/** Days and projects without use are left out. */
+/** Breakdown of a line. Omits days and projects without use. */
 function Explained({ line: { days, projects } }: { readonly line: Line }): JSX.Element {
   const w = words()
   const others = projects.every(({ project_id: id }) => id === null) ? w.wholeOrganization : w.otherProjects

@@ -1,4 +1,4 @@
-/** One invoice or credit note: its lines down to days and projects, its payment, and as files and a page to print. */
+/** Page of one invoice or credit note: lines, payment, downloads and print view. */
 import type { JSX } from 'preact'
 import { call } from '../app/api.ts'
 import { useKeys } from '../app/keys.ts'

@@ -1,4 +1,4 @@
-/** How far an invoice is paid, in a mark and a word. */
+/** Payment state of an invoice, as a mark and a text. */
 import type { JSX } from 'preact'
 import { Mark } from '../parts/mark.tsx'
 import type { InvoiceSummary } from '../wire/operations.ts'

@@ -1,4 +1,4 @@
-/** What an invoice or credit note says. */
+/** Content of an invoice or credit note. */
 import type { JSX } from 'preact'
 import { SafeText } from '../parts/safe-text.tsx'
 import { dateOnly, decimal, francs, longTime } from '../parts/time.ts'
@@ -10,7 +10,7 @@ import { InvoiceState, stateOf } from './invoice-state.tsx'
 
 interface ViewProps {
   readonly invoice: Invoice
-  /** Where the invoice with this id is. */
+  /** Returns the URL of the invoice with this id. */
   readonly pathOf: (id: string) => string
 }
 

@@ -1,4 +1,4 @@
-/** The invoices and credit notes of the organization. */
+/** Invoices and credit notes of the organization. */
 import type { JSX } from 'preact'
 import { link } from '../app/location.ts'
 import { useList } from '../app/query.ts'

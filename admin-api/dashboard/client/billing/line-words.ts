@@ -1,4 +1,4 @@
-/** What lines of invoices are called, in the chosen language. */
+/** Names of invoice lines in the current language. */
 import type { LineWords } from '#config/plans/line-words.ts'
 import { loaded } from '../words/catalog.ts'
 

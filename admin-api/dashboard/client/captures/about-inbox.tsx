@@ -1,4 +1,4 @@
-/** What an inbox is and does: whom it notifies, how long it keeps mail, and how a test waits for the next message. */
+/** Details of an inbox: notified addresses, retention, and an example of a test that waits for the next message. */
 import type { JSX } from 'preact'
 import { useState } from 'preact/hooks'
 import { mayChange } from '../app/permissions.ts'

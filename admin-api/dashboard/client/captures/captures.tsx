@@ -1,4 +1,4 @@
-/** Captured mail as in a mail program: inboxes, their messages, live, and the reader beside them. */
+/** Screen for captured mail: inboxes, their messages with live updates, and the reader. */
 import type { JSX } from 'preact'
 import { useEffect, useLayoutEffect, useState } from 'preact/hooks'
 import { ApiFault, call } from '../app/api.ts'
@@ -34,7 +34,7 @@ export default function Captures({ rest: [inboxId, messageId] }: ScreenProps): J
   const project = projectId.value === undefined ? {} : { project: projectId.value }
   const inboxes = useList(listInboxes, { query: { ...project, limit: '200' } }, { isShown: false })
   const [isLive, setLive] = useState(true)
-  const isKnown = inboxId !== undefined || areProjectsKnown.value // without the projects another inbox would be the first
+  const isKnown = inboxId !== undefined || areProjectsKnown.value // the default inbox depends on the projects
   const read: Read<readonly Inbox[]> = isKnown ? inboxes.read : { state: 'loading' }
   const chosen = inboxId ?? firstOf(read.data ?? [])?.id
   const isMaking = isMakingNew(mayChange)
@@ -74,7 +74,7 @@ export default function Captures({ rest: [inboxId, messageId] }: ScreenProps): J
   )
 }
 
-/** The one that catches everything, of the project that new things belong to where there are several. */
+/** Returns the catch-all inbox of the default project, else any catch-all inbox, else the first inbox. */
 function firstOf(list: readonly Inbox[]): Inbox | undefined {
   const catching = list.filter(({ address_pattern: pattern }) => pattern === '*')
   return catching.find(({ project_id: id }) => id === homeProject()?.id) ?? catching[0] ?? list[0]
@@ -151,11 +151,11 @@ interface ArrivalsProps extends Pick<MessagesProps, 'inboxId' | 'onLive'> {
   readonly list: Listing<CapturedMessageSummary>
 }
 
-/** What came since the list was read. An empty list shows it at once. */
+/** Pill with the number of new messages. An empty list shows new messages at once. */
 function Arrivals({ inboxId, input, list, onLive }: ArrivalsProps): JSX.Element {
   const rows = list.read.state === 'ready' ? list.read.data : undefined
   const news = useNews({ list: 'captures', operation: listInboxMessages, input, rows })
-  // without a stream, the service is asked to answer when mail comes
+  // without an event stream, a long poll waits for new mail
   const newest = isStreaming.value || !rows ? undefined : (rows[0]?.id ?? '')
   const hasNew = useWait(inboxId, newest, list.reload, onLive)
   useEffect(() => {
@@ -222,7 +222,7 @@ const MessageRows = ({ messages, inboxId, chosen, wanted }: MessageRowsProps): J
 const waitSeconds = 50
 const pauseMs = 5000
 
-/** Waits for mail after the newest one; an empty list shows it at once, others say that there is some. */
+/** Waits with long polls for a message newer than `newest`. Reloads an empty list; for other lists it returns true. */
 function useWait(inboxId: string, newest: string | undefined, reload: () => void, onLive: (isLive: boolean) => void): boolean {
   const [hasNew, setHasNew] = useState(false)
   useEffect(() => {

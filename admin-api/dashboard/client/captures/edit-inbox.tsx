@@ -1,4 +1,4 @@
-/** Changes an inbox, or ends it. */
+/** Dialogs that change or delete an inbox. */
 import type { JSX } from 'preact'
 import { call } from '../app/api.ts'
 import { go, link } from '../app/location.ts'

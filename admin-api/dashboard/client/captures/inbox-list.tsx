@@ -1,4 +1,4 @@
-/** The inboxes, each with how much is in it and when the latest message came; and what the month has left. */
+/** List of inboxes with message counts and the time of the latest message, and the remaining quota of the month. */
 import type { JSX } from 'preact'
 import { link, projectId } from '../app/location.ts'
 import { homeProject, projects } from '../app/projects.ts'
@@ -12,7 +12,7 @@ import { words } from '../words/words.ts'
 import { words as own } from './captures-words.ts'
 
 const refreshMs = 15_000
-/** As many as the list reads. */
+/** Page size of the list. */
 const most = '200'
 
 export function Inboxes({ inboxes, chosen }: { readonly inboxes: readonly Inbox[]; readonly chosen: string }): JSX.Element {
@@ -61,7 +61,7 @@ export function Inboxes({ inboxes, chosen }: { readonly inboxes: readonly Inbox[
   )
 }
 
-/** Each project has a catch-all inbox of the same name. */
+/** Name of the project. Each project has a catch-all inbox with the same name. */
 const ProjectOf = ({ id }: { readonly id: string }): JSX.Element => (
   <small class="cut faint">
     <SafeText text={projects.value.find((one) => one.id === id)?.name ?? id} />
@@ -72,11 +72,11 @@ interface FiguresProps {
   readonly figures: InboxFigures | undefined
 }
 
-/** As many as the figures name. */
+/** Highest number of new trace ids that the API returns for an inbox. */
 const mostNew = 20
 const newIn = ({ inbox_id: id, new_trace_ids: ids }: InboxFigures): number => countUnread(ids, id)
 
-/** What is new, or else how much there is. */
+/** Number of unread messages, else the number of all messages. */
 function Count({ figures }: FiguresProps): JSX.Element | null {
   if (!figures) return null
   const fresh = newIn(figures)

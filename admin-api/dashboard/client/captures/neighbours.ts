@@ -1,4 +1,4 @@
-/** The messages before and after the one that is read, in the list as it is shown. */
+/** The messages before and after the open message, in the order of the list. */
 import { signal } from '@preact/signals'
 
 interface Neighbours {

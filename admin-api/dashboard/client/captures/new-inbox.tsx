@@ -1,4 +1,4 @@
-/** Makes a virtual inbox for one address or one domain. */
+/** Form that creates a virtual inbox for an address or a domain. */
 import type { JSX } from 'preact'
 import { useState } from 'preact/hooks'
 import { call } from '../app/api.ts'

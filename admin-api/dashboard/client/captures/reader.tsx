@@ -1,4 +1,4 @@
-/** One captured message: as HTML at three widths, as text, its source, headers, links and files, and why it was captured. */
+/** Reader of a captured message: HTML at three widths, text, source, headers, links, files and the reason for its capture. */
 import type { JSX } from 'preact'
 import { useEffect, useState } from 'preact/hooks'
 import { call } from '../app/api.ts'

@@ -1,4 +1,4 @@
-/** Releases a captured message to a live destination, after saying who gets it and by which one. */
+/** Dialog that releases a captured message to a live destination. It shows the recipients and the destination first. */
 import type { JSX } from 'preact'
 import { useState } from 'preact/hooks'
 import { call } from '../app/api.ts'
@@ -23,7 +23,7 @@ import {
 import { words } from './captures-words.ts'
 
 const maxNamed = 20
-/** So many recipients are looked up for suppressions beforehand; a release looks at all. */
+/** Maximum number of recipients that the preview checks for suppressions. The release itself checks all. */
 const maxSimulated = 100
 
 interface ReleaseProps {
@@ -114,7 +114,7 @@ function Ask({ inboxId, message, live, projectId, onClose }: AskProps): JSX.Elem
   )
 }
 
-/** What speaks against it as things are now; the service decides again. */
+/** Expected obstacles at present. The service decides again on release. */
 function Expected({ expected }: { readonly expected: RoutingSimulation }): JSX.Element | null {
   const w = words()
   const { refusal, suppressed, steps } = expected

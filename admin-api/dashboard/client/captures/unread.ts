@@ -1,20 +1,20 @@
 /**
- * Which captured messages somebody has opened in this browser, by their traces; others are unread, unless they are from before it showed
- * the dashboard first, or before all were marked as read.
+ * Read state of captured messages, stored in this browser by trace id. Messages before a cut-off count as read: one day before the first
+ * visit, or the time of the last "mark all as read".
  */
 import { signal } from '@preact/signals'
 
 const key = 'postern.read-captures.2'
-/** Of those that were opened longest ago nothing is kept. */
+/** Maximum number of stored ids. The oldest ones are dropped. */
 const maxKept = 2000
-/** A new browser shows what came in the last day as unread. */
+/** In a new browser, messages of the last day are unread. */
 const earlierMs = 24 * 3_600_000
 
 interface Seen {
-  /** What came before is read. */
+  /** Earlier messages count as read. */
   readonly since: string
   readonly opened: readonly string[]
-  /** Those that were made unread again, with the inbox in which. */
+  /** Messages that the user marked as unread, with their inbox. */
   readonly kept: readonly (readonly [traceId: string, inboxId: string])[]
 }
 
@@ -25,7 +25,7 @@ function stored(): Seen {
     const { since, opened, kept } = JSON.parse(localStorage.getItem(key) ?? '{}') as Partial<Seen>
     if (typeof since === 'string' && Array.isArray(opened) && Array.isArray(kept)) return { since, opened, kept }
   } catch {
-    // nothing that can be read is kept
+    // the stored value is missing or not valid JSON
   }
   return seenSince(Date.now() - earlierMs)
 }
@@ -33,14 +33,14 @@ function stored(): Seen {
 const seen = signal(stored())
 const openedIds = (): ReadonlySet<string> => new Set(seen.value.opened)
 
-/** From when on messages can be unread. */
+/** Earliest time of a message that can be unread. */
 export const unreadSince = (): string => seen.value.since
 
 export const isUnread = (traceId: string, capturedAt: string): boolean =>
   seen.value.kept.some(([id]) => id === traceId) ||
   (Date.parse(capturedAt) >= Date.parse(seen.value.since) && !seen.value.opened.includes(traceId))
 
-/** How many of the messages since then are unread, with those that were made so in this inbox, or in any. */
+/** Returns the number of unread messages: unopened `ids`, and messages marked as unread in this inbox or in any. */
 export function countUnread(ids: readonly string[], inboxId?: string): number {
   const opened = openedIds()
   const kept = seen.value.kept.filter(([, inbox]) => inboxId === undefined || inbox === inboxId).map(([id]) => id)
@@ -65,6 +65,6 @@ function keep(next: Seen): void {
   try {
     localStorage.setItem(key, JSON.stringify(next))
   } catch {
-    // a browser without storage forgets when the window closes
+    // without storage, the read state lasts until the window closes
   }
 }

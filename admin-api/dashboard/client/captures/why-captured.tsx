@@ -1,4 +1,4 @@
-/** Why a message was captured, and every address that was seen in it. */
+/** Reason for the capture of a message, and all addresses found in the message. */
 import type { JSX } from 'preact'
 import { link } from '../app/location.ts'
 import { useRead } from '../app/query.ts'

@@ -1,4 +1,4 @@
-/** Grants of which something is left, in the order in which they are spent. */
+/** Credit grants with a remaining balance, in the order in which they are used. */
 import type { JSX } from 'preact'
 import { Gauge } from '../parts/controls.tsx'
 import { SafeText } from '../parts/safe-text.tsx'

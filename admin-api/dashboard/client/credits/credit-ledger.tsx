@@ -1,4 +1,4 @@
-/** The ledger of credits: every change, newest first. The balance is their sum. */
+/** Ledger of credits: all changes, newest first. The balance is their sum. */
 import type { JSX } from 'preact'
 import { link } from '../app/location.ts'
 import { useList } from '../app/query.ts'
@@ -10,13 +10,13 @@ import { words } from '../billing/billing-words.ts'
 
 const hourMs = 3_600_000
 
-/** Storage is counted in bytes times milliseconds, and shown in bytes times hours. */
+/** Storage is measured in byte milliseconds and shown in byte hours. */
 function quantityOf({ reason, quantity }: CreditEntry): string {
   if (quantity === null) return '–'
   return reason === 'storage' ? `${bytes(Number(quantity) / hourMs)}·h` : bytes(Number(quantity))
 }
 
-/** Exact, as the balance is the sum. */
+/** Not rounded, so that the changes add up to the balance. */
 function changeOf({ credits: change }: CreditEntry): string {
   const value = Number(change)
   if (value === 0) return '0'

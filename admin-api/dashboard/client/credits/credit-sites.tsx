@@ -1,4 +1,4 @@
-/** What uses credits: websites, the dearest first. */
+/** Websites by credit use, highest first. */
 import type { JSX } from 'preact'
 import { link } from '../app/location.ts'
 import { bytes, credits, percent } from '../parts/time.ts'
@@ -6,7 +6,7 @@ import { perDayOf, type SiteUsages } from '../websites/site-usages.ts'
 import type { Site } from '../wire/operations.ts'
 import { words } from '../billing/billing-words.ts'
 
-/** Those that use less are on the list of websites. */
+/** The list of websites shows the remaining ones. */
 const mostRows = 10
 
 interface SitesProps {

@@ -1,4 +1,4 @@
-/** Credits of the organization: what is left, of which grants, what uses them, and every change. */
+/** Screen for the credits of the organization: balance, grants, use and ledger. */
 import type { JSX } from 'preact'
 import { link } from '../app/location.ts'
 import { mayRead } from '../app/permissions.ts'
@@ -50,7 +50,7 @@ export default function CreditScreen(): JSX.Element {
   )
 }
 
-/** Those of the first page, where the role reads them and there are any. */
+/** Returns the first page of websites. Undefined if the role may not read them or the feature is disabled. */
 function useSites(): readonly Site[] | undefined {
   const flag = useFlag('managed_websites')
   const list = useList(listSites, mayRead.value && flag?.enabled === true ? { query: { limit: '200' } } : undefined, { isShown: false })

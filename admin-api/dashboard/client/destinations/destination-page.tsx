@@ -1,4 +1,4 @@
-/** One destination: its settings, its health, a probe of the connection, and what can be done with it. */
+/** Page of a destination: settings, health, connection test and actions. */
 import type { JSX } from 'preact'
 import { useState } from 'preact/hooks'
 import { call } from '../app/api.ts'
@@ -97,7 +97,7 @@ export function DestinationPage({ id }: { readonly id: string }): JSX.Element {
   )
 }
 
-/** Going live has a page of its own; going back is one press, with the way back. */
+/** Button that changes the mode. Promotion opens its own page; demotion happens at once and can be undone. */
 function ModeAction({
   destination: { id, mode },
   onChange,

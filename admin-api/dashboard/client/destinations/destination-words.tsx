@@ -1,10 +1,10 @@
-/** How a destination is named: where it leads, and its mode. */
+/** Texts about a destination: its host or provider, and its mode. */
 import type { JSX } from 'preact'
 import { Mark } from '../parts/mark.tsx'
 import type { Destination } from '../wire/operations.ts'
 import { words } from '../words/words.ts'
 
-/** Where it leads: the host, or the service. */
+/** Returns the preset or provider and, for SMTP, host and port. */
 export const placeOf = ({ provider, preset, credentials }: Destination): string => {
   const { host, port } = credentials as { readonly host?: string; readonly port?: number }
   return [preset ?? provider, host === undefined ? '' : `${host}:${String(port)}`].filter(Boolean).join(' · ')

@@ -1,4 +1,4 @@
-/** Destinations: what carries the mail, how it does, and the way from the sandbox to live. */
+/** Screen for destinations: their health, and the promotion from sandbox to live. */
 import type { JSX } from 'preact'
 import { go, link, linkHere, projectId } from '../app/location.ts'
 import { isMakingNew, mayChange } from '../app/permissions.ts'
@@ -100,7 +100,7 @@ function DestinationList(): JSX.Element {
   )
 }
 
-/** Each that gets no mail, or loses most of what it gets, with the way to a test. */
+/** Lists destinations that deliver nothing or fail most attempts, with a link to test each. */
 const Troubles = ({ destinations, healths }: { readonly destinations: readonly Destination[]; readonly healths: Healths }): JSX.Element => (
   <div class="troubles">
     {troubledOf(destinations, healths).map((one) => (
@@ -171,7 +171,7 @@ function columns(healths: Healths, days: Days, domainsOf: (destination: Destinat
   ]
 }
 
-/** The share of attempts of the last hour that failed. */
+/** Share of failed attempts within the last hour. */
 function Errors({ id, healths }: { readonly id: string; readonly healths: Healths }): JSX.Element {
   const hour = healths.get(id)?.last_hour
   if (!hour || hour.attempts === 0) return <span>–</span>

@@ -1,4 +1,4 @@
-/** Settings of a destination, with the server of one that is spoken to over SMTP. */
+/** Form for the settings of a destination, including the server of an SMTP destination. */
 import type { JSX } from 'preact'
 import { call } from '../app/api.ts'
 import { ChooseField, TextField } from '../parts/controls.tsx'
@@ -13,7 +13,7 @@ interface EditProps {
   readonly onDone: () => void
 }
 
-/** The server as the form has it; empty for providers that have none. */
+/** Form values of the server. Empty for other providers. */
 const serverOf = ({ credentials: { host, port, security } }: Destination) => ({
   ...{ host: String(host ?? ''), port: String(port ?? ''), security: String(security ?? '') },
 })

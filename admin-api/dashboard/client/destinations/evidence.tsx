@@ -1,4 +1,4 @@
-/** The evidence for a promotion: collected on request, kept with the destination, and shown with its date. */
+/** Evidence for a promotion: collected on request, stored with the destination, and shown with its date. */
 import type { JSX } from 'preact'
 import { useEffect, useState } from 'preact/hooks'
 import { call, type ApiFault } from '../app/api.ts'
@@ -15,14 +15,14 @@ import { collectDestinationEvidence, getDestinationEvidence, listInspectTests, t
 import { words as allWords } from '../words/words.ts'
 import { words } from './evidence-words.ts'
 
-/** While a test is under way. */
+/** Polling interval during a test. */
 const lookEveryMs = 3000
 
 interface EvidenceProps {
   readonly id: string
-  /** The From of the destination. */
+  /** From address of the destination. */
   readonly from: string | null
-  /** Is told what is known of the connection. */
+  /** Called with the result of the connection test. */
   readonly onProbe?: (isReachable: boolean) => void
 }
 
@@ -155,7 +155,7 @@ function Found({ evidence }: { readonly evidence: DestinationEvidence }): JSX.El
   )
 }
 
-/** How far the test is that was sent. */
+/** State of the latest test message. */
 function Proof({ proof }: { readonly proof: NonNullable<DestinationEvidence['proof']> }): JSX.Element {
   const w = words()
   const texts = {

@@ -1,4 +1,4 @@
-/** From which domains mail goes to a destination: of its default sender, and of the rules that lead to it. */
+/** Sender domains of a destination: those of its default sender and of routing rules that select it. */
 import { useList } from '../app/query.ts'
 import { plain } from '../parts/safe-text.tsx'
 import { matchOf } from '../routing/rule-order.ts'
@@ -6,7 +6,7 @@ import { listRoutingRules, type Destination } from '../wire/operations.ts'
 
 const domainOf = (address: string): string => address.slice(address.lastIndexOf('@') + 1).replace(/>\s*$/, '')
 
-/** What a rule that takes any sender is written as. */
+/** Sender pattern of rules that match any sender. */
 const any = '*'
 
 export function useFromDomains(project: { readonly project?: string }): (destination: Destination) => string {

@@ -1,4 +1,4 @@
-/** Makes a destination: a preset of a webhoster, the API of a provider, or any SMTP server. It begins in the sandbox. */
+/** Form that creates a destination from a hosting preset, a provider API or an SMTP server. It starts in sandbox mode. */
 import type { JSX } from 'preact'
 import { useState } from 'preact/hooks'
 import { call, type ApiFault } from '../app/api.ts'
@@ -11,7 +11,7 @@ import { createDestination, listDestinationPresets, listDestinationProviders, ty
 import type { InputOf } from '../wire/operation.ts'
 import { words } from '../words/words.ts'
 
-/** What the form asks for. */
+/** A choice of the form. */
 interface Kind {
   readonly id: string
   readonly name: string

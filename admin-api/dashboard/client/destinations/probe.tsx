@@ -1,4 +1,4 @@
-/** A probe of the connection as it would be made for mail, step by step. */
+/** Connection test of a destination, step by step, with the settings of real deliveries. */
 import type { JSX } from 'preact'
 import { useState } from 'preact/hooks'
 import { call } from '../app/api.ts'

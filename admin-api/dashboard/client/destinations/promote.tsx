@@ -1,4 +1,4 @@
-/** From the sandbox to live, with evidence and with a choice of the mail that goes through the destination. */
+/** Promotion of a destination from sandbox to live: the evidence, and the choice of mail to route through it. */
 import type { JSX } from 'preact'
 import { useRef, useState } from 'preact/hooks'
 import { call, type ApiFault } from '../app/api.ts'
@@ -98,7 +98,7 @@ function Decision({ destination }: { readonly destination: Destination }): JSX.E
     const project = destination.scope === 'org' && { project_id: projectOf(destination)?.id ?? '' }
     try {
       if (choice === 'sender' && routed.current !== sender) {
-        // first, so that the first mail after the promotion has its rule; a second try does not make it again
+        // the rule must exist before the first live mail; a second try must not create it again
         await call(createRoutingRule, { body: { match: sender, destination_id: destination.id, ...project } })
         routed.current = sender
       }
@@ -146,7 +146,7 @@ function Decision({ destination }: { readonly destination: Destination }): JSX.E
   )
 }
 
-/** What going live changes. */
+/** Comparison of sandbox and live mode. */
 function Effects(): JSX.Element {
   const w = words()
   return (
@@ -175,14 +175,11 @@ function Effects(): JSX.Element {
 
 type RouteChoice = 'all' | 'sender' | 'none'
 
-/** The project whose mail is meant: that of the destination, or the chosen one where it belongs to the organization. */
+/** The project for the routing choice: the project of the destination, or the current project for a shared destination. */
 const projectOf = ({ scope, project_id: owner }: Destination): Project | undefined =>
   scope === 'org' ? homeProject() : projects.value.find(({ id }) => id === owner)
 
-/**
- * `all` while nothing leads any mail of the project anywhere: no rule, no environment of the project and no default sender. Undefined
- * until that is known.
- */
+/** Returns `all` if no mail of the project is routed yet: no rule, no environment and no default destination. Undefined while loading. */
 function usePreselected(destination: Destination): RouteChoice | undefined {
   const project = projectOf(destination)
   const of = project && { project: project.id }

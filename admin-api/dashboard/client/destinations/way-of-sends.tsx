@@ -1,4 +1,4 @@
-/** How a send finds its destination: the rules, what happens without one, and which destinations take over for which. */
+/** Overview of routing: rules, default and failover chains. */
 import type { JSX } from 'preact'
 import { link, projectId } from '../app/location.ts'
 import { mayChange } from '../app/permissions.ts'
@@ -16,7 +16,7 @@ interface Known {
   readonly healths: Healths
 }
 
-/** As many as a list gives at once. */
+/** Page size of the lists. */
 const most = '200'
 const chainsShown = 5
 
@@ -67,7 +67,7 @@ export function WayOfSends({ destinations, healths }: Known): JSX.Element {
   )
 }
 
-/** The one that mail is for, and after it those that take over; the first that takes mail now is marked. */
+/** A failover chain: the primary destination and its fallbacks. Marks the first destination that currently accepts mail. */
 function Chain({ policy, destinations, healths }: Known & { readonly policy: FailoverPolicy }): JSX.Element {
   const w = own()
   const ids = [policy.primary_id, ...policy.fallback_ids]

@@ -1,4 +1,4 @@
-/** The diagnosis of the service over the timeline: why a message bounced, or why it may not have arrived, with what to do. */
+/** Diagnosis above the timeline: why a message bounced or may not have arrived, and the next steps. */
 import type { ComponentChildren, JSX } from 'preact'
 import { useState } from 'preact/hooks'
 import { link } from '../app/location.ts'
@@ -15,7 +15,7 @@ import { categoryAction, categoryReason, hypothesisReason } from './explained.ts
 const bad = new Set(['bounced', 'failed', 'complained'])
 const isEnglish = (): boolean => language.value === 'en'
 
-/** What the service says, word for word: folded where the reader has it in their language already. */
+/** Original English text of the service. Collapsed in other languages, which show a translation. */
 const InFull = ({ children }: { readonly children: ComponentChildren }): JSX.Element =>
   isEnglish() ? (
     <>{children}</>
@@ -60,7 +60,7 @@ function Bounced({ trace, recipient }: OfRecipient): JSX.Element {
   )
 }
 
-/** Of the only recipient the verdict says the reason already. */
+/** Facts about a bounce. Omits the reason for a single recipient, because the verdict shows it already. */
 function BounceFacts({ found, isFirst }: { readonly found: BounceDiagnosis; readonly isFirst: boolean }): JSX.Element {
   const own = words()
   const facts = [
@@ -101,7 +101,7 @@ function BounceFacts({ found, isFirst }: { readonly found: BounceDiagnosis; read
 
 const aroundMs = 60_000
 
-/** Of the time since the message was accepted. */
+/** Hypotheses for the time since the message was accepted. */
 function Missing({ trace, recipient }: OfRecipient): JSX.Element {
   const from = new Date(Date.parse(trace.created_at) - aroundMs).toISOString()
   const [until] = useState(() => new Date().toISOString())
@@ -169,7 +169,7 @@ const Explanations = ({ found, shown }: { readonly found: MissingDiagnosis; read
   </ol>
 )
 
-/** Why, and what to do about it, from the category of the refusal. */
+/** Reason and next step for the category of a rejection. */
 export const Explained = ({ category }: { readonly category: string | null }): JSX.Element => (
   <>
     <b>{categoryReason(category) ?? words().categories.undetermined}</b> {categoryAction(category)}

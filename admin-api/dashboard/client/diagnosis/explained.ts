@@ -1,4 +1,4 @@
-/** What a diagnosis says in the chosen language: made from its codes. */
+/** Translates the codes of a diagnosis into the current language. */
 import { words } from './diagnosis-words.ts'
 
 const wordOf = (known: Readonly<Record<string, string>>, code: string): string | undefined =>
@@ -15,11 +15,11 @@ const categoriesOf: Readonly<Record<Action, readonly string[]>> = {
   complaint: ['complaint'],
 }
 
-/** Why a message bounced, by the category of the refusal. */
+/** Returns the reason of a bounce by the category of the rejection. */
 export const categoryReason = (category: string | null): string | undefined =>
   category === null ? undefined : wordOf(words().categories, category)
 
-/** What to do about it. */
+/** Returns the next step. */
 export function categoryAction(category: string | null): string | undefined {
   const found = Object.entries(categoriesOf).find(([, categories]) => category !== null && categories.includes(category))
   return found && wordOf(words().actions, found[0])
@@ -27,6 +27,6 @@ export function categoryAction(category: string | null): string | undefined {
 
 const deferred = 'deferred_'
 
-/** Why a message may not have arrived, by the id of the hypothesis. */
+/** Returns the reason for missing mail by the id of the hypothesis. */
 export const hypothesisReason = (id: string): string | undefined =>
   id.startsWith(deferred) ? categoryReason(id.slice(deferred.length)) : wordOf(words().hypotheses, id)

@@ -1,4 +1,4 @@
-/** One sending domain: every record with what is expected and what was found. */
+/** Page of a sending domain: expected and found values of each DNS record. */
 import type { JSX } from 'preact'
 import { useState } from 'preact/hooks'
 import { call } from '../app/api.ts'
@@ -19,7 +19,7 @@ import { deleteDomain, getDomain, rotateDomainDkim, verifyDomain, type SendingDo
 import { words } from '../words/words.ts'
 import { words as own } from './domains-words.ts'
 
-/** Receivers ignore a record that needs more (RFC 7208 §4.6.4). */
+/** Limit of DNS lookups; receivers report a permanent error above it (RFC 7208 §4.6.4). */
 const maxLookups = 10
 
 const marks = { ok: 'ok', missing: 'warning', mismatch: 'failed', error: 'warning' } as const
@@ -182,6 +182,6 @@ const Records = ({ domain }: { readonly domain: SendingDomain }): JSX.Element =>
   </ul>
 )
 
-/** As lines of a zone file. */
+/** Returns the records as zone file lines. */
 const zoneOf = ({ records }: SendingDomain): string =>
   records.map(({ name, type, expected }) => `${name}. IN ${type} ${type === 'TXT' ? JSON.stringify(expected) : expected}`).join('\n')

@@ -1,4 +1,4 @@
-/** Sending domains: which records they need, what was found, and checking again. */
+/** Screen for sending domains: required DNS records, their state, and a new check. */
 import type { JSX } from 'preact'
 import { useState } from 'preact/hooks'
 import { call } from '../app/api.ts'

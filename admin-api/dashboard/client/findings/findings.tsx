@@ -1,4 +1,4 @@
-/** What is wrong with the service, each with what to do: found by the service itself, and looked for again on demand. */
+/** Problems that the service found in itself, each with a next step, and a button that checks again. */
 import type { JSX } from 'preact'
 import { useState } from 'preact/hooks'
 import { call } from '../app/api.ts'

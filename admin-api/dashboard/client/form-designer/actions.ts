@@ -1,4 +1,4 @@
-/** What is done to the fields of a form, wherever it is asked for: in the list, on the preview, by keys. */
+/** Actions on the fields of a form, shared by the list, the preview and the shortcuts. */
 import type { Field, FieldType } from '#core/forms/definition/definition.ts'
 import type { Definition } from '#core/forms/definition/definition.ts'
 import { go, linkHere, query } from '../app/location.ts'
@@ -11,7 +11,7 @@ import { freeKey, newField, renamed, rulesWithout, titleOf } from '../form-field
 import { addField, insertField, joinField, moveField, placeField, removeField, shiftField, sizeField } from './rows.ts'
 
 export interface FieldActions {
-  /** Behind the field that is chosen, or before the row of that number. */
+  /** Adds a field after the selected field, or before the row with index `before`. */
   readonly add: (type: FieldType, before?: number) => void
   readonly remove: (key: string) => void
   readonly duplicate: (key: string) => void
@@ -20,12 +20,12 @@ export interface FieldActions {
   readonly join: (key: string, beside: string) => void
   readonly place: (key: string, before: number) => void
   readonly size: (key: string, span: number) => void
-  /** Properties that are undefined go. */
+  /** Changes properties. Undefined values remove a property. */
   readonly set: (key: string, properties: { readonly [P in keyof Field]?: Field[P] | undefined }) => void
   readonly rename: (key: string, to: string) => void
 }
 
-/** In the address, so that it can be shared; undefined where the form has no such field. */
+/** Returns the selected field. The address holds it, so that it can be shared. Undefined if the form has no such field. */
 export const chosenIn = ({ schema }: Definition): Field | undefined => schema.fields.find(({ key }) => key === query.value.get('field'))
 
 export const choose = (key: string | undefined): void => go(linkHere({ field: key ?? '' }), { replaces: true })

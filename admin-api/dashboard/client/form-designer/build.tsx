@@ -1,4 +1,4 @@
-/** Building a form: its fields at the left, the form itself in the middle, the properties of what is chosen at the right. */
+/** Form designer: fields on the left, the form in the middle, properties of the selected field on the right. */
 import type { JSX } from 'preact'
 import { useEffect } from 'preact/hooks'
 import { go, linkHere, query } from '../app/location.ts'
@@ -54,7 +54,7 @@ export default function Build({ form, editing }: PartProps): JSX.Element {
   )
 }
 
-/** Alt with an arrow moves what is chosen, Ctrl or Cmd with D copies it. */
+/** Alt+Arrow moves the selected field, Ctrl+D or Cmd+D duplicates it. */
 function useFieldKeys(key: string | undefined, actions: FieldActions): void {
   useEffect(() => {
     const onKey = (event: KeyboardEvent): void => {

@@ -1,4 +1,4 @@
-/** The form as visitors see it, with the chosen field marked on it: a click chooses, and what is dragged is dropped between rows. */
+/** Preview of the form with the selected field marked. A click selects a field; dragged fields can be dropped between rows. */
 import type { JSX } from 'preact'
 import { useCallback, useEffect, useRef, useState } from 'preact/hooks'
 import type { Field } from '#core/forms/definition/definition.ts'
@@ -35,7 +35,7 @@ interface Box {
 
 type Boxes = ReadonlyMap<string, Box>
 
-/** Where each field that is seen stands on the page; of a step its title. */
+/** Returns the position of each visible field on the page. A step has the position of its title. */
 function boxesOn(page: Document): Boxes {
   const marked = [...page.querySelectorAll<HTMLElement>('[data-key]')].filter((one) => one.offsetParent !== null)
   return new Map(
@@ -49,14 +49,14 @@ function boxesOn(page: Document): Boxes {
 
 const isSame = (a: Boxes, b: Boxes): boolean => JSON.stringify([...a]) === JSON.stringify([...b])
 
-/** The letterhead is small, so that the questions have the room. */
+/** Shrinks the header of the form, to leave room for the fields. */
 function quieten(page: Document): void {
   for (const one of page.querySelectorAll<HTMLElement>('.intro, .facts')) one.hidden = true
   const [title] = page.querySelectorAll('h1')
   if (title) title.style.fontSize = '1.5rem'
 }
 
-/** One step alone, as visitors with a script see it, or all of them, as others do. */
+/** Shows one step, as for visitors with JavaScript, or all steps, as for visitors without. */
 function showStep(page: Document, step: number | undefined): void {
   for (const section of page.querySelectorAll<HTMLElement>('section.step'))
     section.hidden = step !== undefined && section.dataset['page'] !== String(step)
@@ -114,7 +114,7 @@ export function Canvas(props: CanvasProps): JSX.Element {
   )
 }
 
-/** That of the field that is chosen, where steps are looked at one by one; undefined for all of them. */
+/** Returns the step of the selected field if the designer shows single steps. Undefined shows all steps. */
 function shownStep(pages: readonly FormPage[], chosen: Field | undefined): number | undefined {
   const wanted = pages.find(({ number }) => String(number) === query.value.get('step'))
   if (!wanted || pages.length === 1) return undefined
@@ -145,7 +145,7 @@ function StepSwitch({ pages, step }: { readonly pages: readonly FormPage[]; read
   )
 }
 
-/** Over the page: takes clicks and what is dropped, as the page itself is a picture. */
+/** Layer over the page that handles clicks and drops, because the page itself is inert. */
 function Over({ boxes, form, editing, actions, chosen }: CanvasProps & { readonly boxes: Boxes }): JSX.Element {
   const w = words()
   const layer = useRef<HTMLDivElement>(null)
@@ -211,7 +211,7 @@ function Over({ boxes, form, editing, actions, chosen }: CanvasProps & { readonl
   )
 }
 
-/** What is dragged, as people know it. */
+/** Returns the display name of the dragged item. */
 function draggedName({ definition }: Editing): string {
   const what = dragged.value
   if (!what) return ''

@@ -1,4 +1,4 @@
-/** What is different between two definitions, in words: what came, what changed, what went. */
+/** Differences between two form definitions as text: additions, changes and removals. */
 import type { JSX } from 'preact'
 import { diffDefinitions, type DefinitionChange } from '#core/forms/definition/diff.ts'
 import type { Definition, Field } from '#core/forms/definition/definition.ts'
@@ -9,7 +9,7 @@ import { words } from './changes-words.ts'
 
 type Kind = DefinitionChange['kind']
 
-/** Changes of one thing under its name. */
+/** Changes of one field or part. */
 interface Group {
   readonly name: string
   readonly kind: Kind
@@ -75,7 +75,7 @@ function Line({ change: { path, kind, before, after } }: { readonly change: Defi
   )
 }
 
-/** Options by their labels, rows by their fields. */
+/** Shows options by their labels and rows by their fields. */
 function inWords(value: unknown): string {
   if (typeof value === 'string') return value
   if (Array.isArray(value)) return value.map(inWords).join(', ')
@@ -90,7 +90,7 @@ function shown(value: unknown): string {
   return short === '' ? '“”' : short
 }
 
-/** A field is one thing with all that changed in it; the rest goes by its part. */
+/** Groups changes by field, and all others by part of the definition. */
 function groupsOf(changes: readonly DefinitionChange[], before: Definition, after: Definition): readonly Group[] {
   const w = words()
   const fields = new Map<string, Field>([...before.schema.fields, ...after.schema.fields].map((field) => [field.key, field]))
@@ -112,7 +112,7 @@ type PartName = keyof ReturnType<typeof words>['parts']
 
 const partOf = (part: string): PartName => (Object.hasOwn(words().parts, part) ? (part as PartName) : 'settings')
 
-/** The last part of a path, in words where there are some. */
+/** Returns the translated name of the last path segment, or the segment itself. */
 function nameOf(path: string): string {
   const w = words()
   const [part = '', , ...rest] = path.split('.')

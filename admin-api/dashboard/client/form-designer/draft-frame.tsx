@@ -1,11 +1,14 @@
-/** The hosted page of a draft, drawn by the service itself, in a frame without scripts that is as high as the page. */
+/** Hosted page of a draft, rendered by the service, in a frame without scripts. The frame is as high as its page. */
 import type { JSX } from 'preact'
 import { useEffect, useRef, useState } from 'preact/hooks'
 import { checkDefinition } from '#core/forms/definition/check-definition.ts'
 import type { Definition } from '#core/forms/definition/definition.ts'
 import { organization } from '../app/location.ts'
 
-/** What of a draft can be shown: without the fields that are not right yet and without logic. Undefined where nothing is left. */
+/**
+ * Returns the part of a draft that the service can render. With errors, it lacks the invalid fields and the logic. Undefined if nothing
+ * remains.
+ */
 export function showable(definition: Definition): { readonly definition: Definition; readonly isWhole: boolean } | undefined {
   const { errors } = checkDefinition(definition)
   if (errors.length === 0) return { definition, isWhole: true }
@@ -30,18 +33,18 @@ interface DraftFrameProps {
   readonly view?: DraftView
   readonly lang?: string
   readonly title: string
-  /** A picture, which takes no focus and no clicks. */
+  /** Whether the frame ignores focus and clicks. */
   readonly isStill?: boolean
   readonly isDark?: boolean
-  /** The page is there, or its size has changed. */
+  /** Called after the page has loaded or changed its size. */
   readonly onShown?: (page: Document) => void
 }
 
 const pauseMs = 200
 
 /**
- * The last page stays until the next one is there. A frame is made anew for each, as going from one page to another in the same frame
- * would be a step of the way back.
+ * Keeps the previous page until the next one has loaded. Each page gets a new frame, because navigation within a frame would add a history
+ * entry.
  */
 export function DraftFrame({ definition, view = 'form', lang = '', ...rest }: DraftFrameProps): JSX.Element {
   const source = JSON.stringify([view, lang, definition])
@@ -61,7 +64,9 @@ export function DraftFrame({ definition, view = 'form', lang = '', ...rest }: Dr
   )
 }
 
-/** As high as what is on the page; a page is never lower than its frame, so it is asked in one without height. */
+/**
+ * Sets the height of the frame to its content. A page is at least as high as its frame, so the measurement needs a frame without height.
+ */
 function fitHeight(frame: HTMLIFrameElement, page: Document): void {
   const stage = frame.closest('.stage')
   const top = stage?.scrollTop ?? 0

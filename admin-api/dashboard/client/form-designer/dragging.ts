@@ -1,4 +1,4 @@
-/** What is dragged over the designer at the moment: a type of field that is new, or a field of the form. */
+/** The item that the user is dragging in the designer: a new field type or an existing field. */
 import { signal } from '@preact/signals'
 import type { FieldType } from '#core/forms/definition/definition.ts'
 import type { FieldActions } from './actions.ts'
@@ -7,7 +7,7 @@ export type Dragged = { readonly type: FieldType } | { readonly key: string }
 
 export const dragged = signal<Dragged | undefined>(undefined)
 
-/** For an element that can be dragged; buttons do the same. */
+/** Drag handlers of an element. Buttons offer the same actions. */
 export const dragging = (what: Dragged) => ({
   draggable: true,
   onDragStart(event: DragEvent) {
@@ -20,7 +20,7 @@ export const dragging = (what: Dragged) => ({
   },
 })
 
-/** It becomes a row of its own before the row of that number. */
+/** Drops the item as a separate row before the row with index `before`. */
 export function dropBefore(actions: FieldActions, before: number): void {
   const what = dragged.value
   dragged.value = undefined

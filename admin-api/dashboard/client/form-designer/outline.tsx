@@ -1,4 +1,4 @@
-/** The fields of a form in the order in which they are read: chosen, moved, copied and deleted here, with and without a pointer. */
+/** Outline of the fields in reading order, with buttons to select, move, duplicate and delete. */
 import type { JSX } from 'preact'
 import { useRef, useState } from 'preact/hooks'
 import type { Field } from '#core/forms/definition/definition.ts'
@@ -82,9 +82,9 @@ interface OutlinedProps {
   readonly field: Field
   readonly facts: readonly string[]
   readonly isChosen: boolean
-  /** That it begins. */
+  /** Number of the page that starts with this field. */
   readonly page: number | undefined
-  /** How much is wrong with it. */
+  /** Number of errors in the field. */
   readonly wrong: number | undefined
   readonly actions: FieldActions
 }
@@ -116,7 +116,7 @@ function Outlined({ field, facts, isChosen, page, wrong, actions }: OutlinedProp
   )
 }
 
-/** What is done to one field; each says to which. */
+/** Action buttons of a field. Each label contains the field name. */
 export function Tools({ field, actions }: { readonly field: Field; readonly actions: FieldActions }): JSX.Element {
   const w = words()
   const { key } = field

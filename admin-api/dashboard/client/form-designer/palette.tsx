@@ -1,4 +1,4 @@
-/** The types of fields, to be added: by a click, by Enter, or by dragging. */
+/** Palette of field types. A click, Enter or dragging adds a field. */
 import type { JSX } from 'preact'
 import { useState } from 'preact/hooks'
 import { Icon } from '../parts/icon.tsx'

@@ -1,4 +1,4 @@
-/** Where fields stand: rows of 12 columns as adding, moving, joining and sizing leave them. What is given is never changed. */
+/** Operations on the layout of a form: rows of 12 columns. All functions return a changed copy. */
 import type { Field, Schema } from '#core/forms/definition/definition.ts'
 import { rowsOf } from '#core/forms/definition/layout.ts'
 
@@ -13,10 +13,10 @@ const columns = 12
 
 const rowsIn = (schema: Schema): readonly Row[] => rowsOf(schema).map((row) => row.map(({ field, span }) => ({ key: field.key, span })))
 
-/** Keys by row, in reading order. */
+/** Returns field keys by row, in reading order. */
 export const keysByRow = (schema: Schema): readonly (readonly string[])[] => rowsIn(schema).map((row) => row.map(({ key }) => key))
 
-/** The layout says where fields stand, and is left out where each has a row of its own. */
+/** Returns a schema with these rows. Omits the layout if each field fills a row. */
 function withRows({ fields }: Pick<Schema, 'fields'>, rows: readonly Row[]): Schema {
   const byKey = new Map(fields.map((field) => [field.key, field]))
   const ordered = rows.flat().flatMap(({ key }) => {
@@ -41,28 +41,28 @@ function placeOf(rows: readonly Row[], key: string): readonly [row: number, cell
   return [row, rows[row]?.findIndex((cell) => cell.key === key) ?? -1]
 }
 
-/** Without the field; those that stood beside it share its room. */
+/** Removes a field. The remaining fields of its row share the width. */
 const without = (rows: readonly Row[], key: string): readonly Row[] =>
   rows.flatMap((row) => {
     const left = row.filter((cell) => cell.key !== key)
     return left.length === row.length ? [row] : left.length === 0 ? [] : [shared(left.map((cell) => cell.key))]
   })
 
-/** A row of its own behind that of another field; the last where none is named. */
+/** Adds a field in a new row after another field, by default at the end. */
 export function addField(schema: Schema, field: Field, after?: string): Schema {
   const rows = rowsIn(schema)
   const [at] = after === undefined ? [-1] : placeOf(rows, after)
   return withRows({ fields: [...schema.fields, field] }, rows.toSpliced(at < 0 ? rows.length : at + 1, 0, single(field.key)))
 }
 
-/** A row of its own before the row of that number. */
+/** Adds a field in a new row before the row with index `before`. */
 export function insertField(schema: Schema, field: Field, before: number): Schema {
   return withRows({ fields: [...schema.fields, field] }, rowsIn(schema).toSpliced(before, 0, single(field.key)))
 }
 
 export const removeField = (schema: Schema, key: string): Schema => withRows(schema, without(rowsIn(schema), key))
 
-/** Up or down: past the row before or behind, or out of a row that it shares. */
+/** Moves a field up or down: past the adjacent row, or out of a shared row. */
 export function moveField(schema: Schema, key: string, by: -1 | 1): Schema {
   const rows = rowsIn(schema)
   const [at] = placeOf(rows, key)
@@ -74,7 +74,7 @@ export function moveField(schema: Schema, key: string, by: -1 | 1): Schema {
   return withRows(schema, rows.with(at, other).with(at + by, row))
 }
 
-/** Left or right in the row that it shares. */
+/** Moves a field left or right within its row. */
 export function shiftField(schema: Schema, key: string, by: -1 | 1): Schema {
   const rows = rowsIn(schema)
   const [at, cell] = placeOf(rows, key)
@@ -83,7 +83,7 @@ export function shiftField(schema: Schema, key: string, by: -1 | 1): Schema {
   return row && mine && other ? withRows(schema, rows.with(at, row.with(cell, other).with(cell + by, mine))) : schema
 }
 
-/** To a row of its own before the row of that number, as rows are counted now. */
+/** Moves a field to a new row before the row with index `before`. Indexes refer to the rows before the move. */
 export function placeField(schema: Schema, key: string, before: number): Schema {
   const rows = rowsIn(schema)
   const [at] = placeOf(rows, key)
@@ -92,7 +92,7 @@ export function placeField(schema: Schema, key: string, before: number): Schema 
   return withRows(schema, without(rows, key).toSpliced(isAlone && before > at ? before - 1 : before, 0, single(key)))
 }
 
-/** Beside another field, which then shares its row. */
+/** Moves a field into the row of another field. */
 export function joinField(schema: Schema, key: string, beside: string): Schema {
   const rows = without(rowsIn(schema), key)
   const [at] = placeOf(rows, beside)
@@ -105,7 +105,9 @@ export function spanOf(schema: Schema, key: string): number {
   return rows[at]?.[cell]?.span ?? columns
 }
 
-/** As wide as so many columns; those beside it share the rest, and where nothing is left for them it stands alone. */
+/**
+ * Sets the width of a field in columns. The other fields of its row share the remaining columns; without any, the field moves to a new row.
+ */
 export function sizeField(schema: Schema, key: string, span: number): Schema {
   const rows = rowsIn(schema)
   const [at, cell] = placeOf(rows, key)
@@ -124,7 +126,7 @@ export function sizeField(schema: Schema, key: string, span: number): Schema {
   )
 }
 
-/** Fields that this one can be put beside: of rows with room, and not where a page begins. */
+/** Returns the last field of each row that this field can join. Full rows and page breaks are excluded. */
 export function besides(schema: Schema, key: string): readonly string[] {
   const types = new Map(schema.fields.map((field) => [field.key, field.type]))
   if (types.get(key) === 'page_break') return []
@@ -135,7 +137,7 @@ export function besides(schema: Schema, key: string): readonly string[] {
   })
 }
 
-/** How many share its row, and at which place of them it stands. */
+/** Returns the number of fields in the row of a field, and its index there. */
 export function besideOf(schema: Schema, key: string): { readonly count: number; readonly at: number } {
   const rows = rowsIn(schema)
   const [row, at] = placeOf(rows, key)

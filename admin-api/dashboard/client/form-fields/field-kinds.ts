@@ -1,4 +1,4 @@
-/** The types of fields as a designer offers them: in groups by meaning, each with its sign and what a new one begins with. */
+/** Field types of the designer: groups, icons and initial values. */
 import { definitionLimits, type Definition, type Field, type FieldType, type Rule } from '#core/forms/definition/definition.ts'
 import { fieldsIn } from '#core/forms/definition/conditions.ts'
 
@@ -22,7 +22,7 @@ interface NewWords {
   readonly option: (parameters: { readonly n: number }) => string
 }
 
-/** A field of the type as it is right after it was added. */
+/** Returns a new field with its initial properties. */
 export function newField(type: FieldType, key: string, { label, option }: NewWords): Field {
   const options = [1, 2, 3].map((n) => ({ value: `option_${String(n)}`, label: option({ n }) }))
   const own: Partial<Record<FieldType, object>> = {
@@ -44,7 +44,7 @@ export function newField(type: FieldType, key: string, { label, option }: NewWor
   return { key, type, ...(own[type] ?? { label }) }
 }
 
-/** A key that no field of the form has, and that can be one. */
+/** Returns a valid key that no field of the form uses. */
 export function freeKey(wished: string, fields: readonly Field[]): string {
   const taken = new Set(fields.map(({ key }) => key))
   const base =
@@ -62,13 +62,13 @@ export function freeKey(wished: string, fields: readonly Field[]): string {
   return base
 }
 
-/** What a field is called in lists: its label, or what it shows. */
+/** Returns the display name of a field: its label, else its content, else its key. */
 export const titleOf = ({ label, text, title, alt, key }: Field): string => {
   const [first = ''] = (label ?? text ?? title ?? alt ?? '').split('\n')
   return first.trim() === '' ? key : first
 }
 
-/** Without what rules say of a field that is gone; a rule that looks at it goes. */
+/** Removes a deleted field from rules. Deletes rules whose condition uses the field. */
 export function rulesWithout(rules: readonly Rule[], key: string): readonly Rule[] {
   return rules.flatMap((rule) => {
     if (fieldsIn(rule.when).includes(key)) return []
@@ -77,7 +77,7 @@ export function rulesWithout(rules: readonly Rule[], key: string): readonly Rule
   })
 }
 
-/** Under another key, wherever the field is named. */
+/** Renames the key of a field in the whole definition. */
 export function renamed(definition: Definition, from: string, to: string): Definition {
   const name = (key: string): string => (key === from ? to : key)
   const inside = (value: unknown): unknown => {

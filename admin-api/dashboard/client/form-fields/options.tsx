@@ -1,4 +1,4 @@
-/** The options of a choice: each with its label and value, moved by buttons, or all of them written as lines. */
+/** Options of a choice field: labels and values with move buttons, or a text area with one option per line. */
 import type { JSX } from 'preact'
 import { useState } from 'preact/hooks'
 import { definitionLimits, type Field, type Option } from '#core/forms/definition/definition.ts'
@@ -14,7 +14,7 @@ interface OptionsProps {
   readonly actions: FieldActions
 }
 
-/** A value that no other option has, made of a label. */
+/** Returns a unique option value derived from the label. */
 const valueFor = (label: string, options: readonly Option[]): string =>
   freeKey(
     label,
@@ -85,7 +85,7 @@ export function Options({ field, at, faults, actions }: OptionsProps): JSX.Eleme
   )
 }
 
-/** A label that was there keeps its value. */
+/** Parses one option per line. Existing labels keep their values. */
 function fromLines(lines: string, before: readonly Option[]): readonly Option[] {
   const made: Option[] = []
   for (const label of lines.split('\n').map((line) => line.trim())) {

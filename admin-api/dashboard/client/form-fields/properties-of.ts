@@ -1,4 +1,4 @@
-/** Which properties of a field are set where, and with what; `field-properties.ts` of the core says what each may be. */
+/** Editors and sections for the properties of a field. `field-properties.ts` of the core defines the valid values. */
 import type { Field, FieldType } from '#core/forms/definition/definition.ts'
 import type { words } from '../form-designer/designer-words.ts'
 
@@ -45,7 +45,7 @@ const places: Readonly<Record<FieldType, Places>> = {
 
 export const placesOf = (type: FieldType): Places => places[type]
 
-/** Which control sets a property. */
+/** Control that edits a property. */
 export type Editor = 'line' | 'long' | 'number' | 'yes' | 'choice' | 'list' | 'options' | 'accept' | 'size'
 
 const editors: { readonly [P in PropertyName]?: Editor } = {
@@ -66,10 +66,10 @@ export function editorOf(type: FieldType, name: PropertyName): Editor {
   return editors[name] ?? 'line'
 }
 
-/** These are asked for by every type that has them, so an empty one stays and is found wrong. */
+/** Required properties. They stay in the definition when empty, so that validation reports them. */
 export const mustStay: ReadonlySet<PropertyName> = new Set<PropertyName>(['label', 'text', 'src', 'alt'])
 
-/** What people are asked of themselves most often; the definition takes all names of the HTML standard. */
+/** Suggestions of common autofill names. The definition accepts all names of the HTML standard. */
 export const autocompletes = [
   ...['name', 'given-name', 'family-name', 'organization', 'organization-title', 'email', 'tel', 'url', 'street-address', 'postal-code'],
   ...['address-level2', 'country-name', 'bday', 'off'],

@@ -1,4 +1,4 @@
-/** The properties of the chosen field; what is changed shows at once and is saved by itself. */
+/** Properties of the selected field. Changes appear in the preview at once and are saved automatically. */
 import type { ComponentChildren, JSX } from 'preact'
 import { useState } from 'preact/hooks'
 import { isReservedKey, type Field } from '#core/forms/definition/definition.ts'
@@ -97,7 +97,7 @@ interface PlaceProps {
   readonly actions: FieldActions
 }
 
-/** How wide it is, and beside what it stands. */
+/** Width of the field, and the row that it shares. */
 function Place({ schema, field: { key }, actions }: PlaceProps): JSX.Element {
   const w = words()
   const span = spanOf(schema, key)
@@ -143,7 +143,7 @@ function Place({ schema, field: { key }, actions }: PlaceProps): JSX.Element {
   )
 }
 
-/** Taken over when it is left, as every letter on the way would be another name. */
+/** Text field for the key. Renames the field on blur, because every keystroke would otherwise be a new key. */
 function KeyField({
   editing,
   field: { key },

@@ -1,4 +1,4 @@
-/** One property of a field with the control that fits it. */
+/** A property of a field with the matching control. */
 import type { JSX } from 'preact'
 import { definitionLimits, type Field } from '#core/forms/definition/definition.ts'
 import { ChooseField, TextField } from '../parts/controls.tsx'
@@ -11,7 +11,7 @@ interface PropertyProps {
   readonly field: Field
   readonly name: PropertyName
   readonly fault: string | undefined
-  /** All of the form, and where this field stands in it. */
+  /** All errors of the form, and the path of this field in the definition. */
   readonly faults: readonly { readonly path: string; readonly message: string }[]
   readonly at: number
   readonly actions: FieldActions
@@ -117,7 +117,7 @@ interface AcceptProps {
   readonly onChange: (chosen: readonly string[]) => void
 }
 
-/** At least one stays. */
+/** File types. At least one stays selected. */
 const Accept = ({ label, chosen, onChange }: AcceptProps): JSX.Element => (
   <fieldset class="accepts">
     <legend class="label">{label}</legend>

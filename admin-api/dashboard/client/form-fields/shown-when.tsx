@@ -1,4 +1,4 @@
-/** When a field is shown and needed, by the rules that are about it, in sentences; they are changed with all others. */
+/** Rules that show, hide or require a field, as sentences. The logic tab edits them. */
 import type { JSX } from 'preact'
 import { definitionLimits, type Field } from '#core/forms/definition/definition.ts'
 import { inReadingOrder, pagesOf } from '#core/forms/definition/layout.ts'
@@ -17,7 +17,7 @@ interface ShownProps {
   readonly field: Field
 }
 
-/** Rules about a field, or about the step that it begins, with their numbers. */
+/** Returns the rules whose target is the field or the step that it starts, with their numbers. */
 export function rulesAbout({ schema, logic }: Editing['definition'], key: string) {
   const page = pagesOf(schema).find(({ start }) => start?.key === key)
   const targets = new Set([key, ...(page ? [`page:${String(page.number)}`] : [])])

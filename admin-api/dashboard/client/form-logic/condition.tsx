@@ -1,4 +1,4 @@
-/** A condition as a sentence of chips: each chip is a list or a field that changes its part. */
+/** Editor of a condition as a sentence of chips. Each chip is a list or a field for its part. */
 import type { ComponentChildren, JSX } from 'preact'
 import { operatorsOf, withCount, withList, withoutValue } from '#core/forms/definition/conditions.ts'
 import { isDateType } from '#core/forms/definition/dates.ts'
@@ -9,10 +9,10 @@ import { Icon } from '../parts/icon.tsx'
 import { plain } from '../parts/safe-text.tsx'
 import { words } from './logic-words.ts'
 
-/** What people answer, so that a condition can look at it. */
+/** Whether the field has an answer that a condition can test. */
 export const isLookedAt = ({ type }: Field): boolean => operatorsOf[valueKinds[type]].length > 0
 
-/** What is asked of a field first. */
+/** Returns the initial condition for a field. */
 export function firstOf(field: Field): Comparison {
   const kind = valueKinds[field.type]
   const usual: Partial<Record<typeof kind, Operator>> = { text: 'not_empty', date: 'not_empty', number: 'gte', choices: 'contains' }
@@ -31,10 +31,10 @@ function withOperator({ key, type, options, min }: Field, op: Operator): Compari
 
 interface ConditionProps {
   readonly condition: Condition
-  /** That it may look at. */
+  /** Fields that the condition may test. */
   readonly fields: readonly Field[]
   readonly onChange: (condition: Condition) => void
-  /** Left out where it must stay. */
+  /** Undefined if the condition is required. */
   readonly onRemove?: (() => void) | undefined
   readonly depth?: number
 }

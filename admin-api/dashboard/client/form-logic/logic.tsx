@@ -1,4 +1,4 @@
-/** The rules of a form as sentences that are changed word by word, and a trial of what they do. */
+/** Editor of the rules of a form as sentences, and a trial of their effect. */
 import type { JSX } from 'preact'
 import { placesOf } from '#core/forms/definition/check-logic.ts'
 import { fieldsIn } from '#core/forms/definition/conditions.ts'
@@ -135,11 +135,11 @@ function RuleSentence({ rule, n, schema, onChange, onMove, onRemove }: RuleProps
 
 interface Targets {
   readonly fields: readonly Field[]
-  /** Of pages that begin behind all that is looked at. */
+  /** Pages that start after all tested fields. */
   readonly pages: readonly { readonly number: number; readonly title: string }[]
 }
 
-/** What stands behind everything that the rule looks at. */
+/** Returns possible targets: fields and pages after all fields that the rule tests. */
 function targetsOf(schema: Schema, { when }: Rule): Targets {
   const { order, pageStarts } = placesOf(schema)
   const latest = Math.max(-1, ...fieldsIn(when).map((key) => order.get(key) ?? -1))

@@ -1,9 +1,11 @@
-/** A rule to begin with: it looks at a question, and shows something behind it. */
+/** Initial rule: tests a field and shows a later one. */
 import type { Field, Rule, Schema } from '#core/forms/definition/definition.ts'
 import { inReadingOrder } from '#core/forms/definition/layout.ts'
 import { firstOf, isLookedAt } from './condition.tsx'
 
-/** About the first question and what is behind it, or about that target; undefined where nothing can be looked at before it. */
+/**
+ * Returns a rule about the first testable field and a later field, or the given target. Undefined if no testable field precedes the target.
+ */
 export function newRule(schema: Schema, rules: readonly Rule[], wanted?: string): Rule | undefined {
   const ordered = inReadingOrder(schema)
   const isTarget = ({ key, type }: Field): boolean => (wanted === undefined ? type !== 'page_break' : key === wanted)

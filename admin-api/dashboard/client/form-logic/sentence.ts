@@ -1,4 +1,4 @@
-/** A condition in words, for where it is read and not changed. */
+/** A condition as plain text, for read-only views. */
 import type { Comparison, Condition, Field } from '#core/forms/definition/definition.ts'
 import { titleOf } from '../form-fields/field-kinds.ts'
 import { plain } from '../parts/safe-text.tsx'

@@ -1,4 +1,4 @@
-/** What a visitor would see with some answers, by the same code that decides it for visitors. */
+/** Trial of the logic: shows the fields that a visitor would see for given answers. It uses the code of the public form. */
 import type { JSX } from 'preact'
 import { useState } from 'preact/hooks'
 import { fieldsIn } from '#core/forms/definition/conditions.ts'

@@ -1,4 +1,4 @@
-/** The figures of a form: who saw it, who began, who sent it, and where the others left. */
+/** Statistics of a form: views, starts, submissions and the fields where visitors left. */
 import type { JSX } from 'preact'
 import { go, linkHere, query } from '../app/location.ts'
 import { useRead } from '../app/query.ts'

@@ -1,4 +1,4 @@
-/** Whether the colours of a theme can be read: each pair with its contrast, and the nearest colour that passes. */
+/** Contrast check of a theme: the ratio of each color pair, and the nearest color that passes. */
 import type { JSX } from 'preact'
 import { contrast, onColor, paletteOf, passing, type Palette, type Shade } from '#core/forms/definition/contrast.ts'
 import type { ColorName, Theme } from '#core/forms/definition/definition.ts'
@@ -11,7 +11,7 @@ type PairName = keyof ReturnType<typeof words>['pairs']
 
 interface Pair {
   readonly name: PairName
-  /** The colour that is changed where it does not pass. */
+  /** Color to change if the pair fails. */
   readonly color: ColorName
   readonly front: string
   readonly back: string
@@ -61,7 +61,7 @@ export function ContrastMeter({ theme, shade, onFix }: MeterProps): JSX.Element 
   )
 }
 
-/** On a logarithmic scale, where 21 is the end. */
+/** Logarithmic scale up to the maximum ratio of 21. */
 const share = (ratio: number): number => (100 * Math.log(ratio)) / Math.log(21)
 
 function Row({

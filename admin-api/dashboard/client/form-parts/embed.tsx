@@ -1,4 +1,4 @@
-/** How a form comes to visitors: its own page, and the HTML for pages of others with what their policies must allow. */
+/** Ways to publish a form: the hosted page, and HTML for other websites with their required content security policy. */
 import type { JSX } from 'preact'
 import { useState } from 'preact/hooks'
 import type { Field } from '#core/forms/definition/definition.ts'
@@ -19,7 +19,7 @@ import { words } from './parts-words.ts'
 
 const modes = ['link', 'iframe', 'script', 'popup'] as const
 
-/** An address that is whole; while it is typed it is none. */
+/** Returns the origin if the text is complete. Incomplete input returns undefined. */
 const originIn = (text: string): string | undefined => (URL.canParse(text) && new URL(text).origin === text ? text : undefined)
 
 export default function EmbedPart({ form }: PartProps): JSX.Element {
@@ -59,7 +59,7 @@ export default function EmbedPart({ form }: PartProps): JSX.Element {
   )
 }
 
-/** The link with answers in it. They are of people, so they stand in no address of the dashboard. */
+/** Link with prefilled answers. The answers are personal data, so they never appear in an address of the dashboard. */
 function Prefilled({ form: { id, version } }: Pick<PartProps, 'form'>): JSX.Element {
   const w = words()
   const live = useRead(getFormVersion, version === 0 ? undefined : { path: { id, version: String(version) } })
@@ -111,7 +111,7 @@ function PrefilledForm({ id, fields }: { readonly id: string; readonly fields: r
             value={values[key] ?? ''}
             onChange={(value) => {
               setValues({ ...values, [key]: value })
-              setMade({}) // the link is no longer that of the answers
+              setMade({}) // the link belongs to the previous answers
             }}
             fault={made.fault?.fields.get(`values.${key}`)}
           />

@@ -1,4 +1,4 @@
-/** Who is notified of submissions: people by mail, each as often and of what they want, and a program by a signed webhook. */
+/** Notifications about submissions: recipients by mail with frequency and filter, and a signed webhook. */
 import type { JSX } from 'preact'
 import { useState } from 'preact/hooks'
 import type { Condition, Field } from '#core/forms/definition/definition.ts'
@@ -51,7 +51,7 @@ interface SettingsProps {
   readonly fields: readonly Field[]
 }
 
-/** Saved by a button, as every saving may ask people to confirm. */
+/** Saved by a button, because every save may send confirmation requests to recipients. */
 function Settings({ id, first, fields }: SettingsProps): JSX.Element {
   const w = words()
   const [wanted, setWanted] = useState<Wanted>(first)
@@ -119,7 +119,7 @@ function Settings({ id, first, fields }: SettingsProps): JSX.Element {
   )
 }
 
-/** A made-up submission, so that the receiver can be tried before there is one. */
+/** Sends a made-up submission to the webhook, to test it before the first real one. */
 async function sendTest(id: string): Promise<void> {
   const w = allWords()
   try {
@@ -184,7 +184,7 @@ function Webhook({ wanted, set, fault, onRotate, onTest }: WebhookProps): JSX.El
 const digests = ['instant', 'hourly', 'daily'] as const
 
 interface RecipientsProps extends PartOfSettings {
-  /** As they are saved: people confirm while others edit. */
+  /** Saved recipients. Their state changes when people confirm during an edit. */
   readonly known: readonly Recipient[]
 }
 

@@ -1,4 +1,4 @@
-/** When a form takes answers and from where, what is done against spam, how long answers stay, and its languages. */
+/** Settings of a form: opening time, allowed origins, spam protection, retention and languages. */
 import type { JSX } from 'preact'
 import { useState } from 'preact/hooks'
 import type { Settings } from '#core/forms/definition/definition.ts'

@@ -1,4 +1,4 @@
-/** What is said once the form was sent, and other texts for some answers. */
+/** Confirmation text after a submission, with variants by answer. */
 import type { JSX } from 'preact'
 import type { Definition, ThankYou } from '#core/forms/definition/definition.ts'
 import { inReadingOrder } from '#core/forms/definition/layout.ts'

@@ -1,4 +1,4 @@
-/** The look of a form: its tokens at the left, the form in it, and whether it can be read at the right. */
+/** Theme editor: design tokens on the left, the form in the middle, contrast checks on the right. */
 import type { JSX } from 'preact'
 import { useState } from 'preact/hooks'
 import { defaultPalettes, paletteOf, type Shade } from '#core/forms/definition/contrast.ts'

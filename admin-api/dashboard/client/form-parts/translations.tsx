@@ -1,4 +1,4 @@
-/** The texts of a form in other languages, beside its own. */
+/** Editor for translations of the form texts, next to the original texts. */
 import type { JSX } from 'preact'
 import { useState } from 'preact/hooks'
 import type { Definition } from '#core/forms/definition/definition.ts'

@@ -1,4 +1,4 @@
-/** The draft filled in as a visitor would: its answers are checked by the service, and nothing is kept. */
+/** Test of the draft: the service validates the answers and stores nothing. */
 import type { JSX } from 'preact'
 import { useState } from 'preact/hooks'
 import { go, linkHere, query } from '../app/location.ts'

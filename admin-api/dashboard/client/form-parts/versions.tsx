@@ -1,4 +1,4 @@
-/** The versions of a form beside the draft: what is different, and publishing an older one again. */
+/** Versions of a form and the draft: differences, and rollback to an older version. */
 import type { JSX } from 'preact'
 import { useState } from 'preact/hooks'
 import type { Definition } from '#core/forms/definition/definition.ts'
@@ -97,7 +97,7 @@ const entryOf = (form: PartProps['form'], row: FormVersionSummary, chosen: numbe
   tag: row.version === form.version && form.status === 'published' ? words().liveNow : undefined,
 })
 
-/** Of a version its note, of one that repeats another one that one. */
+/** Returns the note of a version, or the number of the version that it restores. */
 const titleOf = ({ note, rolled_back_to: back }: FormVersionSummary): string =>
   note === '' ? (back === null ? words().noNote : words().backTo({ n: back })) : note
 

@@ -1,4 +1,4 @@
-/** The list of forms: searched and filtered in its address, with what is new in each. */
+/** List of forms with search, filters and the number of new submissions. The address holds the filters. */
 import type { JSX } from 'preact'
 import { useChanges } from '../app/live.ts'
 import { go, link, linkHere, projectId, query } from '../app/location.ts'
@@ -34,7 +34,7 @@ export function FormList(): JSX.Element {
   const isMaking = isMakingNew(mayChange)
   const lastDays = useLastDays(project)
   const follow = (): void => {
-    if ((list.read.data?.length ?? 0) <= pageSize) list.reload() // what else was loaded would be gone
+    if ((list.read.data?.length ?? 0) <= pageSize) list.reload() // a reload would drop further loaded pages
   }
   useChanges('forms', follow)
   useChanges('form_submissions', follow)

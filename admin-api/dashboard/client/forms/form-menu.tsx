@@ -1,4 +1,4 @@
-/** What is done to a form as a whole: name, copy, export, project, pause, archive, and its end. */
+/** Menu of a form: rename, duplicate, export, move, pause, archive and delete. */
 import type { JSX } from 'preact'
 import { useState } from 'preact/hooks'
 import { call, save } from '../app/api.ts'
@@ -29,9 +29,9 @@ import { words } from './forms-words.ts'
 interface MenuProps {
   readonly form: ListedForm
   readonly onChanged: (form: Form) => void
-  /** The name of the draft, which is its own. */
+  /** Receives the new name. It belongs to the draft. */
   readonly onRenamed: (name: string) => void
-  /** Saves what is not saved yet. */
+  /** Saves pending changes. */
   readonly flush: () => Promise<void>
 }
 
@@ -103,7 +103,7 @@ const turnsOf = ({ status }: ListedForm): readonly Turn[] =>
         ? ['resume', 'archive']
         : ['archive']
 
-/** What was just done can be taken back. */
+/** Runs an action and offers to undo it. */
 async function run(turn: Turn, props: MenuProps): Promise<void> {
   const { operation, done, back } = turns[turn]
   try {
@@ -137,7 +137,7 @@ async function duplicate({ form, flush }: MenuProps): Promise<void> {
 
 type DialogProps = MenuProps & { readonly onClose: () => void }
 
-/** The name is that of the draft, and saved with it. */
+/** Renames the draft. The name is saved together with the draft. */
 function Rename({ form, onRenamed, onClose }: DialogProps): JSX.Element {
   const w = words()
   const [name, setName] = useState(form.name)

@@ -1,4 +1,4 @@
-/** The page of a form: whether it is live and saved, its parts as tabs of their own address, and publishing it. */
+/** Page of a form: status and save state, tabs with separate addresses, and publishing. */
 import type { ComponentChildren, JSX } from 'preact'
 import { useEffect, useLayoutEffect, useMemo, useRef, useState } from 'preact/hooks'
 import type { Definition } from '#core/forms/definition/definition.ts'
@@ -61,7 +61,7 @@ export function FormScreen({ id, part }: { readonly id: string; readonly part: s
   const [first, setFirst] = useState<FormDraft>()
   if (draft.data && !first) setFirst(draft.data)
   const name = partNames.find((one) => one === part) ?? 'build'
-  // a tab with a call of its own shows that one, when it reads
+  // a tab replaces this call when it reads data itself
   useLayoutEffect(() => showCall(getFormDraft, { path: { id } }), [name])
   if (form && first) return <Loaded form={form} first={first} part={name} onChanged={setChanged} />
   const failed = read.state === 'failed' ? read : draft
@@ -153,7 +153,7 @@ function Loaded({ form, first, part, onChanged }: LoadedProps): JSX.Element {
 const isAsLive = (live: FormVersion | undefined, draft: Definition): boolean =>
   live !== undefined && diffDefinitions(wholeOf(live.definition), draft).length === 0
 
-/** To the page of the form, which may be at an address of its own. */
+/** Link to the public page of the form, which may be on a custom domain. */
 function PageLink({ id }: { readonly id: string }): JSX.Element | null {
   const w = words()
   const { data } = useRead(makeFormEmbedSnippet, { path: { id }, body: { mode: 'link' } })
@@ -167,7 +167,7 @@ function PageLink({ id }: { readonly id: string }): JSX.Element | null {
 interface FormTabsProps {
   readonly form: ListedForm
   readonly part: PartName
-  /** How many rules its logic has. */
+  /** Number of logic rules. */
   readonly rules: number
 }
 
@@ -193,7 +193,7 @@ function FormTabs({ form, part, rules }: FormTabsProps): JSX.Element {
   )
 }
 
-/** One line that says what visitors have and what is saved, and the way back through the own changes. */
+/** Status line: the published version, the save state, and undo and redo. */
 function Truth({ form, editing }: Omit<PartProps, 'onChanged'>): JSX.Element {
   const w = words()
   const { saving, savedAt, check, undo, redo } = editing
@@ -282,7 +282,7 @@ const Note = ({ children }: { readonly children: ComponentChildren }): JSX.Eleme
 const isWriting = (target: EventTarget | null): boolean =>
   target instanceof HTMLElement && /^(input|textarea|select)$/i.test(target.tagName) && !target.matches('[type=checkbox], [type=radio]')
 
-/** Ctrl or Cmd with Z and Shift-Z where nothing is typed, with Enter everywhere; Escape leaves what is typed, then the form. */
+/** Ctrl/Cmd+Z and Shift+Z outside of inputs, Ctrl/Cmd+Enter everywhere. Escape leaves an input first, then the form. */
 function useDesignerKeys({ undo, redo }: Editing, publish: () => void): void {
   useKeys({ Escape: () => go(link('/forms')) }, [])
   useEffect(() => {

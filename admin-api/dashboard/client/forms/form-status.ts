@@ -1,4 +1,4 @@
-/** The states of a form, each with its mark. */
+/** States of a form with their marks. */
 import type { MarkName } from '../parts/mark.tsx'
 import type { ListedForm } from '../wire/operations.ts'
 

@@ -1,4 +1,4 @@
-/** Forms: the list, and the page of one with its parts. */
+/** Screen for forms: the list, and the page of a form. */
 import type { JSX } from 'preact'
 import type { ScreenProps } from '../app/screen-props.ts'
 import { FormList } from './form-list.tsx'

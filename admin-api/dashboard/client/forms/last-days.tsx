@@ -1,4 +1,4 @@
-/** How forms did of late, for their list: submissions day by day as a small plot, and how many of those who saw a form sent it. */
+/** Recent results of forms for the list: submissions by day as a small plot, and the conversion rate. */
 import type { JSX } from 'preact'
 import { useState } from 'preact/hooks'
 import { useRead } from '../app/query.ts'
@@ -9,7 +9,7 @@ import { words } from './forms-words.ts'
 const shownDays = 30
 const dayMs = 86_400_000
 
-/** By the id of the form; undefined while it is not known. */
+/** Returns figures by form id. Undefined while loading. */
 export function useLastDays(project: { readonly project?: string }): ReadonlyMap<string, FormFigures> | undefined {
   const [today] = useState(() => Math.floor(Date.now() / dayMs) * dayMs)
   const from = new Date(today - (shownDays - 1) * dayMs).toISOString()
@@ -17,7 +17,7 @@ export function useLastDays(project: { readonly project?: string }): ReadonlyMap
   return data && new Map(data.data.map((one) => [one.form_id, one]))
 }
 
-/** Bars that stand beside their sum, which says what they show. */
+/** Bar plot next to the sum. The sum is the text alternative of the plot. */
 export function LastDays({ figures }: { readonly figures: FormFigures | undefined }): JSX.Element {
   const w = words()
   if (!figures) return <span class="faint">–</span>

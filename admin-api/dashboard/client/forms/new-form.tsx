@@ -1,4 +1,4 @@
-/** Making a form: of a starter, of the HTML of a page, or of a definition that was exported. */
+/** Form creation from a starter, from HTML, or from an exported definition. */
 import type { JSX } from 'preact'
 import { useState } from 'preact/hooks'
 import { call } from '../app/api.ts'
@@ -115,7 +115,7 @@ async function readInto({ files }: HTMLInputElement, take: (text: string) => voi
   if (file) take(await file.text())
 }
 
-/** That of an export, or alone. */
+/** Returns the definition of an export or a bare definition. */
 function definitionIn(text: string): Record<string, unknown> | undefined {
   try {
     const given: unknown = JSON.parse(text)

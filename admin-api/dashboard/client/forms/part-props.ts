@@ -1,10 +1,10 @@
-/** What every part of the page of a form works on. */
+/** Props of every tab of the form page. */
 import type { Form, ListedForm } from '../wire/operations.ts'
 import type { Editing } from './use-draft.ts'
 
 export interface PartProps {
   readonly form: ListedForm
   readonly editing: Editing
-  /** The form as it is now. */
+  /** Called with the changed form. */
   readonly onChanged: (form: Form) => void
 }

@@ -1,4 +1,4 @@
-/** Publishing the draft: what changes for visitors, what is in the way, and a note for the history. */
+/** Dialog that publishes the draft: changes for visitors, errors that prevent it, and a note for the history. */
 import type { JSX } from 'preact'
 import { useState } from 'preact/hooks'
 import { call } from '../app/api.ts'
@@ -12,7 +12,7 @@ import { wholeOf, type Editing } from './use-draft.ts'
 
 interface PublishProps {
   readonly form: ListedForm
-  /** What visitors have; undefined for none. */
+  /** Published version. Undefined before the first publication. */
   readonly live: FormVersion | undefined
   readonly editing: Editing
   readonly onClose: () => void
@@ -62,7 +62,7 @@ interface FindingsProps {
   readonly findings: Editing['check']['errors']
 }
 
-/** In the words of the check, each with its place. */
+/** Findings of the check with their paths. */
 const Findings = ({ title, mark, findings }: FindingsProps): JSX.Element => (
   <div class={`note ${mark === 'failed' ? 'bad' : 'warn'}`}>
     <Mark name={mark} />

@@ -1,4 +1,7 @@
-/** The draft of a form while somebody works on it: changed at once, saved a moment later, taken back step by step, never over others. */
+/**
+ * State of a form draft: changes apply at once and are saved after a short delay. Supports undo and redo, and never overwrites the changes
+ * of others silently.
+ */
 import { useEffect, useMemo, useRef, useState } from 'preact/hooks'
 import { checkDefinition, type CheckedDefinition } from '#core/forms/definition/check-definition.ts'
 import { defaultSettings, defaultTheme, defaultThankYou, type Definition } from '#core/forms/definition/definition.ts'
@@ -7,7 +10,7 @@ import { asFault } from '../app/query.ts'
 import type { InputOf } from '../wire/operation.ts'
 import { getFormDraft, saveFormDraft, type FormDraft } from '../wire/operations.ts'
 
-/** Whole, with what it leaves out. */
+/** Returns a complete definition with defaults for missing parts. */
 export function wholeOf(given: Readonly<Record<string, unknown>>): Definition {
   const { name, locale, translations, schema, theme, logic, thank_you: thanks, settings } = given as Partial<Definition>
   return {
@@ -27,17 +30,17 @@ type Saving = { readonly state: 'saved' | 'unsaved' | 'saving' } | { readonly st
 export interface Editing {
   readonly definition: Definition
   readonly check: CheckedDefinition
-  /** Changes of the same place that follow each other closely are one step. */
+  /** Applies a change. Quick successive changes of the same place form one undo step. */
   readonly change: (to: (before: Definition) => Definition, place?: string) => void
   readonly undo: (() => void) | undefined
   readonly redo: (() => void) | undefined
   readonly saving: Saving
   readonly savedAt: string
-  /** Saves now what is not saved yet; throws where that is refused. */
+  /** Saves pending changes now. Throws if the service rejects them. */
   readonly flush: () => Promise<void>
-  /** What was saved beside, in place of the own changes, which can be taken back. */
+  /** Loads the saved draft in place of the local changes. Undo restores them. */
   readonly takeTheirs: () => Promise<void>
-  /** The own draft in place of what was saved beside. */
+  /** Saves the local draft over the saved one. */
   readonly keepMine: () => void
   readonly retry: () => void
 }
@@ -52,7 +55,7 @@ const saveAfterMs = 700
 const oneStepMs = 1500
 const maxSteps = 100
 
-/** Steps there and back. */
+/** Undo and redo history. */
 function useHistory(first: Definition) {
   const [history, setHistory] = useState<History>({ past: [], now: first, future: [] })
   const last = useRef({ place: '', at: 0 })
@@ -118,7 +121,7 @@ export function useDraft(first: FormDraft): Editing {
       throw error
     }
   }
-  /** One after the other, whoever asks for it; what changed meanwhile is saved too. */
+  /** Runs one save at a time, and also saves changes made during a save. */
   const flush = async (): Promise<void> => {
     if (latest.current.text !== latest.current.saved.text) inFlight.current ??= saveAll()
     await inFlight.current
@@ -159,7 +162,7 @@ export function useDraft(first: FormDraft): Editing {
   }
 }
 
-/** Saves when the screen is left; where the tab is closed first, the browser asks. */
+/** Saves pending changes on unmount. If the tab closes first, the browser asks for confirmation. */
 function useLeaving(isChanged: boolean, flush: () => Promise<void>): void {
   const latest = useRef({ isChanged, flush })
   latest.current = { isChanged, flush }
