@@ -1,6 +1,6 @@
-/** What `postern --help` and `postern COMMAND --help` print. */
+/** Texts of `postern --help` and `postern COMMAND --help`. */
 
-/** The options by which a command calls another daemon; `width` is where the descriptions of its options begin. */
+/** Options that select another daemon. `width` is the column of the descriptions. */
 const elsewhere = (
   width: number,
 ): string => `  ${'--url URL'.padEnd(width)}another daemon than the one of this data folder, by default POSTERN_URL
@@ -292,8 +292,8 @@ postern COMMAND --help describes each command.
 Settings come from the JSON file that POSTERN_CONFIG names and from POSTERN_* variables; see config/settings.md.
 `
 
-/** Of one command that there is. */
+/** Returns the help of a command, or the general help if the command is unknown. */
 export const commandHelp = (name: string): string => texts[name] ?? helpText
 
-/** Where the words of a command are explained. */
+/** A hint to the help of a command. */
 export const helpOf = (command?: string): string => `Try postern ${command === undefined ? '' : `${command.replace(/ .*/, '')} `}--help.`

@@ -1,4 +1,4 @@
-/** The `postern` command line: words in, a command out. Reads nothing and does nothing. */
+/** The `postern` command line: parses arguments into a command. Reads no files and runs nothing. */
 import type { ParseArgsOptionsConfig } from 'node:util'
 import { closest } from '#config/words/closest.ts'
 import { commandHelp, helpOf, helpText } from './command-help.ts'
@@ -11,7 +11,7 @@ import type { SetupWords } from './setup/answers.ts'
 import { setupOptions, setupWords } from './setup/setup-words.ts'
 import { operatorHelp, readOperatorWords, type OperatorRequest } from './operator/operator-words.ts'
 
-/** Which daemon a command talks to: the one of the data folder, or another by its address and an API key. */
+/** The daemon that a command calls: that of the data folder, or another one by its address and an API key. */
 export interface DaemonChoice {
   readonly url: string | undefined
   readonly key: string | undefined
@@ -21,7 +21,7 @@ export interface SendWords extends DaemonChoice {
   readonly from: string
   readonly to: readonly string[]
   readonly subject: string
-  /** `-` stands for the standard input; none when it is empty. */
+  /** `-` is the standard input; an empty text means no text. */
   readonly text: string
   readonly html: string | undefined
   readonly asJson: boolean
@@ -30,7 +30,7 @@ export interface SendWords extends DaemonChoice {
 export interface BackupWords {
   /** `-` is the standard output. */
   readonly file: string
-  /** The backup to go on from. */
+  /** The backup that an incremental backup is based on. */
   readonly since: string | undefined
   readonly passphraseFile: string | undefined
   /** Replaces the file if it exists. */
@@ -38,7 +38,7 @@ export interface BackupWords {
 }
 
 export interface RestoreWords {
-  /** A full backup, and incremental ones in their order. */
+  /** A full backup, followed by incremental ones in order. */
   readonly files: readonly string[]
   readonly into: string
   readonly passphraseFile: string | undefined
@@ -48,16 +48,16 @@ export interface MigrateWords {
   /** A data folder, or the address of a database. */
   readonly from: string
   readonly to: string
-  /** Deletes what the database holds. */
+  /** Deletes the rows in the database. */
   readonly replace: boolean
-  /** Copies while a daemon runs, for a copy that is finished later. */
+  /** Copies while a daemon runs. A second run without it completes the copy. */
   readonly isAhead: boolean
 }
 
 export interface ImportWords extends DaemonChoice {
   readonly what: 'suppressions' | 'templates'
   readonly file: string
-  /** Fields of the request, by their names there. */
+  /** Fields of the request, by their names in the API. */
   readonly options: Readonly<Record<'service' | 'kind' | 'list' | 'project_id' | 'from_row' | 'subject', string | undefined>>
   readonly isDryRun: boolean
   readonly replaces: boolean
@@ -66,30 +66,30 @@ export interface ImportWords extends DaemonChoice {
 
 export interface LogsWords {
   readonly traceId: string
-  /** `-` is the standard input; none is the running daemon. */
+  /** `-` is the standard input; undefined reads from the running daemon. */
   readonly file: string | undefined
   readonly asJson: boolean
 }
 
 export interface CaptureWords {
-  /** 0: a free one. */
+  /** 0 selects a free port. */
   readonly smtpPort: number
   readonly httpPort: number
   readonly asJson: boolean
   /** Bounces and complaints put recipients on the suppression list. */
   readonly suppresses: boolean
   readonly isVerbose: boolean
-  /** As they were written. */
+  /** Expectations as the caller wrote them. */
   readonly expectations: readonly string[]
   readonly expectationFile: string | undefined
-  /** How long after the end of the tests mail may still come. */
+  /** Seconds to wait for mail after the tests end. */
   readonly waitSeconds: number
   readonly junitFile: string | undefined
-  /** What runs the tests; none, where they are run by others. */
+  /** The command that runs the tests; empty if tests are started separately. */
   readonly command: readonly string[]
 }
 
-/** What the caller wants. `usage` is an error in the words; the process ends with 64. */
+/** A parsed command. `usage` is an error in the arguments; the process exits with 64. */
 export type Command =
   | { readonly name: 'serve'; readonly readyFile: string | undefined }
   | { readonly name: 'config' | 'version' }
@@ -131,11 +131,11 @@ interface Words {
 
 interface CommandWords {
   readonly options: ParseArgsOptionsConfig
-  /** What its first word may be, where that says what to do. */
+  /** Allowed first operands of a command with subcommands. */
   readonly verbs?: readonly string[]
-  /** Names of the other operands, in order; all are needed. */
+  /** Names of the required operands, in order. */
   readonly operands: readonly string[]
-  /** Further operands may follow. */
+  /** True if further operands may follow. */
   readonly more?: boolean
   readonly make: (this: void, words: Words) => Command
 }
@@ -295,10 +295,10 @@ const commands: Readonly<Record<string, CommandWords>> = {
 
 const names = [...Object.keys(commands), 'sendmail', 'operator']
 
-/** Reads the words after the program's name. */
+/** Parses the arguments after the program's name. */
 export function parseCommandLine(words: readonly string[]): Command {
   if (words[0] === 'help') return helpWith(words.slice(1))
-  if (words[0] === 'sendmail') return { name: 'sendmail', words: words.slice(1) } // its options are those of sendmail
+  if (words[0] === 'sendmail') return { name: 'sendmail', words: words.slice(1) } // sendmail has its own options
   const at = words.findIndex((word) => !word.startsWith('-'))
   const name = words.find((word) => names.includes(word)) ?? words[at]
   if (name === undefined) return withoutCommand(words)

@@ -1,4 +1,4 @@
-/** How commands of the command line call a daemon: the one that runs on this data folder, or another by address and API key. */
+/** HTTP client of the commands: calls the daemon of the data folder, or another one by address and API key. */
 import { setTimeout as pause } from 'node:timers/promises'
 import { apiKeyVariable, daemonUrlVariable } from '#config/settings/environment.ts'
 import { publicUrl, type Config } from '#config/settings/load.ts'
@@ -8,10 +8,13 @@ import { exitCodes } from '../process/lifecycle.ts'
 import { readOperatorFile, seekDaemon, type OperatorAccess } from '../process/operator-file.ts'
 import { StartRefused } from '../process/start-refused.ts'
 
-/** Where a daemon is, and the secret it is called with. */
+/** The origin of a daemon and the secret to call it with. */
 export type CalledDaemon = Pick<OperatorAccess, 'origin' | 'token'>
 
-/** The daemon of the data folder, which has proved that it runs. Throws `StartRefused` if none runs, or it is another user's. */
+/**
+ * Returns the daemon of the data folder after it proved that it runs. Throws `StartRefused` if no daemon runs or if it belongs to another
+ * user.
+ */
 export async function localDaemon({ dataDir }: Config): Promise<OperatorAccess> {
   const sought = await seekDaemon(dataDir)
   if (sought.state === 'running') return sought.access
@@ -25,8 +28,8 @@ export async function localDaemon({ dataDir }: Config): Promise<OperatorAccess> 
 }
 
 /**
- * The daemon that the operator means, and its operator key. Where no address is given, it is the one of the data folder, which has proved
- * that it runs, or the public address over HTTPS, which its certificate proves. Throws `StartRefused`.
+ * Returns the daemon and its operator key. Without an address, it is the daemon of the data folder, which proves that it runs. If the
+ * folder has no operator file and the public address is HTTPS, it is that address, which the certificate proves. Throws `StartRefused`.
  */
 export async function operatedDaemon(config: Config, url: string | undefined): Promise<CalledDaemon> {
   const { operatorKey: token, dataDir } = config
@@ -49,7 +52,7 @@ export function pageIn<Row>(
   throw new StartRefused(`What answers at ${origin} is no Postern; check the address.`, exitCodes.failed)
 }
 
-/** Where to call, and with which secret. Throws `StartRefused`. */
+/** Returns the origin and the secret of the daemon that the options or variables select. Throws `StartRefused`. */
 export async function chosenDaemon(config: Config, { url: given, key }: DaemonChoice, env: NodeJS.ProcessEnv): Promise<CalledDaemon> {
   const named = env[daemonUrlVariable]?.trim()
   const url = given ?? (named === '' ? undefined : named)
@@ -64,10 +67,13 @@ export async function chosenDaemon(config: Config, { url: given, key }: DaemonCh
   return { origin: url, token }
 }
 
-/** An empty variable is one that is not set. */
+/** Reads a key from a variable. An empty variable counts as unset. */
 const keyIn = (variable: string, text = ''): string | undefined => (text.trim() === '' ? undefined : requireKey(variable, text))
 
-/** What reads a key from a file may leave its line break at the end. Throws `StartRefused` for what no header can carry (RFC 9110 §5.5). */
+/**
+ * Trims the key, because a key file may end with a line break. Throws `StartRefused` for characters that a header cannot contain (RFC 9110
+ * §5.5).
+ */
 function requireKey(source: string, text: string): string {
   const key = text.trim()
   if (/^[\x21-\x7e]+$/.test(key)) return key
@@ -75,7 +81,7 @@ function requireKey(source: string, text: string): string {
   throw new StartRefused(`${source} ${what}; give an API key such as svckey_….`, exitCodes.usage)
 }
 
-/** Calls and gives the answer of a good response. Throws `StartRefused` with the daemon's own words. */
+/** Calls the daemon and returns a successful response. Throws `StartRefused` with the daemon's message. */
 export async function callDaemon(
   { origin, token }: CalledDaemon,
   method: 'GET' | 'POST',
@@ -87,7 +93,10 @@ export async function callDaemon(
   throw refusedBy(response.status, await response.text())
 }
 
-/** A POST, and the JSON that a daemon answers. Throws `StartRefused`, also for what answers something else. `file`: its content is sent. */
+/**
+ * Sends a POST and returns the JSON of the response. Throws `StartRefused`, also if the response is not JSON. `file` is the name that
+ * errors show for the sent document.
+ */
 export async function postToDaemon(
   daemon: CalledDaemon,
   path: string,
@@ -97,11 +106,11 @@ export async function postToDaemon(
   return jsonOf(daemon, await reachDaemon(daemon, 'POST', path, body), file)
 }
 
-/** The JSON that a daemon answers to a GET. Throws `StartRefused`. */
+/** Sends a GET and returns the JSON of the response. Throws `StartRefused`. */
 export const getFromDaemon = async (daemon: CalledDaemon, path: string): Promise<unknown> =>
   jsonOf(daemon, await reachDaemon(daemon, 'GET', path))
 
-/** A PUT of octets that are read as they are sent. Throws `StartRefused`. */
+/** Sends a PUT with a stream. Throws `StartRefused`. */
 export async function putToDaemon(daemon: CalledDaemon, path: string, octets: AsyncIterable<Uint8Array>): Promise<void> {
   const headers = { 'content-type': 'application/octet-stream' }
   const response = await reach(daemon, path, { method: 'PUT', headers, body: octets, duplex: 'half' })
@@ -118,7 +127,7 @@ async function jsonOf(daemon: CalledDaemon, response: Response, file?: string): 
   }
 }
 
-/** Fields that have another name on the command line. */
+/** API fields with another name on the command line. */
 const optionOf: Readonly<Record<string, string>> = {
   ...{
     scopes: '--scope',
@@ -133,7 +142,7 @@ const optionOf: Readonly<Record<string, string>> = {
 }
 const fieldsOfFile: ReadonlySet<string> = new Set(['document', 'body'])
 
-/** A refusal that begins with a field names the option instead, or the file. */
+/** Replaces the field at the start of an error message by the option or by the file. */
 export const withOption =
   (file = 'FILE') =>
   (message: string): string =>
@@ -141,7 +150,7 @@ export const withOption =
       fieldsOfFile.has(field) ? file : (optionOf[field] ?? `--${field.replaceAll('_', '-')}`),
     )
 
-/** What the daemon said when it refused, as a `StartRefused`. A refusal that names an option is about the words of the command. */
+/** Turns an error response into `StartRefused`. A message that names an option becomes a usage error. */
 export function refusedBy(status: number, text: string, words = (message: string): string => message): StartRefused {
   const { code, message } = errorIn(text)
   if (message === undefined) return new StartRefused(`The daemon answered ${status}.`, exitCodes.failed)
@@ -163,11 +172,11 @@ function errorIn(text: string): AnsweredError {
   }
 }
 
-/** A POST of octets that are read as they are sent. Throws `StartRefused` without an answer. */
+/** Sends a POST with a stream. Throws `StartRefused` if no response arrives. */
 export const uploadToDaemon = (daemon: CalledDaemon, path: string, octets: AsyncIterable<Uint8Array>): Promise<Response> =>
   reach(daemon, path, { method: 'POST', headers: { 'content-type': 'application/octet-stream' }, body: octets, duplex: 'half' })
 
-/** Calls and returns whatever is answered. Throws `StartRefused` without an answer. */
+/** Sends a request and returns the response of any status. Throws `StartRefused` if no response arrives. */
 export const reachDaemon = (
   daemon: CalledDaemon,
   method: string,
@@ -183,7 +192,7 @@ interface Sent {
   readonly duplex?: 'half'
 }
 
-/** A daemon that is too busy for a request has done nothing of it, so it is asked again, at most so often. */
+/** Number of tries while the daemon is overloaded. An overloaded daemon has processed no part of the request, so a retry is safe. */
 const busyTries = 6
 
 async function reach(daemon: CalledDaemon, path: string, sent: Sent): Promise<Response> {

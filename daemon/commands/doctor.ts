@@ -1,4 +1,4 @@
-/** `postern doctor`: what is wrong with the machine, the configuration and the running daemon, each with what to do. */
+/** `postern doctor`: lists problems of the machine, the configuration and the running daemon, with a remedy for each. */
 import type { Config } from '#config/settings/load.ts'
 import { finding, inOrder, isAlarming, nameOf, type Finding } from '#core/doctor/finding.ts'
 import { doctorPath } from '../../admin-api/operator/operator-doctor.ts'
@@ -12,11 +12,11 @@ import { callDaemon } from './daemon-client.ts'
 
 interface Examined {
   readonly machine: readonly MachineCheck[]
-  /** What the daemon found; undefined when none could be asked. */
+  /** Findings of the daemon; undefined if no daemon could be called. */
   readonly service: readonly Finding[] | undefined
 }
 
-/** Prints what was found; ends with 1 when anything but a notice is among it. */
+/** Prints the findings. Returns 1 if one of them is an error or a warning. */
 export async function doctor(config: Config, asJson: boolean, out: { write(text: string): unknown }): Promise<ExitCode> {
   const examined = { machine: await examineMachine(config), service: await askDaemon(config.dataDir) }
   const findings = findingsOf(examined, config.dataDir)
@@ -26,10 +26,10 @@ export async function doctor(config: Config, asJson: boolean, out: { write(text:
   return ok ? exitCodes.ok : exitCodes.failed
 }
 
-/** Undefined when none runs, or when it is another user's. */
+/** Returns undefined if no daemon runs, or if it belongs to another user. */
 async function askDaemon(dataDir: string): Promise<readonly Finding[] | undefined> {
   const daemon = await runningDaemon(dataDir).catch((error: unknown) => {
-    if (error instanceof Unreadable) return undefined // the machine says so
+    if (error instanceof Unreadable) return undefined // the machine check reports this
     throw error
   })
   if (!daemon) return undefined
@@ -41,7 +41,7 @@ async function askDaemon(dataDir: string): Promise<readonly Finding[] | undefine
   }
 }
 
-/** Each once: the daemon looks at some of the machine too. */
+/** Removes duplicates: the daemon repeats some checks of the machine. */
 function findingsOf({ machine, service }: Examined, dataDir: string): Finding[] {
   const all = [...machine.flatMap(({ findings }) => findings), ...(service ?? [alone(dataDir)])]
   return inOrder([...new Map(all.map((one) => [nameOf(one), one])).values()])

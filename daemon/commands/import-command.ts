@@ -1,4 +1,4 @@
-/** `postern import`: takes over what another service kept, by the same REST calls as everybody's. */
+/** `postern import`: imports suppressions or templates of another service through the REST API. */
 import { createReadStream } from 'node:fs'
 import { open, readFile, stat } from 'node:fs/promises'
 import { basename } from 'node:path'
@@ -14,7 +14,7 @@ interface Surroundings {
   readonly stdout: { write(text: string): unknown }
 }
 
-/** Prints what was not taken, and the counts. Throws `StartRefused` with the daemon's words when it refuses the file. */
+/** Prints refused rows and the counts. Throws `StartRefused` with the daemon's message if it refuses the file. */
 export async function importFile(config: Config, words: ImportWords, surroundings: Surroundings): Promise<ExitCode> {
   const { size } = await stat(words.file)
   if (size === 0) throw new StartRefused(`${cleanText(words.file)} is empty.`, exitCodes.failed)
@@ -43,7 +43,7 @@ async function importList(config: Config, words: ImportWords, { env, stdout }: S
   const query = new URLSearchParams(
     Object.entries(asked).flatMap(([name, value]) => (value === undefined ? [] : [[name, value] satisfies [string, string]])),
   )
-  const handle = await open(words.file) // a file that cannot be read is reported before anything is sent
+  const handle = await open(words.file) // reports an unreadable file before anything is sent
   const stream = createReadStream('', { fd: handle })
   const response = await uploadToDaemon(access, `/v1/suppressions/service-import?${query.toString()}`, stream)
   if (!response.ok || !response.body) throw refusedBy(response.status, await response.text(), withOption(words.file))
@@ -57,7 +57,7 @@ async function importList(config: Config, words: ImportWords, { env, stdout }: S
       if (note.type === 'summary') summary = note
     }
   } catch {
-    // what is missing is the summary
+    // a missing summary is reported below
   }
   if (summary) return (summary.refused ?? 0) > 0 ? exitCodes.failed : exitCodes.ok
   const next = `--from-row ${String(Math.max(reached + 1, Number(from_row ?? 1)))}`
@@ -67,7 +67,7 @@ async function importList(config: Config, words: ImportWords, { env, stdout }: S
   )
 }
 
-/** Throws where the connection breaks off. */
+/** Throws if the connection breaks. */
 async function* linesOf(body: AsyncIterable<Uint8Array>): AsyncGenerator<string> {
   const decoder = new TextDecoder()
   let rest = ''
@@ -102,7 +102,7 @@ interface TemplateReport {
   }[]
 }
 
-/** As much as the daemon takes. */
+/** The daemon's limit for a document. */
 const maxTemplateBytes = 16 * 1024 * 1024
 
 async function importTemplates(config: Config, words: ImportWords, { env, stdout }: Surroundings): Promise<ExitCode> {
@@ -136,7 +136,7 @@ function templateLines({ templates, created, updated, unchanged, refused }: Temp
   return `${[...lines, `${created} ${made}, ${updated} updated, ${unchanged} unchanged, ${refused} refused.`].join('\n')}\n`
 }
 
-/** JSON as it is; anything else is the HTML or the text of one template, which is called as its file is. */
+/** Returns JSON unchanged. Other content is the HTML or the text of one template, named after its file. */
 function documentOf(file: string, given: string, subject: string | undefined): unknown {
   const text = given.replace(/^\ufeff/, '')
   if (/^\s*[{[]/.test(text) && file.toLowerCase().endsWith('.json')) {

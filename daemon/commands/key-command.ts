@@ -1,4 +1,4 @@
-/** `postern key create`: an API key, by the same REST call as everybody's. */
+/** `postern key create`: creates an API key through the REST API. */
 import type { Config } from '#config/settings/load.ts'
 import { cleanJson } from '../observability/clean-text.ts'
 import type { DaemonChoice } from './command-line.ts'
@@ -6,7 +6,7 @@ import { chosenDaemon, postToDaemon } from './daemon-client.ts'
 import type { KeyWords } from './key-words.ts'
 import { exitCodes, type ExitCode } from '../process/lifecycle.ts'
 
-/** Prints the key alone, so that a script can take it. Throws `StartRefused` with the daemon's words when it refuses. */
+/** Prints only the key, so that scripts can read it. Throws `StartRefused` with the daemon's message. */
 export async function createKey(
   config: Config,
   words: DaemonChoice & KeyWords,

@@ -1,9 +1,9 @@
-/** The words of `postern key create`. Reads nothing and does nothing. */
+/** Options of `postern key create`. Reads no files and runs nothing. */
 import { WordsUnclear } from './read-options.ts'
 
 export interface KeyWords {
   readonly label: string
-  /** Fields of the request by their names there, except `name`. */
+  /** Fields of the request by their API names, except `name`. */
   readonly fields: Readonly<Record<string, unknown>>
   readonly asJson: boolean
 }

@@ -1,4 +1,4 @@
-/** `postern login-link`: a sign-in link for an address, from the running daemon, or straight from the store when none runs. */
+/** `postern login-link`: creates a sign-in link, through the running daemon or in the store of a stopped one. */
 import { pagesUrl, type Config } from '#config/settings/load.ts'
 import { addressProblem } from '#config/mail/address-problem.ts'
 import { parseExactAddress } from '#core/addresses.ts'
@@ -12,7 +12,7 @@ import { openStore, requireStore } from '../open-store.ts'
 import { runningDaemon, type OperatorAccess } from '../process/operator-file.ts'
 import { StartRefused } from '../process/start-refused.ts'
 
-/** Prints the link. Throws `StartRefused` when there is no data, and for what is no address. */
+/** Prints the link. Throws `StartRefused` if there is no data folder or the address is invalid. */
 export async function loginLink(config: Config, email: string, out: { write(text: string): unknown }): Promise<ExitCode> {
   if (!parseExactAddress(email)) {
     const problem = addressProblem(email)
@@ -27,7 +27,7 @@ export async function loginLink(config: Config, email: string, out: { write(text
   return exitCodes.ok
 }
 
-/** Undefined when the daemon is gone without having removed its file. */
+/** Returns undefined if the daemon has ended without removing its operator file. */
 async function askDaemon({ origin, token }: OperatorAccess, email: string): Promise<string | undefined> {
   const response = await fetch(origin + operatorLinkPath, {
     method: 'POST',

@@ -1,4 +1,4 @@
-/** `postern migrate`: copies a store between a data folder and a database, either way, and compares the copy with what it was made of. */
+/** `postern migrate`: copies a store between a data folder and a database and compares the copy with its source. */
 import { rename, rm } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
 import type { Config } from '#config/settings/load.ts'
@@ -25,7 +25,7 @@ import type { MigrateWords } from './command-line.ts'
 
 type StoreSettings = Config['store']
 
-/** Durable before the copy is in use. */
+/** Marks the source as moved. Must be durable before the copy is used. */
 type Leave = () => Promise<void>
 
 interface Out {
@@ -33,8 +33,7 @@ interface Out {
 }
 
 /**
- * Large values of a database stand where the settings say. Throws `StartRefused` or `StoreUnavailable`; what was there before is there
- * then.
+ * The settings decide where a database stores large values. Throws `StartRefused` or `StoreUnavailable`; the source stays unchanged then.
  */
 export async function migrate(words: MigrateWords, settings: StoreSettings, out: Out): Promise<ExitCode> {
   const { from, to, replace, isAhead } = words
@@ -70,14 +69,14 @@ const shownOf = (place: string): string => (isPostgresAddress(place) ? parseStor
 const startedWith = (to: string): string =>
   isPostgresAddress(to) ? `with POSTERN_STORE set to ${shownOf(to)}` : `with the data folder ${shownOf(to)}, and without POSTERN_STORE`
 
-/** A daemon that went on there would send again what one at the other place sends. */
+/** Marks the source as moved. A daemon on the source would send the same mail again. */
 async function markMovedFrom(from: string, to: string): Promise<void> {
   if (!isPostgresAddress(from)) return await markMoved(storeFolder(from), to)
   const { markMoved: markDatabase } = await import('#store/postgresql/moved.ts')
   await markDatabase(from, to)
 }
 
-/** What was moved is outdated by now; a move to the same place may have broken off. Throws `StartRefused`. */
+/** A moved store is outdated. A repeated move to the same place is allowed, because the first may have failed. Throws `StartRefused`. */
 async function requireNotElsewhere(from: string, to: string): Promise<void> {
   const isDatabase = isPostgresAddress(from)
   const elsewhere = isDatabase ? await (await import('#store/postgresql/moved.ts')).movedTo(from) : await movedTo(storeFolder(from))
@@ -89,12 +88,12 @@ async function requireNotElsewhere(from: string, to: string): Promise<void> {
   )
 }
 
-/** Copies while the daemon of the folder runs; the copy is finished without it. */
+/** Copies while the daemon of the folder runs. A second run without the daemon completes the copy. */
 async function migrateAhead({ from, to, replace }: MigrateWords, settings: StoreSettings, out: Out): Promise<ExitCode> {
   if (isPostgresAddress(from) || !isPostgresAddress(to))
     throw new StartRefused('--ahead copies from a data folder into a database.', exitCodes.usage)
   await requireSource(from, settings)
-  // a daemon of this folder has its store elsewhere then, and its snapshot would be of that
+  // a daemon of a moved folder uses another store, and its snapshot would be of that store
   await requireUnmoved(storeFolder(from))
   const target = await targetOf(to, replace, settings)
   await using source = await snapshotSource(placeOf(from, settings), undefined, Date.now())
@@ -110,7 +109,7 @@ async function migrateAhead({ from, to, replace }: MigrateWords, settings: Store
   return exitCodes.ok
 }
 
-/** With the version of each row; the backup is read to its end, which says that it is whole. */
+/** Yields rows with their versions. Reads the backup to its end, which proves that it is complete. */
 async function* wholeRows(reader: BackupReader): AsyncGenerator<SnapshotRow> {
   for await (const row of reader.rows()) yield row.kind === 'inline' ? { ...row, version: versionOf(row.body) } : row
   for await (const _ of reader.files());
@@ -126,7 +125,10 @@ const targetOf = async (address: string, mayReplace: boolean, settings: StoreSet
   large: await objectsOf(settings),
 })
 
-/** Finishes a copy that was made ahead of this store, which `mayGoOn` where it tells what has not changed; otherwise copies all. */
+/**
+ * Completes a copy that `--ahead` made of this store, if `mayGoOn` and the source knows which rows have changed since. Otherwise copies all
+ * rows.
+ */
 async function copyIntoDatabase(source: StoreKv, mayGoOn: boolean, target: CopyTarget, leave: Leave, out: Out): Promise<void> {
   const { copiedAhead, finishCopy, writeRestoredDatabase } = await import('#store/postgresql/restored-store.ts')
   const ahead = await copiedAhead(target)
@@ -141,7 +143,7 @@ async function copyIntoDatabase(source: StoreKv, mayGoOn: boolean, target: CopyT
   sayCopied(await writeRestoredDatabase(target, snapshot.rows, leave), out)
 }
 
-/** Keys and certificates of the folder stay as they are. */
+/** Copies into a folder. Keys and certificates of the folder do not change. */
 async function copyIntoFolder(source: StoreKv, dataDir: string, leave: Leave, out: Out): Promise<void> {
   if (await hasStore(dataDir))
     throw new StartRefused(`${dataDir} holds a store already; move ${storeFolder(dataDir)} away first.`, exitCodes.failed)
@@ -151,7 +153,7 @@ async function copyIntoFolder(source: StoreKv, dataDir: string, leave: Leave, ou
   await clear()
   await using snapshot = await source.snapshot()
   const found = await comparedCopy(unfinished, snapshot.rows).catch(async (error: unknown) => {
-    await clear().catch(() => undefined) // it holds mail
+    await clear().catch(() => undefined) // the partial copy contains mail
     const { message } = error as Error
     throw new StartRefused(
       `The copy into ${dataDir} broke off: ${message.replace(/\.$/, '')}. Nothing is in use there; put that right and run the command again.`,
@@ -166,7 +168,7 @@ async function copyIntoFolder(source: StoreKv, dataDir: string, leave: Leave, ou
   sayCopied(found, out)
 }
 
-/** Throws when it differs, or what the source or the disk says. */
+/** Copies and compares. Throws if the copy differs, and passes on errors of source and disk. */
 async function comparedCopy(folder: string, rows: AsyncIterable<SnapshotRow>): Promise<RowDigest> {
   const sum = new RowSum()
   await writeRestoredStore(folder, sum.passing(rows))

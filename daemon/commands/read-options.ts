@@ -1,8 +1,8 @@
-/** The options of a command: `parseArgs` of Node, with sentences that name the option and what it takes. */
+/** Parses the options of a command with `parseArgs` of Node. Errors name the option and the expected value. */
 import { parseArgs, type ParseArgsConfig } from 'node:util'
 import { closest } from '#config/words/closest.ts'
 
-/** Words that cannot be understood; the message says why. */
+/** Invalid arguments; the message gives the reason. */
 export class WordsUnclear extends Error {}
 
 /** Throws `WordsUnclear`. */
@@ -14,7 +14,7 @@ export function readOptions<const T extends ParseArgsConfig>(config: T): ReturnT
   }
 }
 
-/** The whole number of an option. Throws `WordsUnclear`. */
+/** Returns the whole number in an option. Throws `WordsUnclear`. */
 export function numberOf(values: Readonly<Record<string, unknown>>, name: string, usual: number, most: number): number {
   const given = values[name]
   if (typeof given !== 'string') return usual

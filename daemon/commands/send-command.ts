@@ -1,4 +1,4 @@
-/** `postern send`: one message through a running daemon, by the same REST call as everybody's. */
+/** `postern send`: sends one message through the REST API of a running daemon. */
 import { text as textOf } from 'node:stream/consumers'
 import type { Config } from '#config/settings/load.ts'
 import { cleanJson, cleanText } from '../observability/clean-text.ts'
@@ -19,7 +19,7 @@ interface Answer {
   readonly warnings?: readonly { readonly message: string }[]
 }
 
-/** Prints outcome and trace, and warnings to the standard error. Throws `StartRefused` with the daemon's words when it refuses. */
+/** Prints outcome and trace, and warnings to the standard error. Throws `StartRefused` with the daemon's message. */
 export async function send(config: Config, words: SendWords, { env, stdin, stdout, stderr }: Surroundings): Promise<ExitCode> {
   const { from, to, subject, html, asJson } = words
   const access = await chosenDaemon(config, words, env)

@@ -1,4 +1,4 @@
-/** `postern tail`: what a running daemon decides, as it happens. */
+/** `postern tail`: prints the decisions of the running daemon as they happen. */
 import { createInterface } from 'node:readline/promises'
 import { Readable } from 'node:stream'
 import type { Config } from '#config/settings/load.ts'
@@ -13,7 +13,7 @@ interface Writer {
   write(text: string): unknown
 }
 
-/** Runs until the daemon stops or the reader does. Throws `StartRefused` when no daemon runs. */
+/** Runs until the daemon stops or the output closes. Throws `StartRefused` if no daemon runs. */
 export async function tail(
   config: Config,
   { asJson, out, hints }: { readonly asJson: boolean; readonly out: Writer; readonly hints: Writer },
@@ -24,7 +24,7 @@ export async function tail(
   hints.write(`Watching the daemon at ${daemon.origin}; Ctrl-C ends.\n`)
   const lines = Readable.fromWeb(body)
   const broken = new Promise<never>((_, reject) => lines.once('error', reject))
-  broken.catch(() => undefined) // it may break when no call waits
+  broken.catch(() => undefined) // it may break while no call waits for it
   try {
     await Promise.race([show(lines, asJson, out), broken])
   } catch (error) {
@@ -39,9 +39,9 @@ async function show(lines: Readable, asJson: boolean, out: Writer): Promise<void
   }
 }
 
-/** One decision for people: time, kind, what matters most first, then the rest as name=value. */
+/** Formats a decision for people: time, kind, the most important facts, then the others as name=value. */
 export function tailLine({ at, kind, ...facts }: Decision): string {
-  const isPlain = facts['outcome'] === 'relayed' // that it is live and has a route needs no sentence
+  const isPlain = facts['outcome'] === 'relayed' // for relayed mail the reason adds nothing
   const rest = Object.entries(facts).filter(
     ([name, value]) => value !== undefined && value !== null && value !== '' && !(isPlain && name === 'reason'),
   )
@@ -52,9 +52,9 @@ export function tailLine({ at, kind, ...facts }: Decision): string {
   return [String(at).slice(11, 23), kind.padEnd(11), ...shown].join(' ')
 }
 
-/** Of `captured.sandbox_destination`. */
+/** Length of `captured.sandbox_destination`. */
 const outcomeWidth = 28
 
-/** Facts that speak for themselves. */
+/** Facts that are shown without their name. */
 const leading: ReadonlySet<string> = new Set(['outcome', 'status', 'code', 'breaker', 'reason', 'envelope'])
 const text = (value: unknown): string => cleanText(typeof value === 'object' ? JSON.stringify(value) : value)

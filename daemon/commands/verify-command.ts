@@ -1,4 +1,4 @@
-/** `postern verify`: compares everything that is stored with everything that must agree with it, in the running daemon or in its data. */
+/** `postern verify`: compares stored records, indexes, contents and counters, in the running daemon or in a stopped store. */
 import type { Config } from '#config/settings/load.ts'
 import { integrityChecks } from '#core/integrity.ts'
 import { releaseForm } from '#core/migrations.ts'
@@ -17,10 +17,10 @@ import { runningDaemon } from '../process/operator-file.ts'
 import { StartRefused } from '../process/start-refused.ts'
 import { callDaemon } from './daemon-client.ts'
 
-/** The end of a sentence about a file of the store. */
+/** The end of a problem about a missing file of the store. */
 const missingFile = /\bis missing\.$/
 
-/** Prints all problems; ends with 1 if there are any. `acceptsLosses`: forgets the lost records, and then verifies the rest. */
+/** Prints all problems. Returns 1 if there are any. `acceptsLosses` accepts lost records before the check. */
 export async function verifyStore(config: Config, acceptsLosses: boolean, out: { write(text: string): unknown }): Promise<ExitCode> {
   await requireStore(config)
   await requireRestored(config.dataDir)
@@ -41,7 +41,7 @@ export async function verifyStore(config: Config, acceptsLosses: boolean, out: {
   return problems.length === 0 ? exitCodes.ok : exitCodes.failed
 }
 
-/** Lists of the store are shown again, and backups are made. Throws `StartRefused` while a daemon runs. */
+/** Accepts the losses, so that lists and backups work again. Throws `StartRefused` while a daemon runs. */
 async function acceptLosses(config: Config, out: { write(text: string): unknown }): Promise<void> {
   const daemon = await runningDaemon(config.dataDir)
   if (daemon) throw new StartRefused('Stop the daemon before its losses are accepted, and start it again after that.', exitCodes.failed)
@@ -81,7 +81,7 @@ async function compared(kv: StoreKv, out: { write(text: string): unknown }): Pro
   const checks = { ...integrityChecks(database), missingGroups: kv.missingGroups, damage: kv.damage }
   const { format } = await formOf(kv)
   if (format === releaseForm.format) return await verify(database, checks)
-  // a later step may be what brings them
+  // later upgrade steps may create the counters
   out.write(
     `The store is in format ${format}, and the next start brings it into ${releaseForm.format}; its counters are compared after that.\n`,
   )

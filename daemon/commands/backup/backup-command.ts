@@ -33,7 +33,7 @@ interface Surroundings {
   readonly stderr: { write(text: string): unknown }
 }
 
-/** Throws `StartRefused`, and leaves no file then that could be taken for a backup. */
+/** Throws `StartRefused`. In this case no file is left that looks like a backup. */
 export async function backup(config: Config, words: BackupWords, { env, stdout, stderr }: Surroundings): Promise<ExitCode> {
   const { file, since: earlier } = words
   const passphrase = await passphraseOf(words.passphraseFile, env)
@@ -68,12 +68,12 @@ export async function backup(config: Config, words: BackupWords, { env, stdout, 
   return exitCodes.failed
 }
 
-/** Node opens /dev/null in place of an output that is closed. */
+/** Returns true for a closed standard output: Node opens /dev/null in its place. */
 function isNowhere(output: Writable): boolean {
   return 'fd' in output && typeof output.fd === 'number' && fstatSync(output.fd).rdev === statSync('/dev/null').rdev
 }
 
-/** Removes what killed backups have left. Throws `StartRefused` for a file that is there and is not to be replaced. */
+/** Removes unfinished files of killed backups. Throws `StartRefused` if the file exists and may not be replaced. */
 async function makeRoom(file: string, mayReplace: boolean): Promise<void> {
   if (!mayReplace && (await isThere(file)))
     throw new StartRefused(`${file} exists; give another name, or --force to replace it.`, exitCodes.failed)
@@ -95,13 +95,13 @@ export async function verifyBackup(file: string, passphraseFile: string | undefi
   return found.length === 0 ? exitCodes.ok : exitCodes.failed
 }
 
-/** Why this release cannot restore it; undefined when it can. */
+/** Returns why this release cannot restore the backup; undefined if it can. */
 export function whyUnreadable({ id }: BackupHead, { form }: Begin): string | undefined {
   const why = form && whyNewer(form, releaseForm)
   return why === undefined ? undefined : `The backup ${id} ${why} Restore it with that release.`
 }
 
-/** Returns the problem of the master key in the backup, in a sentence. */
+/** Reads the whole backup. Returns a sentence about a problem of its master key. */
 async function readThrough(reader: BackupReader, { sealed }: Begin): Promise<string | undefined> {
   let problem: string | undefined
   for await (const _ of reader.rows());
@@ -111,7 +111,7 @@ async function readThrough(reader: BackupReader, { sealed }: Begin): Promise<str
   return problem
 }
 
-/** `-` is the standard input. Throws `StartRefused`. */
+/** Opens a backup; `-` is the standard input. Throws `StartRefused`. */
 export async function openedBackup(
   file: string,
   passphrase: string | undefined,
@@ -121,7 +121,7 @@ export async function openedBackup(
   return { head, reader: new BackupReader(frames) }
 }
 
-/** From the file or the environment; undefined for none. Throws `StartRefused` for an empty one. */
+/** Reads the passphrase from the file or the environment; undefined if neither is set. Throws `StartRefused` if it is too short. */
 export async function passphraseOf(file: string | undefined, env: NodeJS.ProcessEnv): Promise<string | undefined> {
   const given = file === undefined ? env[backupPassphraseVariable] : (await readFile(file, 'utf8')).replace(/\r?\n$/, '')
   if (given === undefined || (given === '' && file === undefined)) return undefined
@@ -129,7 +129,7 @@ export async function passphraseOf(file: string | undefined, env: NodeJS.Process
   throw new StartRefused('The passphrase needs at least 8 characters.', exitCodes.usage)
 }
 
-/** What is wrong with a backup as a sentence in place of a stack. */
+/** Turns errors about a backup into `StartRefused`, which prints a sentence instead of a stack. */
 export async function explained<Value>(work: Promise<Value>): Promise<Value> {
   try {
     return await work
@@ -140,11 +140,14 @@ export async function explained<Value>(work: Promise<Value>): Promise<Value> {
   }
 }
 
-/** Of the backup to go on from, which the passphrase must open: restore takes one for a whole chain. Throws `StartRefused`. */
+/**
+ * Reads the head of the base backup of an incremental one. The passphrase must open it: restore uses one passphrase for a whole chain.
+ * Throws `StartRefused`.
+ */
 async function headOf(file: string, passphrase: string | undefined): Promise<BackupHead> {
   try {
     const { head, frames } = await openBackup(createReadStream(file), passphrase)
-    for await (const _ of frames) break // its first chunk is opened
+    for await (const _ of frames) break // decrypts the first chunk
     return head
   } catch (error) {
     if (!(error instanceof BackupDamaged)) throw error
@@ -157,7 +160,7 @@ interface SnapshotSource extends AsyncDisposable {
   readonly bytes: AsyncIterable<Uint8Array>
 }
 
-/** A backup as the running daemon gives it, or from the store of a stopped one. Throws `StartRefused` and `StoreUnavailable`. */
+/** Reads a backup from the running daemon, or from the store of a stopped one. Throws `StartRefused` and `StoreUnavailable`. */
 export async function snapshotSource(
   place: Pick<Config, 'dataDir' | 'store'> & Partial<KeySettings>,
   since: BackupHead | undefined,
@@ -186,7 +189,7 @@ export async function snapshotSource(
   return { bytes, [Symbol.asyncDispose]: () => kept.disposeAsync() }
 }
 
-/** A connection that breaks off is the daemon's end, and not a fault of this program. */
+/** Reports a broken connection as the end of the daemon instead of a fault of this program. */
 async function* unbroken(body: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
   try {
     yield* body

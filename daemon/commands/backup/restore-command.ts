@@ -1,4 +1,4 @@
-/** `postern restore`: a backup, with those that it goes on from before it, into an empty folder. */
+/** `postern restore`: restores a full backup and the incremental backups based on it into an empty folder. */
 import { mkdir, readdir, rm, writeFile } from 'node:fs/promises'
 import { dirname, isAbsolute, join, normalize, resolve } from 'node:path'
 import type { BackupHead } from '#store/backup/container.ts'
@@ -21,7 +21,7 @@ interface Surroundings {
   readonly stdout: { write(text: string): unknown }
 }
 
-/** Throws `StartRefused`. What was begun then stays, marked, and no daemon starts on it. */
+/** Throws `StartRefused`. A failed restore leaves the folder marked, and no daemon starts on it. */
 export async function restore(words: RestoreWords, { env, stdout }: Surroundings): Promise<ExitCode> {
   const into = resolve(words.into)
   const passphrase = await passphraseOf(words.passphraseFile, env)
@@ -70,7 +70,7 @@ export async function restore(words: RestoreWords, { env, stdout }: Surroundings
   return exitCodes.failed
 }
 
-/** A key that is configured elsewhere is in no backup. */
+/** Checks the master key of the folder. A backup does not contain a key that is configured elsewhere. */
 async function keyProblemIn(into: string, sealed: string): Promise<string | undefined> {
   const path = join(into, keyFile)
   const text = await readOwn(path)
@@ -93,7 +93,7 @@ async function placeFile(into: string, { path, mode, content }: BackupFile): Pro
   await placeWhole(place, content, mode)
 }
 
-/** Throws `StartRefused` for a backup that a newer release has made. */
+/** Throws `StartRefused` if a newer release made the backup. */
 function requireReadableBackup(head: BackupHead, begin: Begin): void {
   const why = whyUnreadable(head, begin)
   if (why !== undefined) throw new StartRefused(why, exitCodes.failed)

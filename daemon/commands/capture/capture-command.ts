@@ -1,4 +1,4 @@
-/** `postern capture`: an instance for mail tests that lives as long as the command, or as the tests that it runs. */
+/** `postern capture`: an instance for mail tests that runs until it is stopped, or until its test command ends. */
 import { readFile, writeFile } from 'node:fs/promises'
 import { performance } from 'node:perf_hooks'
 import { createInterface } from 'node:readline/promises'
@@ -24,13 +24,13 @@ interface Surroundings {
 }
 
 const stopSeconds = 5
-/** Different refusals that are listed. */
+/** Most different refusals in the report. */
 const maxRefusals = 20
 const signals = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const
 
 /**
- * Runs until a signal, or until the command of the run ends. Its exit code is that of the command, and otherwise 1 when an
- * expectation is not met. Throws `StartRefused` when an expectation cannot be read, and when it cannot start.
+ * Runs until a signal or until the test command ends. Returns the exit code of the command, or 1 if an expectation is not met. Throws
+ * `StartRefused` if an expectation is invalid or the instance cannot start.
  */
 export async function capture(words: CaptureWords, surroundings: Surroundings): Promise<number> {
   const expectations = await expectationsOf(words)
@@ -73,7 +73,7 @@ async function expectationsOf({ expectations, expectationFile }: CaptureWords): 
   }
 }
 
-/** Tells how to use it, and resolves with the exit code when no one does any more. */
+/** Prints how to reach the instance. Resolves with the exit code when the test command ends or a signal arrives. */
 async function use(instance: Instance, { asJson, command }: CaptureWords, surroundings: Surroundings, stop: Stop): Promise<number> {
   const { stdout, stderr } = surroundings
   if (asJson) stdout.write(`${JSON.stringify(instance.access)}\n`)
@@ -101,7 +101,7 @@ function welcome({ access: { smtp, http, api_key, inbox_id }, dashboard }: Insta
   return `Mail is captured, and none leaves this machine. Ctrl-C ends it and deletes everything.\n\n${lines.join('\n')}\n\n`
 }
 
-/** Notes refusals until the end of the run; shows everything to people who have no command of their own on the terminal. */
+/** Collects refusals until the end of the run. Prints all decisions if no test command uses the terminal. */
 async function watchDecisions(
   { part }: Instance,
   { asJson, command }: CaptureWords,
@@ -116,7 +116,7 @@ async function watchDecisions(
   }
 }
 
-/** Refusals of a run in words, each once with its count. */
+/** Refusals of a run, each with its count. */
 class Refusals {
   readonly #counts = new Map<string, number>()
 
@@ -125,14 +125,14 @@ class Refusals {
     if (this.#counts.has(text) || this.#counts.size < maxRefusals) this.#counts.set(text, (this.#counts.get(text) ?? 0) + 1)
   }
 
-  /** Empty when there were none. */
+  /** Returns an empty text if there were no refusals. */
   inWords(): string {
     const lines = [...this.#counts].map(([text, count]) => `  ${text}${count > 1 ? ` (${String(count)} times)` : ''}\n`)
     return lines.length === 0 ? '' : `Refused during the run:\n${lines.join('')}`
   }
 }
 
-/** True when all are met; the others are told, with the refusals that may be the reason. */
+/** Returns true if all expectations are met. Otherwise prints the failed ones, and the refusals that may explain them. */
 function report(verdicts: readonly Verdict[], refusals: Refusals, { stderr }: Surroundings): boolean {
   const failed = verdicts.filter(({ fault }) => fault !== undefined)
   for (const { name, fault = '' } of failed) stderr.write(`Not met: ${name}\n  ${fault.replaceAll('\n', '\n  ')}\n`)
@@ -140,7 +140,7 @@ function report(verdicts: readonly Verdict[], refusals: Refusals, { stderr }: Su
   return failed.length === 0
 }
 
-/** Signals of the system: the first ends the run, or goes to its command; with the second nothing is waited for. */
+/** Handles signals: the first ends the run or is passed to the test command; the second also ends the wait for mail. */
 class Stop {
   readonly #first = new AbortController()
   readonly #again = new AbortController()

@@ -1,4 +1,4 @@
-/** What was caught in the inbox of a run, and whether it meets what is expected of it. */
+/** Reads the mail in the inbox of a run and checks it against the expectations. */
 import type { CapturedMessage, CaptureSummary } from '#core/capture/inboxes/inboxes.ts'
 import { decodeEncodedWords } from '#ingest/mime/encoded-words.ts'
 import { check, type CaughtMail, type Expectation, type Verdict } from './expectations.ts'
@@ -6,7 +6,10 @@ import type { Instance } from './instance.ts'
 
 const pollMs = 50
 
-/** The verdicts, as soon as all are met and nothing is under way any more, and those of the end when that does not come in time. */
+/**
+ * Resolves as soon as all expectations are met and no delivery or report is pending. Otherwise resolves with the verdicts at the end of the
+ * wait.
+ */
 export async function awaitVerdicts(
   instance: Instance,
   expectations: readonly Expectation[],
@@ -31,7 +34,7 @@ async function verdictsOf(instance: Instance, expectations: readonly Expectation
   return expectations.map((expectation) => check(expectation, mails))
 }
 
-/** In order of arrival. Bodies are read where they are needed. */
+/** Lists captured mail in order of arrival. Reads bodies only if an expectation needs them. */
 async function caught({ part, principal, access }: Instance, withBodies: boolean): Promise<CaughtMail[]> {
   const { inboxes } = part('inboxes')
   const mails: CaughtMail[] = []

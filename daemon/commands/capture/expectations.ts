@@ -1,6 +1,6 @@
-/** What a run of mail tests expects of the mail that was caught: read from one line each, and compared with it. Pure. */
+/** Expectations about captured mail: parses one from a line and checks it against the mail. Pure. */
 
-/** A caught mail, as far as expectations look at it. */
+/** The fields of a captured mail that expectations can check. */
 export interface CaughtMail {
   readonly from: string
   readonly to: readonly string[]
@@ -16,7 +16,7 @@ type Field = (typeof fields)[number]
 
 interface Condition {
   readonly field: Field
-  /** The value is part of it, in any letters of case; otherwise it is the whole. */
+  /** True if the field must contain the value, regardless of case; false if it must equal the value. */
   readonly isPart: boolean
   readonly value: string
 }
@@ -27,28 +27,28 @@ interface Count {
 }
 
 export interface Expectation {
-  /** Its own name, or its text. */
+  /** The `name` term, or the whole line. */
   readonly name: string
   readonly conditions: readonly Condition[]
   readonly count: Count
-  /** It looks into bodies. */
+  /** True if a condition checks a body or an attachment. */
   readonly readsBodies: boolean
 }
 
 export interface Verdict {
   readonly name: string
-  /** Why it is not met; undefined when it is. */
+  /** Why the expectation is not met; undefined if it is met. */
   readonly fault: string | undefined
 }
 
-/** An expectation that cannot be read; the message says why. */
+/** An invalid expectation; the message gives the reason. */
 export class ExpectationUnclear extends Error {}
 
 const term = /\s*([a-z]+)(~=|>=|<=|=)("(?:[^"\\]|\\.)*"|[^\s"=][^\s"]*)(?=\s|$)/y
 const usualCount: Count = { comparison: '>=', value: 1 }
 const bodies: ReadonlySet<string> = new Set(['text', 'html', 'attachment'])
 
-/** Reads `to=ada@example.com subject~="Reset your" count=1`. Throws `ExpectationUnclear`. */
+/** Parses a line such as `to=ada@example.com subject~="Reset your" count=1`. Throws `ExpectationUnclear`. */
 export function readExpectation(line: string): Expectation {
   const text = line.trim()
   const terms = termsOf(text)
@@ -60,7 +60,7 @@ export function readExpectation(line: string): Expectation {
   return { name, conditions, count, readsBodies: conditions.some(({ field }) => bodies.has(field)) }
 }
 
-/** One expectation a line; empty lines and lines after `#` are passed over. */
+/** Parses one expectation a line. Skips empty lines and lines that begin with `#`. */
 export const readExpectations = (content: string): Expectation[] =>
   content
     .split('\n')
@@ -68,7 +68,7 @@ export const readExpectations = (content: string): Expectation[] =>
     .filter((line) => line !== '' && !line.startsWith('#'))
     .map(readExpectation)
 
-/** Whether it is met by what was caught. */
+/** Checks one expectation against the captured mail. */
 export function check({ name, conditions, count }: Expectation, mails: readonly CaughtMail[]): Verdict {
   const found = mails.filter((mail) => conditions.every((condition) => meets(mail, condition))).length
   if (isRight(found, count)) return { name, fault: undefined }

@@ -1,6 +1,6 @@
 /**
- * The daemon of a run of mail tests: composed and started as any other, on loopback and on a folder that goes with it. It connects to
- * this machine alone, whatever is configured in it, asks no DNS, and has recipients with faults.
+ * The daemon of a mail test, composed and started like a production daemon, on loopback and in a temporary folder. It connects only to this
+ * machine, regardless of its configuration, and queries no DNS server. Its simulated recipients can fail.
  */
 import { createServer } from 'node:net'
 import { randomBytes } from 'node:crypto'
@@ -23,7 +23,7 @@ import type { Logger } from '../../observability/logging.ts'
 import type { Lifecycle } from '../../process/lifecycle.ts'
 import { open, start } from '../../start.ts'
 
-/** What programs need to use it, as `--json` prints it. */
+/** The data that programs need to use the instance, as `--json` prints it. */
 export interface CaptureAccess {
   readonly smtp: { readonly host: string; readonly port: number; readonly username: string; readonly password: string }
   /** Origin of REST, MCP and the dashboard. */
@@ -34,17 +34,17 @@ export interface CaptureAccess {
 
 export interface Instance {
   readonly access: CaptureAccess
-  /** Signs people in to the dashboard, once. */
+  /** A link that signs in to the dashboard once. */
   readonly dashboard: string | undefined
   readonly part: Resolve
   readonly principal: Principal
-  /** Whether something is still to be delivered or reported. */
+  /** Returns true while a delivery or a report is pending. */
   isBusy(): boolean
 }
 
 export interface InstanceOptions {
   readonly folder: string
-  /** 0: a free one. */
+  /** 0 selects a free port. */
   readonly smtpPort: number
   readonly httpPort: number
   /** Bounces and complaints put recipients on the suppression list. */
@@ -54,7 +54,7 @@ export interface InstanceOptions {
 
 const loopback = '127.0.0.1'
 
-/** Everything it starts is a part of the lifecycle. */
+/** Starts all parts within the lifecycle, which also stops them. */
 export async function startInstance(options: InstanceOptions, log: Logger, lifecycle: Lifecycle): Promise<Instance> {
   const config = await configOf(options)
   const recipients = new TestRecipients(systemClock)
@@ -68,7 +68,7 @@ export async function startInstance(options: InstanceOptions, log: Logger, lifec
   const operatorToken = randomBytes(32).toString('base64url')
   const { part, bootstrapped } = await open(config, log, lifecycle, { version: options.version, operatorToken }, replacements)
   const { organizationId, apiKey = '', smtpLogin, ownerLink } = bootstrapped
-  part('submission') // is composed with the door
+  part('submission') // composes the SMTP door, which the next line opens
   if (smtpLogin) await door?.openWith(smtpLogin.username, smtpLogin.password)
   const { http, submission } = await start(part, config, lifecycle)
   const [listener] = submission
@@ -97,7 +97,7 @@ interface Surroundings {
   readonly accept: TestAccept
 }
 
-/** The server of recipients, the live destination that leads to it, and the source of its reports. */
+/** Starts the SMTP server of the simulated recipients, the live destination for it, and the source of its reports. */
 async function startRecipients({ part, lifecycle, principal, recipients, accept }: Surroundings): Promise<LaterReports> {
   const { organizationId, projectId } = principal
   const { feedback, reports: reader, sources } = part('ingest')
@@ -129,7 +129,7 @@ async function startRecipients({ part, lifecycle, principal, recipients, accept 
 }
 
 async function configOf({ folder, smtpPort, httpPort }: InstanceOptions): Promise<Config> {
-  // links lead to this port, so that it must be known before
+  // links contain this port, so it is chosen before the start
   const http = httpPort === 0 ? await freePort() : httpPort
   return loadConfig({
     env: {
@@ -165,7 +165,7 @@ function freePort(): Promise<number> {
 
 const isLocalName = (name: string): boolean => /^(?:.+\.)?localhost\.?$/i.test(name)
 
-/** RFC 6761 §6.3; every other name has no address here. */
+/** Resolves only names of loopback (RFC 6761 §6.3). */
 const loopbackNames: Resolver & RecordResolver = {
   resolve4: async (name) => (isLocalName(name) ? [loopback] : []),
   resolve6: async () => [],

@@ -7,7 +7,7 @@ export interface JunitRun {
   readonly seconds: number
 }
 
-/** One suite, a test case for each expectation. */
+/** One suite with a test case for each expectation. */
 export function junitXml({ verdicts, startedAt, seconds }: JunitRun): string {
   const failures = verdicts.filter(({ fault }) => fault !== undefined).length
   const counts = `tests="${verdicts.length}" failures="${failures}" errors="0" time="${seconds.toFixed(3)}"`
@@ -32,7 +32,7 @@ function testCase({ name, fault }: Verdict): string {
 
 const entities: Readonly<Record<string, string>> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;' }
 
-/** Without what XML 1.0 §2.2 allows in no document. */
+/** Escapes a text and removes characters that XML 1.0 §2.2 forbids. */
 const escaped = (text: string): string =>
   text
     .toWellFormed()

@@ -1,4 +1,4 @@
-/** The folder of a run, in that for temporary files, which goes with the run; and those that killed runs left behind. */
+/** The temporary folder of a run, deleted with the run, and the cleanup of folders of killed runs. */
 import { rmSync } from 'node:fs'
 import { mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises'
 import { hostname, tmpdir } from 'node:os'
@@ -6,7 +6,7 @@ import { join } from 'node:path'
 
 const prefix = 'postern-capture-'
 const ownerFile = 'owner.json'
-/** A folder that does not say whose it is may be of a run that has only begun. */
+/** A folder without an owner file may belong to a run that has just started, so it is kept for this time. */
 const namelessMs = 3_600_000
 
 interface Owner {
@@ -14,7 +14,7 @@ interface Owner {
   readonly host: string
 }
 
-/** Makes it, readable by its user alone. It goes at the latest when the process exits by itself. */
+/** Creates a folder that only its user can read. The exit of the process deletes it at the latest. */
 export async function makeRunFolder(parent = tmpdir()): Promise<string> {
   const folder = await mkdtemp(join(parent, prefix))
   process.once('exit', () => rmSync(folder, { recursive: true, force: true }))
@@ -25,7 +25,7 @@ export async function makeRunFolder(parent = tmpdir()): Promise<string> {
 
 export const removeRunFolder = (folder: string): Promise<void> => rm(folder, { recursive: true, force: true, maxRetries: 3 })
 
-/** Removes folders of this user whose process is gone. Those of other machines, with which the folder may be shared, stay. */
+/** Removes folders of this user whose process has ended. Keeps folders of other machines, because machines can share the parent folder. */
 export async function removeLeftFolders(parent = tmpdir()): Promise<void> {
   const names = await readdir(parent).catch(() => [])
   const ours = names.filter((name) => name.startsWith(prefix)).map((name) => join(parent, name))

@@ -1,10 +1,10 @@
-/** The command of a run, such as `npm test`: it knows by variables where mail goes, and its exit code is that of the run. */
+/** The test command of a run, such as `npm test`. Variables give it the addresses, and its exit code becomes that of the run. */
 import { spawn, type ChildProcess } from 'node:child_process'
 import { constants } from 'node:os'
 import { apiKeyVariable, daemonUrlVariable, inboxVariable } from '#config/settings/environment.ts'
 import type { CaptureAccess } from './instance.ts'
 
-/** What the command finds in its environment. */
+/** Variables in the environment of the command. */
 export const variablesOf = ({ smtp, http, api_key, inbox_id }: CaptureAccess): Readonly<Record<string, string>> => ({
   SMTP_HOST: smtp.host,
   SMTP_PORT: String(smtp.port),
@@ -16,20 +16,20 @@ export const variablesOf = ({ smtp, http, api_key, inbox_id }: CaptureAccess): R
   [inboxVariable]: inbox_id,
 })
 
-/** As a shell has it. */
+/** The exit code of shells for a command that does not exist. */
 const notFound = 127
 const notRunnable = 126
-/** What does not end after SIGTERM within this time is killed. */
+/** Time between SIGTERM and SIGKILL. */
 const killMs = 10_000
 
 export interface RunningCommand {
-  /** With its exit code, or 128 and the number of the signal that ended it. */
+  /** Resolves with the exit code, or with 128 plus the number of the signal that ended the command. */
   readonly ended: Promise<number>
-  /** Passes a signal on; the command decides when it ends, within 10 seconds. */
+  /** Passes a signal on. The command has 10 seconds to end. */
   signal(name: NodeJS.Signals): void
 }
 
-/** Runs the words without a shell. `explain` gets one sentence when they cannot be run. */
+/** Runs the command without a shell. Calls `explain` with one sentence if it cannot be run. */
 export function runTestCommand(words: readonly string[], access: CaptureAccess, explain: (sentence: string) => void): RunningCommand {
   const [command = '', ...rest] = words
   const child = spawn(command, rest, { stdio: 'inherit', env: { ...process.env, ...variablesOf(access) } })

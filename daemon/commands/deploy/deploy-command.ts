@@ -1,4 +1,4 @@
-/** `postern deploy`: a folder becomes what visitors of a website get, by the same REST calls as everybody's; only what is new is sent. */
+/** `postern deploy`: deploys a folder as a website through the REST API. Only new files are sent. */
 import { createReadStream } from 'node:fs'
 import type { Config } from '#config/settings/load.ts'
 import { cleanJson, cleanText } from '../../observability/clean-text.ts'
@@ -33,11 +33,11 @@ interface Deploy {
   } | null
 }
 
-/** Files that are sent at a time. */
+/** Number of parallel uploads. */
 const atOnce = 4
 const maxShown = 10
 
-/** Prints the address. Throws `StartRefused` with the daemon's words when it refuses. */
+/** Prints the address. Throws `StartRefused` with the daemon's message. */
 export async function deploy(config: Config, words: DeployWords, { env, stdout, stderr }: Surroundings): Promise<ExitCode> {
   const daemon = await chosenDaemon(config, words, env)
   const files = await filesOf(words.folder)
@@ -55,7 +55,7 @@ export async function deploy(config: Config, words: DeployWords, { env, stdout, 
   return exitCodes.ok
 }
 
-/** The site of this name or id; one of that name is made where there is none. */
+/** Returns the website with this name or id. Creates it if it does not exist. */
 async function siteOf(daemon: CalledDaemon, named: string): Promise<Site> {
   for (let cursor = ''; ;) {
     const page = pageIn<Site>(daemon, await getFromDaemon(daemon, `/v1/sites?limit=100${cursor}`))

@@ -1,20 +1,20 @@
-/** The words of `postern deploy`. Reads nothing and does nothing. */
+/** Options of `postern deploy`. Reads no files and runs nothing. */
 
 export interface DeployWords {
-  /** Which daemon, and with which key; see `DaemonChoice`. */
+  /** The daemon to call and the API key; see `DaemonChoice`. */
   readonly url: string | undefined
   readonly key: string | undefined
   readonly folder: string
   /** Name or id of the website. */
   readonly site: string
-  /** Visitors do not get it yet. */
+  /** True if the deployment is not activated. */
   readonly isPreview: boolean
   readonly asJson: boolean
 }
 
 export const deployOptions = { site: { type: 'string' }, preview: { type: 'boolean' } } as const
 
-/** Words that do not say which website is meant. */
+/** The options do not name a website. */
 class SiteUnclear extends Error {}
 
 /** Throws `SiteUnclear`. */

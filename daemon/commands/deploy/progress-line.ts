@@ -1,4 +1,4 @@
-/** How far something is: a bar that is drawn over itself on a terminal, and a line at each quarter elsewhere. */
+/** Progress display: a bar on a terminal, and a line at each quarter elsewhere. */
 
 interface Out {
   readonly isTTY?: boolean
@@ -28,7 +28,7 @@ export class ProgressLine {
     this.#quarter = quarter
   }
 
-  /** Leaves the line. */
+  /** Ends the line of the bar. */
   end(): void {
     if (this.#out.isTTY === true) this.#out.write('\n')
   }

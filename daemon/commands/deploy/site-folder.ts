@@ -1,4 +1,4 @@
-/** The files of a folder that a website is deployed from. */
+/** Files of the folder that is deployed as a website. */
 import { createHash } from 'node:crypto'
 import { createReadStream } from 'node:fs'
 import { readdir, stat } from 'node:fs/promises'
@@ -9,15 +9,15 @@ import { exitCodes } from '../../process/lifecycle.ts'
 import { StartRefused } from '../../process/start-refused.ts'
 
 export interface SiteFile {
-  /** From the folder, with slashes. */
+  /** Path relative to the folder, with slashes. */
   readonly path: string
-  /** On this machine. */
+  /** Path on this machine. */
   readonly place: string
   readonly sha256: string
   readonly size: number
 }
 
-/** All that are served, in order of their paths; links are followed to files. Throws `StartRefused` for a folder without any. */
+/** Lists all files to serve, sorted by path. Follows links to files. Throws `StartRefused` for a folder without files. */
 export async function filesOf(folder: string): Promise<readonly SiteFile[]> {
   const paths = await pathsIn(folder, '')
   if (paths.length === 0) throw new StartRefused(`${cleanText(folder)} has no file that can be served.`, exitCodes.failed)

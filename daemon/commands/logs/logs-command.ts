@@ -1,4 +1,4 @@
-/** `postern logs`: what was logged about one message, from the running daemon, a file, or what a journal prints. */
+/** `postern logs`: prints the log lines of one message, from the running daemon, a file or a journal. */
 import { createReadStream } from 'node:fs'
 import { createInterface } from 'node:readline/promises'
 import { Readable } from 'node:stream'
@@ -15,7 +15,7 @@ interface Surroundings {
   readonly stderr: { write(text: string): unknown }
 }
 
-/** Ends with 1 when there is no line. Throws `StartRefused` when no daemon runs and no file is given. */
+/** Returns 1 if no line matches. Throws `StartRefused` if no daemon runs and no file is named. */
 export async function logs(
   readConfig: () => Config,
   { traceId, file, asJson }: LogsWords,
@@ -47,7 +47,7 @@ async function* linesOf(
 
 type Entry = Readonly<Record<string, unknown>>
 
-/** The object of a line: plain, after what a journal puts before it, or as `journalctl -o json` has it. */
+/** Parses a line: plain JSON, JSON after the prefix of a journal, or the output of `journalctl -o json`. */
 function entryIn(line: string): Entry | undefined {
   const entry = objectOf(line.slice(line.indexOf('{')))
   const message = entry?.['MESSAGE']
@@ -63,10 +63,10 @@ function objectOf(text: string): Entry | undefined {
   }
 }
 
-/** Some field is the id, whatever its name. */
+/** Returns true if any field contains the trace id. */
 const isAbout = (entry: Entry, traceId: string): boolean => Object.values(entry).some((value) => value === traceId)
 
-/** For people: time, level, message, then the other fields as name=value. */
+/** Formats a line for people: time, level, message, then the other fields as name=value. */
 function logLine({ time, level, msg, ...fields }: Entry, traceId: string): string {
   const shown = Object.entries(fields).filter(([, value]) => value !== traceId && value !== undefined && value !== null)
   const rest = shown.map(([name, value]) => `${cleanText(name)}=${textOf(value)}`)

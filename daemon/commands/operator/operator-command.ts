@@ -1,4 +1,4 @@
-/** `postern operator`: asks a running daemon over HTTP and prints tables. */
+/** `postern operator`: calls a running daemon over HTTP and prints tables. */
 import type { Config } from '#config/settings/load.ts'
 import { cleanJson } from '../../observability/clean-text.ts'
 import { operatedDaemon, pageIn, reachDaemon, refusedBy, type CalledDaemon } from '../daemon-client.ts'
@@ -8,7 +8,7 @@ import type { OperatorRequest } from './operator-words.ts'
 import { francs, list, sections, table, type Json } from './text-table.ts'
 import { StartRefused } from '../../process/start-refused.ts'
 
-/** Ends with 1 and the daemon's own words when it refuses. */
+/** Throws `StartRefused` with the daemon's message if it refuses the request. */
 export async function operate(config: Config, wanted: OperatorRequest, out: { write(text: string): unknown }): Promise<ExitCode> {
   const text = await answerTo(await operatedDaemon(config, wanted.url), wanted)
   if (wanted.show === 'as it is') out.write(ended(text))
@@ -21,7 +21,7 @@ function answerTo(daemon: CalledDaemon, wanted: OperatorRequest): Promise<string
   return wanted.show === 'closed' ? closedWhole(daemon, wanted) : ask(daemon, wanted)
 }
 
-/** One request closes as much as it has time for; the invoices of all of them are counted together. */
+/** Repeats the request until all invoices are closed, since one request has a time limit. Adds up the counts. */
 async function closedWhole(daemon: CalledDaemon, wanted: OperatorRequest): Promise<string> {
   for (let closed = 0; ;) {
     const answer = JSON.parse(await ask(daemon, wanted)) as Json
@@ -31,7 +31,7 @@ async function closedWhole(daemon: CalledDaemon, wanted: OperatorRequest): Promi
   }
 }
 
-/** All pages of a list as one. */
+/** Merges all pages of a list. */
 async function everyPage(daemon: CalledDaemon, wanted: OperatorRequest): Promise<string> {
   const data: unknown[] = []
   for (let cursor: string | null = ''; cursor !== null;) {
@@ -55,7 +55,7 @@ async function ask(daemon: CalledDaemon, { method, path, body }: OperatorRequest
   throw refusedBy(response.status, text, withOperand)
 }
 
-/** A refusal that begins with a field names the operand instead. */
+/** Replaces the field at the start of an error message by the operand. */
 const withOperand = (message: string): string => message.replace(/^([a-z_]+)(?=: )/, (field) => field.toUpperCase())
 
 const tables = {

@@ -1,8 +1,8 @@
-/** The words of `postern operator`: in come words, out goes what to ask the daemon for. Reads nothing and does nothing. */
+/** Parses the arguments of `postern operator` into a request. Reads no files and runs nothing. */
 import { closest } from '#config/words/closest.ts'
 import { readOptions, WordsUnclear } from '../read-options.ts'
 
-/** One request to a daemon, and how its answer is shown. */
+/** A request to a daemon, and the format of its response. */
 export interface OperatorRequest {
   readonly method: 'GET' | 'PUT' | 'POST' | 'DELETE'
   readonly path: string
@@ -21,9 +21,9 @@ export interface OperatorRequest {
     | 'sites'
     | 'site'
     | 'as it is'
-  /** Address of another daemon than the one of the data folder. */
+  /** Address of a daemon other than that of the data folder. */
   readonly url: string | undefined
-  /** The answer as the daemon gave it, instead of tables. */
+  /** Prints the JSON of the response instead of tables. */
   readonly asJson: boolean
 }
 
@@ -101,7 +101,7 @@ function creditsWanted({ words: [id = '', credits], purchased, note }: Given): W
   return { method: 'POST', path, body, show: 'granted' }
 }
 
-/** How many words each takes, and what they mean. */
+/** Number of operands of each command, and the request that they form. */
 const commands: Readonly<Record<string, { readonly least: number; readonly most: number; make(given: Given): Wanted }>> = {
   organizations: { least: 0, most: 0, make: () => ({ method: 'GET', path: root, show: 'organizations' }) },
   logins: { least: 0, most: 0, make: () => ({ method: 'GET', path: '/operator/v1/smtp-logins', show: 'logins' }) },
@@ -186,7 +186,7 @@ const commands: Readonly<Record<string, { readonly least: number; readonly most:
   payment: { least: 2, most: 2, make: ({ words: [id = '', state] }) => put(id, 'payment-state', { payment_state: state }) },
 }
 
-/** The request, `help`, or a sentence that says what is wrong with the words. */
+/** Returns the request, `help`, or a sentence about wrong arguments. */
 export function readOperatorWords(words: readonly string[]): OperatorRequest | 'help' | { readonly wrong: string } {
   try {
     const { values, positionals } = readOptions({ args: [...words], allowPositionals: true, options })
@@ -204,7 +204,7 @@ export function readOperatorWords(words: readonly string[]): OperatorRequest | '
   }
 }
 
-/** How the help writes a command. */
+/** Syntax of a command as the help shows it. */
 const formOf = (name: string): string => new RegExp(`^ {2}(${name}\\b.*?)(?: {2,}|$)`, 'm').exec(operatorHelp)?.[1] ?? name
 
 function unknown(name: string | undefined): string {

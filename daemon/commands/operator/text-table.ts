@@ -1,13 +1,13 @@
-/** Tables of text, for what a daemon said to the operator. */
+/** Text tables for responses of a daemon. */
 import { cleanText } from '../../observability/clean-text.ts'
 
 export type Json = Readonly<Record<string, unknown>>
 type Rows = readonly (readonly unknown[])[]
 
-/** Rows in columns, as text that a terminal can show. */
+/** Formats rows in columns and removes control characters. */
 export function table(head: readonly string[] | undefined, rows: Rows): string {
   if (head && rows.length === 0) return ''
-  const cells = [...(head ? [head] : []), ...rows].map((row) => row.map(cleanText)) // names come from tenants
+  const cells = [...(head ? [head] : []), ...rows].map((row) => row.map(cleanText)) // tenants choose names
   const widths = (cells[0] ?? []).map((_, column) => Math.max(...cells.map((row) => row[column]?.length ?? 0)))
   return cells
     .map(

@@ -1,4 +1,4 @@
-/** `postern promote`: a destination goes live, by the same REST call as everybody's. */
+/** `postern promote`: promotes a destination to live through the REST API. */
 import type { Config } from '#config/settings/load.ts'
 import { cleanJson, cleanText } from '../../observability/clean-text.ts'
 import type { DaemonChoice } from '../command-line.ts'
@@ -18,7 +18,7 @@ interface Answer {
   readonly warnings: readonly { readonly message: string }[]
 }
 
-/** Prints the route, and warnings to the standard error. Throws `StartRefused` with the daemon's words when it refuses. */
+/** Prints the route, and warnings to the standard error. Throws `StartRefused` with the daemon's message. */
 export async function promote(
   config: Config,
   words: DaemonChoice & PromoteWords,
@@ -39,7 +39,7 @@ export async function promote(
   return exitCodes.ok
 }
 
-/** The next step as the API and as this command names it. */
+/** The next step in the words of the API, and in those of this command. */
 const ofRequest = 'Repeat the request with default_route true'
 const ofCommand = 'Repeat the command with --default-route'
 

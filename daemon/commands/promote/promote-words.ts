@@ -1,9 +1,9 @@
-/** The words of `postern promote`. */
+/** Options of `postern promote`. */
 
 export interface PromoteWords {
-  /** Its id. */
+  /** Id of the destination. */
   readonly destination: string
-  /** Leads all mail of the project to the destination. */
+  /** Routes all mail of the project to the destination. */
   readonly defaultRoute: boolean
   readonly project: string | undefined
   readonly asJson: boolean

@@ -1,4 +1,4 @@
-/** An act of `postern queue`: carried out, followed, and said in words. */
+/** Runs an action of `postern queue`, waits for its end, and describes the result. */
 import { setTimeout as pause } from 'node:timers/promises'
 import { cleanText } from '../../observability/clean-text.ts'
 import { callDaemon, postToDaemon, type chosenDaemon } from '../daemon-client.ts'
@@ -17,16 +17,16 @@ export interface Act {
 
 export type Access = Awaited<ReturnType<typeof chosenDaemon>>
 
-/** Looked at so often until an act has ended. */
+/** Interval between reads of the action's status. */
 const lookMs = 200
 
-/** Acts on what was counted, and waits for the end. */
+/** Starts the action on the counted messages and waits for its end. */
 export async function carriedOut(access: Access, path: string, request: object, { filter: counted, matched: expected }: Act): Promise<Act> {
   const filter = Object.fromEntries(Object.entries(counted).filter(([, value]) => value !== null))
   return followed(access, path, (await postToDaemon(access, `${path}/acts`, { ...request, filter, expected })) as Act)
 }
 
-/** The act when it has ended. */
+/** Waits until the action has ended. */
 export async function followed(access: Access, path: string, begun: Act): Promise<Act> {
   let act = begun
   while (act.status === 'running') {
@@ -36,7 +36,7 @@ export async function followed(access: Access, path: string, begun: Act): Promis
   return act
 }
 
-/** `isOfHold`: a standing hold is set or lifted, which means something even where nothing waits. */
+/** `isOfHold`: the command sets or releases a standing hold, which has an effect even if no message matches. */
 export function preview(verb: string, { matched, complete, lanes }: Act, isOfHold: boolean): string {
   const rows = (lanes ?? []).map((lane) => [lane.destination_id, lane.project_id, lane.count])
   const count = `${messages(matched ?? 0)} match${complete === false ? ' in the part that is counted at a time, and there are more behind it' : ''}.`

@@ -1,4 +1,4 @@
-/** `postern queue`: what waits, and holding, releasing, expediting and dropping it, by the same REST calls as everybody's. */
+/** `postern queue`: lists, holds, releases, expedites and drops queued messages through the REST API. */
 import type { Config } from '#config/settings/load.ts'
 import { cleanJson, cleanText } from '../../observability/clean-text.ts'
 import { exitCodes, type ExitCode } from '../../process/lifecycle.ts'
@@ -13,7 +13,7 @@ interface Surroundings {
   readonly stdout: { write(text: string): unknown }
 }
 
-/** Prints the list, the count of a dry run, or what was done. Throws `StartRefused` with the daemon's words when it refuses. */
+/** Prints the list, the count of a dry run, or the result. Throws `StartRefused` with the daemon's message. */
 export async function queue(config: Config, words: QueueWords, { env, stdout }: Surroundings): Promise<ExitCode> {
   const { access, path } = await reached(config, words, env)
   if (words.verb === 'list') return list(access, path, words, stdout)
@@ -37,11 +37,11 @@ export async function queue(config: Config, words: QueueWords, { env, stdout }: 
     const act = await carriedOut(access, path, request, next)
     stdout.write(words.asJson ? `${cleanJson(JSON.stringify(act))}\n` : outcome(words.verb, act))
     if (act.status !== 'finished') return exitCodes.failed
-    if (act.complete !== false || act.counters.acted === 0) return exitCodes.ok // else there are more than are counted at a time
+    if (act.complete !== false || act.counters.acted === 0) return exitCodes.ok // otherwise more messages match than one action processes
   }
 }
 
-/** As whoever holds the key, or as the operator inside one organization. */
+/** Selects the access: the API key, or the operator key for one organization. */
 async function reached(config: Config, words: QueueWords, env: NodeJS.ProcessEnv): Promise<{ access: Access; path: string }> {
   const { organization, url } = words
   if (organization === undefined) return { access: await chosenDaemon(config, words, env), path: '/v1/queue' }
@@ -50,7 +50,7 @@ async function reached(config: Config, words: QueueWords, env: NodeJS.ProcessEnv
 
 type Row = Readonly<Record<string, unknown>>
 
-/** As many rows as were asked for, and says so when there are more. */
+/** Prints up to the requested number of rows, and a notice if there are more. */
 async function list(
   access: Access,
   path: string,
@@ -76,10 +76,10 @@ async function list(
 const moreThan = (limit: number): string => `These are the first ${limit}. More messages wait: choose with a filter, or give --limit.\n`
 
 const head = ['TRACE', 'STATE', 'NEXT ATTEMPT', 'TRIES', 'DESTINATION', 'FROM', 'TO', 'LAST REPLY']
-/** Characters of a column that can be long. */
+/** Maximum widths of columns with long values, in characters. */
 const [addressWidth, nameWidth, replyWidth] = [32, 20, 60]
 
-/** Names by id. The operator reads the queue of an organization and not its destinations. */
+/** Names of destinations by id. Empty for the operator, who has no access to the destinations of an organization. */
 async function destinationNames(access: Access, path: string): Promise<ReadonlyMap<unknown, unknown>> {
   if (path !== '/v1/queue') return new Map()
   const response = await reachDaemon(access, 'GET', '/v1/destinations?limit=200')

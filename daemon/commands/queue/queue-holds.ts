@@ -1,4 +1,4 @@
-/** `postern queue holds`, `hold --standing` and `release --hold`: holds that stand, for what is still to come too. */
+/** `postern queue holds`, `hold --standing` and `release --hold`: standing holds, which also hold new messages. */
 import { cleanJson, cleanText } from '../../observability/clean-text.ts'
 import { exitCodes, type ExitCode } from '../../process/lifecycle.ts'
 import { callDaemon, postToDaemon } from '../daemon-client.ts'
@@ -29,7 +29,7 @@ const rowOf = ({ id, created_at: since, set_by: by, filter, reason }: Hold): rea
   return [id, since, by, given.length === 0 ? 'all' : given.join(' '), cleanText(reason ?? '')]
 }
 
-/** Sets a standing hold, or lifts one; what waits is held or released by an act, which is waited for. */
+/** Sets or releases a standing hold and waits for the action on queued messages. */
 export async function stand(access: Access, path: string, { verb, hold, filter, reason, asJson }: QueueWords, out: Out): Promise<ExitCode> {
   if (hold !== undefined) {
     const act = await followed(access, path, (await postToDaemon(access, `${path}/holds/${encodeURIComponent(hold)}/release`, {})) as Act)

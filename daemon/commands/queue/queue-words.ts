@@ -1,26 +1,26 @@
-/** The words of `postern queue`: in come options, out goes the filter. Reads nothing and does nothing. */
+/** Parses the options of `postern queue` into a filter. Reads no files and runs nothing. */
 
 export const queueVerbs = ['list', 'holds', 'hold', 'release', 'expedite', 'drop'] as const
 
 export interface QueueWords {
-  /** Which daemon, and with which key; see `DaemonChoice`. */
+  /** The daemon to call and the API key; see `DaemonChoice`. */
   readonly url: string | undefined
   readonly key: string | undefined
   readonly verb: (typeof queueVerbs)[number]
-  /** Fields of the filter by their names on the wire. */
+  /** Fields of the filter by their API names. */
   readonly filter: Readonly<Record<string, string | number | readonly string[]>>
   readonly reason: string | undefined
-  /** Most rows of a list. */
+  /** Maximum number of listed rows. */
   readonly limit: number
-  /** Only what is held; of a list. */
+  /** For `list`: shows only held messages. */
   readonly isHeld: boolean
-  /** Of a hold: it stands, for what is still to come too. */
+  /** For `hold`: sets a standing hold, which also holds new messages. */
   readonly isStanding: boolean
-  /** Of a release: the standing hold that is lifted by it. */
+  /** For `release`: id of the standing hold to release. */
   readonly hold: string | undefined
-  /** Without it an act is counted only. */
+  /** Runs the action; without it, messages are only counted. */
   readonly isConfirmed: boolean
-  /** As the operator, in this organization. */
+  /** Organization to act in as the operator. */
   readonly organization: string | undefined
   readonly asJson: boolean
 }
@@ -45,7 +45,7 @@ export const queueOptions = {
 
 type Values = Readonly<Record<string, string | boolean | (string | boolean)[] | undefined>>
 
-/** Words that do not say which messages are meant. */
+/** Invalid options, or options that select no messages. */
 class FilterUnclear extends Error {}
 
 /** Throws `FilterUnclear`. */

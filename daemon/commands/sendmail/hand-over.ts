@@ -1,30 +1,30 @@
-/** One message to the daemon, and its outcome; and all that waits in a spool. */
+/** Hands messages of `postern sendmail` over to the daemon: one message, or all messages of a spool folder. */
 import { keyNameOf } from '#core/access/keys/key-proof.ts'
 import { sendmailPath, sendmailType } from '../../../admin-api/operator/sendmail-address.ts'
 import { readSpooled, removeSpooled, setAside, spoolBytes, waitingIn, type Spooled } from './spool.ts'
 
-/** The daemon that mail is handed to, and with which secret. */
+/** The daemon that accepts mail, with the secret to call it. */
 export interface Receiver {
   readonly origin: string
   readonly token: string
-  /** Says with which key, without telling it: the project that mail belongs to hangs on it. */
+  /** Name of the key, which does not reveal the key. The key decides the project of the mail. */
   readonly by: string
-  /** Of the daemon itself, which takes messages of every key that is proved. */
+  /** The daemon's own token, which accepts messages of any key with a proof. */
   readonly ownToken?: string | undefined
 }
 
 /**
- * The outcome of one message. `away`: nothing is known, and it may be sent again under the same key. `unauthorized`: the key is wrong, not
- * the message. `refused`: it would be refused again.
+ * The outcome of one message. `away`: the outcome is unknown, and a retry with the same idempotency key is safe. `unauthorized`: the key is
+ * wrong, not the message. `refused`: the daemon would refuse it again.
  */
 export type HandedOver =
   | { readonly ending: 'taken'; readonly traceId: string }
   | { readonly ending: 'away' | 'unauthorized' | 'refused'; readonly message: string }
 
-/** Longer than this no script waits; the message goes to the spool then. */
+/** Maximum wait for a response. After that, the message goes to the spool. */
 const answerMs = 30_000
 
-/** `own`: the token of the data folder, which is another one with each start of the daemon. */
+/** Name of a key. `own` is the token of the data folder, which changes with each start of the daemon. */
 export const keyName = (key: string | null): string => (key === null ? 'own' : keyNameOf(key))
 
 export async function handOver({ origin, token }: Receiver, spooled: Spooled, signal?: AbortSignal): Promise<HandedOver> {
@@ -47,7 +47,7 @@ function endingOf(status: number, text: string, origin: string): HandedOver {
   const answer = jsonOf(text) as { readonly trace_id?: string; readonly error?: { readonly message?: string } } | undefined
   if (status === 200 && answer?.trace_id !== undefined) return { ending: 'taken', traceId: answer.trace_id }
   const message = answer?.error?.message
-  // what is no Postern is a proxy in front of one that is away, or a wrong address: the message stays either way
+  // another server answers if a proxy hides a stopped Postern, or if the address is wrong: the message is kept in both cases
   if (message === undefined) return { ending: 'away', message: `What answers at ${origin} is no Postern (${status}).` }
   if (status === 401 || status === 403) return { ending: 'unauthorized', message }
   const isPassing = status >= 500 || status === 408 || status === 409 || status === 429
@@ -64,15 +64,15 @@ function jsonOf(text: string): unknown {
 
 export interface Sent {
   readonly taken: number
-  /** Set aside, each with its reason. */
+  /** Messages moved to `failed`, each with its reason. */
   readonly refused: readonly string[]
-  /** Still there: the daemon is away, or they belong to another key. */
+  /** Messages still in the folder: the daemon is away, or they need another key. */
   readonly left: number
-  /** Why something is still there. */
+  /** Why messages are still in the folder. */
   readonly reason: string | undefined
 }
 
-/** Sends what waits, oldest first, until the daemon is away or so many were looked at. */
+/** Sends spooled messages, oldest first, until the daemon is away or `most` messages were processed. */
 export async function sendSpool(
   folder: string,
   receiver: Receiver,
@@ -81,7 +81,7 @@ export async function sendSpool(
   const names = await waitingIn(folder)
   let [taken, left, reason] = [0, 0, undefined as string | undefined]
   const refused: string[] = []
-  /** One that cannot be moved keeps no other from being sent. */
+  /** A message that cannot be moved does not block the others. */
   const aside = async (name: string, why: string): Promise<void> => {
     try {
       await setAside(folder, name, why)

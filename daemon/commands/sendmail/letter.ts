@@ -1,9 +1,9 @@
-/** A message as programs write it to sendmail, made ready to send: line ends, header, envelope. */
+/** Prepares a message from a program for sending: line ends, header, envelope. */
 import { addressList } from '#ingest/mime/address-list.ts'
 import type { SendmailWords, Wrong } from './sendmail-words.ts'
 
 export interface Letter {
-  /** Empty is the null reverse-path. */
+  /** Empty means the null reverse-path. */
   readonly from: string
   readonly to: readonly string[]
   /** Lines end in CRLF. */
@@ -11,10 +11,10 @@ export interface Letter {
 }
 
 export interface Surroundings {
-  /** User that the command runs as. */
+  /** User that runs the command. */
   readonly user: string
   readonly hostname: string
-  /** Gets the mail for names without a domain; those names at the host by default. */
+  /** Receives the mail for names without a domain; null sends it to the name at this host. */
   readonly localRecipient: string | null
 }
 
@@ -25,17 +25,17 @@ interface Field {
   readonly text: string
 }
 
-/** What stands where an address belongs, and is none. */
+/** A text in an address field that is not an address. */
 class NoAddress extends Error {
   constructor(text: string) {
     super(`${JSON.stringify(text.slice(0, 200))} is not a mail address.`)
   }
 }
 
-/** As many as are read of one field; beyond them some might be missed. */
+/** Limit of the address parser for one field. Longer lists are refused, because addresses would be missed. */
 const maxListed = 1000
 
-/** The letter, or what is wrong with it. */
+/** Returns the prepared message, or a sentence about the problem. */
 export function prepareLetter(input: Buffer, words: SendmailWords, surroundings: Surroundings): Letter | Wrong {
   try {
     return readLetter(input, words, surroundings)
@@ -67,14 +67,14 @@ function readLetter(input: Buffer, words: SendmailWords, { user, hostname, local
   return { from, to, bytes: Buffer.concat([Buffer.from(`${header}\r\n`, 'latin1'), body]) }
 }
 
-/** Without what follows a line that is only a dot, which ends the message on terminals and in old scripts. */
+/** Cuts the message at a line with only a dot, which ends the message on terminals and in old scripts. */
 function untilDot(input: Buffer): Buffer {
   const text = input.toString('latin1')
   const end = /(?:^|\r?\n|\r)\.(?:\r?\n|\r|$)/.exec(text)
   return end ? Buffer.from(text.slice(0, end.index) + (end.index === 0 ? '' : '\n'), 'latin1') : input
 }
 
-/** Every line end as CRLF, the last one too; also what CR CR LF comes from, programs that convert twice. */
+/** Converts all line ends to CRLF and adds a missing last one. Also repairs CR CR LF of programs that convert twice. */
 function withLines(input: Buffer): Buffer {
   const text = input.toString('latin1').replaceAll(/\r{0,3}\n|\r/g, '\r\n')
   return Buffer.from(text === '' || text.endsWith('\r\n') ? text : `${text}\r\n`, 'latin1')
@@ -82,7 +82,7 @@ function withLines(input: Buffer): Buffer {
 
 const fieldStart = /^([!-9;-~]+)[ \t]*:/
 
-/** The header ends at the first line that is no field; a message without one is body from its first line on. */
+/** The header ends at the first line that is not a field. A message without fields is all body. */
 function splitHeader(bytes: Buffer): { readonly fields: readonly Field[]; readonly body: Buffer } {
   const fields: { name: string; text: string }[] = []
   let at = 0
@@ -94,13 +94,13 @@ function splitHeader(bytes: Buffer): { readonly fields: readonly Field[]; readon
     const name = fieldStart.exec(line)?.[1]
     if (/^[ \t]/.test(line) && last) last.text += line
     else if (name !== undefined) fields.push({ name: name.toLowerCase(), text: line })
-    else if (!(at === 0 && line.startsWith('From '))) return { fields, body: bytes.subarray(at) } // a mailbox of Unix begins so
+    else if (!(at === 0 && line.startsWith('From '))) return { fields, body: bytes.subarray(at) } // first line of a Unix mailbox
     at = end
   }
   return { fields, body: Buffer.alloc(0) }
 }
 
-/** Those of a message that is sent again are in its Resent fields (RFC 5322 §3.6.6). */
+/** Recipients in the header. Resent fields replace the others if present (RFC 5322 §3.6.6). */
 function listedRecipients(fields: readonly Field[]): string[] {
   const in_ = (...names: string[]): string[] =>
     fields.filter(({ name }) => names.includes(name)).flatMap((field) => addressesIn(valueOf(field)))
@@ -114,10 +114,10 @@ const valueOf = ({ text }: Field): string =>
     .replaceAll(/\r\n[ \t]/g, ' ')
     .trim()
 
-/** Stands in for the domain of local names, so that they are read like addresses. */
+/** Placeholder domain for local names, so that the address parser accepts them. */
 const here = '@here.invalid'
 
-/** Addresses, and local names as they are. Throws `NoAddress` for what is neither, so that no mail goes to a guess. */
+/** Returns addresses and local names. Throws `NoAddress` for other text instead of guessing a recipient. */
 function addressesIn(text: string): string[] {
   const value = text.replaceAll(/<([\w.+-]+)>/g, `<$1${here}>`)
   return addressList(value).map(({ address, name }) => {
@@ -127,7 +127,7 @@ function addressesIn(text: string): string[] {
   })
 }
 
-/** Cron writes the From of a local name; mail that leaves the machine needs a domain there (RFC 6409 §8.1). */
+/** Adds the domain to a local name in From, as cron writes it. Mail that leaves the machine needs a domain (RFC 6409 §8.1). */
 function qualifiedFrom(field: Field, hostname: string): Field {
   const [only, ...others] = addressList(valueOf(field).replaceAll(/<([\w.+-]+)>/g, `<$1@${hostname}>`))
   if (!only || others.length > 0) return field
@@ -136,7 +136,7 @@ function qualifiedFrom(field: Field, hostname: string): Field {
   return /^[\w.+-]+$/.test(name) ? { name: 'from', text: `From: ${name}@${hostname}\r\n` } : field
 }
 
-/** `Name <address>`, the name quoted or encoded (RFC 2047) where it must be. */
+/** Formats `Name <address>`. Quotes or encodes the name (RFC 2047) if necessary. */
 function named(name: string | undefined, address: string): string {
   if (name === undefined || name.trim() === '') return address
   const clean = name.replaceAll(/[\r\n\0]+/g, ' ').trim()

@@ -1,4 +1,6 @@
-/** `postern sendmail`: ends with 0 only when the message is on disk, at the daemon or in the spool; otherwise sysexits.h says why. */
+/**
+ * `postern sendmail`: exits with 0 only if the message is on disk, at the daemon or in the spool. Other exit codes are those of sysexits.h.
+ */
 import { hostname, userInfo } from 'node:os'
 import { apiKeyVariable, daemonUrlVariable } from '#config/settings/environment.ts'
 import { formatEndpoint } from '#config/settings/formats.ts'
@@ -16,7 +18,7 @@ import { prepareLetter } from './letter.ts'
 import { readSendmailWords, type SendmailWords } from './sendmail-words.ts'
 import { keepInSpool, maxBytes, newSpoolId, spoolFolder, type Spooled } from './spool.ts'
 
-/** Of sysexits.h. Mail programs take EX_TEMPFAIL (75) for success, so it never stands for a message that is not kept. */
+/** Exit codes of sysexits.h. Mail programs treat EX_TEMPFAIL (75) as success, so a message that was not stored never returns it. */
 const exits = {
   ok: 0,
   usage: 64,
@@ -35,7 +37,7 @@ interface Surroundings {
   readonly stderr: { write(text: string): unknown }
 }
 
-/** Of those that wait, so many are sent along with a new one. */
+/** Number of spooled messages to send along with a new one. */
 const sentAlong = 20
 
 /** Returns the exit code. `load` reads the configuration. */
@@ -73,15 +75,15 @@ const whatToSet =
 /** `token` is undefined while the daemon of the data folder does not run. */
 interface KnownDaemon extends Omit<Receiver, 'token'> {
   readonly token: string | undefined
-  /** null: only the data folder is known. */
+  /** null if the daemon is known only by its data folder. */
   readonly key: string | null
-  /** Where mail is kept while it is away; undefined when no setting says. */
+  /** Spool folder; undefined if no setting names one. */
   readonly folder: string | undefined
 }
 
 /**
- * By a key, or by a data folder that a daemon has used. The folder that the caller works in tells nothing: what is called `data` there may
- * be anybody's, and no daemon would look into it. Throws `Unreadable` when there is no key and the data folder is another user's.
+ * Finds the daemon by a key, or by a data folder that a daemon has used. Ignores `data` in the current folder: it may belong to another
+ * program, and no daemon would send mail from it. Throws `Unreadable` if there is no key and the data folder belongs to another user.
  */
 async function knownDaemon(config: Config, env: NodeJS.ProcessEnv): Promise<KnownDaemon | undefined> {
   const { dataDir, isDataDirFixed, http, sendmail: settings } = config
@@ -94,7 +96,7 @@ async function knownDaemon(config: Config, env: NodeJS.ProcessEnv): Promise<Know
   const hasFolder = access !== undefined || (isDataDirFixed && (await isUsed(dataDir).catch(isOthers)) === true)
   if (key === null && !hasFolder) return undefined
   const origin = named ?? access?.origin ?? `http://${formatEndpoint(http.listen)}`
-  // another process may listen at the address of a killed daemon
+  // another process may use the port of a killed daemon
   const isByFile = access !== undefined && (key === null || named === undefined)
   const isAway = isByFile && (await knowsToken({ origin, token: access.token })) !== true
   return {
@@ -134,7 +136,7 @@ async function sendOne(config: Config, words: SendmailWords, daemon: KnownDaemon
     say(handed.message)
     return handed.ending === 'refused' ? exits.unavailable : exits.noPermission
   }
-  // this message is safe: what keeps others from being sent is for the next call
+  // this message is stored; the next call retries the spool
   if (folder !== undefined) await sendSpool(folder, { ...daemon, token }, { most: sentAlong }).catch(() => undefined)
   return exits.ok
 }
@@ -180,7 +182,7 @@ async function readAll(stdin: AsyncIterable<Uint8Array>): Promise<Buffer | undef
   return Buffer.concat(chunks)
 }
 
-/** A service account may have no name. */
+/** Returns the user id if the account has no name. */
 function userName(): string {
   try {
     return userInfo().username

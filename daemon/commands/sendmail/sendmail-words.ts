@@ -1,28 +1,28 @@
-/** The options of /usr/sbin/sendmail, as programs have given them for forty years. */
+/** The traditional options of /usr/sbin/sendmail. */
 
 export interface SendmailWords {
   readonly mode: 'send' | 'spool' | 'help'
-  /** Of the envelope (`-f`, `-r`); empty is the null reverse-path. */
+  /** Envelope sender (`-f`, `-r`); empty means the null reverse-path. */
   readonly from: string | undefined
-  /** Name of the sender where the message has no From (`-F`). */
+  /** Name of the sender for a message without From (`-F`). */
   readonly fullName: string | undefined
-  /** Recipients are in To, Cc and Bcc too (`-t`). */
+  /** Adds the recipients in To, Cc and Bcc (`-t`). */
   readonly readsRecipients: boolean
-  /** A line with nothing but a dot ends the message; not with `-i` or `-oi`. */
+  /** A line with only a dot ends the message; disabled by `-i` and `-oi`. */
   readonly dotEnds: boolean
   readonly recipients: readonly string[]
 }
 
 type Draft = { -readonly [Key in keyof SendmailWords]: SendmailWords[Key] } & { recipients: string[] }
 
-/** What cannot be done, in a sentence. */
+/** A sentence about an invalid or unsupported option. */
 export interface Wrong {
   readonly wrong: string
 }
 
-/** Options with a value that changes nothing here. */
+/** Options with a value that have no effect here. */
 const ignoredWithValue = 'BCDhLNOpRVX'
-/** Options without one. */
+/** Options without a value that have no effect here. */
 const ignoredFlags = 'AcEeGImnUvx'
 
 const refusedModes: Readonly<Record<string, string>> = {
@@ -35,7 +35,7 @@ const refusedModes: Readonly<Record<string, string>> = {
   v: 'postern sendmail verifies no addresses (-bv).',
 }
 
-/** Reads the words after `postern sendmail`. */
+/** Parses the arguments after `postern sendmail`. */
 export function readSendmailWords(words: readonly string[]): SendmailWords | Wrong {
   const draft: Draft = {
     ...{ mode: 'send', from: undefined, fullName: undefined, readsRecipients: false, dotEnds: true, recipients: [] },
@@ -58,7 +58,7 @@ export function readSendmailWords(words: readonly string[]): SendmailWords | Wro
   return draft
 }
 
-/** One word of options: flags may stand together, and a value may follow its letter or be the next word. */
+/** Parses one argument: flags may be combined, and a value may follow its letter or be the next argument. */
 function readOptions(letters: string, next: string | undefined, draft: Draft): 'done' | 'took the next' | Wrong {
   for (let at = 0; at < letters.length; at++) {
     const letter = letters[at] ?? ''
@@ -67,7 +67,7 @@ function readOptions(letters: string, next: string | undefined, draft: Draft): '
     else if (letter === 'i') draft.dotEnds = false
     else if (letter === 'b') return modeOf(rest)
     else if (letter === 'o') {
-      if (rest.startsWith('i')) draft.dotEnds = false // the others say how sendmail would work; they change nothing here
+      if (rest.startsWith('i')) draft.dotEnds = false // the other -o options configure sendmail itself
       return 'done'
     } else if (letter === 'q') {
       if (rest !== '') return { wrong: `postern sendmail does not stay to send at intervals (-q${rest}); -q sends the spool once.` }
@@ -83,7 +83,7 @@ function readOptions(letters: string, next: string | undefined, draft: Draft): '
   return 'done'
 }
 
-/** `-bm` is what is done anyway. */
+/** `-bm` is the default. */
 function modeOf(mode: string): 'done' | Wrong {
   if (mode === 'm') return 'done'
   return { wrong: refusedModes[mode] ?? `postern sendmail knows no -b${mode}.` }

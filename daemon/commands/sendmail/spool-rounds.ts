@@ -1,4 +1,4 @@
-/** The daemon sends the spool of `postern sendmail`: what was kept while no daemon ran, and what comes to the folder later. */
+/** Sends the spool folder of `postern sendmail` from the daemon: mail spooled while no daemon ran, and later mail. */
 import type { Config } from '#config/settings/load.ts'
 import type { Clock } from '#core/clock.ts'
 import { TimedRounds } from '#core/work-loop.ts'
@@ -13,18 +13,18 @@ export interface SpoolRoundsOptions {
   readonly config: Pick<Config, 'dataDir' | 'sendmail'>
   readonly log: Pick<Logger, 'info' | 'warn'>
   readonly clock: Clock
-  /** Where the daemon itself takes messages, and the token of this run. */
+  /** The daemon's own origin, and the token of this run. */
   readonly origin: string
   readonly ownToken: string
 }
 
-/** Hands over through the same entry point as the command does. Messages of other keys than that of the settings must prove them. */
+/** Uses the same entry point as the command. Messages with a key other than the configured one need a proof. */
 export class SpoolRounds implements Part {
   readonly name = 'spool of sendmail'
   readonly #options: SpoolRoundsOptions
   readonly #stopping = new AbortController()
   readonly #rounds: TimedRounds
-  /** What waited after the last round: it is logged once. */
+  /** Summary of the messages left by the last round, to log each state only once. */
   #standing = ''
 
   constructor(options: SpoolRoundsOptions) {
@@ -41,7 +41,7 @@ export class SpoolRounds implements Part {
     return Promise.resolve()
   }
 
-  /** Resolves when no round is under way. */
+  /** Resolves when no round is in progress. */
   idle(): Promise<void> {
     return this.#rounds.idle()
   }

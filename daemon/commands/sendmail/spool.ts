@@ -1,6 +1,6 @@
 /**
- * The spool folder of `postern sendmail`: a file for each message, a line of JSON and the message behind it. A file has its name only
- * once all of it is on disk, and loses it only once the daemon has the message on its own.
+ * The spool folder of `postern sendmail`: one file per message, with a line of JSON followed by the message. A file gets its name only when
+ * all of it is on disk, and is removed only when the daemon has stored the message.
  */
 import { randomUUID } from 'node:crypto'
 import { constants } from 'node:fs'
@@ -12,8 +12,8 @@ import { ownerForRoot } from '../../backup/ownership.ts'
 import { placeWhole, syncFolder } from '../../backup/whole-file.ts'
 
 /**
- * The line before the message. `id` makes the idempotency key, `by` says with which key it is handed over. `proof`: the writer of the file
- * knew that key, so that the daemon may take the message without it.
+ * The first line of a file. `id` forms the idempotency key; `by` names the API key. `proof` shows that the writer knew that key, so the
+ * daemon accepts the message without the key itself.
  */
 export interface Head {
   readonly id: string
@@ -30,30 +30,30 @@ export interface Spooled {
 
 const ending = '.mail'
 const lf = 10
-/** What a crash left half written is removed when it is older. */
+/** Age after which an unfinished file of a crash is removed. */
 const abandonedMs = 24 * 3600 * 1000
 const fileMode = 0o640
-/** Largest message that is read at all, here and by the command; the daemon has its own limit. */
+/** Largest message that the command and the spool read. The daemon has a separate limit. */
 export const maxBytes = 256 * 1024 * 1024
-/** With the line before it. */
+/** The message with its first line. */
 const maxFileBytes = 2 * maxBytes
 
-/** Of the daemon on this data folder. */
+/** Spool folder of the daemon on this data folder. */
 export const spoolFolder = ({ dataDir, sendmail: { spool } }: Pick<Config, 'dataDir' | 'sendmail'>): string =>
   spool ?? join(dataDir, 'spool')
 
-/** Names sort by time. */
+/** Returns an id that sorts by time. */
 export const newSpoolId = (): string => `${Date.now().toString(36)}-${randomUUID()}`
 
 export const spoolBytes = ({ head, message }: Spooled): Buffer => Buffer.concat([Buffer.from(`${JSON.stringify(head)}\n`), message])
 
-/** Resolves when file and folder are on disk: power may fail then. */
+/** Resolves when file and folder are on disk, so that a power failure does not lose the message. */
 export async function keepInSpool(folder: string, spooled: Spooled): Promise<void> {
   await makeOwned(folder)
   await place(folder, `${spooled.head.id}${ending}`, spoolBytes(spooled))
 }
 
-/** A folder that root makes belongs to the owner of the folder around it, such as the user of the daemon. */
+/** Creates the folder. If root creates it, it gets the owner of its parent folder, such as the daemon's user. */
 async function makeOwned(folder: string): Promise<void> {
   if (!(await makeFolder(folder))) return
   const owner = await ownerForRoot(dirname(folder))
@@ -62,18 +62,18 @@ async function makeOwned(folder: string): Promise<void> {
 }
 
 /**
- * The owner and the group of the folder can read the file, whoever writes it: the daemon sends mail of other users too, if the folder
- * is its own and hands its group on (set-group-ID).
+ * Writes a file that the owner and the group of the folder can read, regardless of the writer. So the daemon can send mail of other users
+ * if it owns the folder and the folder has the set-group-ID bit.
  */
 async function place(folder: string, name: string, bytes: Buffer): Promise<void> {
   const owner = await ownerForRoot(folder)
   await placeWhole(join(folder, name), [bytes], fileMode, async (file) => {
     if (owner) await file.chown(owner.uid, owner.gid)
-    await file.chmod(fileMode) // whatever the umask of the caller
+    await file.chmod(fileMode) // regardless of the caller's umask
   })
 }
 
-/** Names of the messages that wait, oldest first; none when there is no folder. */
+/** Names of spooled messages, oldest first; empty if there is no folder. */
 export async function waitingIn(folder: string): Promise<string[]> {
   const names = await readdir(folder).catch((error: NodeJS.ErrnoException) => {
     if (error.code === 'ENOENT') return []
@@ -84,8 +84,8 @@ export async function waitingIn(folder: string): Promise<string[]> {
 }
 
 /**
- * Undefined when another process was quicker, or when this user may not read it. Throws for what is no spooled message, also for links
- * and pipes, which another user may have put there.
+ * Returns undefined if another process was quicker or this user may not read the file. Throws for other files, also links and pipes, which
+ * another user may have created.
  */
 export async function readSpooled(folder: string, name: string): Promise<Spooled | undefined> {
   let bytes: Buffer
@@ -102,10 +102,10 @@ export async function readSpooled(folder: string, name: string): Promise<Spooled
   return { head: JSON.parse(bytes.toString('utf8', 0, Math.max(0, end))) as Head, message: bytes.subarray(end + 1) }
 }
 
-/** The daemon has it. */
+/** Removes a message that the daemon has stored. */
 export const removeSpooled = (folder: string, name: string): Promise<void> => rm(join(folder, name), { force: true })
 
-/** Keeps a message that was refused for good beside the others, with the reason; nothing of one that another process was quicker with. */
+/** Moves a permanently refused message to `failed` and writes the reason next to it. Does nothing if another process was quicker. */
 export async function setAside(folder: string, name: string, reason: string): Promise<void> {
   const failed = join(folder, 'failed')
   await makeOwned(failed)

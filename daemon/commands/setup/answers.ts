@@ -1,4 +1,4 @@
-/** The questions of the setup: each is answered by its flag, by the configuration that there is, or by whoever sits there. */
+/** The questions of the setup. A flag, the current configuration or the user answers each of them. */
 import { hostname } from 'node:os'
 import { resolve } from 'node:path'
 import { createInterface } from 'node:readline'
@@ -8,7 +8,7 @@ import { parseDomain, parseExactAddress } from '#core/addresses.ts'
 import { exitCodes } from '../../process/lifecycle.ts'
 import { StartRefused } from '../../process/start-refused.ts'
 
-/** What flags say; absent: ask. */
+/** Values of flags; the setup asks for absent ones. */
 export interface SetupWords {
   readonly domain: string | undefined
   readonly host: string | undefined
@@ -22,44 +22,44 @@ export interface SetupWords {
   readonly keyFile: string | undefined
   readonly spf: string | undefined
   readonly config: string | undefined
-  /** Where the zone file is written too. */
+  /** Second file for the zone records. */
   readonly zone: string | undefined
-  /** Where it is tried whether mail can go out, as `host:port`; `none` tries nothing. */
+  /** Servers for the connection test as `host:port`; `none` skips the test. */
   readonly outgoing: readonly string[]
   /** Replaces the zone file if it exists. */
   readonly force: boolean
-  /** Takes every default, and writes. */
+  /** Accepts every default and writes the file. */
   readonly yes: boolean
 }
 
 const certificateSources = ['acme', 'files', 'proxy'] as const
 
-/** Where the certificate for other machines comes from. `files` of a proxy are those of the mail ports. */
+/** Source of the certificate for other machines. With `proxy`, the files are for the mail ports. */
 export interface CertificateSource {
-  /** Postern orders it, its files are there, or a reverse proxy of this machine serves HTTPS with one of its own. */
+  /** ACME, files, or a reverse proxy on this machine that serves HTTPS with its own certificate. */
   readonly from: (typeof certificateSources)[number]
   readonly files: { readonly certificateFile: string; readonly keyFile: string } | undefined
 }
 
-/** What the setup knows then. */
+/** All answers. */
 export interface Answers {
-  /** From which mail is sent. */
+  /** Domain of the senders. */
   readonly domain: string
-  /** The name of this machine for others. */
+  /** Public name of this machine. */
   readonly host: string
-  /** Who runs the service. */
+  /** Mail address of the operator. */
   readonly email: string
-  /** Public address of the HTTP side; null for none. */
+  /** Public address of the HTTP listener; null for none. */
   readonly url: string | null
-  /** Whether other machines send mail through this one, and bounces come back to it. */
+  /** True if other machines submit mail here and bounces return here. */
   readonly isPublic: boolean
-  /** Undefined where no one comes from outside. */
+  /** Undefined if no other machine connects. */
   readonly certificate: CertificateSource | undefined
-  /** SPF mechanisms under which mail leaves. */
+  /** SPF mechanisms of the servers that send the mail. */
   readonly spf: readonly string[]
 }
 
-/** Reads lines of somebody, or of a file. */
+/** Reads answers from a terminal or a file. */
 export class Questions implements Disposable {
   readonly #lines: AsyncIterator<string>
   readonly #reader: ReturnType<typeof createInterface>
@@ -73,7 +73,7 @@ export class Questions implements Disposable {
     this.#takesDefaults = takesDefaults
   }
 
-  /** Asks until the answer can be read; an empty one is the default. Throws `StartRefused` when no answer comes. */
+  /** Asks until the answer is valid. An empty answer selects the default. Throws `StartRefused` at the end of the input. */
   async ask<T>(flag: string, question: string, fallback: string | undefined, read: (text: string) => T | undefined): Promise<T> {
     if (this.#takesDefaults) {
       const taken = fallback === undefined ? undefined : read(fallback)
@@ -113,7 +113,7 @@ const readPath = (text: string): string | undefined => (text === '' ? undefined 
 
 const readEmail = (text: string): string | undefined => parseExactAddress(text)?.address
 
-/** Flags that cannot be read end the setup before it asks anything. Throws `StartRefused`. */
+/** Checks all flags before the first question. Throws `StartRefused` for an invalid one. */
 function requireReadable({ domain, host, email, url, public: isPublic, certificate, spf }: SetupWords): void {
   const flags: readonly (readonly [name: string, given: string | undefined, read: (text: string) => unknown, form: string])[] = [
     ['domain', domain, readHost, 'a domain such as example.com'],
@@ -137,7 +137,7 @@ type Take = <T>(
   read: (text: string) => T | undefined,
 ) => Promise<T>
 
-/** In this order; the configuration that there is gives the defaults. */
+/** Asks the questions in this order. The current configuration gives the defaults. */
 export async function answersTo(words: SetupWords, config: Config, questions: Questions): Promise<Answers> {
   requireReadable(words)
   const take: Take = async ([flag, given], question, fallback, read) =>
@@ -174,7 +174,7 @@ export async function answersTo(words: SetupWords, config: Config, questions: Qu
   return { domain, host, email, url: url === 'none' ? null : url, isPublic, certificate, spf }
 }
 
-/** Without a default in a first setup: who lets Postern order a certificate agrees to the terms of the authority. */
+/** Has no default in a first setup, because ordering a certificate accepts the authority's terms of service. */
 async function certificateFrom(
   words: SetupWords,
   { acme, tls, baseUrl, http }: Config,

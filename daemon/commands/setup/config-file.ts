@@ -1,4 +1,4 @@
-/** The configuration file: what the answers change in it, shown before it is written, and written whole. */
+/** The configuration file: computes the changes that the answers require, shows them, and writes the file atomically. */
 import { existsSync, readFileSync, statSync } from 'node:fs'
 import { chown } from 'node:fs/promises'
 import { resolve } from 'node:path'
@@ -10,7 +10,7 @@ import type { Answers } from './answers.ts'
 
 type Json = Record<string, unknown>
 
-/** One setting that is to be another. `before` is undefined when it is not in the file. */
+/** A changed setting. `before` is undefined if the file does not contain it. */
 export interface Changed {
   readonly path: string
   readonly before: unknown
@@ -20,7 +20,7 @@ export interface Changed {
 const packaged = '/etc/postern/postern.json'
 const newFileMode = 0o640
 
-/** Which file the setup writes. */
+/** Returns the file that the setup writes. */
 export function configFile(given: string | undefined, env: NodeJS.ProcessEnv): string {
   if (given !== undefined) return given
   const named = env[configFileVariable]
@@ -28,13 +28,13 @@ export function configFile(given: string | undefined, env: NodeJS.ProcessEnv): s
   return process.getuid?.() === 0 && existsSync(packaged) ? packaged : './postern.json'
 }
 
-/** How a daemon is started that has the file, and what else has to be known about that. */
+/** How to start a daemon with the file, and related notes for the user. */
 export interface Start {
   readonly how: (act: 'start' | 'restart') => string
   readonly notes: readonly string[]
 }
 
-/** Nothing but the service of the package looks for a file that no variable names. */
+/** Only the service of the package reads a file that no variable names. */
 export function startWith(path: string, env: NodeJS.ProcessEnv): Start {
   if (path === packaged) return { how: (act) => `systemctl ${act} postern`, notes: [] }
   const isNamed = env[configFileVariable] === path
@@ -45,20 +45,20 @@ export function startWith(path: string, env: NodeJS.ProcessEnv): Start {
   }
 }
 
-/** The configuration with a file of this content in place of what is there; nothing where there is no file. */
+/** Loads the configuration as if the file had this content; undefined means no file. */
 export function configWith(path: string, content: Json | undefined, env: NodeJS.ProcessEnv): Config {
   const named = { ...env, [configFileVariable]: content === undefined ? '' : path }
   return loadConfig({ env: named, readFile: (file) => (file === path ? JSON.stringify(content) : readFileSync(file, 'utf8')) })
 }
 
-/** What is in the file; undefined when there is none. Throws `ConfigInvalid` for what is no configuration. */
+/** Returns the content of the file; undefined if it does not exist. Throws `ConfigInvalid` for an invalid configuration. */
 export function contentOf(path: string, env: NodeJS.ProcessEnv): Json | undefined {
   if (!existsSync(path)) return undefined
   loadConfig({ env: { ...env, [configFileVariable]: path }, readFile: (file) => readFileSync(file, 'utf8') })
   return JSON.parse(readFileSync(path, 'utf8')) as Json
 }
 
-/** The settings that the answers mean, in the form of the file. Only those that are not so already are to be changed. */
+/** Converts the answers to settings and returns those that differ from the configuration. */
 export function changesFor(answers: Answers, content: Json, config: Config): Changed[] {
   const { host, email, url, isPublic, spf } = answers
   const wanted: readonly (readonly [path: string, value: unknown, isSo: boolean])[] = [
@@ -73,14 +73,14 @@ export function changesFor(answers: Answers, content: Json, config: Config): Cha
   return wanted.filter(([, , isSo]) => !isSo).map(([path, after]) => ({ path, before: at(content, path.split('.')), after }))
 }
 
-/** The variables that say otherwise than what the file says after the setup. Variables win. */
+/** Variables that override the file with other values after the setup. */
 export const variablesAgainst = (changes: readonly Changed[]): readonly string[] =>
   changes.filter(isWritten).flatMap(({ path }) => variableFor(path.split('.')) ?? [])
 
-/** Whether the file has it already, so that only a variable can be in its way. */
+/** Returns true if the file already has the value, so that only a variable can override it. */
 export const isWritten = ({ before, after }: Changed): boolean => JSON.stringify(before) === JSON.stringify(after)
 
-/** What other machines need. Listeners that are open to them already, on whichever ports, are right. */
+/** Settings for access from other machines. Listeners that are already public keep their ports. */
 function publicSettings({ domain }: Answers, { submission, mx, inboundDomain }: Config): (readonly [string, unknown, boolean])[] {
   const isOpen = (listeners: Config['mx']['listen']): boolean => listeners.some(({ host }) => !/^127\.|^::1$|^localhost$/.test(host))
   return [
@@ -91,10 +91,10 @@ function publicSettings({ domain }: Answers, { submission, mx, inboundDomain }: 
   ]
 }
 
-/** The address that browsers come to where no proxy is. */
+/** Address of the HTTPS listener without a proxy. */
 const https = '0.0.0.0:443'
 
-/** What there is already stays: another challenge of ACME, another address, another address of the account. */
+/** Keeps an existing ACME challenge, HTTPS listener and account address. */
 function certificateSettings({ certificate, url, email }: Answers, { acme, tls, http }: Config): (readonly [string, unknown, boolean])[] {
   if (!certificate) return []
   const { from, files } = certificate
@@ -122,7 +122,7 @@ function certificateSettings({ certificate, url, email }: Answers, { acme, tls, 
   ]
 }
 
-/** The content with the changes in it; everything else stays as it is. */
+/** Returns the content with the changes; other settings stay unchanged. */
 export function changed(content: Json, changes: readonly Changed[]): Json {
   const result = structuredClone(content)
   for (const { path, after } of changes) {
@@ -139,7 +139,7 @@ export function changed(content: Json, changes: readonly Changed[]): Json {
   return result
 }
 
-/** One line for what goes, one for what comes. */
+/** Formats each change as one line for the old value and one for the new. */
 export const diffOf = (changes: readonly Changed[]): string =>
   changes
     .map(
@@ -148,7 +148,7 @@ export const diffOf = (changes: readonly Changed[]): string =>
     )
     .join('')
 
-/** Whole or not at all; a file that is there keeps its owner and its permissions. */
+/** Writes the file atomically. An existing file keeps its owner and permissions. */
 export async function writeConfigFile(path: string, content: Json): Promise<void> {
   const before = statSync(path, { throwIfNoEntry: false })
   await placeWhole(path, [Buffer.from(`${JSON.stringify(content, undefined, 2)}\n`)], before ? before.mode & 0o777 : newFileMode)

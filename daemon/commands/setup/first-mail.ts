@@ -1,4 +1,4 @@
-/** What needs a daemon: the domain with its keys, and the first mail, which is captured. One is started for the moment where none runs. */
+/** Steps of the setup that need a daemon: the domain with its keys, and a first captured mail. Starts a temporary daemon if none runs. */
 import { EventEmitter } from 'node:events'
 import { randomBytes } from 'node:crypto'
 import { formatEndpoint } from '#config/settings/formats.ts'
@@ -16,13 +16,13 @@ interface Called {
   readonly token: string
 }
 
-/** A daemon that answers, and whether it was there before. */
+/** A daemon that answers. `wasRunning` is false for a temporary one. */
 export interface UsedDaemon extends AsyncDisposable {
   readonly called: Called
   readonly wasRunning: boolean
 }
 
-/** The one that runs on the data folder, or one for the moment that only this process reaches. */
+/** Returns the running daemon of the data folder, or starts a temporary one on loopback. */
 export async function useDaemon(config: Config, version: string): Promise<UsedDaemon> {
   const running = await runningDaemon(config.dataDir)
   if (running) return { called: running, wasRunning: true, [Symbol.asyncDispose]: async () => {} }
@@ -67,7 +67,7 @@ interface ShownDomain {
   readonly records: readonly ShownRecord[]
 }
 
-/** The domain, registered if it is not, with what DNS has of its records now. */
+/** Registers the domain if necessary, and checks its records in DNS. */
 export async function registeredDomain(
   daemon: Called,
   domain: string,
@@ -83,7 +83,7 @@ export async function registeredDomain(
 
 export type FirstMail = { readonly traceId: string; readonly outcome: string; readonly isNew: boolean } | { readonly wouldBe: string }
 
-/** Sends a mail that is captured, once; nothing where a mail of the domain would leave the machine. */
+/** Sends the first mail, which is captured, if it was not sent before. Sends nothing if mail of the domain would leave the machine. */
 export async function firstMail(daemon: Called, domain: string, to: string): Promise<FirstMail> {
   const from = `setup@${domain}`
   const [sent] = await rowsOf<{ readonly trace_id: string; readonly outcome: string }>(

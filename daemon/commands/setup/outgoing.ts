@@ -1,13 +1,13 @@
-/** Whether mail can go out: a connection to somebody's mail server, which is closed again once it has greeted. */
+/** Tests outgoing mail: connects to a public mail server and waits for its greeting. */
 import { addressesOf, ResolveError, type Resolver } from '#core/outbound/resolver.ts'
 import { dialDirectly } from '../../../protocols/outbound/dial.ts'
 
-/** Servers that everybody may connect to: one that takes mail of others, and one for submission. */
+/** Public servers for the test: one for incoming mail and one for submission. */
 export const usualOutgoing = ['gmail-smtp-in.l.google.com:25', 'smtp.gmail.com:587'] as const
 
 const greetingMs = 5000
 
-/** Undefined when it greets as mail servers do; otherwise what is wrong, in a sentence. */
+/** Returns undefined if the server greets as a mail server does; otherwise a sentence about the problem. */
 export async function outgoingProblem(target: string, resolver: Resolver): Promise<string | undefined> {
   const [, host = '', port = ''] = /^\[?([^\]]+?)\]?:(\d{1,5})$/.exec(target) ?? []
   if (host === '') return `${target} is no host with a port.`

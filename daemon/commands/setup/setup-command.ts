@@ -1,4 +1,4 @@
-/** `postern setup`: a guided first installation for a domain. Asks what cannot be known, and changes nothing that is right. */
+/** `postern setup`: a guided first installation for a domain. Asks only for unknown values and keeps correct settings. */
 import { open, stat } from 'node:fs/promises'
 import { networkInterfaces } from 'node:os'
 import type { Readable } from 'node:stream'
@@ -38,7 +38,7 @@ export interface SetupIo {
   readonly version: string
 }
 
-/** Ends with 1 when a check found something that keeps mail from working; all steps are made nevertheless. */
+/** Runs all steps. Returns 1 if a check found a problem that keeps mail from working. */
 export async function setup(words: SetupWords, { stdin, stdout, env, version }: SetupIo): Promise<ExitCode> {
   const say = (text: string): void => void stdout.write(`${text}\n`)
   await requireRoomForZone(words)
@@ -53,7 +53,7 @@ export async function setup(words: SetupWords, { stdin, stdout, env, version }: 
   const overruled = variablesAgainst(changesFor(answers, contentOf(path, env) ?? {}, config))
   const isWell = await checked(config, { outgoing: words.outgoing.length === 0 ? usualOutgoing : words.outgoing, overruled }, say)
 
-  // before the process becomes the owner of the data, who may not write there
+  // opened before the process becomes the data owner, who may not write there
   await using zoneTo = words.zone === undefined ? undefined : await open(words.zone, 'w', 0o644)
   await using daemon = await useDaemon(config, version)
   const { status, records } = await registeredDomain(daemon.called, answers.domain)
@@ -67,7 +67,7 @@ export async function setup(words: SetupWords, { stdin, stdout, env, version }: 
   return isWell ? exitCodes.ok : exitCodes.failed
 }
 
-/** A file without content is what a setup left that broke off. Throws `StartRefused`. */
+/** Throws `StartRefused` if the zone file exists. Accepts an empty file, which an interrupted setup may have left. */
 async function requireRoomForZone({ zone, force }: SetupWords): Promise<void> {
   if (zone === undefined || force) return
   const { size = 0 } = (await stat(zone).catch(() => undefined)) ?? {}
@@ -81,7 +81,7 @@ interface Writing {
   readonly say: (text: string) => void
 }
 
-/** The configuration after the setup; undefined when somebody did not want it. */
+/** Returns the configuration after the setup; undefined if the user declined the changes. */
 async function configured(
   path: string,
   content: Record<string, unknown> | undefined,
@@ -109,13 +109,13 @@ async function configured(
 }
 
 interface Beside {
-  /** Servers that a connection is tried to. */
+  /** Servers of the connection test. */
   readonly outgoing: readonly string[]
-  /** Variables that say otherwise than the file. */
+  /** Variables that override the file with other values. */
   readonly overruled: readonly string[]
 }
 
-/** Prints what each check says; false when one is bad. */
+/** Prints the result of each check. Returns false if one failed. */
 async function checked(config: Config, { outgoing, overruled }: Beside, say: (text: string) => void): Promise<boolean> {
   const resolver = new SystemResolver({ servers: config.outbound.dnsServers })
   const machine = await examineMachine(config)
@@ -126,7 +126,7 @@ async function checked(config: Config, { outgoing, overruled }: Beside, say: (te
   const lines = [
     ...overruled.map((variable) => ({ ok: false, text: `${variable}: it says otherwise than the file, and variables win. Remove it.` })),
     ...machine.map(({ check, ok, summary, findings }) => {
-      const refused = findings.find(({ id }) => id === 'certificate.self_signed') // a notice to doctor, as a closed network may want it
+      const refused = findings.find(({ id }) => id === 'certificate.self_signed') // a notice in doctor, for closed networks
       return { ok: ok && !refused, text: `${check}: ${refused ? `${refused.summary} ${refused.fix}` : summary}` }
     }),
     ...found.map((one) => ({ ok: !isAlarming(one), text: `${one.id}: ${one.summary} ${one.fix}` })),
@@ -136,7 +136,7 @@ async function checked(config: Config, { outgoing, overruled }: Beside, say: (te
   return lines.every(({ ok }) => ok)
 }
 
-/** Those of the network cards, unless the settings name them. */
+/** Configured addresses, or the public addresses of the network interfaces. */
 function publicAddresses({ doctor }: Config): readonly string[] {
   if (doctor.addresses.length > 0) return doctor.addresses
   const all = Object.values(networkInterfaces()).flatMap((addresses) => addresses ?? [])
@@ -166,7 +166,7 @@ function nextSteps(answers: Answers, config: Config, wasRunning: boolean, { how,
   ].join('\n')
 }
 
-/** What others have to do before the certificate is there, and before the address answers. */
+/** Steps for other systems before the certificate can be ordered and the address works. */
 function certificateSteps({ certificate, url }: Answers, config: Config): string[] {
   if (config.acme.challenge !== 'off') {
     const port = config.acme.challenge === 'http-01' ? 80 : 443

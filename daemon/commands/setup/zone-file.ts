@@ -1,6 +1,6 @@
 /** The DNS records to publish, as a zone file (RFC 1035 §5.1). Pure. */
 
-/** A record of a sending domain as REST lists it. */
+/** A record of a sending domain as the REST API lists it. */
 export interface ListedRecord {
   readonly purpose: string
   readonly type: string
@@ -12,16 +12,16 @@ export interface ListedRecord {
 export interface ZoneFacts {
   readonly domain: string
   readonly host: string
-  /** Where reports about TLS go. */
+  /** Address for TLS reports. */
   readonly email: string
   /** Public addresses of this machine. */
   readonly addresses: readonly string[]
   readonly records: readonly ListedRecord[]
-  /** Where bounces come back to; null for nowhere. */
+  /** Domain for bounces; null for none. */
   readonly bounceDomain: string | null
 }
 
-/** Longest string of a TXT record. */
+/** Maximum length of a string in a TXT record. */
 const maxString = 255
 
 export function zoneFile({ domain, host, email, addresses, records, bounceDomain }: ZoneFacts): string {
@@ -45,7 +45,7 @@ export function zoneFile({ domain, host, email, addresses, records, bounceDomain
   return `${lines.join('\n')}\n`
 }
 
-/** What the owner of the addresses has to do. */
+/** Asks the owner of the IP addresses for a PTR record. */
 export const reverseSentence = (addresses: readonly string[], host: string): string =>
   addresses.length === 0
     ? `Ask your hoster to set the reverse name (PTR) of the public address of this machine to ${host}.`
@@ -75,7 +75,7 @@ function entry(name: string, domain: string, type: string, value: string): strin
   return `${owner.padEnd(28)} IN ${type.padEnd(5)} ${value}`
 }
 
-/** In strings of at most 255 octets, in brackets where there are several. */
+/** Splits the text into strings of at most 255 octets, in parentheses if there are several. */
 function quoted(text: string): string {
   const strings = (text.match(new RegExp(`[^]{1,${maxString}}`, 'g')) ?? ['']).map((part) => `"${part.replaceAll(/["\\]/g, '\\$&')}"`)
   return strings.length === 1 ? (strings[0] ?? '""') : `( ${strings.join(' ')} )`
