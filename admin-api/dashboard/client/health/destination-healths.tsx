@@ -1,4 +1,4 @@
-/** How the destinations did in the last hour, by their real attempts. */
+/** Health of destinations within the last hour, from real delivery attempts. */
 import type { JSX } from 'preact'
 import { link, projectId } from '../app/location.ts'
 import { useRead } from '../app/query.ts'
@@ -13,18 +13,18 @@ export type Healths = ReadonlyMap<string, KnownDestinationHealth>
 const refreshMs = 15_000
 const most = '200'
 
-/** The health of each, by its id, without asking the providers; it stays current. */
+/** Returns the stored health by destination id, without calls to providers. Reads it again periodically. */
 export function useHealths(): Healths {
   const project = projectId.value === undefined ? {} : { project: projectId.value }
   const { data } = useRead(listDestinationHealth, { query: { ...project, limit: most } }, { every: refreshMs })
   return new Map(data?.data.map((one) => [one.destination_id, one]))
 }
 
-/** What stands for a destination: broken first, then its mode. */
+/** Returns the mark of a destination. An open circuit breaker has priority over the mode. */
 export const markOf = ({ mode }: Destination, health: KnownDestinationHealth | undefined): string =>
   health?.breaker.state === 'open' ? 'paused' : mode === 'sandbox' ? 'sandbox' : health && health.last_hour.errors > 0 ? 'warning' : 'ok'
 
-/** Those at rest, those with errors, those with attempts, and the other live ones, before all in the sandbox. */
+/** Sorts destinations: paused, with errors, with attempts, other live ones, and sandbox ones last. */
 export function urgentFirst(destinations: readonly Destination[], healths: Healths): readonly Destination[] {
   const rank = (one: Destination): number => {
     const health = healths.get(one.id)
@@ -35,7 +35,7 @@ export function urgentFirst(destinations: readonly Destination[], healths: Healt
   return destinations.toSorted((a, b) => rank(a) - rank(b))
 }
 
-/** The others have a list of their own. */
+/** The list of destinations shows the remaining ones. */
 const mostShown = 12
 
 export function DestinationHealths({
@@ -45,10 +45,10 @@ export function DestinationHealths({
   stripOf,
 }: {
   readonly destinations: readonly Destination[]
-  /** Whether there are no others. */
+  /** Whether the list is complete. */
   readonly areAll: boolean
   readonly healths: Healths
-  /** The last day of one, in place of what it did in the last hour alone. */
+  /** Renders the last day of a destination in addition to the last hour. */
   readonly stripOf?: ((destination: Destination) => JSX.Element) | undefined
 }): JSX.Element {
   const w = words()

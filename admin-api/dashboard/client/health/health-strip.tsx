@@ -1,4 +1,4 @@
-/** How something did in the last day, as a strip of cells. */
+/** Health of the last day as a strip of cells. */
 import type { JSX } from 'preact'
 import { decimal, number } from '../parts/time.ts'
 import type { DestinationInsight } from '../wire/operations.ts'
@@ -10,13 +10,13 @@ const dayMs = 24 * 60 * 60_000
 
 export type Health = DestinationInsight['data'][number]
 
-/** The last day, to the end of the quarter of an hour that is under way, in cells of a quarter. */
+/** Returns the last 24 hours in quarter-hour cells, including the current quarter. */
 export const lastDay = (now: number): TimeSpan => {
   const to = Math.floor(now / quarterMs) * quarterMs + quarterMs
   return { from: to - dayMs, to, stepMs: quarterMs }
 }
 
-/** How a cell stands: height and colour say the same. Slow is three times the 95th percentile of the day. */
+/** Returns height and color of a cell; both carry the same meaning. A cell is slow above three times the 95th percentile of the day. */
 export function cellOf(
   { attempts, errors, p95_ms: p95 }: Health['points'][number],
   usual: number,
@@ -30,7 +30,7 @@ export function cellOf(
 export const errorRate = ({ attempts, errors }: Pick<Health['totals'], 'attempts' | 'errors'>): number =>
   attempts === 0 ? 0 : errors / attempts
 
-/** A cell for each step; what they say stands beside them in words. */
+/** One cell per step. The adjacent text states the same. */
 export function HealthStrip({ health, label }: { readonly health: Health | undefined; readonly label: string }): JSX.Element {
   const { points = [], totals } = health ?? {}
   const width = Math.max(1, points.length) * 3
@@ -45,7 +45,7 @@ export function HealthStrip({ health, label }: { readonly health: Health | undef
   )
 }
 
-/** What a strip says. */
+/** Returns the text alternative of a strip. */
 export function stripWords(name: string, totals: Health['totals'] | undefined): string {
   const w = words()
   return totals && totals.attempts > 0

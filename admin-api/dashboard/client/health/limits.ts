@@ -1,16 +1,16 @@
-/** From when on figures are a matter: the one place for the verdict of the overview, the figures under it, and the lines of the plots. */
+/** Thresholds for problems, shared by the verdict of the overview, its figures and the lines of the plots. */
 
-/** A share of recipients that is watched, in percent: from `warn` on mailbox providers notice, from `bad` on they refuse the sender. */
+/** Limits for shares of recipients, in percent. Mailbox providers notice a sender above `warn` and reject mail above `bad`. */
 export const rateLimits = { bounced: { warn: 2, bad: 5 }, complained: { warn: 0.1, bad: 0.3 } } as const
 
-/** So much, by number and share at once. */
+/** Minimum count and minimum share; both must be reached. */
 interface Limit {
   readonly count: number
   /** From 0 to 1. */
   readonly share: number
 }
 
-/** What is too much: of many, or else of few, of which a small share says nothing. */
+/** Limits of each watched share. The second limit applies to small numbers, where a small share means little. */
 export const tooMuch = {
   bounced: [
     { count: 5, share: rateLimits.bounced.bad / 100 },
@@ -35,8 +35,8 @@ export type Watched = keyof typeof tooMuch
 export const isTooMuch = (what: Watched, some: number, all: number): boolean =>
   tooMuch[what].some(({ count, share }) => some >= count && some >= share * all)
 
-/** A message that waits so long for its delivery, in milliseconds. */
+/** Waiting time in milliseconds after which a message is late. */
 export const lateMs = 3_600_000
 
-/** From this share of failed attempts on a destination is failing, and not only slow or unlucky. */
+/** Minimum attempts and share of failed attempts at which a destination counts as failing. */
 export const failing = { attempts: 3, share: 0.5 } as const

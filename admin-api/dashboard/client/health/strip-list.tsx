@@ -1,4 +1,4 @@
-/** Strips of destinations under one another, and the same as a table. */
+/** Health strips of destinations, as a list and as a table. */
 import type { JSX } from 'preact'
 import { useState } from 'preact/hooks'
 import { go, link } from '../app/location.ts'
@@ -14,11 +14,11 @@ import { errorRate, HealthStrip, stripWords, type Health } from './health-strip.
 
 export interface Shown {
   readonly destinations: readonly Destination[]
-  /** Of the last hour. */
+  /** Health of the last hour. */
   readonly healths: Healths
-  /** Of the last day, by the id of the destination. */
+  /** Returns the health of the last day by destination id. */
   readonly healthOf: (id: string) => Health | undefined
-  /** Of the day before, where that is compared. */
+  /** Returns the totals of the previous day, if the screen compares periods. */
   readonly beforeOf: (id: string) => Health['totals'] | undefined
   readonly isCompared: boolean
   readonly stepMs: number
@@ -27,7 +27,7 @@ export interface Shown {
 const took = (milliseconds: number | null | undefined): string =>
   milliseconds === null || milliseconds === undefined ? '–' : span(milliseconds)
 
-/** `1.2 % · 340 ms` */
+/** Formats `1.2 % · 340 ms`. */
 const figures = (totals: Pick<Health['totals'], 'attempts' | 'errors' | 'p95_ms'> | undefined): string =>
   !totals || totals.attempts === 0 ? '–' : `${percent(errorRate(totals), 1)} · ${took(totals.p95_ms)}`
 
@@ -93,7 +93,7 @@ interface CellsProps {
   readonly onChoose: (cell: number | undefined) => void
 }
 
-/** Goes from cell to cell by pointer, keys or touch, and opens the traces of one. */
+/** Slider over the cells for pointer, keys and touch. Enter opens the traces of a cell. */
 function Cells({ id, name, health: { points }, stepMs, chosen, onChoose }: CellsProps): JSX.Element {
   const at = chosen ?? points.length - 1
   const point = points[at]
@@ -171,6 +171,6 @@ export function StripTable({ destinations, healths, healthOf, beforeOf, isCompar
   )
 }
 
-/** Attempts, the share of errors, and p95. */
+/** Returns attempts, error rate and p95. */
 const cellsOf = (totals: Health['totals'] | undefined): readonly string[] =>
   totals && totals.attempts > 0 ? [number(totals.attempts), percent(errorRate(totals), 1), took(totals.p95_ms)] : ['0', '–', '–']

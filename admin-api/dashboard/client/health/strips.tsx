@@ -1,4 +1,4 @@
-/** How each destination did in the last day, as a strip of cells, as a table, and as files. */
+/** Health of each destination within the last day: strips, table and downloads. */
 import type { JSX } from 'preact'
 import { useId, useState } from 'preact/hooks'
 import { link, query } from '../app/location.ts'
@@ -16,12 +16,12 @@ import { urgentFirst, type Healths } from './destination-healths.tsx'
 import { cellOf, lastDay, stripWords } from './health-strip.tsx'
 import { StripList, StripTable, type Shown } from './strip-list.tsx'
 
-/** Where a strip has room for 288 cells. */
+/** Cell length when the strip is wide enough for 288 cells. */
 const fineCellMs = 5 * 60_000
-/** As each has 288 cells. */
+/** Limited because each strip has 288 cells. */
 const mostStrips = 50
 
-/** The same cells as shapes of a picture: a line of text and a strip for each. */
+/** Returns the strips as shapes for a picture: a line of text and a strip per destination. */
 function shapesOf({ destinations, healthOf }: Shown, width: number): readonly Shape[] {
   return destinations.flatMap((one, row): readonly Shape[] => {
     const [health, base] = [healthOf(one.id), row * rowHeight + 44]

@@ -1,4 +1,4 @@
-/** Destinations that keep mail from going out, and what is wrong with them. */
+/** Destinations that delay or fail mail, with the reason. */
 import type { JSX } from 'preact'
 import { plain } from '../parts/safe-text.tsx'
 import { percent, shortTime } from '../parts/time.ts'
@@ -16,7 +16,7 @@ export interface Trouble {
   readonly nextTrialAt: string | null
 }
 
-/** Live destinations that get no mail, and after them those at which most attempts fail. */
+/** Returns paused live destinations first, then live destinations at which most attempts fail. */
 export function troubledOf(destinations: readonly Destination[], healths: Healths): readonly Trouble[] {
   const all = destinations.flatMap((destination): readonly Trouble[] => {
     const health = healths.get(destination.id)
@@ -30,11 +30,11 @@ export function troubledOf(destinations: readonly Destination[], healths: Health
   return all.toSorted((a, b) => Number(b.isPaused) - Number(a.isPaused))
 }
 
-/** Once its time has come, the next message is the trial. */
+/** Returns the time of the next trial. After that time, the next message is the trial. */
 export const nextTrialWords = (at: string, timeOf: (at: string) => string): string =>
   Date.parse(at) > Date.now() ? words().nextTrial({ at: timeOf(at) }) : words().trialIsDue
 
-/** What keeps one from its work. */
+/** Explains the problem of a destination. */
 export function Why({ destination: { name }, isPaused, errorRate, cause, nextTrialAt }: Trouble): JSX.Element {
   const w = words()
   return (

@@ -1,4 +1,4 @@
-/** What SPF, DKIM, DMARC and ARC say of a received mail, and the envelope that it came in. */
+/** SPF, DKIM, DMARC and ARC results of a received message, and its envelope. */
 import type { JSX } from 'preact'
 import { Mark } from '../parts/mark.tsx'
 import { Facts, SafeText } from '../parts/safe-text.tsx'
@@ -8,7 +8,7 @@ import type { InboundAuthentication, InboundMessageSummary } from '../wire/opera
 import { words as allWords } from '../words/words.ts'
 import { words } from './inbound-words.ts'
 
-/** Results of RFC 8601 §2.7: what was not said, and what could not be found out, is no failure. */
+/** Returns the mark of a result (RFC 8601 §2.7). Missing results and lookup errors are not failures. */
 function markOf(result: string): string {
   if (result === 'pass') return 'ok'
   if (result === 'none' || result === 'neutral' || result === 'policy') return 'none'
@@ -27,7 +27,7 @@ const Result = ({ result, method = '' }: { readonly result: string; readonly met
 export const Dmarc = ({ authentication }: Pick<InboundMessageSummary, 'authentication'>): JSX.Element =>
   authentication === null ? <>–</> : <Result result={authentication.dmarc.result} />
 
-/** The three that decide whether a sender is who it says, in one line. */
+/** SPF, DKIM and DMARC results in one line. */
 export const SenderResults = ({
   authentication: { spf, dkim, dmarc },
 }: {
@@ -48,7 +48,7 @@ export const SenderResults = ({
   </ul>
 )
 
-/** Each check with the domain that it is about. */
+/** All checks, each with its domain. */
 export function SenderTab({ mail }: { readonly mail: InboundMessageSummary }): JSX.Element {
   const w = words()
   return (

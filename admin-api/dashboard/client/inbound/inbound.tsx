@@ -1,4 +1,4 @@
-/** Inbound routes: whose mail at the inbound domain goes to which webhook, and the mail that came. */
+/** Screen for inbound routes, which map local parts of the inbound domain to webhook URLs, and for received mail. */
 import type { JSX } from 'preact'
 import type { ScreenProps } from '../app/screen-props.ts'
 import { MailPage } from './mail-page.tsx'

@@ -1,4 +1,4 @@
-/** One received mail: everything that a reader shows of it, who sent it, and its delivery to the webhook. */
+/** Page of a received message: content, sender checks and webhook delivery. */
 import type { JSX } from 'preact'
 import { useEffect, useRef } from 'preact/hooks'
 import { call, showCall } from '../app/api.ts'
@@ -110,7 +110,7 @@ function Mail({ mail, route, onChange }: MailProps): JSX.Element {
   )
 }
 
-/** The tab of the delivery shows a call of its own; behind it, the page shows that of the mail again. */
+/** Restores the API call of the message when the user leaves the delivery tab, which shows another call. */
 function useOwnCall(path: { readonly id: string; readonly message_id: string }): void {
   const isDelivery = query.value.get('tab') === 'delivery'
   const was = useRef(isDelivery)
@@ -122,7 +122,7 @@ function useOwnCall(path: { readonly id: string; readonly message_id: string }):
 
 interface HeadProps {
   readonly mail: InboundMessage
-  /** Of its delivery, once it is known. */
+  /** Delivery status. Undefined while loading. */
   readonly status: string | undefined
 }
 
@@ -163,7 +163,7 @@ function Head({ mail, status }: HeadProps): JSX.Element {
   )
 }
 
-/** The addresses of the mail before and after it in the list, as it was shown last. */
+/** Returns the addresses of the previous and next message in the latest list. */
 function placesBeside(routeId: string, id: string): { readonly before?: string | undefined; readonly after?: string | undefined } {
   const { routeId: listed, ids } = mailOrder.value
   const at = listed === routeId ? ids.indexOf(id) : -1

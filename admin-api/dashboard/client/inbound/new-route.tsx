@@ -1,4 +1,4 @@
-/** Makes an inbound route, whose secret is shown once. */
+/** Form that creates an inbound route and shows its secret once. */
 import type { JSX } from 'preact'
 import { call } from '../app/api.ts'
 import { projectId } from '../app/location.ts'

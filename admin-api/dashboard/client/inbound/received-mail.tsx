@@ -1,4 +1,4 @@
-/** The mail that came by an inbound route, whether its sender is who it says, and whether the webhook has it. */
+/** List of the mail received by an inbound route, with authentication and delivery status. */
 import type { JSX } from 'preact'
 import { useEffect } from 'preact/hooks'
 import { useKeys } from '../app/keys.ts'
@@ -26,7 +26,7 @@ import { takenBy } from './route-address.tsx'
 
 type Deliveries = ReadonlyMap<string, WebhookAttempt['status']>
 
-/** As many of the latest as a list can have. */
+/** Maximum page size of a list. Older deliveries have no status. */
 const mostDeliveries = '200'
 
 export function ReceivedMail({ route }: { readonly route: InboundRoute }): JSX.Element {
@@ -47,7 +47,7 @@ export function ReceivedMail({ route }: { readonly route: InboundRoute }): JSX.E
     attempts.reload()
   }
   useEffect(() => {
-    if (rows?.length === 0 && news.added > 0) show() // an empty list shows it at once
+    if (rows?.length === 0 && news.added > 0) show() // an empty list shows new mail at once
   }, [news, rows])
   useChanges('webhook_deliveries', attempts.reload)
   return (
@@ -77,7 +77,7 @@ export function ReceivedMail({ route }: { readonly route: InboundRoute }): JSX.E
 interface NothingProps {
   readonly route: InboundRoute
   readonly isFiltered: boolean
-  /** A page that was narrowed can be empty although a later one is not. */
+  /** A filtered page can be empty although later pages are not. */
   readonly more: (() => void) | undefined
 }
 
@@ -89,7 +89,7 @@ function Nothing({ route, isFiltered, more }: NothingProps): JSX.Element {
 
 const placeOf = ({ route_id: route, id }: InboundMessageSummary): string => link(`/inbound-routes/${route}/${id}`, searched())
 
-/** What stands in From, or else in the envelope, which is empty for reports. */
+/** Returns the From address, else the envelope sender. The envelope sender of reports is empty. */
 const senderOf = ({ from, envelope_from: envelope }: InboundMessageSummary): string => from[0] ?? (envelope || '<>')
 
 export const subjectOf = ({ subject, unreadable }: InboundMessageSummary): string =>

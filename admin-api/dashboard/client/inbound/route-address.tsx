@@ -1,10 +1,10 @@
-/** The addresses that a route takes mail for. */
+/** Addresses that an inbound route accepts. */
 import type { JSX } from 'preact'
 import { Mark } from '../parts/mark.tsx'
 import type { InboundRoute } from '../wire/operations.ts'
 import { words } from './inbound-words.ts'
 
-/** With the inbound domain, where there is one. */
+/** Returns the pattern with the inbound domain, if one is configured. */
 export const takenBy = ({ address, local_part_pattern: pattern }: InboundRoute): string => address ?? `${pattern}@…`
 
 export const NoDomain = (): JSX.Element => (

@@ -1,4 +1,4 @@
-/** The list of inbound routes, and making one with its secret. */
+/** List of inbound routes, and the form that creates one. */
 import type { JSX } from 'preact'
 import { useState } from 'preact/hooks'
 import { go, link, linkHere, projectId } from '../app/location.ts'

@@ -1,4 +1,4 @@
-/** What is done to an inbound route as a whole: its webhook and project, another secret, its end. */
+/** Menu of an inbound route: change webhook and project, rotate the secret, delete. */
 import type { JSX } from 'preact'
 import { useState } from 'preact/hooks'
 import { call } from '../app/api.ts'

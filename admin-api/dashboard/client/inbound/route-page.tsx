@@ -1,4 +1,4 @@
-/** One inbound route: the mail that came by it, and what was delivered to its webhook. */
+/** Page of an inbound route: received mail and webhook deliveries. */
 import type { JSX } from 'preact'
 import { call } from '../app/api.ts'
 import { go, link, linkHere, query } from '../app/location.ts'
@@ -117,10 +117,10 @@ function Parts({ route }: { readonly route: InboundRoute }): JSX.Element {
   )
 }
 
-/** As many of the latest as a list can have. */
+/** Maximum page size of a list. Older messages have no subject here. */
 const mostMail = '200'
 
-/** Each with the subject of its mail, among the latest. */
+/** Webhook deliveries with the subjects of recent messages. */
 function MailDeliveries({ route: { id, webhook_url: targetUrl } }: { readonly route: InboundRoute }): JSX.Element {
   const mail = useRead(listInboundMessages, { path: { id }, query: { limit: mostMail } })
   useChanges('webhook_deliveries', mail.reload)

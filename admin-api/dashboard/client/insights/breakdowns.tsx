@@ -1,4 +1,4 @@
-/** What happened to recipients, by destination and by domain, beside the time before where that is compared. */
+/** Delivery results of recipients by destination and by domain, with an optional comparison to the previous period. */
 import type { JSX } from 'preact'
 import { useId } from 'preact/hooks'
 import { link, query } from '../app/location.ts'
@@ -31,21 +31,21 @@ interface SharesProps {
   readonly first: string
   readonly name: string
   readonly rows: readonly Row[]
-  /** Of the time before, by their keys. */
+  /** Results of the previous period by row key. */
   readonly before: ReadonlyMap<string, Fates>
 }
 
 type Row = Fates & {
-  /** Unlike for every two of them. */
+  /** Unique per row. */
   readonly key: string
   readonly subject: string
-  /** Where its messages are listed. */
+  /** URL of the matching messages. */
   readonly href?: string | undefined
 }
 
-/** The most that one answer holds: of domains, all that are counted apart. */
+/** Maximum number of rows in a response. For domains, this is the maximum that the service counts separately. */
 const most = 200
-/** Destinations that are listed; more of them are named by their ids. */
+/** Maximum number of destinations with names. Further ones appear by id. */
 const mostListed = 200
 
 const fates = ['taken', 'delivered', 'bounced', 'complained'] as const
@@ -55,7 +55,7 @@ const countsOf = (row: Fates): readonly string[] => [allOf(row), ...fates.map((f
 const share = (row: Fates, fate: (typeof fates)[number]): string =>
   allOf(row) === 0 ? '–' : percent(row[fate] / allOf(row), row[fate] === 0 ? 0 : 1)
 
-/** A figure, and under it that of the time before. */
+/** A value, and the value of the previous period below it. */
 const Cell = ({ now, before }: { readonly now: string; readonly before: string | undefined }): JSX.Element => (
   <td class="num">
     {now}
@@ -67,7 +67,7 @@ const Cell = ({ now, before }: { readonly now: string; readonly before: string |
   </td>
 )
 
-/** Next to one another and of all: taken and not bounced later, bounced after that, and failed at once. */
+/** Returns the parts of a bar: accepted, accepted but bounced later, and failed at once. */
 function partsOf(row: Row | Fates) {
   const late = Math.min(row.taken, Math.max(0, row.bounced - row.failed))
   return [
@@ -79,7 +79,7 @@ function partsOf(row: Row | Fates) {
 
 const picture = { width: 960, side: 8, bar: 480, row: 36 } as const
 
-/** Each row as its name with its figures, and the bar of its shares. */
+/** Returns the shapes of each row: name, values and bar. */
 const shapesOf = (rows: readonly Row[]): readonly Shape[] =>
   rows.flatMap((row, index): readonly Shape[] => {
     const [all, top] = [allOf(row), index * picture.row]
@@ -113,7 +113,7 @@ function ShareBar({ row, label }: { readonly row: Fates; readonly label: string 
   )
 }
 
-/** Recipients of each subject, and their shares. */
+/** Table of recipients and shares per row. */
 function Shares({ title, first, name, rows, before }: SharesProps): JSX.Element {
   const w = words()
   const id = useId()
@@ -180,7 +180,7 @@ function Shares({ title, first, name, rows, before }: SharesProps): JSX.Element 
   )
 }
 
-/** The messages of that time. */
+/** Returns the URL of the messages of the period. */
 const traces = ({ from, to }: TimeSpan, filter: Readonly<Record<string, string>>): string =>
   link('/traces', { ...filter, outcome: 'relayed', since: new Date(from).toISOString(), until: new Date(to).toISOString() })
 

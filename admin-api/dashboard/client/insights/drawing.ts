@@ -1,6 +1,8 @@
-/** A plot as shapes, which `plot-svg.tsx` shows and `plot-png.ts` writes to a file: one geometry for both. */
+/**
+ * Converts a plot to shapes. `plot-svg.tsx` renders them and `plot-files.ts` draws them into a file, so that both have the same geometry.
+ */
 
-/** How something is filled or drawn; each differs from the others by its texture or shape, and not by its colour alone. */
+/** Fills and strokes. Each differs from the others by texture or shape, not only by color. */
 export const looks = {
   relayed: { fill: '--p-relayed' },
   hatched: { fill: '--p-held', texture: 'hatched' },
@@ -29,7 +31,7 @@ export type LookName = keyof typeof looks
 export type Texture = 'hatched' | 'dotted' | 'striped' | 'netted'
 
 export interface Look {
-  /** Names of colours in `style/tokens.css`. */
+  /** Name of a color in `style/tokens.css`. */
   readonly fill?: string
   readonly stroke?: string
   readonly text?: string
@@ -59,38 +61,38 @@ export type Shape =
       readonly anchor: 'start' | 'middle' | 'end'
     }
 
-/** The corners of marks, around their middle. */
+/** Corners of marker symbols, relative to the center. */
 export const corners = {
   diamond: [[0, -4], [4, 0], [0, 4], [-4, 0]],
   flag: [[-3, -5], [4, -5], [1.5, -2], [4, 1], [-1.5, 1], [-1.5, 5], [-3, 5]],
 } as const satisfies Record<'diamond' | 'flag', readonly (readonly [number, number])[]> // prettier-ignore
 
-/** What is counted in each step. `share` and `time` may have nothing to say of a step. */
+/** Values of each step. Null means that a step has no value. */
 export interface Series {
   readonly label: string
   readonly look: LookName
-  /** Bars stand on one another, in the order of the series. */
+  /** Bars are stacked in the order of the series. */
   readonly kind: 'bar' | 'line' | 'diamond' | 'flag'
   readonly values: readonly (number | null)[]
-  /** For the whole time, as text. */
+  /** Total of the period as text. */
   readonly total: string
-  /** What narrows the list of the plot to this series. */
+  /** Filter of the linked list for this series. */
   readonly explore?: Readonly<Record<string, string>>
 }
 
-/** The time before, as one line. */
+/** Values of the previous period as one line. */
 export interface Before {
   readonly values: readonly (number | null)[]
   readonly label: string
   readonly total: string
 }
 
-/** Something that changed and may be why figures did. */
+/** A change that may explain a change of the values. */
 export interface PlotEvent {
-  /** In milliseconds since the epoch. */
+  /** Milliseconds since the epoch. */
   readonly at: number
   readonly text: string
-  /** Something went wrong. */
+  /** Whether the event is a problem. */
   readonly isBad: boolean
 }
 
@@ -101,18 +103,18 @@ export interface Limit {
 }
 
 export interface PlotData {
-  /** Begin of each step, in milliseconds since the epoch. */
+  /** Start of each step in milliseconds since the epoch. */
   readonly times: readonly number[]
   readonly stepMs: number
   readonly series: readonly Series[]
   readonly before?: Before | undefined
-  /** In their order. */
+  /** In chronological order. */
   readonly events?: readonly (PlotEvent & { readonly label: string })[]
   readonly limits?: readonly Limit[]
-  /** The axis reaches at least so far. */
+  /** Minimum upper end of the axis. */
   readonly atLeast?: number
   readonly format: (value: number) => string
-  /** What stands at the end of the axis, where that is not now. */
+  /** Label at the end of the axis. Defaults to now. */
   readonly last?: string | undefined
 }
 
@@ -134,14 +136,14 @@ export const frameOf = (width: number, height: number): Frame => ({
   bottom: height - 20,
 })
 
-/** The middle of a step. */
+/** Returns the center of a step. */
 export const middleOf = ({ times }: PlotData, { left, right }: Frame, index: number): number =>
   left + ((right - left) * (index + 0.5)) / Math.max(1, times.length)
 
 export const isEmpty = ({ series }: PlotData): boolean =>
   series.every(({ kind, values }) => values.every((value) => value === null || (kind !== 'line' && value === 0)))
 
-/** A round number of steps of the axis, at most four, that reach over the value. */
+/** Returns at most four round axis steps, up to the first one above the value. */
 function ticksOf(most: number): readonly number[] {
   if (most <= 0) return [0, 1]
   const rough = most / 4
@@ -150,7 +152,7 @@ function ticksOf(most: number): readonly number[] {
   return Array.from({ length: Math.ceil(most / step - 1e-9) + 1 }, (_, i) => i * step)
 }
 
-/** The highest that a plot has to show. */
+/** Returns the highest value of the plot. */
 function mostOf({ series, before, limits = [], atLeast = 0 }: PlotData): number {
   const bars = series.filter(({ kind }) => kind === 'bar')
   const others = series.filter(({ kind }) => kind === 'line')
@@ -159,10 +161,10 @@ function mostOf({ series, before, limits = [], atLeast = 0 }: PlotData): number 
   return numbers.reduce<number>((most, value) => Math.max(most, value ?? 0), atLeast)
 }
 
-/** Pixels that the label of a limit needs. */
+/** Height of a limit label in pixels. */
 const labelRoom = 16
 
-/** Everything but the upright of the cursor. `timeLabels` are places on the axis, by step. */
+/** Returns all shapes except the cursor line. `timeLabels` contains axis labels by step. */
 export function draw(data: PlotData, frame: Frame, timeLabels: readonly (readonly [index: number, label: string])[]): readonly Shape[] {
   const ticks = ticksOf(mostOf(data))
   const top = ticks.at(-1) ?? 1
@@ -180,7 +182,7 @@ export function draw(data: PlotData, frame: Frame, timeLabels: readonly (readonl
   const highest = Math.max(...limits.map(({ value }) => value))
   for (const { value, label, look } of limits) {
     shapes.push({ kind: 'line', look, points: across(value) })
-    // apart from each other, and over both lines where they are close, as both can be low
+    // labels of limits are at opposite ends, and above both lines if these are close
     const isLow = look === 'warnLimit'
     const [textX, anchor] = isLow ? ([frame.left + 4, 'start'] as const) : ([frame.right, 'end'] as const)
     shapes.push({ kind: 'text', look, x: textX, y: (y(value) - y(highest) < labelRoom ? y(highest) : y(value)) - 4, text: label, anchor })
@@ -218,10 +220,10 @@ function bars(data: PlotData, { left, right, top }: Frame, y: (value: number) =>
 
 const isMark = (kind: Series['kind']): kind is 'diamond' | 'flag' => kind === 'diamond' || kind === 'flag'
 
-/** Pixels that a letter of an axis takes at most, on average. */
+/** Average width of a letter on the axis in pixels, rounded up. */
 const letterWidth = 6
 
-/** A dotted upright for each, with its words over the plot where they have room: what went wrong first, then the latest. */
+/** Dotted vertical lines of events. Labels appear if they fit: problems first, then the latest events. */
 function events({ events: all = [], times, stepMs }: PlotData, { left, right, top, bottom }: Frame): readonly Shape[] {
   const begin = times[0] ?? 0
   const taken: (readonly [number, number])[] = []
@@ -242,7 +244,7 @@ function events({ events: all = [], times, stepMs }: PlotData, { left, right, to
     })
 }
 
-/** A line for each run of steps that have a value; a step alone is a short dash. */
+/** Returns a line for each run of steps with values. A single step is a short dash. */
 function lines(
   values: readonly (number | null)[],
   look: LookName,

@@ -1,4 +1,4 @@
-/** All plots on one screen. */
+/** Screen with all plots. */
 import type { JSX } from 'preact'
 import { useList } from '../app/query.ts'
 import { TopBar } from '../parts/top-bar.tsx'

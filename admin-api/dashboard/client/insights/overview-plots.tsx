@@ -1,4 +1,4 @@
-/** The plots of the overview, which are loaded after it. */
+/** Plots of the overview, loaded after its first content. */
 import type { JSX } from 'preact'
 import { link } from '../app/location.ts'
 import { getDestinationInsight, type Destination } from '../wire/operations.ts'
@@ -33,7 +33,7 @@ export function SidePlots(): JSX.Element {
   )
 }
 
-/** The last day of a destination. */
+/** Renders the last day of a destination. */
 export type StripOf = (destination: Destination) => JSX.Element
 
 export function WithStrips({ children }: { readonly children: (stripOf: StripOf) => JSX.Element }): JSX.Element {

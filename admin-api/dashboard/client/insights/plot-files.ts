@@ -1,10 +1,13 @@
-/** A plot as a file: its numbers as CSV, and its picture as PNG, drawn anew as the policy of the page loads no pictures. */
+/**
+ * Downloads of a plot: values as CSV and the picture as PNG. A canvas draws the picture, because the content security policy forbids
+ * images.
+ */
 import { save } from '../app/api.ts'
 import { eventsIn } from '../plots/event-labels.ts'
 import { corners, looks, type Look, type LookName, type PlotData, type Series, type Shape } from './drawing.ts'
 import { textures } from './plot-svg.tsx'
 
-/** What a spreadsheet would take for a formula is text. */
+/** Quotes a CSV cell. An apostrophe prevents that a spreadsheet runs the cell as a formula. */
 function quoted(cell: string): string {
   const text = /^[=+\-@\t]/.test(cell) ? `'${cell}` : cell
   return /[",\n\r]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text
@@ -12,7 +15,7 @@ function quoted(cell: string): string {
 
 const linesOf = (rows: readonly (readonly string[])[]): string => rows.map((row) => row.map(quoted).join(',')).join('\r\n')
 
-/** Times are in UTC, with the zone; numbers have a point. */
+/** Returns CSV with times in UTC (ISO 8601) and decimal points. */
 export function csvOf({ times, stepMs, series, before, events = [] }: PlotData, changesLabel: string): string {
   const head = [...series.map(({ label }) => label), ...(before ? [before.label] : []), ...(events.length > 0 ? [changesLabel] : [])]
   const rows = times.map((time, at) => [
@@ -33,7 +36,7 @@ export function csvOf({ times, stepMs, series, before, events = [] }: PlotData, 
 export const saveCsv = (text: string, name: string): Promise<void> =>
   save(new Blob(['\uFEFF', text, '\r\n'], { type: 'text/csv' }), `${name}.csv`)
 
-/** Of rows that are no plot over time. */
+/** Saves rows of a table that is not a plot. */
 export const saveRows = (rows: readonly (readonly string[])[], name: string): Promise<void> => saveCsv(linesOf(rows), name)
 
 const scale = 2
@@ -43,9 +46,9 @@ interface Picture {
   readonly width: number
   readonly height: number
   readonly title: string
-  /** Of the file. */
+  /** File name without extension. */
   readonly name: string
-  /** Explained below the picture. */
+  /** Legend below the picture. */
   readonly key?: Pick<PlotData, 'series' | 'before'>
 }
 
@@ -59,7 +62,7 @@ export async function savePng({ shapes, width, height, title, name, key }: Pictu
   context.font = small
   const entries = key ? keyOf(key, { width, top: height, widthOf: (text) => context.measureText(text).width }) : []
   const foot = entries.length === 0 ? 0 : (entries.at(-1)?.y ?? height) - height + 12
-  // forgets what was set before
+  // resizing the canvas resets its context
   Object.assign(canvas, { width: width * scale, height: (head + height + foot) * scale })
   context.scale(scale, scale)
   context.fillStyle = colour('--sheet')
@@ -85,7 +88,7 @@ interface KeyPlace {
   readonly widthOf: (text: string) => number
 }
 
-/** The key of a picture, in as many lines as it needs. */
+/** Returns the legend in as many lines as necessary. */
 function keyOf({ series, before }: Pick<PlotData, 'series' | 'before'>, { width, top, widthOf }: KeyPlace): readonly KeyEntry[] {
   const all = [...series, ...(before ? [{ ...before, look: 'before', kind: 'line' } as const] : [])]
   let [x, y] = [8, top + 14]
@@ -105,7 +108,7 @@ function sampleOf(look: LookName, kind: Series['kind'], x: number, y: number): S
   return { kind, look, x: x + 7, y: y - 4 }
 }
 
-/** Colours as the page shows them now, light or dark. */
+/** Returns the current colors of the page, for the light or dark theme. */
 function coloursOfPage() {
   const probe = document.body.appendChild(document.createElement('i'))
   const colour = (variable: string): string => {

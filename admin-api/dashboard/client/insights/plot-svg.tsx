@@ -1,11 +1,11 @@
-/** Shapes of a plot on the page. */
+/** Renders the shapes of a plot as SVG. */
 import type { JSX } from 'preact'
 import { corners, looks, type Look, type LookName, type Series, type Shape, type Texture } from './drawing.ts'
 
 const lookOf = (name: LookName): Look => looks[name]
 const colour = (name: string | undefined): string => (name === undefined ? 'none' : `var(${name})`)
 
-/** Id of the pattern in which a look is filled. */
+/** Returns the id of the fill pattern of a look. */
 const patternOf = (scope: string, name: LookName): string => `${scope}-${name}`
 
 export function Shapes({ shapes, scope }: { readonly shapes: readonly Shape[]; readonly scope: string }): JSX.Element {
@@ -52,7 +52,7 @@ function One({ shape, scope }: { readonly shape: Shape; readonly scope: string }
 const markAt = (kind: keyof typeof corners, x: number, y: number): string =>
   `M${corners[kind].map(([right, down]) => `${String(x + right)} ${String(y + down)}`).join('L')}z`
 
-/** The strokes of each texture, in a square of 6. */
+/** Strokes of each texture in a square of 6 pixels. */
 export const textures: Readonly<Record<Texture, string>> = {
   hatched: 'M-1 7 7-1M-1 1 1-1M5 7 7 5',
   dotted: 'M1 1.5h1.5M4 4.500h1.500',
@@ -67,7 +67,7 @@ const Pattern = ({ id, look }: { readonly id: string; readonly look: Look }): JS
   </pattern>
 )
 
-/** The sample beside a word of the key. */
+/** Color sample of a legend entry. */
 export const Swatch = ({
   name,
   scope,

@@ -1,4 +1,4 @@
-/** One plot: its title, picture, key and tools, and the same as a table. */
+/** A plot: title, picture, legend, tools and table view. */
 import type { JSX } from 'preact'
 import { signal } from '@preact/signals'
 import { useEffect, useId, useRef, useState } from 'preact/hooks'
@@ -14,17 +14,17 @@ import { csvOf, saveCsv, savePng } from './plot-files.ts'
 import { Shapes } from './plot-svg.tsx'
 import { axisLabels, stepLabel } from './time-range.ts'
 
-/** The time over which the pointer or the keys stand, for all plots of the screen. */
+/** Time under the cursor, shared by all plots of the screen. */
 const cursor = signal<number | undefined>(undefined)
 
 interface PlotProps {
   readonly title: string
-  /** Unit and step, beside the title. */
+  /** Unit and step, shown next to the title. */
   readonly note: string
-  /** Says in a sentence what is to be seen. */
+  /** Describes the plot in a sentence. */
   readonly summary: string
   readonly data: PlotData
-  /** Of files. */
+  /** File name of downloads, without extension. */
   readonly name: string
   readonly height?: number
   readonly explore?: Explore | undefined
@@ -80,7 +80,7 @@ function savePicture({ data, title, note, name, height = usualHeight }: PlotProp
   return savePng({ shapes, width, height, title: `${title} – ${note}`, name, key: data })
 }
 
-/** The width that the place has, in pixels. */
+/** Measures the available width in pixels. */
 function useWidth() {
   const ref = useRef<HTMLDivElement>(null)
   const [width, setWidth] = useState(0)
@@ -141,7 +141,7 @@ const follow =
     cursor.value = data.times[Math.max(0, Math.min(data.times.length - 1, at))]
   }
 
-/** Goes from step to step by keys or by touch; says the values of the step that it stands on, and opens what is listed of it. */
+/** Slider over the steps for keys and touch. Announces the values of a step; Enter opens the linked list. */
 function Steps({ data, title, explore, chosen }: PlotProps & { readonly chosen: number | undefined }): JSX.Element {
   const { times, stepMs, series, format } = data
   const at = chosen ?? times.length - 1

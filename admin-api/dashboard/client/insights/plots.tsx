@@ -1,4 +1,4 @@
-/** Each plot: what it reads, and what it makes of that. */
+/** The plots: each reads its figures and converts them to series. */
 import type { JSX } from 'preact'
 import { useState } from 'preact/hooks'
 import { Segments } from '../parts/controls.tsx'
@@ -27,7 +27,7 @@ export interface Figures<P extends Point> {
 
 export const timesOf = (points: readonly Point[]): readonly number[] => points.map(({ at }) => Date.parse(at))
 
-/** A series for each of the counts, in their order. */
+/** Returns one series per field, in the given order. */
 export function counted<P extends Point>(
   { points, totals }: Figures<P>,
   fields: readonly (readonly [
@@ -45,7 +45,7 @@ export function counted<P extends Point>(
   }))
 }
 
-/** The sum of the counts of the time before. */
+/** Returns the sum of the fields for the previous period. */
 export function sumsBefore<P extends Point>(before: Figures<P> | undefined, fields: readonly (keyof P & string)[]): Before | undefined {
   if (!before) return undefined
   const values = before.points.map((point) => fields.reduce((sum, field) => sum + (point[field] as number), 0))
@@ -54,7 +54,7 @@ export function sumsBefore<P extends Point>(before: Figures<P> | undefined, fiel
 
 export const summary = (series: readonly Series[]): string => series.map(({ label, total }) => `${label} ${total}`).join(', ')
 
-/** The explorer of traces. */
+/** Link to the list of traces. */
 const traces = (query: Readonly<Record<string, string>> = {}): Explore => ({
   ...{ to: '/traces', query, says: words().showTraces, times: ['since', 'until'] },
 })
@@ -98,7 +98,7 @@ export function SendsPlot({ span, isShown = false, height }: PlotOf): JSX.Elemen
 
 const percentOf = (value: number): string => percent(value / 100, value > 0 && value < 10 ? (value < 1 ? 2 : 1) : 0)
 
-/** Of recipients that a provider took or refused; null where there were none. */
+/** Returns the percentage of recipients that a provider accepted or rejected. Null without recipients. */
 const rateOf = ({ taken, failed }: { readonly taken: number; readonly failed: number }, part: number): number | null =>
   taken + failed === 0 ? null : (100 * part) / (taken + failed)
 

@@ -1,4 +1,4 @@
-/** Chooses the time of all plots of a screen, its zone, and whether it is compared with the time before; all stand in the address. */
+/** Controls for the period, time zone and comparison of all plots on a screen. The address stores the choices. */
 import type { JSX } from 'preact'
 import { useKeys } from '../app/keys.ts'
 import { go, linkHere, query } from '../app/location.ts'

@@ -1,4 +1,4 @@
-/** What plots read: figures of the shown time, and of the time before where that is compared. */
+/** Hooks that read the figures of the current period, and of the previous period for a comparison. */
 import type { JSX } from 'preact'
 import { useEffect, useState } from 'preact/hooks'
 import { projectId, query } from '../app/location.ts'
@@ -8,10 +8,10 @@ import type { Operation } from '../wire/operation.ts'
 import { words } from '../words/words.ts'
 import { asQuery, earlier, isCompared, isUtc, rangeOf, spanOf, type TimeSpan } from './time-range.ts'
 
-/** The step under way is read again so often. */
+/** Refresh interval, because the last step is still open. */
 const refreshMs = 30_000
 
-/** The time that the address names; it moves on with the clock. */
+/** Returns the period of the address. It moves with the clock. */
 export function useSpan(): { readonly span: TimeSpan; readonly now: number } {
   const [now, setNow] = useState(Date.now)
   useTicks(
@@ -41,7 +41,7 @@ export interface Compared<T> {
 
 interface Wanted {
   readonly isShown?: boolean
-  /** Of what is counted apart, the most used ones. */
+  /** Maximum number of separate entries, the largest first. */
   readonly limit?: number
 }
 
@@ -61,7 +61,7 @@ interface InsightProps<T> {
   readonly children: (read: Compared<T>) => JSX.Element
 }
 
-/** Reads, and shows the outcome; what was there stays while it is read again. */
+/** Reads figures and renders them. Keeps the previous figures during a refresh. */
 export function WithInsight<T extends Insight>({ operation, span, isShown = false, children }: InsightProps<T>): JSX.Element {
   const now = useInsight(operation, span, { isShown })
   const before = useEarlier(operation, span)
@@ -72,6 +72,6 @@ export function WithInsight<T extends Insight>({ operation, span, isShown = fals
   )
 }
 
-/** The same of the time before; undefined where that is not compared. */
+/** Reads the previous period. Undefined without a comparison. */
 export const useEarlier = <T,>(operation: InsightOperation<T>, span: TimeSpan, limit?: number): T | undefined =>
   useRead(operation, isCompared(query.value) ? { query: queryOf(earlier(span), limit) } : undefined).data

@@ -1,4 +1,4 @@
-/** Which time the plots show, by the address; and how its steps are labelled, in UTC or in the zone of the browser. */
+/** Period of the plots from the address, and labels of its steps. Labels are in UTC or in the time zone of the browser. */
 import { query } from '../app/location.ts'
 import { language } from '../words/language.ts'
 
@@ -24,7 +24,9 @@ export interface TimeSpan {
   readonly stepMs: number
 }
 
-/** Ends with the step that is under way. Steps of half a day begin at midnight of the shown zone; days are those of UTC. */
+/**
+ * Returns the period up to and including the current step. Half-day steps start at midnight of the displayed zone, days at midnight UTC.
+ */
 export function spanOf(range: Range, utc: boolean, now: number): TimeSpan {
   const { ms, stepMs } = spans[range]
   const offset = utc || stepMs === dayMs ? 0 : Math.round(-new Date(now).getTimezoneOffset() / 60) * hourMs
@@ -34,7 +36,7 @@ export function spanOf(range: Range, utc: boolean, now: number): TimeSpan {
 
 export const earlier = ({ from, to, stepMs }: TimeSpan): TimeSpan => ({ from: from - (to - from), to: from, stepMs })
 
-/** As the operations take it. */
+/** Returns query parameters of the insight operations. */
 export const asQuery = ({ from, to, stepMs }: TimeSpan): { from: string; to: string; step_seconds: string } => ({
   from: new Date(from).toISOString(),
   to: new Date(to).toISOString(),
@@ -51,19 +53,22 @@ function formatted(time: number, options: Intl.DateTimeFormatOptions): string {
 const clock = { hour: '2-digit', minute: '2-digit' } as const
 const date = { day: 'numeric', month: 'short' } as const
 
-/** Names a step, where it stands alone. */
+/** Returns the full label of a step. */
 export const stepLabel = (time: number, stepMs: number): string =>
   stepMs >= dayMs
     ? new Intl.DateTimeFormat(locale(), { weekday: 'short', ...date, timeZone: 'UTC' }).format(time)
     : formatted(time, { weekday: 'short', ...date, ...clock })
 
-/** Names a moment in a time of that length. */
+/** Returns the label of a point in time within a period of that length. */
 export const momentLabel = (time: number, spanMs: number): string => formatted(time, spanMs <= dayMs ? clock : { ...date, ...clock })
 
-/** The date of a step. Where the clocks changed since, or a zone is no whole hour off, a step begins a little before its day. */
+/**
+ * Returns the date of a step. The extra hour corrects steps just before midnight, after a clock change or in zones with a fractional
+ * offset.
+ */
 const dateOf = (time: number): string => formatted(time + hourMs, date)
 
-/** Labels on the axis, as many as there is room for, and the last one for now. */
+/** Returns as many axis labels as fit, with the last one for now. */
 export function axisLabels(times: readonly number[], stepMs: number, width: number, now: string): readonly (readonly [number, string])[] {
   const most = Math.max(2, Math.min(5, Math.floor(width / 130)))
   const every = Math.max(1, Math.ceil(times.length / most))
@@ -74,10 +79,10 @@ export function axisLabels(times: readonly number[], stepMs: number, width: numb
   return [...labels, [times.length - 1, now]]
 }
 
-/** Names a day of UTC. */
+/** Returns the label of a UTC day. */
 export const dayLabel = (time: number): string => new Intl.DateTimeFormat(locale(), { ...date, timeZone: 'UTC' }).format(time)
 
-/** `3 h`, for the sentence about steps; days are those of UTC, whatever zone is shown. */
+/** Returns a duration such as `3 h`. Days are always UTC days. */
 export function stepName(stepMs: number): string {
   if (stepMs < hourMs) return `${String(stepMs / 60_000)} min`
   return `${String(stepMs / hourMs)} h${stepMs >= dayMs ? ' (UTC)' : ''}`

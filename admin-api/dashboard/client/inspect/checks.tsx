@@ -1,4 +1,4 @@
-/** Checks of a mail: what each found, and how to mend it. */
+/** Checks of a message: result and remedy of each. */
 import type { JSX } from 'preact'
 import { CheckSaid } from '../check-words/check-said.tsx'
 import { Mark } from '../parts/mark.tsx'
@@ -47,13 +47,13 @@ export const Checks = ({
   </ul>
 )
 
-/** In the language of the reader where the check is known here. */
+/** Title of a check in the current language, or in English for an unknown check. */
 export const Titled = ({ check: { id, title } }: { readonly check: Pick<Check, 'id' | 'title'> }): JSX.Element => {
   const known: Readonly<Record<string, string>> = words().checks
   return Object.hasOwn(known, id) ? <b>{known[id]}</b> : <b lang="en">{title}</b>
 }
 
-/** References lead to documents that the checks themselves name; nothing of the mail becomes a link. */
+/** Evidence and references. Links come only from the checks, never from the message. */
 const Evidence = ({ check: { evidence, references } }: { readonly check: Check }): JSX.Element => (
   <>
     {evidence.length > 0 && (

@@ -1,4 +1,4 @@
-/** Two reports side by side: what has changed from the earlier mail to the later one, check by check. */
+/** Comparison of two reports: changes from the earlier to the later message, by check. */
 import type { JSX } from 'preact'
 import { go, link, linkHere, query } from '../app/location.ts'
 import { useList, useRead } from '../app/query.ts'
@@ -78,7 +78,7 @@ function Choice({ side, label, tests }: ChoiceProps): JSX.Element {
   )
 }
 
-/** `B 84 · Mon, 14:02 · a1b2c3` */
+/** Formats `B 84 · Mon, 14:02 · a1b2c3`. */
 const nameOf = ({ grade, score, created_at: at, address }: InspectTestSummary): string =>
   `${grade ?? ''} ${String(score ?? '–')} · ${shortTime(at)} · ${address.split('@')[0] ?? ''}`
 

@@ -1,4 +1,4 @@
-/** The grade of a report in the shape of the door; the tone says the same. */
+/** Grade of a report in the shape of the door logo. The color carries the same meaning. */
 import type { JSX } from 'preact'
 import type { InspectTest } from '../wire/operations.ts'
 

@@ -1,4 +1,4 @@
-/** Deliverability tests: an address to send to, and what its mail scored. */
+/** Screen for deliverability tests: test addresses and the scores of received messages. */
 import type { JSX } from 'preact'
 import { link, projectId } from '../app/location.ts'
 import { mayChange } from '../app/permissions.ts'
@@ -65,7 +65,7 @@ function Tests(): JSX.Element {
   )
 }
 
-/** Two reports, the earlier one first. */
+/** Link that compares two selected reports, the earlier one first. */
 function CompareChosen({ chosen }: { readonly chosen: readonly InspectTestSummary[] }): JSX.Element {
   const w = words()
   const ready = chosen.filter(({ status }) => status === 'ready').toSorted((a, b) => a.created_at.localeCompare(b.created_at))
@@ -80,14 +80,14 @@ function CompareChosen({ chosen }: { readonly chosen: readonly InspectTestSummar
 
 const scoreOf = ({ score, grade }: InspectTestSummary): string => (score === null ? '–' : `${grade ?? ''} ${String(score)}`)
 
-/** The state of a test by the mark that has its shape and its word. */
+/** Returns the mark of a test status. */
 const markOf = (status: InspectTestSummary['status']): string =>
   ({ waiting: 'pending', scoring: 'queued', ready: 'ok', failed: 'failed', expired: 'canceled' })[status]
 
 const shown = 20
 const [width, height] = [240, 40] as const
 
-/** The scores so far as a line; the sentence says the same. */
+/** Line plot of past scores, with a text alternative. */
 function History({ tests }: { readonly tests: readonly InspectTestSummary[] }): JSX.Element | null {
   const w = words()
   const scores = tests

@@ -1,4 +1,4 @@
-/** The report of a mail: what it comes to, what to mend first, every check by what it is about, and what large receivers ask for. */
+/** Report of a message: score, most important remedies, all checks by topic, and requirements of large mailbox providers. */
 import type { JSX } from 'preact'
 import { Mark } from '../parts/mark.tsx'
 import { SafeText } from '../parts/safe-text.tsx'
@@ -52,7 +52,7 @@ export function Report({ test }: { readonly test: InspectTest }): JSX.Element {
 const isMissed = ({ status }: Check): boolean => status === 'fail' || status === 'warn'
 const lost = ({ points, max }: Check): number => max - points
 
-/** What costs most first; each leads to its check. */
+/** Failed checks by lost points, highest first, with links to their details. */
 function ToMend({ checks }: { readonly checks: readonly Check[] }): JSX.Element {
   const w = words()
   const missed = checks.filter(isMissed).toSorted((a, b) => lost(b) - lost(a))

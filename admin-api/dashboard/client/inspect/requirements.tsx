@@ -1,4 +1,4 @@
-/** What large receivers ask for, and whether the mail had it. */
+/** Requirements of large mailbox providers, and whether the message meets them. */
 import type { JSX } from 'preact'
 import { Mark } from '../parts/mark.tsx'
 import type { InspectTest } from '../wire/operations.ts'
@@ -35,7 +35,7 @@ export const Requirements = ({ requirements }: { readonly requirements: readonly
   </>
 )
 
-/** In the language of the reader where the rule is known here. */
+/** Text of a rule in the current language, or in English for an unknown rule. */
 const Rule = ({ id, rule }: Pick<Requirement, 'id' | 'rule'>): JSX.Element => {
   const known: Readonly<Record<string, string>> = words().rules
   return Object.hasOwn(known, id) ? <span>{known[id]}</span> : <span lang="en">{rule}</span>

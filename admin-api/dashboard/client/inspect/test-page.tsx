@@ -1,4 +1,4 @@
-/** One deliverability test: its address while it waits, and then its report. */
+/** Page of a deliverability test: its address until a message arrives, then the report. */
 import type { ComponentChildren, JSX } from 'preact'
 import { link } from '../app/location.ts'
 import { ProblemSaid } from '../check-words/check-said.tsx'
@@ -64,7 +64,7 @@ export function TestPage({ id }: { readonly id: string }): JSX.Element {
   )
 }
 
-/** With the one that was scored before it, or else after it. */
+/** Link that compares this test with the previous one, else with the next one. */
 function CompareLink({ test }: { readonly test: InspectTest }): JSX.Element | null {
   const w = words()
   const list = useList(listInspectTests, { query: { limit: '200' } }, { isShown: false })

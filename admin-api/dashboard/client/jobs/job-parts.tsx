@@ -1,4 +1,4 @@
-/** Parts of the page of a job that goes through many messages: its figures, its facts, what stopped it, and the way to stop it. */
+/** Parts of the page of a background job on many messages: progress, facts, failure and the stop button. */
 import type { JSX } from 'preact'
 import { asFault, useTicks, type Reading } from '../app/query.ts'
 import { CopyButton, Gauge } from '../parts/controls.tsx'
@@ -10,7 +10,7 @@ import { words } from '../words/words.ts'
 
 const runningMs = 1000
 
-/** Reads a job anew while it runs, and stops it. */
+/** Reads a job periodically while it runs. Returns a function that stops it. */
 export function useJob(
   isRunning: boolean,
   { reload, refresh }: Pick<Reading<unknown>, 'reload' | 'refresh'>,
@@ -29,7 +29,7 @@ export function useJob(
   }
 }
 
-/** `text` is in English, as the service says it. */
+/** Note about a job. `text` is an English text of the service. */
 export const JobNote = ({ title, text }: { readonly title: string; readonly text: string }): JSX.Element => (
   <div class="block">
     <div class="note warn">
@@ -48,11 +48,11 @@ interface JobFigure {
 }
 
 interface JobFiguresProps {
-  /** The first is what has been gone through. */
+  /** The first figure is the number of processed items. */
   readonly figures: readonly JobFigure[]
-  /** Of how many, as far as that is known; otherwise 0. */
+  /** Total number of items, or 0 if unknown. */
   readonly of: number
-  /** How far it is. */
+  /** Number of processed items. */
   readonly done: number
 }
 

@@ -1,4 +1,4 @@
-/** Whether a mail is shown with its light or its dark colours, which stands in the address. */
+/** Switch between light and dark colors of a message. The address stores the choice. */
 import type { JSX } from 'preact'
 import { go, linkHere, query } from '../app/location.ts'
 import { Segments } from '../parts/controls.tsx'

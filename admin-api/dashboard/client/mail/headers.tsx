@@ -1,4 +1,4 @@
-/** The header of a message: the servers that it passed with the time each took, what they found of its sender, and every field. */
+/** Header tab of a message: servers with their delays, authentication results and all header fields. */
 import type { JSX } from 'preact'
 import { Mark } from '../parts/mark.tsx'
 import { SafeText } from '../parts/safe-text.tsx'
@@ -54,7 +54,7 @@ export function Headers({ headers }: { readonly headers: Fields }): JSX.Element 
   )
 }
 
-/** The servers that the message passed, from the first, by what they wrote; clocks may differ. */
+/** Returns the servers of the Received fields, the first one first. Delays are approximate, because clocks differ. */
 function hopsOf(headers: Fields): readonly { readonly by: string; readonly at: string; readonly delay: number | undefined }[] {
   const received = headers.filter(({ name }) => name.toLowerCase() === 'received').reverse()
   let before: number | undefined
@@ -74,7 +74,7 @@ interface AuthResult {
 
 const maxResults = 12
 
-/** What servers wrote of SPF, DKIM and DMARC, each finding once (RFC 8601 §2.2). */
+/** Returns each distinct SPF, DKIM, DMARC and ARC result once (RFC 8601 §2.2). */
 function resultsOf(headers: Fields): readonly AuthResult[] {
   const found = new Map<string, AuthResult>()
   for (const { name, value } of headers) {

@@ -1,18 +1,18 @@
-/** The HTML of a message in a sandboxed frame of fixed width: no script, nothing of this page, and remote images only when wanted. */
+/** HTML of a message in a sandboxed frame of fixed width. Scripts are blocked, and remote images load only on request. */
 import type { JSX } from 'preact'
 import type { CapturedMessage } from '../wire/operations.ts'
 import { words } from '../words/words.ts'
 
 export type FrameWidth = '375' | '768' | 'full'
 
-/** The view of a message under this very address, whatever the public one is. */
+/** Returns the path of the message view. The dashboard may run under another host than the public URL. */
 export const pathOfView = ({ view_url: url }: Pick<CapturedMessage, 'view_url'>): string => new URL(url, location.origin).pathname
 
 interface FrameProps {
   readonly view: string
   readonly width: FrameWidth
   readonly withImages: boolean
-  /** Asks the mail for its dark colours; one without them stays as it is. */
+  /** Requests the dark colors of the message. A message without dark colors does not change. */
   readonly isDark?: boolean
 }
 

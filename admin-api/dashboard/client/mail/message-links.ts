@@ -1,9 +1,9 @@
-/** What a message leads to and would load, by its text; looked at only as far as a reader would. */
+/** Finds links and remote images in the text of a message. Limits the scanned length. */
 import type { CapturedMessage } from '../wire/operations.ts'
 
 export interface FoundLink {
   readonly address: string
-  /** In the HTML part, or in the text. */
+  /** The part of the message that contains the link. */
   readonly where: 'html' | 'text'
 }
 
@@ -13,7 +13,7 @@ const maxFound = 500
 const names: Readonly<Record<string, string>> = { amp: '&', lt: '<', gt: '>', quot: '"', '#39': "'" }
 const unescaped = (text: string): string => text.replaceAll(/&(amp|lt|gt|quot|#39);/g, (whole, name: string) => names[name] ?? whole)
 
-/** Each address once, in the order in which they come. */
+/** Returns each distinct link in order of appearance. */
 export function linksOf({ html, text }: Pick<CapturedMessage, 'html' | 'text'>): readonly FoundLink[] {
   const found = new Map<string, FoundLink>()
   const add = (address: string, where: FoundLink['where']): void => {
@@ -25,7 +25,7 @@ export function linksOf({ html, text }: Pick<CapturedMessage, 'html' | 'text'>):
   return [...found.values()]
 }
 
-/** How many images of other servers the message names. */
+/** Returns the number of distinct remote images. */
 export function remoteImagesOf(html: string): number {
   const found = new Set<string>()
   for (const [, , address = ''] of html

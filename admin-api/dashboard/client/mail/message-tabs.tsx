@@ -1,4 +1,4 @@
-/** A stored message in full: as HTML at three widths, as text, its source, its header, links and files, and what else there is to see. */
+/** Tabs of a stored message: HTML at three widths, text, source, header, links, files and further tabs. */
 import type { JSX } from 'preact'
 import { useState } from 'preact/hooks'
 import { go, linkHere, query } from '../app/location.ts'
@@ -14,7 +14,7 @@ import { linksOf, remoteImagesOf } from './message-links.ts'
 import { Files, Links, ReadingNotes, Source, type StoredFile } from './parts.tsx'
 import { RemoteImages } from './remote-images.tsx'
 
-/** As much of a captured or received message as is read here. */
+/** Fields of a captured or received message that the tabs use. */
 export interface ReadableMessage extends Pick<CapturedMessage, 'id' | 'html' | 'text' | 'headers' | 'reading_notes' | 'view_url'> {
   readonly attachments: readonly StoredFile[]
   readonly unreadable?: string | null | undefined
@@ -30,7 +30,7 @@ interface MessageTabsProps {
   readonly message: ReadableMessage
   readonly raw: (signal: AbortSignal) => Promise<Blob>
   readonly attachment: (index: number) => Promise<Blob>
-  /** Behind those of every message. */
+  /** Additional tabs after the common ones. */
   readonly further: readonly FurtherTab[]
 }
 

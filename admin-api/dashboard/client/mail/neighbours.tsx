@@ -1,11 +1,11 @@
-/** From one message to the next without going back to the list. */
+/** Navigation to the previous and next message. */
 import type { JSX } from 'preact'
 import { keyFor, useKeys } from '../app/keys.ts'
 import { go } from '../app/location.ts'
 import { Icon } from '../parts/icon.tsx'
 import { words } from './mail-words.ts'
 
-/** Previous and next by key; nothing at an end. */
+/** Binds keys for the previous and next message. They do nothing at the ends of the list. */
 export function useNeighbourKeys(before: string | undefined, after: string | undefined): void {
   const goTo = (place: string | undefined) => () => void (place !== undefined && go(place))
   const [back, on] = [goTo(before), goTo(after)]
@@ -13,7 +13,7 @@ export function useNeighbourKeys(before: string | undefined, after: string | und
 }
 
 interface NeighboursProps {
-  /** Their addresses; undefined where there is none. */
+  /** URL of the message. Undefined at the end of the list. */
   readonly before: string | undefined
   readonly after: string | undefined
 }

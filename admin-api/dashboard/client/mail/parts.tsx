@@ -1,4 +1,4 @@
-/** The parts of a stored message besides how it looks and its header: its source, its files, and the links in it. */
+/** Parts of a stored message: source, files, links and reading notes. */
 import type { JSX } from 'preact'
 import { useEffect, useState } from 'preact/hooks'
 import { save } from '../app/api.ts'
@@ -17,7 +17,7 @@ import type { FoundLink } from './message-links.ts'
 const maxSourceShown = 256 * 1024
 
 interface SourceProps {
-  /** Names the message; another one is read anew. */
+  /** Message id. A new id reads the source again. */
   readonly id: string
   readonly read: (signal: AbortSignal) => Promise<Blob>
 }
@@ -47,7 +47,7 @@ export function Source({ id, read: ask }: SourceProps): JSX.Element {
   )
 }
 
-/** As text, so that looking at them is safe; each can be copied. */
+/** Links as plain text, so that viewing them is safe. Each can be copied. */
 export const Links = ({ links }: { readonly links: readonly FoundLink[] }): JSX.Element =>
   links.length === 0 ? (
     <State title={words().noLinks} />
@@ -72,7 +72,7 @@ interface FilesProps {
   readonly read: (index: number) => Promise<Blob>
 }
 
-/** Files are saved, never opened here. */
+/** Attachments. Files can only be downloaded, never opened in the dashboard. */
 export const Files = ({ attachments, read }: FilesProps): JSX.Element => (
   <ul class="links">
     {attachments.map(({ filename, content_type: type, size, inline }, index) => (
@@ -96,7 +96,7 @@ export const Files = ({ attachments, read }: FilesProps): JSX.Element => (
   </ul>
 )
 
-/** Hands what is read to the browser to save, or says why it could not be read. */
+/** Downloads a file, or shows the error. */
 export async function saveFile(read: () => Promise<Blob>, name: string): Promise<void> {
   try {
     await save(await read(), name)
@@ -110,7 +110,7 @@ interface NotesProps {
   readonly reading_notes: readonly { readonly message: string }[]
 }
 
-/** What the reader could not decode, left out or guessed. */
+/** Parts of the message that the parser could not decode, omitted or guessed. */
 export function ReadingNotes({ unreadable, reading_notes: notes }: NotesProps): JSX.Element | null {
   const sentences = unreadable == null ? notes.map(({ message }) => message) : [unreadable]
   if (sentences.length === 0) return null

@@ -1,4 +1,4 @@
-/** Whom a message is to: the first few, how many more there are, and all of them in the title. */
+/** Recipients of a message: the first ones, the number of the remaining ones, and all in the tooltip. */
 import type { JSX } from 'preact'
 import { plain, SafeText } from '../parts/safe-text.tsx'
 import { words } from '../words/words.ts'

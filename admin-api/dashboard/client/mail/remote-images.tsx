@@ -1,4 +1,4 @@
-/** Says how many images of other servers a message names; they are loaded once somebody wants them. */
+/** Notice with the number of remote images in a message, and a button that loads them. */
 import type { JSX } from 'preact'
 import { Icon } from '../parts/icon.tsx'
 import { words } from '../words/words.ts'

@@ -1,22 +1,22 @@
-/** Text of others in parts: what people see, and characters that they do not see. */
+/** Splits untrusted text into visible text and invisible characters. */
 
 export interface TextPart {
-  /** Empty for a character that is not seen. */
+  /** Empty for an invisible character. */
   readonly text: string
-  /** The number of a character that is not seen, such as `U+202E`. */
+  /** Code point of an invisible character, such as `U+202E`. */
   readonly code?: string
 }
 
-/** Joiners inside emoji, and inside words of scripts that are written with them. */
+/** Joiners within emoji, and within words of scripts that use joiners. */
 const joiner =
   /(?<=(?![\p{Script=Latin}\p{Script=Greek}\p{Script=Cyrillic}\p{Script=Inherited}])[\p{L}\p{M}\p{Extended_Pictographic}\p{Emoji_Modifier}]\ufe0f?)[\u200c\u200d](?=[\p{L}\p{M}\p{Extended_Pictographic}])/u
-/** One selector of the form of an emoji, a symbol or a character of a script with such forms. */
+/** A variation selector after an emoji, a symbol or a character of a script with variants. */
 const selector =
   /(?<=\p{Emoji})[\ufe0e\ufe0f]|(?<=[\p{S}\p{Script=Han}\p{Script=Mongolian}\p{Script=Myanmar}\p{Script=Phags_Pa}])\p{Variation_Selector}/u
-/** Controls, and all other characters that show nothing. */
+/** Control characters and all other characters without a visible form. */
 const unseen = /(?![\t\n\r])[\p{Cc}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}\ufff9-\ufffb]/u
 
-/** `seen` matches characters that would be unseen elsewhere. */
+/** `seen` matches joiners and selectors in a valid context. */
 const pattern = new RegExp(`(?<seen>${joiner.source}|${selector.source})|${unseen.source}`, 'gu')
 
 export function textParts(text: string): TextPart[] {

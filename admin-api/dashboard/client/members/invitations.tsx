@@ -1,4 +1,4 @@
-/** Open invitations; where the service sends no mail, their links are handed over. */
+/** Pending invitations. If the service cannot send mail, an administrator passes on the link. */
 import type { JSX } from 'preact'
 import { useState } from 'preact/hooks'
 import { call } from '../app/api.ts'

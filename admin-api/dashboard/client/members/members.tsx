@@ -1,4 +1,4 @@
-/** Who belongs to the organization, in which role, and who is invited to it. */
+/** Screen for members, their roles and pending invitations. */
 import type { JSX } from 'preact'
 import { useState } from 'preact/hooks'
 import { boot } from '../app/boot.ts'
@@ -63,7 +63,7 @@ const isMe = ({ email }: Member): boolean => email === boot.email
 
 function MemberList({ list, onDo }: { readonly list: Listing<Member>; readonly onDo: (doing: Doing) => void }): JSX.Element {
   const [w, common] = [words(), allWords()]
-  /** Owners are made and unmade by owners alone; everybody may leave. */
+  /** only owners can change the role of an owner; every member can leave */
   const mayChange = ({ role }: Member): boolean => mayAdminister.value && (role !== 'owner' || organization.value?.role === 'owner')
   const actions = (member: Member): JSX.Element => (
     <span class="row-buttons">

@@ -1,4 +1,4 @@
-/** Removes a member, or leaves: says which keys end along, and lets an administrator keep some. */
+/** Dialog that removes a member or leaves the organization. It lists the affected keys; administrators may keep some. */
 import type { JSX } from 'preact'
 import { useState } from 'preact/hooks'
 import { boot } from '../app/boot.ts'

@@ -1,4 +1,4 @@
-/** The choice of a role, with what it allows. */
+/** Role selection with a description of the permissions. */
 import type { JSX } from 'preact'
 import { organization } from '../app/location.ts'
 import { ChooseField } from '../parts/controls.tsx'

@@ -1,4 +1,4 @@
-/** The lists of addresses that another service sends no mail to: counted first, then taken over, with every row that is not. */
+/** Import of suppression lists from another service. A dry run comes first. The report lists all rejected rows. */
 import type { JSX } from 'preact'
 import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks'
 import { shownCall, type ApiFault } from '../app/api.ts'
@@ -44,10 +44,10 @@ interface Run {
   readonly fault?: ApiFault
 }
 
-/** Why an import ends that somebody stops: what it has stored is shown, as when it breaks off. */
+/** Abort reason for a stop by the user. The report of stored rows stays visible, as after an interruption. */
 const stopped = new Error('stopped')
 
-/** One import at a time; another file or another choice forgets what was counted. */
+/** Runs one import at a time. A changed file or choice discards the result of the dry run. */
 function useImport(wanted: Wanted) {
   const [run, setRun] = useState<Run>()
   const aborter = useRef<AbortController>(undefined)
@@ -81,7 +81,7 @@ function useImport(wanted: Wanted) {
   return { run, start, stop }
 }
 
-/** The call as it would be with a file. */
+/** Shows the API call with an example file. */
 function showExample(): void {
   const file = { name: 'list.csv', type: 'text/csv' }
   shownCall.value = { operation: importServiceSuppressions, input: { query: { ...queryOf(nothing), dry_run: 'true' }, file } }

@@ -1,4 +1,4 @@
-/** A field for files, with its label and a hint. */
+/** File input with a label and a hint. */
 import type { JSX } from 'preact'
 import { useId } from 'preact/hooks'
 import { words } from './moving-words.ts'

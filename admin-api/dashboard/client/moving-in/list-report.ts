@@ -1,4 +1,4 @@
-/** The import of a list of addresses, whose report comes in lines of JSON while it goes on. */
+/** Import of an address list. The service streams the report as lines of JSON. */
 import { ApiFault, read, shownCall } from '../app/api.ts'
 import { organization } from '../app/location.ts'
 import { addressOf, type InputOf } from '../wire/operation.ts'
@@ -13,13 +13,13 @@ interface ListCounts {
   readonly refused: number
 }
 
-/** A row that is not taken. */
+/** A skipped or refused row. */
 export interface LeftRow {
   readonly row: number
   readonly line: number
   readonly result: 'skipped' | 'refused'
   readonly email: string | null
-  /** In English, as the service says it. */
+  /** English text of the service. */
   readonly message: string
 }
 
@@ -31,12 +31,12 @@ type Note =
 
 export interface ListReport {
   readonly service: string | null
-  /** The first of them. */
+  /** The first skipped or refused rows. */
   readonly left: readonly LeftRow[]
   readonly leftCount: number
-  /** Up to here all is stored. */
+  /** All rows up to this one are stored. */
   readonly reached: number
-  /** Not there before the end. */
+  /** Undefined until the import is complete. */
   readonly counts?: ListCounts
 }
 
@@ -53,8 +53,8 @@ interface Importing {
 }
 
 /**
- * Resolves with what was reported when the answer ends, also where it broke off: then it has no counts. Throws `ApiFault` where the file
- * is refused, and an `AbortError` where `signal` aborts.
+ * Resolves with the report at the end of the response. After an interruption, the report has no counts. Throws `ApiFault` if the service
+ * rejects the file, or an `AbortError` after `signal` aborts.
  */
 export async function importList({ file, query, signal, onReport }: Importing): Promise<ListReport> {
   const type = typeOf(file.name)
@@ -69,7 +69,7 @@ export async function importList({ file, query, signal, onReport }: Importing): 
   try {
     for await (const notes of notesOf(response.body)) onReport((report = notes.reduce(noted, report)))
   } catch (error) {
-    if (signal.aborted) throw error // otherwise what is missing is the summary
+    if (signal.aborted) throw error // an interrupted response only lacks the summary
   }
   return report
 }
@@ -85,7 +85,7 @@ async function ask(address: string, file: File, type: string, signal: AbortSigna
   }
 }
 
-/** Those of a piece of the answer together. */
+/** Yields the lines of each received chunk together. */
 async function* notesOf(body: ReadableStream<Uint8Array>): AsyncGenerator<readonly Note[]> {
   const reader = body.getReader()
   const decoder = new TextDecoder()

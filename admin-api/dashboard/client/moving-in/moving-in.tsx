@@ -1,4 +1,4 @@
-/** Moving in from another service: its lists of addresses and its templates, counted first. */
+/** Screen for imports from another mail service: address lists and templates, each after a dry run. */
 import type { JSX } from 'preact'
 import { go, linkHere, query } from '../app/location.ts'
 import { mayAdminister, mayChange } from '../app/permissions.ts'

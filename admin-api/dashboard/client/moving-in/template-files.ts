@@ -1,9 +1,9 @@
-/** Files with templates of another service, as the import takes them. */
+/** Converts template files of another service for the import. */
 
-/** As much as one request takes. */
+/** Maximum size of a request. */
 export const maxTemplateBytes = 16 * 1024 * 1024
 
-/** The name of a file that is no JSON although it should be. */
+/** Thrown for a `.json` file that is not valid JSON. Names the file. */
 export class NotJson extends Error {
   readonly file: string
 
@@ -13,7 +13,7 @@ export class NotJson extends Error {
   }
 }
 
-/** JSON as it is; anything else is the HTML or the text of one template, which is called as its file is. Throws `NotJson`. */
+/** Parses JSON. Any other file is the HTML or text of a template that is named after the file. Throws `NotJson`. */
 async function documentOf(file: File, subject: string): Promise<unknown> {
   const text = (await file.text()).replace(/^\uFEFF/, '')
   if (/\.json$/i.test(file.name)) {

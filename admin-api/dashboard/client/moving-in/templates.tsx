@@ -1,4 +1,4 @@
-/** Templates of another service: what becomes of each is shown first, with the place of everything that has no counterpart. */
+/** Import of templates from another service. A dry run shows each result and the position of unsupported syntax. */
 import type { JSX } from 'preact'
 import { useLayoutEffect, useState } from 'preact/hooks'
 import { ApiFault, call, showCall } from '../app/api.ts'
@@ -29,10 +29,10 @@ interface Result {
   readonly fault?: ApiFault
 }
 
-/** The call as it would be with a file. */
+/** Shown as the API call while no file is selected. */
 const example = { document: { Alias: 'welcome', Name: 'Welcome', Subject: 'Hello {{name}}', TextBody: 'Hello {{name}}' }, dry_run: true }
 
-/** What would be written. */
+/** Number of templates that the import writes. */
 const writes = ({ created, updated }: TemplateImportReport): number => created + updated
 
 export function MovedTemplates(): JSX.Element {
@@ -44,7 +44,7 @@ export function MovedTemplates(): JSX.Element {
   useLayoutEffect(() => showCall(importServiceTemplates, { body: example }), [])
   const change = (to: Partial<Wanted>): void => {
     setWanted({ ...wanted, ...to })
-    setResult({}) // what was counted is no longer what would be taken
+    setResult({}) // the dry run no longer matches the input
   }
   const isCounted = result.isDry === true && result.report !== undefined && writes(result.report) > 0
   const isReady = wanted.files.length > 0 && flag?.enabled !== false

@@ -1,4 +1,4 @@
-/** The services whose files are read, by their names. */
+/** Supported services by name. */
 import type { JSX } from 'preact'
 import { ChooseField } from '../parts/controls.tsx'
 import type { ListQuery } from './list-report.ts'

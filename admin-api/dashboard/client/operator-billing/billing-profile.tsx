@@ -1,4 +1,4 @@
-/** Name, address and VAT of an organization on its invoices, and changing them. */
+/** Billing name, address and VAT of an organization, and the form that changes them. */
 import type { JSX } from 'preact'
 import { useState } from 'preact/hooks'
 import { call } from '../app/api.ts'
@@ -73,7 +73,7 @@ interface EditProps {
   readonly onDone: () => void
 }
 
-/** Hundredths of a percent; null where it is empty, and undefined where it is no percentage. */
+/** Parses a percentage into hundredths of a percent. Null for empty text, undefined for an invalid percentage. */
 function basisPointsOf(text: string): number | null | undefined {
   const typed = text.trim().replace(',', '.')
   if (typed === '') return null

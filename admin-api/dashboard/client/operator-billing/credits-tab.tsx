@@ -1,4 +1,4 @@
-/** The credits of an organization, and granting some. */
+/** Credits of an organization, and the form that grants credits. */
 import type { JSX } from 'preact'
 import { useState } from 'preact/hooks'
 import { call } from '../app/api.ts'

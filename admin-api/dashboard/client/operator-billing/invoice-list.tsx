@@ -1,4 +1,4 @@
-/** The final invoices of a month, of all organizations, and closing a month. */
+/** Final invoices of all organizations for a month, and the action that closes a month. */
 import type { JSX } from 'preact'
 import { useState } from 'preact/hooks'
 import { words as billingWords } from '../billing/billing-words.ts'

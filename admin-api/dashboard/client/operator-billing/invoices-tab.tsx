@@ -1,4 +1,4 @@
-/** Whom the invoices of an organization are made out to, and those that are final. */
+/** Billing profile and final invoices of an organization. */
 import type { JSX } from 'preact'
 import { invoiceColumns } from '../billing/invoice-columns.tsx'
 import { markOf, stateOf } from '../billing/invoice-state.tsx'

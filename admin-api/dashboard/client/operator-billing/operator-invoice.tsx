@@ -1,4 +1,4 @@
-/** One invoice for the operator: noting its payment, and taking it back by a credit note. */
+/** Invoice page of the operator: records a payment, or cancels the invoice with a credit note. */
 import type { JSX } from 'preact'
 import { useState } from 'preact/hooks'
 import { words as billingWords } from '../billing/billing-words.ts'
@@ -63,7 +63,7 @@ interface DoingProps {
   readonly onOpen: (dialog: 'mark' | 'void') => void
 }
 
-/** What is done about it, with the organization that it is of. */
+/** Actions on the invoice, and a link to its organization. */
 function Doing({ invoice: { state, organization_id: id, organization_name: name }, onOpen }: DoingProps): JSX.Element {
   const w = words()
   const isOwed = state === 'open' || state === 'paid' || state === 'uncollectible'

@@ -1,4 +1,4 @@
-/** The websites of an organization: taking one down in one act, and letting it back. */
+/** Websites of an organization, with actions that take a site down or restore it. */
 import type { JSX } from 'preact'
 import { useState } from 'preact/hooks'
 import { call } from '../app/api.ts'

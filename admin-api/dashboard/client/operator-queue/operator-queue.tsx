@@ -1,4 +1,4 @@
-/** The queues of the service for its operator: those that work now, any other organization by its name, and the queue of one. */
+/** Queue screens of the operator: organizations with queued mail, a search for others, and the queue of an organization. */
 import type { JSX } from 'preact'
 import { useMemo } from 'preact/hooks'
 import { link, query } from '../app/location.ts'

@@ -1,4 +1,4 @@
-/** The queue of one organization, for the operator. */
+/** Queue operations on an organization for the operator. */
 import { link } from '../app/location.ts'
 import { asked, type QueueSide } from '../queue-side/queue-side.ts'
 import {

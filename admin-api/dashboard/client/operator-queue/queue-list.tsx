@@ -1,4 +1,4 @@
-/** Whose queue: the organizations that wait for something now first, then all that a search finds. */
+/** Choice of an organization: those with due mail first, then search results. */
 import type { JSX } from 'preact'
 import { link, linkHere, query } from '../app/location.ts'
 import { useList, useRead } from '../app/query.ts'
@@ -82,7 +82,7 @@ interface Waiting {
   readonly active: number
 }
 
-/** Those with the most that is due first. */
+/** Returns organizations by number of due messages, highest first. */
 function waitingOf(lanes: SystemState['lanes']): readonly Waiting[] {
   const all = new Map<string, Waiting>()
   for (const { organization_id: id, organization_name: name, ready, active } of lanes) {

@@ -1,4 +1,4 @@
-/** Who changed what in an organization, its operator included. */
+/** Audit log of an organization, including changes by the operator. */
 import type { JSX } from 'preact'
 import { useList } from '../app/query.ts'
 import { Entries } from '../audit/entries.tsx'

@@ -1,4 +1,4 @@
-/** The limits and the feature flags of an organization: what is in force, and the values of its own. */
+/** Limits and feature flags of an organization: effective values and overrides. */
 import type { JSX } from 'preact'
 import { useState } from 'preact/hooks'
 import { call } from '../app/api.ts'
@@ -20,7 +20,7 @@ const shown = (value: Value | undefined): string => {
   return value === null || value === undefined ? w.unlimited : number(value)
 }
 
-/** What was typed: empty takes the own value back. */
+/** Parses an input. Empty text removes the override. */
 function valueOf(text: string, effective: Value | undefined): Value {
   if (text === '') return null
   return typeof effective === 'boolean' ? text === 'true' : Number(text)
@@ -90,7 +90,7 @@ interface OwnValueProps {
   readonly onChange: (value: string) => void
 }
 
-/** Breaks behind its underscores where it has to. */
+/** A field name that may wrap after underscores. */
 const WireName = ({ name }: { readonly name: string }): JSX.Element => (
   <code>{name.split('_').flatMap((part, at) => (at === 0 ? [part] : ['_', <wbr key={at} />, part]))}</code>
 )
@@ -122,7 +122,7 @@ function OwnValue({ account, name, value, onChange }: OwnValueProps): JSX.Elemen
 type Flags = InputOf<typeof operatorSetFlags>['body']
 type FlagName = keyof Flags
 
-/** Each one once: a name that is missing or wrong does not compile. */
+/** A record instead of a list, so that a missing or misspelled name fails to compile. */
 const flagNames = Object.keys({
   ...{ templates: 1, bulk_replay: 1, inspect: 1, inbound_routes: 1, bounce_sources: 1, smtp_relay: 1, tenant_partitions: 1, webhooks: 1 },
   ...{ virtual_inboxes: 1, publishable_keys: 1, forms: 1, managed_websites: 1, bounce_auto_suppress: 1, verp: 1, click_tracking: 1 },
@@ -137,7 +137,7 @@ const flagOf = (choice: Choice): boolean | null => (choice === 'default' ? null 
 export function FlagsTab({ account, onChanged }: TabProps): JSX.Element {
   const w = words()
   const labels: Readonly<Record<Choice, string>> = { default: w.byDefault, on: w.on, off: w.off }
-  // the default of a flag and what it opens are the same for every organization
+  // default and effect of a flag are the same for all organizations
   const known = useRead(listFlags, {}, { isShown: false }).data?.data ?? []
   const labelOf = (value: Choice, flag: Flag | undefined): string =>
     value === 'default' && flag ? `${labels.default}: ${flag.default ? w.on : w.off}` : labels[value]

@@ -1,4 +1,4 @@
-/** The screens of the operator of the service: how it is, its organizations, and SMTP logins that fail. */
+/** Screens of the service operator: state of the service, organizations, invoices, queue and failing SMTP logins. */
 import type { ComponentChildren, JSX } from 'preact'
 import { later } from '../app/later.tsx'
 import { link } from '../app/location.ts'

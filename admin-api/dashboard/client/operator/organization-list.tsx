@@ -1,4 +1,4 @@
-/** Every organization of the service, with a search; and the invoices of a month as a file. */
+/** All organizations with a search, and a download of the invoices of a month. */
 import type { JSX } from 'preact'
 import { call, save } from '../app/api.ts'
 import { link, linkHere, query } from '../app/location.ts'

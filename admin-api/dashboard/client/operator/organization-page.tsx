@@ -1,4 +1,4 @@
-/** One organization for the operator: plan and payment, limits, flags, prices, usage with the invoice, and the audit log. */
+/** Page of an organization for the operator: plan, limits, flags, prices, usage, invoices and audit log. */
 import type { JSX } from 'preact'
 import { call } from '../app/api.ts'
 import { isConfirmed } from '../app/boot.ts'
@@ -26,7 +26,7 @@ import { UsageTab } from './usage-tab.tsx'
 
 const tabs = ['plan', 'limits', 'flags', 'prices', 'usage', 'invoices', 'credits', 'sites', 'audit'] as const
 
-/** These only read, or ask by themselves for a recent sign-in. */
+/** Tabs that only read, or that ask for a recent sign-in themselves. */
 const asksItself: ReadonlySet<string> = new Set(['usage', 'invoices', 'credits', 'sites', 'audit'])
 
 export function OrganizationPage({ id }: { readonly id: string }): JSX.Element {

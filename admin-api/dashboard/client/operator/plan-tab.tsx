@@ -1,4 +1,4 @@
-/** The plan of an organization, and whether it pays. */
+/** Plan and payment state of an organization. */
 import type { JSX } from 'preact'
 import { useState } from 'preact/hooks'
 import { call } from '../app/api.ts'

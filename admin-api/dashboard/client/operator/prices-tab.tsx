@@ -1,4 +1,4 @@
-/** The prices of an organization, each from a month on. */
+/** Prices of an organization, each valid from a month on. */
 import type { JSX } from 'preact'
 import { useState } from 'preact/hooks'
 import { call } from '../app/api.ts'

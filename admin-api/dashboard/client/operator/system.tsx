@@ -1,4 +1,4 @@
-/** How the service is: whether it takes mail, what waits, which destinations rest, and how much room there is. */
+/** State of the service: health, queue, paused destinations, disk space and backups. */
 import type { JSX } from 'preact'
 import { link } from '../app/location.ts'
 import { useRead } from '../app/query.ts'
@@ -89,7 +89,7 @@ function Figures({ state }: { readonly state: SystemState }): JSX.Element {
   )
 }
 
-/** Its age; the day itself where it is older than two. */
+/** Returns the age of the latest backup and its date. */
 function backupOf({ last_backup_at: at }: SystemState): readonly [value: string, unit: string] {
   const w = words()
   if (at === null) return [w.noBackup, w.makeBackup]

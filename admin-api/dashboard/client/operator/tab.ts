@@ -1,4 +1,4 @@
-/** What every tab of an organization gets. */
+/** Props and actions shared by the tabs of an organization. */
 import { ApiFault } from '../app/api.ts'
 import { asFault } from '../app/query.ts'
 import { toast } from '../parts/toast.tsx'
@@ -9,7 +9,7 @@ export interface TabProps {
   readonly onChanged: () => void
 }
 
-/** Changes something and says what was done, with the way back; a refusal is said too. */
+/** Runs a change and confirms it with an undo button. Shows an error if the service rejects it. */
 export async function change(
   work: () => Promise<unknown>,
   done: string,

@@ -1,4 +1,4 @@
-/** What an organization used in a month, and what its invoice would be. */
+/** Usage of an organization within a month, and the resulting invoice. */
 import type { JSX } from 'preact'
 import { go, linkHere, query } from '../app/location.ts'
 import { useRead } from '../app/query.ts'

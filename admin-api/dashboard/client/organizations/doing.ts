@@ -1,12 +1,12 @@
-/** What is to be done with an organization, and what follows when one is gone. */
+/** Actions on organizations, and the cleanup after one is gone. */
 import { go, organization, organizations } from '../app/location.ts'
 
-/** An organization that something is to be done with. */
+/** The organization of an action. */
 interface Chosen {
   readonly id: string
   readonly name: string
   readonly members?: number
-  /** The own id in it. */
+  /** Id of the current user within it. */
   readonly userId?: string
 }
 
@@ -23,11 +23,14 @@ export interface DoingProps {
   readonly onDone: () => void
 }
 
-/** From which organization another one is changed: from itself where one administers it, else from the one that created it. */
+/**
+ * Returns the organization that authorizes a change: the organization itself if the user administers it. Otherwise it is the current one,
+ * which created it.
+ */
 export const askingFrom = (id: string): { readonly organizationId?: string } =>
   organizations.value.some((one) => one.id === id && (one.role === 'owner' || one.role === 'admin')) ? { organizationId: id } : {}
 
-/** Takes an organization out of the switcher; where it was the one that is shown, another is. */
+/** Removes an organization from the switcher. If it is the current one, another becomes current. */
 export function forget(id: string, onDone: () => void): void {
   const isShown = organization.value?.id === id
   organizations.value = organizations.value.filter((one) => one.id !== id)

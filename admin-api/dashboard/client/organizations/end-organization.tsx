@@ -1,4 +1,4 @@
-/** Deletes an organization, by its name and with what ends along with it. */
+/** Dialog that deletes an organization. It lists the consequences and asks for the name. */
 import type { JSX } from 'preact'
 import { useState } from 'preact/hooks'
 import { call } from '../app/api.ts'

@@ -1,4 +1,4 @@
-/** The organizations that one belongs to, with the own role in each. */
+/** Organizations of the user, with the user's role in each. */
 import type { JSX } from 'preact'
 import { organization } from '../app/location.ts'
 import type { Listing } from '../app/query.ts'
@@ -31,7 +31,7 @@ const Name = ({ id, name, read }: Mine): JSX.Element => (
 const planOf = ({ read }: Mine): string => read.organization.plan_tier
 const peopleOf = ({ read: { members } }: Mine): string => (members ? number(members.count) : '–')
 
-/** Renaming and deleting, and the way out: for roles that change nothing it is on the page of members. */
+/** Buttons that rename, delete and leave. Roles without change permission leave on the members page. */
 function Actions({
   mine: {
     id,

@@ -1,4 +1,4 @@
-/** Makes a team organization; its first key is shown once. */
+/** Form that creates a team organization and shows its first key once. */
 import type { JSX } from 'preact'
 import { useState } from 'preact/hooks'
 import { call } from '../app/api.ts'

@@ -1,4 +1,4 @@
-/** The organizations that one belongs to, and the teams of the one that is shown: made, renamed, left, deleted. */
+/** Screen for the organizations of the user and the teams of the current one: create, rename, leave, delete. */
 import type { JSX } from 'preact'
 import { useState } from 'preact/hooks'
 import { call } from '../app/api.ts'

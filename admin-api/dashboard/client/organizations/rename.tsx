@@ -1,4 +1,4 @@
-/** Gives an organization another name, with a way back. */
+/** Dialog that renames an organization; the change can be undone. */
 import type { JSX } from 'preact'
 import { useState } from 'preact/hooks'
 import { call } from '../app/api.ts'

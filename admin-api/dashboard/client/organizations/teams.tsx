@@ -1,4 +1,4 @@
-/** The team organizations that the shown one created, and how many more its plan allows. */
+/** Team organizations that the current organization created, and the limit of the plan. */
 import type { JSX } from 'preact'
 import { link, organization, organizations } from '../app/location.ts'
 import { mayAdminister } from '../app/permissions.ts'
@@ -13,10 +13,10 @@ import { words as allWords } from '../words/words.ts'
 import type { OnDo } from './doing.ts'
 import { words } from './organizations-words.ts'
 
-/** How many teams there are and may be; `refusal` says why there can be no further one. */
+/** Number and limit of teams. `refusal` explains why no further team is possible. */
 export interface TeamRoom {
   readonly used: number
-  /** Null is no limit. */
+  /** Null for no limit. */
   readonly limit: number | null
   readonly refusal: string | undefined
 }

@@ -1,4 +1,4 @@
-/** The organizations that one belongs to, each asked for with the own role in it. */
+/** Reads the organizations of the user, each with the user's role in it. */
 import { useCallback, useEffect, useState } from 'preact/hooks'
 import { call } from '../app/api.ts'
 import { boot, type OwnOrganization } from '../app/boot.ts'
@@ -9,7 +9,7 @@ import { getOrganization, listMembers, type Organization } from '../wire/operati
 export interface Mine extends OwnOrganization {
   readonly read: {
     readonly organization: Organization
-    /** Of the members, whom the role for billing does not see. */
+    /** Undefined for the billing role, which may not read members. */
     readonly members?: { readonly count: number; readonly userId: string; readonly joinedAt: string }
   }
 }

@@ -1,4 +1,4 @@
-/** Whether a provider has ever accepted a message, and how many were captured beside a live destination. */
+/** Reads whether a provider has ever accepted a message, and how many messages were captured despite a live destination. */
 import { useEffect, useState } from 'preact/hooks'
 import { call } from '../app/api.ts'
 import { projectId } from '../app/location.ts'
@@ -15,13 +15,15 @@ import {
 import { stepSeconds } from './judgement.ts'
 
 const dayMs = 86_400_000
-/** As long as figures are kept, but for the step under way. */
+/** Retention of the figures, without the current step. */
 const keptDays = 700
 const longestStepSeconds = 31 * 86_400
 
 const accepted: ReadonlySet<TraceSummary['status']> = new Set(['sent', 'delivered', 'bounced', 'complained'])
 
-/** True until the figures say that no provider has accepted a message. Asks for older figures only when nothing recent says it. */
+/**
+ * Returns false only if the figures show that no provider ever accepted a message. Reads older figures only if the recent ones show none.
+ */
 export function useHadMail(isLive: boolean, traces: readonly TraceSummary[] | undefined, day: DeliveryInsight | undefined): boolean {
   const isSeen = traces?.some(({ status }) => accepted.has(status)) === true || (day?.totals.taken ?? 0) > 0
   const isAsked = isLive && !isSeen && traces !== undefined && day !== undefined
@@ -32,12 +34,12 @@ export function useHadMail(isLive: boolean, traces: readonly TraceSummary[] | un
   return isSeen || ever.data === undefined || ever.data.totals.taken > 0
 }
 
-/** So many projects are asked one by one. */
+/** Maximum number of projects with separate requests. */
 const maxProjects = 20
 
 /**
- * Messages of the last day that were captured because no rule leads them anywhere, in projects that can use a live destination. Where all
- * projects are shown, those with a live destination of their own are counted apart.
+ * Returns the number of messages of the last day that were captured for lack of a routing rule, although a live destination exists. If all
+ * projects are in view, only projects with a live destination count.
  */
 export function useUnrouted(destinations: readonly Destination[], sends: SendInsight | undefined): number {
   const live = destinations.filter(({ mode }) => mode === 'live')
@@ -54,7 +56,7 @@ export function useUnrouted(destinations: readonly Destination[], sends: SendIns
     })
     Promise.all(captured).then(
       (counts) => setCounted(counts.reduce((sum, count) => sum + count, 0)),
-      () => undefined, // the next figures ask again
+      () => undefined, // the next update retries
     )
     return () => aborter.abort()
   }, [ids.join(' '), total])

@@ -1,4 +1,4 @@
-/** The first run: what happens to mail before a destination is live, and the steps to the first real mail. */
+/** First run: explains captured mail, and lists the steps to the first real mail. */
 import type { ComponentChildren, JSX } from 'preact'
 import { useState } from 'preact/hooks'
 import { boot } from '../app/boot.ts'
@@ -40,7 +40,7 @@ export function FirstRun({ destinations, traces, onSend }: FirstRunProps): JSX.E
   )
 }
 
-/** The steps to the first real mail, until a provider has accepted one. */
+/** Steps to the first real mail, shown until a provider has accepted a message. */
 export function Checklist({ destinations, traces, onSend }: FirstRunProps): JSX.Element {
   const w = words()
   const domains = useList(listDomains, { query: { limit: '50' } }, { isShown: false }).read.data ?? []
@@ -133,7 +133,7 @@ function StepLink({
   return screenAt(`/${screen}`) ? <a href={link(`/${screen}${rest}`, own)}>{label}</a> : null
 }
 
-/** The site on the left, the closed door, the customers on the right; the words below say the same. */
+/** Picture of a website, a closed door and customers. The text below states the same. */
 function Gate({ captured }: { readonly captured: number }): JSX.Element {
   const w = words()
   return (
@@ -167,10 +167,10 @@ function Gate({ captured }: { readonly captured: number }): JSX.Element {
   )
 }
 
-/** Every record that it needs is published. */
+/** Whether all required DNS records are published. */
 const isReady = ({ records }: SendingDomain): boolean => records.every(({ required, verdict }) => !required || verdict === 'ok')
 
-/** What programs with a file of servers read. */
+/** Returns the MCP configuration for agents with a configuration file. */
 const forAgents = (): string => JSON.stringify({ mcpServers: { postern: { type: 'http', url: boot.mcpUrl } } }, undefined, 2)
 
 const sample = () => ({
@@ -222,7 +222,7 @@ function Snippets(): JSX.Element {
   )
 }
 
-/** What programs that send by SMTP ask for; nothing where no port takes their mail. */
+/** SMTP settings. Hidden if no submission port is open. */
 function SmtpServer(): JSX.Element | null {
   const w = words()
   const { host, starttls, tls } = boot.submission

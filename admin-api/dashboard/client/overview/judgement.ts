@@ -1,16 +1,16 @@
-/** Whether mail is fine, from counters alone: what is too much, the worst first. */
+/** Decides whether mail is fine, from counters only. Lists problems by severity. */
 import { isTooMuch, lateMs, type Watched } from '../health/limits.ts'
 import type { DeliveryInsight, SendInsight } from '../wire/operations.ts'
 
 export interface Figures {
-  /** Of the last day, in steps of `stepSeconds`. */
+  /** Figures of the last day, in steps of `stepSeconds`. */
   readonly delivery: DeliveryInsight
   readonly sends: SendInsight
-  /** When the first attempt was due of the message that waits longest; null when none waits. */
+  /** Time of the first due attempt of the oldest queued message. Null for an empty queue. */
   readonly waitingSince: string | null
 }
 
-/** So many of all, within so many hours. */
+/** A part of all items within a number of hours. */
 export interface Share {
   readonly what: Watched
   readonly some: number
@@ -18,9 +18,9 @@ export interface Share {
   readonly hours: 1 | 24
 }
 
-/** Length of the steps of the figures. */
+/** Step length of the figures. */
 export const stepSeconds = 900
-/** The last hour and the step under way. */
+/** The last hour and the current step. */
 const stepsOfHour = 5
 
 type Delivery = Omit<DeliveryInsight['totals'], 'delivered'>
@@ -29,7 +29,7 @@ const sent = ['relayed', 'captured_sandbox_destination', 'captured_no_route', 'c
 
 const sum = <P>(points: readonly P[], field: keyof P): number => points.reduce((total, point) => total + Number(point[field]), 0)
 
-/** Those of the last hour. */
+/** Returns the sums of the last hour. */
 export function lastHour({ delivery, sends }: Figures): Delivery & Sends {
   const [mail, asked] = [delivery.points.slice(-stepsOfHour), sends.points.slice(-stepsOfHour)]
   const fates = ['taken', 'failed', 'deferred', 'bounced', 'complained'] as const
@@ -40,7 +40,7 @@ export function lastHour({ delivery, sends }: Figures): Delivery & Sends {
   ]) as Delivery & Sends
 }
 
-/** Every share that is watched; of bounces and failures, which overlap, the larger. */
+/** Returns all watched shares. Of bounces and failures, which overlap, it returns the larger. */
 function sharesOf({ taken, failed, deferred, bounced, complained, ...sends }: Delivery & Sends, hours: 1 | 24): readonly Share[] {
   const ended = taken + failed
   const asked = sends.refused + sent.reduce((total, outcome) => total + sends[outcome], 0)
@@ -53,7 +53,7 @@ function sharesOf({ taken, failed, deferred, bounced, complained, ...sends }: De
   ]
 }
 
-/** What is too much in the last hour, and beyond that what is in the last day. */
+/** Returns excessive shares of the last hour, followed by other excessive shares of the last day. */
 export function alarming(figures: Figures): readonly Share[] {
   const tooMuch = (shares: readonly Share[]): readonly Share[] => shares.filter(({ what, some, all }) => isTooMuch(what, some, all))
   const now = tooMuch(sharesOf(lastHour(figures), 1))
@@ -62,17 +62,17 @@ export function alarming(figures: Figures): readonly Share[] {
   return [...now, ...before.filter(({ what }) => !named.has(what))]
 }
 
-/** What was lost in the last hour without being too much; undefined where nothing was. */
+/** Returns the lost share of the last hour. Undefined without losses. */
 export function lostInHour(figures: Figures): Share | undefined {
   const [lost] = sharesOf(lastHour(figures), 1)
   return lost && lost.some > 0 ? lost : undefined
 }
 
-/** Milliseconds for which the message waits that waits longest, where that is late. */
+/** Returns the waiting time of the oldest message in milliseconds. Undefined unless it is late. */
 export function lateBy({ waitingSince }: Figures, now: number): number | undefined {
   const waited = waitingSince === null ? 0 : now - Date.parse(waitingSince)
   return waited >= lateMs ? waited : undefined
 }
 
-/** No attempt was made in the last day. */
+/** Whether the last day had no delivery attempt. */
 export const isQuiet = ({ delivery: { totals } }: Figures): boolean => totals.taken + totals.failed + totals.deferred === 0

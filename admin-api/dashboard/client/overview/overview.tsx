@@ -1,4 +1,4 @@
-/** The start: whether mail is fine, in one sentence, with the figures of the day, the destinations and the latest traces. */
+/** Start screen: verdict in one sentence, figures of the day, destinations and latest traces. */
 import type { JSX } from 'preact'
 import { useEffect, useState } from 'preact/hooks'
 import { link, projectId } from '../app/location.ts'
@@ -39,20 +39,20 @@ import { SendTest } from './send-test.tsx'
 import { Verdict } from './verdict.tsx'
 
 const refreshMs = 15_000
-/** The queue is counted entry by entry, so it is asked less often than counters are. */
+/** The service counts the queue entry by entry, so this interval is longer than that of the counters. */
 const queueRefreshMs = 60_000
 const tracesShown = 10
 
 type Plots = typeof import('../insights/overview-plots.tsx')
 let loadedPlots: Plots | undefined
 
-/** Plots are loaded once the overview is there. */
+/** Loads the plots after the first content. */
 function usePlots(): Plots | undefined {
   const [plots, setPlots] = useState(loadedPlots)
   useEffect(() => {
     withWords(import('../insights/overview-plots.tsx')).then(
       (loaded) => setPlots((loadedPlots = loaded)),
-      () => undefined, // the rest of the screen says that the service cannot be reached
+      () => undefined, // other parts of the screen report the unreachable service
     )
   }, [])
   return plots
@@ -111,12 +111,12 @@ export default function Overview(): JSX.Element {
   )
 }
 
-/** Of the chosen project, or of all. */
+/** Returns the number of messages that wait for approval, in the current project or in all. */
 const heldIn = (all: readonly Project[]): number =>
   all.filter(({ id }) => projectId.value === undefined || id === projectId.value).reduce((sum, one) => sum + one.approvals_waiting, 0)
 
 interface SettledProps {
-  /** A provider has accepted a message before. */
+  /** Whether a provider has ever accepted a message. */
   readonly hadMail: boolean
   readonly unrouted: number
   readonly onSend: () => void
@@ -124,7 +124,7 @@ interface SettledProps {
   readonly destinations: readonly Destination[]
   readonly areAll: boolean
   readonly healths: Healths
-  /** Messages of agents that wait for the approval of a member. */
+  /** Number of agent messages that wait for the approval of a member. */
   readonly held: number
   readonly usage: Usage | undefined
   readonly day: DeliveryInsight | undefined
@@ -222,7 +222,7 @@ const limited = (label: string, used: number, limit: number | null): Figure => (
   gauge: limit === null ? undefined : { used, limit },
 })
 
-/** Of the recipients of the last day; the limits are those of mailbox providers. */
+/** Returns shares of the recipients of the last day. The limits are those of mailbox providers. */
 function shares({ totals: { taken, failed, bounced, complained } }: DeliveryInsight): readonly Figure[] {
   const w = words()
   const all = taken + failed

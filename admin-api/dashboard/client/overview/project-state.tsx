@@ -1,4 +1,4 @@
-/** Whether the project that is shown, or each of all, belongs to somebody; what an anonymous one sends never leaves. */
+/** Shows whether the current project, or each of all projects, is claimed. Mail of an anonymous project is always captured. */
 import type { JSX } from 'preact'
 import { link, projectId } from '../app/location.ts'
 import { areProjectsKnown, projects } from '../app/projects.ts'

@@ -1,4 +1,4 @@
-/** Sends a test message, and says beforehand what will happen to it. */
+/** Dialog that sends a test message. It shows the routing result first. */
 import type { JSX } from 'preact'
 import { useState } from 'preact/hooks'
 import { boot } from '../app/boot.ts'

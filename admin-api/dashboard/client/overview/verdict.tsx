@@ -1,4 +1,4 @@
-/** Whether mail is fine, in one sentence with the worst thing first, and what that means for mail; from counters, never from messages. */
+/** Verdict on the mail in one sentence, the most severe problem first. It uses counters and never reads messages. */
 import type { JSX } from 'preact'
 import { link } from '../app/location.ts'
 import { mayChange } from '../app/permissions.ts'
@@ -14,20 +14,20 @@ import { ProjectState } from './project-state.tsx'
 interface VerdictProps {
   readonly destinations: readonly Destination[]
   readonly healths: Healths
-  /** Messages of agents that wait for the approval of a member. */
+  /** Number of agent messages that wait for the approval of a member. */
   readonly held: number
-  /** Undefined until all are read. */
+  /** Undefined until all figures are loaded. */
   readonly figures: Figures | undefined
   readonly queue: QueueCounts | undefined
-  /** Deliveries of webhooks that were parked in the last day. */
+  /** Number of webhook deliveries parked within the last day. */
   readonly parked: number
-  /** Messages of the last day that were captured although a destination of their project is live. */
+  /** Number of messages captured within the last day despite a live destination of their project. */
   readonly unrouted: number
-  /** No provider has accepted a message yet. */
+  /** Whether no provider has ever accepted a message. */
   readonly isFirst: boolean
 }
 
-/** Of those that have trouble, so many are explained. */
+/** Maximum number of troubled destinations with an explanation. */
 const shownInFull = 3
 
 export function Verdict({ destinations, healths, held, figures, queue, parked, unrouted, isFirst }: VerdictProps): JSX.Element {
@@ -71,7 +71,7 @@ export function Verdict({ destinations, healths, held, figures, queue, parked, u
   )
 }
 
-/** Captured mail beside a live destination, with the way to these messages. */
+/** Link to messages that were captured despite a live destination. */
 function Unrouted({ count, destinations }: { readonly count: number; readonly destinations: readonly Destination[] }): JSX.Element {
   const w = words()
   const live = destinations.filter(({ mode }) => mode === 'live')
@@ -83,7 +83,7 @@ function Unrouted({ count, destinations }: { readonly count: number; readonly de
   )
 }
 
-/** Each with the way to what it is about. */
+/** Returns the problems, each with a link to the affected messages. */
 function findings(figures: Figures): readonly JSX.Element[] {
   const w = words()
   const late = lateBy(figures, Date.now())
@@ -120,7 +120,7 @@ function Fine({ figures, isFirst }: { readonly figures: Figures | undefined; rea
   return <>{isQuiet(figures) ? w.nothingWasSent : lostInHour(figures) ? w.mailIsGoingOut : w.allMailGoesOut}</>
 }
 
-/** The figures of the last hour; what is lost is a sentence of its own where the verdict does not say it. */
+/** Figures of the last hour. Adds a sentence about losses unless the verdict contains one. */
 function Hour({ figures, isNamed }: { readonly figures: Figures; readonly isNamed: boolean }): JSX.Element | null {
   const { taken, failed, deferred } = lastHour(figures)
   const lost = isNamed ? undefined : lostInHour(figures)
