@@ -141,9 +141,9 @@ export function parseSource(path: string, text: string): Source {
   }
 }
 
-/** Reads every `.ts`, `.tsx` and `.md` file that is tracked or could be, so that a new file is checked before it is committed. */
-export function readTree(root: string): Tree {
-  const paths = listFiles(root).filter((path) => existsSync(join(root, path)))
+/** Reads the wanted `.ts`, `.tsx` and `.md` files that git tracks or does not ignore, so that new files are checked before a commit. */
+export function readTree(root: string, isWanted: (path: string) => boolean = () => true): Tree {
+  const paths = listFiles(root).filter((path) => isWanted(path) && existsSync(join(root, path)))
   const read = (path: string): string => readFileSync(join(root, path), 'utf8')
   return {
     sources: paths.filter((path) => /\.tsx?$/.test(path)).map((path) => parseSource(path, read(path))),
