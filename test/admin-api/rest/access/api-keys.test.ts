@@ -22,7 +22,7 @@ test('createApiKey shows the key once, and the key works with its scopes', async
   t.deepEqual(refusal(denied), [403, 'insufficient_scope', 'This requires the scope api:admin; the key has api:read.'])
 })
 
-test('authentication gives one answer to unknown, malformed, expired and revoked keys', async (t) => {
+test('authentication: unknown, malformed, expired and revoked keys get the same answer', async (t) => {
   const { rest, client, clock } = await startFixture(t)
   const expires_at = new Date(clock.now() + 60_000).toISOString()
   const expiring = objectOf(await rest.call('POST', '/v1/api-keys', { name: 'a', scopes: ['api:read'], expires_at }))
@@ -43,7 +43,7 @@ test('authentication gives one answer to unknown, malformed, expired and revoked
   ])
 })
 
-test('rotateApiKey lets the old secret die at once', async (t) => {
+test('rotateApiKey ends the old secret immediately', async (t) => {
   const { rest, client } = await startFixture(t)
   const before = objectOf(await rest.call('POST', '/v1/api-keys', { name: 'a', scopes: ['api:send'] }))
   const old = client(String(before['key']))
@@ -65,7 +65,7 @@ test('rotateApiKey lets the old secret die at once', async (t) => {
   t.deepEqual(refusal(revoked), [409, 'conflict', 'This API key is revoked; create a new one.'])
 })
 
-test('revokeApiKey is idempotent and keeps the last administrator', async (t) => {
+test('revokeApiKey is idempotent and refuses to revoke the last administrator key', async (t) => {
   const { rest, clock } = await startFixture(t)
   const last = await rest.call('DELETE', '/v1/api-keys/key_environment')
   t.deepEqual(refusal(last), [
@@ -82,7 +82,7 @@ test('revokeApiKey is idempotent and keeps the last administrator', async (t) =>
   t.deepEqual(refusal(await rest.call('DELETE', '/v1/api-keys/key_none')), [404, 'not_found', 'No API key has this id.'])
 })
 
-test('two administrators who revoke each other at the same time leave one', async (t) => {
+test('two administrator keys that revoke each other at the same time: one remains', async (t) => {
   const { rest, withKey } = await startFixture(t)
   const other = await withKey(['api:admin'])
   const rows = (await rest.must('GET', '/v1/api-keys'))['data'] as { id: string }[]
@@ -94,7 +94,7 @@ test('two administrators who revoke each other at the same time leave one', asyn
   )
 })
 
-test('a key that is bound to a project neither leaves it nor sees keys of the organization', async (t) => {
+test('a project-bound key sees neither other projects nor keys of the organization', async (t) => {
   const { rest, withKey, addProject } = await startFixture(t)
   const projectId = await addProject()
   const bound = await withKey(['api:admin'], projectId)
@@ -114,7 +114,7 @@ test('a key that is bound to a project neither leaves it nor sees keys of the or
   t.deepEqual(refusal(out), [404, 'not_found', 'project_id: no project has this id; leave it out to use the project of your key.'])
 })
 
-test('createApiKey names what is wrong', async (t) => {
+test('createApiKey names the invalid field', async (t) => {
   const { rest, clock } = await startFixture(t)
   const wrong = async (body: unknown) => errorOf(await rest.call('POST', '/v1/api-keys', body)).message
   t.is(await wrong({ scopes: ['api:read'] }), 'name: is required')

@@ -1,4 +1,4 @@
-/** Applications with access over REST: who sees which, when they were used last, and the end of one. */
+/** Applications with access over REST: visibility by role, last use, and revocation. */
 import test from '#test'
 import { useStepMs } from '#core/access/keys/key-uses.ts'
 import { peoplePartition, users } from '#core/people/users/user.ts'
@@ -12,7 +12,7 @@ type Row = Readonly<Record<string, unknown>>
 const rowsOf = async (ask: (path: string) => Promise<Row>): Promise<readonly Row[]> =>
   (await ask('/v1/applications'))['data'] as readonly Row[]
 
-/** Asks as a script of the dashboard does. */
+/** Sends requests as a script of the dashboard does. */
 async function browserOf({ people, database, client }: OAuthFixture, id: string) {
   const change = new Change()
   const { cookie: secret } = await people.sessions.begin(change, id, 'link', { userAgent: 'x', cookie: undefined })
@@ -29,14 +29,14 @@ async function browserOf({ people, database, client }: OAuthFixture, id: string)
   }
 }
 
-/** The person who allows applications is a user too. */
+/** Makes the user who authorizes applications a developer. */
 async function beDeveloper({ setRole, database, clock }: OAuthFixture): Promise<void> {
   const user = { id: userId, email: 'pia@example.ch', name: 'Pia', createdAt: clock.now(), signedInAt: null }
   await database.commit(new Change().insert(users, peoplePartition, user))
   await setRole('developer')
 }
 
-test('administrators see the applications of all members with their last use, and revoke one with its keys', async (t) => {
+test('administrators list applications of all members with last use, and revoke them with keys', async (t) => {
   const fixture = await startOAuth(t)
   const { rest, clock, daemon, callRest, signIn } = fixture
   await beDeveloper(fixture)
@@ -60,7 +60,7 @@ test('administrators see the applications of all members with their last use, an
   t.is((await rest.call('DELETE', `/v1/applications/${id}`)).status, 404)
 })
 
-test('a member sees and ends their own applications alone; keys of a project and applications see none', async (t) => {
+test('applications: members see only their own; project keys and applications see an empty list', async (t) => {
   const fixture = await startOAuth(t)
   const { callRest, signIn, addMember, addProject, withKey, database, organizationId, projectId } = fixture
   const pia = await addMember('pia@example.ch', 'developer')
@@ -78,7 +78,7 @@ test('a member sees and ends their own applications alone; keys of a project and
   t.deepEqual(await rowsOf(mine.get), [])
 })
 
-test('the sandboxes that wait are those of the proved address of who is signed in, and of nobody else', async (t) => {
+test('claims: a pending sandbox is listed only for the signed-in owner of its address', async (t) => {
   const fixture = await startOAuth(t)
   const { rest, addMember, bootstrap, callRest } = fixture
   const ada = await browserOf(fixture, await addMember('ada@example.ch', 'viewer'))

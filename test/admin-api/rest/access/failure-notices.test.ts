@@ -1,10 +1,10 @@
-/** Settings of notices to authors: on SMTP credentials and send-only keys, with what was sent and withheld today. */
+/** Notices to authors of mail: settings on SMTP credentials and send-only keys, with today's counts of sent and withheld notices. */
 import test from '#test'
 import { countNotice } from '#core/tenancy/notice-counters.ts'
 import { Change } from '#store/change.ts'
 import { errorOf, startFixture } from '../fixture/rest-fixture.ts'
 
-test('SMTP credentials and send-only keys have settings of notices, and show those of today', async (t) => {
+test("SMTP credentials and send-only keys have notice settings and show today's counts", async (t) => {
   const { rest, database, clock, organizationId } = await startFixture(t)
   for (const [path, body] of [
     ['/v1/smtp-credentials', { label: 'CMS' }],
@@ -28,7 +28,7 @@ test('SMTP credentials and send-only keys have settings of notices, and show tho
   }
 })
 
-test('keys that read have no notices: their callers read the trace', async (t) => {
+test('keys with read access have no notice settings: their callers read the trace', async (t) => {
   const { rest } = await startFixture(t)
   const wrong = errorOf(await rest.call('POST', '/v1/api-keys', { name: 'all', scopes: ['api:send'], failure_notices: 'on' }))
   t.regex(JSON.stringify(wrong), /failure_notices.*applies to send-only keys/)

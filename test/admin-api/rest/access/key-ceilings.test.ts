@@ -1,4 +1,4 @@
-/** Keys that members and their applications create: how far they reach, and when they end. */
+/** Keys that members and their applications create: maximum access, and end. */
 import test, { type ExecutionContext } from '#test'
 import type { Role } from '#core/access/principal/role.ts'
 import type { RestClient } from '../../../support/daemon/rest.ts'
@@ -12,7 +12,7 @@ interface Minted {
 }
 
 interface Setup extends OAuthFixture {
-  /** A member who let the application of the fixture in. */
+  /** A member who authorized the application of the fixture. */
   join(email: string, role: Role): Promise<{ readonly userId: string; readonly agent: RestClient; readonly refreshToken: string }>
   mint(by: RestClient, changes?: object): Promise<Minted>
   suppression(): Promise<string>
@@ -42,7 +42,7 @@ const send = async (client: RestClient): Promise<number> =>
   (await client.call('POST', '/v1/messages', { from: 'shop@example.ch', to: 'ada@example.org', text: 'x' })).status
 const unsuppress = async (client: RestClient, id: string): Promise<number> => (await client.call('DELETE', `/v1/suppressions/${id}`)).status
 
-test('what a developer mints, also with a key of theirs, does no more than the developer', async (t) => {
+test('keys of a developer, and keys created with such keys, have at most developer access', async (t) => {
   const { join, mint, suppression, rest } = await setUp(t)
   const { agent, userId } = await join('dev@example.ch', 'developer')
   const first = await mint(agent)
@@ -65,7 +65,7 @@ test('what a developer mints, also with a key of theirs, does no more than the d
   })
 })
 
-test('another role lowers the ceiling with the next request, and none raises it', async (t) => {
+test('a lower role limits existing keys immediately; a higher role does not widen them', async (t) => {
   const { join, mint, suppression, rest } = await setUp(t)
   const { agent, userId } = await join('dev@example.ch', 'developer')
   const { id, client } = await mint(agent)
@@ -92,7 +92,7 @@ test('another role lowers the ceiling with the next request, and none raises it'
   t.is(await ceiling(), 'developer')
 })
 
-test('a developer does not get the secret of a key that reaches further', async (t) => {
+test('a developer cannot rotate a key with more access', async (t) => {
   const { join, mint, rest, projectId } = await setUp(t)
   const { agent } = await join('dev@example.ch', 'developer')
   const { agent: admin } = await join('admin@example.ch', 'admin')
@@ -102,12 +102,12 @@ test('a developer does not get the secret of a key that reaches further', async 
   }
   const own = await mint(agent)
   t.is((await agent.call('POST', `/v1/api-keys/${own.id}/rotate`)).status, 200)
-  // the ceiling is that of who created it, whoever has the secret
+  // The role limit follows the creator of the key, not the holder of its secret.
   const rotated = objectOf(await rest.call('POST', `/v1/api-keys/${own.id}/rotate`))
   t.like(rotated['minted_by'], { role: 'developer' })
 })
 
-test('a key that is kept after a demotion stays as low, whatever becomes of the member', async (t) => {
+test('a key kept after a demotion keeps the lower limit after a later promotion', async (t) => {
   const { join, mint, suppression, rest } = await setUp(t)
   const { agent, userId } = await join('admin@example.ch', 'admin')
   const { id, client } = await mint(agent)
@@ -117,7 +117,7 @@ test('a key that is kept after a demotion stays as low, whatever becomes of the 
   t.is(await unsuppress(client, await suppression()), 403)
 })
 
-test('nobody gets the secret of a key that outlasts them', async (t) => {
+test('rotation is refused if the key outlasts the caller', async (t) => {
   const { join, mint, rest, projectId } = await setUp(t)
   const { agent } = await join('admin@example.ch', 'admin')
   const { agent: colleague } = await join('other@example.ch', 'admin')
@@ -137,7 +137,7 @@ test('nobody gets the secret of a key that outlasts them', async (t) => {
   for (const { id } of [...lasting, own]) t.is((await rest.call('POST', `/v1/api-keys/${id}/rotate`)).status, 200)
 })
 
-test('nobody but an administrator gives a later end to a key that outlasts them', async (t) => {
+test('only an administrator may extend a key that outlasts the caller', async (t) => {
   const { join, mint, rest, projectId, clock } = await setUp(t)
   const { agent } = await join('dev@example.ch', 'developer')
   const at = (days: number): string => new Date(clock.now() + days * 86_400_000).toISOString()
@@ -148,14 +148,14 @@ test('nobody but an administrator gives a later end to a key that outlasts them'
   for (const requester of [agent, own.client]) {
     t.is(await ends(requester, lent, null), 403)
     t.is(await ends(requester, lent, at(8)), 403)
-    t.is(await ends(requester, lent, at(6)), 200, 'who may revoke it may also end it earlier')
+    t.is(await ends(requester, lent, at(6)), 200, 'a caller who may revoke a key may shorten its life')
     t.is(await ends(requester, own, at(9)), 200, 'their own ends with them')
     t.is(await ends(rest, lent, at(7)), 200)
   }
   t.is(await ends(rest, lent, null), 200)
 })
 
-test('a key that ends neither mints nor prolongs nor takes over what lasts longer', async (t) => {
+test('an expiring key cannot create, extend or rotate keys that last longer', async (t) => {
   const { mint, rest, projectId, clock } = await setUp(t)
   const at = (days: number): string => new Date(clock.now() + days * 86_400_000).toISOString()
   const lent = await mint(rest, { project_id: projectId, expires_at: at(7) })
@@ -178,15 +178,15 @@ test('a key that ends neither mints nor prolongs nor takes over what lasts longe
   t.is(
     (await child.client.call('PATCH', `/v1/api-keys/${lent.id}`, { expires_at: at(6) })).status,
     200,
-    'earlier is for whoever may revoke it',
+    'a caller who may revoke a key may shorten its life',
   )
   t.is((await lent.client.call('POST', `/v1/api-keys/${lent.id}/rotate`)).status, 200)
-  // whoever administers the whole organization lets in whom they like, and is not bound by the end of their key
+  // An administrator of the whole organization may create keys that outlast the key of the request.
   const administrator = await mint(rest, { expires_at: at(7) })
   t.is((await administrator.client.must('POST', '/v1/api-keys', { name: 'next', scopes: ['api:admin'] }))['expires_at'], null)
 })
 
-test('a name of blanks is none, and blanks around one do not count', async (t) => {
+test('names: blanks count as empty, and blanks at the ends are removed', async (t) => {
   const { rest } = await setUp(t)
   const named = (name: string) => rest.call('POST', '/v1/api-keys', { name, scopes: ['api:read'] })
   for (const name of ['', '   ', '\u3000']) t.regex(errorOf(await named(name)).message, /^name: /)
@@ -196,7 +196,7 @@ test('a name of blanks is none, and blanks around one do not count', async (t) =
     t.regex(errorOf(await rest.call('POST', `/v1/${path}`, { ...body, name: '  ' })).message, /^name: /, path)
 })
 
-test('removing a member names the keys that they minted and ends them, but for those that are kept', async (t) => {
+test('removing a member lists the keys they created and ends all except kept keys', async (t) => {
   const { join, mint, suppression, rest, projectId } = await setUp(t)
   const { agent, userId } = await join('dev@example.ch', 'developer')
   const { agent: colleague } = await join('other@example.ch', 'developer')
@@ -210,7 +210,7 @@ test('removing a member names the keys that they minted and ends them, but for t
   const stray = await rest.call('DELETE', `/v1/members/${userId}?keep_keys=${others.id}`)
   t.is(errorOf(stray).message, `keep_keys: ${others.id} is not one of the keys that would end`)
   t.is(await statusOf(doomed.client), 200)
-  // a key cannot be made to outlive its maker
+  // A member cannot keep their own key.
   t.is((await agent.call('PATCH', `/v1/api-keys/${doomed.id}`, { kept: true })).status, 403)
 
   const fates = (await rest.must('DELETE', `/v1/members/${userId}?keep_keys=${kept.id}`)) as {
@@ -232,7 +232,7 @@ test('removing a member names the keys that they minted and ends them, but for t
   t.like(await rest.must('GET', `/v1/api-keys/${kept.id}`), { status: 'active', ends_with: 'nothing', minted_by: { role: 'developer' } })
   const heir = await mint(kept.client)
   t.is(await unsuppress(heir.client, await suppression()), 403)
-  // a credential belongs to its project
+  // A credential belongs to its project, not to its creator.
   t.is((await rest.call('GET', `/v1/smtp-credentials/${String(credential['id'])}`)).status, 200)
 
   const acts = (await rest.must('GET', `/v1/audit?actor=key_environment`))['data'] as { act: string; target: string }[]
@@ -242,7 +242,7 @@ test('removing a member names the keys that they minted and ends them, but for t
   t.false(JSON.stringify(await rest.must('GET', '/v1/api-keys')).includes('svckey_' + 'a'.repeat(43)))
 })
 
-test('an application that is ended takes the keys that it minted along', async (t) => {
+test('revoking an application ends the keys that it created, except kept keys', async (t) => {
   const { join, mint, post, rest } = await setUp(t)
   const { agent, refreshToken } = await join('dev@example.ch', 'developer')
   const doomed = await mint(agent)
@@ -254,7 +254,7 @@ test('an application that is ended takes the keys that it minted along', async (
   t.is(await send(kept.client), 200)
 })
 
-test('a key is renamed and given another end, and tells when it was used', async (t) => {
+test('updateApiKey changes name and expiry; last_used_at shows the last use', async (t) => {
   const { rest, mint, clock } = await setUp(t)
   const { id, client: key } = await mint(rest, { scopes: ['api:read'] })
   const shown = () => rest.must('GET', `/v1/api-keys/${id}`)

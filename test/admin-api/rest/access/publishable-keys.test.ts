@@ -1,4 +1,4 @@
-/** Publishable keys at the door: creation, and every gate of a send from a web page in its order. */
+/** Publishable keys over REST: creation, and each check of a send from a web page in order. */
 import { request } from 'node:http'
 import test from '#test'
 import { usageCounter } from '#core/tenancy/counters.ts'
@@ -6,7 +6,7 @@ import { pack } from '#store/tuple.ts'
 import { codeOf, firstField, origin, page, plain, publishableFixture, tracesOf } from '../fixture/publishable-page.ts'
 import { errorOf, objectOf, refusal, startFixture } from '../fixture/rest-fixture.ts'
 
-test('a key sends from its page, and the trace and the usage tell that it did', async (t) => {
+test('a publishable key sends from its page; trace and usage record it', async (t) => {
   const { send, rest, id, database, organizationId, clock } = await publishableFixture(t)
   const answer = await send()
   t.is(answer.status, 200)
@@ -21,7 +21,7 @@ test('a key sends from its page, and the trace and the usage tell that it did', 
   t.is(await database.kv.counter(pack(usageCounter(organizationId, 'pk_sends', month))), 1)
 })
 
-test('a token is shown once, with the numbers and constraints that hold', async (t) => {
+test('createPublishableKey shows the token once, with the effective constraints', async (t) => {
   const { rest } = await startFixture(t)
   const body = {
     ...page,
@@ -62,22 +62,22 @@ for (const [what, changes, path] of [
   ['a wildcard', { allowed_origins: ['https://*.example.ch'] }, 'allowed_origins[0]'],
   ['the origin null', { allowed_origins: ['null'] }, 'allowed_origins[0]'],
   ['no origin', { allowed_origins: [] }, 'allowed_origins'],
-  ['nobody to write to', { allowed_to: [] }, 'allowed_to'],
-  ['everybody to write to', { allowed_to: ['@'] }, 'allowed_to[0]'],
+  ['an empty list of recipients', { allowed_to: [] }, 'allowed_to'],
+  ['a recipient pattern without a domain', { allowed_to: ['@'] }, 'allowed_to[0]'],
   ['two recipients in one', { allowed_to: ['a@b.ch, c@d.ch'] }, 'allowed_to[0]'],
   ['no sender', { locked_from: 'form' }, 'locked_from'],
   ['a captcha without a secret', { captcha_provider: 'turnstile' }, 'captcha_secret'],
   ['a secret without a captcha', { captcha_secret: 'x' }, 'captcha_secret'],
 ] as const)
-  test(`${what} is refused when a key is minted`, async (t) => {
+  test(`createPublishableKey refuses ${what}`, async (t) => {
     const { rest } = await startFixture(t)
     const answer = await rest.call('POST', '/v1/publishable-keys', { ...page, ...changes })
     t.is(answer.status, 400)
     t.is(firstField(answer), path)
   })
 
-test('each gate refuses with its code and its details, and what is refused leaves nothing behind', async (t) => {
-  // two bodies are refused for what is in them, and count
+test('each check refuses with its code and details, and a refused send leaves no trace', async (t) => {
+  // Two requests pass all checks of the key, fail validation, and count for the window.
   const { send, rest, database, organizationId, clock } = await publishableFixture(t, { rates: { per_key_hour: 3 } })
   const wrong = async (body: object, headers = {}) => {
     const answer = await send(body, headers)
@@ -103,7 +103,7 @@ test('each gate refuses with its code and its details, and what is refused leave
   t.is(codeOf(await send()), '429 rate_limit_exceeded')
 })
 
-test('the first gate that refuses decides', async (t) => {
+test('the first failing check decides the error', async (t) => {
   const { send } = await publishableFixture(t, { rates: { per_key_hour: 1 }, captcha_provider: 'turnstile', captcha_secret: 'x' })
   const attachments = [{ filename: 'a.txt', content: 'YQ==', content_type: 'text/plain' }]
   const all = { to: 'eve@example.ch', from: 'boss@example.ch', attachments }
@@ -114,14 +114,14 @@ test('the first gate that refuses decides', async (t) => {
   t.is(codeOf(await send()), '400 captcha_required')
 })
 
-test('case, domains and a missing sender are no obstacle', async (t) => {
+test('addresses match in any case, domain patterns match, and from has a default', async (t) => {
   const { send, rest } = await publishableFixture(t)
   t.is(codeOf(await send({ to: 'ADA@Example.CH', cc: ['anybody@team.example.ch'], from: 'FORM@example.ch' })), 200)
   t.is(codeOf(await send({ from: undefined })), 200)
   for (const { from } of await tracesOf(rest)) t.is(from, 'form@example.ch')
 })
 
-test('a page reads every answer, and a page of another origin the refusal that is for it', async (t) => {
+test('CORS: pages read each answer of their key, and pages of other origins read the refusal', async (t) => {
   const { address, send, rest } = await publishableFixture(t)
   const preflight = (from: string) =>
     fetch(`http://${address}/v1/messages`, {
@@ -138,7 +138,7 @@ test('a page reads every answer, and a page of another origin the refusal that i
   for (const none of ['https://a.ch/path', 'https://a.ch, https://b.ch', 'file://', 'HTTPS://A.CH', '*'])
     t.is((await preflight(none)).headers.get('access-control-allow-origin'), null, none)
 
-  // null: of a file, and of a sandboxed frame, in which many site builders put what is pasted
+  // `null` is the origin of files and of sandboxed frames, which many site builders use for pasted snippets.
   for (const other of ['https://evil.example', 'http://shop.example.ch', 'http://localhost:5173', 'http://127.0.0.1:5173', 'null']) {
     t.is((await preflight(other)).headers.get('access-control-allow-origin'), other)
     const foreign = await send({}, { origin: other })
@@ -158,12 +158,12 @@ test('a page reads every answer, and a page of another origin the refusal that i
   t.is(elsewhere.headers['access-control-allow-origin'], undefined)
 })
 
-test('a send without an Origin is refused: the key is for pages', async (t) => {
+test('a send without an Origin header is refused: the key is for pages', async (t) => {
   const { client, token } = await publishableFixture(t)
   t.is(codeOf(await client(token).call('POST', '/v1/messages', plain)), '403 origin_not_allowed')
 })
 
-test('more than 65536 bytes are refused before they are parsed', async (t) => {
+test('bodies above 65536 bytes are refused before parsing', async (t) => {
   const { send, address, token } = await publishableFixture(t)
   const answer = await send({ text: 'x'.repeat(65_536) })
   t.is(codeOf(answer), '413 request_too_large')
@@ -171,7 +171,7 @@ test('more than 65536 bytes are refused before they are parsed', async (t) => {
   const room = 65_536 - Buffer.byteLength(JSON.stringify({ ...plain, text: '' }))
   t.is(codeOf(await send({ text: 'x'.repeat(room) })), 200)
   const broken = await streamed(address.split(':').at(-1) ?? '', token, '{'.repeat(65_537))
-  t.is(broken, 413, 'a body of unknown length is cut at the same size, whatever is in it')
+  t.is(broken, 413, 'a body of unknown length has the same limit, regardless of its content')
 })
 
 const streamed = (port: string, token: string, text: string): Promise<number | undefined> =>
@@ -185,7 +185,7 @@ const streamed = (port: string, token: string, text: string): Promise<number | u
     sent.end(text)
   })
 
-test('of three times as many sends at the same time, exactly as many pass as a window allows', async (t) => {
+test('of 60 concurrent sends, a window of 20 lets exactly 20 pass', async (t) => {
   const { send, rest } = await publishableFixture(t, { rates: { per_ip_hour: 0, per_recipient_hour: 0, per_key_hour: 20 } })
   const answers = await Promise.all(Array.from({ length: 60 }, () => send()))
   t.is(answers.filter(({ status }) => status === 200).length, 20)
@@ -193,7 +193,7 @@ test('of three times as many sends at the same time, exactly as many pass as a w
   for (const answer of answers.filter(({ status }) => status !== 200)) t.is(codeOf(answer), '429 rate_limit_exceeded')
 })
 
-test('each window counts its own, and a send comes through again when it has moved on', async (t) => {
+test('each window counts separately and admits a send again after Retry-After', async (t) => {
   const { send, clock } = await publishableFixture(t, { rates: { per_ip_hour: 2, per_recipient_hour: 3, per_key_hour: 4, per_key_day: 5 } })
   const from = (address: string) => ({ 'x-forwarded-for': address })
   t.is(codeOf(await send({}, from('192.0.2.1'))), 200)
@@ -220,7 +220,7 @@ test('each window counts its own, and a send comes through again when it has mov
   t.is(codeOf(await send()), 200)
 })
 
-test('copies count for each of their recipients, and a /64 is one address', async (t) => {
+test('each recipient of a copy counts, and an IPv6 /64 counts as one address', async (t) => {
   const { send } = await publishableFixture(t, { rates: { per_ip_hour: 3, per_recipient_hour: 2 } })
   const from = (address: string) => ({ 'x-forwarded-for': address })
   t.is(codeOf(await send({ bcc: 'b@team.example.ch' }, from('2001:db8:1:2::1'))), 200)
@@ -231,23 +231,23 @@ test('copies count for each of their recipients, and a /64 is one address', asyn
   t.is(codeOf(await send({ to: 'e@team.example.ch' }, from('2001:db8:1:3::5'))), 200)
 })
 
-test('what a visitor writes into X-Forwarded-For moves no window', async (t) => {
+test('a forged X-Forwarded-For changes no window', async (t) => {
   const { send } = await publishableFixture(t, { rates: { per_ip_hour: 2 } })
-  // the proxy, which is believed, adds the address that it saw to whatever came
+  // The trusted proxy appends the address that it saw to the received value.
   const seen = (forged: string) => ({ 'x-forwarded-for': `${forged}, 198.51.100.7` })
   t.is(codeOf(await send({}, seen('192.0.2.1'))), 200)
   t.is(codeOf(await send({}, seen('192.0.2.2'))), 200)
   t.is(codeOf(await send({}, seen('192.0.2.3, 192.0.2.4'))), '429 rate_limit_exceeded')
 })
 
-test('zero is no limit', async (t) => {
+test('a rate of 0 means no limit', async (t) => {
   const none = { per_ip_hour: 0, per_recipient_hour: 0, per_key_hour: 0, per_key_day: 0 }
   const { send } = await publishableFixture(t, { rates: none })
   const answers = await Promise.all(Array.from({ length: 40 }, () => send()))
   t.true(answers.every(({ status }) => status === 200))
 })
 
-test('the key of an idempotent send is the page’s own, and a repetition counts once', async (t) => {
+test('each publishable key has its own idempotency keys; a repeated send counts once', async (t) => {
   const { send, rest } = await publishableFixture(t, { rates: { per_key_hour: 2 } })
   const own = await rest.must('POST', '/v1/messages', { ...plain, idempotency_key: 'order-1' })
   const first = await send({ idempotency_key: 'order-1' })
@@ -259,7 +259,7 @@ test('the key of an idempotent send is the page’s own, and a repetition counts
   t.is(objectOf(await send({ idempotency_key: 'order-1' }))['trace_id'], objectOf(first)['trace_id'], 'also when the window is full')
 })
 
-test('rotated and revoked tokens stop at once, and the windows of the key stay', async (t) => {
+test('rotated and revoked tokens stop immediately; the windows of the key continue', async (t) => {
   const { send, rest, id, client } = await publishableFixture(t, { rates: { per_key_hour: 2 } })
   t.is(codeOf(await send()), 200)
   const rotated = await rest.must('POST', `/v1/publishable-keys/${id}/rotate`, { reason: 'on a mug' })
@@ -283,7 +283,7 @@ test('rotated and revoked tokens stop at once, and the windows of the key stay',
   )
 })
 
-test('tokens that were never minted are told apart from those of another kind', async (t) => {
+test('invalid tokens are invalid_key; tokens of another kind are key_kind_mismatch', async (t) => {
   const { token, client, accessTokens, organizationId, rest } = await publishableFixture(t)
   const with_ = async (text: string) => {
     const answer = await client(text).call('POST', '/v1/messages', plain, { origin })
@@ -310,7 +310,7 @@ test('tokens that were never minted are told apart from those of another kind', 
   t.is((await with_(`svcpub_${access}`))[0], '401 key_kind_mismatch')
 })
 
-test('it opens no other route', async (t) => {
+test('a publishable key is refused on all other routes', async (t) => {
   const { operations, client, token } = await publishableFixture(t)
   const page_ = client(token)
   const asked = operations.filter(({ scope, operationId }) => scope !== 'none' && operationId !== 'sendMessage')
@@ -321,7 +321,7 @@ test('it opens no other route', async (t) => {
   }
 })
 
-test('a flag that is off, a project that is deleted and an organization of others', async (t) => {
+test('a publishable key is refused with the flag off and after its project is deleted', async (t) => {
   const { send, operator, organizationId, rest, client } = await publishableFixture(t)
   await operator.must('PUT', `/operator/v1/organizations/${organizationId}/flags`, { publishable_keys: false })
   const off = await send()

@@ -1,4 +1,4 @@
-/** Reveal links and snippets at the door. */
+/** Reveal links and snippets over REST. */
 import test, { type ExecutionContext } from '#test'
 import type { RestAnswer } from '../../../support/daemon/rest.ts'
 import { baseUrl, errorOf, objectOf, refusal, startFixture, type Fixture } from '../fixture/rest-fixture.ts'
@@ -9,7 +9,7 @@ const page = { allowed_origins: ['https://shop.example.ch'], allowed_to: ['ada@e
 interface Link {
   readonly id: string
   readonly url: string
-  /** What stands behind the host. */
+  /** The path and query of the URL. */
   readonly path: string
 }
 
@@ -25,7 +25,7 @@ const textOf = ({ bytes }: RestAnswer): string => bytes.toString('utf8')
 
 const started = (t: ExecutionContext): Promise<Fixture> => startFixture(t)
 
-test('an agent gets a link and no token, and the link shows the token to one person', async (t) => {
+test('createPublishableKey with reveal returns a link that shows the token once', async (t) => {
   const fixture = await started(t)
   const minted = await fixture.rest.call('POST', '/v1/publishable-keys', { ...page, reveal: true })
   t.notRegex(textOf(minted), /svcpub_eyJ/)
@@ -56,7 +56,7 @@ test('an agent gets a link and no token, and the link shows the token to one per
   t.deepEqual(column(acts, 'act'), ['publishable_key.revealed', 'publishable_key.minted'])
 })
 
-test('a program that asks for JSON gets the token, once, and of several at the same time only one does', async (t) => {
+test('a reveal link returns JSON once; of 8 concurrent requests one gets the token', async (t) => {
   const fixture = await started(t)
   const { path } = await linkOf(fixture)
   t.is((await fixture.rest.call('GET', path, undefined, { ...asProgram, accept: '*/*' })).status, 200)
@@ -71,7 +71,7 @@ test('a program that asks for JSON gets the token, once, and of several at the s
   t.deepEqual([late.status, errorOf(late).code, errorOf(late).next_action], [410, 'reveal_expired', 'rotate_key'])
 })
 
-test('a link lives five minutes, and one that was changed shows nothing', async (t) => {
+test('a reveal link expires after five minutes, and a modified link is refused', async (t) => {
   const fixture = await started(t)
   const { path } = await linkOf(fixture)
   for (const wrong of [
@@ -93,7 +93,7 @@ for (const [what, end] of [
   ['rotated', (fixture: Fixture, id: string) => fixture.rest.must('POST', `/v1/publishable-keys/${id}/rotate`)],
   ['revoked', (fixture: Fixture, id: string) => fixture.rest.must('DELETE', `/v1/publishable-keys/${id}`)],
 ] as const)
-  test(`a link shows no token that is dead because its key was ${what}`, async (t) => {
+  test(`the reveal link of a key that was ${what} shows no token`, async (t) => {
     const fixture = await started(t)
     const { id, path } = await linkOf(fixture)
     await end(fixture, id)
@@ -104,7 +104,7 @@ for (const [what, end] of [
     }
   })
 
-test('the page of a link tells which key it is', async (t) => {
+test('the reveal page names the key and its origins', async (t) => {
   const fixture = await started(t)
   const named = await linkOf(fixture, { name: 'Contact <form>' })
   const page_ = textOf(await fixture.rest.call('GET', named.path, undefined, asPerson))
@@ -114,7 +114,7 @@ test('the page of a link tells which key it is', async (t) => {
   t.true(textOf(await fixture.rest.call('GET', nameless.path, undefined, asPerson)).includes(nameless.id))
 })
 
-test('a rotation can be behind a link too', async (t) => {
+test('rotatePublishableKey can return a reveal link', async (t) => {
   const fixture = await started(t)
   const { id } = await linkOf(fixture)
   const rotated = await fixture.rest.must('POST', `/v1/publishable-keys/${id}/rotate`, { reveal: true })
@@ -123,7 +123,7 @@ test('a rotation can be behind a link too', async (t) => {
   t.regex(String(objectOf(await fixture.rest.call('POST', path, undefined, asProgram))['raw_token']), /^svcpub_/)
 })
 
-test('a snippet uses its link up, and what is wrong with the request does not', async (t) => {
+test('a snippet consumes its link; a refused request does not', async (t) => {
   const fixture = await started(t)
   const { url, path } = await linkOf(fixture)
   const request = { reveal_url: url, to_address: 'ada@example.ch', from_address: 'form@example.ch' }
@@ -146,7 +146,7 @@ test('a snippet uses its link up, and what is wrong with the request does not', 
   t.is((await fixture.rest.call('GET', path, undefined, asPerson)).status, 410)
 })
 
-test('a link to a token that was replaced makes no snippet, and a captcha needs its site key', async (t) => {
+test('a link to a replaced token makes no snippet, and a captcha needs its site key', async (t) => {
   const fixture = await started(t)
   const snippet = (reveal_url: string) =>
     fixture.rest.call('POST', '/v1/publishable-keys/snippets', {
@@ -161,7 +161,7 @@ test('a link to a token that was replaced makes no snippet, and a captcha needs 
   t.regex(refusal(await snippet(captcha.url))[2], /captcha_site_key/)
 })
 
-test('nothing of a request gets into the HTML as markup', async (t) => {
+test('snippets escape markup in request fields', async (t) => {
   const fixture = await started(t)
   const { url } = await linkOf(fixture)
   const nasty = '"><script>alert(1)</script><!--'

@@ -1,11 +1,11 @@
-/** Send-only keys: they send, read the status of what they sent, and read nothing else. */
+/** Send-only keys send, read the status of their own messages, and read nothing else. */
 import test from '#test'
 import { addDestination, errorOf, objectOf, refusal, startFixture } from '../fixture/rest-fixture.ts'
 import { ask, requestOf, installationOf } from '../fixture/one-of-everything.ts'
 
 const message = { from: 'shop@example.ch', to: 'ada@example.org', subject: 'Your order', text: 'Thank you.' }
 
-test('a send-only key sends for one project and learns the status of its own sends', async (t) => {
+test('a send-only key sends for one project and reads the status of its own sends', async (t) => {
   const { rest, client, addProject } = await startFixture(t)
   const project_id = await addProject()
   const mint = async (changes: object = {}) => rest.must('POST', '/v1/api-keys', { name: 'My site', send_only: true, ...changes })
@@ -19,7 +19,7 @@ test('a send-only key sends for one project and learns the status of its own sen
   t.deepEqual(Object.keys(status).toSorted(), ['created_at', 'outcome', 'status', 'trace_id'])
   t.like(status, { trace_id: sent['trace_id'], outcome: 'captured.no_route', status: 'captured' })
 
-  // what others sent is not there, and neither is what they sent under the same idempotency key
+  // Messages of other keys are not found, also under the same idempotency key.
   t.is((await other.call('GET', path)).status, 404)
   const foreign = objectOf(await rest.call('POST', '/v1/messages', { ...message, project_id, idempotency_key: 'order-1' }))
   t.is((await installation.call('GET', `/v1/traces/${String(foreign['trace_id'])}`)).status, 404)
@@ -29,13 +29,13 @@ test('a send-only key sends for one project and learns the status of its own sen
   t.not(own, foreign['trace_id'])
   t.is(await keyed(), own)
 
-  // another secret is the same key
+  // A rotated secret belongs to the same key.
   const rotated = await rest.must('POST', `/v1/api-keys/${String(minted['id'])}/rotate`)
   t.is((await client(String(rotated['key'])).call('GET', path)).status, 200)
   t.like(await mint(), { project_id: (await rest.must('GET', '/v1/projects/me'))['project_id'] })
 })
 
-test('no refusal of a send tells a send-only key what there is', async (t) => {
+test('a refused send reveals no resource to a send-only key', async (t) => {
   const { rest, client, addProject } = await startFixture(t)
   const project_id = await addProject()
   const destination_id = await addDestination(rest, { name: 'Hidden host', environment: 'hidden', project_id }, true)
@@ -64,7 +64,7 @@ test('no refusal of a send tells a send-only key what there is', async (t) => {
   )
 })
 
-test('minting says what goes with send_only', async (t) => {
+test('createApiKey names the fields that send_only excludes', async (t) => {
   const { rest } = await startFixture(t)
   const wrong = async (body: object) => errorOf(await rest.call('POST', '/v1/api-keys', { name: 'x', ...body })).message
   t.is(await wrong({ send_only: true, scopes: ['api:read'] }), 'scopes: must be left out of a send-only key')
@@ -72,7 +72,7 @@ test('minting says what goes with send_only', async (t) => {
   t.is(await wrong({}), 'scopes: is required')
 })
 
-test('a send-only key is refused by every operation but the two, whatever is asked', async (t) => {
+test('all other operations refuse a send-only key, regardless of the request', async (t) => {
   const installation = await installationOf(t)
   const { made } = installation
   const minted = await installation.rest.must('POST', '/v1/api-keys', { name: 'My site', send_only: true, project_id: made.project })

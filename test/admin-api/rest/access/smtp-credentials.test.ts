@@ -8,7 +8,7 @@ import { addDestination, errorOf, objectOf, refusal, startFixture } from '../fix
 const none = [404, 'not_found', 'No SMTP credential has this id.'] as const
 const path = '/v1/smtp-credentials'
 
-test('createSmtpCredential answers the resource and, this once, the password', async (t) => {
+test('createSmtpCredential returns the resource and, only this time, the password', async (t) => {
   const { rest, database } = await startFixture(t)
   const default_destination_id = await addDestination(rest)
   const made = await rest.call('POST', path, {
@@ -53,7 +53,7 @@ test('createSmtpCredential answers the resource and, this once, the password', a
   t.deepEqual(await rest.must('GET', path), { data: [shown], next_cursor: null })
 })
 
-test('createSmtpCredential names what is wrong, all of it', async (t) => {
+test('createSmtpCredential names every invalid field', async (t) => {
   const { rest, clock } = await startFixture(t)
   const wrong = await rest.call('POST', path, {
     allowed_from_domains: ['ok.ch', 'not a domain'],
@@ -79,7 +79,7 @@ test('createSmtpCredential names what is wrong, all of it', async (t) => {
 const toggles = { verp_enabled: true, click_tracking_enabled: true, open_tracking_enabled: true }
 const allOff = { verp_enabled: false, click_tracking_enabled: false, open_tracking_enabled: false }
 
-test('createSmtpCredential and updateSmtpCredential turn on what the plan includes, without a warning', async (t) => {
+test('createSmtpCredential and updateSmtpCredential enable features of the plan without a warning', async (t) => {
   const { rest } = await startFixture(t, { plan: 'basic' })
   const made = await rest.must('POST', path, toggles)
   t.like(made, toggles)
@@ -89,7 +89,7 @@ test('createSmtpCredential and updateSmtpCredential turn on what the plan includ
   t.false('warnings' in off)
 })
 
-test('createSmtpCredential and updateSmtpCredential leave off what the plan does not include, and say so', async (t) => {
+test('createSmtpCredential and updateSmtpCredential leave features outside the plan off and warn', async (t) => {
   const { rest } = await startFixture(t, { plan: 'free' })
   const warning = (field: string, what: string) => ({
     path: field,
@@ -112,7 +112,7 @@ test('createSmtpCredential and updateSmtpCredential leave off what the plan does
   t.false('warnings' in read)
 })
 
-test('createSmtpCredential keeps what only a flag of the organization bars, and says that it has no effect', async (t) => {
+test('createSmtpCredential stores a setting that an organization flag disables, and warns', async (t) => {
   const { rest, database, organizationId } = await startFixture(t)
   const stored = await database.get(organizations, { organizationId }, organizationId)
   if (!stored) throw new Error('no organization')
@@ -128,7 +128,7 @@ test('createSmtpCredential keeps what only a flag of the organization bars, and 
   ])
 })
 
-test('createSmtpCredential and updateSmtpCredential warn of VERP without a domain for bounces', async (t) => {
+test('createSmtpCredential and updateSmtpCredential warn if VERP has no bounce domain', async (t) => {
   const { rest } = await startFixture(t, { bounceDomain: null })
   const warnings = [
     { path: 'verp_bounce_domain', message: 'this service has no bounce domain; VERP has no effect until this field is set' },
@@ -142,7 +142,7 @@ test('createSmtpCredential and updateSmtpCredential warn of VERP without a domai
   t.false('warnings' in (await rest.must('PATCH', one, { verp_enabled: false })))
 })
 
-test('createSmtpCredential keeps to the number that the plan allows, also at the same time', async (t) => {
+test('createSmtpCredential enforces the plan limit, also for concurrent requests', async (t) => {
   const { rest } = await startFixture(t, { plan: 'basic' })
   const answers = await Promise.all(Array.from({ length: 30 }, () => rest.call('POST', path, {})))
   const [made, ...others] = answers.filter(({ status }) => status === 201)
@@ -161,7 +161,7 @@ test('createSmtpCredential keeps to the number that the plan allows, also at the
   t.is((await rest.call('POST', path, {})).status, 201)
 })
 
-test('createSmtpCredential beyond what plan free includes needs somebody who answers for the bill', async (t) => {
+test('createSmtpCredential beyond the included number of plan free needs a billing contact', async (t) => {
   const { rest, operator, organizationId } = await startFixture(t, { plan: 'free' })
   await rest.must('POST', path, {})
   const refused = await rest.call('POST', path, {})
@@ -171,7 +171,7 @@ test('createSmtpCredential beyond what plan free includes needs somebody who ans
   t.is((await rest.call('POST', path, {})).status, 201)
 })
 
-test('createSmtpCredential needs no field; what is left out gets the careful default', async (t) => {
+test('createSmtpCredential needs no field; defaults are the restrictive values', async (t) => {
   const { rest } = await startFixture(t)
   t.like(await rest.must('POST', path, {}), {
     ...{ label: '', allowed_from_domains: [], enforce_header_from: true, default_destination_id: null },
@@ -179,7 +179,7 @@ test('createSmtpCredential needs no field; what is left out gets the careful def
   })
 })
 
-test('rotateSmtpCredential replaces user name and password and nothing else', async (t) => {
+test('rotateSmtpCredential replaces only user name and password', async (t) => {
   const { rest, database } = await startFixture(t)
   const before = await rest.must('POST', path, { label: 'Shop', max_rate_per_min: 5 })
   const after = await rest.must('POST', `${path}/${String(before['id'])}/rotate`)
@@ -190,7 +190,7 @@ test('rotateSmtpCredential replaces user name and password and nothing else', as
   t.deepEqual(refusal(await rest.call('POST', `${path}/smc_none/rotate`)), none)
 })
 
-test('updateSmtpCredential changes only what is given, and clears with empty text', async (t) => {
+test('updateSmtpCredential changes only the given fields; an empty text clears a field', async (t) => {
   const { rest, clock } = await startFixture(t)
   const default_destination_id = await addDestination(rest)
   const body = { label: 'Shop', default_destination_id, verp_bounce_domain: 'b.ch', max_rate_per_min: 5, allowed_from_domains: ['a.ch'] }
@@ -216,12 +216,12 @@ test('revokeSmtpCredential is idempotent', async (t) => {
   t.deepEqual(refusal(await rest.call('GET', `${path}/${String(id)}`)), none)
 })
 
-test('testSmtpCredential shows every check, and asks a live provider', async (t) => {
+test('testSmtpCredential shows every check and probes a live provider', async (t) => {
   const { rest, clock, transport, withKey } = await startFixture(t)
   const login = { username: 'u', password: 'the password' }
   const credentials = { host: '127.0.0.1', port: 2600, security: 'none', ...login }
   const destination = await addDestination(rest, { name: 'Webhoster', credentials })
-  const probes = transport.probed.splice(0).length // the first look at it
+  const probes = transport.probed.splice(0).length // before the first test
   t.is(probes, 1)
   const expires_at = new Date(clock.now() + 60_000).toISOString()
   const { id, username } = await rest.must('POST', path, { expires_at })

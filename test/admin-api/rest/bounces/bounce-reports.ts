@@ -1,9 +1,9 @@
-/** Reports of bounces as they are posted to a source, and what the diagnosis says afterwards. */
+/** Posts bounce reports to a source and reads the diagnosis afterwards. */
 import type { Trace } from '#core/trace/trace.ts'
 import { addSource, postSigned, returnPathOf, sentMessage, type Source } from '../fixture/ingest-posts.ts'
 import type { Fixture } from '../fixture/rest-fixture.ts'
 
-/** The groups of a delivery-status part about one recipient, and what is to be known of the message. */
+/** A delivery-status part: the group of one recipient, and fields of the returned message. */
 export interface StatusReport {
   /** Fields below Final-Recipient, such as `Status: 5.0.0`. */
   readonly fields: readonly string[]
@@ -44,13 +44,13 @@ export const statusReport = ({ fields, recipient, text = 'Sorry.', returned = []
     ],
   ].join('\r\n')
 
-/** Posts a mail to a source of reports; returns what was answered about its first event. */
+/** Posts a mail to a source of reports; returns the result for its first event. */
 export async function postReport(fixture: Fixture, source: Source, mail: string): Promise<Readonly<Record<string, unknown>>> {
   const { body } = await postSigned(fixture, '/v1/ingest/arf', source, mail)
   return (body['events'] as Readonly<Record<string, unknown>>[])[0] ?? {}
 }
 
-/** What the diagnosis of a message says about its bounce. */
+/** Returns the bounce part of the diagnosis of a message. */
 export const diagnosed = (fixture: Fixture, { id }: Trace): Promise<Readonly<Record<string, unknown>>> =>
   fixture.rest.must('GET', `/v1/diagnose/bounce?message_id=${id}`)
 

@@ -1,9 +1,9 @@
-/** The words of the server that refused decide what a bounce means, wherever a posted report has them and whatever code comes with them. */
+/** Classification of bounces by the reply text of the refusing server, in every field of a posted report and with any status code. */
 import test from '#test'
 import { startFixture } from '../fixture/rest-fixture.ts'
 import { bouncedWith } from './bounce-reports.ts'
 
-/** Status and words of a report, and what they mean. */
+/** Status and reply text of a report, and the expected classification. */
 const meanings: readonly (readonly [status: string, diagnostic: string, bounce: string, category: string])[] = [
   ['5.0.0', 'smtp; 550 Your message was identified as spam by our filter', 'block', 'content'],
   ['5.1.1', 'smtp; 550 Your message was identified as spam by our filter', 'block', 'content'],
@@ -17,7 +17,7 @@ const meanings: readonly (readonly [status: string, diagnostic: string, bounce: 
   ['5.1.1', 'smtp; 550 Mailbox currently suspended', 'soft', 'mailbox_disabled'],
 ]
 
-test('refusals for spam, full and disabled mailboxes are told by their words with any code', async (t) => {
+test('spam refusals, full and disabled mailboxes are classified by reply text with any code', async (t) => {
   const fixture = await startFixture(t)
   for (const [status, diagnostic, bounce, category] of meanings) {
     const seen = await bouncedWith(fixture, ['Action: failed', `Status: ${status}`, `Diagnostic-Code: ${diagnostic}`])
@@ -25,7 +25,7 @@ test('refusals for spam, full and disabled mailboxes are told by their words wit
   }
 })
 
-test('the reply of the server that refused counts from an extension field too', async (t) => {
+test('a reply of the refusing server in an extension field is used too', async (t) => {
   const fixture = await startFixture(t)
   const status = ['Action: failed', 'Status: 5.1.1']
   const full = '<mx.example.net #5.2.2 smtp;552-5.2.2 The mailbox is full\r\n 552 5.2.2 (in reply to RCPT TO)>'
@@ -38,7 +38,7 @@ test('the reply of the server that refused counts from an extension field too', 
   t.like(named, { bounce: 'hard', category: 'recipient_unknown', reply: { code: null } })
 })
 
-test('a server that was never reached is told by the words of the program that gave up', async (t) => {
+test('an unreachable server is classified by the text of the program that gave up', async (t) => {
   const fixture = await startFixture(t)
   const gaveUp: readonly (readonly [words: string, status: string])[] = [
     ['connect to mx.example.net[192.0.2.5]:25: Connection refused', '4.4.1'],
@@ -57,7 +57,7 @@ test('a server that was never reached is told by the words of the program that g
   })
 })
 
-test('a status that the reporting program made blames no address that was never reached', async (t) => {
+test('a status made by the reporting program blames no address whose server was unreachable', async (t) => {
   const fixture = await startFixture(t)
   const reports: readonly (readonly [status: string, words: string, enhanced: string, category: string])[] = [
     ['5.0.0', 'delivery time expired', '4.4.7', 'expired'],
@@ -84,7 +84,7 @@ test('a status that the reporting program made blames no address that was never 
   t.like(refused, { bounce: 'hard', category: 'recipient_unknown', reply: { code: 550, enhanced: '5.1.1' } })
 })
 
-test('fields that a notice shows among its words are no words of a server', async (t) => {
+test('fields in the text of a notice are not used as the reply of a server', async (t) => {
   const fixture = await startFixture(t)
   const text = ['kim@example.net', 'Status: 4.4.7', 'Remote-MTA: DNS; [192.0.2.5]', 'Last-Attempt-Date: Sat, 9 Jun 2018 03:06:57 +0900']
   const seen = await bouncedWith(fixture, ['Action: failed', 'Status: 4.4.7'], [...text, '', 'Deferred: no answer.'].join('\r\n'))

@@ -1,4 +1,4 @@
-/** The same report again, now with proof that its sender had the message: it counts, whatever kind of feedback it is. */
+/** A repeated report that now proves that its sender had the message counts, for every kind of feedback. */
 import test from '#test'
 import { serviceRef } from '#core/trace/trace-token.ts'
 import { startFixture } from '../fixture/rest-fixture.ts'
@@ -22,7 +22,7 @@ for (const [kind, mailOf, status] of [
   ['a bounce', bounce, 'bounced'],
   ['a complaint', complaint, 'complained'],
 ] as const)
-  test(`${kind} without proof gives way to the same report with proof`, async (t) => {
+  test(`${kind} without proof is replaced by the same report with proof`, async (t) => {
     const fixture = await startFixture(t)
     const trace = await sentMessage(fixture, [kim])
     const source = await addSource(fixture, 'arf')
@@ -43,7 +43,7 @@ for (const [kind, mailOf, status] of [
     for (const mail of [mailOf(messageId), mailOf(proved)]) t.like(await give(mail), { result: 'duplicate', trace_id: trace.id })
   })
 
-test('a report with a forged token stays a duplicate', async (t) => {
+test('a repeated report with a forged token remains a duplicate', async (t) => {
   const fixture = await startFixture(t)
   const trace = await sentMessage(fixture, [kim])
   const source = await addSource(fixture, 'arf')

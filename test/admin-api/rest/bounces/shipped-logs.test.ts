@@ -1,4 +1,4 @@
-/** Lines of Postfix as programs ship and print them, posted to a source: the bounce that they tell of reaches the trace. */
+/** Postfix log lines in the formats of log shippers, posted to a source: the bounce reaches the trace. */
 import test from '#test'
 import { startFixture } from '../fixture/rest-fixture.ts'
 import { addSource, postSigned, sentMessage, traceOf } from '../fixture/ingest-posts.ts'
@@ -6,13 +6,13 @@ import { addSource, postSigned, sentMessage, traceOf } from '../fixture/ingest-p
 const kim = 'kim@example.net'
 const logs = '/v1/ingest/logs?source=postfix'
 
-/** The news of a bounce, and the line by which Postfix knows the message. */
+/** A bounce line, and the line that maps its queue id to the message. */
 const bounce = (id: string): string =>
   `${id}: to=<${kim}>, relay=mx.example.net[192.0.2.5]:25, delay=1.1, delays=0.1/0/0.5/0.5, dsn=5.1.1, status=bounced ` +
   `(host mx.example.net[192.0.2.5] said: 550 5.1.1 <${kim}>: Recipient address rejected: User unknown (in reply to RCPT TO command))`
 const cleanup = (id: string, messageId: string): string => `${id}: message-id=<${messageId}>`
 
-/** A record in the template of most guides to rsyslog: `msg` begins with a blank, and the program is cut at the slash. */
+/** A record in the template of most rsyslog guides: `msg` begins with a blank, and the program name ends at the slash. */
 const record = (at: string, message: string, procid: string, programname = 'postfix'): string =>
   JSON.stringify({
     ...{ '@timestamp': at, '@version': '1', message: ` ${message}`, sysloghost: 'mx1', severity: 'info', facility: 'mail' },
@@ -35,7 +35,7 @@ for (const programname of ['postfix', 'newsletter'])
     t.is((await traceOf(fixture, trace))['status'], 'bounced')
   })
 
-test('fields of a grok filter under a program name of the operator: the bounce reaches the trace', async (t) => {
+test('grok fields with a custom program name: the bounce reaches the trace', async (t) => {
   const fixture = await startFixture(t)
   const trace = await sentMessage(fixture, [kim])
   const source = await addSource(fixture, 'postfix')
@@ -65,7 +65,7 @@ test('headers of containers, Kubernetes and journalctl: each bounce is accepted'
   t.like(answer, { status: 202, body: { accepted: 6, ignored: 0, rejected: [] } })
 })
 
-test('a refusal that soft_bounce keeps is a delay, and the expiry after it a bounce', async (t) => {
+test('a refusal under soft_bounce is a delay, and the later expiry a bounce', async (t) => {
   const fixture = await startFixture(t)
   const trace = await sentMessage(fixture, [kim])
   const source = await addSource(fixture, 'postfix')

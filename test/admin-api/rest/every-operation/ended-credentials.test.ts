@@ -1,4 +1,4 @@
-/** What is done with a key or token that ends while its request is under way. */
+/** Requests whose key or token ends while they are in progress. */
 import { once } from 'node:events'
 import { connect } from 'node:net'
 import test, { type ExecutionContext } from '#test'
@@ -15,7 +15,7 @@ async function signIn(fixture: OAuthFixture, email: string) {
   return { userId, token: String(tokens['access_token']), refreshToken: String(tokens['refresh_token']) }
 }
 
-/** A request whose body comes only when the service waits for it. */
+/** Starts a request and sends its body only after the service asks for it with `100 Continue`. */
 async function begin(t: ExecutionContext, { address }: OAuthFixture, secret: string, path: string, body: object) {
   const [host = '', port] = address.split(':')
   const socket = connect(Number(port), host)
@@ -32,7 +32,7 @@ async function begin(t: ExecutionContext, { address }: OAuthFixture, secret: str
   }
 }
 
-test('a request whose key, grant or member ends before its body is there does nothing', async (t) => {
+test('a request is refused if its key, grant or member ends before its body arrives', async (t) => {
   const fixture = await startOAuth(t)
   const [application, member] = [await signIn(fixture, 'dev@example.ch'), await signIn(fixture, 'other@example.ch')]
   const key = await fixture.rest.must('POST', '/v1/api-keys', { name: 'x', scopes: ['api:admin'] })
@@ -60,7 +60,7 @@ test('a request whose key, grant or member ends before its body is there does no
   t.deepEqual((await fixture.rest.must('GET', '/v1/traces'))['data'], [])
 })
 
-test('an import whose key ends before its last row is there does nothing', async (t) => {
+test('an import is refused if its key ends before its rows arrive', async (t) => {
   const fixture = await startOAuth(t)
   const { id, key } = await fixture.rest.must('POST', '/v1/api-keys', { name: 'x', scopes: ['api:admin'] })
   const finish = await begin(t, fixture, String(key), '/v1/suppressions/bulk-import', { rows: [{ email: 'ada@example.org' }] })
@@ -69,7 +69,7 @@ test('an import whose key ends before its last row is there does nothing', async
   t.deepEqual((await fixture.rest.must('GET', '/v1/suppressions'))['data'], [])
 })
 
-test('a wait is not answered with mail when its key has ended meanwhile', async (t) => {
+test('a wait for mail ends without mail if its key ends meanwhile', async (t) => {
   const fixture = await startOAuth(t)
   const { id, key } = await fixture.rest.must('POST', '/v1/api-keys', { name: 'x', scopes: ['api:read'] })
   const [inbox] = (await fixture.rest.must('GET', '/v1/inboxes'))['data'] as { id: string }[]
@@ -80,7 +80,7 @@ test('a wait is not answered with mail when its key has ended meanwhile', async 
   t.is(errorOf(await waiting).code, 'unauthorized')
 })
 
-test('who ended between the check of the key and the write mints nothing', async (t) => {
+test("createApiKey creates nothing if the caller's key ends between check and write", async (t) => {
   const fixture = await startOAuth(t)
   const { parts, server, database } = fixture
   const keys = new ApiKeys({ ...parts, grantStands: grantStands(database) })
@@ -94,7 +94,7 @@ test('who ended between the check of the key and the write mints nothing', async
   const late = { name: 'late', scopes: ['api:read'] } as const
   await server.grants.revoke(principal.credentialId, { kind: 'operator', id: '' })
   await keys.revoke(own, own.credentialId)
-  // as if each had been asked before
+  // Simulates requests that passed the credential check before the credential ended.
   const outcomes = await Promise.allSettled([
     ...[principal, ofChild, own].map((principal) => keys.create(principal, late)),
     ...[principal, ofChild].map((principal) => keys.rotate(principal, child.record.id)),

@@ -1,6 +1,6 @@
 /**
- * Every flag off against every operation of the table: the operations that belong to it are refused with `feature_disabled`, and
- * no others. New operations and flags join by themselves.
+ * Runs every operation of the table with each flag off: only the operations of the flag are refused, with `feature_disabled`. New
+ * operations and flags are included automatically.
  */
 import test from '#test'
 import { featureFlag, featureNames, type Feature } from '#config/plans/features.ts'
@@ -8,7 +8,7 @@ import type { Operation } from '../../../../admin-api/operation/operation.ts'
 import type { RestAnswer } from '../../../support/daemon/rest.ts'
 import { ask, requestOf, installationOf, type Installation } from '../fixture/one-of-everything.ts'
 
-/** Requests that ask an operation of `within` for what the flag is about, where that of requests.ts does not. */
+/** Requests that use the feature of the flag, for operations of `within` whose request in requests.ts does not use it. */
 const asking: Partial<Record<Feature, Record<string, (installation: Installation, operation: Operation<never>) => Promise<RestAnswer>>>> = {
   templates: {
     sendMessage: (installation, operation) =>
@@ -28,14 +28,14 @@ function outcomeOf({ status, body }: RestAnswer): string {
   return status < 400 ? 'answered' : `${status} ${code}`
 }
 
-/** Without a key, one learns no more than that there is no form, or no such link. */
+/** Without a key, the caller sees only that the form or link is not found. */
 function hiddenAs({ path, operationId }: Operation<never>): string | undefined {
   if (path.startsWith('/v1/public/')) return '404 form_not_found'
   return operationId === 'downloadFormFile' ? '404 not_found' : undefined
 }
 
 for (const flag of featureNames) {
-  test.serial(`without ${flag}, what belongs to it is refused and nothing else`, async (t) => {
+  test.serial(`flags: without ${flag}, only its operations are refused`, async (t) => {
     const installation = await installationOf(t)
     await setFlag(installation, flag, false)
     const { within, routes } = featureFlag(flag)
@@ -43,7 +43,7 @@ for (const flag of featureNames) {
     const belonging = new Set<string>()
     for (const operation of installation.walk) {
       const { operationId, scope, feature } = operation
-      if (scope === 'operator' || operationId === 'unsubscribe') continue // those belong to another organization or take a form
+      if (scope === 'operator' || operationId === 'unsubscribe') continue // belongs to another organization, or takes a form
       const special = asking[flag]?.[operationId]
       const hidden = flag === 'forms' ? hiddenAs(operation) : undefined
       if (hidden !== undefined) {
@@ -53,16 +53,17 @@ for (const flag of featureNames) {
       const isRefused = feature === flag || (within.includes(operationId) && !special)
       const outcome = outcomeOf(await ask(installation.rest, operation, requestOf(installation, operation)))
       t.is(outcome, isRefused ? refused : 'answered', operationId)
-      if (special) t.is(outcomeOf(await special(installation, operation)), refused, `${operationId}, asked for what the flag is about`)
+      if (special)
+        t.is(outcomeOf(await special(installation, operation)), refused, `${operationId}, with the feature of the flag in the request`)
       if (isRefused || special) belonging.add(operationId)
     }
     for (const operationId of within) t.true(belonging.has(operationId), `${operationId} is an operation`)
     const isEffectOnly = routes.length + within.length + featureFlag(flag).tools.length === 0
-    t.is(belonging.size === 0, isEffectOnly, 'a flag that refuses nothing says so')
+    t.is(belonging.size === 0, isEffectOnly, 'a flag refuses nothing exactly if it declares no routes, operations and tools')
   })
 }
 
-test.serial('every operation that asks for a key names the flag of its path', async (t) => {
+test.serial('every authenticated operation names the flag of its path', async (t) => {
   const { walk } = await installationOf(t)
   for (const { operationId, path, scope, feature } of walk) {
     const isUnder = (route: string): boolean => path === route || path.startsWith(`${route}/`)

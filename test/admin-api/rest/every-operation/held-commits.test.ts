@@ -1,5 +1,5 @@
 /**
- * Every operation with the store's commit held back past every deadline: once a write is under way, its outcome alone answers
+ * Every operation with the commit of the store delayed beyond every deadline: once a write is in progress, only its outcome is the answer
  * (architecture, promise 2).
  */
 import test, { type ExecutionContext } from '#test'
@@ -12,19 +12,19 @@ import { makeOneOfEach, requestsOf, type Request } from '../fixture/requests.ts'
 import { startFixture, type Fixture } from '../fixture/rest-fixture.ts'
 
 const hour = 3_600_000
-/** Waits by themselves, or takes what JSON cannot say. */
+/** The first waits for mail; the second takes a form instead of JSON. */
 const leftOut = new Set(['waitForInboxMessage', 'unsubscribe'])
 
 interface HeldFixture {
   readonly fixture: Fixture
-  /** Holds back every write from now on; resolves when one is there. */
+  /** Delays all writes from now on; resolves when the first one has started. */
   hold(): Promise<void>
   release(): void
-  /** Lets every deadline pass, and resolves when the server has looked at them. */
+  /** Lets every deadline pass; resolves when the server has checked all of them. */
   passDeadlines(): Promise<void>
 }
 
-/** Reads for ever, so that its deadline ends it. */
+/** A read that never returns, so its deadline ends it. */
 const endless = (begun: () => void): Operation =>
   operation({
     method: 'GET',
@@ -81,7 +81,7 @@ function ask(client: RestClient, { method, path }: Operation<never>, { params = 
   return client.call(method, query === undefined ? filled : `${filled}?${query}`, body, headers)
 }
 
-test('a request whose write is held back past every deadline is answered by its outcome alone', async (t) => {
+test('deadlines: a request whose write is delayed is answered with the outcome of the write', async (t) => {
   const { fixture, hold, release, passDeadlines } = await startHeld(t)
   const requests = requestsOf(await makeOneOfEach(fixture))
   const names = Object.keys(requests)
@@ -90,8 +90,8 @@ test('a request whose write is held back past every deadline is answered by its 
     .toSorted((a, b) => names.indexOf(a.operationId) - names.indexOf(b.operationId))
   const writing: string[] = []
   /**
-   * A write of the background can be taken for that of a request that writes nothing: time passes too early then, and the request is
-   * made again. One whose own write is held is answered too early every time.
+   * A background write can look like the write of a request that only reads. Time then passes too early, so the request is repeated. If the
+   * request's own write is delayed and the answer is still 503, each repetition fails too.
    */
   const answerOf = async (one: Operation<never>, tries = 1): Promise<RestAnswer> => {
     const held = hold()
@@ -112,6 +112,6 @@ test('a request whose write is held back past every deadline is answered by its 
     t.true(status < 400, `${one.operationId} answered ${status}: ${bytes.toString().slice(0, 300)}`)
   }
   for (const name of ['sendMessage', 'ingestStalwart', 'createDestination', 'importSuppressions', 'cancelScheduledSend'])
-    t.true(writing.includes(name), `${name} was to be held at its write`)
+    t.true(writing.includes(name), `the write of ${name} should have been delayed`)
   t.log(`${writing.length} operations wrote`)
 })

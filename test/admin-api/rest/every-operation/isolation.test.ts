@@ -1,6 +1,6 @@
 /**
- * Every operation of the table, asked by everybody who must not: another organization, another project, too small a scope, and
- * keys that are no good. They are refused, and the rows of the owner stay as they are to the byte.
+ * Every operation of the table, called by unauthorized callers: another organization, another project, too small a scope, and invalid keys.
+ * All are refused, and the owner's rows keep every byte.
  */
 import test from '#test'
 import { pack } from '#store/tuple.ts'
@@ -11,12 +11,12 @@ import { addDestination, errorOf, refusal, startFixture } from '../fixture/rest-
 import { ask, requestOf, installationOf, type Installation } from '../fixture/one-of-everything.ts'
 import { changedSince, rowsOf } from '../fixture/organization-rows.ts'
 
-/** These need no key. */
+/** Operations that need no key. */
 const isOpen = ({ scope }: Operation<never>): boolean => scope === 'none'
 
 test('every operation has a request, and the owner can make it', async (t) => {
   const installation = await installationOf(t)
-  // pages and OAuth endpoints take no key; their tests stand beside them
+  // Pages and OAuth endpoints take no key and have their own tests.
   const inTable = installation.operations.filter(({ hiddenFromOpenApi }) => !hiddenFromOpenApi).map(({ operationId }) => operationId)
   t.deepEqual(
     Object.keys(installation.requests).toSorted(),
@@ -25,13 +25,13 @@ test('every operation has a request, and the owner can make it', async (t) => {
   )
   for (const operation of installation.walk) {
     const owner = operation.scope === 'operator' ? installation.operator : installation.rest
-    if (operation.operationId === 'unsubscribe') continue // takes a form: unsubscribe.test.ts
+    if (operation.operationId === 'unsubscribe') continue // takes a form; see unsubscribe.test.ts
     const { status, bytes } = await ask(owner, operation, requestOf(installation, operation))
     t.true(status >= 200 && status < 400, `${operation.operationId} answered ${status}: ${bytes.toString().slice(0, 300)}`)
   }
 })
 
-/** Administrators' operations that change nothing, nothing of the organization, or what no visitor gets before it is published. */
+/** Administrator operations without an audit entry: they change nothing, nothing of the organization, or only an unpublished draft. */
 const noActs = new Set([
   'listAuditEntries',
   'testDestination',
@@ -43,10 +43,10 @@ const noActs = new Set([
   'stopQueueAct',
 ])
 
-/** Sends that go against what was decided. */
+/** Send operations with an audit entry, since they override an earlier decision. */
 const sendsThatAreActs = new Set(['releaseInboxMessage'])
 
-test('every act of an administrator is in the audit log, with the key that did it and without a secret', async (t) => {
+test('every administrator action has an audit entry with its key and without a secret', async (t) => {
   const installation = await installationOf(t)
   const acts = async () =>
     (await installation.rest.must('GET', '/v1/audit?limit=200'))['data'] as { id: string; act: string; actor: object }[]
@@ -62,7 +62,7 @@ test('every act of an administrator is in the audit log, with the key that did i
   t.notRegex(JSON.stringify(await acts()), /svckey_|sealed|sha256|fingerprint|"password"/)
 })
 
-test('another organization reads and changes nothing', async (t) => {
+test('another organization can neither read nor change anything', async (t) => {
   const installation = await installationOf(t)
   const outsider = await installation.addOrganization()
   const before = await rowsOf(installation)
@@ -82,7 +82,7 @@ test('another organization reads and changes nothing', async (t) => {
   }
 })
 
-test('an access token of somebody else reads and changes nothing', async (t) => {
+test('an access token of another organization reads and changes nothing', async (t) => {
   const installation = await installationOf(t)
   const { body } = await installation.bootstrap({ resource: restResource })
   const outsider = installation.client(String(body['access_token']))
@@ -99,7 +99,7 @@ test('an access token of somebody else reads and changes nothing', async (t) => 
   }
 })
 
-test('a key of another project reads nothing of this one, and leaves what was there as it was', async (t) => {
+test('a key of another project can neither read nor change this project', async (t) => {
   const installation = await installationOf(t)
   const project = await installation.addProject()
   const neighbour = await installation.withKey(['api:admin'], project)
@@ -125,10 +125,10 @@ test('a key of another project reads nothing of this one, and leaves what was th
   )
 })
 
-test('a key of another project gets the same answers for ids of this one as for ids that do not exist', async (t) => {
+test('a key of another project gets the same answer for foreign ids as for unknown ids', async (t) => {
   const installation = await installationOf(t)
   const neighbour = await installation.withKey(['api:admin'], await installation.addProject())
-  const ids = idsOf(installation).filter((id) => !/^(?:dom|src|org)_/.test(id)) // these belong to the whole organization
+  const ids = idsOf(installation).filter((id) => !/^(?:dom|src|org)_/.test(id)) // belong to the whole organization
   const missing = (text: string): string => ids.reduce((given, id) => given.replaceAll(id, `${id.slice(0, -8)}ffffffff`), text)
   for (const operation of installation.walk) {
     const request = requestOf(installation, operation)
@@ -141,7 +141,7 @@ test('a key of another project gets the same answers for ids of this one as for 
   }
 })
 
-test('a destination of another project is answered as one that does not exist, wherever a request can name it', async (t) => {
+test('a destination of another project is answered like an unknown one in every field', async (t) => {
   const { rest, withKey, addProject, clock } = await startFixture(t)
   const foreign = await addDestination(rest, {}, true)
   const key = await withKey(['api:admin'], await addProject())
@@ -200,13 +200,13 @@ test('a destination of another project is answered as one that does not exist, w
 const idsOf = ({ made }: Installation): string[] =>
   Object.values(made).filter((id) => /^(prj|dst|rul|smc|tpl|key|rpl|inb|cap|dom|sup|uns|org|src|pom|whk|wha|frm)_/.test(id))
 
-/** What belongs to the organization as a whole, and the row by which its settings take turns. */
+/** Rows of the whole organization, including the row that serializes changes of its settings. */
 const isOfEverybody = ({ made }: Installation, key: string): boolean =>
   key.includes(made.domain) ||
   key.includes('suppression') ||
   key === Buffer.from(pack([made.organizationId, 'settings'])).toString('latin1')
 
-test('too small a scope is refused, and changes nothing', async (t) => {
+test('a key without the required scope is refused and changes nothing', async (t) => {
   const installation = await installationOf(t)
   const reader = await installation.withKey(['api:read'])
   const sender = await installation.withKey(['api:send'])
@@ -222,7 +222,7 @@ test('too small a scope is refused, and changes nothing', async (t) => {
   }
 })
 
-test('who only reads or sends is shown nothing to sign or log in with', async (t) => {
+test('keys with only api:read or api:send see no signing or login secret', async (t) => {
   const installation = await installationOf(t)
   const clients = [await installation.withKey(['api:read']), await installation.withKey(['api:send'])]
   const walk = installation.walk.filter(({ method, scope }) => method === 'GET' && scope === 'api:read')
@@ -236,7 +236,7 @@ test('who only reads or sends is shown nothing to sign or log in with', async (t
   }
 })
 
-test('no key, and keys that are no good, open nothing', async (t) => {
+test('a missing or invalid key is refused by every operation', async (t) => {
   const installation = await installationOf(t)
   const bad = await badKeys(installation)
   const before = await rowsOf(installation)
@@ -250,7 +250,7 @@ test('no key, and keys that are no good, open nothing', async (t) => {
   }
 })
 
-/** Every sort of credential that must not work, by name; a new sort of token joins here. */
+/** Every kind of invalid credential, by name. Add each new kind of token here. */
 async function badKeys({ rest, clock, client, removals, organizationId, bootstrap, post }: Installation): Promise<Record<string, string>> {
   const mint = async (changes: object = {}): Promise<{ id: string; key: string }> =>
     (await rest.must('POST', '/v1/api-keys', { name: 'bad', scopes: ['api:admin'], ...changes })) as { id: string; key: string }
@@ -299,7 +299,7 @@ function outcomeOf({ status, body }: RestAnswer): string {
   return status === 404 || namesId ? 'refused' : `status ${status}`
 }
 
-test('what is made with a destination of somebody else is refused too', async (t) => {
+test('creating a resource with a destination of another organization is refused', async (t) => {
   const { rest, addOrganization, addProject, withKey } = await startFixture(t)
   const destination_id = await addDestination(rest, {}, true)
   const plain = { from: 'shop@example.ch', to: 'ada@example.ch', text: 'x' }

@@ -1,4 +1,4 @@
-/** Lists that are no walk of the store page like all others: every entry once, by cursors that mean nothing to clients. */
+/** Lists that do not page over stored rows behave like all other lists: each entry once, with opaque cursors. */
 import test from '#test'
 import { addDestination, refusal, startFixture, type Fixture } from '../fixture/rest-fixture.ts'
 import { column } from '../../../support/column.ts'
@@ -7,9 +7,9 @@ interface Listed {
   readonly path: string
   /** Makes at least three entries. */
   readonly fill: (fixture: Fixture) => Promise<unknown>
-  /** What its cursors were when they were still read by clients. */
+  /** The field that was the cursor before cursors became opaque. */
   readonly formerCursor: string
-  /** Takes an entry away. */
+  /** Returns the path that deletes an entry. */
   readonly remove?: (entry: Readonly<Record<string, unknown>>) => string
 }
 
@@ -59,7 +59,7 @@ const lists: Readonly<Record<string, Listed>> = {
 }
 
 for (const [what, { path: pattern, fill, formerCursor, remove }] of Object.entries(lists))
-  test(`the list of ${what} shows every entry once, and takes no cursor but its own`, async (t) => {
+  test(`the list of ${what} shows every entry once and refuses foreign cursors`, async (t) => {
     const fixture = await startFixture(t)
     await fill(fixture)
     const client = pattern.startsWith('/operator') ? fixture.operator : fixture.rest
@@ -83,10 +83,10 @@ for (const [what, { path: pattern, fill, formerCursor, remove }] of Object.entri
     const { data: two, next_cursor: cursor } = await page('limit=2')
     for (const entry of two as typeof whole) t.is((await client.call('DELETE', remove(entry))).status, 204)
     const rest = await page(`limit=200&cursor=${String(cursor)}`)
-    t.deepEqual(rest, { data: whole.slice(2), next_cursor: null }, 'a cursor is good when the entries before it have gone')
+    t.deepEqual(rest, { data: whole.slice(2), next_cursor: null }, 'a cursor remains valid after the earlier entries were deleted')
   })
 
-test('a page of a narrowed list is full, whatever lies between its entries', async (t) => {
+test('pages of a filtered list are full, regardless of the entries filtered out', async (t) => {
   const { rest, addProject } = await startFixture(t)
   const other = await addProject()
   const replay = async (project_id: unknown) => (await rest.must('POST', '/v1/replays', { filter: { project_id } }))['id']

@@ -1,4 +1,4 @@
-/** Every operation while the disk is low: those that store new mail or files are refused, and every other one works. */
+/** Every operation while disk space is low: operations that store new mail or files are refused, and all others work. */
 import test from '#test'
 import { workOf, type Operation } from '../../../../admin-api/operation/operation.ts'
 import type { RestAnswer } from '../../../support/daemon/rest.ts'
@@ -10,7 +10,7 @@ import { FakeClock, startOfTime } from '../../../support/fake-clock.ts'
 import { ask, installationOf, requestOf } from '../fixture/one-of-everything.ts'
 import { adminKey, startFixture, type Fixture } from '../fixture/rest-fixture.ts'
 
-/** Everything that stores new mail or files, apart from the send addresses of other services. */
+/** Every operation that stores new mail or files, except the send endpoints of other services. */
 const storing = [
   'collectDestinationEvidence',
   'createSiteDeploy',
@@ -41,7 +41,7 @@ const codeOf = ({ body }: RestAnswer): string | undefined => (body as { error?: 
 const isFull = ({ status, body, bytes }: RestAnswer): boolean =>
   status === 503 && (codeOf({ status, body, bytes } as RestAnswer) === 'storage_full' || /no room/.test(bytes.toString('utf8')))
 
-test('while the disk is low, the operations that store new mail or files are refused before all else, and no others', async (t) => {
+test('low disk: only operations that store new mail or files are refused, before all other checks', async (t) => {
   const fixture = await startFixture(t)
   fillDisk(fixture)
   const isVendors = ({ tags }: Operation<never>): boolean => tags.includes('vendors')
@@ -56,7 +56,7 @@ test('while the disk is low, the operations that store new mail or files are ref
   t.deepEqual(refused.toSorted(), storing)
 })
 
-test('while the disk is low, every other request of an administrator or operator is answered', async (t) => {
+test('low disk: all other requests of administrators and operators are answered', async (t) => {
   const installation = await installationOf(t)
   fillDisk(installation)
   for (const operation of installation.walk) {
@@ -67,7 +67,7 @@ test('while the disk is low, every other request of an administrator or operator
   }
 })
 
-test('while the disk is low, GraphQL refuses the fields that store new mail or files, and no others', async (t) => {
+test('low disk: GraphQL refuses only the fields that store new mail or files', async (t) => {
   const installation = await installationOf(t)
   fillDisk(installation)
   for (const { name, action, document, variables, request } of walkOf(installation)) {
@@ -77,7 +77,7 @@ test('while the disk is low, GraphQL refuses the fields that store new mail or f
   }
 })
 
-test('while the disk is low, the tools of agents that store new mail or files are refused, and no others', async (t) => {
+test('low disk: MCP refuses only the tools that store new mail or files', async (t) => {
   const fixture = await startMcp(t, { clock: new FakeClock(startOfTime, 1000) })
   const requests = toolRequestsOf(await makeForTools(fixture))
   const agent = await fixture.agent({ reachesOrganization: true })
@@ -90,7 +90,7 @@ test('while the disk is low, the tools of agents that store new mail or files ar
   t.deepEqual(refused.toSorted(), ['email_send_test storage_full', 'form_reply_send storage_full'])
 })
 
-test('/readyz stays ready and warns while the disk is low', async (t) => {
+test('low disk: /readyz stays ready and warns', async (t) => {
   const fixture = await startFixture(t)
   t.deepEqual(((await fixture.rest.must('GET', '/readyz')) as { warnings: unknown }).warnings, [])
   fillDisk(fixture)

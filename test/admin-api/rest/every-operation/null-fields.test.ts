@@ -20,7 +20,7 @@ const outcomeOf = (schema: z.ZodType, body: unknown): string => {
 const missingOf = (answer: RestAnswer): readonly string[] =>
   ((errorOf(answer).details?.['fields'] ?? []) as { path: string; message: string }[]).map(({ path }) => path).sort()
 
-test('every operation takes null for a field that can be left out', async (t) => {
+test('every operation accepts null for an optional field', async (t) => {
   const { operations } = await startFixture(t)
   let fields = 0
   for (const { operationId, body, examples } of operations) {
@@ -39,7 +39,7 @@ test('every operation takes null for a field that can be left out', async (t) =>
   t.true(fields > 80, `${fields} fields`)
 })
 
-test('a send may have null for everything that it does not say', async (t) => {
+test('sendMessage accepts null for every optional field', async (t) => {
   const { rest } = await startFixture(t)
   const said = { from: 'shop@example.ch', to: 'ada@example.ch', text: 'Hello.' }
   const nothing = { cc: null, bcc: null, reply_to: null, subject: null, html: null, headers: null, attachments: null, send_at: null }
@@ -49,7 +49,7 @@ test('a send may have null for everything that it does not say', async (t) => {
   t.is((await rest.call('POST', '/v1/messages', { ...said, to: { email: 'ada@example.ch', name: null }, attachments: [file] })).status, 200)
 })
 
-test('a refusal names every field that is missing, also those that only the core can miss', async (t) => {
+test('validation errors name every missing field, including fields checked in the core', async (t) => {
   const { rest } = await startFixture(t)
   t.deepEqual(missingOf(await rest.call('POST', '/v1/messages', {})), ['from', 'text', 'to'])
   t.deepEqual(missingOf(await rest.call('POST', '/v1/messages', { from: null, to: null, subject: 'x' })), ['from', 'text', 'to'])

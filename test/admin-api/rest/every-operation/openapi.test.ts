@@ -316,7 +316,7 @@ const expected = [
   'PUT /v1/templates/{id}',
 ]
 
-test('the OpenAPI document is valid and holds every route', async (t) => {
+test('the OpenAPI document is valid and contains every route', async (t) => {
   const { rest } = await startFixture(t)
   const document = (await rest.call('GET', '/openapi.json')).body as { paths: Record<string, Record<string, { security: object[] }>> }
   const result = await new Validator().validate(document)
@@ -343,7 +343,7 @@ test('the OpenAPI document is valid and holds every route', async (t) => {
   )
 })
 
-test('the document says how to begin, and what every group of operations is for', async (t) => {
+test('the OpenAPI document explains how to begin and describes all groups', async (t) => {
   const { address } = await startFixture(t)
   const document = (await (await fetch(`http://${address}/openapi.json`)).json()) as {
     info: Record<string, unknown>

@@ -1,4 +1,4 @@
-/** For every cell of the table of organization acts: requests that show how far a caller reaches, made on rows of their own. */
+/** Requests for every cell of the table of organization actions. They show the reach of a caller, and use their own rows. */
 import type { OrganizationActName } from '#core/access/principal/organization-acts.ts'
 import { optOuts } from '#core/feedback/suppression/opt-out.ts'
 import { addApplication, addOptOut } from '../fixture/stored-rows.ts'
@@ -7,22 +7,22 @@ import { addDestination, type Fixture } from '../fixture/rest-fixture.ts'
 
 type Given = Omit<Request, 'outsider'>
 
-/** An operation on something of the organization or of another project, and on the same of the own project. */
+/** An operation on a resource of the organization or of another project, and the same operation on a resource of the own project. */
 export interface Probe {
   readonly id: string
   readonly foreign: Given
   readonly own?: Given
-  /** Texts by which an answer shows them; without it the status counts. */
+  /** Texts in the answer that show the resources. If missing, the status decides. */
   readonly shows?: { readonly foreign: string; readonly own?: string; readonly match?: string }
-  /** Whether it took place, for acts that answer a caller without reach in the same way. */
+  /** Returns whether the operation had an effect, for operations whose answer does not show it. */
   readonly took?: (which: 'foreign' | 'own', answer: string) => Promise<boolean>
 }
 
 export interface ProbedWorld extends Fixture {
-  /** The project that keys and tokens of one project are bound to, and another one. */
+  /** The project that project keys and tokens are bound to; `other` is another project. */
   readonly own: string
   readonly other: string
-  /** A name that no earlier row has. */
+  /** Returns a name that no existing row has. */
   readonly fresh: (what: string) => string
 }
 
@@ -56,7 +56,7 @@ async function shared(world: ProbedWorld): Promise<string> {
   return id
 }
 
-/** An entry of the organization and one of another project, for each an own one beside it. */
+/** Adds an entry of the organization and an entry of another project, each with an entry of the own project. */
 async function suppressions(world: ProbedWorld): Promise<readonly { readonly foreign: string; readonly own: string }[]> {
   const of = async (project?: string) => ({ foreign: await suppression(world, project), own: await suppression(world, world.own) })
   return [await of(), await of(world.other)]

@@ -1,6 +1,6 @@
 /**
- * The table of who sees and changes what belongs to the whole organization: the documentation shows it, and each of its cells is tried at
- * REST, GraphQL and MCP.
+ * The table of access to resources of the whole organization: the documentation shows it, and each cell is tested through REST, GraphQL and
+ * MCP.
  */
 import { readFile } from 'node:fs/promises'
 import test, { type ExecutionContext } from '#test'
@@ -59,10 +59,10 @@ interface Answered {
   readonly text: string
 }
 
-/** Makes the request of an operation; undefined where the entry point has no such operation. */
+/** Makes the request of an operation; returns undefined if the entry point has no such operation. */
 type Door = (id: string, request: Probe['foreign']) => Promise<Answered | undefined>
 
-/** The reach that a probe shows; undefined where the entry point has no such operation. */
+/** Returns the reach that a probe shows, or undefined if the entry point has no such operation. */
 async function seen(door: Door, { id, foreign, own, shows, took = async () => true }: Probe): Promise<Reach | undefined> {
   const answer = await door(id, foreign)
   if (!answer) return undefined
@@ -77,7 +77,7 @@ async function seen(door: Door, { id, foreign, own, shows, took = async () => tr
   return second?.isGood && (await took('own', second.text)) ? 'own' : 'none'
 }
 
-/** Tries each cell of a column; returns how many probes had an answer. */
+/** Tries each cell of a column; returns the number of probes with an answer. */
 async function walk(t: ExecutionContext, world: ProbedWorld, door: Door, column: Column): Promise<number> {
   let tried = 0
   for (const name of acts)
@@ -117,7 +117,7 @@ const graphqlDoor =
     return { isGood: body.errors === undefined, text: JSON.stringify(body) }
   }
 
-/** Tools of agents that have an action of their own. */
+/** Actions that have a separate action for agents. */
 const agentActions: Readonly<Record<string, string>> = {
   listSuppressions: 'listSuppressionsByOffset',
   importSuppressions: 'importFewSuppressions',
@@ -155,14 +155,14 @@ const columnOf: Readonly<Record<Role, Column>> = {
 }
 
 for (const role of roles)
-  test(`REST: a member with the role ${role} reaches what the table says`, async (t) => {
+  test(`REST: a member with the role ${role} has the reach of the table`, async (t) => {
     const world = await worldOf(t)
     const cookie = await sessionOf(world, await world.addMember(`${role}@example.ch`, role))
     const headers = { authorization: '', cookie, 'sec-fetch-site': 'same-origin', 'x-organization-id': world.organizationId }
     t.true((await walk(t, world, restDoor(world, '', headers), columnOf[role])) > 60)
   })
 
-test('REST: a key of the organization, and a key and a token of one project reach what the table says', async (t) => {
+test('REST: keys and tokens of the organization and of one project have the reach of the table', async (t) => {
   const world = await worldOf(t)
   const { key } = await world.rest.must('POST', '/v1/api-keys', { name: 'x', scopes: ['api:admin'] })
   await walk(t, world, restDoor(world, String(key)), 'Owner, admin, key of the organization')
@@ -171,7 +171,7 @@ test('REST: a key of the organization, and a key and a token of one project reac
   await walk(t, world, restDoor(world, String(token)), 'Key or token of one project')
 })
 
-test('GraphQL: a key of the organization and a key of one project reach what the table says', async (t) => {
+test('GraphQL: keys of the organization and of one project have the reach of the table', async (t) => {
   const world = await worldOf(t)
   const { key } = await world.rest.must('POST', '/v1/api-keys', { name: 'x', scopes: ['api:admin'] })
   const tried = await walk(t, world, graphqlDoor(world, String(key)), 'Owner, admin, key of the organization')
@@ -179,7 +179,7 @@ test('GraphQL: a key of the organization and a key of one project reach what the
   t.true(tried > 20, `${tried} probes`)
 })
 
-test('MCP: a token reaches what the table says, and what an administrator reaches if its user allowed that', async (t) => {
+test('MCP: a token has the reach of the table, or of an administrator if its user allowed it', async (t) => {
   const world = await worldOf(t)
   const agent = await world.agent({ token: await world.tokenOf(undefined, { project: world.own }) })
   const tried = await walk(t, world, mcpDoor(agent), 'Key or token of one project')
@@ -193,7 +193,7 @@ test('MCP: a token reaches what the table says, and what an administrator reache
     }
 })
 
-test('the table: a role and the bound of a key together reach as far as the lesser of the two', (t) => {
+test('the table: a role and the bound of a key together reach as far as the smaller of the two', (t) => {
   for (const name of acts) {
     const { developer, bound } = organizationActs[name]
     const lesser = reaches.indexOf(developer) < reaches.indexOf(bound) ? developer : bound

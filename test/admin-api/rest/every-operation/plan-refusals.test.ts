@@ -1,6 +1,6 @@
 /**
- * Every limit of a plan against the door: a feature that the plan lacks is 403, a count that is used up 429 (spec "Limits" 2) or 402
- * where the specification says so. A limit that has no row here does not compile.
+ * Every limit of a plan over REST. A missing feature is 403. A used-up count is 429 (spec "Limits" 2), or 402 if the specification says
+ * that. A limit without a row here does not compile.
  */
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -56,14 +56,14 @@ for (const [feature, { ask, message }] of Object.entries(features))
     }
   })
 
-test('what the operator agreed on with one organization opens a feature to it alone', async (t) => {
+test('an override of the operator enables a feature for one organization only', async (t) => {
   const fixture = await startFixture(t, { plan: 'basic' })
   await fixture.operator.must('PUT', `/operator/v1/organizations/${fixture.organizationId}/overrides`, { attachments: true })
   t.is((await features.attachments.ask(fixture)).status, 200)
   t.is((await features.bulkReplay.ask(fixture)).status, 403)
 })
 
-test('tracking and VERP are switched off where the plan lacks them, and refuse nothing', async (t) => {
+test('plans without tracking and VERP switch them off and refuse no request', async (t) => {
   const fixture = await startFixture(t, { plan: 'free' })
   const { verp_enabled, warnings } = await fixture.rest.must('POST', '/v1/smtp-credentials', { verp_enabled: true })
   t.false(verp_enabled)
@@ -104,10 +104,10 @@ const caps: Readonly<Record<Counted, Cap | typeof nothing>> = {
   },
   sendsPerDay: { ask: secondSend, answer: upgrade, mayWait: true },
   capturesPerMonth: { ask: secondSend, answer: [402, 'quota_exhausted_captures', 'upgrade'] },
-  // SMTP refuses mail that comes in with 452 4.2.2 until what was delivered has gone: see room.test.ts
+  // SMTP refuses incoming mail with 452 4.2.2 until stored mail is deleted; see room.test.ts.
   formFileMebibytes: nothing,
   inboundMebibytes: nothing,
-  // visitors have no key: see forms/public-forms.test.ts
+  // Visitors have no key; see forms/public-forms.test.ts.
   formSubmissionsPerDay: nothing,
   tracesStored: nothing,
   retentionDays: nothing,
@@ -118,7 +118,7 @@ const wireName = (limit: string): string => limit.replaceAll(/[A-Z]/g, (letter) 
 
 for (const [limit, cap] of Object.entries(caps))
   if (cap !== nothing)
-    test(`a count that is used up is no missing feature: ${limit}`, async (t) => {
+    test(`a used-up count is not reported as a missing feature: ${limit}`, async (t) => {
       const fixture = await startFixture(t, { plan: 'basic' })
       await fixture.operator.must('PUT', `/operator/v1/organizations/${fixture.organizationId}/overrides`, { [wireName(limit)]: 1 })
       const answer = await cap.ask(fixture)
@@ -127,7 +127,7 @@ for (const [limit, cap] of Object.entries(caps))
       t.is(answer.headers['retry-after'] !== undefined, cap.mayWait ?? false)
     })
 
-test('a plan that has none of something says so without asking to remove one', async (t) => {
+test('a plan with a limit of 0 does not suggest removing a resource', async (t) => {
   const { rest } = await startFixture(t, { plan: 'free' })
   t.like(errorOf(await rest.call('POST', '/v1/organizations', { name: 'Team' })), {
     code: 'quota_exhausted',
@@ -135,7 +135,7 @@ test('a plan that has none of something says so without asking to remove one', a
   })
 })
 
-test('a cap of a project above that of the plan is 429, and volume that could be billed is 402', async (t) => {
+test('a project cap above the plan is 429, and billable volume is 402', async (t) => {
   const { rest, operator, organizationId } = await startFixture(t, { plan: 'free' })
   const { project_id } = await rest.must('GET', '/v1/projects/me')
   const above = await rest.call('PATCH', `/v1/projects/${String(project_id)}`, { monthly_capture_cap: 5001 })
@@ -146,7 +146,7 @@ test('a cap of a project above that of the plan is 429, and volume that could be
   t.deepEqual([unpaid.status, errorOf(unpaid).code, errorOf(unpaid).next_action], [402, 'quota_exceeded', 'settle_payment'])
 })
 
-/** The text of each `new Refusal('code', …)` of the sources, to its closing parenthesis. */
+/** Yields the source text of each `new Refusal('code', …)`, up to the closing parenthesis. */
 function* refusalsIn(code: string): Generator<{ readonly file: string; readonly text: string }> {
   const top = join(import.meta.dirname, '../../../..')
   for (const folder of ['daemon', 'admin-api', 'protocols', 'ingest'])
@@ -161,13 +161,13 @@ function* refusalsIn(code: string): Generator<{ readonly file: string; readonly 
     }
 }
 
-test('429 tells how long to wait, everywhere but where a count of the plan is used up', (t) => {
+test('every 429 has a retry delay, unless a count of the plan is used up', (t) => {
   for (const code of ['rate_limit_exceeded', 'project_budget_exhausted'])
     for (const { file, text } of refusalsIn(code)) t.regex(text, /retryAfterSeconds/, `${file}: ${text}`)
   const lasting = [...refusalsIn('quota_exhausted')].filter(({ text }) => !text.includes('retryAfterSeconds'))
   t.deepEqual(lasting.map(({ file }) => file).toSorted(), [
     'daemon/core/administration/projects.ts', // a cap above that of the plan
-    'daemon/core/inbound-routes/route-intake.ts', // rendered by SMTP: 452 4.2.2, try again later
+    'daemon/core/inbound-routes/route-intake.ts', // rendered by SMTP as 452 4.2.2, try again later
     'daemon/core/plan/limits.ts', // counts of the plan
   ])
 })

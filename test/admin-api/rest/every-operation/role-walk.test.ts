@@ -1,6 +1,5 @@
 /**
- * Every operation of the table, asked with the session of a browser: by members of every role, from pages of other sites, and with
- * sessions that have ended.
+ * Every operation of the table, called with browser sessions: by members of every role, from pages of other sites, and with ended sessions.
  */
 import test, { type ExecutionContext } from '#test'
 import { roles, type Role } from '#core/access/principal/role.ts'
@@ -21,11 +20,11 @@ type Headers = Readonly<Record<string, string>>
 interface Browser {
   readonly userId: string
   readonly cookie: string
-  /** Asks as a script of the dashboard does, but for what `headers` change. */
+  /** Calls the operation as a script of the dashboard does, with `headers` in place of its own. */
   ask(operation: Operation<never>, headers?: Headers): Promise<RestAnswer>
 }
 
-/** Somebody who just signed in. */
+/** Signs in a new member with the role. */
 async function browserOf(installation: Installation, role: Role): Promise<Browser> {
   const { addMember, client } = installation
   const userId = await addMember(`${role}@example.ch`, role)
@@ -40,10 +39,10 @@ async function browserOf(installation: Installation, role: Role): Promise<Browse
   }
 }
 
-/** The operations that look at who asks; all but the operator's take sessions. */
+/** Operations that need a caller. All of them accept sessions, except the operator's. */
 const asked = ({ walk }: Installation): readonly Operation<never>[] => walk.filter(({ scope }) => scope !== 'none' && scope !== 'operator')
 
-/** The rows of the organization, but for the last use of its keys and the jobs that go on meanwhile. */
+/** Returns the rows of the organization, except the last use of its keys and running background jobs. */
 async function rowsOf({ daemon, database, organizationId }: Installation): Promise<ReadonlyMap<string, string>> {
   await daemon.settled()
   const rows = new Map<string, string>()
@@ -53,7 +52,7 @@ async function rowsOf({ daemon, database, organizationId }: Installation): Promi
   return rows
 }
 
-/** The keys of rows that are not as they were. */
+/** Returns the keys of rows that changed. */
 async function changedSince(installation: Installation, before: ReadonlyMap<string, string>): Promise<string[]> {
   const now = await rowsOf(installation)
   return [...new Set([...before.keys(), ...now.keys()])].filter((key) => now.get(key) !== before.get(key))
@@ -74,11 +73,11 @@ const outcomeOf = ({ status, body, bytes }: RestAnswer): string =>
   status < 400 ? 'done' : `${status} ${(body as { error?: { code: string } } | undefined)?.error?.code ?? bytes.toString()}`
 
 for (const role of roles) {
-  test(`a signed-in member with the role ${role} does what it allows at every operation, and nothing else`, async (t) => {
+  test(`a session with the role ${role} may do at every operation only what the role allows`, async (t) => {
     const installation = await installationOf(t)
     const browser = await browserOf(installation, role)
     const [refused, open]: [string[], string[]] = [[], []]
-    const headers = { 'sec-fetch-site': 'same-origin', 'x-organization-id': installation.organizationId } // who makes a team is in two
+    const headers = { 'sec-fetch-site': 'same-origin', 'x-organization-id': installation.organizationId } // who creates a team has two
     for (const operation of asked(installation)) {
       const { operationId, scope, openToBilling = false } = operation
       if (openToBilling) open.push(operationId)
@@ -116,7 +115,7 @@ const otherSites: Readonly<Record<string, Headers>> = {
   'the bar for addresses': { 'sec-fetch-site': 'none' },
 }
 
-test('no page of another site changes anything with the session of its visitor', async (t) => {
+test('pages of other sites change nothing with the session of a visitor', async (t) => {
   const installation = await installationOf(t)
   const browser = await browserOf(installation, 'owner')
   const before = await rowsOf(installation)
@@ -135,7 +134,7 @@ test('no page of another site changes anything with the session of its visitor',
   await assertUnchanged(t, installation, before, 'reading, with another method in a header')
 })
 
-test('reading with a session changes nothing', async (t) => {
+test('GET requests with a session change nothing', async (t) => {
   const installation = await installationOf(t)
   const browser = await browserOf(installation, 'owner')
   const before = await rowsOf(installation)
@@ -145,7 +144,7 @@ test('reading with a session changes nothing', async (t) => {
   }
 })
 
-test('a session that ended, and that of a member who was removed, open nothing', async (t) => {
+test('an ended session and the session of a removed member are refused', async (t) => {
   const installation = await installationOf(t)
   const { database, organizationId, people } = installation
   const [removed, signedOut] = [await browserOf(installation, 'admin'), await browserOf(installation, 'developer')]
@@ -169,14 +168,14 @@ const known = ({ walk }: Installation, id: string): Operation<never> => {
   return found
 }
 
-/** What makes keys and logins, changes who belongs to an organization, or deletes more than one thing. */
+/** Operations that create keys or logins, change membership, or delete several resources. */
 const confirmed = [
   ...['createApiKey', 'updateApiKey', 'rotateApiKey', 'createSmtpCredential', 'rotateSmtpCredential'],
   ...['createPublishableKey', 'rotatePublishableKey', 'createInvitation', 'resendInvitation', 'updateMember', 'deleteMember'],
   ...['createOrganization', 'deleteOrganization', 'deleteProject'],
 ]
 
-test('what lets others in or ends much needs a sign-in within ten minutes, and the rest does not', async (t) => {
+test('operations that grant access or delete much need a sign-in within ten minutes', async (t) => {
   const installation = await installationOf(t)
   const browser = await browserOf(installation, 'owner')
   installation.clock.advance(10 * 60_000)
@@ -189,7 +188,7 @@ test('what lets others in or ends much needs a sign-in within ten minutes, and t
   t.deepEqual(asks.toSorted(), confirmed.toSorted())
 })
 
-test('the operations of the operator and those that need no key take no session', async (t) => {
+test('operator operations and operations without a key refuse sessions', async (t) => {
   const { operations } = await installationOf(t)
   const taking = operations.filter(({ credentials = [] }) => credentials.some((each) => each !== 'bearer' && each.kind === 'session'))
   t.deepEqual(

@@ -1,11 +1,11 @@
-/** Secrets are shown once, and are in no file in clear. */
+/** Secrets appear once in an answer, and no file contains them in clear. */
 import { readdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import test from '#test'
 import type { RestClient } from '../../../support/daemon/rest.ts'
 import { adminKey, loopback, startFixture, type Fixture } from '../fixture/rest-fixture.ts'
 
-/** Everything that lists show. */
+/** Returns every list as one text. */
 async function everything(rest: RestClient): Promise<string> {
   const lists = [
     'destinations',
@@ -22,7 +22,7 @@ async function everything(rest: RestClient): Promise<string> {
   return (await Promise.all(lists.map(async (list) => (await rest.call('GET', `/v1/${list}?limit=200`)).bytes.toString('utf8')))).join('\n')
 }
 
-test('no secret is in an answer after the first, nor in the files of the store', async (t) => {
+test('secrets appear in no later answer and in no file of the store', async (t) => {
   const fixture = await startFixture(t)
   const { rest } = fixture
   const password = 'provider-password-correct-horse'
@@ -56,7 +56,7 @@ test('no secret is in an answer after the first, nor in the files of the store',
   t.true(shown.includes('provider-user'))
   await fixture.closeStore()
   const stored = await storeBytes(fixture)
-  t.true(stored.includes('provider-user'), 'the search can find what is stored in clear')
+  t.true(stored.includes('provider-user'), 'the search finds values that are stored in clear')
   for (const secret of secrets) t.false(stored.includes(secret))
 })
 

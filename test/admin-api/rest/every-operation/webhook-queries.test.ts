@@ -1,4 +1,4 @@
-/** The query of a webhook address, in which many services have their token: sealed in the store, masked in answers, used in deliveries. */
+/** The query of a webhook address, which often contains a token: sealed in the store, masked in answers, used in deliveries. */
 import test, { type ExecutionContext } from '#test'
 import { sealQueries } from '#core/administration/seal-queries.ts'
 import { inboxes } from '#core/capture/capture.ts'
@@ -16,13 +16,13 @@ const token = 's3cret-token'
 const kinds = [webhookEndpoints, inboundRoutes, formNotifications, inboxes] as const
 type KindName = (typeof kinds)[number]['name']
 
-/** One of the four settings with a webhook address. */
+/** A setting with a webhook address; there are four. */
 interface Setting {
   readonly kind: KindName
   readonly field: 'target_url' | 'webhook_url' | 'notify_webhook_url'
   readonly path: string
   readonly change: (rest: RestClient, url: string) => Promise<{ readonly status: number; readonly message: string }>
-  /** Has the service post to it once. */
+  /** Makes the service post to the address once. */
   readonly deliver: () => Promise<unknown>
 }
 
@@ -64,7 +64,7 @@ async function settingsWith(fixture: McpFixture, url: string): Promise<readonly 
   ]
 }
 
-/** Everything that the service shows of the settings, to a key that reads, over GraphQL and to an agent. */
+/** Returns the settings as shown to a key with read access, over GraphQL and to an agent. */
 async function shown(fixture: McpFixture, settings: readonly Setting[]): Promise<string> {
   const reader = await fixture.withKey(['api:read'])
   const paths = [...settings.map(({ path }) => path), '/v1/webhooks', '/v1/inbound-routes', '/v1/inboxes', '/v1/webhooks/attempts']
@@ -91,7 +91,7 @@ async function arrives(t: ExecutionContext, receiver: WebhookReceiver, setting: 
   t.is(got?.path, path, setting.kind)
 }
 
-test('the query of a webhook address is sealed, masked everywhere, and part of what is posted to', async (t) => {
+test('webhook query: sealed in the store, masked in all answers, and sent with each delivery', async (t) => {
   await using receiver = await new WebhookReceiver().listen()
   const fixture = await startMcp(t)
   const { rest } = fixture
@@ -103,7 +103,7 @@ test('the query of a webhook address is sealed, masked everywhere, and part of w
     await arrives(t, receiver, setting, `/hook?token=${token}&b=1`)
   }
   t.false((await stored(fixture)).includes(token), 'the store')
-  t.false((await shown(fixture, settings)).includes(token), 'what is shown')
+  t.false((await shown(fixture, settings)).includes(token), 'the answers')
 
   for (const setting of settings) {
     const { kind, change } = setting
@@ -120,7 +120,7 @@ test('the query of a webhook address is sealed, masked everywhere, and part of w
   }
 })
 
-test('an address that an earlier release stored in clear is masked, used as it is, and sealed by the upgrade', async (t) => {
+test('a plaintext address of an earlier release is masked, still used, and sealed by the upgrade', async (t) => {
   await using receiver = await new WebhookReceiver().listen()
   const fixture = await startMcp(t)
   const { database, organizationId, rest } = fixture

@@ -1,15 +1,15 @@
-/** Every operation that reads: an answer that damage may have shortened is refused. */
+/** Every operation that reads refuses to answer with a list that damage may have shortened. */
 import test from '#test'
 import type { Range } from '#store/kv.ts'
 import { ask, installationOf, requestOf } from '../fixture/one-of-everything.ts'
 
-/** Such as `event`, and `/queue` for one of all organizations. */
+/** Returns the record family, such as `event`; families of the whole service begin with a slash, such as `/queue`. */
 function familyOf(start: Uint8Array): string {
   const [place = '', family = ''] = Buffer.from(start).toString('latin1').split('\0')
   return place === '\x02' ? `/${family.slice(1)}` : family.slice(1)
 }
 
-test('every operation that reads asks the store for whole lists', async (t) => {
+test('every operation that reads requests complete ranges from the store', async (t) => {
   const installation = await installationOf(t)
   const { kv } = installation.database
   const range = kv.range.bind(kv)

@@ -1,4 +1,4 @@
-/** Addresses with a star read as patterns and match one address alone, so each input that takes no pattern refuses them. */
+/** Addresses with a star look like patterns but would match one address only. Inputs without patterns refuse them. */
 import test from '#test'
 import { startMcp } from '../../mcp/mcp-fixture.ts'
 import { graphqlCaller } from '../../graphql/graphql-fixture.ts'
@@ -7,7 +7,7 @@ import { adminKey, errorOf, objectOf, startFixture } from '../fixture/rest-fixtu
 const patterns = ['*@spam.example', 'bot*@spam.example', '*@*.spam.example', '@spam.example'] as const
 const sentence = 'email: must be one address such as ada@example.ch'
 
-test('suppressions: a pattern is refused at every entry point, and none is stored', async (t) => {
+test('suppressions: every entry point refuses a pattern and stores nothing', async (t) => {
   const fixture = await startMcp(t)
   const { rest, address } = fixture
   const agent = await fixture.agent()
@@ -36,7 +36,7 @@ test('suppressions: a pattern is refused at every entry point, and none is store
   t.deepEqual((await rest.must('GET', '/v1/suppressions'))['data'], [])
 })
 
-test('filters and allow lists: a pattern that would match no address is refused by field', async (t) => {
+test('filters and allow lists: an invalid pattern is refused with the name of its field', async (t) => {
   const { rest } = await startFixture(t)
   const key = { allowed_origins: ['https://shop.example.ch'], allowed_to: ['ada@example.ch'], locked_from: 'form@example.ch' }
   const hold = (filter: object) => ['/v1/queue/holds', { filter }] as const

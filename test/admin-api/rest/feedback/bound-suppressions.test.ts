@@ -1,4 +1,4 @@
-/** Keys and tokens bound to one project: what they see and change of the suppression list, at every entry point. */
+/** Access of keys and tokens of one project to the suppression list, at every entry point. */
 import test, { type ExecutionContext } from '#test'
 import { startMcp, type McpFixture } from '../../mcp/mcp-fixture.ts'
 import { graphqlCaller } from '../../graphql/graphql-fixture.ts'
@@ -11,7 +11,7 @@ const path = '/v1/suppressions'
 const none = 'use_key_of_organization'
 
 interface Scene extends McpFixture {
-  /** The project of the caller, and a key of it. */
+  /** The project of the caller. */
   readonly own: string
   readonly key: string
   readonly bound: RestClient
@@ -42,7 +42,7 @@ const emailsOf = async (client: RestClient): Promise<unknown[]> =>
     .toSorted()
 const all = ['organization@example.net', 'other@example.net', 'own@example.net']
 
-test('REST: a key of one project reads, changes and ends the entries of its project alone', async (t) => {
+test('REST: a project key reads, changes and deletes only entries of its project', async (t) => {
   const { bound, rest, ids, own, projectId } = await scene(t)
   t.deepEqual(await emailsOf(bound), ['own@example.net'])
   t.is((await bound.call('GET', `${path}?project_id=${projectId}`)).status, 404)
@@ -63,7 +63,7 @@ test('REST: a key of one project reads, changes and ends the entries of its proj
   t.deepEqual(await emailsOf(rest), ['new@example.net', 'organization@example.net', 'other@example.net'])
 })
 
-test('REST: of an address that others suppress, a key of one project learns that alone', async (t) => {
+test('REST: a project key sees only that an address is suppressed elsewhere', async (t) => {
   const { bound, rest, ids, clock } = await scene(t)
   for (const email of ['organization@example.net', 'other@example.net']) {
     t.deepEqual(await bound.must('GET', `${path}/match?address=${email.toUpperCase()}`), { address: email, match: true, entry: null })
@@ -86,7 +86,7 @@ test('REST: of an address that others suppress, a key of one project learns that
   )
 })
 
-test('REST: imports of the organization refuse a key of one project', async (t) => {
+test('REST: imports for the organization refuse a project key', async (t) => {
   const { bound, rest } = await scene(t)
   const rows = [{ email: 'bea@example.net' }]
   for (const [where, body] of [
@@ -98,7 +98,7 @@ test('REST: imports of the organization refuse a key of one project', async (t) 
   t.deepEqual(await emailsOf(rest), all)
 })
 
-test('traces, simulations and diagnoses say to a bound key that others suppress the address, and not why', async (t) => {
+test('traces, simulations and diagnoses show a project key a foreign suppression without its reason', async (t) => {
   const fixture = await scene(t)
   const { bound, rest, key, own, ids } = fixture
   await addDestination(rest, { project_id: own, name: 'Host' }, true)
@@ -136,7 +136,7 @@ test('traces, simulations and diagnoses say to a bound key that others suppress 
   t.regex(texts.join(), /ask an administrator of the organization to remove the suppression/)
 })
 
-test('GraphQL: a key of one project reaches the entries of its project alone', async (t) => {
+test('GraphQL: a project key reaches only entries of its project', async (t) => {
   const fixture = await scene(t)
   const { rest, ids } = fixture
   const { must, refused } = graphqlCaller(fixture, fixture.key)
@@ -152,7 +152,7 @@ test('GraphQL: a key of one project reaches the entries of its project alone', a
   t.deepEqual(await emailsOf(rest), all)
 })
 
-test('MCP: a token reaches beyond its project if its user allowed settings of the organization', async (t) => {
+test('MCP: a token reaches other projects if its user allowed settings of the organization', async (t) => {
   const fixture = await scene(t)
   const { rest, ids } = fixture
   const agent = await fixture.agent() // of the project of the entry "other"

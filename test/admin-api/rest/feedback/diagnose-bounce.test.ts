@@ -1,4 +1,4 @@
-/** Why messages bounced, at the door: reports that came later, failed attempts, and every id that leads to a message. */
+/** Bounce diagnosis over REST: later reports, failed attempts, and every id that leads to a message. */
 import test from '#test'
 import { writeAttempt, type AttemptRecord } from '#core/trace/attempt-record.ts'
 import { giveReturnPaths } from '#core/trace/return-paths.ts'
@@ -9,14 +9,14 @@ import { Change } from '#store/change.ts'
 import { addDestination, objectOf, startFixture } from '../fixture/rest-fixture.ts'
 import { secrets, hour, send, missing, bounce, hypothesesOf, idsOf, rewrite, taken, report } from '../fixture/diagnosed.ts'
 
-test('mail that bounced later is told with the record of the sender to change and its present value', async (t) => {
+test('diagnosis: a later bounce names the DNS record to change and its current value', async (t) => {
   const fixture = await startFixture(t)
   const { rest, records } = fixture
   const destination_id = await addDestination(rest, {}, true)
   const id = await send(rest, 'ada@gmail.com', { destination_id })
   await taken(fixture, id)
   records.txt.set('example.ch', ['google-site-verification=x', 'v=spf1 -all'])
-  records.txt.set('_dmarc.example.ch', new ResolveError('timeout', 'nobody answered'))
+  records.txt.set('_dmarc.example.ch', new ResolveError('timeout', 'no answer from the resolver'))
   const diagnostic =
     '550-5.7.26 Your email has been blocked: SPF and DMARC did not pass. https://support.google.com/mail/answer/81126 - gsmtp'
   await report(fixture, id, {
@@ -39,7 +39,7 @@ test('mail that bounced later is told with the record of the sender to change an
   t.deepEqual([lost['verdict'], hypothesesOf(lost)[0]?.next_action.tool], ['bounced', 'email_diagnose_bounce'])
 })
 
-test('every id that somebody may have leads to the message', async (t) => {
+test('diagnosis: each kind of id leads to the message', async (t) => {
   const fixture = await startFixture(t)
   const { rest, database, organizationId, addOrganization, clock } = fixture
   const destination_id = await addDestination(rest, {}, true)
@@ -58,14 +58,14 @@ test('every id that somebody may have leads to the message', async (t) => {
     t.is((await bounce(outsider, messageId))['found'], false, messageId)
   }
   for (const messageId of ['other@cms.example', `${id}@example.ch`, 'Ok']) t.is((await bounce(rest, messageId))['found'], false, messageId)
-  // an id of our own is not searched, and others are among the latest messages only; with the recipient, all to it are
+  // Ids of Postern are looked up directly. Foreign ids are searched only in the latest messages, or with a recipient in all messages to it.
   clock.advance(hour)
   const narrowed = objectOf(await rest.call('GET', '/v1/diagnose/bounce?message_id=4bXyZ91Qwz&recipient=ADA@example.ch'))
   t.is(narrowed['trace_id'], id)
   t.is(objectOf(await rest.call('GET', '/v1/diagnose/bounce?message_id=4bXyZ91Qwz&recipient=eva@example.ch'))['found'], false)
 })
 
-test('a report that nobody vouches for is shown as such', async (t) => {
+test('diagnosis: an unverified report is shown as unverified', async (t) => {
   const fixture = await startFixture(t)
   const destination_id = await addDestination(fixture.rest, {}, true)
   const id = await send(fixture.rest, 'ada@example.ch', { destination_id })
@@ -80,7 +80,7 @@ test('a report that nobody vouches for is shown as such', async (t) => {
   t.is((await missing(fixture.rest, 'ada@example.ch'))['verdict'], 'accepted_by_remote')
 })
 
-test('soft bounces on three days make a suppression advisable; one does not', async (t) => {
+test('diagnosis: soft bounces on three days suggest a suppression; one does not', async (t) => {
   const fixture = await startFixture(t)
   const destination_id = await addDestination(fixture.rest, {}, true)
   let last = ''
@@ -100,7 +100,7 @@ test('soft bounces on three days make a suppression advisable; one does not', as
   )
 })
 
-test('a destination whose sign-in fails, and an outcome that nobody knows, are no bounces', async (t) => {
+test('diagnosis: a failed sign-in of a destination and an unknown outcome are not bounces', async (t) => {
   const fixture = await startFixture(t)
   const destination_id = await addDestination(fixture.rest, {}, true)
   const gaveUp = async (to: string, attempt: Partial<AttemptRecord>, unknownAttempts?: number) => {
@@ -144,7 +144,7 @@ test('a destination whose sign-in fails, and an outcome that nobody knows, are n
   t.deepEqual([unknown['verdict'], idsOf(unknown)[0]], ['unknown', 'outcome_unknown'])
 })
 
-test('what a provider answers over HTTP is judged by its words, as its status is no reply code', async (t) => {
+test('diagnosis: HTTP errors of a provider are classified by their text', async (t) => {
   const fixture = await startFixture(t)
   const destination_id = await addDestination(fixture.rest, {}, true)
   const id = await send(fixture.rest, 'ada@example.ch', { destination_id })

@@ -1,4 +1,4 @@
-/** Why mail did not arrive, at the door: every verdict that needs no delivery, DNS, windows, and who sees what. */
+/** Delivery diagnosis over REST: every verdict that needs no delivery attempt, DNS checks, time windows, and visibility. */
 import test from '#test'
 import { destinations } from '#core/routing/destination.ts'
 import { engagements } from '#core/trace/story/engagement.ts'
@@ -9,7 +9,7 @@ import { addDestination, refusal, startFixture } from '../fixture/rest-fixture.t
 import { hour, send, missing, bounce, hypothesesOf, idsOf, rewrite, taken, report } from '../fixture/diagnosed.ts'
 import { column } from '../../../support/column.ts'
 
-test('mail that was captured names the reason and the one call that changes it', async (t) => {
+test('captured mail: the diagnosis names the reason and the call that changes it', async (t) => {
   const { rest } = await startFixture(t)
   const nowhere = await send(rest, 'ada@example.ch')
   const lost = await missing(rest, 'ada@example.ch')
@@ -23,7 +23,7 @@ test('mail that was captured names the reason and the one call that changes it',
   t.deepEqual([boxed?.next_action.tool, boxed?.next_action.arguments], ['destination_promote_to_live', { destination_id }])
 })
 
-test('a suppressed recipient is named with the entry to remove; so is one that would be', async (t) => {
+test('a current or future suppression: the diagnosis names the entry to remove', async (t) => {
   const { rest } = await startFixture(t)
   const destination_id = await addDestination(rest, {}, true)
   const entry = async (email: string) => String((await rest.must('POST', '/v1/suppressions', { email, reason: 'asked for it' }))['id'])
@@ -43,7 +43,7 @@ test('a suppressed recipient is named with the entry to remove; so is one that w
   t.deepEqual(hypothesesOf(never).find((one) => one.id === 'would_be_suppressed')?.next_action.arguments, { id: other })
 })
 
-test('scheduled mail, canceled mail and mail that is queued are told apart', async (t) => {
+test('scheduled, canceled and queued mail have different verdicts', async (t) => {
   const { rest, clock } = await startFixture(t)
   const destination_id = await addDestination(rest, {}, true)
   const send_at = new Date(clock.now() + hour).toISOString()
@@ -63,7 +63,7 @@ test('scheduled mail, canceled mail and mail that is queued are told apart', asy
   )
 })
 
-test('a destination that rests is the reason, with its test as the next step', async (t) => {
+test('a paused destination is the reason, with its test as the next step', async (t) => {
   const { rest, health, organizationId, database } = await startFixture(t)
   const destination_id = await addDestination(rest, {}, true)
   await send(rest, 'ada@example.ch', { destination_id })
@@ -86,7 +86,7 @@ test('a destination that rests is the reason, with its test as the next step', a
   t.deepEqual(hypothesesOf(lost)[0]?.next_action.arguments, { destination_id })
 })
 
-test('nothing sent says so, with the last message before the window', async (t) => {
+test('no mail: the diagnosis names the last message before the window', async (t) => {
   const { rest, clock } = await startFixture(t)
   await send(rest, 'ada@example.ch')
   const at = new Date(clock.now()).toISOString()
@@ -104,7 +104,7 @@ test('nothing sent says so, with the last message before the window', async (t) 
   })
 })
 
-test('addresses that look like the one asked for are named, the nearest first', async (t) => {
+test('similar addresses are listed, the closest first', async (t) => {
   const { rest, clock } = await startFixture(t)
   for (const to of ['ada.lovelace@gmial.com', 'ada.lovelase@gmail.com', 'ada.lovelace+shop@gmail.com', 'ada.lovelace@example.org']) {
     clock.advance(1000)
@@ -124,7 +124,7 @@ test('addresses that look like the one asked for are named, the nearest first', 
   ])
 })
 
-test('a project key is told of its project alone, and that it cannot see the others', async (t) => {
+test('a project key gets a diagnosis of its project, and a note about the others', async (t) => {
   const { rest, withKey, addProject } = await startFixture(t)
   const project = await addProject()
   await send(rest, 'ada.lovelace@gmial.com')
@@ -138,7 +138,7 @@ test('a project key is told of its project alone, and that it cannot see the oth
   t.is(((await missing(bound, 'ada.lovelace@gmail.com'))['traces'] as unknown[]).length, 1)
 })
 
-test('what retention took is not taken for never sent', async (t) => {
+test('messages deleted by retention are not reported as never sent', async (t) => {
   const { rest, clock, database, organizationId } = await startFixture(t, { plan: 'free' })
   const cut = await missing(rest, 'ada@example.ch', '30d')
   t.is((cut['window'] as { from: string }).from, new Date(clock.now() - 7 * 24 * hour).toISOString())
@@ -146,7 +146,7 @@ test('what retention took is not taken for never sent', async (t) => {
   const day = (ago: number) => new Date(clock.now() - ago * 24 * hour).toISOString()
   const gone = await missing(rest, 'ada@example.ch', `${day(20)}/${day(19)}`)
   t.deepEqual([gone['verdict'], idsOf(gone)], ['unknown', ['not_kept']])
-  // the oldest go before their time where more are stored than the plan has room for
+  // The oldest traces are deleted early when the plan's trace limit is reached.
   await send(rest, 'eva@example.ch')
   const oldest = new Date(clock.now()).toISOString()
   t.notRegex(JSON.stringify((await missing(rest, 'ada@example.ch'))['not_checked']), /The plan free/)
@@ -157,7 +157,7 @@ test('what retention took is not taken for never sent', async (t) => {
   t.regex(JSON.stringify(full['not_checked']), /The plan free stores 1000 traces/)
 })
 
-test('a domain that takes no mail is told, and DNS that fails is told as not checked', async (t) => {
+test('a recipient domain without MX is reported; DNS failures show as not checked', async (t) => {
   const { rest, records } = await startFixture(t)
   records.mx.set('null.example', [{ exchange: '', priority: 0 }])
   records.mx.set('good.example', [{ exchange: 'mx.good.example', priority: 10 }])
@@ -174,7 +174,7 @@ test('a domain that takes no mail is told, and DNS that fails is told as not che
   t.true((failing['not_checked'] as { what: string }[]).some(({ what }) => what === 'Whether the domain of the recipient accepts mail'))
 })
 
-test('a delay that is reported later, a complaint and an opening are told', async (t) => {
+test('later reports of a delay, a complaint and an open appear in the diagnosis', async (t) => {
   const fixture = await startFixture(t)
   const { rest, database, organizationId, clock } = fixture
   const destination_id = await addDestination(rest, {}, true)
@@ -202,7 +202,7 @@ test('a delay that is reported later, a complaint and an opening are told', asyn
   t.is(idsOf(await missing(rest, 'open@example.ch'))[0], 'opened')
 })
 
-test('a send budget that is used up is named', async (t) => {
+test('a used-up send budget is named', async (t) => {
   const { rest } = await startFixture(t)
   const project = await rest.must('POST', '/v1/projects', { name: 'Small', send_budget: 1 })
   await send(rest, 'eva@example.ch', { project_id: project['id'] })
@@ -213,7 +213,7 @@ test('a send budget that is used up is named', async (t) => {
   )
 })
 
-test('what is no address or no time is refused with its name', async (t) => {
+test('an invalid address or time is refused with the name of its field', async (t) => {
   const { rest } = await startFixture(t)
   const ask = async (query: string) => refusal(await rest.call('GET', `/v1/diagnose/${query}`)).slice(0, 2)
   const wrong = [400, 'validation_failed']

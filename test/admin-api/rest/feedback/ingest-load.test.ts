@@ -1,4 +1,4 @@
-/** Logs and webhooks that cost as much as they can: every piece of the work is short, and what costs more than it may is refused. */
+/** The most expensive logs and webhooks: the event loop is never blocked for long, and requests above a limit are refused. */
 import { gzipSync } from 'node:zlib'
 import test from '#test'
 import { heldLoop, type HeldLoop } from '../../../support/measure/held-loop.ts'
@@ -7,11 +7,11 @@ import { rcptTo } from '../../../ingest/mailenable/activity-lines.ts'
 import { startFixture, type Fixture } from '../fixture/rest-fixture.ts'
 
 const mebibyte = 1024 * 1024
-/** Of processor time; what one request may hold the event loop in one piece. */
+/** Maximum time for which one request may block the event loop, in milliseconds of processor time. */
 const heldMaxMs = 100
 const gzip = { 'content-encoding': 'gzip' }
 
-/** Repeats a text up to so many octets. */
+/** Repeats a text up to the given number of octets. */
 const filled = (text: string, bytes: number): Buffer => Buffer.from(text.repeat(Math.floor(bytes / text.length)))
 
 const logPath = (provider: string): string => `/v1/ingest/logs?source=${provider}`
@@ -22,8 +22,8 @@ interface Cost extends HeldLoop {
 }
 
 /**
- * What a request costs that a new source makes. What is beyond a bound is measured again, at most twice: a request that is the first
- * of its kind also pays for code that is compiled, and one that the collector of garbage falls into pays for all before it.
+ * Returns the cost of a request to a new source. A value above the limit is measured again, at most twice: the first request of a kind
+ * includes compilation, and any request can include a garbage collection.
  */
 async function cost(
   fixture: Fixture,
@@ -56,7 +56,7 @@ const lines: Readonly<Record<string, string>> = {
 }
 
 for (const [name, line] of Object.entries(lines))
-  test.serial(`a batch of ${name} lets others have their turn, as it is and compressed`, async (t) => {
+  test.serial(`a batch of ${name}, plain and compressed, does not block other requests`, async (t) => {
     const fixture = await startFixture(t)
     for (const provider of ['postfix', 'stalwart']) {
       const body = filled(line, mebibyte - 1024)
@@ -180,7 +180,7 @@ const bodies: readonly (readonly [name: string, path: string, provider: string, 
 ]
 
 for (const [name, path, provider, body, wanted] of bodies)
-  test.serial(`a mebibyte of ${name} lets others have their turn`, async (t) => {
+  test.serial(`a mebibyte of ${name} does not block other requests`, async (t) => {
     const fixture = await startFixture(t)
     const { answer, longestMs, totalMs } = await cost(fixture, provider, path, Buffer.from(body()))
     t.is(answer.status, wanted)
@@ -188,7 +188,7 @@ for (const [name, path, provider, body, wanted] of bodies)
     t.true(totalMs < 1000, `${String(totalMs)} ms for a mebibyte`)
   })
 
-test.serial('a small body that inflates to much, or to many lines, is refused before anything of it is read', async (t) => {
+test.serial('a small body that inflates to too many octets or lines is refused unread', async (t) => {
   const fixture = await startFixture(t)
   const bombs: readonly (readonly [Buffer, string])[] = [
     [Buffer.alloc(66 * mebibyte, 0x0a), 'max_lines'],

@@ -1,4 +1,4 @@
-/** What an agent beside MailEnable posts, and whose mail it is taken for. */
+/** Posts of a MailEnable agent, and the project that each of them is assigned to. */
 import test from '#test'
 import {
   addSampleSource,
@@ -24,7 +24,7 @@ const map = (fixture: Fixture, sourceId: string, name: string, more: object = {}
 
 const resultsOf = (body: Record<string, unknown>): string[] => (body['events'] as { result: string }[]).map(({ result }) => result)
 
-test('without a mapping everything is the organization’s; the same again adds nothing', async (t) => {
+test('without a mapping, events belong to the organization; repetitions add nothing', async (t) => {
   const fixture = await startFixture(t)
   const source = await addSampleSource(fixture, 'mailenable')
   const give = () => {
@@ -40,7 +40,7 @@ test('without a mapping everything is the organization’s; the same again adds 
   t.like(await give(), { status: 202, body: { accepted: 0, duplicates: 2 } })
 })
 
-test('with any mapping, what comes from other postoffices is dropped and counted by name', async (t) => {
+test('with a mapping, events of other postoffices are dropped and counted by name', async (t) => {
   const fixture = await startFixture(t)
   const source = await addSampleSource(fixture, 'mailenable')
   await map(fixture, source.id, 'EXAMPLE.com')
@@ -58,7 +58,7 @@ test('with any mapping, what comes from other postoffices is dropped and counted
   ])
 })
 
-test('a mapping of a deleted project still keeps the mail of others apart', async (t) => {
+test('a mapping of a deleted project still separates the mail of other projects', async (t) => {
   const fixture = await startFixture(t)
   const source = await addSource(fixture, 'mailenable')
   const project = String((await fixture.rest.must('POST', '/v1/projects', { name: 'Tenant' }))['id'])
@@ -71,7 +71,7 @@ test('a mapping of a deleted project still keeps the mail of others apart', asyn
   t.like(health, { status: 200, body: { ok: true, multi_tenant: true, postoffices: ['example.com'], nonce: '5f1c0e6f0e9b4c2d' } })
 })
 
-test('a tenant’s postoffice tells nothing of messages of other projects', async (t) => {
+test("a tenant's postoffice reveals no messages of other projects", async (t) => {
   const fixture = await startFixture(t)
   const source = await addSource(fixture, 'mailenable')
   const project = String((await fixture.rest.must('POST', '/v1/projects', { name: 'Tenant' }))['id'])
@@ -88,7 +88,7 @@ test('a tenant’s postoffice tells nothing of messages of other projects', asyn
   t.is((await traceOf(fixture, trace))['status'], 'sent')
 })
 
-test('a bounce finds its message by the return path, by the Message-ID, and in the notice alone', async (t) => {
+test('a bounce matches its message by return path, by Message-ID, and by the notice', async (t) => {
   const fixture = await startFixture(t)
   const source = await addSource(fixture, 'mailenable')
   const byPath = await sentMessage(fixture, ['nobody@example.net'])
@@ -108,7 +108,7 @@ test('a bounce finds its message by the return path, by the Message-ID, and in t
   for (const trace of [byPath, byId, byNotice]) t.is((await traceOf(fixture, trace))['status'], 'bounced', trace.id)
 })
 
-test('the check of an installation answers the nonce and notes the agent; it makes no event', async (t) => {
+test('the installation check returns the nonce, records the agent and makes no event', async (t) => {
   const fixture = await startFixture(t)
   const source = await addSampleSource(fixture, 'mailenable')
   const name = 'mailenable-healthcheck.json'
@@ -124,7 +124,7 @@ test('the check of an installation answers the nonce and notes the agent; it mak
   t.like(shown, { agent: 'mailenable-agent 1.0.0 (MAIL01)', last_seen_at: new Date(fixture.clock.now()).toISOString() })
 })
 
-test('the activity log gives deliveries and counts refusals, once however often its lines come', async (t) => {
+test('the activity log reports deliveries and counts each refusal once, even if repeated', async (t) => {
   const fixture = await startFixture(t)
   const source = await addSampleSource(fixture, 'mailenable')
   const name = 'mailenable-activity-envelope.json'
@@ -141,7 +141,7 @@ test('the activity log gives deliveries and counts refusals, once however often 
   t.deepEqual([sum('5xx'), sum('4xx')], [2, 1])
 })
 
-test('refusals in batches that overlap count once, however the log is cut', async (t) => {
+test('refusals in overlapping batches count once, regardless of where the log is cut', async (t) => {
   const fixture = await startFixture(t)
   const source = await addSource(fixture, 'mailenable')
   const { lines, ...rest } = sampleJson('mailenable-activity-envelope.json') as Envelope
@@ -163,7 +163,7 @@ interface Envelope {
   readonly lines: readonly { readonly offset: number; readonly line: string }[]
 }
 
-test('batches that cut a session anywhere, in any order of lines, make the same message delivered', async (t) => {
+test('batches that cut a session at any line, in any order, mark the same message delivered', async (t) => {
   const { lines, ...rest } = sampleJson('mailenable-activity-envelope.json') as Envelope
   for (const cut of [0, 8, 9, 10, 11]) {
     const fixture = await startFixture(t)
@@ -184,7 +184,7 @@ test('batches that cut a session anywhere, in any order of lines, make the same 
   }
 })
 
-test('a delivery without a return path of ours finds its message by recipient, subject and time', async (t) => {
+test('a delivery without our return path matches by recipient, subject and time', async (t) => {
   const fixture = await startFixture(t)
   const source = await addSource(fixture, 'mailenable')
   const trace = await sentMessage(fixture, ['somebody@example.net'])
@@ -200,7 +200,7 @@ test('a delivery without a return path of ours finds its message by recipient, s
   t.is((await traceOf(fixture, trace))['status'], 'delivered')
 })
 
-test('with mappings, deliveries that name no postoffice count only where their return path proves them', async (t) => {
+test('with mappings, deliveries without a postoffice count only if the return path matches', async (t) => {
   const fixture = await startFixture(t)
   const source = await addSource(fixture, 'mailenable')
   await map(fixture, source.id, 'example.com')
@@ -216,7 +216,7 @@ test('with mappings, deliveries that name no postoffice count only where their r
   t.is((await traceOf(fixture, trace))['status'], 'delivered')
 })
 
-test('mappings are made once for each postoffice of a source of MailEnable, changed and ended', async (t) => {
+test('postoffice mappings are created once for each MailEnable source, updated and deleted', async (t) => {
   const fixture = await startFixture(t)
   const source = await addSource(fixture, 'mailenable')
   const other = await addSource(fixture, 'arf')

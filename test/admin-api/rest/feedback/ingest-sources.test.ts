@@ -11,7 +11,7 @@ import { errorOf, startFixture } from '../fixture/rest-fixture.ts'
 const path = '/v1/ingest-sources'
 const imap = { host: 'mail.example.ch', username: 'bounces@example.ch', password: 'letmein-4711' }
 
-test('a source shows its secret once, which can be pasted anywhere and is sealed at rest', async (t) => {
+test('createIngestSource shows the secret once; it is sealed in the store', async (t) => {
   const { rest, database, organizationId } = await startFixture(t)
   const made = await rest.must('POST', path, { provider: 'stalwart', label: 'mx1' })
   const secret = String(made['hmac_secret'])
@@ -49,7 +49,7 @@ test('a mailbox is for Postfix and Dovecot, has defaults, and never shows its pa
   }
 })
 
-test('a mailbox may stand on the internet and where the operator allows, on the ports of IMAP, and is not asked too often', async (t) => {
+test('a mailbox host must be public or allowed, on an IMAP port, with a minimum poll interval', async (t) => {
   const { rest } = await startFixture(t)
   const faults = async (changes: object) => {
     const answer = await rest.call('POST', path, { provider: 'postfix', imap_config: { ...imap, ...changes } })
@@ -67,7 +67,7 @@ test('a mailbox may stand on the internet and where the operator allows, on the 
   t.regex((await faults({ host: 'http://x' })) ?? '', /imap_config\.host/)
 })
 
-test('sources belong to the whole organization: keys of one project read them and make none', async (t) => {
+test('project keys read ingest sources of the organization and cannot create any', async (t) => {
   const fixture = await startFixture(t)
   const bound = await fixture.withKey(['api:admin'], await fixture.addProject())
   const made = await fixture.rest.must('POST', path, { provider: 'arf' })
@@ -83,7 +83,7 @@ interface Unmatched {
   readonly latest: readonly { readonly recipient: string | null }[]
 }
 
-test('a source tells what came there and fitted no message, to keys of the organization alone', async (t) => {
+test('unmatched events of a source are visible to organization keys only', async (t) => {
   const fixture = await startFixture(t)
   const source = await addSource(fixture, 'stalwart')
   const detail = async (client = fixture.rest): Promise<Record<string, unknown>> => client.must('GET', `${path}/${source.id}`)
@@ -111,7 +111,7 @@ test('a source tells what came there and fitted no message, to keys of the organ
     t.fail(Buffer.from(value).toString())
 })
 
-test('a source tells which lines of a log are ignored, why, and the first three of each kind', async (t) => {
+test('a source lists ignored log lines by reason, with the first three of each kind', async (t) => {
   const fixture = await startFixture(t)
   const source = await addSource(fixture, 'postfix')
   const logs = '/v1/ingest/logs?source=postfix'
@@ -153,7 +153,7 @@ test('a source tells which lines of a log are ignored, why, and the first three 
     t.fail(Buffer.from(value).toString())
 })
 
-test('the log of Exim gives each recipient of a trace the outcome, once', async (t) => {
+test('the Exim log sets the outcome of each recipient of a trace once', async (t) => {
   const fixture = await startFixture(t)
   const trace = await sentMessage(fixture, ['nobody@example.net', 'ada@example.net'])
   const source = await addSource(fixture, 'exim')
@@ -177,7 +177,7 @@ test('the log of Exim gives each recipient of a trace the outcome, once', async 
   await assertSound(t, fixture)
 })
 
-test('another secret takes the place of the first one at once, and the source stays as it is', async (t) => {
+test('rotation replaces the secret immediately and keeps the source', async (t) => {
   const fixture = await startFixture(t)
   const { rest } = fixture
   const source = await addSource(fixture, 'stalwart')
@@ -191,7 +191,7 @@ test('another secret takes the place of the first one at once, and the source st
   t.is((await postSigned(fixture, '/v1/ingest/stalwart', { ...source, secret }, { events: [] })).status, 202)
 })
 
-test('what a source reported is counted once, for keys of the organization', async (t) => {
+test('events of a source are counted once and shown to organization keys', async (t) => {
   const fixture = await startFixture(t)
   const source = await addSource(fixture, 'stalwart')
   await addSource(fixture, 'arf')
@@ -206,7 +206,7 @@ test('what a source reported is counted once, for keys of the organization', asy
   await assertSound(t, fixture)
 })
 
-test('what is made and revoked stands in the audit log, without secrets', async (t) => {
+test('creation and revocation appear in the audit log without secrets', async (t) => {
   const { rest } = await startFixture(t)
   const made = await rest.must('POST', path, { provider: 'postfix', label: 'mx1', imap_config: imap })
   await rest.must('POST', `${path}/${String(made['id'])}/rotate-secret`)

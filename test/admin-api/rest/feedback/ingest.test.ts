@@ -24,7 +24,7 @@ import { Seeded } from '../../../support/seeded.ts'
 
 const stalwart = '/v1/ingest/stalwart'
 
-/** All rows but those that say when a source reported last. */
+/** Returns all rows, except the rows that record the last report of a source. */
 async function rows({ daemon, database }: Fixture): Promise<string[]> {
   await daemon.settled()
   const found: string[] = []
@@ -35,7 +35,7 @@ async function rows({ daemon, database }: Fixture): Promise<string[]> {
   return found
 }
 
-test('the samples of Stalwart are taken with their own signatures, and change nothing the second time', async (t) => {
+test('samples of Stalwart are accepted with their own signatures; repeating them has no effect', async (t) => {
   const fixture = await startFixture(t)
   const source = await addSampleSource(fixture, 'stalwart')
   const give = (name: string, path = stalwart) =>
@@ -53,7 +53,7 @@ test('the samples of Stalwart are taken with their own signatures, and change no
   t.like(await give('stalwart-log.jsonl', '/v1/ingest/logs?source=stalwart'), { status: 202, body: { accepted: 0, duplicates: 4 } })
 })
 
-test('a webhook of Stalwart, its log and a bounce mail tell of one bounce, which counts once', async (t) => {
+test('a Stalwart webhook, its log and a bounce mail report one bounce, which counts once', async (t) => {
   const fixture = await startFixture(t)
   const trace = await sentMessage(fixture, ['nobody@example.net', 'busy@example.org'])
   const [hook, mail] = [await addSource(fixture, 'stalwart'), await addSource(fixture, 'arf')]
@@ -73,7 +73,7 @@ test('a webhook of Stalwart, its log and a bounce mail tell of one bounce, which
   t.deepEqual(column(bounces, 'detail', 'report_id'), [null])
 })
 
-test('the signature of Stalwart counts for its own sources alone', async (t) => {
+test('a Stalwart signature is valid for its own sources only', async (t) => {
   const fixture = await startFixture(t)
   const name = 'stalwart-log.jsonl'
   const body = sample(name)
@@ -87,7 +87,7 @@ test('the signature of Stalwart counts for its own sources alone', async (t) => 
   }
 })
 
-test('the mail that a report came as can be looked at, and goes with its trace', async (t) => {
+test('the mail of a report can be read, and is deleted with its trace', async (t) => {
   const fixture = await startFixture(t)
   const trace = await sentMessage(fixture, ['nobody@example.net'])
   const source = await addSource(fixture, 'dovecot')
@@ -103,7 +103,7 @@ test('the mail that a report came as can be looked at, and goes with its trace',
   await assertSound(t, fixture)
 })
 
-test('nothing is taken with a wrong signature, of an unknown source or of a revoked one, and all are told the same', async (t) => {
+test('a wrong signature, an unknown source and a revoked source get the same refusal', async (t) => {
   const fixture = await startFixture(t)
   const source = await addSource(fixture, 'stalwart')
   const gone = await addSource(fixture, 'stalwart')
@@ -150,7 +150,7 @@ test('any flipped byte is refused and changes nothing', async (t) => {
   t.deepEqual(await rows(fixture), before)
 })
 
-test('the same body many times at one moment counts once', async (t) => {
+test('concurrent copies of the same body count once', async (t) => {
   const fixture = await startFixture(t)
   await switchFlag(fixture, 'bounce_auto_suppress', true)
   const source = await addSource(fixture, 'stalwart')
@@ -166,7 +166,7 @@ test('the same body many times at one moment counts once', async (t) => {
   await assertSound(t, fixture)
 })
 
-test('the source may be named in a header, and must be of the right provider', async (t) => {
+test('a source may be named in a header and must belong to the right provider', async (t) => {
   const fixture = await startFixture(t)
   const source = await addSource(fixture, 'postfix')
   const body = Buffer.from('')
@@ -179,7 +179,7 @@ test('the source may be named in a header, and must be of the right provider', a
   t.is((await post(fixture, '/v1/ingest/activity-logs?source=stalwart', body, headers)).status, 400)
 })
 
-test('the address that a source is given is one at which it can post', async (t) => {
+test('the address shown for a source accepts its posts', async (t) => {
   const fixture = await startFixture(t)
   for (const provider of ingestProviders) {
     const source = await addSource(fixture, provider)
@@ -191,7 +191,7 @@ test('the address that a source is given is one at which it can post', async (t)
   }
 })
 
-test('compressed bodies are signed as they are sent, and inflate no further than is allowed', async (t) => {
+test('compressed bodies are signed as sent and inflate up to the limit', async (t) => {
   const fixture = await startFixture(t)
   const source = await addSource(fixture, 'stalwart')
   const gzip = { 'content-encoding': 'gzip' }
@@ -214,7 +214,7 @@ test('compressed bodies are signed as they are sent, and inflate no further than
   t.deepEqual(await rows(fixture), before)
 })
 
-test('what is no report is told what it is, and changes nothing', async (t) => {
+test('an unrecognized body is refused with its detected type and changes nothing', async (t) => {
   const fixture = await startFixture(t)
   const source = await addSource(fixture, 'arf')
   const hook = await addSource(fixture, 'stalwart')
@@ -225,12 +225,12 @@ test('what is no report is told what it is, and changes nothing', async (t) => {
   t.deepEqual(await rows(fixture), before)
 })
 
-test.serial('a report mail may be as large as the MX listener takes, and a larger one is told the limit', async (t) => {
+test.serial('a report mail may be as large as the MX limit; a larger one is refused with the limit', async (t) => {
   const fixture = await startFixture(t)
   const source = await addSource(fixture, 'arf')
   const trace = await sentMessage(fixture, ['ada@example.net'])
   const report = bounceMail(returnPathOf(trace), 'ada@example.net').replace('--b--', '')
-  // text and noise, longer than what gzip looks back to
+  // Text and noise, longer than the gzip window.
   const attached = 'returned message\r\n'.repeat(2500) + new Seeded('noise').bytes(9000).toString('hex').replaceAll(/.{72}/g, '$&\r\n')
   const returned = (bytes: number): Buffer => Buffer.concat([Buffer.from(report), Buffer.alloc(bytes - report.length, attached)])
   const mebibyte = 1024 * 1024
@@ -245,7 +245,7 @@ test.serial('a report mail may be as large as the MX listener takes, and a large
   })
 })
 
-test('a large report is read beside the main thread, alike', async (t) => {
+test('a large report is parsed in a worker with the same result', async (t) => {
   const fixture = await startFixture(t)
   const source = await addSource(fixture, 'arf')
   const trace = await sentMessage(fixture, ['ada@example.net'])
@@ -259,7 +259,7 @@ test('a large report is read beside the main thread, alike', async (t) => {
   t.is(threads.length, 1)
 })
 
-test('nothing is taken while the organization may not take it in', async (t) => {
+test('ingest is refused while the flag of the organization is off', async (t) => {
   const fixture = await startFixture(t)
   const source = await addSource(fixture, 'stalwart')
   await switchFlag(fixture, 'bounce_sources', false)
@@ -270,7 +270,7 @@ test('nothing is taken while the organization may not take it in', async (t) => 
   t.is((await fixture.rest.call('GET', '/v1/ingest-sources')).status, 403)
 })
 
-test('a source of another organization touches nothing of this one', async (t) => {
+test('a source of another organization changes nothing in this one', async (t) => {
   const fixture = await startFixture(t)
   const trace = await sentMessage(fixture, ['nobody@example.net'])
   const outsider = await fixture.addOrganization()
@@ -281,7 +281,7 @@ test('a source of another organization touches nothing of this one', async (t) =
   t.is((await fixture.rest.call('GET', `/v1/ingest-sources/${source.id}`)).status, 404)
 })
 
-test('Postfix log lines in two requests, in either order, make the same of a message', async (t) => {
+test('Postfix log lines in two requests, in either order, have the same result', async (t) => {
   for (const isTurned of [false, true]) {
     const fixture = await startFixture(t)
     const source = await addSource(fixture, 'postfix')
@@ -299,7 +299,7 @@ test('Postfix log lines in two requests, in either order, make the same of a mes
   }
 })
 
-test('complaints suppress where that is switched on, with the source in the list, and not-spam does not', async (t) => {
+test('complaints suppress if enabled, with the source in the list; not-spam reports do not', async (t) => {
   const fixture = await startFixture(t)
   await switchFlag(fixture, 'bounce_auto_suppress', true)
   const source = await addSource(fixture, 'arf')
@@ -318,7 +318,7 @@ test('complaints suppress where that is switched on, with the source in the list
   t.notRegex(JSON.stringify(shared), /complain|suppress|ada@|550 /)
 })
 
-test('active sources are billed by the most alive in a month', async (t) => {
+test('active sources are billed by their maximum in a month', async (t) => {
   const fixture = await startFixture(t)
   const one = await addSource(fixture, 'stalwart')
   await addSource(fixture, 'postfix')
@@ -328,7 +328,7 @@ test('active sources are billed by the most alive in a month', async (t) => {
   t.is(axes.find(({ axis }) => axis === 'sources')?.quantity, 2)
 })
 
-test('all that is kept for reports is known to verify, and no secret is told', async (t) => {
+test('the integrity check covers all ingest rows, and no answer shows a secret', async (t) => {
   const fixture = await startFixture(t)
   const source = await addSource(fixture, 'stalwart')
   await postSigned(fixture, stalwart, source, sample('stalwart-webhook.json'))

@@ -1,4 +1,4 @@
-/** Moving in over REST: lists and templates of other services, their reports, and what is stored of them. */
+/** Migration over REST: imports of lists and templates of other services and their reports, and the stored result. */
 import test, { type ExecutionContext } from '#test'
 import { adminKey, objectOf, startFixture, type Fixture } from '../fixture/rest-fixture.ts'
 import { waiting } from '../../../support/waits.ts'
@@ -30,7 +30,7 @@ const listed = async (fixture: Fixture, list = '/v1/suppressions'): Promise<Json
 const bounces =
   'status,reason,email,created\n5.1.1,no such user,Ada@Example.ch,1700000000\n4.4.1,later,ben@example.ch,1700000000\n5.1.1,x,nonsense,1700000000\n'
 
-test('a list is recognized, its rows are added once, and each that is not taken is reported with its line', async (t) => {
+test('a list format is detected, rows are added once, and each refused row is reported by line', async (t) => {
   const fixture = await startFixture(t)
   const before = await imported(fixture, bounces, '?dry_run=true')
   t.deepEqual(before.notes[0], { type: 'file', service: 'sendgrid', dry_run: true })
@@ -57,7 +57,7 @@ test('a list is recognized, its rows are added once, and each that is not taken 
   t.is((data as Json[]).filter(({ act }) => act === 'suppression.imported').length, 1, JSON.stringify(data))
 })
 
-test('unsubscribes of lists become opt-outs of them, those of all mail suppressions', async (t) => {
+test('list unsubscribes become opt-outs; unsubscribes from all mail, suppressions', async (t) => {
   const fixture = await startFixture(t)
   const tags = JSON.stringify({
     items: [
@@ -84,7 +84,7 @@ test('unsubscribes of lists become opt-outs of them, those of all mail suppressi
   t.is((await listed(fixture, '/v1/unsubscribes')).length, 3)
 })
 
-test('a file that cannot be read adds nothing, and the refusal says why', async (t) => {
+test('an unreadable file is refused with the reason and adds nothing', async (t) => {
   const fixture = await startFixture(t)
   const cases: readonly (readonly [string | Uint8Array, string, RegExp])[] = [
     [`${bounces}"open`, '', /^body: a quote in row 4 is never closed/],
@@ -102,7 +102,7 @@ test('a file that cannot be read adds nothing, and the refusal says why', async 
   t.deepEqual(await listed(fixture), [])
 })
 
-test('a long list goes on from a row, other requests are answered meanwhile, and a client that leaves ends it', async (t) => {
+test('a long import resumes at a row, lets other requests run, and ends if the client leaves', async (t) => {
   const fixture = await startFixture(t)
   const rows = 20_000
   const row = (i: number): string => `{"EmailAddress":"n${i}@example.ch","Reason":"BOUNCE","LastUpdateTime":1700000000.5}`
@@ -110,7 +110,7 @@ test('a long list goes on from a row, other requests are answered meanwhile, and
     for (let i = 0; i < rows; i += 1000) yield Buffer.from(`${Array.from({ length: 1000 }, (_, j) => row(i + j)).join('\n')}\n`)
   }
   const running = imported(fixture, file(), '?from_row=12001')
-  t.is((await waiting('an answer meanwhile', fixture.rest.call('GET', '/v1/projects/me'))).status, 200)
+  t.is((await waiting('an answer during the import', fixture.rest.call('GET', '/v1/projects/me'))).status, 200)
   const { notes, summary } = await running
   t.deepEqual(summary, { type: 'summary', total: rows, added: 8000, already_there: 0, skipped: 0, refused: 0 })
   t.is(notes.filter(({ type }) => type === 'progress').length, 40)
@@ -135,7 +135,7 @@ async function templates(t: ExecutionContext, fixture: Fixture, body: Json): Pro
   return objectOf(response)
 }
 
-test('a dry run of a template import makes the checks of the import, the number of templates on the plan too', async (t) => {
+test('a dry run of a template import makes all checks, including the plan limit', async (t) => {
   const fixture = await startFixture(t, { plan: 'free' })
   const numbered = (n: number): Json => ({
     TemplateId: n,
@@ -153,7 +153,7 @@ test('a dry run of a template import makes the checks of the import, the number 
   t.deepEqual(shown(dry), shown(real))
 })
 
-test('templates are translated and saved once; what has no counterpart is reported with line and column', async (t) => {
+test('templates are translated and stored once; unsupported parts are reported by line and column', async (t) => {
   const fixture = await startFixture(t)
   const welcome = {
     TemplateId: 7,
@@ -177,7 +177,7 @@ test('templates are translated and saved once; what has no counterpart is report
   const preview = await fixture.rest.must('POST', `/v1/templates/${String(first?.['id'])}/preview`, {
     variables: { items: [{ title: 'A' }] },
   })
-  t.like(preview, { subject: 'Hi ', text: '- A\n', html: '<p>' }, 'what is not given stays empty')
+  t.like(preview, { subject: 'Hi ', text: '- A\n', html: '<p>' }, 'omitted variables stay empty')
   t.like(await templates(t, fixture, { document: welcome }), { unchanged: 1 })
   const changed = { ...welcome, Subject: 'Hello {{name}}' }
   t.like(await templates(t, fixture, { document: changed }), { refused: 1 })

@@ -10,11 +10,11 @@ const hour = 3_600_000
 const path = '/v1/suppressions'
 
 const add = (fixture: Fixture, body: Json) => fixture.rest.call('POST', path, body)
-/** As listed: the newest first. */
+/** The list in its default order: newest first. */
 const listed = async (fixture: Fixture, query = ''): Promise<unknown[]> =>
   (await Array.fromAsync(fixture.rest.rows(path + query))).map(({ email }) => email)
 
-/** In the order of the alphabet, for entries of the same millisecond. */
+/** Sorted, since entries of the same millisecond have no order. */
 const emails = async (fixture: Fixture, query = ''): Promise<string[]> => (await listed(fixture, query)).map(String).toSorted()
 
 interface Report {
@@ -32,7 +32,7 @@ async function importRows(fixture: Fixture, type: string, body: string | AsyncIt
   return { status: response.status, body: (await response.json()) as Report & { error: { code: string; message: string } } }
 }
 
-test('a dry run of an import says what would be added, and adds nothing', async (t) => {
+test('a dry run of an import reports the rows to add, and adds nothing', async (t) => {
   const fixture = await startFixture(t)
   await add(fixture, { email: 'ada@example.ch' })
   const before = await exported(fixture)
@@ -60,7 +60,7 @@ async function exported(fixture: Fixture, query = ''): Promise<string> {
   return bytes.toString()
 }
 
-test('an address is added once, read, changed and removed', async (t) => {
+test('a suppression is created once, read, updated and deleted', async (t) => {
   const fixture = await startFixture(t)
   const first = await add(fixture, { email: ' Ada@BÜCHER.example ', reason: 'asked' })
   t.is(first.status, 201)
@@ -90,7 +90,7 @@ test('an address is added once, read, changed and removed', async (t) => {
   t.is((await add(fixture, { email: 'ada@bücher.example' })).status, 201)
 })
 
-test('bad entries are refused by field', async (t) => {
+test('invalid entries are refused with the name of the field', async (t) => {
   const fixture = await startFixture(t)
   const { id } = objectOf(await add(fixture, { email: 'ada@example.ch' }))
   const past = new Date(fixture.clock.now()).toISOString()
@@ -111,7 +111,7 @@ test('bad entries are refused by field', async (t) => {
   t.deepEqual(await emails(fixture), ['ada@example.ch'])
 })
 
-test('the list goes from new to old, in pages, and can be filtered', async (t) => {
+test('suppressions are listed newest first, in pages, with filters', async (t) => {
   const fixture = await startFixture(t)
   const { project_id } = await fixture.rest.must('GET', '/v1/projects/me')
   const start = fixture.clock.now()
@@ -138,7 +138,7 @@ test('the list goes from new to old, in pages, and can be filtered', async (t) =
   t.is((await fixture.rest.call('GET', `${path}?project=${String(project_id)}`)).status, 400, 'the list is that of the organization')
 })
 
-test('the list is one for the organization, and nobody else sees or changes it', async (t) => {
+test('suppressions belong to the organization; others cannot read or change them', async (t) => {
   const fixture = await startFixture(t)
   const project = await fixture.addProject()
   const bound = await fixture.withKey(['api:admin'], project)
@@ -160,7 +160,7 @@ test('the list is one for the organization, and nobody else sees or changes it',
     t.is((await reader.call(method, where, { email: 'x@y.ch' })).status, 403)
 })
 
-test('an import adds what is new, leaves what is there, and tells row by row what is wrong', async (t) => {
+test('an import adds new rows, keeps existing ones and reports invalid rows by number', async (t) => {
   const fixture = await startFixture(t)
   await add(fixture, { email: 'there@example.ch' })
   const rows = [
@@ -215,7 +215,7 @@ test('an import takes CSV, with the same report', async (t) => {
   t.like(objectOf(await fixture.rest.call('GET', `${path}?q=a@`))['data'], [{ email: 'a@example.ch', reason: 'bounced, twice' }])
 })
 
-test('an import that cannot be read, or of another type, is refused and adds nothing', async (t) => {
+test('an import that is unreadable or of another type is refused and adds nothing', async (t) => {
   const fixture = await startFixture(t)
   const cases: readonly (readonly [string, string, number, RegExp])[] = [
     ['application/json', '[{"email":"a@b.ch"},{"email":', 400, /^body: is not JSON: it ends too early, behind row 1$/],
@@ -234,7 +234,7 @@ test('an import that cannot be read, or of another type, is refused and adds not
   t.like((await importRows(fixture, 'application/json', '[]')).body, { total: 0, rows: [] })
 })
 
-/** Rows of CSV as a client makes them, never all at once. */
+/** Generates CSV rows as a streaming client does. */
 async function* csvOf(rows: number, reason: string): AsyncGenerator<Uint8Array> {
   yield Buffer.from('email,reason\n')
   for (let i = 0; i < rows; i += 500) {
@@ -243,7 +243,7 @@ async function* csvOf(rows: number, reason: string): AsyncGenerator<Uint8Array> 
   }
 }
 
-/** The largest write there was, in rows set and in bytes. */
+/** Records the largest write, in rows and bytes. */
 function watchWrites(t: ExecutionContext, { database }: Fixture) {
   const largest = { rows: 0, bytes: 0 }
   const write = database.kv.write.bind(database.kv)
@@ -259,7 +259,7 @@ function watchWrites(t: ExecutionContext, { database }: Fixture) {
   return largest
 }
 
-test('50,000 rows are imported in small writes and exported again; one more is refused with nothing added', async (t) => {
+test('an import writes 50,000 rows in small batches; one more row is refused as a whole', async (t) => {
   const fixture = await startFixture(t)
   const largest = watchWrites(t, fixture)
   const over = await importRows(fixture, 'text/csv', csvOf(50_001, 'x'))
@@ -277,10 +277,10 @@ test('50,000 rows are imported in small writes and exported again; one more is r
   t.is(lines.length, 50_002)
   t.true(lines.slice(1).some((line) => line.startsWith('"user0@example.ch","rrr')))
   for await (const { key } of fixture.database.kv.range({ start: Buffer.of(0), end: Buffer.of(0xff) }))
-    if (Buffer.from(key).includes('content')) return t.fail('something of the upload was left')
+    if (Buffer.from(key).includes('content')) return t.fail('a part of the upload was stored')
 })
 
-test('an export holds no cell that a spreadsheet would run, and can be imported again as it is', async (t) => {
+test('exported cells start no spreadsheet formula, and the export can be imported again', async (t) => {
   const fixture = await startFixture(t)
   const hostile = ['=cmd|x!a1', '+1', '-1', '@x', "'=1", "'quoted", 'a,"b"', 'x;=1+1']
   for (const [i, reason] of hostile.entries()) await add(fixture, { email: `user${i}@example.ch`, reason })
@@ -303,7 +303,7 @@ test('an export holds no cell that a spreadsheet would run, and can be imported 
   t.is((await exported(fixture, '?q=user3@')).split('\r\n').length, 3)
 })
 
-test('a send tells when every recipient is suppressed, and the trace says by which entry', async (t) => {
+test('sendMessage reports that every recipient is suppressed; the trace names the entry', async (t) => {
   const fixture = await startFixture(t)
   const reason = foreignText(t)
   const destination_id = await addDestination(fixture.rest, {}, true)

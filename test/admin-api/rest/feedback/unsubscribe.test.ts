@@ -1,4 +1,4 @@
-/** One-click unsubscribe (RFC 8058): the link of a message, the page behind it, and the click that counts. */
+/** One-click unsubscribe (RFC 8058): the link of a message, its page, and the POST that unsubscribes. */
 import test from '#test'
 import { axeFaults, browserOf, overflows } from '../../../support/web/browser.ts'
 import { testWith } from '../../../support/peers/peers.ts'
@@ -10,7 +10,7 @@ const browser = browserOf(testInBrowser)
 
 const plain = { from: 'shop@example.ch', to: 'ada@example.ch', subject: 'News', text: 'New things.', list_unsubscribe: true }
 
-/** Sends a message, which is captured, and gives back the path of its unsubscribe link as the recipient sees it. */
+/** Sends a message that is captured; returns the path of its unsubscribe link for the recipient. */
 async function linkOf(fixture: Fixture, changes: object = {}): Promise<string> {
   const { rest } = fixture
   await rest.must('POST', '/v1/messages', { ...plain, ...changes })
@@ -30,7 +30,7 @@ const press = (fixture: Fixture, path: string, body: string, type = 'application
 const listed = async ({ rest }: Fixture, query = '') =>
   (await rest.must('GET', `/v1/unsubscribes?${query}`))['data'] as Record<string, unknown>[]
 
-test('one click takes the recipient off the list of the sender, once, without a key, and suppresses nobody', async (t) => {
+test("one click opts the recipient out of the sender's list, without a key and no suppression", async (t) => {
   const fixture = await startFixture(t)
   const path = await linkOf(fixture)
   for (let i = 0; i < 2; i++) {
@@ -44,7 +44,7 @@ test('one click takes the recipient off the list of the sender, once, without a 
   t.deepEqual((await fixture.rest.must('GET', '/v1/suppressions'))['data'], [])
 })
 
-test('the click counts as a multipart form too, whatever its boundary', async (t) => {
+test('the POST also works as a multipart form, with any boundary', async (t) => {
   const fixture = await startFixture(t)
   const path = await linkOf(fixture)
   const body = '--=_x.Y/1\r\nContent-Disposition: form-data; name="List-Unsubscribe"\r\n\r\nOne-Click\r\n--=_x.Y/1--\r\n'
@@ -52,7 +52,7 @@ test('the click counts as a multipart form too, whatever its boundary', async (t
   t.is((await listed(fixture)).length, 1)
 })
 
-test('following the link shows a page and changes nothing, as scanners follow links', async (t) => {
+test('a GET of the link shows a page and changes nothing, since scanners follow links', async (t) => {
   const fixture = await startFixture(t)
   const answer = await fetch(`http://${fixture.address}${await linkOf(fixture)}`)
   t.is(answer.status, 200)
@@ -65,7 +65,7 @@ test('following the link shows a page and changes nothing, as scanners follow li
   t.deepEqual(await listed(fixture), [])
 })
 
-test('the page speaks the language of the recipient, and the click of a mail client gets English', async (t) => {
+test('the page uses the language of the recipient; mail clients get English', async (t) => {
   const fixture = await startFixture(t)
   const path = await linkOf(fixture, { list_unsubscribe: { list: 'News' } })
   const read = async (language: string) => {
@@ -82,7 +82,7 @@ test('the page speaks the language of the recipient, and the click of a mail cli
   t.regex(await read('de'), /Sie sind abgemeldet/)
 })
 
-test('a link that was cut or made up is not found, and other forms are refused', async (t) => {
+test('a shortened or invented link is not found, and other form bodies are refused', async (t) => {
   const fixture = await startFixture(t)
   const path = await linkOf(fixture)
   const flipped = path.slice(0, -1) + (path.endsWith('0') ? '1' : '0')
@@ -93,7 +93,7 @@ test('a link that was cut or made up is not found, and other forms are refused',
   t.deepEqual(await listed(fixture), [])
 })
 
-test('who left a list gets no more mail of it, and all other mail; its owner can put them back', async (t) => {
+test('an opt-out stops mail of that list only; the owner can remove it', async (t) => {
   const fixture = await startFixture(t)
   const { rest } = fixture
   const path = await linkOf(fixture, { list_unsubscribe: { list: 'News' } })
@@ -135,7 +135,7 @@ test('who left a list gets no more mail of it, and all other mail; its owner can
   t.is((await send({ list: 'News' })).status, undefined)
 })
 
-test('list_unsubscribe needs one recipient and no such fields of the caller', async (t) => {
+test('list_unsubscribe needs one recipient and no List-Unsubscribe header field', async (t) => {
   const { rest } = await startFixture(t)
   const refused = async (changes: object): Promise<string> => {
     const { status, body } = await rest.call('POST', '/v1/messages', { ...plain, ...changes })
@@ -149,7 +149,7 @@ test('list_unsubscribe needs one recipient and no such fields of the caller', as
   t.regex(await refused({ list_unsubscribe: 'news' }), /^list_unsubscribe: /)
 })
 
-testInBrowser('the pages of unsubscribing work in a browser and have nothing wrong with them', async (t) => {
+testInBrowser('the unsubscribe pages work in a browser without errors or accessibility defects', async (t) => {
   const fixture = await startFixture(t)
   const path = await linkOf(fixture)
   const page = await browser().newPage()

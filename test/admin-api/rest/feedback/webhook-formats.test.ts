@@ -1,4 +1,4 @@
-/** What webhooks in the formats of other services have beside payloads: SNS, changes of the format, and header fields. */
+/** Webhooks in formats of other services, apart from payloads: SNS, changes of the format, and header fields. */
 import { X509Certificate } from 'node:crypto'
 import { createServer as createTlsServer, globalAgent } from 'node:https'
 import type { AddressInfo } from 'node:net'
@@ -13,7 +13,7 @@ import type { Received } from '../../../support/web/webhook-receiver.ts'
 import { errorOf, startFixture } from '../fixture/rest-fixture.ts'
 import { Scene, endpointOf, jsonOf, onlyOf, recipient, secureReceiverOf, type Endpoint, type Row } from './webhook-scene.ts'
 
-/** The daemon behind TLS at the address that it is known by, as behind a proxy. */
+/** Starts the daemon behind TLS at its public address, as a reverse proxy does. */
 async function behindTls(t: ExecutionContext): Promise<{ readonly baseUrl: string; forwardTo: (address: string) => void }> {
   let inside = ''
   const server = createTlsServer(goodCertificate, (request, response) => {
@@ -32,48 +32,45 @@ const validate = (body: string, hosts?: RegExp): Promise<Row> =>
     new SnsValidator(hosts).validate(body, (error, message) => (error ? reject(error) : resolve(message ?? {}))),
   )
 
-test.serial(
-  'SNS: the certificate is where messages say, the receiver confirms, and AWS’s validator takes both when told our host',
-  async (t) => {
-    const { baseUrl, forwardTo } = await behindTls(t)
-    const fixture = await startFixture(t, { settings: { POSTERN_BASE_URL: baseUrl } })
-    const { rest } = fixture
-    forwardTo(fixture.address.replace('http://', ''))
-    const scene = new Scene(fixture)
-    await fixture.webhookDispatcher.start()
-    await scene.send()
-    const { made, receiver } = await endpointOf(t, fixture, 'ses')
-    await scene.happens('hard')
-    const [confirmation, event] = await receiver.hasReceived(2)
-    const ours = /^localhost:\d+$/
-    const asked = await validate(confirmation!.body, ours)
-    const topic = `arn:aws:sns:us-east-1:000000000000:${String(made['id'])}`
-    t.like(asked, { Type: 'SubscriptionConfirmation', TopicArn: topic })
-    t.is(confirmation!.headers['x-amz-sns-message-type'], 'SubscriptionConfirmation')
-    const inside = (url: unknown): string => String(url).replace(baseUrl, '')
-    const confirmed = await rest.call('GET', inside(asked['SubscribeURL']))
-    t.is(confirmed.status, 200)
-    t.true(confirmed.bytes.toString().includes(`<SubscriptionArn>${topic}:postern</SubscriptionArn>`))
-    t.is((await rest.call('GET', inside(asked['SubscribeURL']).replace(/Token=./, 'Token=z'))).status, 404)
-    t.is((await rest.call('GET', '/sns/SimpleNotificationService-00000000000000000000000000000000.pem')).status, 404)
-    const message = await validate(event!.body, ours)
-    t.like(message, { Type: 'Notification', SignatureVersion: '1', TopicArn: topic, MessageId: event!.headers['x-service-delivery'] })
-    t.is(new X509Certificate(String(made['verification_key'])).publicKey.asymmetricKeyDetails?.modulusLength, 2048)
-    const pem = await rest.call('GET', inside(message['SigningCertURL']))
-    t.is(pem.bytes.toString(), String(made['verification_key']))
-    await t.throwsAsync(validate(event!.body.replace('Permanent', 'Transient'), ours), { message: /signature is invalid/ })
-    await t.throwsAsync(validate(event!.body), { message: /invalid domain/ }, 'as it comes it takes AWS’s hosts alone')
-    const rotated = await rest.must('POST', `/v1/webhooks/${String(made['id'])}/rotate-secret`)
-    t.not(rotated['verification_key'], made['verification_key'])
-    t.is((await rest.call('GET', inside(message['SigningCertURL']))).status, 404)
-    await scene.happens('delivered')
-    await validate((await receiver.hasReceived(3))[2]!.body, ours)
-    const { data } = await rest.must('GET', `/v1/webhooks/${String(made['id'])}/attempts?event_type=subscription_confirmation`)
-    t.like(data, [{ status: 'succeeded', trace_id: null }])
-  },
-)
+test.serial('SNS: certificate address and confirmation work with the AWS validator for our host', async (t) => {
+  const { baseUrl, forwardTo } = await behindTls(t)
+  const fixture = await startFixture(t, { settings: { POSTERN_BASE_URL: baseUrl } })
+  const { rest } = fixture
+  forwardTo(fixture.address.replace('http://', ''))
+  const scene = new Scene(fixture)
+  await fixture.webhookDispatcher.start()
+  await scene.send()
+  const { made, receiver } = await endpointOf(t, fixture, 'ses')
+  await scene.happens('hard')
+  const [confirmation, event] = await receiver.hasReceived(2)
+  const ours = /^localhost:\d+$/
+  const asked = await validate(confirmation!.body, ours)
+  const topic = `arn:aws:sns:us-east-1:000000000000:${String(made['id'])}`
+  t.like(asked, { Type: 'SubscriptionConfirmation', TopicArn: topic })
+  t.is(confirmation!.headers['x-amz-sns-message-type'], 'SubscriptionConfirmation')
+  const inside = (url: unknown): string => String(url).replace(baseUrl, '')
+  const confirmed = await rest.call('GET', inside(asked['SubscribeURL']))
+  t.is(confirmed.status, 200)
+  t.true(confirmed.bytes.toString().includes(`<SubscriptionArn>${topic}:postern</SubscriptionArn>`))
+  t.is((await rest.call('GET', inside(asked['SubscribeURL']).replace(/Token=./, 'Token=z'))).status, 404)
+  t.is((await rest.call('GET', '/sns/SimpleNotificationService-00000000000000000000000000000000.pem')).status, 404)
+  const message = await validate(event!.body, ours)
+  t.like(message, { Type: 'Notification', SignatureVersion: '1', TopicArn: topic, MessageId: event!.headers['x-service-delivery'] })
+  t.is(new X509Certificate(String(made['verification_key'])).publicKey.asymmetricKeyDetails?.modulusLength, 2048)
+  const pem = await rest.call('GET', inside(message['SigningCertURL']))
+  t.is(pem.bytes.toString(), String(made['verification_key']))
+  await t.throwsAsync(validate(event!.body.replace('Permanent', 'Transient'), ours), { message: /signature is invalid/ })
+  await t.throwsAsync(validate(event!.body), { message: /invalid domain/ }, 'as it comes it takes AWS’s hosts alone')
+  const rotated = await rest.must('POST', `/v1/webhooks/${String(made['id'])}/rotate-secret`)
+  t.not(rotated['verification_key'], made['verification_key'])
+  t.is((await rest.call('GET', inside(message['SigningCertURL']))).status, 404)
+  await scene.happens('delivered')
+  await validate((await receiver.hasReceived(3))[2]!.body, ours)
+  const { data } = await rest.must('GET', `/v1/webhooks/${String(made['id'])}/attempts?event_type=subscription_confirmation`)
+  t.like(data, [{ status: 'succeeded', trace_id: null }])
+})
 
-test('the format of now holds for each further attempt, stored events stay as they are, and what it cannot say is parked with a sentence', async (t) => {
+test('later attempts use the current format; events it cannot express are parked with a reason', async (t) => {
   const fixture = await startFixture(t)
   const { rest } = fixture
   const scene = new Scene(fixture)
@@ -119,7 +116,7 @@ test('the format of now holds for each further attempt, stored events stay as th
   t.is(jsonOf(receiver.received[5]!)['type'], 'auto_suppressed')
 })
 
-test('header fields and logins of addresses go with every request, and come back from nowhere', async (t) => {
+test('header fields and logins are sent with every request and shown in no answer', async (t) => {
   const fixture = await startFixture(t)
   const { rest } = fixture
   const receiver = await secureReceiverOf(t)
@@ -165,7 +162,7 @@ test('header fields and logins of addresses go with every request, and come back
   t.is((await rest.call('POST', '/v1/webhooks', { name: 'x', target_url: receiver.url, format: 'sendmail' })).status, 400)
 })
 
-test('a message whose trace is gone still has its event in each format', async (t) => {
+test('a deleted trace still has its event in each format', async (t) => {
   const fixture = await startFixture(t)
   const { rest, database, organizationId, clock } = fixture
   await fixture.webhookDispatcher.start()

@@ -27,7 +27,7 @@ import {
 const host = 'post.example.ch'
 const names = Object.keys(causes) as Named[]
 
-/** What a receiver got, by what had happened. */
+/** Requests of a receiver by event. */
 interface Got {
   readonly t: ExecutionContext
   readonly scene: Scene
@@ -200,7 +200,7 @@ const checks: Readonly<Record<Exclude<WebhookFormat, 'native'>, (got: Got) => vo
 
 const hasAll = new Set<WebhookFormat>(['native', 'resend', 'postmark'])
 
-test('each format has each event that it can say, signed and written as the service does', async (t) => {
+test('each format sends every event it supports, signed and written as the service does', async (t) => {
   const fixture = await startFixture(t, { clock: FakeClock.atMachineTime() })
   const scene = new Scene(fixture)
   await fixture.webhookDispatcher.start()

@@ -1,4 +1,4 @@
-/** Webhooks in the formats of other services: a message, what happens to it, and real receivers. */
+/** Webhooks in the formats of other services: a message, its events, and real receivers. */
 import type { ExecutionContext } from 'ava'
 import { webhookEndpoints } from '#core/webhooks/endpoint.ts'
 import { announce } from '#core/webhooks/events/announce.ts'
@@ -44,7 +44,7 @@ export const causes = {
 } as const satisfies Record<string, Cause>
 export type Named = keyof typeof causes
 
-/** A message, and something that happens to it, announced as the core does. */
+/** A message whose events are announced as the core announces them. */
 export class Scene {
   readonly fixture: Fixture
   traceId = ''

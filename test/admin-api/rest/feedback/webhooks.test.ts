@@ -1,4 +1,4 @@
-/** Webhook endpoints and their attempts by REST, with real receivers on loopback. Spec "POST /v1/webhooks". */
+/** Webhook endpoints and their attempts over REST, with real receivers on loopback. Spec "POST /v1/webhooks". */
 import { createHmac } from 'node:crypto'
 import test, { type ExecutionContext } from '#test'
 import { announce } from '#core/webhooks/events/announce.ts'
@@ -17,7 +17,7 @@ type Row = Readonly<Record<string, unknown>>
 const secureReceiverOf = (t: ExecutionContext, options: ReceiverOptions = {}): Promise<WebhookReceiver> =>
   receiverOf(t, { certificate: goodCertificate, ...options })
 
-/** So many events for every endpoint of the project that wants them. */
+/** Announces the given number of events to every subscribed endpoint of the project. */
 async function announceIn(
   { database, organizationId, clock }: Fixture,
   project: string,
@@ -43,7 +43,7 @@ async function announceIn(
 
 const projectOf = async ({ rest }: Fixture): Promise<string> => String((await rest.must('GET', '/v1/projects/me'))['project_id'])
 
-test('an endpoint is made with its secret shown once, and read, listed, changed, rotated and deleted without', async (t) => {
+test('a webhook is created with its secret shown once, then read, changed, rotated and deleted', async (t) => {
   const fixture = await startFixture(t)
   const { rest } = fixture
   const made = await rest.must('POST', '/v1/webhooks', { name: 'Shop', target_url: target, event_types: ['bounced', 'complained'] })
@@ -74,7 +74,7 @@ test('an endpoint is made with its secret shown once, and read, listed, changed,
   )
 })
 
-test('targets that may not be sent to are refused with the reason, when they are set and when they are changed', async (t) => {
+test('a forbidden target is refused with the reason, on create and on update', async (t) => {
   const { rest } = await startFixture(t)
   const { id } = await rest.must('POST', '/v1/webhooks', { name: 'x', target_url: target })
   const inside = 'target_url: resolves to a loopback or private address, which the operator has not allowed (POSTERN_OUTBOUND_ALLOW)'
@@ -119,7 +119,7 @@ test('targets that may not be sent to are refused with the reason, when they are
   t.is((await rest.call('POST', '/v1/webhooks', { target_url: target })).status, 400)
 })
 
-test('an endpoint belongs to a project: that of the key, the one that is named, and the one it moves to', async (t) => {
+test('a webhook belongs to the project of the key, to the named one, or to the one it moves to', async (t) => {
   const fixture = await startFixture(t)
   const { rest } = fixture
   const home = await projectOf(fixture)
@@ -142,14 +142,14 @@ test('an endpoint belongs to a project: that of the key, the one that is named, 
   t.deepEqual(await ids(bound), [named['id']])
   t.is((await bound.call('GET', `/v1/webhooks/${String(own['id'])}/attempts`)).status, 404)
   const [attempt] = (await rest.must('GET', `/v1/webhooks/${String(own['id'])}/attempts`))['data'] as Row[]
-  t.is(attempt?.['project_id'], away, 'what was announced before is of the project of the message')
+  t.is(attempt?.['project_id'], away, 'earlier events belong to the project of the message')
   t.is((await bound.call('GET', `/v1/webhooks/attempts/${String(attempt?.['id'])}`)).status, 200)
   t.is((await bound.call('POST', `/v1/webhooks/attempts/${String(attempt?.['id'])}/redeliver`)).status, 404)
   const homeKey = await fixture.withKey(['api:admin'], home)
   t.deepEqual((await homeKey.must('GET', `/v1/webhooks/${String(own['id'])}/attempts`))['data'], [])
 })
 
-test('attempts are listed by endpoint, over all, by status and by project, page by page, and one with what was said each time', async (t) => {
+test('attempts are listed by endpoint, project and status, and show the answer of each try', async (t) => {
   const fixture = await startFixture(t)
   const { rest, clock, webhookDispatcher } = fixture
   const project = await projectOf(fixture)
@@ -214,13 +214,13 @@ test('attempts are listed by endpoint, over all, by status and by project, page 
   t.is((await rest.call('POST', '/v1/webhooks/attempts/wha_none/redeliver')).status, 404)
 })
 
-/** Of the last day, by endpoint. */
+/** Returns the figures of the last day by endpoint. */
 async function figuresOf({ rest }: Fixture): Promise<ReadonlyMap<unknown, object>> {
   const { data } = await rest.must('GET', '/v1/insights/webhook-endpoints')
   return new Map((data as { endpoint_id: string; totals: object }[]).map(({ endpoint_id: id, totals }) => [id, totals]))
 }
 
-test('attempts of the last day are timed, whatever the receiver answered, unless nothing was sent', async (t) => {
+test('attempts of the last day have timings for every answer, unless nothing was sent', async (t) => {
   const fixture = await startFixture(t)
   const { rest, clock, webhookDispatcher } = fixture
   const project = await projectOf(fixture)
@@ -250,7 +250,7 @@ test('attempts of the last day are timed, whatever the receiver answered, unless
   t.like((await rest.must('GET', '/v1/insights/webhooks'))['totals'], { succeeded: 3, p50_ms: 20, p95_ms: 346 })
 })
 
-test('what is in last_error says what to do', async (t) => {
+test('last_error names the next step', async (t) => {
   const fixture = await startFixture(t)
   const { rest, webhookDispatcher } = fixture
   const project = await projectOf(fixture)
@@ -276,7 +276,7 @@ test('what is in last_error says what to do', async (t) => {
   }
 })
 
-test('a test sends an event like any other at once, tells what was said, and leaves nothing behind', async (t) => {
+test('a test sends a real event immediately, returns the answer and stores nothing', async (t) => {
   const { rest } = await startFixture(t)
   const receiver = await secureReceiverOf(t, { answer: (response) => response.writeHead(202).end('thank you') })
   const made = await rest.must('POST', '/v1/webhooks', { name: 'x', target_url: receiver.url, event_types: ['bounced'] })
@@ -308,7 +308,7 @@ test('a test sends an event like any other at once, tells what was said, and lea
   t.is((await slow).status, 200)
 })
 
-test('a project has at most 20 endpoints, also by moves', async (t) => {
+test('a project has at most 20 webhooks, also after moves', async (t) => {
   const fixture = await startFixture(t)
   const { rest } = fixture
   const other = await rest.must('POST', '/v1/webhooks', { name: 'x', target_url: target, project_id: await fixture.addProject() })
@@ -338,7 +338,7 @@ test('the OpenAPI document describes each event as it is sent', async (t) => {
   t.deepEqual(Object.keys(document.components.schemas['WebhookEvent']!.properties), ['id', 'type', 'created_at', 'test', 'data'])
 })
 
-test('a webhook that is paused says so, keeps its events as pending attempts, takes tests, and goes on when it is resumed', async (t) => {
+test('a paused webhook stores events as pending attempts, accepts tests and resumes', async (t) => {
   const fixture = await startFixture(t)
   const { rest } = fixture
   const receiver = await secureReceiverOf(t)
