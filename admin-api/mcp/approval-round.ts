@@ -1,7 +1,9 @@
 /**
- * A call whose message waits for a person: clients of 2026-07-28 that can show a page are asked to, and repeat the call with what came of
- * it; all others get the link as the result. What is approved, and whether, is the core's; the state that the client carries is an id
- * that the core looks up with the rights of whoever repeats the call.
+ * Rounds of a call whose message waits for approval. Clients of 2026-07-28 that can show a page are requested to show it and to repeat the
+ * call with the user's response. All other clients get the link as the result.
+ *
+ * The core decides the approval. The state that the client carries is a trace id, which the core checks against the rights of the current
+ * caller.
  */
 import type { InputRequiredResult, ServerContext } from '@modelcontextprotocol/server'
 import type { Continued } from '../actions/action.ts'
@@ -11,7 +13,7 @@ type Sdk = typeof import('@modelcontextprotocol/server')
 
 const key = 'approval'
 
-/** The earlier round that this one follows. */
+/** Returns the earlier round that this request continues. */
 export function roundOf({ requestState, inputResponses }: ServerContext['mcpReq']): Continued | undefined {
   const traceId = requestState<string>()
   if (traceId === undefined) return undefined
@@ -19,7 +21,7 @@ export function roundOf({ requestState, inputResponses }: ServerContext['mcpReq'
   return { traceId, isDeclined: action === 'decline' }
 }
 
-/** What the client is to show its user, where the result waits for them and the client can. */
+/** Returns the request to show the approval page, if the result waits for approval and the client can show a page. */
 export function askedFor(sdk: Sdk, result: CallResult, { envelope }: ServerContext['mcpReq']): InputRequiredResult | undefined {
   const { approval, trace_id: traceId } = result.structuredContent as {
     readonly approval?: { readonly url: string }
@@ -30,7 +32,7 @@ export function askedFor(sdk: Sdk, result: CallResult, { envelope }: ServerConte
   const { elicitation } = Object(capabilities) as { readonly elicitation?: { readonly url?: unknown } }
   if (!approval || traceId === undefined || elicitation?.url === undefined) return undefined
   const message =
-    'This message goes to real recipients. Open the page, look at it, and approve or refuse it; it leaves when you have approved it.'
+    'This message goes to real recipients. Open the page to review it, then approve or refuse it. It is sent only after you approve it.'
   return sdk.inputRequired({
     inputRequests: { [key]: sdk.inputRequired.elicitUrl({ message, url: approval.url }) },
     requestState: traceId,

@@ -1,15 +1,15 @@
-/** What a browser shows at the address of the MCP endpoint: what it is, and how an agent is connected to it. */
+/** The page that a browser shows at the address of the MCP endpoint. It explains how to connect an agent. */
 import type { Answer } from '../operation/answer.ts'
 import { html } from '../pages/layout/html.ts'
 import { page } from '../pages/layout/layout.ts'
 
-/** Shows the public address of the endpoint. */
+/** Returns the page. `url` is the public address of the endpoint. */
 export const endpointPage = (url: string): Answer =>
   page({
     title: 'MCP endpoint',
     width: 'wide',
     content: html`<div class="sheet">
-      <h1>An address for agents</h1>
+      <h1>MCP endpoint for agents</h1>
       <p>
         This is the MCP endpoint of Postern, for agents and not for browsers. An agent that is connected to it can set up providers, send
         mail into a sandbox or for real, and find out its outcome.
@@ -24,11 +24,11 @@ export const endpointPage = (url: string): Answer =>
         <dd class="target"><code>codex mcp add postern --url ${url}</code></dd>
         <dt>VS Code</dt>
         <dd class="target"><code>code --add-mcp '{"name":"postern","type":"http","url":"${url}"}'</code></dd>
-        <dt>Cursor, and others with a JSON file</dt>
+        <dt>Cursor and other clients with a JSON configuration file</dt>
         <dd class="target"><code>{"mcpServers": {"postern": {"url": "${url}"}}}</code></dd>
-        <dt>A client that only starts programs</dt>
+        <dt>Clients that only run local programs (stdio)</dt>
         <dd class="target"><code>{"mcpServers": {"postern": {"command": "npx", "args": ["mcp-remote", "${url}"]}}}</code></dd>
       </dl>
-      <p class="meta">What you allowed an application, you can see and end under <a href="/integrations">Integrations</a>.</p>
+      <p class="meta">You can review and revoke the access of applications under <a href="/integrations">Integrations</a>.</p>
     </div>`,
   })

@@ -1,4 +1,4 @@
-/** The address of the MCP endpoint: requests of agents in, answers of the protocol out. Spec "Agent (MCP) tool surface". */
+/** The MCP endpoint: reads requests of agents and returns responses of the protocol. Spec "Agent (MCP) tool surface". */
 import assert from 'node:assert'
 import type { IncomingHttpHeaders } from 'node:http'
 import * as z from 'zod'
@@ -29,21 +29,21 @@ export interface AgentEndpointOptions
   /** Public address of the endpoint. */
   readonly url: string
   readonly resource: ProtectedResource
-  /** The principal of an access token. Throws `unauthorized`. */
+  /** Returns the principal of an access token. Throws `unauthorized`. */
   readonly authenticate: (token: string) => Promise<Principal>
   readonly own: OwnAddresses
   readonly maxBodyBytes: number
   readonly maxBodySetting: string
 }
 
-/** As long as the longest wait of a tool, and some seconds. */
+/** The longest wait of a tool plus 10 seconds. */
 const deadlineSeconds = 130
-/** So long one connection listens to changes. */
+/** The longest time that one connection listens to changes. */
 const listenSeconds = 120
-/** Error codes of JSON-RPC 2.0 §5.1: for a body that is not JSON, and the first code that a server may define. */
+/** Error codes of JSON-RPC 2.0 §5.1: body that is not JSON, and the first code that a server may define. */
 const parseError = -32_700
 const serverError = -32_000
-/** Headers that the package reads, besides `Accept`. */
+/** Headers that the package reads, in addition to `Accept`. */
 const protocolHeaders = ['content-type', 'mcp-protocol-version', 'mcp-method', 'mcp-name', 'last-event-id', 'mcp-session-id']
 
 const query = z.strictObject({
@@ -54,7 +54,7 @@ const query = z.strictObject({
     .transform((text) => text === '1' || text === 'true'),
 })
 
-/** The endpoint; what it holds open ends with `stop`. */
+/** The MCP endpoint. `stop` ends its open connections. */
 export class AgentEndpoint {
   readonly #options: AgentEndpointOptions
   readonly #closing = new AbortController()
@@ -76,21 +76,21 @@ export class AgentEndpoint {
     })
   }
 
-  /** Ends waits and subscriptions; calls that write are answered. */
+  /** Ends waiting calls and subscriptions; calls that write are completed. */
   async stop(): Promise<void> {
     this.#closing.abort(new Error('the service stops'))
     await this.#calls.settled()
     await (await this.#handler)?.close()
   }
 
-  /** Every tool, in the order in which they are listed. */
+  /** All tools, in the order of the list. */
   get tools(): readonly Tool[] {
     return this.#options.tools
   }
 
   operations(): readonly Operation[] {
     const { pathname } = new URL(this.#options.url)
-    // the root of the service has a page of its own
+    // the root of the service has another page
     return pathname === '/' ? [this.#requests(pathname)] : [this.#requests(pathname), this.#page(pathname)]
   }
 
@@ -148,7 +148,7 @@ export class AgentEndpoint {
   async #respond(caller: Caller, headers: IncomingHttpHeaders, body: unknown, signal: AbortSignal): Promise<Answer> {
     const { url, version, website, tools, resources, organizationOf, clock } = this.#options
     const [closing, calls, cancellations] = [this.#closing.signal, this.#calls, this.#cancellations]
-    const onError = (): void => {} // refused requests, which the client is told of; what breaks in a tool is reported by the call
+    const onError = (): void => {} // reports only refused requests, which the client sees; calls report defects themselves
     this.#handler ??= mcpHandler({
       version,
       website,
@@ -176,8 +176,8 @@ export class AgentEndpoint {
   }
 
   /**
-   * Counts a listener from its request to the end of its stream, or to an answer without one. The stream ends before the deadline of a
-   * request, with the connection or with the service. Throws `rate_limit_exceeded` when the caller has too many open.
+   * Counts a listener until its stream ends, or until a response without a stream. The stream ends before the request deadline, and when
+   * the connection or the service ends. Throws `rate_limit_exceeded` if the caller has too many open streams.
    */
   async #listen({ principal }: Caller, signal: AbortSignal, ask: (until: AbortSignal) => Promise<Response>): Promise<Response> {
     const leave = this.#listening.enter({ credentialId: principal.credentialId })
@@ -201,13 +201,20 @@ export class AgentEndpoint {
 
   #page(path: string): Operation {
     return operation({
-      ...{ method: 'GET', path, operationId: 'showMcp', summary: 'Show what the MCP endpoint is', tags: ['mcp'], hiddenFromOpenApi: true },
+      ...{
+        method: 'GET',
+        path,
+        operationId: 'showMcp',
+        summary: 'Show the page of the MCP endpoint',
+        tags: ['mcp'],
+        hiddenFromOpenApi: true,
+      },
       scope: 'none',
       refuse: (headers) => requireOwnAddress(headers, this.#options.own),
       response: media('text/html'),
       handle: ({ headers }) => {
         if (prefersPage(headers)) return endpointPage(this.#options.url)
-        throw new Refusal('method_not_allowed', 'This address accepts POST.', { details: { allow: ['POST'] } })
+        throw new Refusal('method_not_allowed', 'This address accepts only POST requests.', { details: { allow: ['POST'] } })
       },
     })
   }
@@ -217,7 +224,7 @@ const bearerOf = ({ authorization = '' }: IncomingHttpHeaders): string => author
 
 const isListening = (body: unknown): boolean => (Object(body) as { readonly method?: unknown }).method === 'subscriptions/listen'
 
-/** The names of the tools that a request, or each of a batch, calls. */
+/** Returns the names of the tools that a request or batch calls. */
 function calledTools(body: unknown): readonly string[] {
   return [body].flat().flatMap((message) => {
     const { method, params } = Object(message) as { readonly method?: unknown; readonly params?: unknown }
@@ -226,13 +233,13 @@ function calledTools(body: unknown): readonly string[] {
   })
 }
 
-/** An answer to a client that accepts no type of it. */
+/** Returns the error for a client that accepts no available response type. */
 function notAcceptable(body: unknown): Answer {
   const types = isListening(body) ? 'text/event-stream' : 'application/json or text/event-stream'
-  return errorTo(body, serverError, `The answer is ${types}: name it in the Accept header of the request.`, 406)
+  return errorTo(body, serverError, `The response type is ${types}. Add it to the Accept header of the request.`, 406)
 }
 
-/** An error of JSON-RPC with the id of the request, if it has one. */
+/** Returns a JSON-RPC error with the id of the request, if the request has an id. */
 function errorTo(body: unknown, code: number, message: string, status = 200): Answer {
   const { id } = Object(body) as { readonly id?: unknown }
   const answer = { jsonrpc: '2.0', id: isRequestId(id) ? id : null, error: { code, message } }
@@ -249,11 +256,14 @@ async function answerOf(response: Response): Promise<Answer> {
   const own = allow === null ? {} : { allow }
   const contentType = headers.get('content-type') ?? 'application/json'
   if (body === null || !isStream(response)) return raw(await response.text(), { status, contentType, headers: own })
-  // proxies must not hold the events back
+  // keeps proxies from buffering the events
   return raw(body, { status, contentType, headers: { ...own, 'x-accel-buffering': 'no', 'cache-control': 'no-store, no-transform' } })
 }
 
-/** Before it is known what a request is, its refusal is an error of JSON-RPC. Who lacks a token or a scope gets a challenge. */
+/**
+ * Writes a refusal as a JSON-RPC error without an id, since the request was not parsed. A missing token or scope is answered with a
+ * challenge instead.
+ */
 function protocolError(refusal: Refusal): Answer | undefined {
   const { http } = refusals[refusal.code]
   if (http === 401 || refusal.code === 'insufficient_scope') return undefined

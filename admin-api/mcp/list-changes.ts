@@ -1,6 +1,6 @@
 /**
- * Tells clients that listen when the list of tools is another one for them: flags, plan, role and scopes are looked at every few
- * seconds, which are reads of what is kept in memory. Only the era from 2026-07-28 on can carry it; older clients list again.
+ * Notifies clients that listen when their list of tools changes. The list is compared every 5 seconds; flags, plan, role and scopes come
+ * from memory. The notification requires the protocol from 2026-07-28 on; older clients list the tools again.
  */
 import { AsyncLocalStorage } from 'node:async_hooks'
 import type { ServerEventBus } from '@modelcontextprotocol/server'
@@ -10,7 +10,7 @@ import type { Caller } from './tools/tool-calls.ts'
 
 export interface ListChangesOptions {
   readonly clock: Clock
-  /** The names of the tools that the caller is shown. */
+  /** Returns the names of the tools that the caller sees. */
   readonly listedFor: (caller: Caller) => Promise<readonly string[]>
   readonly onError: (error: unknown) => void
 }
@@ -22,7 +22,7 @@ type Listener = Parameters<ServerEventBus['subscribe']>[0]
 export class ListChanges {
   readonly #options: ListChangesOptions
   readonly #callers = new AsyncLocalStorage<Caller>()
-  /** Each who listens, for as long as its connection; what it hears is its own. */
+  /** Subscriptions of the package's server. Each listener is notified of changes for its own caller only. */
   readonly bus: ServerEventBus = {
     publish: () => {},
     subscribe: (listener) => this.#watch(this.#callers.getStore(), listener),
@@ -32,7 +32,7 @@ export class ListChanges {
     this.#options = options
   }
 
-  /** Whoever subscribes within is this caller. */
+  /** Runs `work`; a subscription during the work belongs to this caller. */
   of<T>(caller: Caller, work: () => Promise<T>): Promise<T> {
     return this.#callers.run(caller, work)
   }
@@ -56,7 +56,7 @@ export class ListChanges {
     }
   }
 
-  /** None for a token that ended: whoever lists again is told so. */
+  /** Returns an empty text for a token that is no longer valid. The client gets the error when it lists again. */
   async #namesFor(caller: Caller): Promise<string> {
     try {
       const principal = await caller.authenticateAgain()

@@ -1,7 +1,9 @@
 /**
- * Browsers name the page whose script sends a request: only pages of this service, and those of the user's own machine such as local
- * inspectors, may reach the endpoint. A service that listens on loopback alone is asked for by its own names alone: under another one, a
- * page would be of the same origin as the endpoint (DNS rebinding; MCP transports, "Security Warning").
+ * Checks of `Origin` and `Host` at the MCP endpoint. Browsers send the origin of the page whose script sends a request. Only pages of this
+ * service and of the user's own machine, such as local inspectors, are allowed.
+ *
+ * A service that listens only on loopback accepts only its own host names. Otherwise a page could have the same origin as the endpoint (DNS
+ * rebinding; MCP transports, "Security Warning").
  */
 import type { IncomingHttpHeaders } from 'node:http'
 import { Refusal } from '#core/refusals.ts'
@@ -11,15 +13,18 @@ import { isOwnHost } from '../credentials/own-host.ts'
 export interface OwnAddresses {
   /** Origins whose pages may send requests. */
   readonly origins: readonly string[]
-  /** Names that the service is asked for by; undefined where any may lead to it. */
+  /** Host names that requests may use; undefined if every name is allowed. */
   readonly hosts: readonly string[] | undefined
 }
 
-/** Throws `misdirected` for a name of others, and `origin_not_allowed` for a page of theirs. Without an origin, no page sends it. */
+/**
+ * Throws `misdirected` for a foreign host name, and `origin_not_allowed` for a foreign page. A request without `Origin` does not come from
+ * a page.
+ */
 export function requireOwnAddress(headers: IncomingHttpHeaders, { origins, hosts }: OwnAddresses): void {
   const { origin } = headers
   if (origin !== undefined && !isOwn(origin, origins))
-    throw new Refusal('origin_not_allowed', 'The MCP endpoint takes no requests from web pages of other origins.')
+    throw new Refusal('origin_not_allowed', 'The MCP endpoint does not accept requests from web pages of other origins.')
   if (hosts && !isOwnHost(headers, hosts))
     throw new Refusal(
       'misdirected',
@@ -27,13 +32,13 @@ export function requireOwnAddress(headers: IncomingHttpHeaders, { origins, hosts
     )
 }
 
-/** Headers that scripts of these pages may send. */
+/** Headers that scripts of allowed pages may send. */
 const requestHeaders = [
   ...['authorization', 'content-type', 'mcp-protocol-version', 'mcp-method', 'mcp-name', 'mcp-session-id', 'last-event-id'],
   'x-service-toolsets',
 ]
 
-/** The same pages read the answers, such as an inspector in a browser (CORS, in the Fetch standard). */
+/** Lets allowed pages, such as an inspector in a browser, read responses (CORS, in the Fetch standard). */
 export const corsOf = ({ origins }: OwnAddresses): Cors => ({
   requestHeaders,
   allowedOrigin: (origin) => (isOwn(origin, origins) ? origin : undefined),

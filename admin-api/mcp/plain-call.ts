@@ -1,14 +1,13 @@
 /**
- * The usual read of an agent in the era from 2026-07-28 on: one request, one answer in JSON, nothing in between. The package builds a
- * server and a stream for each. Whatever is not plainly such a call in every point goes through the package, which knows all of the
- * protocol; both give the same answer.
+ * Fast path for the usual call of a reading tool from 2026-07-28 on: one request and one JSON response. The package would build a server
+ * and a stream for each. Any other request goes to the package, which implements the whole protocol. Both give the same response.
  */
 import type { IncomingHttpHeaders } from 'node:http'
 import type { CallResult } from './tools/tool-results.ts'
 
 const plainVersion = '2026-07-28'
 
-/** Of `_meta`. */
+/** Keys of `_meta`. */
 const versionKey = 'io.modelcontextprotocol/protocolVersion'
 const capabilitiesKey = 'io.modelcontextprotocol/clientCapabilities'
 const serverKey = 'io.modelcontextprotocol/serverInfo'
@@ -26,7 +25,7 @@ const isFields = (value: unknown): value is Fields => typeof value === 'object' 
 
 const hasOnly = (value: Fields, names: readonly string[]): boolean => Object.keys(value).every((name) => names.includes(name))
 
-/** Undefined for all that is not plainly a call. */
+/** Returns undefined unless the request is a plain call in every part. */
 export function plainCallOf(headers: IncomingHttpHeaders, body: unknown): PlainCall | undefined {
   if (!isFields(body) || !hasOnly(body, ['jsonrpc', 'id', 'method', 'params'])) return undefined
   const { jsonrpc, id, method, params } = body
@@ -37,7 +36,7 @@ export function plainCallOf(headers: IncomingHttpHeaders, body: unknown): PlainC
   return isRequest && isPlainMeta(meta) && arePlain(headers, name) ? { id: id as string | number, name, given } : undefined
 }
 
-/** Without a token for progress. */
+/** A progress token makes a call not plain. */
 function isPlainMeta(meta: unknown): boolean {
   if (!isFields(meta) || meta[versionKey] !== plainVersion) return false
   const { [capabilitiesKey]: capabilities, 'io.modelcontextprotocol/clientInfo': info } = meta
@@ -52,11 +51,11 @@ const isPlainClient = (info: unknown): boolean =>
   !('icons' in info) &&
   Object.values(info).every((value) => typeof value === 'string')
 
-/** What is inside of the settings of a capability is the package's to check. */
+/** The package checks the settings of a capability, so a capability with settings is not plain. */
 const isPlainCapability = (value: unknown): boolean =>
   isFields(value) && Object.values(value).every((setting) => isFields(setting) && Object.keys(setting).length === 0)
 
-/** The headers say what the body says, in letters that need no encoding. */
+/** Checks that the headers match the body and that the tool name needs no encoding. */
 const arePlain = (headers: IncomingHttpHeaders, name: string): boolean =>
   headers['content-type'] === 'application/json' &&
   headers['mcp-protocol-version'] === plainVersion &&
@@ -64,17 +63,17 @@ const arePlain = (headers: IncomingHttpHeaders, name: string): boolean =>
   headers['mcp-name'] === name &&
   /^[a-z_]+$/.test(name)
 
-/** The end of a result, as the package writes it. */
+/** Returns the end of a result in the form that the package writes. */
 const endOf = (server: object, { isError, _meta: meta }: Pick<CallResult, 'isError' | '_meta'>): string =>
   `,${JSON.stringify({ ...(isError && { isError }), resultType: 'complete', _meta: { ...meta, [serverKey]: server } }).slice(1)}`
 
-/** Writes answers of one server, which says the same of itself in each. */
+/** Returns a writer for the responses of one server. The server description is the same in each response. */
 export function plainAnswers(server: object): (call: PlainCall, result: CallResult) => string {
   const usualEnd = endOf(server, {})
   return ({ id }, result) => {
     const { content, structuredContent, isError, _meta: meta } = result
     const [first] = content
-    // where nothing is hidden from the text, it is the structured content
+    // without hidden fields, the text is the structured content
     const structured = meta === undefined && first?.type === 'text' ? first.text : JSON.stringify(structuredContent)
     const end = isError || meta ? endOf(server, result) : usualEnd
     return `{"result":{"content":${JSON.stringify(content)},"structuredContent":${structured}${end},"jsonrpc":"2.0","id":${JSON.stringify(id)}}`

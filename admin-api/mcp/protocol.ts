@@ -1,6 +1,6 @@
 /**
- * The Model Context Protocol on top of the tools, in both of its eras: 2025-03-26 to 2025-11-25, and 2026-07-28. Every request stands for
- * itself: there are no sessions, and the project is that of the token.
+ * The Model Context Protocol over the tools, in both eras: 2025-03-26 to 2025-11-25, and 2026-07-28. Requests are independent: there are no
+ * sessions, and the token determines the project.
  */
 import type { McpRequestContext, Server, ServerEventBus } from '@modelcontextprotocol/server'
 import type { Refusal } from '#core/refusals.ts'
@@ -16,23 +16,23 @@ export interface ProtocolOptions extends ResourceOptions, ToolOptions {
   readonly version: string
   /** Public address of the service. */
   readonly website: string
-  /** Who listens to changes. */
+  /** Subscriptions to changes of the tool list. */
   readonly bus: ServerEventBus
   readonly onError: (error: Error) => void
   /** Reports a defect that a request revealed. Returns the message for the caller. */
   readonly onDefect: (error: unknown, caller: Caller, method: string) => Refusal
 }
 
-/** How long clients may keep a list. */
+/** How long clients may cache a list. */
 const listMs = 60_000
 const cachedLists = ['tools/list', 'prompts/list', 'resources/list', 'resources/templates/list', 'server/discover'] as const
 
-/** What the server says of itself. */
+/** Returns the description of the server in the protocol. */
 export const identityOf = ({ version, website }: Pick<ProtocolOptions, 'version' | 'website'>) => ({
   ...{ name: 'postern', title: 'Postern', version, websiteUrl: website },
 })
 
-/** What a server knows of the request that it was made for. */
+/** Facts about the request that a server is made for. */
 interface CallFacts {
   readonly caller: Caller
   readonly wrong: WrongParameters
@@ -43,7 +43,7 @@ export interface ProtocolHandler {
   close(): Promise<void>
 }
 
-/** The package is loaded with the first request, as many daemons meet none. */
+/** Loads the package at the first call, since many daemons receive no MCP request. */
 export async function mcpHandler(options: ProtocolOptions): Promise<ProtocolHandler> {
   const sdk = await import('@modelcontextprotocol/server')
   const factory = (context: McpRequestContext): Server => {

@@ -1,7 +1,4 @@
-/**
- * Errors of requests as the protocol shows them. The package answers malformed parameters with the text of its validator, and any other
- * error with its message.
- */
+/** Errors of requests in the protocol. They replace the texts of the package's validator and the messages of unexpected errors. */
 import type { JSONRPCRequest, Server, ServerContext } from '@modelcontextprotocol/server'
 import { Refusal } from '#core/refusals.ts'
 import { problemsOf, type Issue } from '../bodies/validation.ts'
@@ -9,7 +6,7 @@ import { envelope } from '../http/rendering.ts'
 
 type Sdk = typeof import('@modelcontextprotocol/server')
 
-/** How the package begins its protocol errors with text of the validator. */
+/** Beginnings of protocol errors that quote the package's validator. */
 const malformedCall = 'Invalid tools/call request: '
 const malformedResult = 'Invalid tools/call result: '
 
@@ -18,12 +15,12 @@ type Handler = (request: JSONRPCRequest, context: ServerContext) => Promise<Reco
 /** Reports a defect of this service. Returns the message for the client. */
 export type OnDefect = (error: unknown, method: string) => Refusal
 
-/** Sentences about parameters that make the package refuse a message as a whole, by the id of the request. */
+/** Error texts for parameters that would make the package refuse a whole message, by request id. */
 export type WrongParameters = ReadonlyMap<unknown, string>
 
 /**
- * The package refuses a request, and the batch with it, for a wrong type in the parameters that all methods have, such as `_meta`. Returns
- * the body without these parts, for a server that answers each such request with the sentence.
+ * Returns the body without malformed parts of the common parameters, such as `_meta`. The package refuses the whole batch for a wrong type
+ * there. The server then answers each such request with the error text.
  */
 export function withoutWrongParameters(sdk: Sdk, body: unknown): { readonly body: unknown; readonly wrong: WrongParameters } {
   const wrong = new Map<unknown, string>()
@@ -38,7 +35,7 @@ export function withoutWrongParameters(sdk: Sdk, body: unknown): { readonly body
   return { body: Array.isArray(body) ? body.map(right) : right(body), wrong }
 }
 
-/** Of a field of `params._meta`. */
+/** Depth of a field of `params._meta`. */
 const depthOfMeta = 3
 
 function removeAt(value: object, path: readonly PropertyKey[]): void {
@@ -46,7 +43,7 @@ function removeAt(value: object, path: readonly PropertyKey[]): void {
   Reflect.deleteProperty(Object(parent) as object, path.at(-1) ?? '')
 }
 
-/** The server of the package with sentences in its errors, whatever the revision, in a batch too. */
+/** Returns the package's server class with these error texts for all revisions, also in batches. */
 export function serverClass(sdk: Sdk, onDefect: OnDefect, wrong: WrongParameters): typeof Server {
   return class extends sdk.Server {
     protected override _wrapHandler(method: string, handler: Handler): Handler {
@@ -74,7 +71,7 @@ function sentenceOf(issues: readonly Issue[], request: JSONRPCRequest): string {
   return `The parameters of ${request.method} are malformed: ${problems.join('; ')}.`
 }
 
-/** A refusal outside of tools is an error of the protocol with the envelope as its data. */
+/** Returns the protocol error for a refusal outside of tools, with the error envelope as data. */
 function protocolErrorOf(sdk: Sdk, error: unknown, refusalOf: (defect: unknown) => Refusal): Error {
   if (error instanceof sdk.ProtocolError && !error.message.startsWith(malformedResult)) return error
   const { InternalError, InvalidParams } = sdk.ProtocolErrorCode
@@ -83,7 +80,7 @@ function protocolErrorOf(sdk: Sdk, error: unknown, refusalOf: (defect: unknown) 
   return new sdk.ProtocolError(code, refusal.message, JSON.parse(envelope(refusal)) as object)
 }
 
-/** The issues in an error of the package's validator, which writes them as JSON at the end of the message. */
+/** Returns the issues in an error of the package's validator. The validator writes them as JSON at the end of the message. */
 function issuesIn(sdk: Sdk, error: unknown): readonly Issue[] | undefined {
   if (!(error instanceof Error) || !isOfValidator(sdk, error)) return undefined
   try {
@@ -94,6 +91,6 @@ function issuesIn(sdk: Sdk, error: unknown): readonly Issue[] | undefined {
   }
 }
 
-/** The package throws a bare `Error`, or a protocol error about a call. */
+/** The package throws a plain `Error`, or a protocol error for a call. */
 const isOfValidator = (sdk: Sdk, error: Error): boolean =>
   error instanceof sdk.ProtocolError ? error.message.startsWith(malformedCall) : error.constructor === Error

@@ -1,4 +1,4 @@
-/** Completion of arguments of resources and prompts: what a person types is a name, and what is filled in is an id. */
+/** Completion of arguments of resources and prompts: the user types a name, and the completion is an id. */
 import { presetIds } from '#config/mail/presets.ts'
 import { Refusal } from '#core/refusals.ts'
 import { providerIds } from '../../wire/routing/provider.ts'
@@ -6,18 +6,18 @@ import { topics } from './guides.ts'
 import type { ToolResult } from '../tools/tool.ts'
 
 export interface Asked {
-  /** The template of a resource, or the name of a prompt. */
+  /** Template of the resource, or name of the prompt. */
   readonly of: string
   readonly argument: string
   readonly value: string
 }
 
-/** Reads a list with the tool of this name; throws `Refusal`. */
+/** Reads a list with the tool of this name. Throws `Refusal`. */
 export type List = (tool: string, given: Readonly<Record<string, unknown>>) => Promise<ToolResult>
 
 interface Choice {
   readonly value: string
-  /** What it is called. */
+  /** Display name of the value. */
   readonly name: string
 }
 
@@ -54,7 +54,7 @@ const sources: Readonly<Record<string, (list: List) => Promise<readonly Choice[]
   'score_my_email template_id': templates,
 }
 
-/** Those whose name has what was typed in it, or whose value begins with it. */
+/** Returns choices whose name contains the typed text or whose value begins with it. */
 export async function completed({ of, argument, value }: Asked, list: List) {
   const typed = value.slice(0, maxTyped).toLowerCase()
   const matches = ({ value: one, name }: Choice): boolean => one.toLowerCase().startsWith(typed) || name.toLowerCase().includes(typed)
@@ -62,7 +62,7 @@ export async function completed({ of, argument, value }: Asked, list: List) {
   return { values: found.slice(0, maxValues).map(({ value: one }) => one), total: found.length, hasMore: found.length > maxValues }
 }
 
-/** None where the caller may not list them. */
+/** Returns no choices if the caller may not list them. */
 async function choicesOf(name: string, list: List): Promise<readonly Choice[]> {
   try {
     return Object.hasOwn(sources, name) ? ((await sources[name]?.(list)) ?? []) : []

@@ -1,4 +1,4 @@
-/** Guides: chapters of the documentation, as agents ask for them by topic. There is no second text of them. */
+/** Guides: chapters of the documentation by topic. Agents read the files of the documentation itself. */
 import { join } from 'node:path'
 import { ownFileTime, readOwnFile } from '#config/own-files.ts'
 

@@ -1,4 +1,4 @@
-/** The requests of the protocol about resources, and about completions of their arguments and those of prompts. */
+/** Protocol requests for resources, and for completion of arguments of resources and prompts. */
 import type { Server } from '@modelcontextprotocol/server'
 import type { FeatureSettings } from '#core/plan/features.ts'
 import { completed } from './completion.ts'
@@ -14,7 +14,7 @@ export interface ResourceOptions {
   readonly resources: readonly Resource[]
   readonly calls: ToolCalls
   readonly organizationOf: (organizationId: string) => Promise<FeatureSettings>
-  /** Aborts when the service stops: what waits ends. */
+  /** Aborts when the service stops, which ends waiting reads. */
   readonly closing: AbortSignal
 }
 
@@ -43,7 +43,7 @@ export function addResources(server: Server, sdk: Sdk, options: ResourceOptions,
   })
 }
 
-/** Without those that this organization may not use. */
+/** Returns the resources that the organization may use. */
 async function reachable({ resources, organizationOf }: ResourceOptions, { principal }: Caller): Promise<readonly Resource[]> {
   const { agent, organizationId } = principal
   const organization = await organizationOf(organizationId)

@@ -1,6 +1,6 @@
 /**
- * Resources: what a client may put before its model without a call. Each is read by an action, with its checks and labels, under an address
- * of its own. Spec "MCP resources".
+ * Resources: data that a client can add to the model's context without a call. Each has an address and is read by an action, with its
+ * checks and labels. Spec "MCP resources".
  */
 import assert from 'node:assert'
 import { Refusal } from '#core/refusals.ts'
@@ -19,24 +19,24 @@ interface Listed {
   readonly name: string
   readonly title: string
   readonly description: string
-  /** How much of a model's attention it is worth, up to 1. */
+  /** Importance to a model, from 0 to 1. */
   readonly priority: number
 }
 
 interface ResourceEntry extends Listed {
-  /** The id of the action that reads it. */
+  /** The id of the action that reads the resource. */
   readonly action: string
   readonly given: (parameters: Parameters) => Given
-  /** Read before, so that what is not there is said to be so. */
+  /** Read before the resource. It throws `not_found` if the parent does not exist. */
   readonly first?: { readonly action: string; readonly given: (parameters: Parameters) => Given }
-  /** Searched where nothing is found: what is meant by another name. */
+  /** Searched if the resource is not found by its id, for example by Message-ID. */
   readonly search?: { readonly action: string; readonly given: (parameters: Parameters) => Given; readonly meant: Meant }
 }
 
-/** The parameters of the one that is meant. */
+/** Returns the parameters of the intended resource from the search result. */
 type Meant = (found: ToolResult, parameters: Parameters) => Parameters | undefined
 
-/** A resource that an action reads. */
+/** A resource and the tools that read it. */
 export interface Resource extends Listed {
   readonly tool: Tool
   readonly first: Tool | undefined
@@ -61,7 +61,7 @@ const entries: readonly ResourceEntry[] = [
   },
   {
     ...{ uri: 'email://destinations', name: 'destinations', title: 'Destinations', priority: 0.8, action: 'listDestinations' },
-    description: 'The providers that mail leaves by, with their modes.',
+    description: 'The providers that deliver mail, with their modes.',
     given: () => ({ limit: 200 }),
   },
   {
@@ -71,12 +71,12 @@ const entries: readonly ResourceEntry[] = [
   },
   {
     ...{ uri: 'email://destinations/{id}/recent_traces', name: 'destination_traces', title: 'Latest messages of a destination' },
-    ...{ description: 'The last 50 messages that were routed to it, newest first.', priority: 0.5, action: 'searchTraces' },
+    ...{ description: 'The last 50 messages routed to the destination, newest first.', priority: 0.5, action: 'searchTraces' },
     given: ({ id }) => ({ filter: { destination_id: id, limit: 50 } }),
     first: { action: 'getDestination', given: one },
   },
   {
-    ...{ uri: 'email://traces/{message_id}', name: 'trace', title: 'Story of a message', priority: 0.7, action: 'lookUpTrace' },
+    ...{ uri: 'email://traces/{message_id}', name: 'trace', title: 'Trace of a message', priority: 0.7, action: 'lookUpTrace' },
     description: 'Outcome, route, attempts and reports of one message, by its trace id or its Message-ID.',
     given: ({ message_id: id }) => ({ trace_id: id?.slice(0, 64) }),
     search: {
@@ -91,17 +91,17 @@ const entries: readonly ResourceEntry[] = [
   },
   {
     ...{ uri: 'email://policies/failover', name: 'failover', title: 'Failover policies', priority: 0.5, action: 'listFailoverPolicies' },
-    description: 'Which destinations take over when one fails.',
+    description: 'The fallback destinations for a failing destination.',
     given: () => ({ limit: 200 }),
   },
   {
     ...{ uri: 'email://policies/routing', name: 'routing', title: 'Routing rules', priority: 0.6, action: 'listRoutingRules' },
-    description: 'Which mail takes which destination; the smallest priority is matched first.',
+    description: 'The rules that choose the destination of a message. The lowest priority number matches first.',
     given: () => ({ limit: 200 }),
   },
 ]
 
-/** The resources that the actions of a table read. */
+/** Returns the resources that the actions of a table read. */
 export function resourcesOf(table: readonly (Action<RestCore> | Operation<RestCore>)[]): readonly Resource[] {
   const toolFor = (id: string, { uri, description }: Listed, given: Given): Tool => {
     const action = table.find((entry): entry is Action<RestCore> => 'run' in entry && entry.id === id)
@@ -124,7 +124,7 @@ const isTemplate = ({ uri }: Listed): boolean => uri.includes('{')
 
 const maxUri = 1000
 
-/** The parameters in the address; undefined where it is none of the template. */
+/** Returns the parameters in the address; undefined if the address does not match the template. */
 function parametersOf(template: string, uri: string): Parameters | undefined {
   const pattern = template.replaceAll(/[.*+?^$()|[\]\\]/g, String.raw`\$&`).replaceAll(/\{(\w+)\}/g, '(?<$1>[^/?#]{1,400})')
   const groups = new RegExp(`^${pattern}$`).exec(uri)
@@ -132,21 +132,21 @@ function parametersOf(template: string, uri: string): Parameters | undefined {
   try {
     return Object.fromEntries(Object.entries(groups.groups ?? {}).map(([name, text]) => [name, decodeURIComponent(text)]))
   } catch {
-    return undefined // no text in UTF-8
+    return undefined // not UTF-8
   }
 }
 
-/** Contents as the protocol shows them. */
+/** Contents of a resource in the protocol. */
 export interface Contents {
   readonly uri: string
   readonly mimeType: string
   readonly text: string
 }
 
-/** Reads with one tool; throws `Refusal`. */
+/** Reads with one tool. Throws `Refusal`. */
 export type Read = (tool: Tool, given: Given) => Promise<ToolResult>
 
-/** Undefined for an address that no resource has, or whose thing is not there. Throws other refusals. */
+/** Returns undefined if no resource has the address, or if its object does not exist. Throws other refusals. */
 export async function contentsOf(resources: readonly Resource[], uri: string, read: Read): Promise<Contents | undefined> {
   if (uri.length > maxUri) return undefined
   const topic = uri.slice(guideUri('' as never).length)
@@ -165,7 +165,7 @@ export async function contentsOf(resources: readonly Resource[], uri: string, re
   return undefined
 }
 
-/** Undefined where nothing is found. */
+/** Returns undefined if neither the read nor the search finds the object. */
 async function resultOf({ tool, first, search, entry }: Resource, parameters: Parameters, read: Read): Promise<ToolResult | undefined> {
   if (first) await read(first, entry.first?.given(parameters) ?? {})
   const result = await read(tool, entry.given(parameters))
@@ -179,7 +179,7 @@ const listedJson = ({ name, title, description, priority }: Listed, mimeType = '
   annotations: { audience: ['assistant'], priority },
 })
 
-/** As `resources/list` shows them: those with an address of their own, and a guide for each topic. */
+/** Returns the entries of `resources/list`: resources with a fixed address, and one guide for each topic. */
 export async function listedResources(resources: readonly Resource[]): Promise<readonly object[]> {
   const fixed = resources.filter((resource) => !isTemplate(resource)).map((resource) => ({ uri: resource.uri, ...listedJson(resource) }))
   const guides = topics.map(async (topic) => {
@@ -196,7 +196,7 @@ const guideTemplate: Listed = {
   description: `Topics: ${topics.join(', ')}.`,
 }
 
-/** As `resources/templates/list` shows them. */
+/** Returns the entries of `resources/templates/list`. */
 export const listedTemplates = (resources: readonly Resource[]): readonly object[] => [
   ...resources.filter(isTemplate).map((resource) => ({ uriTemplate: resource.uri, ...listedJson(resource) })),
   { uriTemplate: guideTemplate.uri, ...listedJson(guideTemplate, 'text/markdown') },

@@ -1,11 +1,14 @@
-/** Examples of arguments, by their names, so that a model writes them in their form the first time. Shown with the schema of each tool. */
+/**
+ * Examples of arguments by name, shown in the schema of each tool. They help a model write arguments in the right form at the first
+ * attempt.
+ */
 import type { JsonObject } from './tool-schemas.ts'
 
 const idOf = (prefix: string): string => `${prefix}_01935c0000007000800000000000000000`
 const traceId = 'a3c0be6a-53f1-4c9e-9d0e-3b8f5a0c7d21'
 const time = '2026-11-24T09:00:00Z'
 
-/** The prefix of `id` in tools whose names begin so. */
+/** Prefix of `id` by the beginning of the tool name. */
 const ids: Readonly<Record<string, string>> = {
   email_suppression: 'sup',
   bounce_source: 'src',
@@ -18,7 +21,7 @@ const ids: Readonly<Record<string, string>> = {
   webhook_endpoint: 'whk',
 }
 
-/** A tool's own come before those that all have: `tool.argument`. */
+/** Examples by argument name. */
 const examples: Readonly<Record<string, unknown>> = {
   address_pattern: '@staging.example.ch',
   allowed_from_domains: ['example.ch'],
@@ -109,11 +112,11 @@ function exampleOf(tool: string, argument: string): unknown {
   return prefix === undefined ? undefined : idOf(prefix)
 }
 
-/** Choices, times and numbers speak for themselves. */
+/** Choices, times and numbers need no example. */
 const speaks = ({ enum: choices, format, type, examples: own }: JsonObject): boolean =>
   [choices, format, own].some((one) => one !== undefined) || ['boolean', 'integer', 'number'].includes(String(type))
 
-/** The schema of the arguments of a tool with examples. */
+/** Adds examples to the argument schema of a tool. */
 export function withExamples(tool: string, schema: JsonObject): JsonObject {
   const properties = Object.entries((schema['properties'] ?? {}) as Readonly<Record<string, JsonObject>>).map(([name, one]) => {
     const example = speaks(one) ? undefined : exampleOf(tool, name)

@@ -1,13 +1,13 @@
 /**
- * Clients of the older era end a call by a request of its own, and keep the connection of the call: calls that read are found by their
- * grant and the id of their request, and end. What writes goes on, as only its outcome says what was done.
+ * Cancellation of calls by clients of the older era. Such a client sends a separate request and keeps the connection of the call open. A
+ * reading call is found by its grant and request id, and ends. A writing call continues, since only its result reports the change.
  */
 export type RequestId = string | number
 
-/** A call that its client may end. */
+/** A call that its client may cancel. */
 interface Cancellable {
   readonly signal: AbortSignal
-  /** Is called when the call is over. */
+  /** Must be called when the call has ended. */
   readonly over: () => void
 }
 
@@ -16,7 +16,7 @@ export class Cancellations {
 
   begin(grantId: string, id: RequestId): Cancellable {
     const [key, controller] = [keyOf(grantId, id), new AbortController()]
-    const sameId = this.#open.get(key) ?? new Set() // two clients of a grant count their requests alike
+    const sameId = this.#open.get(key) ?? new Set() // two clients of a grant may use the same ids
     this.#open.set(key, sameId.add(controller))
     const over = (): void => {
       sameId.delete(controller)
@@ -25,7 +25,7 @@ export class Cancellations {
     return { signal: controller.signal, over }
   }
 
-  /** Ends the calls that a request, or each of a batch, says are not waited for any more. */
+  /** Ends the calls that a request or batch cancels. */
   take(grantId: string, body: unknown): void {
     for (const message of [body].flat()) {
       const { method, params } = Object(message) as { readonly method?: unknown; readonly params?: unknown }

@@ -1,4 +1,4 @@
-/** Which tools a client is shown: those that it asked for, that its organization may use, and that its token could reach. */
+/** Selects the tools in a client's list: requested by the client, allowed for its organization, and within the token's possible scopes. */
 import type { IncomingHttpHeaders } from 'node:http'
 import type { AgentAccess } from '#core/access/principal/principal.ts'
 import { featureBar, type FeatureSettings } from '#core/plan/features.ts'
@@ -6,9 +6,9 @@ import { invalid } from '#core/refusals.ts'
 import { toolsets, type Toolset } from '../../actions/tool-binding.ts'
 import type { Tool } from './tool.ts'
 
-/** What a client narrows its list to. */
+/** The part of the tools that a client requested. */
 export interface Selection {
-  /** Undefined: all of them. */
+  /** Undefined selects all toolsets. */
   readonly toolsets: ReadonlySet<Toolset> | undefined
   readonly readOnly: boolean
 }
@@ -17,7 +17,9 @@ const toolsetsHeader = 'x-service-toolsets'
 
 export const everything: Selection = { toolsets: undefined, readOnly: false }
 
-/** The query comes before the header. Throws `validation_failed` for a set that there is not. */
+/**
+ * Reads the selection from the query, or from the header if the query has no toolsets. Throws `validation_failed` for an unknown toolset.
+ */
 export function selectionOf(
   query: { readonly toolsets?: string | undefined; readonly readonly?: boolean | undefined },
   headers: IncomingHttpHeaders,
@@ -28,11 +30,11 @@ export function selectionOf(
   const named = names.map((name) => name.trim()).filter((name) => name !== '')
   const unknown = named.find((name) => !toolsets.includes(name as Toolset))
   if (unknown !== undefined)
-    throw invalid([{ path: 'toolsets', message: `${unknown.slice(0, 40)} is not a toolset; known are ${toolsets.join(', ')}` }])
+    throw invalid([{ path: 'toolsets', message: `${unknown.slice(0, 40)} is not a toolset; valid names are ${toolsets.join(', ')}` }])
   return { toolsets: named.length === 0 ? undefined : new Set(named as Toolset[]), readOnly: query.readonly ?? false }
 }
 
-/** The selection within the groups of tools that the user of the token allowed. */
+/** Limits the selection to the toolsets that the user of the token allowed. */
 export function withinGrant(selection: Selection, agent: AgentAccess | undefined): Selection {
   const allowed = agent?.toolsets
   if (!allowed) return selection
@@ -46,8 +48,8 @@ export const isSelected = (tool: Tool, { toolsets: wanted, readOnly }: Selection
   (wanted === undefined || wanted.has(tool.binding.toolset)) && (!readOnly || tool.readOnly)
 
 /**
- * Whether a tool is listed. A user can be asked for more scopes, so that theirs are shown as far as their role goes; who is anonymous
- * cannot.
+ * Returns whether a tool is listed. A user can grant more scopes, so tools up to the user's role are listed. An anonymous holder cannot, so
+ * only tools of its scopes are listed.
  */
 export const isListed = (tool: Tool, agent: AgentAccess, organization: FeatureSettings, selection: Selection): boolean =>
   tool.level <= agent.mostLevel &&

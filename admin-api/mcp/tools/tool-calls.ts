@@ -1,4 +1,4 @@
-/** Calls of tools: which tool is meant, whether the caller may call it, and what comes of it. */
+/** Calls of tools: finds the tool, checks the caller's access and runs the action. */
 import type { Principal } from '#core/access/principal/principal.ts'
 import { closest } from '#config/words/closest.ts'
 import type { Clock } from '#core/clock.ts'
@@ -14,10 +14,10 @@ import { isSelected, type Selection } from './selection.ts'
 import { scopesOfCore, type Tool, type ToolResult } from './tool.ts'
 import { bounded, errorResult, goodResult, refusalOf, type CallResult } from './tool-results.ts'
 
-/** One call, for the log and the metrics. Arguments are never part of it. */
+/** One call for the log and the metrics, without its arguments. */
 export interface ToolCall {
   readonly tool: string
-  /** `ok`, the code of the refusal, or `canceled` where the client did not wait for the end. */
+  /** `ok`, the code of the refusal, or `canceled` if the client disconnected early. */
   readonly outcome: string
   readonly milliseconds: number
   readonly organizationId: string
@@ -26,25 +26,25 @@ export interface ToolCall {
   readonly requestId: string
 }
 
-/** What happens at the MCP endpoint; implementations must not throw. */
+/** Events of the MCP endpoint. Implementations must not throw. */
 export interface AgentEvents {
   toolCalled(call: ToolCall): void
-  /** Something broke that is not a refusal: to be logged with its stack. */
+  /** Reports a defect, which is to be logged with its stack. */
   failed(error: unknown, where: { readonly requestId: string; readonly operationId: string }): void
 }
 
-/** Who calls, and how. */
+/** The caller of a request with its connection. */
 export interface Caller {
   readonly principal: Principal
   readonly client: Client
   readonly selection: Selection
-  /** Of the protocol, as the request names it; empty where it does not. */
+  /** Protocol version in the request, or an empty text. */
   readonly protocolVersion: string
-  /** Finds out again who holds the token; throws `unauthorized` when it ended. */
+  /** Authenticates the token again. Throws `unauthorized` if it is no longer valid. */
   readonly authenticateAgain: () => Promise<Principal>
 }
 
-/** How a call goes on. Most calls never look at their signal, which is made when one does. */
+/** Context of a running call. The signal is created on first use, since most calls do not read it. */
 export type Course = Pick<CallContext, 'signal' | 'continues'>
 
 export interface ToolCallsOptions {
@@ -56,9 +56,9 @@ export interface ToolCallsOptions {
   readonly clock: Clock
 }
 
-/** Clients of these revisions and later ask their user for more scopes when a request is refused with 403 and a challenge. */
+/** First revision whose clients request more scopes from the user after a 403 with a challenge. */
 const stepUpVersion = '2025-11-25'
-/** Results of calls that took longer are given to tokens alone that are still good. */
+/** After a reading call of this length, the token is authenticated again before the result is returned. */
 const longCallMs = 1000
 
 export class ToolCalls {
@@ -71,7 +71,7 @@ export class ToolCalls {
     this.#byName = new Map(options.tools.map((tool) => [tool.binding.name, tool]))
   }
 
-  /** Throws `insufficient_scope` for a call that the client can ask its user for; other refusals are results. */
+  /** Throws `insufficient_scope` if the client can request the scope from its user. Other refusals are results of the call. */
   async requireReachable(caller: Caller, name: string): Promise<void> {
     const tool = this.#byName.get(name)
     const { principal, protocolVersion } = caller
@@ -81,18 +81,18 @@ export class ToolCalls {
     try {
       if (tool.feature !== undefined) await this.#options.requireFlag(principal, tool.feature)
     } catch (error) {
-      if (error instanceof Refusal) return // the call itself says so
+      if (error instanceof Refusal) return // the call returns this refusal
       throw error
     }
     throw missingScope(tool, principal)
   }
 
-  /** Resolves when every call that is under way now has ended. */
+  /** Resolves when all calls in flight at the time of the call have ended. */
   async settled(): Promise<void> {
     await this.#inFlight.settled()
   }
 
-  /** Undefined for a name that no tool has. */
+  /** Returns undefined if no tool has the name. */
   async call(caller: Caller, name: string, given: unknown, course: Course): Promise<CallResult | undefined> {
     const tool = this.#byName.get(name)
     if (!tool) return undefined
@@ -104,7 +104,7 @@ export class ToolCalls {
     }
   }
 
-  /** What a resource is made of; counts as a call. Throws `Refusal`. */
+  /** Returns the result of a tool for a resource; counts as a call. Throws `Refusal`. */
   read(caller: Caller, tool: Tool, given: unknown, course: Course): Promise<ToolResult> {
     return this.#noted(tool, caller, course, async () => bounded(await this.#run(tool, caller, given, course)))
   }
@@ -121,7 +121,7 @@ export class ToolCalls {
     }
   }
 
-  /** With a line in the log and a metric. Throws nothing but `Refusal`. */
+  /** Runs `work` and records it in the log and the metrics. Throws only `Refusal`. */
   async #noted<T>(tool: Tool, caller: Caller, course: Course, work: () => Promise<T>): Promise<T> {
     const { events, clock } = this.#options
     const { principal, client } = caller
@@ -147,12 +147,12 @@ export class ToolCalls {
     }
   }
 
-  /** Whether a tool of this name changes nothing. */
+  /** Returns whether the tool of this name only reads. */
   isReading(name: string): boolean {
     return this.#byName.get(name)?.readOnly ?? false
   }
 
-  /** The name that was meant, if one is close. */
+  /** Returns the closest tool name, if one is similar. */
   near(name: string): string | undefined {
     return closest(name, [...this.#byName.keys()])
   }
@@ -177,14 +177,14 @@ export class ToolCalls {
 
 const lacksScope = ({ level }: Tool, { agent }: Principal): boolean => level > (agent?.level ?? -1)
 
-/** The core names its own scopes; agents are told of theirs. */
+/** Replaces a scope of the core by the agent scope in a refusal. */
 function inScopesOfAgents(refusal: Refusal, tool: Tool, principal: Principal): Refusal {
   if (refusal.code !== 'insufficient_scope') return refusal
   const scope = scopesOfCore[String(refusal.details?.['required_scope'])]
   return scope ? missingScope({ ...tool, scope, level: toolScopes.indexOf(scope) }, principal) : refusal
 }
 
-/** Says how this holder can get the scope. */
+/** Returns the refusal for a missing scope, with the way for this holder to get it. */
 function missingScope({ scope, level, binding: { name } }: Tool, { holder, agent }: Principal): Refusal {
   const has = toolScopes[agent?.level ?? -1] ?? 'none'
   const what = `${name} requires the scope ${scope}; this token has ${has}.`
@@ -195,10 +195,14 @@ function missingScope({ scope, level, binding: { name } }: Tool, { holder, agent
       nextAction: 'call account_claim',
     })
   if (level > (agent?.mostLevel ?? -1))
-    return new Refusal('insufficient_scope', `${what} The role of this user does not allow it; ask an administrator of the organization.`, {
-      details,
-      nextAction: 'ask_administrator',
-    })
+    return new Refusal(
+      'insufficient_scope',
+      `${what} The role of this user does not allow this scope. Ask an administrator of the organization.`,
+      {
+        details,
+        nextAction: 'ask_administrator',
+      },
+    )
   return new Refusal('insufficient_scope', `${what} Ask the user to connect again and to allow ${scope}.`, {
     details,
     nextAction: 'reconnect_with_scope',
@@ -207,16 +211,12 @@ function missingScope({ scope, level, binding: { name } }: Tool, { holder, agent
 
 function notSelected({ binding: { name, toolset } }: Tool, { agent }: Principal): Refusal {
   if (agent?.toolsets?.includes(toolset) === false)
-    return new Refusal(
-      'not_found',
-      `The user allowed other tools than ${name}. Ask the user to connect again and to allow the toolset ${toolset}.`,
-      {
-        nextAction: 'reconnect_with_toolset',
-      },
-    )
-  const message = `This connection is narrowed and leaves ${name} out; connect without readonly, and with the toolset ${toolset}.`
+    return new Refusal('not_found', `The user did not allow ${name}. Ask the user to connect again and to allow the toolset ${toolset}.`, {
+      nextAction: 'reconnect_with_toolset',
+    })
+  const message = `This connection does not include ${name}. Connect without readonly, and with the toolset ${toolset}.`
   return new Refusal('not_found', message, { nextAction: 'connect_with_toolset' })
 }
 
 const interrupted = (): Refusal =>
-  new Refusal('overloaded', 'The call was ended before it was done; repeat it in a few seconds.', { retryAfterSeconds: 2 })
+  new Refusal('overloaded', 'The call was interrupted. Repeat it in a few seconds.', { retryAfterSeconds: 2 })

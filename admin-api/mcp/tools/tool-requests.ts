@@ -1,4 +1,4 @@
-/** The requests of the protocol about tools: the list, and calls, which report that they go on and end with their client. */
+/** Protocol requests for tools: the list, and calls with progress notifications and cancellation. */
 import type { McpRequestContext, Server } from '@modelcontextprotocol/server'
 import type { FeatureSettings } from '#core/plan/features.ts'
 import type { Clock } from '#core/clock.ts'
@@ -18,11 +18,11 @@ export interface ToolOptions {
   readonly cancellations: Cancellations
   readonly organizationOf: (organizationId: string) => Promise<FeatureSettings>
   readonly clock: Clock
-  /** Aborts when the service stops: what waits ends. */
+  /** Aborts when the service stops, which ends waiting calls. */
   readonly closing: AbortSignal
 }
 
-/** So often a call that goes on says that it does. Clients give up on silence after a minute. */
+/** Interval of progress notifications. Clients give up after a minute of silence. */
 const progressMs = 10_000
 
 export function addTools(server: Server, sdk: Sdk, options: ToolOptions, { caller, era }: Connection): void {
@@ -53,13 +53,13 @@ export function addTools(server: Server, sdk: Sdk, options: ToolOptions, { calle
   })
 }
 
-/** Who asks, and in which era of the protocol. */
+/** The caller, and the era of the protocol on its connection. */
 interface Connection {
   readonly caller: Caller
   readonly era: McpRequestContext['era']
 }
 
-/** The tools that the caller is shown. */
+/** Returns the tools that the caller sees. */
 export async function listed(
   { tools, organizationOf }: Pick<ToolOptions, 'tools' | 'organizationOf'>,
   { principal, selection }: Caller,
@@ -72,7 +72,7 @@ export async function listed(
 /** Milliseconds after which a listing yields to other requests. */
 export const stepMs = 4
 
-/** As the list shows them. What is shown for the first time is made from its schemas, which takes the time of several requests for all. */
+/** Returns the list entries of the tools, in steps. The first listing builds all schemas, which takes as long as several requests. */
 export function* shown(tools: readonly Tool[], now = () => performance.now()): Steps<readonly JsonObject[]> {
   const made: JsonObject[] = []
   let begun = now()
@@ -90,13 +90,13 @@ interface Progress {
   readonly message: string
 }
 
-/** Until the returned function is called. */
+/** Sends progress notifications until the returned function is called. */
 function reportProgress(clock: Clock, notify: (progress: Progress) => Promise<void>): () => void {
   let seconds = 0
   const report = (): void => {
     seconds += progressMs / 1000
     timer = clock.after(progressMs, report)
-    void notify({ progress: seconds, message: `Under way for ${seconds} seconds` }).catch(() => {}) // the client has gone
+    void notify({ progress: seconds, message: `Running for ${seconds} seconds` }).catch(() => {}) // the client has disconnected
   }
   let timer = clock.after(progressMs, report)
   return () => timer.cancel()

@@ -1,10 +1,10 @@
-/** Results and refusals as agents get them: for programs in `structuredContent`, and the same as JSON text for models. */
+/** Results and refusals of tools: `structuredContent` for programs, and the same as JSON text for models. */
 import { Refusal } from '#core/refusals.ts'
 import { CursorInvalid } from '#store/cursor.ts'
 import { envelope } from '../../http/rendering.ts'
 import type { Tool, ToolResult } from './tool.ts'
 
-/** As much text as one result may hold, in bytes. */
+/** Largest text of one result, in bytes. */
 const maxTextBytes = 131_072
 
 interface TextContent {
@@ -12,7 +12,7 @@ interface TextContent {
   readonly text: string
 }
 
-/** Where the client can read more of it. */
+/** Link to a resource with more of the result. */
 interface LinkContent {
   readonly type: 'resource_link'
   readonly uri: string
@@ -27,8 +27,8 @@ export interface CallResult {
   readonly _meta?: Record<string, unknown>
 }
 
-/** Secrets stay out of the text, which becomes part of a conversation. */
-const hidden = 'in structuredContent only; never write it into chat, put it straight into the secret store of its user'
+/** Replaces secrets in the text, which becomes part of a conversation. */
+const hidden = 'in structuredContent only; never write it into chat, store it directly in the secret store of its user'
 
 export function goodResult({ binding }: Tool, given: ToolResult, protocolVersion: string): CallResult {
   const { secrets, secretLinks, resource, links } = binding
@@ -39,7 +39,7 @@ export function goodResult({ binding }: Tool, given: ToolResult, protocolVersion
   return secrets || secretLinks ? withoutSecrets(binding, whole) : whole
 }
 
-/** Names the secrets, and takes those that are shown once out of the text. */
+/** Names the secrets in `_meta`, and replaces secrets that are shown once in the text. */
 function withoutSecrets({ secrets = [], secretLinks = [] }: Tool['binding'], { content, structuredContent }: CallResult): CallResult {
   const isThere = (name: string): boolean => typeof structuredContent[name] === 'string'
   const shown = secrets.filter(isThere)
@@ -51,7 +51,7 @@ function withoutSecrets({ secrets = [], secretLinks = [] }: Tool['binding'], { c
   return { content: [{ type: 'text', text }, ...content.slice(1)], structuredContent, _meta }
 }
 
-/** Clients of older revisions know no links. */
+/** First revision whose clients support links. */
 const linksVersion = '2025-06-18'
 
 function linksOf({ resource, links }: Tool['binding'], result: ToolResult): LinkContent[] {
@@ -63,21 +63,21 @@ function linksOf({ resource, links }: Tool['binding'], result: ToolResult): Link
   return typeof value === 'string' ? [{ type: 'resource_link', uri: `${before}${value}`, name: value, mimeType: 'application/json' }] : []
 }
 
-/** The error envelope. Spec "Errors". */
+/** Returns the error envelope. Spec "Errors". */
 export function errorResult(refusal: Refusal): CallResult {
   const text = envelope(refusal)
   return { content: [{ type: 'text', text }], structuredContent: JSON.parse(text) as Record<string, unknown>, isError: true }
 }
 
-/** The refusal that an error is; undefined for a defect. */
+/** Returns the refusal for an error; undefined for a defect. */
 export function refusalOf(error: unknown): Refusal | undefined {
   if (error instanceof Refusal) return error
   return error instanceof CursorInvalid
-    ? new Refusal('not_found', 'This place of the list is gone; list again from the beginning.')
+    ? new Refusal('not_found', 'The position in the list is no longer valid. List again from the beginning.')
     : undefined
 }
 
-/** A list that is too long loses entries from its end and says so; anything else that is too long is refused. */
+/** Limits a result in size. A list loses entries from its end and sets `has_more`; any other result that is too long is refused. */
 export const bounded = (result: ToolResult): ToolResult => fitted(result).result
 
 interface Fitted {
@@ -101,11 +101,11 @@ function fitted(result: ToolResult): Fitted {
   return { result: shortened, json: JSON.stringify(shortened) }
 }
 
-/** In UTF-8, of a unit of UTF-16. */
+/** Largest UTF-8 size of one UTF-16 unit. */
 const mostBytesOfUnit = 3
 const sizeOf = (value: unknown): number => Buffer.byteLength(JSON.stringify(value))
 
 const tooLong = (): Refusal =>
-  new Refusal('request_too_large', `The result has more than ${maxTextBytes} bytes of text; ask for less, or read it over the REST API.`, {
+  new Refusal('request_too_large', `The result exceeds ${maxTextBytes} bytes of text. Request less, or use the REST API.`, {
     nextAction: 'ask_for_less',
   })

@@ -1,15 +1,15 @@
-/** JSON Schemas of tools (2020-12), as short as they can be: every word of them is read by a model. */
+/** JSON Schemas of tools (2020-12). They are short, since a model reads every word of them. */
 import * as z from 'zod'
 import { dropImpliedBounds } from '../../openapi/openapi-schemas.ts'
 
 export type JsonObject = Readonly<Record<string, unknown>>
 
-/** Of the arguments: closed to others. */
+/** Returns the schema of the arguments. Other properties are not allowed. */
 export const inputSchema = (schema: z.ZodType): JsonObject => objectSchema(schema, 'input')
 
 /**
- * Of the result, as `tool.ts` gives it: open to fields that come later. It has names, types and choices alone: the list of tools is in
- * the context of a model as long as it works, and the guides say what a field means.
+ * Returns the schema of the result that `tool.ts` returns. Other properties are allowed, since later versions may add fields. It has only
+ * names, types and choices: the list of tools is part of every conversation, and the guides explain the fields.
  */
 export function outputSchema(schema: z.ZodType): JsonObject {
   const { required: always, ...whole } = objectSchema(schema, 'output')
@@ -27,7 +27,7 @@ const leftOut = new Set([
   ...['minimum', 'maximum', 'exclusiveMinimum', 'exclusiveMaximum', 'minLength', 'maxLength', 'minItems', 'maxItems'],
 ])
 
-/** A schema without what is left out of results. The names of properties are no words of a schema. */
+/** Removes keywords that results omit. Names of properties are not keywords. */
 function namesAndTypes(value: unknown, areNames = false): unknown {
   if (Array.isArray(value)) return value.map((one) => namesAndTypes(one))
   if (typeof value !== 'object' || value === null) return value
@@ -49,7 +49,7 @@ function objectSchema(schema: z.ZodType, io: 'input' | 'output'): JsonObject {
   return whole['type'] === 'object' ? whole : { type: 'object', ...whole }
 }
 
-/** Said as all clients understand it, those that know one type for each value too. */
+/** Rewrites a schema for clients that allow only one type for a value. */
 function portable({ type, ...fields }: JsonObject): JsonObject {
   const open = fields['additionalProperties']
   const rest =
@@ -61,10 +61,10 @@ function portable({ type, ...fields }: JsonObject): JsonObject {
   return { ...Object.fromEntries(words), anyOf: type.map(branch) }
 }
 
-/** Longer texts than these are never what a caller must be kept from by a schema. */
+/** Longer limits are omitted, since callers rarely reach them. */
 const maxLengthShown = 10_000
 
-/** Formats speak for their patterns, and results may get new fields. */
+/** Omits a pattern if the schema has a format. Allows additional fields in results. */
 function shorten({
   zodSchema,
   jsonSchema,

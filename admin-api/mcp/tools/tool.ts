@@ -1,4 +1,4 @@
-/** Actions as agent tools: what a client is shown of them, and how they are called. */
+/** Actions as agent tools: their list entries and their calls. */
 import assert from 'node:assert'
 import * as z from 'zod'
 import type { Principal } from '#core/access/principal/principal.ts'
@@ -19,7 +19,7 @@ export interface Tool {
   readonly binding: ToolBinding
   readonly feature: Feature | undefined
   readonly scope: ToolScope
-  /** The place of that scope in the order of scopes. */
+  /** Position of the scope in `toolScopes`. */
   readonly level: number
   readonly readOnly: boolean
   readonly work: Work
@@ -29,11 +29,11 @@ export interface Tool {
   readonly call: (context: CallContext<Principal, RestCore>, given: unknown, requireFlag: RequireFlag) => Promise<ToolResult>
 }
 
-/** The tools of a table, in its order. */
+/** Returns the tools of a table, in its order. */
 export const toolsOf = (table: readonly (Action<RestCore> | Operation<RestCore>)[]): readonly Tool[] =>
   table.flatMap((entry) => ('run' in entry && entry.tool ? [toolOf(entry, entry.tool)] : []))
 
-/** What the scopes of the core are for agents. */
+/** Agent scopes by scope of the core. */
 export const scopesOfCore: Readonly<Record<string, ToolScope>> = {
   'api:read': 'mcp:read',
   'api:send': 'mcp:send',
@@ -41,10 +41,10 @@ export const scopesOfCore: Readonly<Record<string, ToolScope>> = {
 }
 
 export function toolOf(action: Action<RestCore>, binding: ToolBinding): Tool {
-  assert(action.scope !== 'none' && action.scope !== 'operator', `${binding.name}: a tool needs somebody who calls it`)
+  assert(action.scope !== 'none' && action.scope !== 'operator', `${binding.name}: a tool requires a caller`)
   const actionScope = action.scope
   const scope = binding.scope ?? scopesOfCore[actionScope]
-  assert(scope, `${binding.name}: no scope of agents is ${actionScope}`)
+  assert(scope, `${binding.name}: no agent scope corresponds to ${actionScope}`)
   const { hints, untrusted = [] } = binding
   const readOnly = hints?.readOnly ?? actionScope === 'api:read'
   const { schema, toInput } = argumentsOf(action, binding)
@@ -70,7 +70,7 @@ export function toolOf(action: Action<RestCore>, binding: ToolBinding): Tool {
   }
 }
 
-/** JSON Schemas of all tools together take the time of a tenth of a start. */
+/** Builds a list entry. The schemas of all tools together take a tenth of the start time, so they are built on demand. */
 function listingOf(
   { summary: title, output }: Action<never>,
   { name, description, hints = {}, untrusted = [] }: ToolBinding,
@@ -92,14 +92,14 @@ function listingOf(
 
 const done = z.object({ done: z.literal(true) })
 
-/** A token reaches beyond its project if its user allowed that, and only as far as the role of the user goes. */
+/** Returns a principal that reaches the organization if the user of the token allowed it. The user's role still limits it. */
 function ofOrganization(principal: Principal): Principal {
   const { holder, projectsOnly, agent } = principal
   const isAllowed = agent?.reachesOrganization === true && holder?.kind === 'user' && !projectsOnly
   return isAllowed ? { ...principal, bound: false } : principal
 }
 
-/** Pages of lists say whether there is more in place of a cursor: tools take none. */
+/** Replaces the cursor of a list by `has_more`, since tools accept no cursor. */
 function whole({ next_cursor: cursor, ...result }: ToolResult): ToolResult {
   return cursor === undefined ? result : { ...result, has_more: cursor !== null }
 }
@@ -108,11 +108,14 @@ type Fields = Readonly<Record<string, z.ZodType>>
 
 interface Arguments {
   readonly schema: z.ZodObject
-  /** The checked arguments as the checked input of the action. */
+  /** Converts the checked arguments to the checked input of the action. */
   readonly toInput: (checked: Readonly<Record<string, unknown>>) => unknown
 }
 
-/** The checks of the whole input stay; none of them may name a field that has another name as an argument. */
+/**
+ * Derives the argument schema from the input of an action. Checks of the whole input are kept; they must not use a field whose argument has
+ * another name.
+ */
 function argumentsOf({ id, input: given }: Action<never>, { name, arguments: named, required = [], fixed = {} }: ToolBinding): Arguments {
   const input = given instanceof z.ZodPrefault || given instanceof z.ZodDefault ? given.def.innerType : given
   assert(input instanceof z.ZodObject, `${name}: the input of ${id} is an object`)
@@ -137,7 +140,7 @@ function argumentsOf({ id, input: given }: Action<never>, { name, arguments: nam
 const needed = (schema: z.ZodType): z.ZodType =>
   schema instanceof z.ZodOptional || schema instanceof z.ZodDefault ? (schema.def.innerType as z.ZodType).meta(schema.meta() ?? {}) : schema
 
-/** What a field is that was left out. */
+/** Returns the value of an omitted field. */
 function absent(schema: z.ZodType): unknown {
   const result = schema.safeParse(undefined)
   return result.success ? result.data : undefined

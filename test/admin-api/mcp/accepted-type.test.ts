@@ -109,5 +109,5 @@ test('a client that accepts neither type gets 406 with the types, and so does a 
   const listen = { jsonrpc: '2.0', id: 'x', method: 'subscriptions/listen', params: { _meta: modernMeta } }
   const refused = await post(fixture, listen, { authorization, accept: json })
   t.is(refused.status, 406)
-  t.regex(refused.text, /The answer is text\/event-stream: name it/)
+  t.regex(refused.text, /The response type is text\/event-stream\. Add it/)
 })
