@@ -1,4 +1,4 @@
-/** The core's `Authenticator`: on a thread, under deadlines and a memory limit, as mail is hostile and its arithmetic slow. */
+/** The core's `Authenticator`. It works on threads with deadlines and a memory limit, because mail is hostile and its cryptography slow. */
 import { MessageChannel, Worker } from 'node:worker_threads'
 import type { Clock, Timer } from '#core/clock.ts'
 import type { Authentication, Authenticator, ReceivedMail } from '#core/inbound-routes/authentication.ts'
@@ -10,35 +10,38 @@ import { afterProcessorTime } from '../threads/thread-time.ts'
 
 /** Times in milliseconds. */
 export interface AuthenticationLimits {
-  /** For all questions to DNS about a mail. */
+  /** Limit for all DNS queries of a mail. */
   readonly dnsMs: number
-  /** Of processor, for a mail and those beside it on its thread; the thread is ended then. See `thread-time.ts`. */
+  /**
+   * Processor time of the thread while a mail is in progress, including other mails on the thread. At the limit the thread is ended; see
+   * `thread-time.ts`.
+   */
   readonly allMs: number
-  /** A thread that has been idle for so long is ended. */
+  /** Maximum idle time; idle threads are ended. */
   readonly idleMs: number
 }
 
 export interface AuthenticationOptions {
   readonly clock: Clock
   readonly resolve: Resolve
-  /** Our name, for the macros of SPF. */
+  /** The hostname of this server, for SPF macros. */
   readonly hostname: string
-  /** For tests, like `entry`. */
+  /** For tests, as is `entry`. */
   readonly limits?: AuthenticationLimits
   readonly entry?: URL
 }
 
 const usual: AuthenticationLimits = { dnsMs: 10_000, allMs: 30_000, idleMs: 30_000 }
 const heapMiB = 384
-/** A mail that leads to more questions is made to. */
+/** DNS queries of one mail. Only a mail built for that purpose needs more. */
 const maxQuestions = 100
-/** To hash a large mail takes seconds, in which a small one would wait: they have threads of their own. */
+/** Hashing a large mail takes seconds. Mails above this size have a separate thread, so that small mails do not wait. */
 const maxSmall = 1024 * 1024
 const sizes = ['small', 'large'] as const
 type SizeClass = (typeof sizes)[number]
 const own = new URL('./authentication-worker.ts', import.meta.url)
 
-/** When nothing could be found out. */
+/** The result if every attempt failed. */
 const unknown: Authentication = {
   spf: { result: 'temperror', domain: null },
   dkim: [],
@@ -50,7 +53,7 @@ export class AuthenticationThread implements Authenticator {
   readonly #options: AuthenticationOptions
   readonly #limits: AuthenticationLimits
   readonly #threads = new Set<Worker>()
-  /** The threads of all mails that do no harm. */
+  /** The threads that all mails share, unless a mail made its thread fail. */
   readonly #shared: Record<SizeClass, Worker | undefined> = { small: undefined, large: undefined }
   #inFlight = 0
   #idle: Timer | undefined
@@ -62,7 +65,7 @@ export class AuthenticationThread implements Authenticator {
     this.#limits = options.limits ?? usual
   }
 
-  /** Threads that exist at the moment. */
+  /** Number of threads that exist. */
   get running(): number {
     return this.#threads.size
   }
@@ -74,7 +77,7 @@ export class AuthenticationThread implements Authenticator {
     const found = await this.#ask((this.#shared[mail.raw.length > maxSmall ? 'large' : 'small'] ??= this.#start()), mail)
     if (--this.#inFlight === 0) this.#idle = this.#options.clock.after(this.#limits.idleMs, () => this.#rest())
     if (found) return found
-    // the thread ended because of this mail or of another one: each is tried once more, by itself
+    // the thread ended because of this mail or another mail: each is tried once more, alone on a new thread
     const alone = this.#last.then(() => this.#askAlone(mail))
     this.#last = alone
     return (await alone) ?? unknown
@@ -95,7 +98,7 @@ export class AuthenticationThread implements Authenticator {
   }
 
   #start(): Worker {
-    // it reads hostile input: no environment, so no secret of it either
+    // the thread parses hostile input: no environment variables, because they may hold secrets
     const resourceLimits = { maxOldGenerationSizeMb: heapMiB }
     const thread = new Worker(this.#options.entry ?? own, { resourceLimits, env: {}, execArgv: [] })
     this.#threads.add(thread)
@@ -117,7 +120,7 @@ export class AuthenticationThread implements Authenticator {
     void thread.terminate()
   }
 
-  /** Undefined when the thread ended before it had an answer. */
+  /** Sends a mail to a thread. Resolves with undefined if the thread ended without an answer. */
   async #ask(thread: Worker, mail: ReceivedMail): Promise<Authentication | undefined> {
     const { promise, resolve: settle } = Promise.withResolvers<Authentication | undefined>()
     const { port1: port, port2 } = new MessageChannel()
@@ -141,10 +144,10 @@ export class AuthenticationThread implements Authenticator {
     }
   }
 
-  /** For one mail. */
+  /** Resolver for one mail. */
   #dns(): Resolve {
     const { clock, resolve } = this.#options
-    let end: number | undefined // counted from the first question, as the thread may be busy before it
+    let end: number | undefined // counted from the first query, because the thread may be busy at first
     const bounded = boundedDns(resolve, clock, () => (end ??= clock.monotonic() + this.#limits.dnsMs) - clock.monotonic())
     let asked = 0
     return (name, type) => (++asked > maxQuestions ? Promise.reject(tooMany) : bounded(name, type))

@@ -1,9 +1,9 @@
-/** Mail before its signatures are verified: each one costs a question to DNS and arithmetic, so a flood of them is cut. */
+/** Limits the number of DKIM signatures before verification, because each signature costs a DNS query and a cryptographic operation. */
 
 const maxSignatures = 10
 const field = /^dkim-signature[ \t]*:[^\r\n]*\r\n(?:[ \t][^\r\n]*\r\n)*/gim
 
-/** The mail without what is beyond its first ten signatures. */
+/** Removes all DKIM-Signature fields after the first ten. */
 export function withFewSignatures(raw: Buffer): Buffer {
   const found = raw.indexOf('\r\n\r\n')
   const end = found === -1 ? raw.length : found + 2

@@ -1,4 +1,4 @@
-/** SPF, DKIM, DMARC and ARC of a mail that came in, by mailauth: a function of the mail and of what DNS answers. */
+/** SPF, DKIM, DMARC and ARC of an incoming mail, by mailauth. The result depends only on the mail and on DNS. */
 import type { Authentication, ReceivedMail } from '#core/inbound-routes/authentication.ts'
 import { arc } from 'mailauth/lib/arc/index.js'
 import { dkimVerify } from 'mailauth/lib/dkim/verify.js'
@@ -8,16 +8,16 @@ import { withFewSignatures } from './few-signatures.ts'
 import type { Resolve } from '../dns/resolve.ts'
 import { excessOf } from './verifiable-head.ts'
 
-/** A longer header block is not worth its arithmetic; the mail is not shown either. */
+/** Signatures over a longer header block are not verified. Such a mail is not displayed either. */
 const maxHeadOctets = 256 * 1024
 
-/** `hostname` is our name, for the macros of SPF. */
+/** Authenticates a mail. `hostname` is the hostname of this server, for SPF macros. */
 export async function authenticateMail(
   { raw, mailFrom, remoteAddress, helo }: ReceivedMail,
   hostname: string,
   resolve: Resolve,
 ): Promise<Authentication> {
-  // mailauth takes any resolver of this form; its type names that of Node
+  // mailauth accepts any resolver of this form, but its type requires that of Node
   const resolver = resolve as (name: string, type: string) => Promise<never>
   const content = Buffer.from(raw.buffer, raw.byteOffset, raw.byteLength)
   const isTooLong = excessOf(content, { maxOctets: maxHeadOctets }) !== undefined
@@ -55,11 +55,11 @@ async function dmarcOf(
   const { response } = evaluated
   if (response)
     return { result: response.status.result, domain: named(response.policyDomain ?? response.domain), policy: response.policy ?? null }
-  // several authors, or one whose domain is none: whose policy holds cannot be said, and a reader sees a name all the same
+  // several authors, or an author without a valid domain: no policy applies, although a mail client may still show a name
   return noPolicy((evaluated as { reason?: string }).reason === 'no-author-domain' ? 'none' : 'permerror')
 }
 
 const noPolicy = (result: string): Authentication['dmarc'] => ({ result, domain: null, policy: null })
 
-/** As mails name domains and selectors: they may be empty, or longer than any that exists. */
+/** Domains and selectors as the mail writes them: they may be empty, or longer than DNS permits. */
 const named = (name: string | undefined): string | null => name?.slice(0, 253) || null

@@ -1,17 +1,17 @@
-/** Whether signatures over a header may be verified: mailauth puts folded lines together at a cost that grows with their square. */
+/** Decides whether signatures over a header may be verified. mailauth joins folded lines in quadratic time. */
 
 export interface HeadLimits {
-  /** Of the header block. */
+  /** Limit for the header block. */
   readonly maxOctets: number
 }
 
-/** Mail of thousands of recipients, one on a line, has fewer. */
+/** Real mail has fewer lines, even with thousands of recipients, one on each line. */
 export const maxHeadLines = 5000
 
 const lineFeed = 0x0a
 const carriageReturn = 0x0d
 
-/** What is too much about the header of a mail; undefined when nothing is. Looks at `maxOctets` octets at most. */
+/** The limit that the header block exceeds, or undefined. Reads at most `maxOctets` octets. */
 export function excessOf(raw: Uint8Array, { maxOctets }: HeadLimits): 'octets' | 'lines' | undefined {
   let lines = 0
   for (let start = 0; start <= maxOctets;) {

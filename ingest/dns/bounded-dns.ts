@@ -1,10 +1,10 @@
-/** Questions to DNS under deadlines: one for each question and one for all of them. */
+/** DNS queries with two deadlines: one for each query and one for all of them. */
 import type { Clock } from '#core/clock.ts'
 import type { Resolve } from './resolve.ts'
 
 const questionMs = 5000
 
-/** `left()` is how many milliseconds there are for everything; a question beyond either deadline rejects with `ETIMEOUT`. */
+/** Limits a resolver. `left()` returns the milliseconds left for all queries. A query past either deadline rejects with `ETIMEOUT`. */
 export function boundedDns(resolve: Resolve, clock: Clock, left: () => number): Resolve {
   return async (name, type) => {
     const late = (): Error => Object.assign(new Error(`no answer about ${name}`), { code: 'ETIMEOUT' })

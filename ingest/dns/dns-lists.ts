@@ -1,11 +1,11 @@
-/** Which DNS lists are asked, and whether they are what they should be: dead lists name no address or every one. */
+/** The configured DNS block lists, and tests whether they work: a dead list contains no address or every address. */
 import type { Clock } from '#core/clock.ts'
 import type { DnsList, ListFault, Resolve } from './resolve.ts'
 
 interface Manner {
-  /** Responses that are errors. */
+  /** Responses that report errors. */
   readonly ignore: readonly string[]
-  /** What is always listed, and what never is, below the zone (RFC 5782 §5). */
+  /** The test entries below the zone: always listed, and never listed (RFC 5782 §5). */
   readonly listed: string
   readonly absent: string
 }
@@ -20,7 +20,7 @@ const manners: Readonly<Record<string, Partial<Manner>>> = {
   'multi.uribl.com': { ignore: ['127.0.0.1'], listed: '2.0.0.127' },
 }
 
-/** A list as the configuration writes it: `ip/major/zen.spamhaus.org`. */
+/** Parses a list from the configuration, such as `ip/major/zen.spamhaus.org`. */
 export function dnsListOf(text: string): DnsList {
   const [kind, weight, zone = ''] = text.split('/')
   const known = kind === 'domain' ? 'domain' : 'ip'
@@ -31,7 +31,7 @@ const mannerOf = (zone: string, kind: DnsList['kind']): Manner => ({ ...usual[ki
 
 const goodForMs = 3_600_000
 
-/** The lists with what is known of them; each is looked at when it is first used, and then every hour. */
+/** The lists with their state. Each list is tested at first use and then every hour. */
 export class WatchedLists {
   readonly #lists: readonly DnsList[]
   readonly #clock: Clock
@@ -42,7 +42,10 @@ export class WatchedLists {
     this.#clock = clock
   }
 
-  /** Never rejects: a list that does not answer is off for this once. */
+  /**
+   * The lists, each with its fault if it has one. Never rejects. A list that does not answer is skipped this time and tested again next
+   * time.
+   */
   current(resolve: Resolve): Promise<readonly DnsList[]> {
     return Promise.all(
       this.#lists.map(async (list) => {

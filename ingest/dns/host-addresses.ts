@@ -1,25 +1,25 @@
-/** IP addresses as DNS names and as text that can be compared. */
+/** IP addresses as DNS names and in a comparable form. */
 import ipaddr from 'ipaddr.js'
 
-/** One spelling for an address; IPv4 inside IPv6 is IPv4. Undefined for what is none. */
+/** The canonical spelling of an address; IPv4-mapped IPv6 becomes IPv4. Undefined if the text is not an IP address. */
 export function plainAddress(text: string): string | undefined {
   return ipaddr.isValid(text) ? ipaddr.process(text).toString() : undefined
 }
 
-/** Ranges whose addresses mean something else in every network (RFC 6890). */
+/** Ranges whose addresses are not globally unique (RFC 6890). */
 const local: ReadonlySet<string> = new Set(['private', 'loopback', 'linkLocal', 'uniqueLocal', 'carrierGradeNat', 'unspecified'])
 
-/** Whether it is an address that the public DNS can know. */
+/** Reports whether an address can occur in the public DNS. */
 export const isPublic = (address: string): boolean => ipaddr.isValid(address) && !local.has(ipaddr.process(address).range())
 
-/** The address backwards, as names of reverse DNS and DNS lists begin: four numbers, or 32 nibbles (RFC 5782 §2.1, §2.4). */
+/** Reverses an address for reverse DNS and DNS lists: four numbers, or 32 nibbles (RFC 5782 §2.1, §2.4). */
 export function reversed(address: string): string {
   const parsed = ipaddr.process(address)
   if (parsed.kind() === 'ipv4') return parsed.toByteArray().toReversed().join('.')
   return nibbles(address).toReversed().join('.')
 }
 
-/** The name of its PTR records. */
+/** The name of the PTR records of an address. */
 export const pointerName = (address: string): string =>
   `${reversed(address)}.${ipaddr.process(address).kind() === 'ipv4' ? 'in-addr' : 'ip6'}.arpa`
 
@@ -31,7 +31,7 @@ const nibbles = (address: string): string[] =>
     .toByteArray()
     .flatMap((byte) => [...byte.toString(16).padStart(2, '0')])
 
-/** Whether a host name is made from the address, or from words for addresses that are handed out. */
+/** Reports whether a host name is derived from the address, or contains a word for dynamically assigned addresses. */
 export function isGeneric(host: string, address: string): boolean {
   if (/(?:^|[.\-_\d])(?:dyn(?:amic)?|dhcp|pool|[avsx]?dsl|static-?ip)(?=[.\-_\d]|$)/i.test(host)) return true
   const bytes = ipaddr.process(address).toByteArray()

@@ -1,12 +1,15 @@
-/** The policy by which a domain asks for encrypted mail, from the one place where it may stand (RFC 8461 §3). */
+/** The MTA-STS policy of a domain, from its well-known address (RFC 8461 §3). */
 import type { Fetch } from '#core/outbound/fetch.ts'
 
-/** `none` and `testing` ask for nothing; `broken` cannot be read, so that senders take it for none. */
+/** `none` and `testing` do not require TLS. Senders treat a `broken` policy, which is invalid, like `none`. */
 export type PolicyMode = 'enforce' | 'testing' | 'none' | 'broken'
 
 const maxBytes = 64 * 1024
 
-/** Rejects when there is no policy within the deadline. It is the name of the domain alone that decides what is fetched. */
+/**
+ * Creates a function that fetches the policy of a domain. It rejects unless a policy arrives before the deadline. The requested URL depends
+ * only on the domain name.
+ */
 export const policyFetcher =
   (fetch: Fetch) =>
   async (domain: string, deadlineMs: number): Promise<string> => {

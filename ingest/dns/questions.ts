@@ -1,7 +1,7 @@
-/** Questions to DNS: each is asked once, and a fault of DNS is kept apart from an answer that there is nothing. */
+/** DNS queries of one mail: each query is sent once, and a DNS fault is distinguished from a missing record. */
 import type { QuestionType, Resolve } from './resolve.ts'
 
-/** `none`: there is no such record; `exists` says whether the name is known at all. `fault`: unknown at the moment. */
+/** `none`: the record is missing; `exists` is true if the name has other records. `fault`: DNS did not answer. */
 export type Answer<R> =
   | { readonly kind: 'records'; readonly records: readonly R[] }
   | { readonly kind: 'none'; readonly exists: boolean }
@@ -12,7 +12,7 @@ export interface MailExchange {
   readonly priority: number
 }
 
-/** One mail leads to so many questions at most; a mail that needs more is made to need them. */
+/** Limit of DNS queries for one mail. Only a mail built for that purpose needs more. */
 const maxQuestions = 300
 const nowhere: ReadonlySet<string> = new Set(['ENOTFOUND', 'EBADNAME', 'ENONAME'])
 
@@ -24,7 +24,7 @@ export class Questions {
     this.#resolve = resolve
   }
 
-  /** The same question as before gets the same answer. Rejects like `Resolve`. */
+  /** Sends a query, or returns the result of an equal earlier query. Rejects like `Resolve`. */
   readonly resolve = (name: string, type: string): Promise<readonly unknown[]> => {
     const plain = name.toLowerCase().replace(/\.$/, '')
     const key = `${plain} ${type}`
@@ -43,14 +43,14 @@ export class Questions {
 
   exchanges = (name: string): Promise<Answer<MailExchange>> => this.#answer(name, 'MX')
 
-  /** Each record as one text. */
+  /** TXT records, each joined to one text. */
   async texts(name: string): Promise<Answer<string>> {
     const answer = await this.#answer<string | readonly string[]>(name, 'TXT')
     if (answer.kind !== 'records') return answer
     return { kind: 'records', records: answer.records.map((record) => (typeof record === 'string' ? record : record.join(''))) }
   }
 
-  /** Whether there is a record of that type. */
+  /** The SOA or TLSA records of a name. */
   any = (name: string, type: 'SOA' | 'TLSA'): Promise<Answer<unknown>> => this.#answer(name, type)
 
   async #answer<R>(name: string, type: QuestionType): Promise<Answer<R>> {
@@ -64,18 +64,18 @@ export class Questions {
     }
   }
 
-  /** In a turn of its own, so that a resolver that throws at once rejects. */
+  /** An async function, so that a resolver that throws synchronously causes a rejection. */
   async #ask(name: string, type: QuestionType): Promise<readonly unknown[]> {
     const records: unknown = await this.#resolve(name, type)
-    // some types have one record and not a list of them
+    // for some types Node returns a single record instead of an array
     return Array.isArray(records) ? (records as readonly unknown[]) : [records]
   }
 }
 
-/** mailauth takes any resolver of this form; its type names that of Node. */
+/** mailauth accepts any resolver of this form, but its type requires that of Node. */
 export type MailauthResolver = (name: string, type: string) => Promise<never>
 
-/** A resolver that knows afterwards whether DNS kept silent about something. */
+/** Wraps a resolver. `hasFault` reports whether a query failed because of a DNS fault. */
 export function watch(resolve: Questions['resolve']): { readonly resolver: MailauthResolver; readonly hasFault: () => boolean } {
   let hasFault = false
   const resolver = async (name: string, type: string): Promise<never> => {
@@ -89,13 +89,13 @@ export function watch(resolve: Questions['resolve']): { readonly resolver: Maila
   return { resolver, hasFault: () => hasFault }
 }
 
-/** RFC 1035 §2.3.4; other names cannot exist. */
+/** Reports whether a name can exist in DNS (RFC 1035 §2.3.4). */
 const isName = (name: string): boolean => {
   const plain = name.replace(/\.$/, '')
   return plain.length > 0 && plain.length <= 253 && plain.split('.').every((label) => label.length > 0 && label.length <= 63)
 }
 
-/** Whether DNS did not answer, in place of saying that there is nothing. */
+/** Reports whether an error is a DNS fault, as opposed to a missing record or name. */
 const isFault = (error: unknown): boolean => codeOf(error) !== 'ENODATA' && !nowhere.has(codeOf(error))
 
 const codeOf = (error: unknown): string =>

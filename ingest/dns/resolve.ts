@@ -1,6 +1,6 @@
-/** DNS as readers of mail ask it: one question, and the lists of addresses and domains that send unwanted mail. */
+/** Types for DNS queries: a resolver, and DNS lists of addresses and domains that send unwanted mail. */
 
-/** Asks DNS as `dns.promises.resolve` does; rejects with an error whose `code` is `ENOTFOUND`, `ENODATA`, `ETIMEOUT`, `ESERVFAIL` … */
+/** Queries DNS like `dns.promises.resolve`. Rejects with an error whose `code` is `ENOTFOUND`, `ENODATA`, `ETIMEOUT`, `ESERVFAIL` … */
 export type Resolve = (name: string, type: QuestionType) => Promise<readonly unknown[]>
 
 export type QuestionType = 'A' | 'AAAA' | 'CNAME' | 'MX' | 'PTR' | 'SOA' | 'TLSA' | 'TXT'
@@ -9,13 +9,13 @@ export type QuestionType = 'A' | 'AAAA' | 'CNAME' | 'MX' | 'PTR' | 'SOA' | 'TLSA
 export interface DnsList {
   readonly zone: string
   readonly kind: 'ip' | 'domain'
-  /** Receivers refuse mail for a major list, and mind a minor one. */
+  /** Receivers refuse mail because of a major list, and lower its reputation because of a minor list. */
   readonly weight: 'major' | 'minor'
-  /** Responses that are no listings but errors of the list, such as `127.0.0.1`. */
+  /** Responses that report an error of the list instead of a listing, such as `127.0.0.1`. */
   readonly ignore: readonly string[]
-  /** Why it is not asked at the moment. */
+  /** The reason why the list is not queried now. */
   readonly off?: ListFault
 }
 
-/** `silent`: it did not answer. `empty`: it does not list what every list must. `all`: it lists everything. */
+/** `silent`: it does not answer. `empty`: its mandatory test entry is missing. `all`: it lists everything. */
 export type ListFault = 'silent' | 'empty' | 'all'

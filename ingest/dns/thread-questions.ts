@@ -1,4 +1,4 @@
-/** Questions of a thread that has no network of its own, most of them to DNS: it asks the main thread, each under a number. */
+/** Queries of a thread without network access, mostly DNS. The main thread answers them; each query has a number. */
 import type { QuestionType, Resolve } from './resolve.ts'
 
 export interface Question {
@@ -8,12 +8,12 @@ export interface Question {
   readonly type: QuestionType
 }
 
-/** `code` is that of an error. */
+/** The answer to a query. `code` is an error code such as `ENOTFOUND`. */
 export type QuestionAnswer =
   | { readonly kind: 'answer'; readonly number: number; readonly records: readonly unknown[] }
   | { readonly kind: 'fault'; readonly number: number; readonly code: string }
 
-/** The side of the thread, which may have other questions than those to DNS. */
+/** The thread's side. `Other` is the type of queries other than DNS. */
 export class AskedQuestions<Other = never> {
   readonly #post: (question: Question | Other) => void
   readonly #waiting = new Map<number, PromiseWithResolvers<readonly unknown[]>>()
@@ -41,11 +41,11 @@ export class AskedQuestions<Other = never> {
   }
 }
 
-/** The side of the main thread: the response to the thread that asked. Never rejects. */
+/** The main thread's side: resolves a DNS query and returns the answer for the thread. Never rejects. */
 export const answerQuestion = ({ number, name, type }: Question, resolve: Resolve): Promise<QuestionAnswer> =>
   answerTo(number, resolve(name, type))
 
-/** Likewise, for what was found in another way. */
+/** Turns any result or error into the answer for the thread. Never rejects. */
 export function answerTo(number: number, found: Promise<unknown>): Promise<QuestionAnswer> {
   return found.then(
     (records): QuestionAnswer => ({ kind: 'answer', number, records: plain(records) }),
@@ -57,5 +57,5 @@ export function answerTo(number: number, found: Promise<unknown>): Promise<Quest
   )
 }
 
-/** Records as they can pass between threads, whatever a resolver made them of. */
+/** Copies records to plain values, because values of arbitrary classes cannot pass between threads. */
 const plain = (records: unknown): readonly unknown[] => JSON.parse(JSON.stringify([records].flat())) as readonly unknown[]

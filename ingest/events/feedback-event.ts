@@ -1,4 +1,4 @@
-/** Makes `FeedbackEvent`s out of what a log or webhook says: keys, bounded texts, reply codes. */
+/** Builds `FeedbackEvent`s from fields of logs and webhooks: keys, bounded texts, reply codes. */
 import { hash } from 'node:crypto'
 import type { FeedbackEvidence, FeedbackEvent } from '#core/feedback/event.ts'
 
@@ -11,7 +11,7 @@ const maxAddress = 320
 const maxName = 255
 const dateMaxMs = 8.64e15
 
-/** An event with everything that was not found empty, and every text within its bounds. */
+/** Builds an event. Missing fields become null or empty, and every text is cut to its limit or dropped. */
 export function feedbackEvent(found: EventFields): FeedbackEvent {
   const { occurredAt = null, diagnostic = null, clues } = found
   return {
@@ -41,16 +41,16 @@ export function feedbackEvent(found: EventFields): FeedbackEvent {
   }
 }
 
-/** A key over parts, 64 hexadecimal digits; the first part names the format, so that no two formats share keys. */
+/** Hashes the parts to a key of 64 hexadecimal digits. The first part names the format, so that keys of two formats never collide. */
 export const eventKey = (parts: readonly (string | number | null)[]): string => hash('sha256', JSON.stringify(parts), 'hex')
 
-/** Text on one line without control characters, cut to the length of a diagnostic. */
+/** Joins text to one line without control characters, cut to the length of a diagnostic. */
 function oneLine(text: string): string {
   const cut = text.slice(0, 2 * maxDiagnostic).replaceAll(/[\p{Cc}\s]+/gu, ' ')
   return cut.trim().slice(0, maxDiagnostic).toWellFormed()
 }
 
-/** The address out of `<a@b>` or `a@b`; null for what is none. */
+/** The address in `<a@b>` or `a@b`; null if the text is not an address. */
 export function mailbox(text: string | null | undefined): string | null {
   if (text == null) return null
   const bare = text.startsWith('<') && text.endsWith('>') ? text.slice(1, -1) : text
@@ -58,11 +58,11 @@ export function mailbox(text: string | null | undefined): string | null {
 }
 
 const mailboxes = (list: readonly string[] = []): readonly string[] => list.map(mailbox).filter((address) => address !== null)
-/** RFC 5322 §2.1.1: no line, and so no id, is longer than 998. */
+/** A line, and so a message ID, has at most 998 characters (RFC 5322 §2.1.1). */
 const short = (list: readonly string[] = []): readonly string[] => list.filter((id) => id !== '' && id.length <= 998)
 const name = (text: string | null | undefined): string | null => (text ? oneLine(text).slice(0, maxName) : null)
 
-/** What a server answered, as far as a text says it. */
+/** Reply code and enhanced status code of a server, as far as a text contains them. */
 export interface Reply {
   readonly smtpCode: number | null
   readonly status: string | null
@@ -72,7 +72,7 @@ const codeAndStatus = /(?<![\d.])([245]\d\d)[ -]#?([245]\.\d{1,3}\.\d{1,3})(?![\
 const statusAlone = /(?<![\d.])([245]\.\d{1,3}\.\d{1,3})(?![\d.])/
 const codeFirst = /(?:^|said: |me: |: )([245]\d\d)(?=[ -])/
 
-/** Reply code and enhanced code (RFC 3463) in the words of a server, or of a program that quotes them. */
+/** Finds the reply code and the enhanced status code (RFC 3463) in a server's reply, or in a program's quotation of it. */
 export function replyIn(text: string): Reply {
   const words = text.slice(0, maxDiagnostic)
   const both = codeAndStatus.exec(words)
@@ -83,7 +83,10 @@ export function replyIn(text: string): Reply {
 
 const standing = /\b(?:reputation|black ?list|block ?list|deny ?list|dnsbl|rbl|spamhaus)/i
 
-/** The status where the reply has none: its class, and `X.7.1` where the words are about the standing of the sending host. */
+/**
+ * Derives a status for a reply without an enhanced code: the class of the reply code, with `X.7.1` if the text concerns the reputation of
+ * the sending host.
+ */
 export function statusFor(smtpCode: number, words: string): string {
   return `${String(Math.floor(smtpCode / 100))}.${standing.test(words.slice(0, maxDiagnostic)) ? '7.1' : '0.0'}`
 }

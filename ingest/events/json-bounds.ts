@@ -1,20 +1,20 @@
-/** What JSON from outside may hold, counted before anything of it is built. */
+/** Limits for foreign JSON, checked without parsing it. */
 
 export interface JsonBounds {
   readonly depth: number
-  /** Objects and lists. */
+  /** Objects and arrays. */
   readonly containers: number
   /** Members of all objects together. */
   readonly members: number
 }
 
-/** Of a document that is read as a whole: at these bounds it costs less than 100 ms of a slow processor. */
+/** Limits of a document that is parsed as a whole. Parsing it takes less than 100 ms on a slow processor. */
 export const documentBounds: JsonBounds = { depth: 64, containers: 100_000, members: 100_000 }
 
 const quote = 0x22
 const backslash = 0x5c
 
-/** Whether a text of JSON stays within bounds; of what is no JSON it says nothing. Strings are passed over. */
+/** Reports whether JSON text stays within bounds. The text need not be valid JSON. The content of strings is skipped. */
 export function isWithinBounds(text: string, { depth, containers, members }: JsonBounds): boolean {
   let open = 0
   let opened = 0

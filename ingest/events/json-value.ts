@@ -1,24 +1,24 @@
-/** Untrusted JSON, looked at field by field: no value is believed to have a shape. */
+/** Reads untrusted JSON field by field; each value is checked for its type. */
 import { withCommas } from '#config/words/formats.ts'
 import { isUtf8 } from 'node:buffer'
 import type { FieldProblem } from '#core/refusals.ts'
 import { documentBounds, isWithinBounds } from './json-bounds.ts'
 
-/** A body that is no such document at all; the problems are for its sender. */
+/** The error result for an unreadable body. `problems` is reported to the sender. */
 export interface Unreadable {
   readonly problems: readonly FieldProblem[]
 }
 
 export type JsonObject = Readonly<Record<string, unknown>>
 
-/** A body that is read as a whole may be this long when it is inflated, in octets. */
+/** Size limit in octets, after decompression. */
 const maxBodyBytes = 5 * 1024 * 1024
 
 const beyondBounds =
   `must nest at most ${String(documentBounds.depth)} levels deep and hold at most ${withCommas(documentBounds.containers)} objects ` +
   `and lists and ${withCommas(documentBounds.members)} fields; send it in several requests`
 
-/** A body as JSON within `documentBounds`. */
+/** Parses a body as JSON within `documentBounds`. */
 export function parseBody(body: Uint8Array): { readonly value: unknown } | Unreadable {
   if (body.length > maxBodyBytes) return unreadable('body', `must be at most ${withCommas(maxBodyBytes)} octets long`)
   if (!isUtf8(body)) return unreadable('body', 'must be UTF-8 text')
@@ -30,7 +30,7 @@ export function parseBody(body: Uint8Array): { readonly value: unknown } | Unrea
   return value === undefined ? unreadable('body', 'is not JSON') : { value }
 }
 
-/** JSON with long queue ids kept exact, as text: numbers of JavaScript would round them. Undefined for what is not JSON. */
+/** Parses JSON. Long queue IDs become strings, because JavaScript numbers would round them. Returns undefined if the text is not JSON. */
 export function parseJson(text: string): unknown {
   try {
     return JSON.parse(text.includes('"queueId"') ? text.replaceAll(longId, '"queueId":"$1"') : text)
@@ -39,7 +39,7 @@ export function parseJson(text: string): unknown {
   }
 }
 
-// A key in quotes cannot be met inside a string: its quotes would be escaped there.
+// A quoted key cannot match inside a string, because its quotes would be escaped there.
 const longId = /"queueId"[ \t\r\n]*:[ \t\r\n]*(\d{16,20})(?![\d.eE])/g
 
 export const unreadable = (path: string, message: string): Unreadable => ({ problems: [{ path, message }] })
@@ -49,10 +49,10 @@ export const objectIn = (value: unknown): JsonObject | undefined =>
 
 export const textIn = (value: unknown): string | null => (typeof value === 'string' ? value : null)
 
-/** Text of a string or a number: writers differ in which they use for codes and ids. */
+/** The text of a string or number: senders use either for codes and IDs. */
 export const wordIn = (value: unknown): string | null => (typeof value === 'number' ? String(value) : textIn(value))
 
-/** Text that is the same for the same value, whatever the order of its keys; what lies deeper than eight levels is left out. */
+/** Serializes a value independently of the order of its keys. Replaces values below eight levels by "…". */
 export function canonical(value: unknown, depth = 8): string {
   if (typeof value !== 'object' || value === null) return JSON.stringify(value) ?? ''
   if (depth === 0) return '…'

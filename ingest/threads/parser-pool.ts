@@ -1,36 +1,37 @@
 /**
- * Two parsing threads with turns by organization. A message that is read quickly never waits for one that is not: what takes longer
- * than a moment goes on in the slow lane, one message at a time, and so does all else of its organization until that is done.
+ * Two parsing threads with a quick and a slow lane; organizations take turns in each lane. A message that exceeds `quickMs` moves to the
+ * slow lane, together with all other messages of its organization. The slow lane parses one message at a time, so quick messages never wait
+ * for slow ones.
  */
 import type { Clock } from '#core/clock.ts'
 import { ParserThread, shuttingDown, type ParserAnswer, type ParserRequest, type ParserThreadLimits } from './parser-thread.ts'
 import { TurnQueue } from './turn-queue.ts'
 
 export interface ParserPoolLimits extends ParserThreadLimits {
-  /** What a message may take of processor before it goes on in the slow lane, in milliseconds; without it, any time. */
+  /** Processor time in milliseconds that a message may use in the quick lane. Unlimited by default. */
   readonly quickMs?: number
-  /** What the smallest message may take in all; each MiB adds a second, up to `deadlineMs`. Without it, `deadlineMs`. */
+  /** Total time limit for an empty message in milliseconds; each MiB adds a second, up to `deadlineMs`. Default: `deadlineMs`. */
   readonly smallestMs?: number
 }
 
 export const usualLimits = { quickMs: 250, smallestMs: 4000, deadlineMs: 10_000, idleMs: 30_000 } as const
 
 export interface Turn {
-  /** Whose turn a message takes: an organization, or a sender where it is not known yet whom the message is about. */
+  /** Key of the round robin: the organization, or the sender if the organization is not known yet. */
   readonly turn: string
-  /** Of the message. */
+  /** Size of the message. */
   readonly octets: number
 }
 
 export type Ask = (request: ParserRequest) => Promise<ParserAnswer>
 
 interface Job extends Turn {
-  /** Settles its caller; may be run again from the start when the first run was broken off. */
+  /** Runs the work and settles the caller's promise. May run a second time from the start after an interrupted run. */
   readonly run: (ask: Ask, isBrokenOff: () => boolean) => Promise<void>
   readonly close: () => void
 }
 
-/** A job at work on a thread. */
+/** A job that runs on a thread. */
 interface Shift {
   readonly job: Job
   readonly thread: ParserThread
@@ -38,7 +39,7 @@ interface Shift {
 }
 
 const mebibyte = 1024 * 1024
-/** A thread that must start first needs so much longer. */
+/** Extra quick-lane time for a thread that must start first. */
 const startMs = 750
 
 export class ParserPool implements AsyncDisposable {
@@ -56,24 +57,25 @@ export class ParserPool implements AsyncDisposable {
     this.#threads = [new ParserThread(entry, clock, limits), new ParserThread(entry, clock, limits)]
   }
 
-  /** Whether a thread exists at the moment. */
+  /** True while at least one thread exists. */
   get running(): boolean {
     return this.#threads.some(({ running }) => running)
   }
 
-  /** Starts a thread, and ends it for no idleness until the returned function is called, once. */
+  /** Starts a thread and keeps it alive when idle. The returned function releases it; call it once. */
   keep(): () => void {
     return this.#threads[0].keep()
   }
 
-  /** Asks one thing in turn. The request is made then, so that what waits costs no more than its caller holds. */
+  /** Queues one request. The request is built only when its turn comes, so a queued request holds no copy of the message. */
   ask(place: Turn, request: () => ParserRequest | Promise<ParserRequest>): Promise<ParserAnswer> {
     return this.inTurn(place, async (ask) => ask(await request()), shuttingDown)
   }
 
   /**
-   * Does `work` when its turn has come, so that it alone asks. It is done once more from its beginning when it took too long for the
-   * quick lane; once this is disposed of, the answer is `closed`. Rejects with what `work` throws.
+   * Runs `work` when its turn comes; no other job of the same lane runs at the same time. If `work` exceeds the limit of the quick lane
+   * while the slow lane is busy, it runs again from the start in the slow lane. Resolves with `closed` if the pool is disposed of. Rejects
+   * with the error of `work`.
    */
   inTurn<T>({ turn, octets }: Turn, work: (ask: Ask) => Promise<T>, closed: T): Promise<T> {
     const { promise, resolve, reject } = Promise.withResolvers<T>()
@@ -135,7 +137,7 @@ export class ParserPool implements AsyncDisposable {
     this.#inFlight.add(work)
   }
 
-  /** One that runs already, if there is one; the other lane has at most one of the two. */
+  /** Prefers a running thread. The other lane occupies at most one of the two threads. */
   #freeThread(): ParserThread {
     const [first, second] = this.#threads
     const taken = this.#quickShift?.thread ?? this.#slowShift?.thread
@@ -143,7 +145,7 @@ export class ParserPool implements AsyncDisposable {
     return second.running && !first.running ? second : first
   }
 
-  /** Goes on where it is when the slow lane is empty; otherwise it is broken off and waits for its turn there. */
+  /** Moves a job to the slow lane. It continues on its thread if the slow lane is empty; otherwise it is interrupted and queued there. */
   #leaveQuickLane(shift: Shift): void {
     if (this.#closed || this.#quickShift !== shift) return
     const { turn } = shift.job

@@ -1,4 +1,4 @@
-/** One parsing thread: asked one thing at a time, under a limit of processor time and of memory, started again after it failed. */
+/** One parsing thread: answers one request at a time within a processor time and memory limit, and restarts after a failure. */
 import { Worker } from 'node:worker_threads'
 import type { ReadMessage } from '#core/capture/reading/message-reader.ts'
 import type { Clock, Timer } from '#core/clock.ts'
@@ -7,21 +7,21 @@ import type { UntrackedReason } from '#core/trace/trace-tracking.ts'
 import type { MessageParts } from '../mime/message-parts.ts'
 import { afterProcessorTime } from './thread-time.ts'
 
-// Not a wall: one big allocation beyond it ends the whole process. What the parser may read is bounded so that it needs less
-// than a third of this; the test with the greediest messages proves it.
+// Node checks this limit late: one large allocation beyond it ends the whole process. The parser's input limits keep its heap below a third
+// of this value; a test with the most expensive messages proves it.
 const heapMiB = 384
-/** After such a message the thread ends at once: its heap would keep several times the length. */
+/** After a larger message the thread ends immediately, because its heap would keep several times the size of the message. */
 const restlessBytes = 1_048_576
 
-/** What takes the place of what. */
+/** Replacements that tracking makes in a message. */
 export interface TrackingMarks {
-  /** Addresses in the order of `trackableLinks`; undefined leaves all links alone. */
+  /** Addresses in the order of `trackableLinks`. If undefined, links stay unchanged. */
   readonly links: readonly string[] | undefined
-  /** Address of the image that reports an opening. */
+  /** Address of the open tracking image. */
   readonly pixel: string | undefined
 }
 
-/** `cut` says that `raw` ends before the message does. Links under `ownUrl` are not counted among those to track. */
+/** Requests to the thread. `cut`: `raw` contains only the beginning of the message. Links below `ownUrl` are not tracked. */
 export type ParserRequest =
   | { readonly kind: 'read'; readonly raw: Uint8Array<ArrayBuffer>; readonly cut: boolean }
   | { readonly kind: 'attachment'; readonly raw: Uint8Array<ArrayBuffer>; readonly cut: boolean; readonly index: number }
@@ -31,8 +31,9 @@ export type ParserRequest =
   | { readonly kind: 'track'; readonly raw: Uint8Array<ArrayBuffer>; readonly ownUrl: string; readonly marks: TrackingMarks }
 
 /**
- * `links` gives back what it was asked about. `sentence` says to people why there is no result; `lasting` that another try would end alike,
- * `isExhausted` that it used up its time or memory. */
+ * Answers of the thread. `links` returns the octets of the request. In `failed`, `sentence` explains the failure to people, `lasting` means
+ * that a retry would fail too, and `isExhausted` that the time or memory limit was reached.
+ */
 export type ParserAnswer =
   | { readonly kind: 'message'; readonly message: ReadMessage }
   | { readonly kind: 'attachment'; readonly bytes: Uint8Array<ArrayBuffer> | undefined }
@@ -45,9 +46,9 @@ export type ParserAnswer =
 
 /** Times in milliseconds. */
 export interface ParserThreadLimits {
-  /** Of processor, from handing over a request to its answer, including the start of the thread; see `thread-time.ts`. */
+  /** Limit of processor time from the request to its answer, including the start of the thread; see `thread-time.ts`. */
   readonly deadlineMs: number
-  /** A thread that has been idle for so long is ended. */
+  /** Maximum idle time; an idle thread is ended. */
   readonly idleMs: number
 }
 
@@ -58,7 +59,7 @@ interface Running {
 
 export const shuttingDown = { kind: 'failed', sentence: 'The service is shutting down; read the message again later.' } as const
 
-/** Holds at most one thread; the next request starts a new one after a failure or a rest. */
+/** Holds at most one thread. After a failure or idle end, the next request starts a new thread. */
 export class ParserThread implements AsyncDisposable {
   readonly #entry: URL
   readonly #clock: Clock
@@ -74,12 +75,12 @@ export class ParserThread implements AsyncDisposable {
     this.#limits = limits
   }
 
-  /** Whether a thread exists at the moment. */
+  /** True while the thread exists. */
   get running(): boolean {
     return this.#running !== undefined
   }
 
-  /** Starts the thread, and ends it for no idleness until the returned function is called, once. */
+  /** Starts the thread and keeps it alive when idle. The returned function releases it; call it once. */
   keep(): () => void {
     this.#kept++
     this.#idle?.cancel()
@@ -93,12 +94,15 @@ export class ParserThread implements AsyncDisposable {
     }
   }
 
-  /** Calls `late` when the thread, or the one that is started next, has used so much processor from now on. */
+  /** Calls `late` when the current or next thread has used `ms` milliseconds of processor time, counted from this call. */
   afterProcessorTime(ms: number, late: () => void): Timer {
     return afterProcessorTime(this.#clock, () => this.#running?.worker, ms, late)
   }
 
-  /** Hands over `request.raw`, which is unusable afterwards. Ask again only after the answer. The deadline may be nearer than usual. */
+  /**
+   * Sends a request. The buffer of `request.raw` is transferred and unusable afterwards. Send the next request only after the answer.
+   * `deadlineMs` may be shorter than the usual deadline.
+   */
   async ask(request: ParserRequest, deadlineMs: number = this.#limits.deadlineMs): Promise<ParserAnswer> {
     if (this.#closed) return shuttingDown
     this.#idle?.cancel()
@@ -109,7 +113,7 @@ export class ParserThread implements AsyncDisposable {
     return answer
   }
 
-  /** Ends what the thread is doing, and the thread with it. */
+  /** Ends the thread and interrupts its request. */
   breakOff(): void {
     if (this.#running) void this.#end(this.#running)
   }
@@ -130,7 +134,7 @@ export class ParserThread implements AsyncDisposable {
     running.answer = resolve
     const late = (): void => void this.#end(running, 'The message took too long to parse.', true)
     const deadline = afterProcessorTime(this.#clock, () => running.worker, deadlineMs, late)
-    // Only work in progress keeps the process alive.
+    // Only a request in flight keeps the process alive.
     running.worker.ref()
     running.worker.postMessage(request, [request.raw.buffer])
     try {
@@ -143,7 +147,7 @@ export class ParserThread implements AsyncDisposable {
   }
 
   #start(): Running {
-    // The thread reads hostile input: it gets no environment, so no secret of it either.
+    // The thread parses hostile input. It gets no environment variables, because they may hold secrets.
     const worker = new Worker(this.#entry, { resourceLimits: { maxOldGenerationSizeMb: heapMiB }, env: {}, execArgv: [] })
     const running: Running = { worker, answer: undefined }
     worker.on('message', (answer: ParserAnswer) => running.answer?.(answer))

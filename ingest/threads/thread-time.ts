@@ -1,19 +1,19 @@
-/** Limits of time for threads that read hostile input, counted in processor time: on a busy machine an ordinary mail costs no more. */
+/** Time limits for threads that parse hostile input. They count processor time, so a busy machine does not end a thread early. */
 import type { Worker } from 'node:worker_threads'
 import type { Clock, Timer } from '#core/clock.ts'
 
-/** A thread that uses no processor, or gets none, ends after so many times its limit on the clock. */
+/** A thread that uses no processor, or gets none, is ended when wall-clock time reaches this multiple of the limit. */
 export const wallFactor = 6
 
-/** What is asked of a thread: the processor time that it used up to now. */
+/** Access to the processor time that a thread has used. */
 export type MeteredThread = Pick<Worker, 'cpuUsage'>
 
-/** A limit cannot have come sooner than this after it was looked at, in milliseconds. */
+/** Shortest interval between two measurements, in milliseconds. */
 const lookMs = 10
 
 /**
- * Calls `late` once, when the thread has used `ms` milliseconds of processor time from now on; at the latest after `wallFactor` times
- * as long on the clock. `thread` gives the thread when it is asked, undefined while there is none: what that one uses to start counts.
+ * Calls `late` once, when the thread has used `ms` milliseconds of processor time from this call on, and at the latest after `ms` ×
+ * `wallFactor` on the clock. `thread` returns the current thread or undefined. The start of a later thread counts too.
  */
 export function afterProcessorTime(clock: Clock, thread: () => MeteredThread | undefined, ms: number, late: () => void): Timer {
   let isOver = false
@@ -29,7 +29,7 @@ export function afterProcessorTime(clock: Clock, thread: () => MeteredThread | u
     if (left <= 0) end()
     else next = clock.after(Math.max(left, lookMs), () => void look())
   }
-  // a thread cannot use more than all of the time that goes by
+  // the first measurement is due after `ms`, since a thread cannot use more processor time than passes on the clock
   let next = clock.after(ms, () => void look())
   const backstop = clock.after(ms * wallFactor, end)
   const cancel = (): void => {
@@ -40,12 +40,12 @@ export function afterProcessorTime(clock: Clock, thread: () => MeteredThread | u
   return { cancel }
 }
 
-/** Resolves when the thread is between two steps of JavaScript, which a long call of a native function delays. */
+/** Resolves when the thread is between two steps of JavaScript. A long call of a native function delays this. */
 async function processorMs(thread: MeteredThread | undefined): Promise<number> {
   try {
     const { user = 0, system = 0 } = (await thread?.cpuUsage()) ?? {}
     return (user + system) / 1000
   } catch {
-    return 0 // it has not begun, or has ended
+    return 0 // the thread has not started or has ended
   }
 }

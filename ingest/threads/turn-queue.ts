@@ -1,6 +1,6 @@
-/** What waits, by name: names take turns, and each of them has what it added first. */
+/** A queue that serves names in turn (round robin) and the items of each name in the order of arrival. */
 export class TurnQueue<T> {
-  /** In the order of turns. */
+  /** Items by name. The order of the keys is the order of turns. */
   readonly #waiting = new Map<string, T[]>()
 
   has(name: string): boolean {
@@ -13,14 +13,14 @@ export class TurnQueue<T> {
     else this.#waiting.set(name, [item])
   }
 
-  /** Before all else of the name, whose turn stays. */
+  /** Adds an item before all other items of the name. The turn of the name does not change. */
   addFirst(name: string, item: T): void {
     const own = this.#waiting.get(name)
     if (own) own.unshift(item)
     else this.#waiting.set(name, [item])
   }
 
-  /** The first of the name whose turn it is; the name is the last then. */
+  /** Removes and returns the first item of the name whose turn it is, and moves that name to the end. */
   take(): T | undefined {
     for (const [name, own] of this.#waiting) {
       const item = own.shift()

@@ -1,6 +1,6 @@
 /**
- * A ZIP archive in a file, as the files in it. Its directory is checked before anything is inflated: no links, no encryption, no more
- * files and bytes than are said to be taken, none that overlap, and nothing that is compressed as no real file is.
+ * Reads the files of a ZIP archive. The directory is checked first: links, encryption, overlapping files, implausible compression ratios
+ * and archives beyond the limits are refused.
  */
 import { crc32 } from 'node:zlib'
 import { fromFd, type Entry, type ZipFile } from 'yauzl'
@@ -8,11 +8,11 @@ import { fromFd, type Entry, type ZipFile } from 'yauzl'
 export interface ZippedFile {
   readonly path: string
   readonly size: number
-  /** The octets, inflated as they are read; throws `ZipBroken` for more or fewer than `size`, and for another checksum. */
+  /** The octets, inflated on demand. Throws `ZipBroken` if their number differs from `size` or the checksum is wrong. */
   octets(): AsyncIterable<Buffer>
 }
 
-/** The archive cannot be used; the message completes "The archive …". */
+/** The archive cannot be used. The message completes "The archive …". */
 export class ZipBroken extends Error {
   override readonly name = 'ZipBroken'
 }
@@ -27,15 +27,15 @@ const linkMode = 0o120_000
 const folderMode = 0o040_000
 const fileMode = 0o100_000
 const kindMask = 0o170_000
-/** DEFLATE makes at most 1 out of 1032; real files of some size are far from it. */
+/** DEFLATE compresses at most 1032 to 1. Real files of more than 1 MiB stay far below that. */
 const maxRatio = 200
 const ratioFrom = 1_048_576
-/** Of names, extra fields and remarks together, which are in memory while files are read. */
+/** Limit for names, extra fields and comments together. The directory stays in memory until all files are extracted. */
 const maxDirectoryBytes = 8 * 1_048_576
 const stored = 0
 const deflated = 8
 
-/** Reads the directory. The file stays open as long as files are read. Throws `ZipBroken`. */
+/** Reads the directory. Keep the file open until all files are extracted. Throws `ZipBroken`. */
 export async function readZip(fd: number, limits: ZipLimits): Promise<readonly ZippedFile[]> {
   const zip = await opened(fd)
   if (zip.entryCount > limits.entries) throw new ZipBroken(`has ${zip.entryCount} entries; at most ${limits.entries} are read`)
@@ -76,7 +76,7 @@ async function* entriesOf(zip: ZipFile): AsyncGenerator<Entry> {
   }
 }
 
-/** Of Unix, where the archive was made there. */
+/** The file type from the Unix mode, or 0 if the archive was not created on Unix. */
 const modeOf = ({ externalFileAttributes }: Entry): number => (externalFileAttributes >>> 16) & kindMask
 const isFolder = (entry: Entry): boolean => entry.fileName.endsWith('/') || modeOf(entry) === folderMode
 
