@@ -48,7 +48,7 @@ function manifestOf({ outputs }: Metafile): Manifest {
   const files = Object.entries(outputs)
   const script = files.find(([, { entryPoint }]) => entryPoint?.endsWith('shell/main.tsx'))
   const theme = files.find(([, { entryPoint }]) => entryPoint?.endsWith('shell/theme.ts'))
-  if (!script?.[1].cssBundle || !theme) throw new Error('esbuild left out an entry point')
+  if (!script?.[1].cssBundle || !theme) throw new Error('esbuild produced no script, style sheet or theme')
   const preload = script[1].imports.filter(({ kind }) => kind === 'import-statement').map(({ path }) => basename(path))
   return { theme: basename(theme[0]), script: basename(script[0]), style: basename(script[1].cssBundle), preload }
 }

@@ -1,4 +1,4 @@
-/** "Show as API call": the call of this screen, in curl, for Node and as an agent's tool, with its answer. A key is never in it. */
+/** "API call" drawer: the call of this screen for curl, Node and an agent, with its response. It never contains a key. */
 import type { JSX } from 'preact'
 import { useState } from 'preact/hooks'
 import { boot } from '../app/boot.ts'
@@ -47,7 +47,7 @@ export function nodeOf({ operation, input }: Pick<ShownCall, 'operation' | 'inpu
   ].join('\n')
 }
 
-/** The first entry of a list, and how many more there are. */
+/** Returns the response as JSON with only the first entry of a list and the number of the others. */
 function shortened(answer: unknown): string {
   if (answer === undefined) return ''
   const list = (answer as { data?: unknown[] }).data

@@ -1,4 +1,4 @@
-/** Small controls: copying, one of a few, tabs, gauges, fields of forms, and the frame of dialogs. */
+/** Small controls: copy button, segments, tabs, gauges, form fields and dialogs. */
 import type { ComponentChildren, JSX } from 'preact'
 import { useId, useLayoutEffect, useRef, useState, type Dispatch, type StateUpdater } from 'preact/hooks'
 import { words } from '../words/shell-words.ts'
@@ -26,7 +26,7 @@ interface Choice<T extends string> {
   readonly icon?: IconName
 }
 
-/** One of a few views of the same thing. */
+/** Switch between a few views of the same content. */
 export const Segments = <T extends string>(props: {
   readonly label: string
   readonly choices: readonly Choice<T>[]
@@ -49,7 +49,7 @@ interface Pill<T extends string> {
   readonly label: ComponentChildren
 }
 
-/** What narrows a list to one of its kinds. */
+/** Filter buttons that limit a list to one kind. */
 export const Pills = <T extends string>(props: {
   readonly label: string
   readonly pills: readonly Pill<T>[]
@@ -71,7 +71,7 @@ export interface Tab {
   readonly count?: number | undefined
 }
 
-/** Parts of one thing; arrow keys go from one to the next. */
+/** Tabs of a page. Arrow keys move between them. */
 export function Tabs(props: {
   readonly label: string
   readonly tabs: readonly Tab[]
@@ -110,11 +110,11 @@ export function Tabs(props: {
 interface GaugeProps {
   readonly used: number
   readonly limit: number
-  /** To be full is what is wanted. */
+  /** Whether a full gauge is the goal, and not a warning. */
   readonly isProgress?: boolean
 }
 
-/** How much of a limit is used; from four fifths on in the colour of a warning. */
+/** Shows the used share of a limit, from 80 percent on in the warning color. */
 export function Gauge({ used, limit, isProgress = false }: GaugeProps): JSX.Element {
   const share = limit <= 0 ? 1 : Math.min(1, used / limit)
   const fill = isProgress ? 'fill' : share >= 1 ? 'full' : share >= 0.8 ? 'near' : 'fill'
@@ -133,7 +133,7 @@ interface FieldProps {
   readonly children: (control: { id: string; 'aria-describedby': string; 'aria-invalid': boolean }) => ComponentChildren
 }
 
-/** A control with its label, a hint, and what is wrong with it. */
+/** A form control with label, hint and error. */
 function Field({ label, hint, fault, children }: FieldProps): JSX.Element {
   const id = useId()
   return (
@@ -156,7 +156,7 @@ interface TextFieldProps extends Omit<FieldProps, 'children'> {
   readonly isLong?: boolean
 }
 
-/** The types of attributes go by the kind of field, which is not known here. */
+/** Narrows the type, because the JSX types of attributes depend on the literal input type. */
 const kind = (type: string) => ({ type }) as { readonly type: 'text' }
 
 export const TextField = ({ value, onChange, type = 'text', placeholder, isMono, isLong, ...field }: TextFieldProps): JSX.Element => (
@@ -203,23 +203,23 @@ export const ChooseField = ({ value, onChange, options, ...field }: ChooseFieldP
 interface DialogProps {
   readonly title: string
   readonly kind?: 'dialog' | 'drawer' | 'palette'
-  /** By Escape and, but for what must not be lost, by a click beside it; left out where only its own buttons close it. */
+  /** Called on Escape and on a click outside of the dialog. Omit it if only the dialog's buttons may close it. */
   readonly onClose?: (() => void) | undefined
   readonly children: ComponentChildren
 }
 
-/** A dialog over the page, open as long as it is there. */
+/** Modal dialog, open while it is mounted. */
 export function Dialog({ title, kind = 'dialog', onClose, children }: DialogProps): JSX.Element {
   const dialog = useRef<HTMLDialogElement>(null)
-  // in the same task as what opens it, so that what is typed right after goes into it
+  // a layout effect opens the dialog in the same task, so that the next keystrokes reach it
   useLayoutEffect(() => {
     const { current } = dialog
     const before = document.activeElement
     current?.showModal()
-    if (current) current.scrollTop = 0 // what has the focus may be its last button
+    if (current) current.scrollTop = 0 // the browser may have focused the last button and scrolled to it
     return () => {
       current?.close()
-      queueMicrotask(() => giveBack(before)) // when the dialog is out of the page, and with it what had the focus in it
+      queueMicrotask(() => giveBack(before)) // after the dialog and its focused element have left the page
     }
   }, [])
   return (
@@ -232,17 +232,17 @@ export function Dialog({ title, kind = 'dialog', onClose, children }: DialogProp
         onClose?.()
       }}
       onClose={() => {
-        // of its own accord, as browsers do when Escape is pressed twice
+        // closed by the browser, for example when Escape is pressed twice
         if (dialog.current?.isConnected) (onClose ?? (() => dialog.current?.showModal()))()
       }}
-      onClick={(event) => event.target === dialog.current && event.detail < 2 && onClose?.()} // not by the second click on what opened it
+      onClick={(event) => event.target === dialog.current && event.detail < 2 && onClose?.()} // not for the second click of a double click
     >
       {children}
     </dialog>
   )
 }
 
-/** The browser gives the focus back to what had it; where that is gone, or had none, the title of the screen takes it. */
+/** Returns the focus to the element that had it. If that element is gone, focuses the title of the screen. */
 function giveBack(before: Element | null): void {
   if (document.activeElement !== document.body) return
   if (before instanceof HTMLElement && before !== document.body && before.isConnected) before.focus()
@@ -250,8 +250,8 @@ function giveBack(before: Element | null): void {
 }
 
 /**
- * What a person types into a field that follows a value, such as one of the address. When the value changes, it is shown before the
- * browser handles the next input, which would otherwise be lost.
+ * State of a text field that follows a value, such as a query parameter. A layout effect applies a new value before the next input event,
+ * which would otherwise be lost.
  */
 export function useTyped<T>(value: T): [T, Dispatch<StateUpdater<T>>] {
   const [typed, setTyped] = useState(value)
@@ -259,7 +259,7 @@ export function useTyped<T>(value: T): [T, Dispatch<StateUpdater<T>>] {
   return [typed, setTyped]
 }
 
-/** Runs something slow from a button: whether it runs, and a way to start it that does nothing meanwhile. */
+/** Runs slow work from a button. Returns whether it runs, and a function that starts it unless it runs already. */
 export function useBusy(): readonly [boolean, (work: () => Promise<void>) => void] {
   const [isBusy, setBusy] = useState(false)
   const start = (work: () => Promise<void>): void => {

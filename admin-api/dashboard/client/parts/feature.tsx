@@ -1,4 +1,4 @@
-/** What the plan or the operator has not switched on stays visible, with the reason. */
+/** Feature flags: a feature that the plan or the operator has disabled stays visible with the reason. */
 import type { JSX } from 'preact'
 import { link } from '../app/location.ts'
 import { mayRead } from '../app/permissions.ts'
@@ -7,7 +7,7 @@ import { listFlags, type Flag } from '../wire/operations.ts'
 import { words } from '../words/words.ts'
 import { Mark } from './mark.tsx'
 
-/** Undefined until it is known, and where it cannot be read: then the service decides alone. */
+/** Returns undefined while loading and after a failure. The service then decides alone. */
 export function useFlag(name: Flag['flag']): Flag | undefined {
   const read = useRead(listFlags, mayRead.value ? {} : undefined)
   return read.data?.data.find(({ flag }) => flag === name)

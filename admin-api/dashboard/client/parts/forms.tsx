@@ -1,4 +1,4 @@
-/** Dialogs that ask for something and say what is wrong with it; what is hard to undo is confirmed by its name. */
+/** Form dialogs with error messages. Irreversible actions require typing a name. */
 import type { ComponentChildren, JSX } from 'preact'
 import { useState } from 'preact/hooks'
 import type { ApiFault } from '../app/api.ts'
@@ -10,7 +10,7 @@ import { Mark } from './mark.tsx'
 import { Confirm, FaultText, isSignedOut, signInAddress } from './states.tsx'
 import { toast } from './toast.tsx'
 
-/** A refusal that belongs to no field. */
+/** Shows an error of a request, with field errors. */
 export function Fault({ fault }: { readonly fault: ApiFault | undefined }): JSX.Element | null {
   if (!fault || fault.nextAction === 'sign_in_again') return null
   return (
@@ -37,14 +37,14 @@ export function Fault({ fault }: { readonly fault: ApiFault | undefined }): JSX.
 interface FormDialogProps {
   readonly title: string
   readonly submit: string
-  /** What closes it without anything, where that is not to cancel. */
+  /** Label of the button that closes the dialog. Defaults to "Cancel". */
   readonly close?: string
-  /** Asks for a recent proof of identity before anything is filled in. */
+  /** Whether the action requires a recent sign-in. The dialog asks for it first. */
   readonly needsConfirmation?: boolean
   readonly isDangerous?: boolean
   readonly isReady?: boolean
   readonly onClose: () => void
-  /** Throws `ApiFault` where it is refused. */
+  /** Throws `ApiFault` if the service rejects the request. */
   readonly onSubmit: () => Promise<void>
   readonly children: (fault: ApiFault | undefined) => ComponentChildren
 }
@@ -94,19 +94,19 @@ export function FormDialog(props: FormDialogProps): JSX.Element {
 
 interface EndDialogProps {
   readonly title: string
-  /** What happens, one line each. */
+  /** Consequences, one per line. */
   readonly effects: readonly string[]
-  /** What has to be typed. */
+  /** The name to type. */
   readonly name: string
   readonly submit: string
   readonly needsConfirmation?: boolean
   readonly onClose: () => void
   readonly onSubmit: () => Promise<void>
-  /** What else is chosen. */
+  /** Additional fields. */
   readonly children?: ComponentChildren
 }
 
-/** For what cannot be taken back. */
+/** Dialog for irreversible actions. */
 export function EndDialog({ name, effects, children, ...rest }: EndDialogProps): JSX.Element {
   const [typed, setTyped] = useState('')
   return (
@@ -128,10 +128,10 @@ export function EndDialog({ name, effects, children, ...rest }: EndDialogProps):
 
 type Draft = Readonly<Record<string, unknown>>
 
-/** What is typed into the fields of a dialog. */
+/** Values of the fields of a dialog. */
 export interface Fields<D> {
   readonly draft: D
-  /** What the control of a field takes; `path` is its name on the wire, where it has another one there. */
+  /** Returns the props of a field. `path` is its API name, if it differs. */
   readonly at: <N extends keyof D & string>(
     name: N,
     path?: string,
@@ -140,15 +140,15 @@ export interface Fields<D> {
 
 interface EditDialogProps<D> extends Pick<FormDialogProps, 'title' | 'onClose'> {
   readonly submit?: string
-  /** What the fields begin with. */
+  /** Initial values. */
   readonly begin: D
-  /** Returns the sentence that says what was done, where there is one. */
+  /** Returns an optional confirmation text. */
   readonly onSave: (draft: D) => Promise<string | undefined>
   readonly onDone?: () => void
   readonly children: (fields: Fields<D>) => ComponentChildren
 }
 
-/** Changes the settings of one thing: every field begins with what it is, and says what is wrong with it. */
+/** Dialog that changes the settings of a resource. Fields start with the current values and show their errors. */
 export function EditDialog<D extends Draft>({ begin, submit, onSave, onDone, onClose, children, title }: EditDialogProps<D>): JSX.Element {
   const [draft, setDraft] = useState(begin)
   const save = async (): Promise<void> => {
@@ -173,7 +173,7 @@ export function EditDialog<D extends Draft>({ begin, submit, onSave, onDone, onC
   )
 }
 
-/** Empty is none. */
+/** Empty text is null. */
 export const numberOrNull = (text: string): number | null => (text.trim() === '' ? null : Number(text))
 export const textOrNull = (text: string): string | null => (text.trim() === '' ? null : text.trim())
 export const textOfNumber = (value: number | null): string => (value === null ? '' : String(value))

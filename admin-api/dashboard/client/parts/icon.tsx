@@ -1,4 +1,4 @@
-/** Line icons on a grid of 16, in the colour of their text; always beside words, or named by the control that they stand in. */
+/** Line icons on a grid of 16 in the text color. They appear next to text, or in a control with an accessible name. */
 import type { JSX } from 'preact'
 
 const paths = {

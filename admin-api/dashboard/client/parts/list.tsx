@@ -1,4 +1,6 @@
-/** A list of one kind of thing, with every state around it (a table where it is wide, rows where it is narrow), and the search above it. */
+/**
+ * A list of resources with loading, empty and error states, and its search field. It is a table on wide screens and rows on narrow ones.
+ */
 import type { ComponentChildren, JSX } from 'preact'
 import { useKeys } from '../app/keys.ts'
 import { go, linkHere } from '../app/location.ts'
@@ -11,7 +13,7 @@ import { Box, NarrowBox, SelectionBar, useSelection, type Bulk, type Selection }
 import { Show } from './states.tsx'
 import { exactTime, shortTime } from './time.ts'
 
-/** When something was, for a cell: short, and exactly in its title. */
+/** A time in a cell: short text, with the exact time in the tooltip. */
 export const Moment = ({ at, isNarrow = false }: { readonly at: string; readonly isNarrow?: boolean }): JSX.Element => (
   <time datetime={at} title={exactTime(at)}>
     {shortTime(at, isNarrow)}
@@ -28,19 +30,19 @@ interface ListProps<T> {
   readonly label: string
   readonly list: Listing<T>
   readonly failure: string
-  /** Stands in place of an empty list. */
+  /** Replaces an empty list. */
   readonly empty: JSX.Element
   readonly columns: readonly Column<T>[]
   readonly keyOf: (row: T) => string
-  /** Where a row leads; rows without it have their own actions. */
+  /** URL of a row. Omit it if rows have separate actions. */
   readonly open?: (row: T) => string
-  /** On phones: the mark, the two lines, and what stands at the right. */
+  /** Content of a row on phones: the mark, two lines, and the right side. */
   readonly narrow: (
     row: T,
   ) => readonly [mark: ComponentChildren, title: ComponentChildren, second: ComponentChildren, right?: ComponentChildren]
-  /** Rows are chosen by `x` or by their boxes, and these are the buttons for all of them. */
+  /** Buttons for selected rows. Rows are selected by `x` or a checkbox. */
   readonly bulk?: Bulk<T> | false | undefined
-  /** What a box is called by. */
+  /** Accessible name of the checkbox. */
   readonly nameOf?: (row: T) => string
   readonly drag?: Dragging<T> | undefined
 }
@@ -72,7 +74,7 @@ type RowsProps<T> = Pick<ListProps<T>, 'label' | 'columns' | 'keyOf' | 'open' | 
   readonly rows: readonly T[]
 }
 
-/** `j` and `k` go through the links of the rows. */
+/** `j` and `k` move between the links of the rows. */
 function useRowKeys(): void {
   const step = (by: number): void => {
     const rows = document.querySelectorAll<HTMLElement>('main .table tbody tr, main .rows > li')
@@ -168,8 +170,8 @@ function WideRows<T>({ label, rows, columns, keyOf, open, bulk, nameOf = keyOf, 
 }
 
 /**
- * The search above a list: what is typed goes into the address as `q` when it is sent, and `/` leads to it. `text` is what is
- * searched for now; `children` are further filters beside the box.
+ * Search field of a list. Submitting writes the text to the address as `q`, and `/` focuses the field. `text` is the current search;
+ * `children` are additional filters.
  */
 export function SearchBox(given: {
   readonly id: string

@@ -1,4 +1,4 @@
-/** Status marks: a shape for each state, so that colour is never alone; and the small picture of the way that a send took. */
+/** Status marks with a shape for each state, so that color is never the only signal. Also draws the path of a send. */
 import type { JSX } from 'preact'
 import { words } from '../words/shell-words.ts'
 import type { TraceSummary } from '../wire/operations.ts'
@@ -11,7 +11,7 @@ const arch = 'M1.500 13V6.500a5.500 5.500 0 0 1 11 0V13z'
 
 type Shape = readonly [tone: Tone, filled: string, cut: string, ring?: 'solid' | 'dashed']
 
-/** What is filled, what is cut out of it or drawn in a ring. */
+/** Tone, filled shape, cut-out or stroke, and ring of each mark. */
 const shapes = {
   pending: ['soft', '', '', 'dashed'],
   queued: ['soft', '', 'M7 4v3.200l2 1.300', 'solid'],
@@ -73,7 +73,7 @@ export function Mark({ name }: { readonly name: string }): JSX.Element {
   )
 }
 
-/** The mark of a state with its word, as the API has it. */
+/** A status mark with the API name of the state. */
 export const Status = ({ name }: { readonly name: string }): JSX.Element => (
   <span class="status">
     <Mark name={name} />
@@ -90,7 +90,7 @@ export const StatusTag = ({ name, text = name.replaceAll('_', ' ') }: { readonly
 
 type PathTrace = Pick<TraceSummary, 'status' | 'outcome' | 'attempts' | 'recipients'>
 
-/** Accepted, gate, tries, end. The words beside it say the same. */
+/** Path of a send: acceptance, gate, attempts and result. The adjacent text states the same. */
 export function Path({ trace }: { readonly trace: PathTrace }): JSX.Element {
   const { outcome, status } = trace
   const isOpen = outcome === 'relayed'

@@ -1,4 +1,4 @@
-/** Menus that close by Escape and by a click elsewhere. */
+/** Menus that close on Escape and on a click outside. */
 import type { ComponentChildren, JSX } from 'preact'
 import { useEffect, useRef, useState } from 'preact/hooks'
 import { words } from '../words/shell-words.ts'
@@ -25,17 +25,17 @@ export function useOutside(anchor: { readonly current: HTMLElement | null }, isS
   }, [isShown])
 }
 
-/** Closes the menu, then does this. */
+/** Wraps an action so that it closes the menu first. */
 type Then = (act: () => void) => () => void
 
 interface MoreProps {
-  /** Its buttons. */
+  /** Buttons of the menu. */
   readonly acts: (then: Then) => JSX.Element
-  /** Dialogs that they open. */
+  /** Dialogs opened by the buttons. */
   readonly children: ComponentChildren
 }
 
-/** What is done to a thing as a whole, behind a button with three dots. */
+/** Menu of a resource behind a three-dot button. */
 export function MoreMenu({ acts, children }: MoreProps): JSX.Element {
   const [isShown, setShown] = useState(false)
   const anchor = useRef<HTMLDivElement>(null)

@@ -1,4 +1,4 @@
-/** Says how many are new, and shows them when it is pressed. */
+/** Button with the number of new entries. Pressing it shows them. */
 import type { JSX } from 'preact'
 import type { News } from '../app/new-entries.ts'
 import { words } from '../words/words.ts'

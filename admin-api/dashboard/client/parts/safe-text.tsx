@@ -1,13 +1,15 @@
-/** Text that others wrote: shown as it is, but nothing in it turns, hides or joins what stands around it. */
+/**
+ * Displays untrusted text unchanged, without effects on the text around it. Covers bidirectional text, invisible characters and joiners.
+ */
 import type { ComponentChildren, JSX } from 'preact'
 import { textParts } from '../mail/unseen.ts'
 
-/** In an element of its own direction; characters that are not seen are shown by their number. */
+/** Untrusted text in a separate bidi context. Shows invisible characters as code points. */
 export const SafeText = ({ text }: { readonly text: string }): JSX.Element => (
   <bdi>{textParts(text).map((part) => (part.code === undefined ? part.text : <span class="odd-character">{part.code}</span>))}</bdi>
 )
 
-/** Names and values below each other; a value that is a text may be of others. */
+/** Name and value pairs. Text values count as untrusted. */
 export const Facts = ({ rows }: { readonly rows: readonly (readonly [name: string, value: ComponentChildren])[] }): JSX.Element => (
   <dl class="facts">
     {rows.map(([name, value]) => (
@@ -19,11 +21,11 @@ export const Facts = ({ rows }: { readonly rows: readonly (readonly [name: strin
   </dl>
 )
 
-/** For attributes, where no element can stand. */
+/** Returns untrusted text for attributes, which cannot contain elements. */
 export const plain = (text: string): string =>
   textParts(text)
     .map(({ text: seen, code }) => (code === undefined ? seen : `[${code}]`))
     .join('')
 
-/** The letter that stands for a name. */
+/** Returns the first letter of a name. */
 export const initial = (name: string): string => plain(name).trim().charAt(0).toUpperCase() || 'P'

@@ -1,4 +1,4 @@
-/** A secret that is shown once: copied or saved first, and closed only by who says that it is stored; nor does the way back lose it. */
+/** Dialog for a secret that is shown once. It closes only after the user confirms that the secret is stored, and blocks Back until then. */
 import type { JSX } from 'preact'
 import { useLayoutEffect, useState } from 'preact/hooks'
 import { save } from '../app/api.ts'
@@ -9,9 +9,9 @@ import { Icon } from './icon.tsx'
 
 export interface Secret {
   readonly title: string
-  /** Name and value as they are on the wire; the secret is the last one. */
+  /** API names and values. The secret is the last one. */
   readonly fields: readonly (readonly [name: string, value: string])[]
-  /** What replaces it when it is lost. */
+  /** Explains how to replace a lost secret. */
   readonly note: string
 }
 

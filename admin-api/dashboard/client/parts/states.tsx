@@ -1,4 +1,4 @@
-/** The states of every list and screen: nothing yet, nothing by the filter, loading, refused, not allowed. */
+/** States of lists and screens: empty, no match, loading, failed, not allowed. */
 import type { ComponentChildren, JSX } from 'preact'
 import { boot } from '../app/boot.ts'
 import { address, link, organization } from '../app/location.ts'
@@ -37,15 +37,15 @@ export const State = ({ title, text, drawing, children }: StateProps): JSX.Eleme
 )
 
 interface NothingMatchesProps {
-  /** Address of the list without its filter. */
+  /** URL of the list without filters. */
   readonly all: string
   readonly title?: string
   readonly text?: string
-  /** Shows the next page: one that was narrowed can be empty although a later one is not. */
+  /** Loads the next page. A filtered page can be empty although later pages are not. */
   readonly more?: (() => void) | undefined
 }
 
-/** No row of a list passes its filter. */
+/** No row matches the filter. */
 export function NothingMatches({ all, title, text, more }: NothingMatchesProps): JSX.Element {
   const w = words()
   return (
@@ -64,7 +64,7 @@ export function NothingMatches({ all, title, text, more }: NothingMatchesProps):
   )
 }
 
-/** Bars in the place of the rows that will come; they appear only when it takes long. */
+/** Placeholder rows. They become visible only after a delay. */
 export const Loading = ({ rows = 8 }: { readonly rows?: number }): JSX.Element => (
   <div class="loading" role="status">
     <span class="hidden">{words().loading}</span>
@@ -79,16 +79,16 @@ export const Loading = ({ rows = 8 }: { readonly rows?: number }): JSX.Element =
   </div>
 )
 
-/** What the service says of it, in English; that it did not answer is said in the chosen language. */
+/** Error message of the service, in English. A missing response is reported in the current language. */
 export const FaultText = ({ fault: { code, message } }: { readonly fault: ApiFault }): JSX.Element => (
   <span lang={code === 'unreachable' ? undefined : 'en'}>{message}</span>
 )
 
-/** The session is over; a dialog that shows it may be sent again once one has signed in beside it. */
+/** Whether the session has ended. After a sign-in in another tab, an open dialog can be submitted again. */
 export const isSignedOut = ({ nextAction, status }: ApiFault): boolean =>
   nextAction === 'sign_in' || (status === 401 && nextAction !== 'sign_in_again')
 
-/** What failed, what still works, and what to do. */
+/** Error state: the error, unaffected functions, and the next step. */
 function Failed({ fault, what, retry }: { readonly fault: ApiFault; readonly what: string; readonly retry: () => void }): JSX.Element {
   const w = words()
   if (isSignedOut(fault)) return <SignedOut />
@@ -118,7 +118,10 @@ function Failed({ fault, what, retry }: { readonly fault: ApiFault; readonly wha
   )
 }
 
-/** The own role, what would be needed, and whom to ask; `fault` is how the service refused it, where it was asked. */
+/**
+ * Explains the missing permission: the user's role, the required scope, and the person to ask. `fault` is the error response, if there was
+ * one.
+ */
 export function NotAllowed({ fault, says }: { readonly fault?: ApiFault; readonly says?: string }): JSX.Element {
   const w = words()
   const { name = '', role = '' } = organization.value ?? {}
@@ -151,7 +154,7 @@ const SignedOut = (): JSX.Element => (
   </State>
 )
 
-/** Stands in place of what needs a new proof of identity, and comes back to this screen. */
+/** Asks for a recent sign-in, then returns to this screen. */
 export const Confirm = (): JSX.Element => (
   <State title={words().confirmFirst} text={words().confirmFirstText({ email: boot.email })} drawing={<Drawing sign="lock" />}>
     <div class="actions">
@@ -165,13 +168,13 @@ export const Confirm = (): JSX.Element => (
 interface ShowProps<T> {
   readonly read: Read<T>
   readonly reload: () => void
-  /** The sentence for a failure. */
+  /** Error text of this screen. */
   readonly failure: string
   readonly rows?: number
   readonly children: (data: T) => ComponentChildren
 }
 
-/** What was read, or the state that stands in its place; that the service is away is said over the whole screen. */
+/** Renders the data, or its loading or error state. The shell reports an unreachable service. */
 export function Show<T>({ read, reload, failure, rows, children }: ShowProps<T>): JSX.Element {
   if (read.state === 'failed' && read.data === undefined) return <Failed fault={read.fault} what={failure} retry={reload} />
   if (read.data === undefined) return <Loading {...(rows !== undefined && { rows })} />

@@ -1,4 +1,4 @@
-/** Times and numbers in the chosen language; exact times in UTC for titles and copies. */
+/** Formats times and numbers in the current language. Exact times in UTC serve tooltips and copies. */
 import { language, type Language } from '../words/language.ts'
 
 const formats = new Map<string, Intl.DateTimeFormat>()
@@ -14,7 +14,7 @@ const clock = { hour: '2-digit', minute: '2-digit', second: '2-digit' } as const
 
 const isSameDay = (a: Date, b: Date): boolean => a.toDateString() === b.toDateString()
 
-/** Of today the time, of this week the day and the time, else the date. */
+/** Formats the time for today, weekday and time within the last six days, else the date. */
 export function shortTime(at: string, isNarrow = false): string {
   const [date, now] = [new Date(at), new Date()]
   const hours = isNarrow ? ({ hour: '2-digit', minute: '2-digit' } as const) : clock
@@ -24,14 +24,14 @@ export function shortTime(at: string, isNarrow = false): string {
   return format({ day: 'numeric', month: 'short', ...(date.getFullYear() !== now.getFullYear() && { year: 'numeric' }) }).format(date)
 }
 
-/** Date and time with the zone. */
+/** Formats date and time with the time zone. */
 export const longTime = (at: string): string =>
   format({ day: 'numeric', month: 'short', year: 'numeric', ...clock, timeZoneName: 'short' }).format(new Date(at))
 
-/** For titles: date and time with the zone, and exactly in UTC. */
+/** Formats date and time with the time zone, and the exact UTC time. Used in tooltips. */
 export const exactTime = (at: string): string => `${longTime(at)} · ${at}`
 
-/** `08:14 UTC`, with the date where it is another one there. */
+/** Formats `08:14 UTC`, with the date if it differs from the local one. */
 export function utcTime(at: string): string {
   const date = new Date(at)
   const isOtherDay = date.getUTCDate() !== date.getDate()
@@ -41,10 +41,10 @@ export function utcTime(at: string): string {
 
 export const dateOnly = (at: string): string => format({ day: 'numeric', month: 'short', year: 'numeric' }).format(new Date(at))
 
-/** `09:14:02` */
+/** Formats `09:14:02`. */
 export const clockTime = (at: string): string => new Date(at).toLocaleTimeString(language.value === 'en' ? 'en-GB' : `${language.value}-CH`)
 
-/** `09:14:02.118` */
+/** Formats `09:14:02.118`. */
 export const preciseTime = (at: string): string => {
   const date = new Date(at)
   return `${format(clock).format(date)}.${String(date.getMilliseconds()).padStart(3, '0')}`
@@ -52,7 +52,7 @@ export const preciseTime = (at: string): string => {
 
 export const month = (): string => format({ month: 'long' }).format(new Date())
 
-/** `+39 s`, from one time to another. */
+/** Formats the difference of two times as `+39 s`. */
 export const gap = (from: string, to: string): string => `+${span(Date.parse(to) - Date.parse(from))}`
 
 const dayUnit: Readonly<Record<Language, string>> = { en: 'd', de: 'T', fr: 'j', it: 'g' }
@@ -67,19 +67,19 @@ export function span(milliseconds: number): string {
   return `${number(Math.round(seconds / 86_400))}\u00a0${dayUnit[language.value]}`
 }
 
-/** `12 408`, with the thin space or the sign of the language. */
+/** Formats `12 408` with the group separator of the language. */
 export const number = (value: number): string => decimal(value, 0, 3)
 
-/** With so many places, or at most so many. */
+/** Formats a number with a minimum and a maximum of decimal places. */
 export function decimal(value: number, places: number, most = places): string {
   const locale = language.value === 'en' ? 'en-GB' : `${language.value}-CH`
   return new Intl.NumberFormat(locale, { minimumFractionDigits: places, maximumFractionDigits: most }).format(value)
 }
 
-/** `3.2 %` of a share from 0 to 1. */
+/** Formats a share from 0 to 1 as `3.2 %`. */
 export const percent = (share: number, places = share > 0 && share < 0.1 ? 1 : 0): string => `${decimal(share * 100, places)}\u00a0%`
 
-/** `1.2 MiB`; French writes octets: `1,2 Mio`. */
+/** Formats `1.2 MiB`, in French `1,2 Mio`. */
 export function bytes(size: number): string {
   const unit = language.value === 'fr' ? 'o' : 'B'
   if (size < 1024) return `${number(size)}\u00a0${unit}`
@@ -87,17 +87,17 @@ export function bytes(size: number): string {
   return size < 1_073_741_824 ? `${decimal(size / 1_048_576, 1)}\u00a0Mi${unit}` : `${decimal(size / 1_073_741_824, 1)}\u00a0Gi${unit}`
 }
 
-/** `CHF 3.50` of rappen, with more places where a unit costs less than one. */
+/** Formats rappen as `CHF 3.50`, with more decimals for amounts below one rappen. */
 export const francs = (rappen: number): string => `CHF ${decimal(rappen / 100, 2, rappen < 1 ? 6 : 2)}`
 
-/** Credits, which the wire writes as text with up to six decimals: `1 234.5`, and of less than one the first two digits. */
+/** Formats credits, which the API returns as text with up to six decimals: `1 234.5`. Below one, it keeps two significant digits. */
 export function credits(text: string): string {
   const value = Number(text)
   const zeros = value === 0 ? 0 : Math.max(0, -Math.ceil(Math.log10(Math.abs(value))))
   return decimal(value, 0, Math.min(6, 2 + zeros))
 }
 
-/** As a control of the browser for date and time has it, in the zone of the person; empty for no time. */
+/** Returns the value of a `datetime-local` input in the browser's time zone. Empty for no time. */
 export function localInput(at: string | null): string {
   if (at === null || Number.isNaN(Date.parse(at))) return ''
   const date = new Date(at)

@@ -1,4 +1,4 @@
-/** One short message at a time about what was just done, with the way back where there is one. */
+/** Shows one short message at a time about a finished action, with an optional undo button. */
 import { signal } from '@preact/signals'
 import type { JSX } from 'preact'
 import { words } from '../words/shell-words.ts'
@@ -18,13 +18,13 @@ export function toast(text: string, undo?: () => void): void {
   timer = setTimeout(expire, shownMs)
 }
 
-/** It stays for as long as somebody points at it or has the focus in it (WCAG 2.2.1). */
+/** Hides the toast. It stays while it is hovered or focused (WCAG 2.2.1). */
 function expire(): void {
   if (document.querySelector('.toast:is(:hover, :focus-within)')) timer = setTimeout(expire, shownMs)
   else shown.value = undefined
 }
 
-/** Undoes what the message says, by its button or by Ctrl/Cmd-Z. */
+/** Undoes the action of the toast. Called by its button and by Ctrl/Cmd+Z. */
 export function undoLast(): void {
   const { undo } = shown.value ?? {}
   shown.value = undefined

@@ -1,4 +1,4 @@
-/** The bar over every screen: where one is, whether it is live, the call behind it, and at most two actions. */
+/** Bar at the top of every screen: title, live state, API call and at most two actions. */
 import type { ComponentChildren, JSX } from 'preact'
 import { useEffect } from 'preact/hooks'
 import { words } from '../words/shell-words.ts'
@@ -9,7 +9,7 @@ import { go, linkHere, organization } from '../app/location.ts'
 import { isApiCallOpen, isMenuOpen } from '../app/open.ts'
 import { initial } from './safe-text.tsx'
 
-/** Until its code is there the bar stays as it is. */
+/** The bar does not change while the code of the drawer loads. */
 const ApiCallDrawer = later(
   () => import('./api-call.tsx'),
   () => null,
@@ -17,11 +17,11 @@ const ApiCallDrawer = later(
 
 interface TopProps {
   readonly title: string
-  /** What the browser calls the page, where the title is made of parts. */
+  /** Visible heading, if it differs from the page title of the browser. */
   readonly heading?: ComponentChildren
-  /** Undefined where the screen does not follow changes. */
+  /** Whether updates arrive. Undefined for a screen without live updates. */
   readonly isLive?: boolean
-  /** What belongs to the title, such as a way to copy it. */
+  /** Content after the title, such as a copy button. */
   readonly beside?: ComponentChildren
   readonly children?: ComponentChildren
 }
@@ -55,7 +55,7 @@ export function TopBar({ title, heading, isLive, beside, children }: TopProps): 
   )
 }
 
-/** Opens what makes something new on this screen, by its key too. */
+/** Link and shortcut that open the creation form of the screen. */
 export function NewLink({ label }: { readonly label: string }): JSX.Element {
   useKeys({ c: () => go(linkHere({ new: '1' })) }, [])
   return (
@@ -66,7 +66,7 @@ export function NewLink({ label }: { readonly label: string }): JSX.Element {
   )
 }
 
-/** The project tile in the top bar of phones. */
+/** Button that opens the navigation on phones. */
 const MenuOpener = (): JSX.Element => (
   <button class="phone-only arch" aria-label={words().openMenu} onClick={() => (isMenuOpen.value = !isMenuOpen.value)}>
     {initial(organization.value?.name ?? '')}

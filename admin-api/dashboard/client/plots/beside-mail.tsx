@@ -1,4 +1,4 @@
-/** Plots of what happens beside the mail itself: webhooks, suppressions, SMTP. */
+/** Plots for webhooks, suppressions and SMTP. */
 import type { JSX } from 'preact'
 import { Plot } from '../insights/plot.tsx'
 import type { LookName, Series } from '../insights/drawing.ts'
@@ -73,10 +73,10 @@ export function SuppressionPlot({ span }: PlotOf): JSX.Element {
   )
 }
 
-/** The most frequent reasons have a series each. */
+/** Looks for the most frequent reasons, each with a separate series. */
 const reasonLooks = ['striped', 'netted', 'speckled'] as const satisfies readonly LookName[]
 
-/** Why senders and messages were refused after the login. */
+/** Returns series of the reasons for refused commands after the login. */
 function reasonsOf({ points, totals }: SmtpInsight): readonly Series[] {
   const codes = Object.entries(totals.refused_by_code).toSorted(([, a], [, b]) => b - a)
   const own = codes.slice(0, reasonLooks.length).map(([code, times], at): Series => ({
@@ -123,7 +123,7 @@ export function SmtpPlot({ span }: PlotOf): JSX.Element {
   )
 }
 
-/** Why commands were refused, the most frequent first. */
+/** List of refused commands by code, the most frequent first. */
 function Reasons({ codes }: { readonly codes: Readonly<Record<string, number>> }): JSX.Element | null {
   const all = Object.entries(codes).toSorted(([, a], [, b]) => b - a)
   if (all.length <= reasonLooks.length) return null

@@ -1,4 +1,4 @@
-/** How credits are used up: the balance at the end of each day, and until when it lasts if use goes on as in the last week. */
+/** Plot of the credit balance at the end of each day. Projects it with the average use of the last seven days. */
 import type { JSX } from 'preact'
 import { mayRead } from '../app/permissions.ts'
 import { query } from '../app/location.ts'
@@ -15,10 +15,10 @@ import { words } from './plots-words.ts'
 
 const pastDays = 30
 const comingDays = 30
-/** The use to come is that of so many days that are over. */
+/** Number of completed days that the projection averages. */
 const usualDays = 7
 
-/** Nothing where credits do not count, and before any were used or granted. */
+/** Hidden for unlimited credits, and before the first change of the balance. */
 export function CreditBurnDown({ credits }: { readonly credits: Credits }): JSX.Element | null {
   const w = words()
   const compared = isCompared(query.value)
@@ -44,7 +44,7 @@ export function CreditBurnDown({ credits }: { readonly credits: Credits }): JSX.
 
 interface BurnDown {
   readonly data: PlotData
-  /** Until when the credits last, in words. */
+  /** Text for the day on which the credits run out. */
   readonly end: string
 }
 
@@ -95,7 +95,7 @@ function plotOf(credits: Credits, ledger: CreditDays, compared: boolean): BurnDo
 const shortly = (value: number): string => number(Math.round(value * 100) / 100)
 const shortOf = (value: number | null | undefined): string => (value === null || value === undefined ? '–' : shortly(value))
 
-/** The balance at the end of a day, as far back as the ledger was read; undefined before and after. */
+/** Returns the balance at the end of a day. Undefined outside of the days covered by the ledger. */
 function balancesOf(balance: number, { today, complete, changes }: CreditDays): (time: number) => number | undefined {
   const known = new Map<number, number>()
   let left = balance
@@ -106,7 +106,7 @@ function balancesOf(balance: number, { today, complete, changes }: CreditDays): 
   return (time) => known.get(time)
 }
 
-/** What is used on a day: as in the days that are over, or as today where there was none. */
+/** Returns the average daily use of completed days, or the use of today if that average is zero. */
 function usualUse({ today, complete, changes }: CreditDays): number {
   const days = Math.max(1, Math.min(usualDays, (today - complete) / dayMs))
   const over = Array.from({ length: days }, (_, day) => changes.get(today - (day + 1) * dayMs)?.used ?? 0)
@@ -115,8 +115,8 @@ function usualUse({ today, complete, changes }: CreditDays): number {
 }
 
 /**
- * The balance at the end of each day to come: grants are spent in their order, what is left of one is gone when it expires, and the
- * allowance of the plan comes with each month.
+ * Returns the projected balance of each coming day. Grants are used in order, expire with their remainder, and the plan allowance renews
+ * monthly.
  */
 function projectionOf({ grants, balance_credits: balance }: Credits, ledger: CreditDays): readonly number[] {
   const use = usualUse(ledger)
@@ -142,14 +142,14 @@ function projectionOf({ grants, balance_credits: balance }: Credits, ledger: Cre
 
 const longestMonth = 31
 
-/** The allowance of a month that begins; it lasts for that month alone, or beyond what is shown, as the one before. */
+/** Returns the allowance of a new month. It ends with the month, unless the previous one lasted longer; then it ends after the plot. */
 function nextOf({ kind, amount, granted_at: begin, expires_at: end }: Credits['grants'][number], time: number) {
   const isOfMonth = end !== null && Date.parse(end) - Date.parse(begin) <= longestMonth * dayMs
   const month = new Date(time)
   return { kind, amount: Number(amount), end: isOfMonth ? Date.UTC(month.getUTCFullYear(), month.getUTCMonth() + 1, 1) : Infinity }
 }
 
-/** Credits that came and that expired. */
+/** Returns added and expired credits as events. */
 const grantsOf = ({ grants }: CreditDays): readonly PlotEvent[] =>
   grants.map(({ at, credits }) => ({
     at,

@@ -1,28 +1,28 @@
-/** The ledger of credits added up by day, for as many days as a plot shows. Its entries of use are one a day and website already. */
+/** Sums of the credit ledger by day, for the days of a plot. The ledger has one usage entry per day and website. */
 import { useEffect, useState } from 'preact/hooks'
 import { call } from '../app/api.ts'
 import { listCreditEntries, type CreditEntry } from '../wire/operations.ts'
 
 export const dayMs = 86_400_000
 const pageSize = '200'
-/** What a plot reads at most; with more entries it begins later. */
+/** Maximum number of ledger pages. With more entries, the plot starts later. */
 const maxPages = 10
 
 export interface CreditDays {
-  /** Begin of the current day (UTC), in milliseconds since the epoch. */
+  /** Start of the current day (UTC) in milliseconds since the epoch. */
   readonly today: number
-  /** From this day on nothing is missing. */
+  /** First day with complete entries. */
   readonly complete: number
-  /** By the begin of the day: what the balance changed by, and what of it was used. */
+  /** Change of the balance and used credits, by the start of the day. */
   readonly changes: ReadonlyMap<number, { readonly credits: number; readonly used: number }>
-  /** What came and what expired, the earliest first. */
+  /** Added and expired credits in chronological order. */
   readonly grants: readonly { readonly at: number; readonly credits: number }[]
 }
 
 const dayOf = ({ day }: CreditEntry): number => Date.parse(`${day}T00:00:00.000Z`)
 const isUse = ({ reason }: CreditEntry): boolean => reason === 'traffic' || reason === 'storage'
 
-/** Undefined until it is read, and where it cannot be; read anew with the balance. */
+/** Returns undefined while loading and after a failure. Reads again when the balance changes. */
 export function useCreditDays(days: number, balance: string): CreditDays | undefined {
   const [read, setRead] = useState<CreditDays>()
   useEffect(() => {

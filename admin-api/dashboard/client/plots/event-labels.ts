@@ -1,4 +1,4 @@
-/** Events as they stand in a plot, its table and its file. */
+/** Events of a plot with labels, for its picture, table and file. */
 import type { PlotEvent } from '../insights/drawing.ts'
 import { momentLabel } from '../insights/time-range.ts'
 
@@ -9,7 +9,7 @@ interface Steps {
   readonly stepMs: number
 }
 
-/** Those of the time that a plot shows, each with when it was. */
+/** Returns the events within the plot, each labeled with its time. */
 export function eventLabels(events: readonly PlotEvent[], { times, stepMs }: Steps): readonly Labelled[] {
   const begin = times[0] ?? 0
   const spanMs = times.length * stepMs
@@ -17,6 +17,6 @@ export function eventLabels(events: readonly PlotEvent[], { times, stepMs }: Ste
   return shown.map((event) => ({ ...event, label: `${momentLabel(event.at, spanMs)} ${event.text}` }))
 }
 
-/** Those of one step. */
+/** Returns the events of a step. */
 export const eventsIn = <E extends PlotEvent>(events: readonly E[], time: number, stepMs: number): readonly E[] =>
   events.filter(({ at }) => at >= time && at < time + stepMs)

@@ -1,6 +1,5 @@
 /**
- * What changed in the time that is shown and may be why figures did: from the audit log, for those who may read it, and destinations
- * that rest now.
+ * Changes that may explain a change of the figures. Sources are the audit log, if the role may read it, and currently paused destinations.
  */
 import { createContext, type ComponentChildren, type JSX } from 'preact'
 import { useContext } from 'preact/hooks'
@@ -17,14 +16,14 @@ import { words } from './plots-words.ts'
 
 const Events = createContext<readonly PlotEvent[]>([])
 
-/** Those that plots show as uprights. */
+/** Events that plots show as vertical lines. */
 export const useEvents = (): readonly PlotEvent[] => useContext(Events)
 
-/** What sends go by. */
+/** Audit log subjects that affect routing. */
 const nouns = ['destination', 'routing_rule', 'failover_policy'] as const
 const most = '50'
 const refreshMs = 60_000
-/** The same again so soon is one event. */
+/** Equal events within this time count as one. */
 const sameMs = 300_000
 
 interface SpanProps {
@@ -75,7 +74,7 @@ function useEntries(act: string, { from, to }: TimeSpan): readonly PlotEvent[] {
 const longestName = 24
 const shortened = (name: string): string => (name.length > longestName ? `${plain(name.slice(0, longestName))}…` : plain(name))
 
-/** undefined for what changes nothing about mail that goes out. */
+/** Returns undefined if the change does not affect outgoing mail. */
 function textOf({ act, target, details }: AuditEntry): string | undefined {
   const w = words()
   const name = shortened(typeof details['name'] === 'string' ? details['name'] : target)
@@ -87,7 +86,7 @@ function textOf({ act, target, details }: AuditEntry): string | undefined {
   return act === 'destination.deleted' ? w.deleted({ name }) : undefined
 }
 
-/** The same events as a list, the latest first. */
+/** List of the events, latest first. */
 export function Changes({ span }: { readonly span: TimeSpan }): JSX.Element | null {
   const w = words()
   const events = useEvents().filter(({ at }) => at >= span.from && at < span.to)

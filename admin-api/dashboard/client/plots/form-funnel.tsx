@@ -1,4 +1,4 @@
-/** The way of visitors through forms, day by day: views, beginnings, submissions, and what of them was spam. */
+/** Plot of form visitors by day: views, starts, submissions and spam. */
 import type { JSX } from 'preact'
 import { projectId, query } from '../app/location.ts'
 import { useRead } from '../app/query.ts'
@@ -20,13 +20,13 @@ export type Funnel = Pick<FormFigures, 'days' | 'totals'>
 
 interface FormFunnelProps {
   readonly now: Funnel
-  /** As many days before, where that is compared. */
+  /** The previous days, for a comparison. */
   readonly before: Funnel | undefined
   /** Undefined for all forms. */
   readonly formId: string | undefined
   readonly title: string
   readonly note: string
-  /** Of files. */
+  /** File name of downloads, without extension. */
   readonly name: string
 }
 
@@ -63,10 +63,10 @@ const earlier = ({ days, totals }: Funnel): Before => ({
   label: words().before({ label: words().funnel.submissions }),
 })
 
-/** So many days are shown; the figures of all forms at once reach over no more than 31. */
+/** Number of days by range. The figures of all forms cover at most 31 days. */
 const daysOf: Readonly<Record<Range, number>> = { '24h': 7, '7d': 7, '30d': 30, '90d': 30 }
 
-/** Of all forms together; nothing where there are none. */
+/** Plot for all forms together. Hidden without forms. */
 export function AllForms({ now }: { readonly now: number }): JSX.Element | null {
   const w = words()
   const days = daysOf[rangeOf(query.value)]
@@ -79,7 +79,7 @@ export function AllForms({ now }: { readonly now: number }): JSX.Element | null 
   return <FormFunnel {...{ now: shown, before, formId: undefined, title: allWords().forms, note, name: 'forms' }} />
 }
 
-/** The figures of forms added up, of as many as one answer holds. */
+/** Returns the sum over all forms of the first page. */
 function useSum(isWanted: boolean, from: number, to: number): (Funnel & { readonly hasMore: boolean }) | undefined {
   const project = projectId.value === undefined ? {} : { project: projectId.value }
   const time = { from: new Date(from).toISOString(), to: new Date(to).toISOString() }

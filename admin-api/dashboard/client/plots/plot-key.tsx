@@ -1,4 +1,4 @@
-/** What stands under a plot: its series with their totals, or with their values in one step, and the way to what is counted there. */
+/** Legend of a plot: series with their totals or with the values of a step. Links lead to the counted items. */
 import type { JSX } from 'preact'
 import { link, query } from '../app/location.ts'
 import type { PlotData, Series } from '../insights/drawing.ts'
@@ -6,19 +6,19 @@ import { Swatch } from '../insights/plot-svg.tsx'
 import { rangeOf, stepLabel } from '../insights/time-range.ts'
 import { words } from '../words/words.ts'
 
-/** Where what is counted is listed one by one. */
+/** Link from a plot to the list of the counted items. */
 export interface Explore {
   readonly to: string
   readonly query?: Readonly<Record<string, string>>
-  /** The text of the link. */
+  /** Text of the link. */
   readonly says: string
-  /** What its address calls the begin and the end of a time; without them it is not narrowed to that of the plot or a step. */
+  /** Query parameters for start and end. Without them, the link has no time filter. */
   readonly times?: readonly [begin: string, end: string]
 }
 
 type Shown = Pick<PlotData, 'times' | 'stepMs'>
 
-/** The address of the list, for one step or for the whole time. */
+/** Returns the URL of the list, for a step or for the whole period. */
 export function exploreLink(
   { to, query: filter, times: names }: Explore,
   { times, stepMs }: Shown,
@@ -41,7 +41,7 @@ export const valueAt = (values: readonly (number | null)[], at: number, format: 
 interface KeyProps {
   readonly data: PlotData
   readonly explore?: Explore | undefined
-  /** The step on which the cursor stands. */
+  /** Index of the step under the cursor. */
   readonly chosen: number | undefined
   readonly scope: string
 }

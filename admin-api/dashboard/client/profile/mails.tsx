@@ -1,4 +1,4 @@
-/** Which mails of the service one gets: those that always come, and those that one may do without. */
+/** Service mails to the user: mandatory ones, and optional ones with a checkbox. */
 import type { ComponentChildren, JSX } from 'preact'
 import { useState } from 'preact/hooks'
 import { call } from '../app/api.ts'
@@ -34,7 +34,7 @@ export function Mails(): JSX.Element | null {
 interface MailProps {
   readonly name: string
   readonly text: string
-  /** What stands where others have a box; by default that it always comes. */
+  /** Replaces the checkbox. Defaults to the text for a mandatory mail. */
   readonly state?: ComponentChildren
   readonly children?: ComponentChildren
 }
@@ -51,7 +51,7 @@ const Mail = ({ name, text, state = words().mailAlways, children }: MailProps): 
   </li>
 )
 
-/** Of whoever may approve; for others there is nothing to choose. */
+/** Choice for approval requests. Only roles that may approve have a choice. */
 function Approvals(): JSX.Element {
   const w = words()
   const read = useRead(getMailChoices, {})

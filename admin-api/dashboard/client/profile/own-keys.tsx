@@ -1,4 +1,4 @@
-/** Single keys, each with the one that people have chosen in its place. */
+/** Shortcut settings: each single key and its replacement. */
 import type { JSX } from 'preact'
 import { useState } from 'preact/hooks'
 import { ownKeys, pressedFor, type OwnKey } from '../app/keys.ts'
@@ -24,7 +24,7 @@ export function OwnKeys(): JSX.Element {
   )
 }
 
-/** Takes the next key that is pressed in it. */
+/** Field that takes the next pressed key. */
 function KeyField({ name, does }: { readonly name: OwnKey; readonly does: string }): JSX.Element {
   const [isTaken, setTaken] = useState(false)
   const id = `key-${String(ownKeys.indexOf(name))}`

@@ -1,4 +1,4 @@
-/** Who one is here: the address, the own roles, the mails that one gets, what this browser keeps, and the way to passkeys and sessions. */
+/** Profile of the user: address, roles, service mails, browser settings, and links to passkeys and sessions. */
 import type { JSX } from 'preact'
 import { boot, type OwnOrganization } from '../app/boot.ts'
 import { link, organization, organizations } from '../app/location.ts'
@@ -13,7 +13,7 @@ import { Mails } from './mails.tsx'
 import { OwnKeys } from './own-keys.tsx'
 import { words } from './profile-words.ts'
 
-/** The line may end after the sign of the address. */
+/** Allows a line break after the at sign. */
 function afterSign(text: string): JSX.Element {
   const end = text.lastIndexOf('@') + 1
   return (
@@ -82,7 +82,7 @@ export default function Profile(): JSX.Element {
   )
 }
 
-/** The role in each organization; of the one that is shown its plan, too. */
+/** The user's role in each organization, and the plan of the current one. */
 function Roles({ shown }: { readonly shown: OwnOrganization }): JSX.Element {
   const read = useRead(getOrganization, { path: { id: shown.id } }, { isShown: true })
   return (

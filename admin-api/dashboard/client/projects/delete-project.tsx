@@ -1,4 +1,4 @@
-/** Deletes a project with all that is in it, by its name. */
+/** Dialog that deletes a project with all of its content. It asks for the name. */
 import type { JSX } from 'preact'
 import { useState } from 'preact/hooks'
 import { call } from '../app/api.ts'

@@ -1,4 +1,4 @@
-/** Makes a project or a partition, and changes its name, its limits and what happens to mail without a route. */
+/** Forms that create a project or partition, and that change name, limits and the policy for unrouted mail. */
 import type { JSX } from 'preact'
 import { useState } from 'preact/hooks'
 import { call, type ApiFault } from '../app/api.ts'
@@ -28,7 +28,7 @@ const limitOf = (typed: string): number | null => (typed.trim() === '' ? null : 
 const textOf = (limit: number | null): string => (limit === null ? '' : String(limit))
 
 interface NewProps {
-  /** The project whose partition it becomes. */
+  /** Parent project of a new partition. */
   readonly parent?: Project
   readonly onClose: () => void
   readonly onDone: (made: Project) => void
@@ -113,7 +113,7 @@ interface FieldsProps {
   readonly typed: Typed
   readonly onChange: (typed: Typed) => void
   readonly fault: ApiFault | undefined
-  /** A new project has no destination that an environment could name. */
+  /** False for a new project, because it has no destination yet. */
   readonly hasEnvironment?: boolean
 }
 

@@ -1,4 +1,4 @@
-/** What moves between projects: each kind with its list, its name, and the call that moves one. */
+/** Resources that can move between projects: list, name and API call of each kind. */
 import { call } from '../app/api.ts'
 import {
   listDestinations,
@@ -27,9 +27,9 @@ export interface Movable {
   readonly kind: Kind
   readonly id: string
   readonly name: string
-  /** It belongs to the whole organization, and stays. */
+  /** Whether the resource belongs to the organization and cannot move. */
   readonly isShared: boolean
-  /** It is refused as things are now, because other settings name it. */
+  /** Whether the move is currently impossible, because other settings refer to the resource. */
   readonly isNamed: boolean
 }
 
@@ -42,13 +42,13 @@ type Listing<T> = Operation<{ query?: { limit?: string; project?: string; cursor
 
 export interface MovableKind {
   readonly kind: Kind
-  /** All of the project. */
+  /** Returns all resources of the project. */
   readonly list: (projectId: string) => Promise<readonly Movable[]>
-  /** Returns what does not work any more where it is now. */
+  /** Moves a resource. Returns warnings about functions that stop working in the new project. */
   readonly move: (id: string, projectId: string) => Promise<readonly string[]>
 }
 
-/** Pages of two hundred; more of one kind move in another turn. */
+/** Maximum number of pages with 200 rows. Further resources require a second move. */
 const mostPages = 10
 
 function lister<T extends { readonly id: string; readonly project_id: string }>(

@@ -1,4 +1,4 @@
-/** Moves things of one project to another: which ones, where to, and the outcome of each. */
+/** Page that moves resources to another project: selection, target and the result of each move. */
 import type { JSX } from 'preact'
 import { useEffect, useState } from 'preact/hooks'
 import type { ApiFault } from '../app/api.ts'
@@ -18,7 +18,7 @@ import { movableKinds, type Kind, type Movable } from './movable.ts'
 import { inTree } from './project-tree.ts'
 import { words } from './projects-words.ts'
 
-/** The outcome of one: its warnings, or why it stayed. */
+/** Result of a move: warnings, or the reason of a failure. */
 type Outcome = { readonly isMoved: boolean; readonly lines: readonly string[] }
 
 export function MoveResources({ id }: { readonly id: string }): JSX.Element {
@@ -122,7 +122,7 @@ async function moveOne({ kind, id }: Movable, to: string): Promise<Outcome> {
 
 type Found = readonly Movable[] | ApiFault
 
-/** By kind, as they come. */
+/** Reads movable resources by kind. Kinds appear as their lists arrive. */
 function useMovables(projectId: string): ReadonlyMap<Kind, Found> {
   const [found, setFound] = useState<ReadonlyMap<Kind, Found>>(new Map())
   useEffect(() => {

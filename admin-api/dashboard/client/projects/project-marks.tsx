@@ -1,4 +1,4 @@
-/** The state of a project, and what happens to its mail without a route, as marks with words. */
+/** Marks for the state of a project and its policy for unrouted mail. */
 import type { JSX } from 'preact'
 import { Mark } from '../parts/mark.tsx'
 import type { Project } from '../wire/operations.ts'

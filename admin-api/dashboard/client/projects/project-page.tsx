@@ -1,4 +1,4 @@
-/** One project: its limits and how much of them is used, its partitions, what is in it, and its end. */
+/** Page of a project: limits and usage, partitions, content, and deletion. */
 import type { JSX } from 'preact'
 import { useState } from 'preact/hooks'
 import { go, link, linkHere, query } from '../app/location.ts'

@@ -1,4 +1,4 @@
-/** Projects in the order in which people look for them: Default first, and partitions behind their project. */
+/** Order of projects: the default project first, and partitions after their project. */
 import type { Project } from '../wire/operations.ts'
 
 const byName = new Intl.Collator(undefined, { numeric: true, sensitivity: 'base' })

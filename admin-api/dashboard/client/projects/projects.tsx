@@ -1,4 +1,4 @@
-/** The projects of the organization with their partitions, and how much of their limits is used. */
+/** Screen for the projects of the organization, with partitions, limits and usage. */
 import type { JSX } from 'preact'
 import { go, link, linkHere } from '../app/location.ts'
 import { isMakingNew, mayChange } from '../app/permissions.ts'

@@ -1,11 +1,11 @@
-/** The five gates of a publishable key: what each asks of a send, and what it is set to. */
+/** The five gates of a publishable key: purpose and current setting of each. */
 import type { JSX } from 'preact'
 import { plain } from '../parts/safe-text.tsx'
 import { number } from '../parts/time.ts'
 import type { PublishableKey } from '../wire/operations.ts'
 import { words } from './publishable-words.ts'
 
-/** In the order in which a send meets them. */
+/** Gates in the order of their checks. */
 const gates = ['origin', 'recipient', 'sender', 'rate', 'captcha'] as const
 type Gate = (typeof gates)[number]
 

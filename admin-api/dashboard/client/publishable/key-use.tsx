@@ -1,4 +1,4 @@
-/** What a key has sent in 30 days, and what its gates refused. */
+/** Messages of a key within 30 days, and the requests that its gates refused. */
 import type { JSX } from 'preact'
 import { useState } from 'preact/hooks'
 import { useRead } from '../app/query.ts'

@@ -1,4 +1,4 @@
-/** Makes a key for web pages, with its gates. */
+/** Form that creates a publishable key with its gates. */
 import type { JSX } from 'preact'
 import { useState } from 'preact/hooks'
 import { call } from '../app/api.ts'

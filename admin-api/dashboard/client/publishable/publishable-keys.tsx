@@ -1,4 +1,4 @@
-/** Keys that may stand in web pages: where from, to whom and how often they send, and what to paste. */
+/** Publishable keys for web pages: allowed origins, recipients and rates, and the snippet to paste. */
 import type { JSX } from 'preact'
 import { useState } from 'preact/hooks'
 import { call } from '../app/api.ts'
@@ -122,7 +122,7 @@ const rateOf = ({ rates: { per_ip_hour: ip, per_key_day: day } }: PublishableKey
 
 const bound = (most: number): string => (most === 0 ? allWords().withoutLimit : number(most))
 
-/** Leads to what the key has sent. */
+/** Name of a key, with a link to its usage. */
 const Named = ({ publishable }: { readonly publishable: PublishableKey }): JSX.Element => (
   <a href={linkHere({ key: publishable.id })}>
     <SafeText text={nameOf(publishable)} />

@@ -1,4 +1,4 @@
-/** What to paste into a web page, as a form or as the call alone, with its preview and what guards it. */
+/** Dialog with the HTML or JavaScript to paste into a web page, its preview and the gates of the key. */
 import type { JSX } from 'preact'
 import { useState } from 'preact/hooks'
 import { ChooseField, copy, Dialog, Segments } from '../parts/controls.tsx'
@@ -64,7 +64,7 @@ export function SnippetDialog({ publishable, onClose }: SnippetProps): JSX.Eleme
   )
 }
 
-/** The form as it looks without the style of the page; it sends nothing. */
+/** Preview of the form without page styles. It sends nothing. */
 function Preview(): JSX.Element {
   const w = words()
   const { address, message, send } = w.contactForm

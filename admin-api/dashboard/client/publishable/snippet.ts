@@ -1,4 +1,4 @@
-/** What is pasted into a web page: a whole contact form, or the call alone. The key itself is never in it. */
+/** Snippets to paste into a web page: a contact form or the API call. They never contain the key. */
 import { boot } from '../app/boot.ts'
 import type { PublishableKey } from '../wire/operations.ts'
 
@@ -10,10 +10,10 @@ export interface FormWords {
   readonly notSent: string
 }
 
-/** As JavaScript: what others wrote stands in it as JSON, and never ends the element around it. */
+/** Returns a JavaScript string literal. Escapes `<`, so that the text cannot end the script element. */
 const literal = (text: string): string => JSON.stringify(text).replaceAll('<', String.raw`\u003c`)
 
-/** Of a whole domain, an address in it. */
+/** Returns the recipient. For an entry that allows a whole domain, it is an example address. */
 export const recipientOf = (entry: string): string => (entry.startsWith('@') ? `office${entry}` : entry)
 
 const widgets = {
@@ -42,7 +42,7 @@ export const callSnippet = (key: Key, to: string): string => `<script type="modu
   const answer = ${callOf(key, to, { visitor: 'visitorAddress', text: 'visitorText', token: 'token' })}
 </script>`
 
-/** Words stand in it as text, which ends no element. */
+/** Escapes text for HTML. */
 const escaped = (text: string): string => text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('"', '&quot;')
 
 export function formSnippet(key: Key, to: string, words: FormWords): string {

@@ -1,4 +1,4 @@
-/** A standing hold before it is one: over what it means now, with its reason. */
+/** Dialog that creates a standing hold. It shows the matching messages and asks for a reason. */
 import type { JSX } from 'preact'
 import { useState } from 'preact/hooks'
 import { asFault, useRead } from '../app/query.ts'
@@ -66,7 +66,7 @@ export function NewHold({ filter, destinations, onDone, onClose }: NewHoldProps)
   )
 }
 
-/** The way back from setting it. */
+/** Undoes the creation of a hold. */
 async function lift(side: QueueSide, id: string, onDone: () => void): Promise<void> {
   try {
     await answer(side.lift(id))

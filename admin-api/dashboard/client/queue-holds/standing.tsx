@@ -1,4 +1,4 @@
-/** Standing holds: what is held whenever its turn comes, set over what the screen shows, and released with what they held. */
+/** Standing holds, which hold every matching message when it becomes due. A release also releases the held messages. */
 import type { JSX } from 'preact'
 import { useState } from 'preact/hooks'
 import { go } from '../app/location.ts'

@@ -1,4 +1,4 @@
-/** The queue of the chosen organization. */
+/** Queue operations on the current organization. */
 import { link } from '../app/location.ts'
 import { mayChange } from '../app/permissions.ts'
 import {

@@ -1,4 +1,4 @@
-/** Whose queue a screen shows: that of the chosen organization, or of any for the operator. Its calls, and where its pages are. */
+/** API calls and URLs of a queue screen: for the current organization, or for any organization as the operator. */
 import { createContext } from 'preact'
 import { useContext } from 'preact/hooks'
 import { call } from '../app/api.ts'
@@ -6,10 +6,10 @@ import type { Operation, RequestParts } from '../wire/operation.ts'
 import type { QueueAct, QueueCounts, QueuedMessage, QueueHold } from '../wire/operations.ts'
 import type { ActBody, HoldBody, ListQuery } from '../queue/filter.ts'
 
-/** A call with what it is asked for. */
+/** An operation and its input. */
 export type Asked<O> = readonly [operation: Operation<RequestParts, O>, input: RequestParts]
 
-/** What is asked for is checked here, where both are named. */
+/** Pairs an operation with its input, and checks their types. */
 export const asked = <I extends RequestParts, O>(operation: Operation<I, O>, input: I): Asked<O> => [operation, input]
 
 export const answer = <O>([operation, input]: Asked<O>): Promise<O> => call(operation, input)
@@ -24,19 +24,19 @@ interface PageAsked {
 }
 
 export interface QueueSide {
-  /** The organization, for its operator alone. */
+  /** Id of the organization. Set only on screens of the operator. */
   readonly organization: string | undefined
-  /** Its name, or its id until that is known. */
+  /** Name of the organization, or its id while the name is unknown. */
   readonly organizationName?: string
   readonly mayChange: () => boolean
   readonly queueLink: (query?: Readonly<Record<string, string>>) => string
-  /** Of the list of acts, or of one of them. */
+  /** Returns the URL of the list of actions, or of an action. */
   readonly actsLink: (id?: string) => string
-  /** Where the audit log says what was done with an act. */
+  /** Returns the URL of the audit log entries about an action. */
   readonly auditLink: (actId: string) => string
   readonly messages: (query: ListQuery & PageAsked) => Asked<Page<QueuedMessage>>
   readonly counts: (query: ListQuery) => Asked<QueueCounts>
-  /** A dry run too. */
+  /** Runs an action, or a dry run of it. */
   readonly act: (body: ActBody) => Asked<QueueAct>
   readonly acts: (query: PageAsked & { readonly project?: string }) => Asked<Page<QueueAct>>
   readonly oneAct: (id: string) => Asked<QueueAct>
@@ -50,6 +50,6 @@ export const Side = createContext<QueueSide | undefined>(undefined)
 
 export function useSide(): QueueSide {
   const side = useContext(Side)
-  if (!side) throw new Error('A queue is shown outside of Side')
+  if (!side) throw new Error('useSide() requires a Side provider')
   return side
 }

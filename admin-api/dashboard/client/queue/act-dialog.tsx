@@ -1,4 +1,4 @@
-/** An act before it is one: counted, with its reason, and asked for once more. Dropping is confirmed by the number. */
+/** Dialog for a queue action: the number of matching messages, a reason and a confirmation. Dropping requires typing the number. */
 import type { JSX } from 'preact'
 import { useState } from 'preact/hooks'
 import { go } from '../app/location.ts'
@@ -19,7 +19,7 @@ import { words } from './queue-words.ts'
 export interface Asked {
   readonly act: ActName
   readonly filter: ActFilter
-  /** Clears the choice of rows. */
+  /** Clears the selection of rows. */
   readonly done?: () => void
 }
 
@@ -46,7 +46,7 @@ export function ActDialog({ asked: { act, filter, done }, destinations, onClose 
       toast(w.begun[act], act === 'hold' && id !== null ? () => void releaseHeldBy(side, id) : undefined)
       go(side.actsLink(id ?? ''))
     } catch (error) {
-      preview.reload() // when more match than were counted, the number changes
+      preview.reload() // if more messages match now, the dialog shows the new number
       throw error
     }
   }

@@ -1,4 +1,4 @@
-/** The state of an act as a mark with its word, and which messages are meant in words. */
+/** Mark for the state of a queue action, and its filter as text. */
 import type { JSX } from 'preact'
 import { Mark } from '../parts/mark.tsx'
 import { SafeText } from '../parts/safe-text.tsx'
@@ -16,7 +16,7 @@ export const ActStatus = ({ status }: Pick<QueueAct, 'status'>): JSX.Element => 
   </span>
 )
 
-/** `to example.org · accepted before 12:04`. The end is when it began, unless it was given. */
+/** Formats `to example.org · accepted before 12:04`. Omits an end time that equals the creation time. */
 export function FilterWords({ act: { filter, created_at: made } }: { readonly act: QueueAct }): JSX.Element {
   const { parts: w, chosen, everything } = words()
   const before = filter.accepted_before
@@ -32,7 +32,7 @@ export function FilterWords({ act: { filter, created_at: made } }: { readonly ac
   return <SafeText text={given.length === 0 ? everything : given.join(' · ')} />
 }
 
-/** What a standing hold means, as it is or as it would be set. */
+/** Filter of a standing hold as text. */
 export function HoldWords({ filter }: { readonly filter: HoldFilter | QueueHold['filter'] }): JSX.Element {
   const given = meantBy(filter)
   return <SafeText text={given.length === 0 ? words().allMail : given.join(' · ')} />
@@ -54,5 +54,5 @@ function meantBy({
   return parts.flatMap(([word, value]) => (value == null ? [] : [`${word} ${value}`]))
 }
 
-/** Between the count of a dry run and the act. */
+/** Maximum time between the dry run and the action. */
 const endMs = 120_000

@@ -1,4 +1,4 @@
-/** One act on the queue: how far it is, and the ways to stop it and to take it back. */
+/** Page of a queue action: progress, stop and undo. */
 import type { JSX } from 'preact'
 import { useRead } from '../app/query.ts'
 import { JobFacts, JobFigures, JobNote, useJob } from '../jobs/job-parts.tsx'

@@ -1,4 +1,4 @@
-/** What people did with the queue, newest first. */
+/** Queue actions, newest first. */
 import type { JSX } from 'preact'
 import { projectId } from '../app/location.ts'
 import { useList, useTicks } from '../app/query.ts'

@@ -1,4 +1,4 @@
-/** How much waits, and where. */
+/** Number of queued messages by destination. */
 import type { JSX } from 'preact'
 import { linkHere } from '../app/location.ts'
 import { projects } from '../app/projects.ts'
@@ -38,7 +38,7 @@ type Part = QueueCounts['lanes'][number]
 
 interface PartsProps extends Pick<CountsProps, 'destinations'> {
   readonly lanes: readonly Part[]
-  /** The same list narrowed to one. */
+  /** Returns the URL of the list, limited to this part. */
   readonly linksTo?: (lane: Part) => string
 }
 

@@ -1,4 +1,4 @@
-/** The filters over the queue; what is typed is in the address once it is sent. */
+/** Filter form of the queue. Submitting it writes the filters to the address. */
 import type { JSX } from 'preact'
 import { useId } from 'preact/hooks'
 import { useKeys } from '../app/keys.ts'
@@ -89,7 +89,7 @@ const trimmed = ({ of_project: project, to_domain: domain, from, attempts, ...re
   ...{ of_project: project.trim(), to_domain: domain.trim(), from: from.trim(), attempts: attempts.trim() },
 })
 
-/** One that is chosen is there too when its name is not known. */
+/** Returns destination options. Adds a selected destination with an unknown name. */
 function destinationsOf({ destination }: Chosen, known: readonly NamedDestination[]): readonly (readonly [string, string])[] {
   const named = known.map(({ id, name }) => [id, plain(name)] as const)
   return destination === '' || known.some(({ id }) => id === destination) ? named : [...named, [destination, destination]]

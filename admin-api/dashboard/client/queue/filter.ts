@@ -1,4 +1,4 @@
-/** What the screen of the queue is narrowed to: in the address, as a list takes it, and as an act does. */
+/** Filters of the queue screen: in the address, and as parameters of lists and actions. */
 import { linkHere, query } from '../app/location.ts'
 import type { InputOf } from '../wire/operation.ts'
 import type { createQueueAct, createQueueHold, Destination, listQueuedMessages, QueueAct } from '../wire/operations.ts'
@@ -12,7 +12,7 @@ export type ListQuery = NonNullable<InputOf<typeof listQueuedMessages>['query']>
 
 export const actNames: readonly ActName[] = ['hold', 'release', 'expedite', 'drop']
 
-/** As far as it is known which destinations there are. */
+/** A destination with its name, if known. */
 export type NamedDestination = Pick<Destination, 'id' | 'name'>
 
 const minute = 60_000
@@ -23,7 +23,7 @@ export const ageNames = Object.keys(ages) as Age[]
 const filterNames = ['of_project', 'destination', 'to_domain', 'from', 'age', 'attempts', 'held_by'] as const
 type FilterName = (typeof filterNames)[number]
 
-/** Each is in the address; `of_project` is the operator's, to whom the chosen project is one of his own organization. */
+/** Filters of the address. Operators use `of_project`, because `project` refers to their own organization. */
 export type Chosen = Readonly<Record<FilterName | 'held', string>>
 
 export function chosenNow(): Chosen {
@@ -47,7 +47,7 @@ export const isFiltered = (chosen: Chosen): boolean => chosen.held !== '' || fil
 
 export const withoutFilters = (): string => linkHere({ held: '', ...Object.fromEntries(filterNames.map((name) => [name, ''])) })
 
-/** `nowMs` stays the same while the filter does, so that it is read once. */
+/** `nowMs` must not change while the filter is the same, so that the input stays equal and is read once. */
 export function actFilter(
   { destination, to_domain: domain, from, age, attempts, held_by: act }: Chosen,
   project: string | undefined,
@@ -64,7 +64,7 @@ export function actFilter(
   }
 }
 
-/** Of what the screen shows, what can be known of mail to come. */
+/** Returns the filters of the screen that also apply to future mail. */
 export function holdFilter(chosen: Chosen, project: string | undefined): HoldFilter {
   const { destination_id: destination, to_domain: domain, from } = actFilter(chosen, project, 0)
   return {
@@ -85,6 +85,6 @@ export function listQuery(chosen: Chosen, project: string | undefined, nowMs: nu
   }
 }
 
-/** Of an act, without what is not there, as another act takes it. */
+/** Returns the filter of an action without empty values, for another action. */
 export const givenOf = (filter: QueueAct['filter']): ActFilter =>
   Object.fromEntries(Object.entries(filter).filter(([, value]) => value !== null))

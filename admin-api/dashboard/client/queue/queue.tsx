@@ -1,4 +1,4 @@
-/** The queue: how much waits where, the messages one by one, and what can be done with all that match or with some of them. */
+/** Screen for the queue: numbers, messages, and actions on all matching or selected messages. */
 import type { JSX } from 'preact'
 import { useMemo, useState } from 'preact/hooks'
 import { go, linkHere, projectId } from '../app/location.ts'
@@ -40,7 +40,7 @@ export default function Queue({ rest }: ScreenProps): JSX.Element {
 
 interface QueueScreensProps extends ScreenProps {
   readonly side: QueueSide
-  /** Leads to where this queue was chosen. */
+  /** Heading with a link to the choice of the organization. */
   readonly heading?: JSX.Element | undefined
 }
 
@@ -52,7 +52,7 @@ export function QueueScreens({ side, rest: [part, id], heading }: QueueScreensPr
   )
 }
 
-/** By name: those of the own organization, or of any as far as their queues work now. */
+/** Returns destinations with names. For the operator, only destinations with a currently active queue are known. */
 function useDestinations({ organization }: QueueSide, project: { readonly project?: string }): readonly NamedDestination[] {
   const isOwn = organization === undefined
   const own = useList(listDestinations, isOwn ? { query: { ...project, limit: '200' } } : undefined, { isShown: false }).read.data
@@ -174,7 +174,7 @@ function HeldPills({ held }: { readonly held: string }): JSX.Element {
 
 interface VerbsProps {
   readonly onAct: (act: ActName) => void
-  /** What is shown alone: what is held, or what is not. */
+  /** Shows only held messages, or only others. */
   readonly of?: string
 }
 

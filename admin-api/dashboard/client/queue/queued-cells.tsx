@@ -1,4 +1,4 @@
-/** The cells of a message in the queue. */
+/** Table cells of a queued message. */
 import type { JSX } from 'preact'
 import { link } from '../app/location.ts'
 import { Mark } from '../parts/mark.tsx'
@@ -38,7 +38,7 @@ export function To({ one: { trace_id: id, to, from } }: OneProps): JSX.Element {
       </span>
     </>
   )
-  if (!isOwn) return <span title={`${title} · ${id}`}>{inside}</span> // traces of others are not the operator's to open
+  if (!isOwn) return <span title={`${title} · ${id}`}>{inside}</span> // operators cannot open the traces of other organizations
   return (
     <a href={link(`/traces/${id}`)} title={title}>
       {inside}

@@ -1,4 +1,4 @@
-/** Releases what one act holds: the way back from a hold. */
+/** Releases the messages held by a queue action, to undo a hold. */
 import { go } from '../app/location.ts'
 import { asFault } from '../app/query.ts'
 import { toast } from '../parts/toast.tsx'

@@ -1,4 +1,4 @@
-/** Why a destination rests, in the chosen language from the codes of the service; what its provider said stays as it was said. */
+/** Reason of a paused destination in the current language, from the codes of the service. Provider responses stay untranslated. */
 import type { JSX } from 'preact'
 import { SafeText } from '../parts/safe-text.tsx'
 import { number } from '../parts/time.ts'
@@ -18,7 +18,7 @@ export function BreakerReason({ cause }: { readonly cause: Cause }): JSX.Element
   )
 }
 
-/** Behind the sentence of its code an error quotes what was said. */
+/** Translated error and the quoted response. The response follows the first sentence of the message. */
 function ErrorSaid({ code, message }: NonNullable<Cause>['error']): JSX.Element {
   const known: Readonly<Record<string, string>> = words().errors
   const said = message.indexOf('. ')

@@ -1,4 +1,4 @@
-/** Why a message went where it went, in the chosen language: made from the codes of the service, never from its sentences. */
+/** Explains routing and results of a message in the current language. Uses the codes of the service, not its texts. */
 import { useRead } from '../app/query.ts'
 import { plain } from '../parts/safe-text.tsx'
 import { bytes, number } from '../parts/time.ts'
@@ -7,7 +7,7 @@ import { words } from './reasons-words.ts'
 
 type Route = Pick<Trace['route'], 'by' | 'environment'>
 
-/** Undefined for a way that is not known here. */
+/** Returns undefined for an unknown kind of route. */
 function routeReason({ by, environment }: Route, destination: string, rule: string): string | undefined {
   const w = words()
   const inEnvironment = environment !== null
@@ -27,7 +27,7 @@ interface Outcome {
   readonly outcome_cause?: Trace['outcome_cause']
 }
 
-/** Undefined for a refusal; see `refusalReason`. */
+/** Returns undefined for a refusal; see `refusalReason`. */
 export function outcomeReason({ outcome, outcome_cause: cause = null }: Outcome, destination: string): string | undefined {
   const w = words()
   if (outcome === 'captured.anonymous_project') return w.anonymous
@@ -38,13 +38,13 @@ export function outcomeReason({ outcome, outcome_cause: cause = null }: Outcome,
 }
 
 export interface Reasons {
-  /** What the destination is called now. */
+  /** Current name of the destination. */
   readonly destination: string | undefined
   readonly route: string | undefined
   readonly outcome: string | undefined
 }
 
-/** Reads what the codes name; `destinationId` is where the route led. */
+/** Reads the names of the destination and the rule. `destinationId` is the destination of the route. */
 export function useReasons(trace: Trace, destinationId: string | null = trace.destination_id): Reasons {
   const { route } = trace
   const destination = useRead(getDestination, destinationId === null ? undefined : { path: { id: destinationId } })
@@ -61,7 +61,7 @@ export function useReasons(trace: Trace, destinationId: string | null = trace.de
 
 type Step = RoutingSimulation['steps'][number]
 
-/** Undefined for a code that is not known here. */
+/** Returns undefined for an unknown code. */
 export function refusalReason(code: string | null, used: number | null = null, limit: number | null = null): string | undefined {
   const w = words()
   const isCounted = used !== null && limit !== null
@@ -71,23 +71,23 @@ export function refusalReason(code: string | null, used: number | null = null, l
   return `${said} (${w.usedOf({ used: show(used), limit: show(limit) })}).`
 }
 
-/** The word of a code, where there is one. */
+/** Returns the text of a code, or undefined. */
 const wordOf = (known: Readonly<Record<string, string>>, code: string | null): string | undefined =>
   code !== null && Object.hasOwn(known, code) ? known[code] : undefined
 
-/** Why a message went to another destination, and to which; undefined for a cause that is not known here. */
+/** Explains a failover and names the next destination. Undefined for an unknown cause. */
 export function failoverReason(cause: string | null, destination: string): string | undefined {
   const why = wordOf(words().causes, cause)
   return why && `${why} ${words().goesOn({ destination })}`
 }
 
-/** What is known beside a step: the rules, and the names of destinations. */
+/** Rules and destination names for the explanation of a step. */
 export interface Known {
   readonly rules: readonly RoutingRule[]
   readonly destinations: ReadonlyMap<string, string>
 }
 
-/** Undefined for a step whose codes are not known here. */
+/** Returns undefined for a step with unknown codes. */
 export function stepReason(one: Step, simulation: RoutingSimulation, { rules, destinations }: Known): string | undefined {
   const w = words()
   const { step, result, rule_id: ruleId, destination_id: destinationId } = one

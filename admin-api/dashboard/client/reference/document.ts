@@ -1,4 +1,4 @@
-/** The OpenAPI document as the reference reads it: operations by subject, schemas behind their names, and an example of each. */
+/** Prepares the OpenAPI document for the API reference: operations by tag, resolved schemas, and examples. */
 import { operation, type Operation } from '../wire/operation.ts'
 
 export interface Schema {
@@ -65,13 +65,13 @@ export interface OpenApi {
 
 export const getOpenApi = operation<object, OpenApi>('getOpenApi', 'GET', '/openapi.json', '')
 
-/** One operation with its place. */
+/** An operation with method and path. */
 export interface Entry extends Described {
   readonly method: string
   readonly path: string
-  /** Empty where everybody may call it. */
+  /** Empty for an operation without authentication. */
   readonly scope: string
-  /** The session of a browser is taken, or nothing is asked for. */
+  /** Whether the operation accepts a browser session or needs no authentication. */
   readonly isOpenToSessions: boolean
 }
 
@@ -81,10 +81,10 @@ export interface Subject {
   readonly entries: readonly Entry[]
 }
 
-/** `API keys`, of a tag that is all in small letters. */
+/** Returns a title such as `API keys` for a lowercase tag. */
 export const subjectTitle = (name: string): string => name.replace(/^(?:api|smtp)\b|^\w/, (first) => first.toUpperCase())
 
-/** By subject, in the order of the document. */
+/** Returns operations by tag, in the order of the document. */
 export function subjectsOf({ tags, paths }: OpenApi): readonly Subject[] {
   const entries = Object.entries(paths).flatMap(([path, methods]) =>
     Object.entries(methods).map(([method, described]) => entryOf(method.toUpperCase(), path, described)),
@@ -103,7 +103,7 @@ const matches = ({ operationId, summary, path, method }: Entry, words: readonly 
   return words.every((word) => text.includes(word))
 }
 
-/** What all words of `text` occur in; subjects without any are left out. */
+/** Returns the operations that contain all words of `text`. Omits empty subjects. */
 export function found(subjects: readonly Subject[], text: string): readonly Subject[] {
   const words = text.toLowerCase().split(/\s+/).filter(Boolean)
   return subjects.flatMap((subject) => {
@@ -114,7 +114,7 @@ export function found(subjects: readonly Subject[], text: string): readonly Subj
 
 export type Schemas = OpenApi['components']['schemas']
 
-/** The schema behind its name; what stands beside the name counts first. */
+/** Resolves a `$ref`. Properties next to the reference have priority. */
 export function resolved(schema: Schema, schemas: Schemas): Schema {
   const { $ref: reference, ...own } = schema
   if (reference === undefined) return schema
@@ -125,13 +125,13 @@ export const nameOf = (reference: string): string => reference.slice(reference.l
 
 const isJson = (type: string): boolean => type.startsWith('application/json')
 
-/** The content of a body or an answer as JSON; undefined where it is something else. */
+/** Returns the JSON content of a request or response body. Undefined for other media types. */
 export const jsonOf = (content: Readonly<Record<string, Content>> = {}): Content | undefined =>
   Object.entries(content).find(([type]) => isJson(type))?.[1]
 
 const maxDepth = 6
 
-/** A value that the schema allows: what is required, or for answers everything. */
+/** Returns an example value of a schema: only required fields, or all fields if `isWhole` is set. */
 export function exampleOf(given: Schema, schemas: Schemas, isWhole: boolean, depth = 0): unknown {
   const schema = resolved(given, schemas)
   const { anyOf, oneOf, enum: values, properties, items } = schema
@@ -162,12 +162,12 @@ const textExample = ({ format }: Schema): string =>
         ? 'https://example.org'
         : 'string'
 
-/** Of the request: its example, or one made of what is required. */
+/** Returns the example of the request body, or one with the required fields. */
 export function bodyExample({ requestBody }: Entry, schemas: Schemas): unknown {
   const content = jsonOf(requestBody?.content)
   return content && (content.example ?? exampleOf(content.schema, schemas, false))
 }
 
-/** As the other parts of the dashboard take it. */
+/** Converts to the operation type of the dashboard. */
 export const asOperation = ({ operationId, method, path, scope }: Entry): Operation<unknown, unknown> =>
   operation<unknown, unknown>(operationId, method, path, scope)

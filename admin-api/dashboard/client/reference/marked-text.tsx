@@ -1,4 +1,4 @@
-/** Text of the document: paragraphs, and within them code and strong words. */
+/** Renders descriptions of the document: paragraphs, code and bold text. */
 import type { JSX } from 'preact'
 
 const parts = /(`[^`]+`|\*\*[^*]+\*\*)/
@@ -13,7 +13,7 @@ const Inline = ({ text }: { readonly text: string }): JSX.Element => (
   </>
 )
 
-/** The document is in English, whatever the language of the dashboard. */
+/** A description. The document is always in English. */
 export const MarkedText = ({ text }: { readonly text: string }): JSX.Element => (
   <div class="marked" lang="en">
     {text.split('\n\n').map((paragraph) => (

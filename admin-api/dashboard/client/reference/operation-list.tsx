@@ -1,4 +1,4 @@
-/** The operations by subject, with a search over them; subjects open by themselves where something is looked for. */
+/** Operations by tag, with a search. A search opens the groups. */
 import type { JSX } from 'preact'
 import { useEffect, useState } from 'preact/hooks'
 import { useListKeys } from '../app/list-keys.ts'

@@ -1,4 +1,4 @@
-/** One operation: what it does and needs, what it takes, what it returns, an example of each, and trying it out. */
+/** Page of an operation: description, parameters, responses, examples and a form that calls it. */
 import type { ComponentChildren, JSX } from 'preact'
 import { useEffect, useState } from 'preact/hooks'
 import { shownCall } from '../app/api.ts'
@@ -19,7 +19,7 @@ interface PageProps {
   readonly schemas: Schemas
 }
 
-/** What the example asks for: braces stay where a value must be known. */
+/** Returns the input of the example. Path parameters are uppercase placeholders. */
 function sample(entry: Entry, schemas: Schemas): RequestParts {
   const { parameters = [] } = entry
   const path = Object.fromEntries(parameters.filter((one) => one.in === 'path').map(({ name }) => [name, name.toUpperCase()]))
@@ -154,7 +154,7 @@ function Answers({ entry: { responses }, schemas }: PageProps): JSX.Element {
   )
 }
 
-/** Codes with what to do next. */
+/** Returns error codes with their next actions. */
 function codesOf(response: Response): readonly (readonly [string, string])[] {
   const { examples = {} } = jsonOf(response.content) ?? {}
   return Object.entries(examples).map(([code, { value }]) => [
@@ -170,7 +170,7 @@ interface GoodProps {
   readonly status: string
   readonly response: Response
   readonly schemas: Schemas
-  /** With the fields of the one before. */
+  /** Whether the fields are the same as those of the previous response. */
   readonly isRepeated: boolean
 }
 

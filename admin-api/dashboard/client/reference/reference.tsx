@@ -1,4 +1,4 @@
-/** The API reference: every operation of the OpenAPI document, readable by everybody, and called with the session of who is signed in. */
+/** Public API reference with all operations of the OpenAPI document. Signed-in users can call them with their session. */
 import type { JSX } from 'preact'
 import { useEffect, useMemo } from 'preact/hooks'
 import { shownCall } from '../app/api.ts'

@@ -1,4 +1,4 @@
-/** The fields of a schema: name, type, whether they must be given, their limits, and what is within them, opened on demand. */
+/** Fields of a schema: name, type, requirement, limits, and nested fields on demand. */
 import type { JSX } from 'preact'
 import { useState } from 'preact/hooks'
 import { nameOf, resolved, type Schema, type Schemas } from './document.ts'
@@ -8,7 +8,7 @@ import { words } from './reference-words.ts'
 interface FieldsProps {
   readonly schema: Schema
   readonly schemas: Schemas
-  /** Of responses it is not said which fields are required. */
+  /** Whether the schema belongs to a response. Responses do not mark required fields. */
   readonly isAnswer?: boolean
 }
 
@@ -55,7 +55,7 @@ interface FieldRowProps extends FieldsProps {
   readonly isRequired: boolean
 }
 
-/** One field, also a parameter of the path or the query. */
+/** A field or a path or query parameter. */
 export function FieldRow({ name, schema, schemas, isRequired, isAnswer = false }: FieldRowProps): JSX.Element {
   const whole = resolved(schema, schemas)
   return (
@@ -73,7 +73,7 @@ export function FieldRow({ name, schema, schemas, isRequired, isAnswer = false }
 
 const choicesOf = ({ anyOf, oneOf }: Schema): readonly Schema[] => (anyOf ?? oneOf ?? []).filter(({ type }) => type !== 'null')
 
-/** What has fields of its own, or lists of such. */
+/** Whether the schema contains fields, also within lists. */
 function isDeep(schema: Schema, schemas: Schemas): boolean {
   const whole = resolved(schema, schemas)
   if (choicesOf(whole).some((choice) => isDeep(choice, schemas))) return true
@@ -153,5 +153,3 @@ function Limits({ schema }: { readonly schema: Schema }): JSX.Element | null {
     </div>
   )
 }
-
-/** Numbers beyond are no limit that anybody meets. */

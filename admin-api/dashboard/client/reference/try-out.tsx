@@ -1,4 +1,4 @@
-/** Calls an operation from the reference with the session of the browser, and shows what came back. */
+/** Form that calls an operation with the browser session and shows the response. */
 import type { JSX } from 'preact'
 import { useState } from 'preact/hooks'
 import { ApiFault, call, save, shownCall } from '../app/api.ts'

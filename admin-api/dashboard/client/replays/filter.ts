@@ -1,4 +1,4 @@
-/** The filter of a replay as the address has it, and as the service takes it. */
+/** Filter of a replay: in the address, and as a request of the API. */
 import { linkHere, projectId, query } from '../app/location.ts'
 import type { InputOf } from '../wire/operation.ts'
 import type { createReplay, Replay } from '../wire/operations.ts'
@@ -10,7 +10,7 @@ type Body = InputOf<typeof createReplay>['body']
 const hours: Readonly<Partial<Record<Range, number>>> = { '1h': 1, '24h': 24, '7d': 168, '30d': 720 }
 export const ranges: readonly Range[] = ['1h', '24h', '7d', '30d', 'all', 'custom']
 
-/** What a person chose; each is in the address. */
+/** Choices of the user, stored in the address. */
 export interface Chosen {
   readonly range: Range
   readonly since: string
@@ -33,13 +33,13 @@ export function chosenNow(): Chosen {
 
 export const linkWith = (changes: Partial<Omit<Chosen, 'unknown'>> & { readonly unknown?: string }): string => linkHere({ ...changes })
 
-/** A time of a field without a zone is one of this browser. */
+/** Parses a time. Text without a zone is local time. */
 const timeOf = (typed: string): string | undefined => {
   const ms = Date.parse(typed)
   return Number.isNaN(ms) ? undefined : new Date(ms).toISOString()
 }
 
-/** `nowMs` stays the same while the filter does, so that it is counted once. */
+/** `nowMs` must not change while the filter is the same, so that the messages are counted once. */
 export function bodyOf({ range, since, until, to, from, destination, target, unknown }: Chosen, nowMs: number): Body {
   const back = hours[range]
   const span =
@@ -60,12 +60,12 @@ export function bodyOf({ range, since, until, to, from, destination, target, unk
   }
 }
 
-/** The query of the same messages among traces. */
+/** Returns the query of the same messages for the list of traces. */
 export const tracesQuery = ({ filter }: Pick<Body, 'filter'>): Readonly<Record<string, string | undefined>> => ({
   ...{ to: filter.to, from: filter.from, destination_id: filter.destination_id, since: filter.since, until: filter.until },
 })
 
-/** The address of a new replay with the filter of an earlier one. */
+/** Returns the query of a new replay with the filter of an earlier one. */
 export const sameFilter = ({ filter, target_destination_id: target, include_unknown: unknown }: Replay) => ({
   ...{ new: '1', range: filter.since === null ? 'all' : 'custom', since: filter.since ?? undefined, to: filter.to ?? undefined },
   ...{ from: filter.from ?? undefined, destination: filter.destination_id ?? undefined, target: target ?? undefined },

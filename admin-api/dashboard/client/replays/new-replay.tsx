@@ -1,4 +1,4 @@
-/** Builds a replay: which failed messages, how many those are, where they go, and the last question before they do. */
+/** Form that creates a replay: filter, number of matching messages, destination and confirmation. */
 import type { JSX } from 'preact'
 import { useEffect, useMemo, useState } from 'preact/hooks'
 import { call } from '../app/api.ts'
@@ -153,12 +153,12 @@ function Where({ chosen, fields, destinations }: FilterProps & { readonly destin
   )
 }
 
-/** What a field for a local time shows of a time with a zone. */
+/** Returns the value of a local time field for a time in UTC. */
 const localOf = (given: string): string => (given.endsWith('Z') ? localInput(given) : given)
 
 type TextFieldProps = Parameters<typeof TextField>[0]
 
-/** Takes effect when somebody has stopped typing, so that half an address is not counted. */
+/** Text field that applies its value after a pause, so that incomplete input starts no request. */
 function LateField({ value, onChange, ...rest }: TextFieldProps): JSX.Element {
   const [typed, setTyped] = useTyped(value)
   useEffect(() => {

@@ -1,4 +1,4 @@
-/** The state of a replay as a mark with its word, and its filter in words. */
+/** Mark for the state of a replay, and its filter as text. */
 import type { JSX } from 'preact'
 import { useList } from '../app/query.ts'
 import { Mark } from '../parts/mark.tsx'
@@ -18,7 +18,7 @@ export const ReplayStatus = ({ status }: Pick<Replay, 'status'>): JSX.Element =>
 
 const most = '200'
 
-/** Names destinations by their ids; one that is gone, or not to be seen, by its id. */
+/** Returns the name of a destination, or its id if the name is unknown. */
 export type NameOf = (id: string) => string
 
 export function useDestinationNames(): NameOf {
@@ -31,7 +31,7 @@ interface FilterWordsProps {
   readonly nameOf: NameOf
 }
 
-/** `to ada@example.org · since 12:04`. The end is when it began, unless it was given. */
+/** Formats `to ada@example.org · since 12:04`. Omits an end time that equals the creation time. */
 export function FilterWords({ replay: { filter, created_at: made }, nameOf }: FilterWordsProps): JSX.Element {
   const { filterParts: w, allFailed } = words()
   const isUntilGiven = made !== null && Math.abs(Date.parse(filter.until) - Date.parse(made)) > 2000

@@ -1,4 +1,4 @@
-/** One replay: how far it is, the outcome of its messages, and the way to stop it. */
+/** Page of a replay: progress, results and the stop button. */
 import type { JSX } from 'preact'
 import { call } from '../app/api.ts'
 import { link, query } from '../app/location.ts'

@@ -1,4 +1,4 @@
-/** Failed messages that went again, many at a time: what runs, what ran, and the way to a new one. */
+/** Screen for replays of failed messages: running and finished ones, and the form for a new one. */
 import type { JSX } from 'preact'
 import { link, linkHere, projectId } from '../app/location.ts'
 import { isMakingNew, mayChange } from '../app/permissions.ts'

@@ -1,4 +1,4 @@
-/** Whether a person approves what agents send to real recipients. */
+/** Setting that requires approval by a member before agents send to real recipients. */
 import type { JSX } from 'preact'
 import { call } from '../app/api.ts'
 import { mayChange } from '../app/permissions.ts'
@@ -44,7 +44,7 @@ export function AgentApproval(): JSX.Element | null {
   )
 }
 
-/** In the service, and in the list of projects that all screens have. */
+/** Saves the setting and updates the shared list of projects. */
 async function keep({ id }: Project, isAlways: boolean): Promise<void> {
   const changed = await call(updateProject, { path: { id }, body: { agent_send_approval: isAlways ? 'always' : 'never' } })
   projects.value = projects.value.map((one) => (one.id === id ? changed : one))

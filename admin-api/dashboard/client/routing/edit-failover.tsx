@@ -1,4 +1,4 @@
-/** Makes a failover policy, or changes one. */
+/** Form that creates or changes a failover policy. */
 import type { JSX } from 'preact'
 import { useState } from 'preact/hooks'
 import { call } from '../app/api.ts'
@@ -28,7 +28,7 @@ export function conditionWords(): Readonly<Record<Condition, string>> {
 }
 
 interface EditProps {
-  /** Undefined for a new one. */
+  /** Undefined for a new policy. */
   readonly policy: FailoverPolicy | undefined
   readonly destinations: readonly Destination[]
   readonly onClose: () => void

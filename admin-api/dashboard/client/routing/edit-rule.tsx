@@ -1,4 +1,4 @@
-/** Makes a rule, or changes one. */
+/** Form that creates or changes a routing rule. */
 import type { JSX } from 'preact'
 import { call } from '../app/api.ts'
 import { projectId } from '../app/location.ts'
@@ -11,7 +11,7 @@ import { words } from './routing-words.ts'
 import { matchOf } from './rule-order.ts'
 
 interface EditProps {
-  /** Undefined for a new one. */
+  /** Undefined for a new rule. */
   readonly rule: RoutingRule | undefined
   readonly destinations: readonly Destination[]
   readonly onClose: () => void

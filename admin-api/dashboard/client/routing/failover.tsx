@@ -1,4 +1,4 @@
-/** Failover policies: which destinations take over for another, in which order, and when. */
+/** Failover policies: fallback destinations, their order and their conditions. */
 import type { JSX } from 'preact'
 import { call } from '../app/api.ts'
 import { go, link, linkHere, projectId, query } from '../app/location.ts'

@@ -1,4 +1,4 @@
-/** What happens to mail of a project that no rule fits. */
+/** Policy of a project for mail that matches no rule. */
 import type { JSX } from 'preact'
 import { call } from '../app/api.ts'
 import { mayChange } from '../app/permissions.ts'

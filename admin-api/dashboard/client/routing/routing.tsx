@@ -1,4 +1,4 @@
-/** Where mail goes: the rules in their order, what happens without one, which would fit, and who takes over when a provider is down. */
+/** Screen for routing: rules, policy for unrouted mail, a test of the rules, and failover. */
 import type { JSX } from 'preact'
 import { go, linkHere, projectId, query } from '../app/location.ts'
 import { mayChange } from '../app/permissions.ts'

@@ -1,11 +1,14 @@
-/** Rules as they are written, and the order in which they are tried. */
+/** Text form of routing rules, and their order. */
 import type { RoutingRule } from '../wire/operations.ts'
 
-/** As it is written in the form: an address, a domain, or `*`. */
+/** Returns the match as in the form: an address, a domain or `*`. */
 export const matchOf = ({ match }: Pick<RoutingRule, 'match'>): string =>
   'from' in match ? match.from : 'domain' in match ? match.domain : '*'
 
-/** The priorities that have to change for the rule to stand so many places later; places keep theirs, each above the one before. */
+/**
+ * Returns the priorities to change so that the rule moves down by `by` places. Each place keeps its priority, but at least one above the
+ * previous place.
+ */
 export function orderAfter(
   rows: readonly RoutingRule[],
   rule: RoutingRule,

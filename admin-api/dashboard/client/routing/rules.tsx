@@ -1,4 +1,4 @@
-/** The rules in the order in which they are tried. */
+/** Routing rules in order of evaluation. */
 import type { JSX } from 'preact'
 import { call } from '../app/api.ts'
 import { go, link, linkHere, projectId, query } from '../app/location.ts'

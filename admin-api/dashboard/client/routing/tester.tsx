@@ -1,4 +1,4 @@
-/** Which rule would fit a message, and what would become of it, step by step. */
+/** Test of routing: shows the matching rule and each step for a sample message. */
 import type { JSX } from 'preact'
 import { useState } from 'preact/hooks'
 import { boot } from '../app/boot.ts'

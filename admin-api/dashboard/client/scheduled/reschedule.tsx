@@ -1,4 +1,4 @@
-/** Gives a message that waits another time. */
+/** Dialog that changes the time of a scheduled message. */
 import type { JSX } from 'preact'
 import { call } from '../app/api.ts'
 import { asFault } from '../app/query.ts'
@@ -29,7 +29,7 @@ export function Reschedule({ send, onClose, onDone }: RescheduleProps): JSX.Elem
     }
   }
   const save = async ({ at }: { readonly at: string }): Promise<undefined> => {
-    // what is no time is refused by the service, which says so beside the field
+    // the service rejects an invalid time, and the field shows its error
     const time = Number.isNaN(Date.parse(at)) ? at : new Date(at).toISOString()
     const { send_at: now } = await moveTo(time)
     const before = send.send_at

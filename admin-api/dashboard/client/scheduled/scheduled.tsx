@@ -1,4 +1,4 @@
-/** Messages that wait for their time, and the way to stop one. */
+/** Screen for scheduled messages, with an action that cancels them. */
 import type { JSX } from 'preact'
 import { useState } from 'preact/hooks'
 import { call } from '../app/api.ts'
@@ -92,7 +92,7 @@ export default function Scheduled(): JSX.Element {
   )
 }
 
-/** Backspace cancels the send in whose row the focus is. */
+/** Backspace cancels the message of the focused row. */
 function useCancelKey(rows: readonly ScheduledSend[], cancel: (send: ScheduledSend) => void): void {
   const cancelFocused = (): void => {
     const send = rows.find(({ trace_id: id }) => id === keyOfFocusedRow())

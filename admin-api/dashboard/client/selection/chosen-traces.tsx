@@ -1,4 +1,4 @@
-/** What is done with the traces that are chosen: they are saved as a file, and those that failed are sent again. */
+/** Actions on selected traces: save them as a file, or send failed ones again. */
 import type { JSX } from 'preact'
 import { useState } from 'preact/hooks'
 import { call } from '../app/api.ts'
@@ -13,7 +13,7 @@ import { words as allWords } from '../words/words.ts'
 import { saveTraces } from './trace-file.ts'
 import { words } from '../traces/traces-words.ts'
 
-/** More are sent again by a filter, see `client/replays/`. */
+/** Limit of the selection. Replays in `client/replays/` handle more by a filter. */
 const maxReplayed = 100
 
 interface ChosenProps {
@@ -21,7 +21,7 @@ interface ChosenProps {
   readonly onDone: () => void
 }
 
-/** What arrived, or came back after the provider had taken it, is not sent a second time. */
+/** Whether a replay is possible. It excludes delivered messages and messages that bounced after acceptance. */
 const isReplayable = ({ outcome, status }: TraceSummary): boolean => outcome === 'relayed' && (status === 'failed' || status === 'queued')
 
 export function Chosen({ chosen, onDone }: ChosenProps): JSX.Element {

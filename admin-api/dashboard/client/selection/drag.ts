@@ -1,14 +1,14 @@
-/** Rows that are put elsewhere in their list with the pointer; buttons and keys do the same beside it. */
+/** Reorders rows by dragging. Buttons and keys offer the same. */
 import { useState } from 'preact/hooks'
 
 export interface Dragging<T> {
-  /** Rows change places with those of the same group alone. */
+  /** Rows can only be exchanged within a group. */
   readonly groupOf: (row: T) => string
-  /** The row stands where `target` stood now. */
+  /** Moves the row to the position of `target`. */
   readonly onDrop: (row: T, target: T) => void
 }
 
-/** What a row of the table takes to be dragged; nothing where rows keep their places. */
+/** Returns the drag props of a table row. Empty if rows cannot move. */
 export function useDrag<T>(rows: readonly T[], keyOf: (row: T) => string, drag: Dragging<T> | undefined) {
   const [dragged, setDragged] = useState<string>()
   const [over, setOver] = useState<string>()

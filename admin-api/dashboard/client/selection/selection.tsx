@@ -1,10 +1,10 @@
-/** Rows that are chosen, by `x` or by their boxes, and what is done with all of them. */
+/** Selection of rows by `x` or checkboxes, and the bar of bulk actions. */
 import type { ComponentChildren, JSX } from 'preact'
 import { useState } from 'preact/hooks'
 import { keyFor, useKeys } from '../app/keys.ts'
 import { words } from '../words/words.ts'
 
-/** The buttons for the rows that are chosen; `done` lets go of them. */
+/** Renders buttons for the selected rows. `done` clears the selection. */
 export type Bulk<T> = (rows: readonly T[], done: () => void) => ComponentChildren
 
 export interface Selection<T> {
@@ -15,10 +15,10 @@ export interface Selection<T> {
   readonly clear: () => void
 }
 
-/** The key of the row in which the focus is. */
+/** Returns the key of the row that contains the focus. */
 export const keyOfFocusedRow = (): string | undefined => document.activeElement?.closest<HTMLElement>('main [data-row]')?.dataset['row']
 
-/** What is not in the list any more is not chosen either. */
+/** Keys that are no longer in the list do not count as selected. */
 export function useSelection<T>(rows: readonly T[], keyOf: (row: T) => string, isOn: boolean): Selection<T> {
   const [keys, setKeys] = useState<ReadonlySet<string>>(new Set())
   const clear = (): void => setKeys(new Set())
@@ -49,14 +49,14 @@ const Check = ({ label, isChosen, onToggle }: BoxProps): JSX.Element => (
   <input type="checkbox" class="choose" aria-label={label} aria-keyshortcuts={keyFor('x')} checked={isChosen} onChange={onToggle} />
 )
 
-/** In a row of a table; what is beside it belongs to it, as a miss would open the row. */
+/** Checkbox of a table row. The label covers the whole cell, because a click next to the box would open the row. */
 export const Box = (props: BoxProps): JSX.Element => (
   <label class="wide-box">
     <Check {...props} />
   </label>
 )
 
-/** At the left of a row on phones, with room for a finger. */
+/** Checkbox at the left of a row on phones, with a finger-sized target. */
 export const NarrowBox = (props: BoxProps): JSX.Element => (
   <label class="narrow-box">
     <Check {...props} />
@@ -68,7 +68,7 @@ interface BarProps<T> {
   readonly bulk: Bulk<T>
 }
 
-/** In the place of the head. */
+/** Replaces the table head. */
 export function SelectionBar<T>({ selection: { rows, clear }, bulk }: BarProps<T>): JSX.Element | null {
   const w = words()
   if (rows.length === 0) return null

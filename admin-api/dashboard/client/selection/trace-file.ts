@@ -1,4 +1,4 @@
-/** Traces as a file that spreadsheets read. */
+/** Saves traces as a CSV file for spreadsheets. */
 import { saveRows } from '../insights/plot-files.ts'
 import type { TraceSummary } from '../wire/operations.ts'
 

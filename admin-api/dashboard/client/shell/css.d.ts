@@ -1,4 +1,4 @@
-/** Styles are bundled by the build. */
+/** Allows imports of style sheets, which the build bundles. */
 declare module '*.css' {
   const none: undefined
   export default none

@@ -1,4 +1,4 @@
-/** What an ellipsis cuts stands in the title once the pointer is over it, where the screen gives none of its own. */
+/** Shows text that an ellipsis cuts off in a tooltip while the pointer is over it. Existing tooltips have priority. */
 const ours = new WeakSet<HTMLElement>()
 
 export function showCutText(): void {

@@ -1,4 +1,4 @@
-/** The dashboard in the browser: the frame, the screen that the address names, and the keys that work everywhere. */
+/** Entry point of the dashboard: frame, current screen and global shortcuts. */
 import { computed, effect } from '@preact/signals'
 import { render, type ComponentType, type JSX } from 'preact'
 import { useEffect, useState } from 'preact/hooks'
@@ -67,7 +67,10 @@ function CurrentScreen(): JSX.Element {
   )
 }
 
-/** Who belongs to no organization, or not to the one that is asked for, or reads nothing in it, is shown where to go. */
+/**
+ * Shown to users without an organization, without membership in the requested one, or without read access. Links to a screen that they can
+ * use.
+ */
 function Outside(): JSX.Element {
   const w = words()
   const [title, text, href, label] = organization.value
@@ -91,7 +94,7 @@ function Outside(): JSX.Element {
   )
 }
 
-/** What was read for one organization stays with it, and the call of one screen with that screen. */
+/** Clears badges when the organization changes, and the API call when the screen changes. */
 function forgetWithPlace(): void {
   effect(() => {
     if (organization.value !== undefined) badges.value = {}
@@ -157,7 +160,7 @@ function Shell(): JSX.Element {
   )
 }
 
-/** Over what is shown while the service does not answer. */
+/** Notice above the screen while the service is unreachable. */
 const Away = (): JSX.Element => (
   <div role="status" class="away">
     {awaySince.value !== undefined && (
@@ -169,7 +172,7 @@ const Away = (): JSX.Element => (
   </div>
 )
 
-/** Between phone and desk the navigation is a rail; on phones it is neither. */
+/** Whether the navigation is a narrow rail: on widths between phone and desktop. */
 function useNarrow(): boolean {
   const [list] = useState(() => matchMedia('(min-width: 641px) and (max-width: 1180px)'))
   const [matches, setMatches] = useState(list.matches)
@@ -230,7 +233,7 @@ async function begin(root: HTMLElement): Promise<void> {
   followProjects()
   followChanges()
   forgetWithPlace()
-  await speak(preferredLanguage()).catch(() => undefined) // in English rather than not at all
+  await speak(preferredLanguage()).catch(() => undefined) // falls back to English
   root.textContent = ''
   render(<Shell />, root)
 }

@@ -1,4 +1,4 @@
-/** The navigation: project, search, screens in groups, account; a rail where it is narrow, a bar at the bottom of phones. */
+/** Navigation: project, search, screens in groups and account. It is a rail on narrow screens and a bottom bar on phones. */
 import type { JSX } from 'preact'
 import { useRef, useState } from 'preact/hooks'
 import { Icon } from '../parts/icon.tsx'
@@ -131,7 +131,7 @@ function ProjectMenu(): JSX.Element {
   )
 }
 
-/** So many are seen at once. */
+/** Maximum number of projects without a search field. */
 const fewProjects = 8
 
 interface ProjectListProps {
@@ -139,7 +139,7 @@ interface ProjectListProps {
   readonly onTake: () => void
 }
 
-/** With a search where they are many; Enter takes the first that is found. */
+/** List of projects, with a search if there are many. Enter selects the first match. */
 function ProjectList({ chosen, onTake }: ProjectListProps): JSX.Element {
   const w = words()
   const [text, setText] = useState('')
@@ -177,16 +177,18 @@ function ProjectList({ chosen, onTake }: ProjectListProps): JSX.Element {
   )
 }
 
-/** The same screen for another project, or for all; what the address names by its id belongs to the one before. */
+/**
+ * Returns the URL of the current screen for another project or for all. Drops resource ids, because they belong to the previous project.
+ */
 function inProject(project: string): string {
   const [list = ''] = path.value.split(/\/(?:[a-z]+_)?[0-9a-f-]{20,}/)
   return list === path.value ? linkHere({ project, cursor: '' }) : link(list, { project })
 }
 
-/** What is looked at on the way. */
+/** Screens of the bottom bar. */
 const onPhones: readonly string[] = ['', 'traces', 'captures', 'submissions']
 
-/** The bar at the bottom of phones: a few screens, and the rest behind "More". */
+/** Bottom bar on phones: a few screens, and a "More" button for all others. */
 export const BottomBar = (): JSX.Element => (
   <nav class="bottom" aria-label={words().shortNavigation}>
     {screens

@@ -1,4 +1,4 @@
-/** The palette: go somewhere, look something up, or do something, from the keyboard. */
+/** Command palette: navigation, search and actions by keyboard. */
 import type { JSX } from 'preact'
 import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks'
 import { Dialog } from '../parts/controls.tsx'
@@ -115,7 +115,7 @@ function Option({ choice: { id, icon, label, keys }, isAt, onTake, onPoint }: Op
   )
 }
 
-/** Traces by id, or by part of a subject or an address. */
+/** Returns traces by id, or by part of a subject or address. */
 function useTraces(text: string): readonly TraceSummary[] {
   const [found, setFound] = useState<readonly TraceSummary[]>([])
   useEffect(() => {

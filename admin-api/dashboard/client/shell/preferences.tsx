@@ -1,4 +1,4 @@
-/** What people set for themselves in this browser: light or dark, the language, and whether single keys do something. */
+/** Browser settings of the user: theme, language and single-key shortcuts. */
 import type { JSX } from 'preact'
 import { Segments } from '../parts/controls.tsx'
 import { toast } from '../parts/toast.tsx'

@@ -1,4 +1,4 @@
-/** Every screen: its path, the key that leads there, and its code, which is loaded when it is first shown. */
+/** All screens: path, shortcut and code, which loads on first use. */
 import type { ComponentType } from 'preact'
 import { boot } from '../app/boot.ts'
 import { organization } from '../app/location.ts'
@@ -10,32 +10,32 @@ import type { ShellWords } from '../words/shell-words.ts'
 type Load = () => Promise<{ readonly default: ComponentType<ScreenProps> }>
 
 export interface Screen {
-  /** The first part of its path; empty for the start. */
+  /** First path segment. Empty for the start screen. */
   readonly name: string
   readonly label: (words: ShellWords) => string
-  /** In the bar of phones, where the label is too long for a fifth of 320 px. */
+  /** Short label for the bottom bar, if the label is wider than a fifth of 320 px. */
   readonly short?: (words: ShellWords) => string
   readonly icon: IconName
   readonly group: 'mail' | 'delivery' | 'content' | 'access' | 'foot' | 'none'
-  /** The paths that it has among those of another screen. */
+  /** Paths of this screen below the path of another screen. */
   readonly has?: RegExp
-  /** Where it begins, when that is not its name alone. */
+  /** Start path, if it is not the name. */
   readonly at?: string
-  /** It is shown to who is not signed in, too. */
+  /** Whether anonymous visitors can open it. */
   readonly isOpen?: boolean
-  /** It is about the person, and needs no role. */
+  /** Whether it concerns the user and requires no role. */
   readonly isPersonal?: boolean
-  /** The role for billing, which reads nothing of projects, sees it too. */
+  /** Whether the billing role, which cannot read projects, can open it. */
   readonly isForBilling?: boolean
-  /** Its list is refused to who only reads; its address then says so. */
+  /** Whether the service refuses its list to read-only roles. The screen then explains the missing permission. */
   readonly isForChanging?: boolean
-  /** The key behind `g`. */
+  /** Second key after `g`. */
   readonly key: string
-  /** What `?new=1` makes there, for those who may change things. */
+  /** Label of the creation form at `?new=1`, for roles that may create. */
   readonly makes?: (words: ShellWords) => string
-  /** That is for administrators alone. */
+  /** Whether only administrators may create. */
   readonly isForAdministrators?: boolean
-  /** Its parts that are looked for by name. */
+  /** Parts of the screen that the palette lists by name. */
   readonly areas?: readonly { readonly at: string; readonly label: (words: ShellWords) => string }[]
   readonly load: Load
 }
@@ -264,17 +264,17 @@ const all: readonly Screen[] = [
   },
 ]
 
-/** What is the operator's alone is not there for others. */
+/** Screens without the operator's screen, unless the user is the operator. */
 export const screens: readonly Screen[] = all.filter(({ name }) => name !== 'operator' || boot.isOperator)
 
-/** The role in the chosen organization allows it to be shown; the start says to everybody where to go. */
+/** Whether the role in the current organization permits the screen. The start screen explains the situation to all others. */
 export const mayOpen = ({ isOpen, isPersonal, isForBilling }: Screen): boolean =>
   isOpen === true || isPersonal === true || (organization.value !== undefined && (mayRead.value || isForBilling === true))
 
-/** The navigation and the palette lead there. */
+/** Whether navigation and palette list the screen. */
 export const isListed = (screen: Screen): boolean => mayOpen(screen) && (screen.isForChanging !== true || mayChange.value)
 
-/** The address that the navigation leads to. */
+/** Returns the start path of a screen. */
 export const beginningOf = ({ name, at = `/${name}` }: Screen): string => at
 
 export const screenAt = (path: string): Screen | undefined => {

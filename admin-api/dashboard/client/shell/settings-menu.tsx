@@ -1,4 +1,4 @@
-/** The own account: theme, language, single keys, and the way out. */
+/** Account menu: theme, language, single-key shortcuts and sign-out. */
 import type { JSX } from 'preact'
 import { useRef, useState } from 'preact/hooks'
 import { Icon } from '../parts/icon.tsx'

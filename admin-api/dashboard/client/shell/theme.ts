@@ -1,4 +1,4 @@
-/** Runs before the page is drawn, so that the chosen theme is there from the first moment. */
+/** Applies the chosen theme before the first paint. */
 const chosen = ((): string | null => {
   try {
     return localStorage.getItem('theme')

@@ -1,4 +1,4 @@
-/** What waits or is broken, as numbers beside the entries of the navigation, on every screen. */
+/** Reads the badge counts of the navigation on every screen: pending or broken items. */
 import { useEffect } from 'preact/hooks'
 import { everyMs, useChanges } from '../app/live.ts'
 import { projectId } from '../app/location.ts'
@@ -9,10 +9,10 @@ import { countQueue, listDestinationHealth, listForms, listScheduledSends, listT
 
 const lookMs = 30_000
 const most = '200'
-/** Beyond it a plus stands beside the number. */
+/** Higher numbers end with a plus sign. */
 const countedTo = 20
 
-/** Shows nothing by itself. For who may read mail; another organization needs another one. */
+/** Renders nothing. Requires a role that may read mail. Mount a new instance for another organization. */
 export function Waiting(): null {
   const project = projectId.value === undefined ? {} : { project: projectId.value }
   const asked = { query: { ...project, limit: most } }

@@ -33,7 +33,7 @@ export function loaded<Texts extends object>(name: string, load: Load, english?:
     first.catch(() => undefined) // reported by `withWords`
   }
   return () => {
-    if (!shown.value) throw new Error(`The words of ${name} are not loaded`)
+    if (!shown.value) throw new Error(`Catalog ${name} is not loaded: await withWords() first`)
     return shown.value
   }
 }
