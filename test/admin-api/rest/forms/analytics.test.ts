@@ -1,4 +1,4 @@
-/** Figures of a form: counted as things happen, by day, and where visitors leave. */
+/** Figures of a form: counted immediately, by day, and by the page where visitors leave. */
 import test from '#test'
 import { codeOf } from '../fixture/publishable-page.ts'
 import { formFixture, type FormFixture } from './visitor.ts'
@@ -21,7 +21,7 @@ async function figures({ rest, path, daemon }: FormFixture, query = ''): Promise
   return rest.must('GET', `${path}/analytics?${query}`)
 }
 
-test('views, beginnings, pages, submissions, spam and the usual time are counted by day', async (t) => {
+test('figures: views, starts, pages, submissions, spam and usual time by day', async (t) => {
   const fixture = await formFixture(t, { schema })
   const { publicId, rest, send, token, clock, address } = fixture
   const progress = (fill_time_token: string, page?: number) =>
@@ -68,7 +68,7 @@ test('views, beginnings, pages, submissions, spam and the usual time are counted
   t.is(codeOf(await rest.call('GET', `${fixture.path}/analytics?from=2020-01-01T00:00:00Z`)), '400 validation_failed')
 })
 
-test('lists say how many submissions are new, whatever becomes of them', async (t) => {
+test('form lists count new submissions, also after a change of status or a deletion', async (t) => {
   const fixture = await formFixture(t)
   const { rest, path, send, submissions, form } = fixture
   const count = async (): Promise<unknown> => {

@@ -1,4 +1,4 @@
-/** Forms by REST: drafts, versions, and their way from a draft to an archive. Spec "Form", "Versioning" 3. */
+/** Forms by REST: drafts, versions, and the transitions from draft to archive. Spec "Form", "Versioning" 3. */
 import test from '#test'
 import { formDrafts, forms, formVersions } from '#core/forms/form.ts'
 import type { RestClient } from '../../../support/daemon/rest.ts'
@@ -47,7 +47,7 @@ test('a form is created as a draft, from a starter, a definition or nothing', as
   t.deepEqual(refusal(both), [400, 'validation_failed', 'template: cannot be combined with definition; remove template or definition'])
 })
 
-test('lists are narrowed to a project, a status and a part of the name', async (t) => {
+test('lists are filtered by project, status and part of the name', async (t) => {
   const { rest, addProject } = await startFixture(t)
   const other = await addProject()
   const [first, second] = [await make(rest), await make(rest, { name: 'Support desk', template: 'support', project_id: other })]
@@ -59,7 +59,7 @@ test('lists are narrowed to a project, a status and a part of the name', async (
   t.deepEqual(await ids('q=DESK'), [second.id])
 })
 
-test('a draft is saved whole or not, and never over what somebody else saved', async (t) => {
+test('a draft is saved completely or not at all, and overwrites no newer draft', async (t) => {
   const { rest } = await startFixture(t)
   const { path } = await make(rest)
   const { headers } = await rest.call('GET', `${path}/draft`)
@@ -87,7 +87,7 @@ test('a draft is saved whole or not, and never over what somebody else saved', a
   t.deepEqual([found['valid'], codes(found)], [false, ['schema.fields too_few']])
 })
 
-test('publishing makes versions that never change; going back makes a new one', async (t) => {
+test('publishing makes immutable versions; a rollback makes a new version', async (t) => {
   const { rest } = await startFixture(t)
   const { id, path } = await make(rest, { name: 'Form', definition: definition('Form', field('a')) })
   t.like(await rest.must('POST', `${path}/publish`, { note: 'First' }), { status: 'published', version: 1 })
@@ -126,7 +126,7 @@ test('publishing makes versions that never change; going back makes a new one', 
   t.like(await rest.must('GET', path), { version: 3, status: 'published' })
 })
 
-test('draft, published, paused, archived, and back; each again does nothing', async (t) => {
+test('draft, published, paused, archived, and back; each transition is idempotent', async (t) => {
   const fixture = await startFixture(t)
   const { rest } = fixture
   const { path } = await make(rest)
@@ -200,7 +200,7 @@ async function rowsLeft({ database, organizationId }: Fixture): Promise<number> 
   return kinds.flat().length
 }
 
-test('a form is deleted under its name, and nothing is left of it, nor of those of a deleted project', async (t) => {
+test("deleteForm needs the form's name; no row remains, also after its project is deleted", async (t) => {
   const fixture = await startFixture(t)
   const { rest, database, removals } = fixture
   const { path } = await make(rest)
@@ -221,7 +221,7 @@ test('a form is deleted under its name, and nothing is left of it, nor of those 
   await assertSound(t, { database })
 })
 
-test('a form is made of the HTML of a page', async (t) => {
+test('a form is imported from the HTML of a page', async (t) => {
   const { rest } = await startFixture(t)
   const html = `<form action="/old" onsubmit="x()"><script>evil()</script>
     <p><label>Your <style>p{}</style> name<script>evil("</p>")</script> <input name="Your-Name[]" required placeholder="Ada"></label></p>
@@ -256,7 +256,7 @@ test('a form is made of the HTML of a page', async (t) => {
   t.is(refusal(await rest.call('POST', '/v1/forms', { name: 'x', html, template: 'rsvp' }))[1], 'validation_failed')
 })
 
-test('a snippet brings a form into a page, and says what the page must allow', async (t) => {
+test('a snippet embeds a form and names the required content security policy', async (t) => {
   const { rest } = await startFixture(t)
   const settings = { allowed_origins: ['https://www.example.ch'] }
   const { path } = await make(rest, { name: 'A & "B"', definition: { ...definition('A & "B"', field('a')), settings } })

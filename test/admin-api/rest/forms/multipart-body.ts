@@ -1,6 +1,6 @@
-/** Forms in parts, as browsers write them. */
+/** Form bodies in the multipart format of browsers. */
 
-/** A field, or a file with its name and the type that it is sent as. */
+/** A field, or a file with its name and declared type. */
 export type Part = readonly [key: string, value: string] | readonly [key: string, file: Buffer, name: string, type?: string]
 
 export const boundary = '----WebKitFormBoundary7MA4YWxkTrZu0gW'

@@ -1,4 +1,4 @@
-/** Notifications of submissions: to whom, when, with what, and that each is mailed once. */
+/** Notifications of submissions: recipients, time, content, and exactly one mail each. */
 import test from '#test'
 import { createHmac } from 'node:crypto'
 import { formDayRows } from '#core/forms/analytics/form-counts.ts'
@@ -44,7 +44,7 @@ async function mails({ daemon, database, organizationId }: FormFixture, of = org
   return all.toSorted((a, b) => a.trace.createdAt - b.trace.createdAt)
 }
 
-/** Lets time pass; what came due meanwhile is found by the next look at the clock. */
+/** Advances the clock and runs all work that became due. */
 async function pass({ clock, daemon }: FormFixture, ms: number): Promise<void> {
   for (const step of [ms, 1000]) {
     clock.advance(step)
@@ -54,7 +54,7 @@ async function pass({ clock, daemon }: FormFixture, ms: number): Promise<void> {
 
 const put = ({ rest, path }: FormFixture, body: Row) => rest.call('PUT', `${path}/notifications`, { from, ...body })
 
-/** A form whose submissions a member is mailed. */
+/** Creates a form that mails its submissions to a member. */
 async function notifying(t: Parameters<typeof formFixture>[0], body: Row = {}, changes: Row = {}): Promise<FormFixture> {
   const fixture = await formFixture(t, changes, { hasMail: true })
   await fixture.addMember(team, 'developer')
@@ -63,7 +63,7 @@ async function notifying(t: Parameters<typeof formFixture>[0], body: Row = {}, c
   return fixture
 }
 
-test('a member is mailed each submission once, with the answers that may be seen and replies to the visitor', async (t) => {
+test('a member gets each submission once, with visible answers and Reply-To of the visitor', async (t) => {
   const fields = [
     { key: 'email', type: 'email', label: 'Email', required: true },
     { key: 'message', type: 'textarea', label: 'Message' },
@@ -91,8 +91,8 @@ test('a member is mailed each submission once, with the answers that may be seen
   t.regex(raw, /^Auto-Submitted: auto-generated\r$/m)
   t.regex(raw, /Email: ada@example\.ch/)
   t.true(raw.includes(`Reference ${String((body as Row)['reference'])} =C2=B7 ${String((body as Row)['id'])}`))
-  t.false(raw.includes('my pin'), 'what is masked is in no part of the mail')
-  t.false(raw.includes('not shown'), 'nor is what the visitor did not see')
+  t.false(raw.includes('my pin'), 'no part of the mail shows a masked value')
+  t.false(raw.includes('not shown'), 'no part of the mail shows a field that the visitor did not see')
   t.like(await rest.must('GET', '/v1/traces'), { data: [{ door: 'form_notification', to: [team] }] })
   await pass(fixture, 3_600_000)
   t.is((await mails(fixture)).length, 1)
@@ -103,7 +103,7 @@ test('a member is mailed each submission once, with the answers that may be seen
   )
 })
 
-test('what came as spam notifies others once somebody says that it is none, once, and keeps why it was held back', async (t) => {
+test('spam marked as not spam notifies once and keeps its spam reasons', async (t) => {
   const fixture = await notifying(t, { webhook_url: 'https://mail.example.ch/hook' })
   const { rest, path, send, token, database, organizationId } = fixture
   const { body } = await send(good, { _mnx_ft: await token(100) })
@@ -124,7 +124,7 @@ test('what came as spam notifies others once somebody says that it is none, once
   t.is((data as Row[]).length, 2)
 })
 
-test('no submission ever makes mail to its visitor, whatever the form is and whoever is notified', async (t) => {
+test('a submission sends no mail to its visitor, with any form and any recipients', async (t) => {
   const visitor = 'visitor@example.net'
   const fixture = await formFixture(t, {}, { hasMail: true })
   const { rest, clock, addMember } = fixture
@@ -164,7 +164,7 @@ test('no submission ever makes mail to its visitor, whatever the form is and who
   t.deepEqual([...new Set(all.map(({ to }) => to))].toSorted(), recipients.map(({ email }) => email).toSorted())
 })
 
-test('spam is mailed to none, conditions choose, and answers can be left out', async (t) => {
+test('spam sends no mail, conditions select recipients, and answers can be omitted', async (t) => {
   const recipients = [{ email: team, when: { field: 'topics', op: 'contains', value: 'a' } }, { email: 'bea@example.ch' }]
   const fixture = await formFixture(t, {}, { hasMail: true })
   const { addMember, send, token } = fixture
@@ -184,7 +184,7 @@ test('spam is mailed to none, conditions choose, and answers can be left out', a
   t.false(all.some(({ raw }) => raw.includes('Hello.')))
 })
 
-test('who is no member confirms by a link first, and can end it by every mail', async (t) => {
+test('an external recipient confirms through a link and can unsubscribe in every mail', async (t) => {
   const fixture = await formFixture(t, {}, { hasMail: true })
   const { rest, path, send, address } = fixture
   t.like((await put(fixture, { recipients: [{ email: outsider }] })).body, { recipients: [{ email: outsider, status: 'unconfirmed' }] })
@@ -226,7 +226,7 @@ test('who is no member confirms by a link first, and can end it by every mail', 
   t.is((await visit([page, id, mac].join('.'))).status, 404, 'the link of another recipient')
 })
 
-test('an address is asked few times a day, and not at all where the service sends no mail', async (t) => {
+test('confirmation mails are limited for each address by day, and need mail of the service', async (t) => {
   const fixture = await formFixture(t, {}, { hasMail: true })
   const set = async (...emails: readonly string[]): Promise<number> =>
     (await put(fixture, { recipients: emails.map((email) => ({ email })) })).status
@@ -242,7 +242,7 @@ test('an address is asked few times a day, and not at all where the service send
   t.like(await without.rest.must('GET', `${without.path}/notifications`), { recipients: [] })
 })
 
-test('digests are mailed at the full hour and in the morning, one for all that came', async (t) => {
+test('digests are mailed hourly and in the morning, one for all new submissions', async (t) => {
   const fixture = await notifying(t, {
     recipients: [
       { email: team, digest: 'hourly' },
@@ -280,7 +280,7 @@ test('digests are mailed at the full hour and in the morning, one for all that c
   t.is((await mails(fixture)).length, 2)
 })
 
-test('settings that do not fit are refused by their places', async (t) => {
+test('invalid settings are refused with the path of each field', async (t) => {
   const fixture = await notifying(t)
   const paths = async (body: Row): Promise<unknown> => {
     const answer = await put(fixture, body)
@@ -296,7 +296,7 @@ test('settings that do not fit are refused by their places', async (t) => {
   t.like(await fixture.rest.must('GET', `${fixture.path}/notifications`), { recipients: [{ email: team }] })
 })
 
-test('a mail that is refused is tried again, and the settings say why until it went', async (t) => {
+test('a refused mail is retried, and the settings show the reason until it succeeds', async (t) => {
   const fixture = await notifying(t)
   const { rest, path, send } = fixture
   const before = { recipients: [{ email: team }], from: null }
@@ -310,7 +310,7 @@ test('a mail that is refused is tried again, and the settings say why until it w
   t.is((await rest.must('GET', `${path}/notifications`))['problem'], null)
 })
 
-test('the webhook of a form gets each submission, signed, with its attempts on record; and no other endpoint does', async (t) => {
+test('only the webhook of a form gets its submissions, signed, with recorded attempts', async (t) => {
   await using receiver = await new WebhookReceiver().listen()
   await using others = await new WebhookReceiver().listen()
   const fixture = await formFixture(t)
@@ -352,7 +352,7 @@ test('the webhook of a form gets each submission, signed, with its attempts on r
   t.is(refusal(await rest.call('POST', `${path}/notifications/rotate-secret`))[1], 'conflict')
 })
 
-test('a crash between a submission and its mail loses neither, and what is gone through again is mailed once', async (t) => {
+test('a crash between a submission and its mail loses neither and sends one mail', async (t) => {
   const fixture = await notifying(t)
   const { daemon, send, organizationId, form, clock } = fixture
   const { body } = await send(good)
@@ -372,7 +372,7 @@ test('a crash between a submission and its mail loses neither, and what is gone 
   await assertSound(t, { database: next.part('database') })
 })
 
-test('a form takes its notifications, its webhook and its figures along when it goes', async (t) => {
+test('deleting a form deletes its notifications, its webhook and its figures', async (t) => {
   await using receiver = await new WebhookReceiver({ answer: (response) => response.writeHead(500).end() }).listen()
   const fixture = await notifying(t, { recipients: [{ email: team, digest: 'daily' }], webhook_url: receiver.url })
   const { rest, path, send, daemon, database, organizationId, form } = fixture

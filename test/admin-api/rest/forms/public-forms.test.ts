@@ -1,4 +1,4 @@
-/** Published forms at the public door: their definition, and every outcome of a submission. Spec "Public forms", "Errors". */
+/** Published forms for visitors: their definition, and every outcome of a submission. Spec "Public forms", "Errors". */
 import test from '#test'
 import { hash } from 'node:crypto'
 import type { RestAnswer } from '../../../support/daemon/rest.ts'
@@ -13,7 +13,7 @@ import { definition, formFixture } from './visitor.ts'
 
 type Row = Readonly<Record<string, unknown>>
 
-/** As browsers write it. */
+/** A boundary as browsers write it. */
 const boundary = '------WebKitFormBoundary7MA4YWxkTrZu0gW'
 const multipartType = `multipart/form-data; boundary=${boundary.slice(2)}`
 
@@ -26,7 +26,7 @@ const fieldsOf = (answer: RestAnswer): unknown =>
     ]),
   )
 
-test('a published form is there for everybody, with a token of its own; any other is not', async (t) => {
+test('a published form is public, with a fresh token each time; other forms are not found', async (t) => {
   const { get, rest, path, operator, organizationId, publish } = await formFixture(t)
   const { status, headers, body } = await get()
   t.deepEqual([status, headers['cache-control']], [200, 'no-store'])
@@ -68,7 +68,7 @@ test('a published form is there for everybody, with a token of its own; any othe
   t.is(await code(), '404 form_not_found')
 })
 
-test('answers are taken wrapped, bare, as a form and as parts, and are on record with their version', async (t) => {
+test('answers are accepted as wrapped or bare JSON, form or multipart, with their version', async (t) => {
   const { token, send, post, submissions, form } = await formFixture(t)
   const wrapped = await send(good)
   t.is(wrapped.status, 201)
@@ -96,7 +96,7 @@ test('answers are taken wrapped, bare, as a form and as parts, and are on record
   t.regex(String(list[0]?.['ip']), /^[\w-]{22}$/, 'addresses are hashed')
 })
 
-test('what is wrong is named field by field, and nothing of it is kept', async (t) => {
+test('invalid answers are reported by field, and none of them is stored', async (t) => {
   const { send, post, token, submissions } = await formFixture(t)
   const wrong = await send({ email: 'ada@', topics: ['c'], other: 'x' })
   t.is(wrong.status, 400)
@@ -122,7 +122,7 @@ test('what is wrong is named field by field, and nothing of it is kept', async (
   t.like(await submissions(), [{ answers: good, unknown_keys: 1 }])
 })
 
-test('the token: missing, forged, of another form, expired; each gives a fresh one', async (t) => {
+test('a missing, forged, foreign or expired token is refused with a fresh one', async (t) => {
   const { send, token, rest } = await formFixture(t)
   const other = await rest.must('POST', '/v1/forms', { name: 'Other', definition })
   await rest.must('POST', `/v1/forms/${String(other['id'])}/publish`)
@@ -141,7 +141,7 @@ test('the token: missing, forged, of another form, expired; each gives a fresh o
   t.is(await fault(await token(24 * 3_600_000 + 1)), 'token_expired')
   const answer = await send(good, { _mnx_ft: await token(25 * 3_600_000) })
   const fresh = errorOf(answer).details?.['fill_time_token']
-  t.is((await send(good, { _mnx_ft: fresh })).status, 201, 'what was filled in is sent again with the fresh one')
+  t.is((await send(good, { _mnx_ft: fresh })).status, 201, 'the same answers are accepted with the fresh token')
 })
 
 test('the token: a new one replaces a token of a version that a restore lost', async (t) => {
@@ -158,7 +158,7 @@ test('the token: a new one replaces a token of a version that a restore lost', a
   t.like(await submissions(), [{ version: 1, status: 'new' }])
 })
 
-test('a double click is taken once; a token used for something else is spam', async (t) => {
+test('a double click stores one submission; a token reused with other answers is spam', async (t) => {
   const { send, token, submissions, publish } = await formFixture(t)
   const _mnx_ft = await token()
   const answers = await Promise.all([1, 2, 3].map(() => send(good, { _mnx_ft })))
@@ -170,7 +170,7 @@ test('a double click is taken once; a token used for something else is spam', as
   t.is((await submissions()).length, 1)
   await publish({ settings: { max_submissions: 1 } })
   const lost = await send(good, { _mnx_ft })
-  t.deepEqual([lost.status, lost.body], [201, answers[0]?.body], 'whoever did not get the answer gets it again, also when the form is full')
+  t.deepEqual([lost.status, lost.body], [201, answers[0]?.body], 'a repeated request gets the same answer, also when the form is full')
   t.is(codeOf(await send(good)), '404 form_not_found')
   await publish({})
   const reused = await send({ ...good, message: 'Buy!' }, { _mnx_ft })
@@ -209,7 +209,7 @@ test('spam: stored, flagged and thanked, but not counted toward limit or usage',
   )
 })
 
-test('who began with a version may end with it; what was sent stays readable by it', async (t) => {
+test('a submission uses the version of its token and stays readable in that version', async (t) => {
   const { send, token, publish, submissions } = await formFixture(t)
   const _mnx_ft = await token()
   await publish({ schema: { version: 1, fields: [{ key: 'name', type: 'text', label: 'Name', required: true }] } })
@@ -225,7 +225,7 @@ test('who began with a version may end with it; what was sent stays readable by 
   )
 })
 
-test('pages: any without a list, else those of the list; scripts of all of them read the answer', async (t) => {
+test('origins: any without a list, else those listed; all pages can read the answer', async (t) => {
   const { send, publish, get } = await formFixture(t)
   const from = (origin: string) => send(good, {}, { origin })
   const taken = await from('https://anywhere.example')
@@ -240,7 +240,7 @@ test('pages: any without a list, else those of the list; scripts of all of them 
   t.is(codeOf(await send(good)), '403 origin_not_allowed', 'without an origin')
 })
 
-test('a form takes 1,000 submissions in an hour, whoever sends them', async (t) => {
+test('a form accepts 1,000 submissions an hour, from any number of visitors', async (t) => {
   const { send, form, database, organizationId, clock } = await formFixture(t)
   const organization = (await database.get(organizations, { organizationId }, organizationId))?.record
   t.truthy(organization)
@@ -258,7 +258,7 @@ test('a form takes 1,000 submissions in an hour, whoever sends them', async (t) 
   t.is((await send(good)).status, 201)
 })
 
-test('a signature beside the wrapped answers marks hidden values as trusted, and none drops them', async (t) => {
+test('a valid signature keeps signed hidden values; without it they are dropped', async (t) => {
   const plan = { key: 'plan', type: 'hidden', source: 'url_param', param: 'plan', signed: true }
   const { send, rest, path, submissions } = await formFixture(t, { schema: { version: 1, fields: [...definition.schema.fields, plan] } })
   const { url } = await rest.must('POST', `${path}/prefilled-link`, { values: { plan: 'gold' } })
@@ -300,7 +300,7 @@ test('a captcha is solved once for each submission, by header or field', async (
   t.like(await rest.must('PUT', `${path}/captcha-secret`, { secret: null }), { has_captcha_secret: false })
 })
 
-test('rates, the day of the plan, and forms that are closed', async (t) => {
+test("rate limits, the plan's daily limit, and closed forms", async (t) => {
   const { send, clock, publish, operator, organizationId, get, rest } = await formFixture(t, { settings: { max_submissions: 70 } })
   const of = (address: string) => send(good, {}, { 'x-forwarded-for': address })
   for (let i = 0; i < 10; i++) t.is((await of('192.0.2.1')).status, 201)
@@ -338,7 +338,7 @@ test('rates, the day of the plan, and forms that are closed', async (t) => {
   t.is(codeOf(await of('192.0.2.7')), '404 form_not_found')
 })
 
-test('one address sends ten times in a minute', async (t) => {
+test('an address may send ten times in a minute', async (t) => {
   const { send, get, clock } = await formFixture(t)
   const tokens = await Promise.all(Array.from({ length: 11 }, async () => String(((await get()).body as Row)['fill_time_token'])))
   clock.advance(5000)
@@ -347,7 +347,7 @@ test('one address sends ten times in a minute', async (t) => {
   t.is(answers.find(({ status }) => status === 429)?.headers['retry-after'], '70', 'when the slice of the window has left')
 })
 
-test('what was agreed to is on record in the language in which it was shown, and thanks are in it', async (t) => {
+test('consent is stored with its display language; the thank-you text matches', async (t) => {
   const fields = [{ key: 'terms', type: 'consent', label: 'Terms', text: 'I agree.' }]
   const fr = { 'fields.terms.text': 'Je suis d’accord.', 'thank_you.body': 'Merci.' }
   const { get, clock, send, submissions } = await formFixture(t, { schema: { version: 1, fields }, translations: { fr } })

@@ -13,12 +13,12 @@ type Row = Readonly<Record<string, unknown>>
 const good = { email: 'ada@example.ch', message: 'Hello.' }
 
 interface HeldWrites {
-  /** Resolves when all writes are held. */
+  /** Resolves when all writes are delayed. */
   readonly held: Promise<void>
   release(): void
 }
 
-/** Holds this number of writes with a row of the kind. */
+/** Delays this number of writes with a row of the kind. */
 function hold({ kv }: FormFixture, { name }: { readonly name: string }, count = 1): HeldWrites {
   const [held, opened] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
   let seen = 0

@@ -1,4 +1,4 @@
-/** The reference of a submission: the service computes it once, every entry point shows the same, and a search finds it. */
+/** The reference of a submission: computed once, shown the same at every entry point, and searchable. */
 import test from '#test'
 import { builtFormScripts } from '../../../support/web/built.ts'
 import { WebhookReceiver } from '../../../support/web/webhook-receiver.ts'
@@ -34,7 +34,7 @@ test('reference: the visitor, lists, files, the webhook and the mail have the sa
     t.like(await submissions(`q=${q}`), [{ reference, answers: { email: 'ada@example.ch' } }], q)
     t.like((await rest.must('GET', `/v1/forms/submissions?q=${q}`))['data'], [{ reference, form_id: form }], q)
   }
-  t.deepEqual(await submissions(`q=${reference.slice(0, 3)}`), [], 'a part of it is a word like any other')
+  t.deepEqual(await submissions(`q=${reference.slice(0, 3)}`), [], 'a part of the reference is searched as a word')
   const [one] = await submissions(`q=${reference}`)
   t.like(await submissions(`q=${String(one?.['id'])}`), [{ reference }], 'the id is found too')
   t.like(await rest.must('GET', `${path}/submissions/${String(one?.['id'])}`), { reference })
@@ -51,7 +51,7 @@ test('reference: the visitor, lists, files, the webhook and the mail have the sa
   t.like(data, { length: 1, 0: { subject: `New ${reference}` } })
 })
 
-test('reference: the preview of the thank-you page shows one of the same form', async (t) => {
+test('reference: the preview of the thank-you page shows one in the same format', async (t) => {
   await builtFormScripts()
   const { address } = await formFixture(t)
   const form = new URLSearchParams({ '~definition': JSON.stringify(definition), '~view': 'thanks', '~lang': 'en', email: 'ada@example.ch' })

@@ -18,7 +18,7 @@ async function submitted({ send, path }: FormFixture, data: Row = { email: 'ada@
 
 const tracesOf = async ({ rest }: FormFixture): Promise<Row[]> => (await rest.must('GET', '/v1/traces'))['data'] as Row[]
 
-test('no submission makes mail by itself; a reply is written as a draft and sent exactly once', async (t) => {
+test('a submission sends no mail by itself; a reply is a draft that is sent exactly once', async (t) => {
   const fixture = await formFixture(t)
   const { rest, path } = fixture
   const one = await submitted(fixture)
@@ -41,7 +41,7 @@ test('no submission makes mail by itself; a reply is written as a draft and sent
   t.is((await tracesOf(fixture)).length, 1)
 })
 
-test('a template gets the answers and the name of the form, and names what it misses', async (t) => {
+test("reply templates get the answers and the form's name, and name missing variables", async (t) => {
   const fixture = await formFixture(t)
   const { rest } = fixture
   const properties = { fields: { type: 'object' }, form: { type: 'object' }, signature: { type: 'string' } }
@@ -71,7 +71,7 @@ test('a template gets the answers and the name of the form, and names what it mi
   t.like(errorOf(await rest.call('POST', `${one}/reply-drafts`, {})), { code: 'validation_failed' })
 })
 
-test('a reply goes with its submission, and to no address but that of the visitor', async (t) => {
+test("a reply belongs to its submission and goes only to the visitor's address", async (t) => {
   const fixture = await formFixture(t, { schema: { version: 1, fields: [{ key: 'email', type: 'email', label: 'Email' }] } })
   const { rest, path, addOrganization } = fixture
   const none = await submitted(fixture, {})
@@ -88,7 +88,7 @@ test('a reply goes with its submission, and to no address but that of the visito
   t.is((await rest.call('POST', `${at}/send`)).status, 404)
 })
 
-test('no crash comes between the message of a reply and what is known of it: it is one write, also days later and in another project', async (t) => {
+test('the message of a reply and its status are one write; a later retry sends no second one', async (t) => {
   const fixture = await formFixture(t)
   const { rest, path, kv, clock, addProject } = fixture
   const one = await submitted(fixture)

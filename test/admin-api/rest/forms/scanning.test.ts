@@ -1,4 +1,4 @@
-/** Files of forms and their scanner: found clean, found infected, and the scanner down, slow and gone in the middle. */
+/** Files of forms and their scanner: clean and infected files, and a scanner that is down, slow or disconnects. */
 import test, { type ExecutionContext } from '#test'
 import { integrityChecks } from '#core/integrity.ts'
 import { within as keysWithin } from '#store/tuple.ts'
@@ -18,7 +18,7 @@ const schema = { version: 1, fields: [{ key: 'cv', type: 'file_upload', label: '
 
 interface Sent {
   readonly id: string
-  /** The file in the submission. */
+  /** Returns the file of the submission. */
   file(): Promise<Row>
   status(): Promise<unknown>
   get(): ReturnType<FormFixture['rest']['call']>
@@ -47,7 +47,7 @@ async function scannedFixture(t: ExecutionContext, scanner: { readonly port: num
   return {
     ...fixture,
     send,
-    /** Ends the longest pause between two scans of a file. */
+    /** Advances the clock past the longest pause between two scans of a file. */
     async scanAgain() {
       clock.advance(600_000)
       await daemon.settled()
@@ -57,7 +57,7 @@ async function scannedFixture(t: ExecutionContext, scanner: { readonly port: num
   }
 }
 
-test('what the scanner finds clean is given out, and of what it finds infected nothing is left', async (t) => {
+test('clean files can be downloaded, and infected files are deleted completely', async (t) => {
   await using scanner = await FakeClamd.listen()
   scanner.conduct = (file) => (file.includes('IHDR') ? 'stream: Worm.Test-1 FOUND' : 'stream: OK')
   const { send, daemon, contents, problems, failures, rest, path } = await scannedFixture(t, scanner)
@@ -81,7 +81,7 @@ test('what the scanner finds clean is given out, and of what it finds infected n
   await rest.must('DELETE', `${path}?confirm=Contact`)
 })
 
-test('without a working scanner the submission is kept and its file waits: down, gone in the middle, refusing', async (t) => {
+test('without a working scanner, submissions are stored and their files stay pending', async (t) => {
   await using scanner = await FakeClamd.listen()
   await using front = await Front.to(scanner.port)
   const { send, scanAgain, problems, daemon, failures } = await scannedFixture(t, front)
@@ -97,7 +97,7 @@ test('without a working scanner the submission is kept and its file waits: down,
   await front.open()
   scanner.conduct = (file) => (file.length > 1000 ? 'INSTREAM size limit exceeded. ERROR' : 'stream: OK')
   await scanAgain()
-  t.is(await down.status(), 'clean', 'one that cannot be scanned holds up no other')
+  t.is(await down.status(), 'clean', 'a file that cannot be scanned delays no other file')
   t.is(await gone.status(), 'pending')
   scanner.conduct = () => 'stream: OK'
   await scanAgain()
@@ -107,7 +107,7 @@ test('without a working scanner the submission is kept and its file waits: down,
   t.deepEqual(await problems(), [])
 })
 
-test('who sent files is told that they are being checked, until they are, in the language of the form', async (t) => {
+test("visitors see that files are being scanned, until they are, in the form's language", async (t) => {
   await using scanner = await FakeClamd.listen()
   scanner.conduct = () => ({ goneAfter: 0 })
   const { address, publicId, publish, token, daemon, scanAgain, failures } = await scannedFixture(t, scanner)
@@ -130,7 +130,7 @@ test('who sent files is told that they are being checked, until they are, in the
   failures.length = 0
 })
 
-test('a file that is deleted while it waits is scanned no more', async (t) => {
+test('a pending file that is deleted is not scanned', async (t) => {
   await using scanner = await FakeClamd.listen()
   scanner.conduct = () => ({ goneAfter: 0 })
   const { send, clock, rest, path, daemon, contents, problems, failures } = await scannedFixture(t, scanner)
@@ -144,7 +144,7 @@ test('a file that is deleted while it waits is scanned no more', async (t) => {
   failures.length = 0
 })
 
-test('a scanner that says nothing is given up after a while', async (t) => {
+test('a scanner that does not answer times out', async (t) => {
   await using scanner = await FakeClamd.listen()
   scanner.conduct = () => undefined
   const clamd = new Clamd({ address: { host: '127.0.0.1', port: scanner.port }, idleMs: 200 })
@@ -157,7 +157,7 @@ test('a scanner that says nothing is given up after a while', async (t) => {
   t.like(await t.throwsAsync(nowhere.scan(octets())), { name: 'ScanFailed', isDown: true })
 })
 
-test('a stop breaks off a scan, which says nothing of the file', async (t) => {
+test('stopping aborts a running scan and leaves the file pending', async (t) => {
   await using scanner = await FakeClamd.listen()
   scanner.conduct = () => undefined
   const { send, daemon, failures } = await scannedFixture(t, scanner)

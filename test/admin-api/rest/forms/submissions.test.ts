@@ -1,4 +1,4 @@
-/** Submissions by REST: finding, sorting and ending them. */
+/** Submissions by REST: searching, changing and deleting them. */
 import test from '#test'
 import { formSubmissions, nonceKey } from '#core/forms/submissions/submission.ts'
 import { integrityChecks } from '#core/integrity.ts'
@@ -45,7 +45,7 @@ test('submissions are listed in pages, by status, words, time, version and tag',
   t.true(clock.now() > 0)
 })
 
-test('submissions of all forms are one list, of what the caller reaches, by status, words, tag and assignee', async (t) => {
+test('submissions of all reachable forms are one list with status, q, tag and assignee', async (t) => {
   const fixture = await formFixture(t)
   const { rest, path, form, send, token, clock, addOrganization, addMember } = fixture
   const [first = ''] = await filled(fixture, 'About the invoice')
@@ -83,7 +83,7 @@ test('submissions of all forms are one list, of what the caller reaches, by stat
   t.deepEqual(await ids('status=open'), [third])
 })
 
-test('a submission is changed, marked and deleted; neither others nor other forms reach it', async (t) => {
+test('a submission is changed, marked and deleted; other keys and forms do not reach it', async (t) => {
   const fixture = await formFixture(t)
   const { rest, path, addOrganization, addMember } = fixture
   const [id = ''] = await filled(fixture, 'Hello')
@@ -105,7 +105,7 @@ test('a submission is changed, marked and deleted; neither others nor other form
   t.is((await rest.call('GET', one)).status, 404)
 })
 
-test('many are changed in one write', async (t) => {
+test('bulk actions change many submissions in one write', async (t) => {
   const fixture = await formFixture(t)
   const { rest, path, submissions, send, token } = fixture
   const ids = await filled(fixture, 'a', 'b', 'c')
@@ -124,7 +124,7 @@ test('many are changed in one write', async (t) => {
   t.deepEqual((entries as Row[]).map(({ target }) => String(target)).toSorted(), ids.toSorted(), 'who deleted which is on record')
 })
 
-test('nothing is left of the submissions of a deleted form, or of the forms of a deleted project', async (t) => {
+test('deleting a form or a project leaves no submission or form in the store', async (t) => {
   const fixture = await formFixture(t)
   const { rest, path, form, database, organizationId, removals } = fixture
   await filled(fixture, 'a', 'b')
@@ -141,7 +141,7 @@ test('nothing is left of the submissions of a deleted form, or of the forms of a
   t.deepEqual(await problems(), [])
 })
 
-test('an export has the columns of all versions, is no formula, and leaves spam out', async (t) => {
+test('an export has the columns of all versions, escapes formulas, and omits spam', async (t) => {
   const fixture = await formFixture(t)
   const { rest, path, send, publish, token } = fixture
   await send({ email: 'ada@example.ch', message: '=HYPERLINK("x")', topics: ['a', 'b'] })
@@ -182,7 +182,7 @@ test('an export has the columns of all versions, is no formula, and leaves spam 
   }
 })
 
-test('submissions go when the form keeps them no longer', async (t) => {
+test("submissions are deleted when the form's retention ends", async (t) => {
   const fixture = await formFixture(t)
   const { clock, submissions, publish, daemon } = fixture
   await filled(fixture, 'old')
@@ -196,7 +196,7 @@ test('submissions go when the form keeps them no longer', async (t) => {
   t.is((await submissions()).length, 1)
 })
 
-test('a form that is full has room again for what was spam, or was taken out', async (t) => {
+test('a full form accepts answers again after a submission becomes spam or is deleted', async (t) => {
   const fixture = await formFixture(t, { settings: { max_submissions: 2 } })
   const { rest, path, send, get } = fixture
   const isClosed = async (): Promise<unknown> => ((await get()).body as { closed: unknown }).closed
@@ -212,7 +212,7 @@ test('a form that is full has room again for what was spam, or was taken out', a
   t.is((await send({ email: 'ada@example.ch' })).status, 404)
 })
 
-test('telephone numbers and addresses are taken as people paste them', async (t) => {
+test('phone numbers and addresses are accepted in the formats that people paste', async (t) => {
   const phone = { key: 'phone', type: 'phone', label: 'Phone' }
   const email = { key: 'email', type: 'email', label: 'Email' }
   const { send, submissions } = await formFixture(t, { schema: { version: 1, fields: [email, phone] } })
@@ -231,7 +231,7 @@ test('telephone numbers and addresses are taken as people paste them', async (t)
   )
 })
 
-test('a text of invisible characters alone is no answer, and they do not count as characters', async (t) => {
+test('invisible characters are not an answer and do not count toward its length', async (t) => {
   const name = { key: 'name', type: 'text', label: 'Name', required: true, min_length: 2, max_length: 5 }
   const { send, submissions } = await formFixture(t, { schema: { version: 1, fields: [name] } })
   for (const [given, code] of [

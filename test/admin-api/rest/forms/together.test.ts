@@ -1,4 +1,4 @@
-/** What belongs to a form, together: it moves with the form, is in its mails and its webhook, and goes with it. */
+/** Resources of a form together: they move with the form, appear in its mails and its webhook, and are deleted with it. */
 import test, { type ExecutionContext } from '#test'
 import { dueNotices } from '#core/forms/notifications/notice-rows.ts'
 import { traces } from '#core/trace/trace.ts'
@@ -35,12 +35,12 @@ interface Whole extends FormFixture {
   readonly receiver: WebhookReceiver
   /** Sends answers with a file; returns the id of the submission. */
   submit(token?: string): Promise<string>
-  /** What the webhook got, so many in all. */
+  /** Waits until the webhook received this number of events in all. */
   events(count: number): Promise<readonly Row[]>
   mails(): Promise<readonly { readonly projectId: string; readonly text: string }[]>
 }
 
-/** A form with files, a webhook and a member who is mailed. */
+/** Creates a form with files, a webhook and a notified member. */
 async function wholeForm(t: ExecutionContext, digest = 'instant'): Promise<Whole> {
   const receiver = await new WebhookReceiver().listen()
   t.teardown(() => receiver[Symbol.asyncDispose]())
@@ -79,7 +79,7 @@ async function wholeForm(t: ExecutionContext, digest = 'instant'): Promise<Whole
   }
 }
 
-test('files are named in the mails and in the event, and a test of the webhook is a submission that fits the form', async (t) => {
+test('mails and events name files, and a webhook test is a valid submission of the form', async (t) => {
   const fixture = await wholeForm(t)
   const { rest, path, submit, events, mails, submissions, publish } = fixture
   const id = await submit()
@@ -113,7 +113,7 @@ test('files are named in the mails and in the event, and a test of the webhook i
   t.deepEqual(refusal(await rest.call('POST', `${path}/notifications/test`)).slice(0, 2), [409, 'conflict'])
 })
 
-test('a form moves to another project with its submissions, files, drafts, mails and webhook, also while somebody fills it in', async (t) => {
+test('a form moves with all its resources, also while a visitor fills it in', async (t) => {
   const fixture = await wholeForm(t)
   const { rest, path, submit, events, mails, token, addProject, withKey } = fixture
   const home = String((await rest.must('GET', path))['project_id'])
@@ -149,7 +149,7 @@ test('a form moves to another project with its submissions, files, drafts, mails
   await assertSound(t, fixture)
 })
 
-/** Kinds of the rows that have one of these texts in their key or value. */
+/** Returns the kinds of rows with one of these texts in key or value. */
 async function rowsWith({ database }: FormFixture, texts: readonly string[]): Promise<readonly string[]> {
   const found = new Set<string>()
   for await (const { key, value } of database.kv.range({ start: Buffer.of(), end: Buffer.of(0xff) })) {
@@ -159,7 +159,7 @@ async function rowsWith({ database }: FormFixture, texts: readonly string[]): Pr
   return [...found].map((name) => name.replace(/^\w*_\w+ /, '').trim()).toSorted()
 }
 
-test('what is deleted leaves nothing: a submission takes its replies, file and event along, and a form all that it has', async (t) => {
+test('deleting a submission deletes its replies, file and event; deleting a form, all of it', async (t) => {
   const fixture = await wholeForm(t, 'daily')
   const { rest, path, form, publicId, submit, events, daemon, clock, submissions } = fixture
   const [first, second, third] = [await submit(), await submit(), await submit()]
@@ -168,7 +168,7 @@ test('what is deleted leaves nothing: a submission takes its replies, file and e
   for (const id of [first, second, third])
     await rest.must('POST', `${path}/submissions/${id}/reply-drafts`, { from: 'forms@example.ch', subject: 'Re', text: answer })
   await rest.must('DELETE', `${path}/submissions/${first}`)
-  t.deepEqual(await rowsWith(fixture, [first]), ['audit', 'form.digest', 'form.nonce'], 'what was sent by the webhook went with it')
+  t.deepEqual(await rowsWith(fixture, [first]), ['audit', 'form.digest', 'form.nonce'], "the webhook's attempts were deleted too")
   await rest.must('POST', `${path}/submissions/bulk`, { action: 'delete', ids: [second] })
   t.deepEqual(await rowsWith(fixture, [second]), ['audit', 'form.digest', 'form.nonce'])
   t.deepEqual(
@@ -188,7 +188,7 @@ test('what is deleted leaves nothing: a submission takes its replies, file and e
   await assertSound(t, fixture)
 })
 
-test('no crash comes between a mail and the row that it was due by: it goes once, also when the process is away for days', async (t) => {
+test('a crash between a mail and its due row sends it once, also a day later', async (t) => {
   const fixture = await wholeForm(t)
   const { kv, submit, mails, daemon, database, clock, failures } = fixture
   const has = (keys: readonly { readonly key: Uint8Array }[], name: string): boolean => keys.some(({ key }) => unpack(key)[1] === name)
@@ -207,7 +207,7 @@ test('no crash comes between a mail and the row that it was due by: it goes once
   t.deepEqual(await dueNotices(database, clock.now(), 10), [])
 })
 
-test('the notifications of a form are replaced where it is still what was read', async (t) => {
+test('notifications of a form are replaced only at the revision of If-Match', async (t) => {
   const { rest, path } = await formFixture(t)
   const { headers, body } = await rest.call('GET', `${path}/notifications`)
   const tag = String(headers['etag'])

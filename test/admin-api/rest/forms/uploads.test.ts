@@ -1,4 +1,4 @@
-/** Files that come with a form: what is taken, what is refused and how, where they are kept, and what is left of them. */
+/** Files of forms: accepted and refused files, errors, storage, and cleanup. */
 import { request } from 'node:http'
 import test, { type ExecutionContext } from '#test'
 import { integrityChecks } from '#core/integrity.ts'
@@ -30,9 +30,9 @@ const logic = {
 }
 
 interface UploadFixture extends FormFixture {
-  /** Sends the answers and these files with a token of their own. */
+  /** Sends the answers and these files with a fresh token. */
   upload(files: readonly Part[], answers?: Row): Promise<RestAnswer>
-  /** Rows of content in the store. */
+  /** Number of content rows in the store. */
   contents(): Promise<number>
   problems(): Promise<readonly string[]>
 }
@@ -58,7 +58,7 @@ const codes = (answer: RestAnswer): unknown =>
     ]),
   )
 
-test('files are kept with their submission, under the type that they are', async (t) => {
+test('files are stored with their submission, under their detected type', async (t) => {
   const { upload, submissions, contents, problems, get, rest, path, removals, operator, organizationId } = await uploadFixture(t)
   t.like((await get()).body, { uploads: { enabled: true, max_files: 5, max_bytes: 10 * mebi } })
   const large = largePng(700_000)
@@ -92,7 +92,7 @@ test('files are kept with their submission, under the type that they are', async
   t.deepEqual([await contents(), await problems()], [0, []])
 })
 
-test('what is wrong with files is said field by field, and nothing of them is kept', async (t) => {
+test('invalid files are reported by field, and none of them is stored', async (t) => {
   const { upload, submissions, contents, problems, clock } = await uploadFixture(t)
   const wrong = async (files: readonly Part[], answers?: Row): Promise<unknown> => {
     clock.advance(60_000)
@@ -110,7 +110,7 @@ test('what is wrong with files is said field by field, and nothing of them is ke
   t.deepEqual(
     await wrong([cv, ['photo', samples.gif, 'p.gif']]),
     [malformed, { photo: 'file_type_not_allowed' }],
-    'not what the field takes',
+    'a type that the field does not accept',
   )
   t.deepEqual(await wrong([cv, ['photo', largePng(2000), 'p.png']]), [malformed, { photo: 'file_too_large' }])
   t.deepEqual(await wrong([cv, cv]), [malformed, { cv: 'too_many_files' }])
@@ -126,10 +126,10 @@ test('what is wrong with files is said field by field, and nothing of them is ke
   t.is(errorOf(tooLarge).details?.['max_bytes'], 10 * mebi)
   t.deepEqual([await submissions(), await contents(), await problems()], [[], 0, []])
   clock.advance(60_000)
-  t.is((await upload([['cv', largePng(10 * mebi), 'cv.png']])).status, 201, 'the largest that is taken')
+  t.is((await upload([['cv', largePng(10 * mebi), 'cv.png']])).status, 201, 'the largest accepted size')
 })
 
-test('files of fields that are not visible, of traps and of repeated submissions are not kept twice, or at all', async (t) => {
+test('files of hidden fields and honeypots are not stored; repeated ones are stored once', async (t) => {
   const { upload, submissions, contents, post, token, clock } = await uploadFixture(t)
   t.is((await upload([cv, ['other', samples.png, 'x.png']], { email: 'ada@example.com' })).status, 201)
   t.like(await submissions(), [{ files: [{ field: 'cv' }] }])
@@ -147,7 +147,7 @@ test('files of fields that are not visible, of traps and of repeated submissions
   t.like((await submissions('status=spam'))[0], { spam_reasons: ['token_reuse'], files: [{ field: 'cv' }] })
 })
 
-test('bodies in parts are read within bounds, with boundaries of any length, and broken ones are refused', async (t) => {
+test('multipart bodies have limits, any boundary length works, and broken ones are refused', async (t) => {
   const { post, token, contents, clock, daemon, kv, address, publicId, failures, problems } = await uploadFixture(t)
   const sent = async (parts: readonly Part[], mark?: string): Promise<RestAnswer> =>
     post(multipartBody([['_mnx_ft', await token()], ...parts], mark), multipartType(mark))
@@ -182,11 +182,11 @@ test('bodies in parts are read within bounds, with boundaries of any length, and
   await kv.holds('a part of the file is stored', async () => (await contents()) > before)
   halfway.destroy()
   await daemon.settled()
-  t.is(await contents(), before, 'what was stored is removed')
+  t.is(await contents(), before, 'the stored part is removed')
   t.deepEqual([failures, await problems()], [[], []])
 })
 
-test('what keeps a visitor from a form does so with files, too: where it is, from which page, how often', async (t) => {
+test('closed forms, foreign origins and rate limits refuse submissions with files too', async (t) => {
   const { upload, rest, path, publish, contents, post, token } = await uploadFixture(t)
   await publish({ settings: { allowed_origins: ['https://shop.example.ch'] } })
   for (const file of [samples.pdf, largePng(700_000)])
@@ -203,7 +203,7 @@ test('what keeps a visitor from a form does so with files, too: where it is, fro
   t.is(await contents(), 0)
 })
 
-test('files under names that objects have of their own are refused as any unknown name', async (t) => {
+test('file fields named like properties of objects are refused as unknown', async (t) => {
   const { upload, submissions, clock } = await uploadFixture(t)
   for (const name of ['nosuch', 'constructor', 'toString', 'valueOf', 'hasOwnProperty', '__proto__']) {
     clock.advance(60_000)
@@ -214,7 +214,7 @@ test('files under names that objects have of their own are refused as any unknow
   t.deepEqual(await submissions(), [])
 })
 
-test('plans without room take no files, and those with some no more than that', async (t) => {
+test('plans without file space accept no files; others accept files up to their space', async (t) => {
   const { upload, send, get, operator, organizationId, publish, contents, clock } = await uploadFixture(t)
   const overrides = `/operator/v1/organizations/${organizationId}/overrides`
   await operator.must('PUT', overrides, { form_file_mebibytes: 1 })
@@ -234,7 +234,7 @@ test('plans without room take no files, and those with some no more than that', 
   t.is(await contents(), 4)
 })
 
-test('without a scanner, files are not given out, a known virus is found all the same, and the operator can allow the rest', async (t) => {
+test('without a scanner: downloads need a setting, and known viruses are deleted', async (t) => {
   const { upload, submissions, rest, path, contents, problems } = await uploadFixture(t, {
     settings: { POSTERN_UNSCANNED_DOWNLOADS: 'refuse' },
   })
@@ -242,7 +242,7 @@ test('without a scanner, files are not given out, a known virus is found all the
   t.is(answer.status, 201)
   const [{ id, files } = {}] = (await submissions()) as { id: string; files: Row[] }[]
   t.like(files, [{ status: 'unscanned' }, { status: 'infected', virus: 'Eicar-Test-Signature', name: 'invoice.pdf' }])
-  t.is(await contents(), 1, 'nothing is left of the infected one')
+  t.is(await contents(), 1, 'no row of the infected file remains')
   const file = (at: number) => rest.call('GET', `${path}/submissions/${String(id)}/files/${String(files?.[at]?.['id'])}`)
   const blocked = await file(0)
   t.deepEqual([codeOf(blocked), errorOf(blocked).next_action], ['409 scan_pending', 'ask_operator'])
@@ -287,7 +287,7 @@ test('without a scanner, files are not given out, a known virus is found all the
   t.is((await outsider.call('GET', where)).status, 404)
 })
 
-test('a file that the store does not take is said so, nothing of it is kept, and the page keeps the rest', async (t) => {
+test('a failed write of a file is 503, stores nothing, and the page keeps the answers', async (t) => {
   const { upload, kv, contents, problems, submissions, address, publicId, token } = await uploadFixture(t)
   kv.beforeWrite = ({ sets }) => {
     if (sets.some(({ key }) => unpack(key)[1] === 'content')) throw new Error('no space')

@@ -10,11 +10,11 @@ export interface FormFixture extends Fixture {
   readonly form: string
   readonly publicId: string
   readonly path: string
-  /** A fresh token, given out so long ago. */
+  /** Returns a fresh token, issued the given time ago. */
   token(agoMs?: number): Promise<string>
-  /** Sends answers with a token of their own that is old enough. */
+  /** Sends answers with a fresh token that is old enough. */
   send(data: Row, more?: Row, headers?: Readonly<Record<string, string>>): Promise<RestAnswer>
-  /** Sends a body as it is, without a key. */
+  /** Sends a body unchanged, without a key. */
   post(body: string | Buffer, contentType: string, headers?: Readonly<Record<string, string>>): Promise<RestAnswer>
   get(query?: string, headers?: Readonly<Record<string, string>>): Promise<RestAnswer>
   submissions(query?: string): Promise<Row[]>

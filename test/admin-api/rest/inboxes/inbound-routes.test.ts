@@ -1,4 +1,4 @@
-/** Inbound routes over REST: patterns on a domain that tenants share, secrets, moves, and what goes with a route. */
+/** Inbound routes over REST: patterns on the shared domain, secrets, moves, and deletion with a route. */
 import test from '#test'
 import { sweepInbound } from '#core/inbound-routes/remove-mail.ts'
 import { inboundMessages } from '#core/inbound-routes/inbound-message.ts'
@@ -14,7 +14,7 @@ import { column } from '../../../support/column.ts'
 const webhook_url = 'https://hooks.example.ch/mail'
 const errorOf = ({ status, body }: RestAnswer): string => `${status} ${(body as { error: { code: string } }).error.code}`
 
-test('a route is made with a secret that is shown once, and is in the audit log', async (t) => {
+test('a route is created with its secret shown once, and appears in the audit log', async (t) => {
   const { rest, organizationId, database, clock } = await startFixture(t)
   const made = await rest.must('POST', '/v1/inbound-routes', { local_part_pattern: 'Tickets+*', webhook_url })
   t.regex(String(made['hmac_secret']), /^whsec_/)
@@ -37,7 +37,7 @@ test('a route is made with a secret that is shown once, and is in the audit log'
   t.deepEqual(acts.slice(0, 4), ['inbound_route.deleted', 'inbound_route.updated', 'inbound_route.secret_rotated', 'inbound_route.created'])
 })
 
-test('a name belongs to whoever asked first, with everything behind its plus sign; the domain as a whole to the operator', async (t) => {
+test('a local part and its plus addresses belong to one tenant; the catch-all to the operator', async (t) => {
   const { rest, addOrganization } = await startFixture(t)
   const outsider = (await addOrganization()).rest
   const make = (by: typeof rest, local_part_pattern: string): Promise<RestAnswer> =>
@@ -61,7 +61,7 @@ test('a name belongs to whoever asked first, with everything behind its plus sig
   t.deepEqual(names, ['salesperson'])
 })
 
-test('two tenants that ask for one name at the same moment do not both get it', async (t) => {
+test('of two tenants that request the same name at the same time, one gets it', async (t) => {
   const { rest, addOrganization } = await startFixture(t)
   const outsider = (await addOrganization()).rest
   const bodies = ['tickets', 'tickets+*']
@@ -74,7 +74,7 @@ test('two tenants that ask for one name at the same moment do not both get it', 
   )
 })
 
-test('a route moves to another project, and the mail that came before stays in its own', async (t) => {
+test('a route moves to another project; earlier mail stays in its project', async (t) => {
   const { rest, database, organizationId, clock, withKey } = await startFixture(t)
   const target = String((await rest.must('POST', '/v1/projects', { name: 'Target' }))['id'])
   const { id, project_id } = await rest.must('POST', '/v1/inbound-routes', { local_part_pattern: 'shop', webhook_url })
@@ -86,7 +86,7 @@ test('a route moves to another project, and the mail that came before stays in i
   t.is((await rest.must('GET', `/v1/inbound-routes/${String(id)}/messages/${messageId}`))['project_id'], project_id)
 })
 
-test('signed links lead to the mail and its files, as downloads, until they end, and nowhere when a bit of them changes', async (t) => {
+test('signed links download mail and files until they expire, and fail if modified', async (t) => {
   const { rest, database, organizationId, clock, client } = await startFixture(t)
   const { id, project_id } = await rest.must('POST', '/v1/inbound-routes', { local_part_pattern: 'shop', webhook_url })
   const messageId = await addInboundMail({ database, clock, organizationId }, String(id), String(project_id))
@@ -113,7 +113,7 @@ test('signed links lead to the mail and its files, as downloads, until they end,
   t.is((await nobody.call('GET', `/share/inbound/${token}`)).status, 404)
 })
 
-test('a link ends with its route, also while the mail of the route is still being removed', async (t) => {
+test('a link ends with its route, also while its mail is still being removed', async (t) => {
   const { rest, database, organizationId, clock, client } = await startFixture(t)
   const { id, project_id } = await rest.must('POST', '/v1/inbound-routes', { local_part_pattern: 'shop', webhook_url })
   const messageId = await addInboundMail({ database, clock, organizationId }, String(id), String(project_id))
@@ -126,7 +126,7 @@ test('a link ends with its route, also while the mail of the route is still bein
   t.is((await nobody.call('GET', `/share/inbound/${token}`)).status, 404)
 })
 
-test('the much mail of a deleted route goes in part at once, and the rest with retention', async (t) => {
+test('deleting a route removes a part of its mail; retention removes the rest', async (t) => {
   const { rest, database, organizationId, clock } = await startFixture(t)
   const { id, project_id } = await rest.must('POST', '/v1/inbound-routes', { local_part_pattern: 'shop', webhook_url })
   for (let n = 0; n < 13; n++)

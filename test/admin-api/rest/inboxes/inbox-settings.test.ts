@@ -1,4 +1,4 @@
-/** Making, finding, changing and deleting virtual inboxes over HTTP. */
+/** Creating, finding, changing and deleting virtual inboxes over REST. */
 import test from '#test'
 import { WebhookReceiver } from '../../../support/web/webhook-receiver.ts'
 import { objectOf, refusal, startFixture } from '../fixture/rest-fixture.ts'
@@ -6,7 +6,7 @@ import { objectOf, refusal, startFixture } from '../fixture/rest-fixture.ts'
 const plain = { from: 'shop@example.ch', to: 'ada@example.ch', subject: 'Hello', text: 'x' }
 const rowsOf = (answer: Record<string, unknown>): Record<string, unknown>[] => answer['data'] as Record<string, unknown>[]
 
-test('an inbox is made, found by its pattern, changed and deleted, and its messages remain', async (t) => {
+test('an inbox is created, found by its pattern, changed and deleted; its messages remain', async (t) => {
   const { rest, withKey } = await startFixture(t)
   const made = await rest.must('POST', '/v1/inboxes', { address_pattern: '@Example.CH' })
   t.like(made, { address_pattern: '@example.ch', name: '@example.ch', notify_webhook_url: null, retention_days: null, last_notify: null })
@@ -34,7 +34,7 @@ test('an inbox is made, found by its pattern, changed and deleted, and its messa
   t.is(rowsOf(await rest.must('GET', '/v1/inboxes/*/messages')).length, 1)
 })
 
-test('a list of messages takes a pattern for an id, and one that no inbox has is a normal result', async (t) => {
+test('listInboxMessages accepts a pattern; an unknown pattern returns an empty list', async (t) => {
   const { rest } = await startFixture(t)
   await rest.must('POST', '/v1/messages', plain)
   const found = await rest.must('GET', '/v1/inboxes/*/messages')
@@ -45,7 +45,7 @@ test('a list of messages takes a pattern for an id, and one that no inbox has is
   t.is(rowsOf(await rest.must('GET', '/v1/inboxes/*/messages?address=bea@example.ch')).length, 0)
 })
 
-test('what makes no sense is refused, with the field that it is in', async (t) => {
+test('invalid settings are refused with the name of the field', async (t) => {
   const fixture = await startFixture(t)
   const { rest } = fixture
   const wrong = async (body: object) => refusal(await rest.call('POST', '/v1/inboxes', body))
@@ -70,14 +70,14 @@ test('what makes no sense is refused, with the field that it is in', async (t) =
   ])
 })
 
-test('without the flag inboxes are read and waited for, but not made', async (t) => {
+test('with the flag off, inboxes cannot be created; reading and waiting still work', async (t) => {
   const { rest, operator, organizationId } = await startFixture(t)
   await operator.must('PUT', `/operator/v1/organizations/${organizationId}/flags`, { virtual_inboxes: false })
   t.is(refusal(await rest.call('POST', '/v1/inboxes', { address_pattern: '@a.ch' }))[1], 'feature_disabled')
   t.is((await rest.call('GET', '/v1/inboxes/lookup?address=*')).status, 200)
 })
 
-test('the detail tells what came of the latest notification', async (t) => {
+test('getInbox shows the outcome of the latest notification', async (t) => {
   const fixture = await startFixture(t)
   await using receiver = await new WebhookReceiver().listen()
   const { id } = await fixture.rest.must('POST', '/v1/inboxes', { address_pattern: 'ada@example.ch', notify_webhook_url: receiver.url })

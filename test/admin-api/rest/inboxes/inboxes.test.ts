@@ -6,7 +6,7 @@ import { adminKey, baseUrl, errorOf, objectOf, refusal, startFixture, type Fixtu
 
 const plain = { from: 'Shop <shop@example.ch>', to: 'ada@example.ch', subject: 'Your order', text: 'Write to help@example.ch.' }
 
-/** The catch-all inbox of the first project. */
+/** Returns the id of the catch-all inbox of the first project. */
 async function catchAll({ rest }: Fixture): Promise<string> {
   const { project_id } = await rest.must('GET', '/v1/projects/me')
   const { data } = await rest.must('GET', `/v1/inboxes?project=${String(project_id)}`)
@@ -15,7 +15,7 @@ async function catchAll({ rest }: Fixture): Promise<string> {
   return inbox.id
 }
 
-test('listInboxes filters by project, getInbox gets one', async (t) => {
+test('listInboxes filters by project, getInbox returns one inbox', async (t) => {
   const fixture = await startFixture(t)
   const project = await fixture.addProject()
   const all = (await fixture.rest.must('GET', '/v1/inboxes'))['data'] as object[]
@@ -32,7 +32,7 @@ test('listInboxes filters by project, getInbox gets one', async (t) => {
   t.deepEqual(refusal(await fixture.rest.call('GET', '/v1/inboxes/inb_none/messages')), none)
 })
 
-test('listInboxFigures counts what each inbox has, up to a hundred, and knows its latest message', async (t) => {
+test('listInboxFigures counts up to a hundred messages of each inbox and shows the latest', async (t) => {
   const fixture = await startFixture(t)
   const { rest, clock } = fixture
   const few = await rest.must('POST', '/v1/inboxes', { address_pattern: 'eve@example.ch' })
@@ -54,10 +54,10 @@ test('listInboxFigures counts what each inbox has, up to a hundred, and knows it
   t.is((all as string[]).length, 20)
   await rest.must('PATCH', `/v1/inboxes/${String(few['id'])}`, { retention_days: 1 })
   clock.advance(2 * 86_400_000)
-  t.like((await figures())[1], { messages: 0, last_message_at: null }, 'what the inbox has let go is not counted')
+  t.like((await figures())[1], { messages: 0, last_message_at: null }, 'expired messages are not counted')
 })
 
-test('getInboxMessage shows a captured send in full', async (t) => {
+test('getInboxMessage shows all parts of a captured message', async (t) => {
   const fixture = await startFixture(t)
   const inbox = await catchAll(fixture)
   const { trace_id } = await fixture.rest.must('POST', '/v1/messages', {
@@ -123,7 +123,7 @@ test('getInboxMessage shows a captured send in full', async (t) => {
     t.deepEqual(refusal(await fixture.rest.call('GET', `/v1/inboxes/${inbox}/messages/cap_none${missing}`)), none)
 })
 
-test('a message is in the inboxes of its own project only', async (t) => {
+test('a message appears only in inboxes of its project', async (t) => {
   const fixture = await startFixture(t)
   const project_id = await fixture.addProject()
   const inbox = await catchAll(fixture)
@@ -134,7 +134,7 @@ test('a message is in the inboxes of its own project only', async (t) => {
   t.is((await fixture.rest.call('GET', `/v1/inboxes/${inbox}/messages/${message?.id ?? ''}`)).status, 404)
 })
 
-test('listInboxMessages begins after a time or a message', async (t) => {
+test('listInboxMessages can begin after a time or a message', async (t) => {
   const fixture = await startFixture(t)
   const path = `/v1/inboxes/${await catchAll(fixture)}/messages`
   const times: string[] = []
@@ -159,7 +159,7 @@ test('listInboxMessages begins after a time or a message', async (t) => {
   ])
 })
 
-test('waitForInboxMessage answers the next message, or one since a time that is there already', async (t) => {
+test('waitForInboxMessage returns the next message, or an existing one after since', async (t) => {
   const fixture = await startFixture(t)
   const inbox = await catchAll(fixture)
   const { project_id } = await fixture.rest.must('GET', '/v1/projects/me')
@@ -175,7 +175,7 @@ test('waitForInboxMessage answers the next message, or one since a time that is 
   t.deepEqual(await fixture.rest.must('POST', `/v1/inboxes/${inbox}/wait?since=${before}&timeout=5`), message)
 })
 
-/** A wait on a connection of its own, and the status of its answer. */
+/** A wait on a separate connection, and the status of its answer. */
 function waitingSocket({ address }: Fixture, inbox: string, key: string): { readonly socket: Socket; readonly answered: Promise<string> } {
   const [host, port] = address.split(':')
   const socket = connect(Number(port), host).setEncoding('latin1')
@@ -183,7 +183,7 @@ function waitingSocket({ address }: Fixture, inbox: string, key: string): { read
   return { socket, answered: once(socket, 'data').then(([text]) => String(text).slice(0, 12)) }
 }
 
-test('waitForInboxMessage waits 30 seconds unless told, and at most 120', async (t) => {
+test('waitForInboxMessage waits 30 seconds by default, and at most 120', async (t) => {
   const fixture = await startFixture(t)
   const inbox = await catchAll(fixture)
   const { project_id } = await fixture.rest.must('GET', '/v1/projects/me')
@@ -202,7 +202,7 @@ test('waitForInboxMessage waits 30 seconds unless told, and at most 120', async 
   }
 })
 
-test('a key may wait 20 times at once; who goes away makes room', async (t) => {
+test('a key may have 20 concurrent waits; a disconnect frees one', async (t) => {
   const fixture = await startFixture(t)
   const inbox = await catchAll(fixture)
   const project = String((await fixture.rest.must('GET', '/v1/projects/me'))['project_id'])
@@ -227,7 +227,7 @@ test('a key may wait 20 times at once; who goes away makes room', async (t) => {
   for (const { socket } of open) socket.destroy()
 })
 
-test('waitForInboxMessage answers timeout when nothing comes', async (t) => {
+test('waitForInboxMessage returns timeout if no message arrives', async (t) => {
   const fixture = await startFixture(t)
   const inbox = await catchAll(fixture)
   await fixture.rest.must('POST', '/v1/messages', plain)

@@ -7,7 +7,7 @@ import { Change, encode } from '#store/change.ts'
 import { letter } from '../../../ingest/inspect/golden.ts'
 import { errorOf, startFixture } from '../fixture/rest-fixture.ts'
 
-test('an address is minted with the times and the link of its report, and waits', async (t) => {
+test('createInspectTest returns an address with its times and report link, and waits', async (t) => {
   const { rest, clock } = await startFixture(t)
   const { status, body } = await rest.call('POST', '/v1/inspect/tests')
   t.is(status, 201)
@@ -29,7 +29,7 @@ test('an address is minted with the times and the link of its report, and waits'
   t.is((await rest.must('GET', `/v1/inspect/tests/${String(made['id'])}`))['status'], 'expired')
 })
 
-test('a report that lost its DNS says so, with the checks that could not be made', async (t) => {
+test('a report without DNS results lists the checks that could not run', async (t) => {
   const { rest, database, organizationId, daemon, clock } = await startFixture(t)
   const { id } = await rest.must('POST', '/v1/inspect/tests', {})
   const input = await letter()
@@ -118,7 +118,7 @@ test('tests are listed newest first, by project too', async (t) => {
   t.deepEqual(await listed(`/v1/inspect/tests?project=${other}`), [ids[1]])
 })
 
-test('who may only read cannot mint, and without a domain nobody can', async (t) => {
+test('createInspectTest needs write access and a configured domain', async (t) => {
   const fixture = await startFixture(t)
   t.is(errorOf(await (await fixture.withKey(['api:read'])).call('POST', '/v1/inspect/tests', {})).code, 'insufficient_scope')
   const homeless = await startFixture(t, { bounceDomain: null })

@@ -1,4 +1,4 @@
-/** Captured messages that are released to a live destination: sent once, by the rules of a send. */
+/** Release of captured messages to a live destination: sent once, by the rules of a send. */
 import test from '#test'
 import type { AgentAccess, Principal } from '#core/access/principal/principal.ts'
 import { projects } from '#core/tenancy/organization.ts'
@@ -19,7 +19,7 @@ async function captured({ rest }: Fixture, more: object = {}): Promise<{ readonl
   return { path: `${list}/${message?.id ?? ''}`, trace: String(trace_id) }
 }
 
-test('a release sends the captured message once, with a trace of its own that names it', async (t) => {
+test('a release sends the captured message once, with a separate trace that names it', async (t) => {
   const fixture = await startFixture(t)
   const { rest, database, organizationId } = fixture
   const live = await addDestination(rest, { name: 'Webhoster' }, true)
@@ -57,7 +57,7 @@ test('a release sends the captured message once, with a trace of its own that na
   t.is((data as object[]).length, 1)
 })
 
-test('what would not leave is not released, and says why', async (t) => {
+test('a release that cannot be delivered is refused with the reason', async (t) => {
   const fixture = await startFixture(t)
   const { rest, addProject } = fixture
   const live = await addDestination(rest, { name: 'Webhoster' }, true)
@@ -90,7 +90,7 @@ test('what would not leave is not released, and says why', async (t) => {
   t.is(objectOf(await rest.call('GET', `/v1/traces/${trace}`))['status'], 'captured')
 })
 
-test('a captured message that has left its inbox is not released', async (t) => {
+test('a captured message that expired from its inbox is not released', async (t) => {
   const fixture = await startFixture(t)
   const { rest, clock } = fixture
   const live = await addDestination(rest, {}, true)
@@ -100,7 +100,7 @@ test('a captured message that has left its inbox is not released', async (t) => 
   t.like(errorOf(await rest.call('POST', `${path}/release`, { destination_id: live })), { code: 'not_found' })
 })
 
-test('in a project that is not claimed nothing is released, whatever its destination', async (t) => {
+test('an unclaimed project releases nothing, with any destination', async (t) => {
   const fixture = await startFixture(t)
   const { rest, database, organizationId } = fixture
   const live = await addDestination(rest, {}, true)
@@ -116,7 +116,7 @@ test('in a project that is not claimed nothing is released, whatever its destina
   t.deepEqual(fixture.transport.attempted, [])
 })
 
-/** Releases as an agent with such a token does. */
+/** Releases as an agent with this token access does. */
 async function releaseAs(fixture: Fixture, agent: AgentAccess, path: string, destinationId: string) {
   const { project_id: projectId } = await fixture.rest.must('GET', '/v1/projects/me')
   const [, , , inboxId = '', , captureId = ''] = path.split('/')
@@ -127,7 +127,7 @@ async function releaseAs(fixture: Fixture, agent: AgentAccess, path: string, des
   return fixture.daemon.part('rest').releases.release(principal, inboxId, captureId, destinationId)
 }
 
-test('a token that sends into the sandbox alone releases nothing', async (t) => {
+test('a token limited to the sandbox releases nothing', async (t) => {
   const fixture = await startFixture(t)
   const live = await addDestination(fixture.rest, {}, true)
   const { path } = await captured(fixture)
@@ -137,7 +137,7 @@ test('a token that sends into the sandbox alone releases nothing', async (t) => 
   t.deepEqual(fixture.transport.attempted, [])
 })
 
-test('where a person approves what agents send, a person releases; elsewhere an agent that may send does', async (t) => {
+test('agents may release unless their sends need approval', async (t) => {
   const fixture = await startFixture(t)
   const { rest } = fixture
   const live = await addDestination(rest, {}, true)

@@ -1,4 +1,4 @@
-/** The audit log by REST: what an act looks like, and what a list is narrowed to. */
+/** The audit log by REST: entries and filters. */
 import test from '#test'
 import { addDestination, startFixture, type Fixture } from '../fixture/rest-fixture.ts'
 import { column, columns } from '../../../support/column.ts'
@@ -8,7 +8,7 @@ const listed = async ({ rest }: Fixture, query = ''): Promise<Row[]> =>
   (await rest.must('GET', `/v1/audit?limit=200${query}`))['data'] as Row[]
 const actsOf = async (fixture: Fixture, query = ''): Promise<unknown[]> => (await listed(fixture, query)).map(({ act }) => act)
 
-test('acts are told with their name and what changed, and never with a value that may be secret', async (t) => {
+test('entries have a name and the changes, and contain no value that may be secret', async (t) => {
   const fixture = await startFixture(t)
   const { rest, clock } = fixture
   const id = await addDestination(rest, {
@@ -21,7 +21,7 @@ test('acts are told with their name and what changed, and never with a value tha
     ['POST', `${path}/promote-to-live`, undefined],
     ['DELETE', path, undefined],
   ] as const) {
-    clock.advance(1) // within a millisecond, what other tests do meanwhile changes the order of ids
+    clock.advance(1) // ids of the same millisecond have no order
     await rest.must(method, at, body)
   }
   const rows = await listed(fixture, `&target=${id}`)
@@ -38,7 +38,7 @@ test('acts are told with their name and what changed, and never with a value tha
   t.notRegex(JSON.stringify(await listed(fixture)), /hidden-/)
 })
 
-test('values of before and after are those of settings that are no secret, and the address is that of the caller', async (t) => {
+test("values before and after are those of non-secret settings; the address is the caller's", async (t) => {
   const fixture = await startFixture(t)
   const { rest } = fixture
   const login = String((await rest.must('POST', '/v1/smtp-credentials', { label: 'Shop', max_rate_per_min: 10 }))['id'])
@@ -60,7 +60,7 @@ test('values of before and after are those of settings that are no secret, and t
   for (const { address } of made) t.is(address, '127.0.0.1')
 })
 
-test('what is refused is no act', async (t) => {
+test('a refused request makes no audit entry', async (t) => {
   const fixture = await startFixture(t)
   const { rest } = fixture
   const before = await listed(fixture)
@@ -70,7 +70,7 @@ test('what is refused is no act', async (t) => {
   t.deepEqual(await listed(fixture), before)
 })
 
-test('an import is one act, with the number of its rows; one that adds nothing is none', async (t) => {
+test('an import makes one entry with its row count, or no entry without new rows', async (t) => {
   const fixture = await startFixture(t)
   const rows = Array.from({ length: 1200 }, (_, i) => ({ email: `a${i}@example.ch` }))
   await fixture.rest.must('POST', '/v1/suppressions/bulk-import', { rows })
@@ -78,7 +78,7 @@ test('an import is one act, with the number of its rows; one that adds nothing i
   t.like(await listed(fixture), { length: 1, 0: { act: 'suppression.imported', details: { rows: 1200 } } })
 })
 
-test('the list is narrowed by actor, act, project and time', async (t) => {
+test('the list is filtered by actor, act, project and time', async (t) => {
   const fixture = await startFixture(t)
   const { rest, clock, addProject, withKey } = fixture
   const project = await addProject()
@@ -97,14 +97,14 @@ test('the list is narrowed by actor, act, project and time', async (t) => {
   t.deepEqual(await actsOf(fixture, `&since=${from}`), ['destination.created'])
   t.deepEqual(await actsOf(fixture, `&until=${from}`), ['suppression.added', 'api_key.minted'])
   const seen = (await bound.must('GET', '/v1/audit'))['data'] as Row[]
-  t.deepEqual(column(seen, 'act'), ['destination.created', 'api_key.minted'], 'a key of a project sees what was about that project')
+  t.deepEqual(column(seen, 'act'), ['destination.created', 'api_key.minted'], 'a project key sees entries of its project')
   t.is((await bound.call('GET', `/v1/audit?project=${String((await rest.must('GET', '/v1/projects/me'))['project_id'])}`)).status, 404)
   const page = await rest.must('GET', '/v1/audit?limit=1&act=suppression')
   t.like(page, { data: [{ act: 'suppression.added' }] })
   t.like(await rest.must('GET', `/v1/audit?limit=1&cursor=${String(page['next_cursor'])}`), { data: [{ act: 'api_key.minted' }] })
 })
 
-test('acts on a deleted project stay in the log of its organization', async (t) => {
+test('entries of a deleted project stay in the log of its organization', async (t) => {
   const fixture = await startFixture(t)
   const { rest } = fixture
   const projectId = String((await rest.must('POST', '/v1/projects', { name: 'Gone' }))['id'])

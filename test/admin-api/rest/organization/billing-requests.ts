@@ -4,11 +4,11 @@ import { invoiceDocuments, invoicePartition } from '#core/billing/closing/invoic
 import { monthOf } from '#core/tenancy/counters.ts'
 import type { StartedDaemon } from '../../../support/daemon/start-daemon.ts'
 
-/** Of the present month, as if it were over. */
+/** Closes the present month as if it were over; returns its invoice. */
 export async function makeInvoice({ part, organizationId }: StartedDaemon): Promise<{ readonly invoice: string }> {
   const core = part('core')
   const prices = [{ axis: 'captures' as const, unitPriceUrp: 1_000_000 }]
-  await part('rest').operator.setPrices(organizationId, prices) // so that something is owed
+  await part('rest').operator.setPrices(organizationId, prices) // so that an amount is owed
   const options = { ...core, invoices: part('billing').invoices, issuer: [], paymentDays: 30 }
   await closeMonth(options, organizationId, monthOf(core.clock.now()))
   const [made] = await core.database.all(invoiceDocuments, { organizationId: invoicePartition })
@@ -22,7 +22,7 @@ export const billingRequests = (made: { readonly invoice: string }) => ({
   getInvoice: { outsider: 'refused', neighbour: 'shared', params: { id: made.invoice } } as const,
 })
 
-/** No key of a tenant opens these. */
+/** No key of a tenant may call these operations. */
 export const operatorBillingRequests = ({ team, invoice }: { readonly team: string; readonly invoice: string }) => {
   const refused = { outsider: 'refused' } as const
   const [one, ofInvoice] = [

@@ -73,7 +73,7 @@ test('GET /v1/billing/invoice-preview adds up, as JSON and as CSV', async (t) =>
   t.is(answer.headers['content-type'], 'text/csv; charset=utf-8')
   t.regex(answer.headers['content-disposition'] ?? '', /attachment; filename="invoice-preview-2030-01.csv"/)
   const rows = (await Array.fromAsync(readCsv(oneChunk(answer.bytes)))).flat()
-  const amounts = rows.slice(1).flatMap(({ cells }) => (cells[7] === '' ? [] : [[cells[0], Number(cells[7])]])) // others explain
+  const amounts = rows.slice(1).flatMap(({ cells }) => (cells[7] === '' ? [] : [[cells[0], Number(cells[7])]])) // others explain an amount
   t.deepEqual(amounts, [...lines.map(({ axis, amount_rappen }) => [axis, amount_rappen]), ['net', 4905], ['vat', 397], ['total', 5302]])
 })
 
@@ -81,7 +81,7 @@ async function* oneChunk(bytes: Uint8Array): AsyncGenerator<Uint8Array> {
   yield bytes
 }
 
-test('usage and invoices of one organization are nothing to another, and nothing to keys of one project', async (t) => {
+test('usage and invoices are refused to other organizations and to project keys', async (t) => {
   const { rest, addOrganization, addProject, withKey } = await startFixture(t)
   await rest.must('POST', '/v1/messages', send)
   const other = await addOrganization()
@@ -95,7 +95,7 @@ test('usage and invoices of one organization are nothing to another, and nothing
   }
 })
 
-test('the audit log is for administrators; a key of one project sees what was about that project', async (t) => {
+test('the audit log needs an administrator; a project key sees entries of its project', async (t) => {
   const { operator, organizationId, withKey, addProject, database, clock } = await startFixture(t)
   await operator.must('PUT', `/operator/v1/organizations/${organizationId}/flags`, { forms: false })
   t.is((await (await withKey(['api:send'])).call('GET', '/v1/audit')).status, 403)

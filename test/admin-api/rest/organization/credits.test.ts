@@ -16,7 +16,7 @@ async function use({ daemon, database, clock, organizationId }: Fixture, siteId:
   await database.commit(change)
 }
 
-test('a website that has used up the credits is away while mail goes on, members are told, and a grant brings it back', async (t) => {
+test('used-up credits stop websites but not mail, notify members, and a grant restores them', async (t) => {
   const fixture = await startFixture(t, { plan: 'free', hasMail: true })
   const { rest, operator, organizationId, clock, database, daemon, addMember } = fixture
   await addMember('cashier@example.ch', 'billing')
@@ -33,7 +33,7 @@ test('a website that has used up the credits is away while mail goes on, members
   t.like((full['grants'] as object[])[0], { kind: 'allowance', amount: '200', remaining: '200', expires_at: '2030-02-01T00:00:00.000Z' })
   await use(fixture, String(id), 16)
   t.like(await rest.must('GET', '/v1/billing/credits'), { balance_credits: '40', alert_percent: 80 })
-  await daemon.people.creditNotices.idle() // a later one takes the place of one that waits
+  await daemon.people.creditNotices.idle() // a later notice replaces a pending one
   await use(fixture, String(id), 4.5)
   t.like(await rest.must('GET', '/v1/billing/credits'), { balance_credits: '-5', has_credit: false, alert_percent: 100, grants: [] })
   clock.advance(10_000)
@@ -78,12 +78,12 @@ test('a website that has used up the credits is away while mail goes on, members
   t.like(
     settled.find(({ reason }) => reason === 'traffic'),
     { site_id: id, quantity: String(traffic_bytes) },
-    'what was sent is settled to the byte',
+    'traffic is charged to the byte',
   )
   t.true(settled.some(({ reason, quantity }) => reason === 'storage' && Number(quantity) > 0))
 })
 
-test('the next month comes with new credits, and what is no amount is refused', async (t) => {
+test('a new month brings new credits; an invalid amount is refused', async (t) => {
   const { rest, operator, organizationId, clock, addOrganization } = await startFixture(t, { plan: 'basic' })
   const root = `/operator/v1/organizations/${organizationId}/credits`
   await operator.must('POST', root, { credits: '1', kind: 'purchased' })

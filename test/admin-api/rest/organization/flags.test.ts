@@ -12,7 +12,7 @@ type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
 
 const isUnder = (path: string, routes: readonly string[]): boolean => routes.some((route) => path === route || path.startsWith(`${route}/`))
 
-test('each flag that is off refuses each of its routes before anything of the request is read', async (t) => {
+test('each route of a flag that is off refuses before reading the request', async (t) => {
   const { rest, operator, organizationId } = await startFixture(t)
   const { paths } = (await rest.must('GET', '/openapi.json')) as unknown as { readonly paths: Record<string, Record<string, Described>> }
   const operations = Object.entries(paths).flatMap(([path, item]) =>
@@ -45,7 +45,7 @@ test('each flag that is off refuses each of its routes before anything of the re
   t.false(gated.has('revokeSmtpCredential'), 'an act of safety')
 })
 
-test('everything that is always there exists, where its routes do', async (t) => {
+test('operations that a flag lists as always available exist', async (t) => {
   const { rest } = await startFixture(t)
   const { paths } = (await rest.must('GET', '/openapi.json')) as unknown as { readonly paths: Record<string, Record<string, Described>> }
   const ids = new Set(Object.values(paths).flatMap((item) => Object.values(item).map(({ operationId }) => operationId)))
@@ -56,7 +56,7 @@ test('everything that is always there exists, where its routes do', async (t) =>
   }
 })
 
-test('templates that are off render no send either', async (t) => {
+test('with templates off, sends from templates are refused too', async (t) => {
   const { rest, operator, organizationId } = await startFixture(t)
   const template = { slug: 'order', name: 'Order', subject_tmpl: 'Order', text_tmpl: 'Thank you.' }
   await rest.must('POST', '/v1/templates', template)
@@ -66,7 +66,7 @@ test('templates that are off render no send either', async (t) => {
   t.is(errorOf(await rest.call('POST', '/v1/messages', send)).code, 'feature_disabled')
 })
 
-test('GET /v1/flags tells every flag with its state and why', async (t) => {
+test('GET /v1/flags lists every flag with its state and reason', async (t) => {
   const { rest, operator, organizationId } = await startFixture(t, { plan: 'free' })
   await operator.must('PUT', `/operator/v1/organizations/${organizationId}/flags`, { forms: false, bounce_auto_suppress: true })
   const { data } = (await rest.must('GET', '/v1/flags')) as unknown as { readonly data: readonly { readonly flag: string }[] }
@@ -85,7 +85,7 @@ test('GET /v1/flags tells every flag with its state and why', async (t) => {
   })
 })
 
-test('flags of one organization are nothing to another', async (t) => {
+test('flags of one organization are not visible to another', async (t) => {
   const { operator, organizationId, addOrganization } = await startFixture(t)
   const other = await addOrganization()
   await operator.must('PUT', `/operator/v1/organizations/${organizationId}/flags`, { templates: false })

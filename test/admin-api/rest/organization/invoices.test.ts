@@ -9,7 +9,7 @@ const root = '/operator/v1/invoices'
 const send = { from: 'shop@example.ch', to: 'ada@example.ch', subject: 'x', text: 'x' }
 type Row = Readonly<Record<string, unknown>>
 
-test('a month is closed once; its invoice is listed, read, printed, paid, and taken back by a credit note', async (t) => {
+test('a month is closed once; its invoice is listed, read, printed, paid, and credited', async (t) => {
   const settings = { POSTERN_INVOICE_ISSUER: 'Example AG; Bahnhofstrasse 1; 8001 Zürich; CHE-123.456.788 MWST' }
   const { rest, operator, organizationId, clock, addOrganization, addProject, withKey } = await startFixture(t, { plan: 'pro', settings })
   const other = await addOrganization('free')
@@ -33,7 +33,7 @@ test('a month is closed once; its invoice is listed, read, printed, paid, and ta
   t.like(listed, { issued_at: '2030-02-01T00:00:00.000Z', due_at: '2030-03-03T00:00:00.000Z' })
   const path = `/v1/billing/invoices/${String(listed?.['id'])}`
   const invoice = await rest.must('GET', path)
-  t.deepEqual(invoice['lines'], preview['lines'], 'as it was foreseen')
+  t.deepEqual(invoice['lines'], preview['lines'], 'equal to the preview')
   t.like(invoice, { recipient, reference: 'PO 7', issuer: ['Example AG', 'Bahnhofstrasse 1', '8001 Zürich', 'CHE-123.456.788 MWST'] })
   const captures = (invoice['lines'] as Row[]).find(({ axis }) => axis === 'captures')
   const { project_id } = await rest.must('GET', '/v1/projects/me')
@@ -113,7 +113,7 @@ async function assertTakesBack(t: ExecutionContext, rest: RestClient, note: Row,
   t.deepEqual(sums, ['-5255', '-137', '-5392'], 'numbers to a spreadsheet')
 }
 
-/** The file has the same as the lines: below each the projects and days of its quantity, which add up to it. */
+/** Asserts that the CSV file matches the lines: each line is followed by the projects and days that add up to it. */
 function assertExplained(t: ExecutionContext, rows: readonly { readonly cells: readonly string[] }[], lines: readonly Row[]): void {
   const [header = [], ...cells] = rows.map((row) => row.cells)
   const table = cells.map((row) => Object.fromEntries(header.map((name, i) => [name, row[i] ?? ''])))
@@ -137,7 +137,7 @@ async function assertForms(t: ExecutionContext, rest: RestClient, path: string, 
   await assertSpoken(t, rest, path)
 }
 
-/** In the language of the address, else of the browser. */
+/** Asserts the language: of the address, else of the browser. */
 async function assertSpoken(t: ExecutionContext, rest: RestClient, path: string): Promise<void> {
   const printed = async (query: string, accepted = '') =>
     (await rest.call('GET', `${path}?format=html${query}`, undefined, { 'accept-language': accepted })).bytes.toString()
@@ -163,7 +163,7 @@ async function* oneChunk(bytes: Uint8Array): AsyncGenerator<Uint8Array> {
   yield bytes
 }
 
-/** No script, nothing from elsewhere, names of tenants as text, and the one style that the policy allows. */
+/** Asserts a page without scripts and external resources, with tenant names as text and only the style that the policy allows. */
 async function assertPrintable(
   t: Parameters<typeof startFixture>[0] & {
     readonly true: (value: boolean, message?: string) => unknown

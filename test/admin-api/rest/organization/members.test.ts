@@ -4,7 +4,7 @@ import { auditEntries } from '#core/writes/audit.ts'
 import { objectOf, refusal, startFixture } from '../fixture/rest-fixture.ts'
 import { column } from '../../../support/column.ts'
 
-test('members are listed, given other roles and removed; owners are out of reach of keys', async (t) => {
+test('members are listed, given other roles and removed; keys cannot change owners', async (t) => {
   const { rest, addMember } = await startFixture(t)
   const [olga, ben] = [await addMember('olga@example.ch', 'owner'), await addMember('ben@example.ch', 'viewer')]
   const { data, next_cursor } = await rest.must('GET', '/v1/members')
@@ -29,7 +29,7 @@ test('members are listed, given other roles and removed; owners are out of reach
   t.is((await rest.call('PATCH', `/v1/members/${ben}`, { role: 'emperor' })).status, 400)
 })
 
-test('invitations are made, listed and revoked, and each act is in the audit log with its key', async (t) => {
+test('invitations are created, listed and revoked; each has an audit entry with its key', async (t) => {
   const { rest, clock, database, organizationId } = await startFixture(t)
   const made = await rest.call('POST', '/v1/invitations', { email: 'Ada@Example.ch', role: 'developer' })
   t.is(made.status, 201)
@@ -38,7 +38,7 @@ test('invitations are made, listed and revoked, and each act is in the audit log
   t.is((await rest.call('POST', '/v1/invitations', { email: 'ada@example.ch', role: 'viewer' })).status, 409)
   clock.advance(7 * 24 * 3_600_000)
   const listed = (await rest.must('GET', '/v1/invitations'))['data'] as Record<string, unknown>[]
-  t.false('accept_url' in (listed[0] ?? {}), 'it is shown once')
+  t.false('accept_url' in (listed[0] ?? {}), 'the link is shown once')
   t.deepEqual(column(listed, 'status'), ['expired'])
   t.false(/sha256|token|secret/.test(JSON.stringify(listed)))
   t.is((await rest.call('DELETE', `/v1/invitations/${String(objectOf(made)['id'])}`)).status, 204)
@@ -49,7 +49,7 @@ test('invitations are made, listed and revoked, and each act is in the audit log
   ])
 })
 
-test('keys of one project neither see nor change members', async (t) => {
+test('project keys neither see nor change members', async (t) => {
   const { withKey, addProject, addMember } = await startFixture(t)
   const id = await addMember('ben@example.ch', 'viewer')
   const bound = await withKey(['api:admin'], await addProject())

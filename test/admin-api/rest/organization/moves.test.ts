@@ -15,7 +15,7 @@ async function setUp(t: Parameters<typeof startFixture>[0]) {
   return { ...fixture, home, away, other }
 }
 
-test('a template moves with its versions, unless its slug is taken there', async (t) => {
+test('a template moves with its versions, unless the target project has its slug', async (t) => {
   const setup = await setUp(t)
   const { rest, home, away, other } = setup
   const body = { slug: 'hello', name: 'Hello', subject_tmpl: 'Hello', text_tmpl: 'x' }
@@ -35,7 +35,7 @@ test('a template moves with its versions, unless its slug is taken there', async
   t.is((await rest.call('PATCH', path, {})).status, 400)
 })
 
-test('an SMTP credential moves, and warnings tell that its destination stayed behind', async (t) => {
+test('an SMTP credential moves, and a warning says that its destination stayed', async (t) => {
   const setup = await setUp(t)
   const { rest, away, home, other } = setup
   const destination = await addDestination(rest)
@@ -56,7 +56,7 @@ test('an SMTP credential moves, and warnings tell that its destination stayed be
   t.false('warnings' in both)
 })
 
-test('a destination moves only while nothing names it, and never when it is organization-wide', async (t) => {
+test('a destination moves only while unreferenced, and never if organization-wide', async (t) => {
   const { rest, away, home } = await setUp(t)
   const id = await addDestination(rest)
   const path = `/v1/destinations/${id}`
@@ -68,7 +68,7 @@ test('a destination moves only while nothing names it, and never when it is orga
   t.is(refusal(await rest.call('PATCH', path, { project_id: home }))[1], 'validation_failed')
 })
 
-test('an inbox moves unless its pattern is taken there, as the catch-all always is', async (t) => {
+test('an inbox moves unless the target has its pattern; a catch-all never moves', async (t) => {
   const setup = await setUp(t)
   const { rest, database, organizationId, home, away, withKey } = setup
   const record = { id: 'inb_seen', projectId: home, addressPattern: '@seen.ch', name: 'Seen', createdAt: 1 }

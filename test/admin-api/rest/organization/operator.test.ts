@@ -18,7 +18,7 @@ const acts = [
   ['PUT', '/payment-state', { payment_state: 'manual_ok' }],
 ] as const
 
-test("no key of an organization and no wrong key opens what is the operator's", async (t) => {
+test('organization keys and wrong keys open no operator operation', async (t) => {
   const { rest, client, organizationId, operator } = await startFixture(t)
   const before = await operator.must('GET', `${root}/${organizationId}`)
   for (const one of [rest, client(''), client(`svcop_${'x'.repeat(43)}`), client(operatorKey.slice(0, -1))]) {
@@ -33,7 +33,7 @@ test("no key of an organization and no wrong key opens what is the operator's", 
   t.is((await operator.call('GET', '/v1/usage')).status, 401, "nor does the operator's key open an organization")
 })
 
-test('without an operator key nothing of it is there', async (t) => {
+test('without an operator key, the operator API does not exist', async (t) => {
   const { operator, rest, organizationId } = await startFixture(t, { hasOperator: false })
   for (const one of [operator, rest])
     for (const [method, path, body] of acts) t.is((await one.call(method, `${root}/${organizationId}${path}`, body)).status, 404, path)
@@ -41,7 +41,7 @@ test('without an operator key nothing of it is there', async (t) => {
   t.false(JSON.stringify(Object.keys(paths)).includes('/operator'))
 })
 
-test('organizations are listed page by page, and one that is missing is not found', async (t) => {
+test('organizations are listed in pages; an unknown one is not found', async (t) => {
   const { operator, organizationId, addOrganization } = await startFixture(t)
   const others = [await addOrganization('free'), await addOrganization('basic')]
   const rows = await Array.fromAsync(operator.rows(root, 1))
@@ -59,7 +59,7 @@ test('organizations are listed page by page, and one that is missing is not foun
       t.is((await operator.call(method, `${root}/${id}${path}`, body)).status, 404, `${path} ${id}`)
 })
 
-test('plan, overrides, flags, prices and payment are kept, taken back, and in the audit log', async (t) => {
+test('plan, overrides, flags, prices and payment state are set, cleared and audited', async (t) => {
   const { operator, rest, organizationId, clock } = await startFixture(t, { plan: 'free' })
   const set = async (what: string, body: object) => {
     clock.advance(1000)
@@ -88,7 +88,7 @@ test('plan, overrides, flags, prices and payment are kept, taken back, and in th
       'organization.overrides_set',
       'organization.plan_set',
     ],
-    'what changes nothing is no act',
+    'a change without effect makes no entry',
   )
   t.like(entries.at(-1), {
     actor: { kind: 'operator', id: '' },
@@ -99,7 +99,7 @@ test('plan, overrides, flags, prices and payment are kept, taken back, and in th
   t.deepEqual(entries[2]?.['details'], { flags: { forms: null } })
 })
 
-test('what cannot be set is refused with a word on each field', async (t) => {
+test('invalid settings are refused with a message for each field', async (t) => {
   const { operator, organizationId } = await startFixture(t)
   const bodies = [
     ['plan', { plan: 'gold' }],
@@ -123,7 +123,7 @@ test('what cannot be set is refused with a word on each field', async (t) => {
   t.like(await operator.must('GET', `${root}/${organizationId}`), { plan: 'enterprise', overrides: {}, flags: {}, prices: [] })
 })
 
-test('what the operator sets holds from the next request on', async (t) => {
+test('operator settings take effect from the next request', async (t) => {
   const { operator, rest, organizationId } = await startFixture(t, { plan: 'basic' })
   const send = { from: 'shop@example.ch', to: 'ada@example.ch', subject: 'x', text: 'x' }
   await operator.must('PUT', `${root}/${organizationId}/overrides`, { sends_per_day: 2 })
@@ -136,7 +136,7 @@ test('what the operator sets holds from the next request on', async (t) => {
   t.is((await rest.call('POST', '/v1/messages', send)).status, 200)
 })
 
-test('the export of invoices has all organizations, and no cell that a spreadsheet runs', async (t) => {
+test('the invoice export has all organizations and escapes formulas', async (t) => {
   const { operator, organizationId, database, addOrganization } = await startFixture(t, { plan: 'basic' })
   const stored = await database.get(organizations, { organizationId }, organizationId)
   const name = '=HYPERLINK("http://evil.test";"x"),\r\n@b'
@@ -165,7 +165,7 @@ async function* asBytes(text: string): AsyncGenerator<Uint8Array> {
   yield Buffer.from(text)
 }
 
-test('organizations are found by part of their name or id, and the log of one has the acts of the operator', async (t) => {
+test('q finds organizations by part of name or id; their log has operator entries', async (t) => {
   const { operator, organizationId, addOrganization } = await startFixture(t)
   const other = await addOrganization('free')
   const found = async (q: string) => column(await Array.fromAsync(operator.rows(`${root}?q=${q}`, 1)), 'id')
@@ -177,7 +177,7 @@ test('organizations are found by part of their name or id, and the log of one ha
   t.like(entry, { act: 'organization.plan_set', actor: { kind: 'operator', id: '' }, details: { plan: 'basic' } })
 })
 
-test('the operator sees what waits, which destinations rest, and how much room there is', async (t) => {
+test('the operator sees queued mail, paused destinations and free space', async (t) => {
   const { operator, rest } = await startFixture(t)
   const state = await operator.must('GET', '/operator/v1/system')
   t.like(state, { ready: true, reasons: [], queue: { waiting: 0, active: 0, oldest_due_at: null }, lanes: [], breakers: [] })

@@ -1,4 +1,4 @@
-/** Organizations by REST: the own one, team organizations, their deletion, time of grace and restoring. */
+/** Organizations by REST: the own one, team organizations, deletion, grace period and restoring. */
 import test from '#test'
 import { within } from '#store/tuple.ts'
 import { addDestination, errorOf, objectOf, refusal, startFixture, type Fixture } from '../fixture/rest-fixture.ts'
@@ -15,7 +15,7 @@ async function makeTeam({ rest, client }: Fixture, name = 'Team') {
   return { id: String(team['id']), project: String(team['default_project_id']), key, rest: client(key), team }
 }
 
-/** Keys of the store that name an organization, but those of the log of the one that made it. */
+/** Returns keys of the store that name an organization, except the log of the organization that created it. */
 async function rowsNaming({ database, organizationId }: Fixture, id: string): Promise<string[]> {
   const rows: string[] = []
   for await (const { key, value } of database.kv.range({ start: within([]).start, end: Buffer.of(0xff) })) {
@@ -25,7 +25,7 @@ async function rowsNaming({ database, organizationId }: Fixture, id: string): Pr
   return rows.filter((key) => !key.includes('expire'))
 }
 
-test('createOrganization makes an organization with a first key, which reaches it alone', async (t) => {
+test('createOrganization makes an organization with a first key, limited to it', async (t) => {
   const fixture = await startFixture(t, { plan: 'pro' })
   const { rest, organizationId } = fixture
   const made = await rest.call('POST', '/v1/organizations', { name: 'Bakery' })
@@ -60,7 +60,7 @@ test('createOrganization makes an organization with a first key, which reaches i
   )
 })
 
-test('team organizations count while they are alive, also when they are made at the same time', async (t) => {
+test('the limit of team organizations counts active ones, also for concurrent requests', async (t) => {
   const fixture = await startFixture(t, { plan: 'basic' })
   const { rest } = fixture
   const answers = await Promise.all([1, 2, 3].map(() => rest.call('POST', '/v1/organizations', { name: 'Team' })))
@@ -74,7 +74,7 @@ test('team organizations count while they are alive, also when they are made at 
   t.is((await free.rest.call('POST', '/v1/organizations', { name: 'x' })).status, 429)
 })
 
-test('updateOrganization is for the own organization and its teams', async (t) => {
+test('updateOrganization applies to the own organization and its teams', async (t) => {
   const fixture = await startFixture(t)
   const { rest, organizationId } = fixture
   const { id } = await makeTeam(fixture)
@@ -88,7 +88,7 @@ test('updateOrganization is for the own organization and its teams', async (t) =
   t.deepEqual(column(acts, 'target'), [organizationId, id])
 })
 
-test('a deleted team organization stops at once, is restored by the operator, and is removed after 30 days', async (t) => {
+test('a deleted team stops immediately, can be restored, and is removed after 30 days', async (t) => {
   const fixture = await startFixture(t)
   const { rest, operator, clock, removals } = fixture
   const { id, project, rest: inner } = await makeTeam(fixture)
@@ -128,7 +128,7 @@ test('a deleted team organization stops at once, is restored by the operator, an
   t.is((await operator.call('POST', `/operator/v1/organizations/${id}/restore`)).status, 409)
   removals.wake()
   await removals.idle()
-  const invoices = /^\W*(invoices|invoice\.closed)\W/ // those stay
+  const invoices = /^\W*(invoices|invoice\.closed)\W/ // these rows stay
   const left = [...(await rowsNaming(fixture, id)), ...(await rowsNaming(fixture, project))]
   t.deepEqual(
     left.filter((row) => !invoices.test(row)),
@@ -138,7 +138,7 @@ test('a deleted team organization stops at once, is restored by the operator, an
   t.is((await rest.call('GET', '/v1/projects/me')).status, 200)
 })
 
-test('the own organization is not deleted by its own key, and keys of one project make and change none', async (t) => {
+test('an organization key cannot delete its organization; project keys change none', async (t) => {
   const fixture = await startFixture(t)
   const { rest, organizationId } = fixture
   t.is((await rest.call('DELETE', `/v1/organizations/${organizationId}`)).status, 409)

@@ -1,4 +1,4 @@
-/** Projects and partitions by REST: making, listing, changing, budgets and deleting. */
+/** Projects and partitions by REST: creating, listing, changing, budgets and deleting. */
 import test from '#test'
 import { destinations } from '#core/routing/destination.ts'
 import { graphqlCaller } from '../../graphql/graphql-fixture.ts'
@@ -45,7 +45,7 @@ test('createProject makes a project with its catch-all inbox, and lists show it'
   t.like(await rest.must('GET', `/v1/projects?limit=1&cursor=${String(next_cursor)}`), { data: [{ name: 'Default' }], next_cursor: null })
 })
 
-test('a partition has a parent, and none of its own', async (t) => {
+test('a partition has a parent and cannot have partitions', async (t) => {
   const { rest } = await startFixture(t)
   const { id: parent_id } = await rest.must('POST', '/v1/projects', { name: 'Platform' })
   const child = await rest.must('POST', '/v1/projects', { name: 'Tenant', parent_id, send_budget: 5 })
@@ -57,7 +57,7 @@ test('a partition has a parent, and none of its own', async (t) => {
   t.is((await rest.call('POST', '/v1/projects', { name: 'x', parent_id: 'prj_none' })).status, 404)
 })
 
-test('partitions are for plans pro and enterprise; projects are for all', async (t) => {
+test('partitions need the plan pro or enterprise; projects work on all plans', async (t) => {
   for (const [plan, status] of [
     ['free', 403],
     ['basic', 403],
@@ -72,7 +72,7 @@ test('partitions are for plans pro and enterprise; projects are for all', async 
   }
 })
 
-test('updateProject changes what is given, and null takes a limit back', async (t) => {
+test('updateProject changes the given fields; null clears a limit', async (t) => {
   const { rest } = await startFixture(t, { plan: 'free' })
   const { id } = await rest.must('POST', '/v1/projects', { name: 'Shop' })
   const path = `/v1/projects/${String(id)}`
@@ -92,7 +92,7 @@ test('updateProject changes what is given, and null takes a limit back', async (
   t.like(await rest.must('PATCH', `/v1/projects/${own}`, { name: 'Main' }), { name: 'Main', is_default: true })
 })
 
-test('sends today: the count beside the budget has one name and one value at every entry point', async (t) => {
+test('sends today: the count next to the budget has one name and value everywhere', async (t) => {
   const fixture = await startMcp(t)
   const { rest, projectId } = fixture
   const { id: other } = await rest.must('POST', '/v1/projects', { name: 'Other' })
@@ -117,7 +117,7 @@ test('sends today: the count beside the budget has one name and one value at eve
   )
 })
 
-test('a budget counts the sends of its project alone, and those of a partition count for the plan too', async (t) => {
+test('a budget counts sends of its project only; partition sends count for the plan too', async (t) => {
   const { rest } = await startFixture(t)
   const { id: parent } = await rest.must('POST', '/v1/projects', { name: 'Platform', send_budget: 2 })
   const { id: child } = await rest.must('POST', '/v1/projects', { name: 'Tenant', parent_id: parent, send_budget: 3 })
@@ -134,7 +134,7 @@ test('a budget counts the sends of its project alone, and those of a partition c
   t.is((await send(child)).status, 200)
 })
 
-test('the budget of a project refuses before the plan does, and the plan before the budget', async (t) => {
+test('the project budget refuses before the plan limit, and the plan before the budget', async (t) => {
   const { rest, operator, organizationId } = await startFixture(t, { plan: 'basic' })
   await operator.must('PUT', `/operator/v1/organizations/${organizationId}/overrides`, { sends_per_day: 2 })
   const { id } = await rest.must('POST', '/v1/projects', { name: 'Shop', send_budget: 1 })
@@ -146,7 +146,7 @@ test('the budget of a project refuses before the plan does, and the plan before 
   t.like(await send(), { error: { code: 'quota_exhausted' } })
 })
 
-test('a key of a project manages its partitions, and neither its own limits nor other projects', async (t) => {
+test('a project key manages its partitions, but neither its limits nor other projects', async (t) => {
   const { rest, withKey, addProject } = await startFixture(t)
   const parent_id = await addProject()
   const bound = await withKey(['api:admin'], parent_id)
@@ -169,7 +169,7 @@ test('a key of a project manages its partitions, and neither its own limits nor 
   t.is((await bound.call('DELETE', path)).status, 204)
 })
 
-test('deleteProject keeps Default, waits for queued mail unless told, and hides everything at once', async (t) => {
+test('deleteProject keeps Default, waits for queued mail by default, and hides all at once', async (t) => {
   const { rest, withKey, removals, database, organizationId } = await startFixture(t)
   const own = String((await rest.must('GET', '/v1/projects/me'))['project_id'])
   const kept = await rest.call('DELETE', `/v1/projects/${own}`)

@@ -1,7 +1,7 @@
 import test from '#test'
 import { refusal, startFixture } from '../fixture/rest-fixture.ts'
 
-test('getMyProject shows the project and what was used of its limits', async (t) => {
+test('getMyProject shows the project and its usage', async (t) => {
   const { rest } = await startFixture(t, { plan: 'free' })
   await rest.must('POST', '/v1/messages', { from: 'a@b.ch', to: 'c@d.ch', text: 'hello' })
   const { project_id, ...state } = await rest.must('GET', '/v1/projects/me')
@@ -27,7 +27,7 @@ test('getMyProject shows the project and what was used of its limits', async (t)
   })
 })
 
-test('getMyProject counts anew in a new day and month, and knows no caps on the plan enterprise', async (t) => {
+test('getMyProject resets counts each day and month, and has no caps on plan enterprise', async (t) => {
   const { rest, clock } = await startFixture(t)
   await rest.must('POST', '/v1/messages', { from: 'a@b.ch', to: 'c@d.ch', text: 'hello' })
   clock.advance(86_400_000)
@@ -36,7 +36,7 @@ test('getMyProject counts anew in a new day and month, and knows no caps on the 
   t.like(await rest.must('GET', '/v1/projects/me'), { sends_today: 0, captures_this_month: 0 })
 })
 
-test('setNoRoutePolicy decides what happens to sends without a destination', async (t) => {
+test('setNoRoutePolicy sets the handling of sends without a destination', async (t) => {
   const { rest } = await startFixture(t)
   const send = () => rest.call('POST', '/v1/messages', { from: 'a@b.ch', to: 'c@d.ch', text: 'hello' })
   const path = '/v1/projects/me/no-route-policy'

@@ -1,4 +1,4 @@
-/** Evidence for a promotion: found on request, kept with the destination, gone with it. */
+/** Evidence for a promotion: collected on request, stored with the destination, deleted with it. */
 import assert from 'node:assert'
 import test from '#test'
 import { ResolveError } from '#core/outbound/resolver.ts'
@@ -8,7 +8,7 @@ import { traces, type Trace } from '#core/trace/trace.ts'
 import { Change } from '#store/change.ts'
 import { addDestination, errorOf, startFixture } from '../fixture/rest-fixture.ts'
 
-test('evidence is collected without a change of mode, kept with its date, and replaced by the next', async (t) => {
+test('evidence is collected without a change of mode, dated, and replaced by the next', async (t) => {
   const { rest, clock, database, organizationId } = await startFixture(t)
   const id = await addDestination(rest, { name: 'Relay' })
   const path = `/v1/destinations/${id}`
@@ -42,7 +42,7 @@ test('evidence is collected without a change of mode, kept with its date, and re
   t.is((await database.all(destinationEvidence, { organizationId })).length, 0)
 })
 
-test('evidence has the records of domains as DNS has them now, and says what could not be looked up', async (t) => {
+test('evidence has the current DNS records, and names failed lookups', async (t) => {
   const { rest, clock, records } = await startFixture(t)
   const id = await addDestination(rest)
   await rest.must('POST', '/v1/domains', { domain: 'example.ch' })
@@ -71,7 +71,7 @@ test('a deliverability test without a score is no evidence', async (t) => {
   t.deepEqual(await rest.must('GET', `/v1/destinations/${id}/evidence`), { evidence: null })
 })
 
-test('a test is sent by the destination out of its sandbox, and its score is in the evidence when it has come', async (t) => {
+test('a test is sent through a sandbox destination; its score becomes evidence on arrival', async (t) => {
   const { rest, clock, daemon, database, organizationId, transport } = await startFixture(t)
   const id = await addDestination(rest, { name: 'Relay' })
   const path = `/v1/destinations/${id}/evidence`
@@ -102,7 +102,7 @@ test('a test is sent by the destination out of its sandbox, and its score is in 
   )
 })
 
-test('a test that another destination carried, or that failed, gives no score; none is sent where mail would not leave', async (t) => {
+test('a failed or failed-over test gives no score, and a test needs permission to send', async (t) => {
   const { rest, daemon, database, organizationId } = await startFixture(t)
   const id = await addDestination(rest, { name: 'Relay' })
   const other = await addDestination(rest, { name: 'Other' })

@@ -1,11 +1,11 @@
-/** The test and the health of a destination at the REST door. */
+/** The test and the health of a destination over REST. */
 import test from '#test'
 import { addDestination, objectOf, refusal, startFixture } from '../fixture/rest-fixture.ts'
 
 const step = (name: string, ok = true, detail = `${name} went well.`) => ({ step: name, ok, detail, milliseconds: 2.6 })
 const good = ['resolve', 'connect', 'greeting', 'tls', 'auth', 'ready'].map((name) => step(name))
 
-test('a destination is tested with its opened password, in sandbox mode too, and every step is told', async (t) => {
+test('testDestination uses the decrypted password, works in sandbox mode, and returns all steps', async (t) => {
   const { rest, transport } = await startFixture(t)
   transport.steps = good
   const id = await addDestination(rest, {
@@ -20,7 +20,7 @@ test('a destination is tested with its opened password, in sandbox mode too, and
   )
 })
 
-test('a test whose last step failed is not ok, and health says which question that answers', async (t) => {
+test('a failed last step makes the test not ok, and health shows it under auth', async (t) => {
   const { rest, transport } = await startFixture(t)
   const id = await addDestination(rest)
   transport.steps = [
@@ -43,10 +43,10 @@ test('a test whose last step failed is not ok, and health says which question th
   })
 })
 
-test('what a probe did not reach is null, with the failed step as the reason', async (t) => {
+test('unreached parts of a probe are null, with the failed step as the reason', async (t) => {
   const { rest, transport } = await startFixture(t)
   const id = await addDestination(rest)
-  await rest.must('PATCH', `/v1/destinations/${id}`, { name: 'Other' }) // what was seen of the settings before says nothing any more
+  await rest.must('PATCH', `/v1/destinations/${id}`, { name: 'Other' }) // a change of settings discards the earlier results
   transport.steps = [step('resolve'), step('connect', false, 'The host refused the connection.')]
   t.like(await rest.must('GET', `/v1/destinations/${id}/health`), {
     reachability: { ok: false, detail: 'The host refused the connection.' },
@@ -55,7 +55,7 @@ test('what a probe did not reach is null, with the failed step as the reason', a
   })
 })
 
-test('health probes again only after a minute, after a change of settings, and never twice at the same time', async (t) => {
+test('health probes after a minute or a change of settings, and never concurrently', async (t) => {
   const { rest, transport, clock } = await startFixture(t)
   transport.steps = good
   const id = await addDestination(rest)
@@ -74,7 +74,7 @@ test('health probes again only after a minute, after a change of settings, and n
   t.is(transport.probed.length, 3)
 })
 
-test('who connects or changes a destination hears at once what keeps it from working', async (t) => {
+test('creating or changing a destination warns immediately about a failing step', async (t) => {
   const { rest, transport } = await startFixture(t)
   transport.steps = [step('resolve'), step('connect'), step('auth', false, 'The host refused the user name and password.')]
   const credentials = { host: 'mail.example.ch', port: 587, security: 'starttls', username: 'u', password: 'wrong' }
@@ -88,7 +88,7 @@ test('who connects or changes a destination hears at once what keeps it from wor
   }
   t.deepEqual(created['warnings'] as object[], [warning])
   const path = `/v1/destinations/${String(created['id'])}`
-  t.false('warnings' in (await rest.must('GET', path)), 'a warning is about a moment; health tells of now')
+  t.false('warnings' in (await rest.must('GET', path)), 'warnings belong to a change; health shows the current state')
   t.deepEqual((await rest.must('PATCH', path, { credentials: { password: 'also wrong' } }))['warnings'] as object[], [warning])
   t.is(transport.probed.length, 2)
   t.deepEqual((await rest.must('PATCH', path, { name: 'Other' }))['warnings'] as object[], [])
@@ -98,7 +98,7 @@ test('who connects or changes a destination hears at once what keeps it from wor
   t.like(transport.probed.at(-1), { password: 'right' })
 })
 
-test('health may be read with api:read, a test needs api:admin, and unknown ids are not found', async (t) => {
+test('getDestinationHealth needs api:read, testDestination api:admin; unknown ids are 404', async (t) => {
   const { rest, withKey } = await startFixture(t)
   const id = await addDestination(rest)
   const reader = await withKey(['api:read'])
@@ -108,7 +108,7 @@ test('health may be read with api:read, a test needs api:admin, and unknown ids 
   t.is(objectOf(await rest.call('GET', `/v1/destinations/${id}/health`))['destination_id'], id)
 })
 
-test('health has the latency and the errors of the last hour, and an hour later none of it', async (t) => {
+test('health shows latency and errors of the last hour only', async (t) => {
   const { rest, transport, health, clock, organizationId } = await startFixture(t)
   transport.steps = good
   const id = await addDestination(rest)
@@ -140,7 +140,7 @@ test('health has the latency and the errors of the last hour, and an hour later 
   t.like(await rest.must('GET', `/v1/destinations/${id}/health`), { latency: none, last_hour: { attempts: 0, errors: 0 } })
 })
 
-test('the health of all destinations is known without a probe, page by page and by project', async (t) => {
+test('the health of all destinations is listed without a probe, in pages and by project', async (t) => {
   const { rest, transport, health, clock, organizationId } = await startFixture(t)
   transport.steps = good
   const [first, second] = [await addDestination(rest), await addDestination(rest)]

@@ -41,7 +41,7 @@ test('createDestination for Microsoft 365 needs only mailbox, tenant and client,
   t.false(files.some((file) => file.includes('hidden-1')))
 })
 
-test('createDestination for Google takes a refresh token, and nothing else', async (t) => {
+test('createDestination for Google takes only a refresh token', async (t) => {
   const fixture = await startFixture(t)
   const made = await create(fixture, 'google-workspace', { client_id: 'app', client_secret: 'hidden-1', refresh_token: 'hidden-2' })
   t.like(objectOf(made)['credentials'], {
@@ -57,7 +57,7 @@ test('createDestination for Google takes a refresh token, and nothing else', asy
   ])
 })
 
-test('createDestination names what is wrong with credentials.oauth2', async (t) => {
+test('createDestination names invalid fields of credentials.oauth2', async (t) => {
   const fixture = await startFixture(t)
   const wrong = async (preset: string, oauth2: object, more: object = {}) => errorOf(await create(fixture, preset, oauth2, more)).message
   const client = { client_id: 'app', client_secret: 'x' }
@@ -83,7 +83,7 @@ test('createDestination names what is wrong with credentials.oauth2', async (t) 
 })
 const tenantNeeded = 'credentials.oauth2.tenant: is required with client credentials: the id of the tenant or one of its domains'
 
-test('updateDestination keeps, replaces and clears a grant, and never takes it to another host', async (t) => {
+test('updateDestination keeps, replaces and clears a grant, and never sends it to a new host', async (t) => {
   const fixture = await startFixture(t)
   const made = await create(fixture, 'google-workspace', { client_id: 'app', refresh_token: 'hidden-2' })
   const id = String(objectOf(made)['id'])
@@ -107,7 +107,7 @@ test('updateDestination keeps, replaces and clears a grant, and never takes it t
   t.false('oauth2' in cleared)
 })
 
-test('listDestinationPresets tells how to sign in, and a user name that is the same for all is filled in', async (t) => {
+test('listDestinationPresets describes the sign-in, and a fixed user name is filled in', async (t) => {
   const { rest } = await startFixture(t)
   const { data } = await rest.must('GET', '/v1/destinations/presets')
   const preset = (id: string) => (data as Record<string, unknown>[]).find((one) => one['id'] === id)

@@ -6,7 +6,7 @@ import { addDestination, errorOf, loopback, objectOf, refusal, startFixture } fr
 const login = { username: 'shop@example.ch', password: 'correct horse' }
 const none = [404, 'not_found', 'No destination has this id.'] as const
 
-test('createDestination answers the whole resource in sandbox mode, without the password', async (t) => {
+test('createDestination returns the resource in sandbox mode, without the password', async (t) => {
   const { rest } = await startFixture(t)
   const made = await rest.call('POST', '/v1/destinations', {
     name: 'Webhoster',
@@ -91,7 +91,7 @@ const open = { port: 587, security: 'starttls' }
 test(badEndpoint, {}, 'credentials.host: is required; also missing: credentials.port, credentials.security')
 test(badEndpoint, { host: 'mail.example.ch' }, 'credentials.port: is required; also missing: credentials.security')
 
-test('createDestination names name and credentials beside a provider that is missing', async (t) => {
+test('createDestination names name and credentials together with a missing provider', async (t) => {
   const { rest } = await startFixture(t)
   const named = async (body: object) => {
     const { details } = errorOf(await rest.call('POST', '/v1/destinations', body))
@@ -144,7 +144,7 @@ test(goodEndpoint, { host: 'mixed.example.ch', ...open })
 test(goodEndpoint, { host: 'nowhere.example.ch', ...open })
 test(goodEndpoint, { host: 'broken.example.ch', ...open, ...login })
 
-test('createDestination names unknown fields, the mode among them, and other mistakes', async (t) => {
+test('createDestination names unknown fields, including mode, and other mistakes', async (t) => {
   const { rest } = await startFixture(t)
   const wrong = async (changes: object) =>
     errorOf(await rest.call('POST', '/v1/destinations', { name: 'Host', ...loopback, ...changes })).message
@@ -157,7 +157,7 @@ test('createDestination names unknown fields, the mode among them, and other mis
   t.is(await wrong({ project_id: 'prj_none' }), 'project_id: no project has this id; leave it out to use the project of your key.')
 })
 
-test('updateDestination changes what is given', async (t) => {
+test('updateDestination changes only the given fields', async (t) => {
   const { rest, clock } = await startFixture(t)
   const id = await addDestination(rest, { credentials: { ...loopback.credentials, ...login } })
   const path = `/v1/destinations/${id}`
@@ -174,7 +174,7 @@ test('updateDestination changes what is given', async (t) => {
   t.deepEqual(refusal(await rest.call('PATCH', '/v1/destinations/dst_none', { name: 'x' })), none)
 })
 
-test('updateDestination changes a login without the server, and never takes a stored password to another one', async (t) => {
+test('updateDestination changes the login only; a new server needs the password again', async (t) => {
   const { rest, database, organizationId } = await startFixture(t)
   const secrets = new SecretBox(Buffer.alloc(32, 7))
   const id = await addDestination(rest, { preset: 'infomaniak', credentials: login })
@@ -214,7 +214,7 @@ test('updateDestination changes a login without the server, and never takes a st
   t.deepEqual(await change({ host: '8.8.8.8' }), { ...moved, host: '8.8.8.8', username: null, has_password: false })
 })
 
-test('updateDestination keeps a password with its host, also when both change at the same time', async (t) => {
+test('updateDestination keeps a password with its host, also in concurrent changes', async (t) => {
   const { rest, database, organizationId } = await startFixture(t)
   const there = { host: 'mail.example.ch', port: 465, security: 'tls', username: 'a', password: 'of mail' }
   const id = await addDestination(rest, { credentials: there })
@@ -263,7 +263,7 @@ test('deleteDestination is refused while rules or credentials name it', async (t
   t.deepEqual(refusal(await rest.call('DELETE', `/v1/destinations/${id}`)), none)
 })
 
-test('deleteDestination is refused while mail is queued, unless that is discarded', async (t) => {
+test('deleteDestination is refused while mail is queued, unless discard_queued is true', async (t) => {
   const { rest } = await startFixture(t)
   const id = await addDestination(rest, {}, true)
   const message = { from: 'shop@example.ch', to: 'ada@example.ch', text: 'Thank you.', destination_id: id }
@@ -281,7 +281,7 @@ test('deleteDestination is refused while mail is queued, unless that is discarde
   t.is((await rest.call('DELETE', `/v1/destinations/${id}?discard_queued=true`)).status, 204)
 })
 
-test('promoteDestinationToLive needs no body, and ignores no field of one', async (t) => {
+test('promoteDestinationToLive needs no body, and refuses unknown fields of one', async (t) => {
   const { rest } = await startFixture(t)
   const path = `/v1/destinations/${await addDestination(rest)}/promote-to-live`
   const unknown = refusal(await rest.call('POST', path, { force: true }))
@@ -292,7 +292,7 @@ test('promoteDestinationToLive needs no body, and ignores no field of one', asyn
   t.is((await rest.call('POST', path)).status, 200)
 })
 
-test('a rule made while its destination is deleted never dangles', async (t) => {
+test('a rule created while its destination is deleted never refers to a missing one', async (t) => {
   const { rest } = await startFixture(t)
   for (let round = 0; round < 10; round++) {
     const id = await addDestination(rest)
@@ -304,7 +304,7 @@ test('a rule made while its destination is deleted never dangles', async (t) => 
   }
 })
 
-test('listDestinations pages, and filters by project', async (t) => {
+test('listDestinations returns pages, and filters by project', async (t) => {
   const { rest, addProject, clock } = await startFixture(t)
   const other = await addProject()
   const ids: string[] = []

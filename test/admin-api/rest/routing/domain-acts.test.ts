@@ -1,4 +1,4 @@
-/** Who may change sending domains: every act of the resource, by every sort of caller. */
+/** Permissions on sending domains: every operation of the resource, with every kind of caller. */
 import test from '#test'
 import { roles } from '#core/access/principal/role.ts'
 import { sendingDomains } from '#core/domains/sending-domain.ts'
@@ -8,7 +8,7 @@ import { sessionOf } from '../fixture/sessions.ts'
 
 type Ask = (method: 'GET' | 'POST' | 'DELETE', path: string, body?: unknown) => Promise<{ readonly status: number; readonly body: object }>
 
-test('sending domains: administrators alone change and verify them; others read the stored result', async (t) => {
+test('sending domains: only administrators change and verify them; others read the result', async (t) => {
   const fixture = await startMcp(t)
   const { rest, client, addMember, addProject, records, database, organizationId, signIn, setRole } = fixture
   const asking =

@@ -28,7 +28,7 @@ const read = async ({ rest }: Fixture, id: string): Promise<WireDomain> =>
   (await rest.must('GET', `/v1/domains/${id}`)) as unknown as WireDomain
 const keyOf = ({ records }: WireDomain) => records.find(({ purpose }) => purpose === 'dkim') ?? { name: '', expected: '' }
 
-/** Lets time pass, and what is due then end. */
+/** Advances the clock and runs all due work. */
 async function pass({ clock, daemon }: Fixture, ms: number): Promise<void> {
   clock.advance(ms)
   await daemon.settled()
@@ -49,7 +49,7 @@ async function mailed({ database }: Fixture): Promise<readonly string[]> {
   return rows.map(({ record: { recipients, subject } }) => `${recipients[0]?.address ?? ''}: ${subject}`)
 }
 
-/** With a destination for mail of the service that is away, and an owner who gets it. */
+/** Starts with an unreachable destination for mail of the service, and an owner who gets that mail. */
 async function withOwner(t: ExecutionContext): Promise<Fixture> {
   const fixture = await startFixture(t, { hasMail: true })
   fixture.transport.closed.add(systemDestinationId)
@@ -113,7 +113,7 @@ test('a known domain is checked daily, and a lost record is reported to the admi
   t.true(entries.some(({ record }) => record.act === 'sending_domain.verified' && record.details['name'] === 'shop.example'))
 })
 
-test('a record that is absent once, and name servers that do not answer, change nothing', async (t) => {
+test('a record that is missing once, and name servers without an answer, change nothing', async (t) => {
   const fixture = await withOwner(t)
   const { id, records } = await verified(fixture)
   const mails = await mailed(fixture)

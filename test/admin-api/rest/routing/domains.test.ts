@@ -36,7 +36,7 @@ const publishKeys = ({ records: dns }: Fixture, { records }: WireDomain): void =
   for (const { purpose, name, expected } of records) if (purpose === 'dkim') dns.txt.set(name, [expected])
 }
 
-test('createDomain answers the records to publish, with keys of its own', async (t) => {
+test('createDomain returns the records to publish, with new keys', async (t) => {
   const fixture = await startFixture(t)
   const made = await create(fixture, { domain: 'Müller.ch.', ed25519: true })
   t.regex(made.id, /^dom_/)
@@ -68,7 +68,7 @@ test('createDomain answers the records to publish, with keys of its own', async 
   t.deepEqual((await fixture.rest.must('GET', `/v1/domains/${made.id}/records`))['data'], made.records as never)
 })
 
-test('createDomain refuses what is no domain, and a second one of the same name', async (t) => {
+test('createDomain refuses an invalid domain and a duplicate', async (t) => {
   const fixture = await startFixture(t)
   for (const domain of ['localhost', 'a@b.ch', 'http://b.ch', 'b..ch', '10.0.0.1', `${'a.'.repeat(115)}ch`])
     t.is(
@@ -88,7 +88,7 @@ test('createDomain refuses what is no domain, and a second one of the same name'
   t.is((await other.rest.call('POST', '/v1/domains', { domain: 'b.ch' })).status, 201)
 })
 
-test('verifyDomain tells for every record what it found, and the domain is verified by its key alone', async (t) => {
+test('verifyDomain reports every record; the DKIM key alone makes the domain verified', async (t) => {
   const fixture = await startFixture(t)
   const made = await create(fixture, { domain: 'b.ch' })
   const first = await verify(fixture, made.id)
@@ -124,7 +124,7 @@ test('verifyDomain tells for every record what it found, and the domain is verif
   t.deepEqual(await fixture.rest.must('GET', `/v1/domains/${made.id}`), verified as never)
 })
 
-test('verifyDomain a look-up that fails decides nothing, a key that is gone signs no more', async (t) => {
+test('verifyDomain: a failed lookup changes nothing, and a missing key stops signing', async (t) => {
   const fixture = await startFixture(t)
   const made = await create(fixture, { domain: 'b.ch' })
   publishKeys(fixture, made)
@@ -142,7 +142,7 @@ test('verifyDomain a look-up that fails decides nothing, a key that is gone sign
   t.is((await verify(fixture, made.id)).status, 'verified')
 })
 
-test('rotateDomainDkim: the old key signs until the new one is seen, and stays published for a week', async (t) => {
+test('rotateDomainDkim: the old key signs until the new one is seen, and stays for a week', async (t) => {
   const fixture = await startFixture(t)
   const made = await create(fixture, { domain: 'b.ch' })
   publishKeys(fixture, made)
@@ -165,7 +165,7 @@ test('rotateDomainDkim: the old key signs until the new one is seen, and stays p
   t.deepEqual(statesOf(await verify(fixture, made.id)), ['active'])
 })
 
-test('rotateDomainDkim before anything was published replaces the keys', async (t) => {
+test('rotateDomainDkim before publication replaces the keys', async (t) => {
   const fixture = await startFixture(t)
   const made = await create(fixture, { domain: 'b.ch', ed25519: true })
   const rotated = await rotate(fixture, made.id)
@@ -176,7 +176,7 @@ test('rotateDomainDkim before anything was published replaces the keys', async (
   t.false(rotated.dkim_keys.some(({ selector }) => made.dkim_keys.some((old) => old.selector === selector)))
 })
 
-test('getDomainRecords adds the mechanism of the provider of a destination, and judges what was found by it', async (t) => {
+test("getDomainRecords adds the SPF mechanism of a destination's provider to the verdict", async (t) => {
   const fixture = await startFixture(t)
   const { id } = await create(fixture, { domain: 'b.ch' })
   fixture.records.txt.set('b.ch', ['v=spf1 ip4:192.0.2.7 -all'])
@@ -196,7 +196,7 @@ test('getDomainRecords adds the mechanism of the provider of a destination, and 
   t.is((await fixture.rest.call('GET', `/v1/domains/${id}/records?destination_id=dst_none`)).status, 404)
 })
 
-test('domains belong to the organization: a key of one project reads and verifies them, and changes none', async (t) => {
+test('domains belong to the organization: project keys read and verify but do not change them', async (t) => {
   const fixture = await startFixture(t)
   const { id } = await create(fixture, { domain: 'b.ch' })
   const bound = await fixture.withKey(['api:admin'], await fixture.addProject())
@@ -224,7 +224,7 @@ test('domains belong to the organization: a key of one project reads and verifie
   t.is((await reader.call('POST', '/v1/domains', { domain: 'd.ch' })).status, 403)
 })
 
-test('deleteDomain ends it, and no private key is ever shown', async (t) => {
+test('deleteDomain deletes the domain, and no answer shows a private key', async (t) => {
   const fixture = await startFixture(t)
   const made = await fixture.rest.call('POST', '/v1/domains', { domain: 'b.ch' })
   t.notRegex(made.bytes.toString('utf8'), /private|sealed/i)

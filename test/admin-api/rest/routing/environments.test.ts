@@ -1,4 +1,4 @@
-/** An environment and priorities choose the destination: named by a send, an SMTP credential, a routing rule or a project. */
+/** Environment and priority select the destination, if named by a send, an SMTP credential, a routing rule or a project. */
 import test from '#test'
 import type { RestClient } from '../../../support/daemon/rest.ts'
 import { breakDown } from '../fixture/break-down.ts'
@@ -7,14 +7,14 @@ import { addDestination, objectOf, refusal, startFixture } from '../fixture/rest
 const letter = { from: 'shop@example.ch', to: 'ada@example.ch', text: 'Hi' }
 const environment = 'production'
 
-/** Where a send goes. */
+/** Returns the route of a send. */
 async function routeOf(rest: RestClient, body: object): Promise<Record<string, unknown>> {
   const { trace_id } = await rest.must('POST', '/v1/messages', { ...letter, ...body })
   const { destination_id, route } = await rest.must('GET', `/v1/traces/${String(trace_id)}`)
   return { destination_id, ...(route as object) }
 }
 
-test('a send that names an environment goes to its live, healthy destination with the smallest priority', async (t) => {
+test('a send that names an environment uses its live, healthy destination with the lowest priority number', async (t) => {
   const fixture = await startFixture(t)
   const { rest } = fixture
   const named = { environment, from: 'Prod <prod@example.ch>' }
@@ -41,7 +41,7 @@ test('a send that names an environment goes to its live, healthy destination wit
   t.like(await rest.must('GET', `/v1/traces/${String(captured['trace_id'])}`), { destination_id: sandbox })
 })
 
-test('an environment that no destination of the project has is refused wherever it is named, with those there are', async (t) => {
+test('an unknown environment is refused in every field, with the known ones', async (t) => {
   const { rest, addProject } = await startFixture(t)
   const destination_id = await addDestination(rest, { environment }, true)
   await addDestination(rest, { environment: 'secret', project_id: await addProject() })
@@ -59,7 +59,7 @@ test('an environment that no destination of the project has is refused wherever 
   t.is(refusal(await rest.call('POST', '/v1/routing/rules', { match: '*' }))[2], none)
 })
 
-test('a rule names an environment instead of a destination, and one gives way to the other', async (t) => {
+test('a rule names a destination or an environment; setting one clears the other', async (t) => {
   const { rest } = await startFixture(t)
   const later = await addDestination(rest, { environment, priority: 20 }, true)
   const first = await addDestination(rest, { environment, priority: 10 }, true)
@@ -81,7 +81,7 @@ test('a rule names an environment instead of a destination, and one gives way to
   t.is(simulated['outcome'], 'captured.no_route')
 })
 
-test('the environment of a project takes what no rule matches, and can be cleared', async (t) => {
+test('the project environment applies if no rule matches, and can be cleared', async (t) => {
   const { rest } = await startFixture(t)
   const destination = await addDestination(rest, { environment, name: 'Main' }, true)
   const other = await addDestination(rest, {}, true)
@@ -101,7 +101,7 @@ test('the environment of a project takes what no rule matches, and can be cleare
   t.like(await routeOf(rest, { from: 'a@b.ch' }), { by: 'none' })
 })
 
-test('an SMTP credential names an environment in place of a default destination', async (t) => {
+test('an SMTP credential can name an environment in place of a default destination', async (t) => {
   const fixture = await startFixture(t)
   const { rest } = fixture
   const destination = await addDestination(rest, { environment, name: 'Main' }, true)

@@ -1,10 +1,10 @@
-/** Failover policies at the REST door. */
+/** Failover policies over REST. */
 import test from '#test'
 import { addDestination, errorOf, refusal, startFixture } from '../fixture/rest-fixture.ts'
 
 const path = '/v1/failover/policy'
 
-test('a policy is set, replaced, listed and deleted; setting it again changes nothing', async (t) => {
+test('a policy is set, replaced, listed and deleted; setting it is idempotent', async (t) => {
   const { rest, clock } = await startFixture(t)
   const [primary_id, a, b] = [await addDestination(rest), await addDestination(rest), await addDestination(rest)]
   const body = { primary_id, fallback_ids: [a, b], conditions: { on: ['transient', 'latency'], latency_ms: 2000 } }
@@ -29,7 +29,7 @@ test('a policy is set, replaced, listed and deleted; setting it again changes no
   t.deepEqual(await rest.must('GET', path), { data: [], next_cursor: null })
 })
 
-test('what is wrong with a policy is told by field', async (t) => {
+test('an invalid policy is refused with the name of the field', async (t) => {
   const { rest, addProject } = await startFixture(t)
   const [primary_id, a] = [await addDestination(rest), await addDestination(rest)]
   const foreign = await addDestination(rest, { project_id: await addProject() })
@@ -61,7 +61,7 @@ test('what is wrong with a policy is told by field', async (t) => {
   t.is((await rest.call('POST', path, { primary_id, fallback_ids: [a], conditions: { on: ['always'] } })).status, 400)
 })
 
-test('a destination that a policy names is not deleted', async (t) => {
+test('a destination in a policy cannot be deleted', async (t) => {
   const { rest } = await startFixture(t)
   const [primary_id, a] = [await addDestination(rest), await addDestination(rest)]
   const { id } = await rest.must('POST', path, { primary_id, fallback_ids: [a], conditions: { on: ['transient'] } })
@@ -78,7 +78,7 @@ test('a destination that a policy names is not deleted', async (t) => {
   t.is((await rest.call('DELETE', `/v1/destinations/${a}`)).status, 204)
 })
 
-test('policies of other projects are neither seen nor deleted, and setting one needs api:admin', async (t) => {
+test('policies of other projects are hidden, and setting one needs api:admin', async (t) => {
   const { rest, addProject, withKey } = await startFixture(t)
   const [primary_id, a] = [await addDestination(rest), await addDestination(rest)]
   const body = { primary_id, fallback_ids: [a], conditions: { on: ['transient'] } }
@@ -102,7 +102,7 @@ test('an organization-wide destination may be a fallback of any project', async 
 
 const codes = (answer: Readonly<Record<string, unknown>>): string[] => (answer['warnings'] as { code: string }[]).map(({ code }) => code)
 
-test('a failover policy that cannot take over has a warning, and so has a fallback that goes into sandbox mode', async (t) => {
+test('a policy without a usable fallback has a warning, also after a switch to sandbox mode', async (t) => {
   const { rest } = await startFixture(t)
   const primary = await addDestination(rest, { name: 'First' }, true)
   const fallback = await addDestination(rest, { name: 'Second' })

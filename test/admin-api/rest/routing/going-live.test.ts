@@ -1,4 +1,4 @@
-/** Going live with a route: `default_route` of promote-to-live, its warnings, and the warning of a send that no rule leads anywhere. */
+/** Going live with a route: `default_route` of promote-to-live, its warnings, and the warning for a send without a matching rule. */
 import test from '#test'
 import { auditEntries } from '#core/writes/audit.ts'
 import { addDestination, errorOf, refusal, startFixture, type Fixture } from '../fixture/rest-fixture.ts'
@@ -37,7 +37,7 @@ test('promote-to-live warns while no route leads to the destination', async (t) 
   )
 })
 
-test('default_route leads all mail of the project to the destination, in the write that makes it live', async (t) => {
+test('default_route routes all mail of the project to the destination in the same write', async (t) => {
   const fixture = await startFixture(t)
   const { rest, kv, database, organizationId } = fixture
   const id = await addDestination(rest)
@@ -69,7 +69,7 @@ test('default_route of a live destination creates the missing rule', async (t) =
   t.is((await rulesOf(fixture)).length, 1)
 })
 
-test('default_route refuses to override another way of all mail, and promotes nothing then', async (t) => {
+test('default_route is refused, without promotion, if another default for all mail exists', async (t) => {
   const { rest } = await startFixture(t)
   const [other, id] = [await addDestination(rest, { name: 'Other' }, true), await addDestination(rest, { environment: 'live' })]
   const promote = () => rest.call('POST', promotionOf(id), { default_route: true })
@@ -95,7 +95,7 @@ test('default_route refuses to override another way of all mail, and promotes no
   t.like(await rest.must('GET', `/v1/destinations/${id}`), { mode: 'sandbox' })
 })
 
-test('a rule for one domain, the environment of the project and the default sender are routes', async (t) => {
+test('a rule for one domain, the project environment and the default sender are routes', async (t) => {
   const { rest } = await startFixture(t)
   const id = await addDestination(rest, { environment: 'production' })
   const promote = (body?: object) => rest.must('POST', promotionOf(id), body)
@@ -113,7 +113,7 @@ test('a rule for one domain, the environment of the project and the default send
   t.like(await promote(), { route: { leads_here: true, by: 'org_default', rule_id: null }, warnings: [] })
 })
 
-test('a rule behind one for all mail is no route', async (t) => {
+test('a rule that follows a rule for all mail is not a route', async (t) => {
   const { rest } = await startFixture(t)
   const [other, id] = [await addDestination(rest, {}, true), await addDestination(rest)]
   await rest.must('POST', '/v1/routing/rules', { match: '*', destination_id: other, priority: 1 })
@@ -121,7 +121,7 @@ test('a rule behind one for all mail is no route', async (t) => {
   t.like(await rest.must('POST', promotionOf(id)), { route: { leads_here: false, by: 'none' }, warnings: [{ code: 'not_routed' }] })
 })
 
-test('an organization-wide destination takes project_id, and one of a project only its own', async (t) => {
+test('default_route takes project_id only for an organization-wide destination', async (t) => {
   const { rest, addProject, withKey } = await startFixture(t)
   const [project, foreign] = [await addProject(), await addProject()]
   const bound = await withKey(['api:admin'], project)
@@ -141,7 +141,7 @@ test('an organization-wide destination takes project_id, and one of a project on
   t.like(await bound.must('POST', promotionOf(own), { default_route: true, project_id: project }), { route: { leads_here: true } })
 })
 
-test('two requests with default_route at once create one rule', async (t) => {
+test('two concurrent requests with default_route create one rule', async (t) => {
   const fixture = await startFixture(t)
   const id = await addDestination(fixture.rest)
   const both = await Promise.all([1, 2].map(() => fixture.rest.must('POST', promotionOf(id), { default_route: true })))
@@ -149,7 +149,7 @@ test('two requests with default_route at once create one rule', async (t) => {
   t.is((await rulesOf(fixture)).length, 1)
 })
 
-test('a send that no rule leads to a live destination is captured with a warning', async (t) => {
+test('a send without a rule to a live destination is captured with a warning', async (t) => {
   const { rest, withKey, addProject } = await startFixture(t)
   const message =
     'No routing rule, project environment or default sender leads this message to a destination, so it was captured. ' +

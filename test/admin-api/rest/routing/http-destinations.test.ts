@@ -7,7 +7,7 @@ import { column, columns } from '../../../support/column.ts'
 const ses = { access_key_id: 'AKIAEXAMPLE', secret_access_key: 'very secret', region: 'eu-central-1' }
 const make = { name: 'SES', provider: 'ses', credentials: ses }
 
-test('createDestination with an HTTP provider keeps credentials by name, and secrets sealed and unseen', async (t) => {
+test('createDestination with an HTTP provider stores credentials by name and seals secrets', async (t) => {
   const { rest, database, organizationId } = await startFixture(t)
   const made = objectOf(await rest.call('POST', '/v1/destinations', make))
   t.like(made, { provider: 'ses', preset: null, mode: 'sandbox', max_connections: 10 })
@@ -72,7 +72,7 @@ test(refused, 'sendgrid', { ...key, base_url: 'https://mail.example.ch/v3' }, no
 test(refused, 'sendgrid', { ...key, base_url: 'file:///etc/passwd' }, notAnOrigin)
 test(refused, 'sendgrid', { ...key, base_url: 'mail.example.ch' }, notAnOrigin)
 
-test('createDestination names the region or provider that was meant', async (t) => {
+test('createDestination suggests a similar region or provider', async (t) => {
   const { rest } = await startFixture(t)
   const wrong = async (changes: object) => errorOf(await rest.call('POST', '/v1/destinations', { ...make, ...changes })).message
   t.regex(
@@ -85,7 +85,7 @@ test('createDestination names the region or provider that was meant', async (t) 
   t.is(await wrong({ preset: 'ses' }), 'preset: is not a known field')
 })
 
-test('createDestination takes an endpoint in clear where the operator allows the address', async (t) => {
+test('createDestination accepts an http endpoint if the operator allows the address', async (t) => {
   const { rest } = await startFixture(t)
   for (const base_url of [
     'http://127.0.0.1:4010',
@@ -99,7 +99,7 @@ test('createDestination takes an endpoint in clear where the operator allows the
   }
 })
 
-test('updateDestination changes single credentials, and takes no stored secret to another base_url', async (t) => {
+test('updateDestination changes single credentials; a new base_url needs the secrets again', async (t) => {
   const { rest } = await startFixture(t)
   const { id } = await rest.must('POST', '/v1/destinations', make)
   const path = `/v1/destinations/${String(id)}`
@@ -133,7 +133,7 @@ test('updateDestination refuses credentials of an HTTP provider for an SMTP serv
   t.deepEqual(refusal(answer), [400, 'validation_failed', 'credentials.api_key: is not a credential of provider smtp'])
 })
 
-test('listDestinationProviders tells the credentials that each provider needs', async (t) => {
+test('listDestinationProviders lists the credentials of each provider', async (t) => {
   const { rest } = await startFixture(t)
   const listed = (await rest.must('GET', '/v1/destinations/providers'))['data'] as Record<string, unknown>[]
   t.deepEqual(column(listed.slice(0, 7), 'id'), ['smtp', 'ses', 'sendgrid', 'mailgun', 'postmark', 'resend', 'brevo'])
@@ -148,7 +148,7 @@ test('listDestinationProviders tells the credentials that each provider needs', 
   ])
 })
 
-test('testSmtpCredential tells whether the provider is handed the message as submitted', async (t) => {
+test('testSmtpCredential reports whether the provider gets the message unchanged', async (t) => {
   const { rest, transport } = await startFixture(t)
   const verbatim = async (provider: string, credentials: object) => {
     const { id } = await rest.must('POST', '/v1/destinations', { name: provider, provider, credentials })

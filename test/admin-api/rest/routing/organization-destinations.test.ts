@@ -1,4 +1,4 @@
-/** Destinations of the whole organization, and destinations that move. Spec "Project rules" 5 and 6. */
+/** Organization-wide destinations, and moves of destinations. Spec "Project rules" 5 and 6. */
 import test from '#test'
 import { organizations } from '#core/tenancy/organization.ts'
 import type { PlanName } from '#config/plans/plans.ts'
@@ -27,13 +27,13 @@ async function putOnPlan({ database, organizationId }: Fixture, plan: PlanName):
 const routeOf = async (rest: RestClient, sent: Record<string, unknown>) =>
   (await rest.must('GET', `/v1/traces/${String(sent['trace_id'])}`))['route'] as Record<string, unknown>
 
-test('an organization-wide destination is in every project, for its rules, credentials and sends', async (t) => {
+test('an organization-wide destination is usable in every project', async (t) => {
   const { rest, addProject, withKey } = await startFixture(t)
   const project = await addProject()
   const bound = await withKey(['api:admin'], project)
   const id = await addDestination(rest, {}, true)
   const own = await addDestination(rest, { project_id: project })
-  const both = [own, id].toSorted() // their order is that of ids, which a clock that stands still does not fix
+  const both = [own, id].toSorted() // Lists are in the order of ids, which the stopped clock does not determine.
   const rule = { match: 'example.ch', destination_id: id, project_id: project }
   const credential = { default_destination_id: id, project_id: project }
   const send = { ...letter, destination_id: id, project_id: project }
@@ -56,7 +56,7 @@ test('an organization-wide destination is in every project, for its rules, crede
   t.like(await routeOf(bound, routed), { by: 'rule' })
 })
 
-test('a rule for an organization-wide destination belongs to the project of the key unless told', async (t) => {
+test("a rule for an organization-wide destination belongs to the key's project by default", async (t) => {
   const { rest, addProject } = await startFixture(t)
   const id = await addDestination(rest, { project_id: await addProject() })
   await mark(rest, id)
@@ -64,7 +64,7 @@ test('a rule for an organization-wide destination belongs to the project of the 
   t.is((await rest.must('POST', '/v1/routing/rules', { match: '*', destination_id: id }))['project_id'], project_id)
 })
 
-test('the default sender takes what no rule of a project matches, and lends its From', async (t) => {
+test('the default sender applies if no project rule matches, and provides its From', async (t) => {
   const { rest, addProject } = await startFixture(t)
   const project_id = await addProject()
   const own = await addDestination(rest, { project_id }, true)
@@ -91,7 +91,7 @@ test('the default sender takes what no rule of a project matches, and lends its 
   t.is((await rest.must('POST', '/v1/messages', { ...letter, project_id }))['outcome'], 'captured.no_route')
 })
 
-test('at most one destination is the default sender: the next one takes it over', async (t) => {
+test('at most one destination is the default sender: setting the next one replaces it', async (t) => {
   const { rest, clock } = await startFixture(t)
   const first = await addDestination(rest)
   clock.advance(1)
@@ -107,7 +107,7 @@ test('at most one destination is the default sender: the next one takes it over'
   t.like(await mark(rest, second, { scope: 'project' }), { scope: 'project', is_org_default: false })
 })
 
-test('the default sender is not deleted from under the projects that depend on it', async (t) => {
+test('the default sender cannot be deleted', async (t) => {
   const { rest } = await startFixture(t)
   const id = await addDestination(rest)
   await mark(rest, id, { scope: 'org', is_org_default: true })
@@ -118,7 +118,7 @@ test('the default sender is not deleted from under the projects that depend on i
   t.is((await rest.call('DELETE', pathOf(id))).status, 204)
 })
 
-test('only Pro and Enterprise mark; after a downgrade everything goes on, and marks can be taken back', async (t) => {
+test('org scope needs Pro or Enterprise; after a downgrade it works and can be removed', async (t) => {
   const fixture = await startFixture(t, { plan: 'pro' })
   const { rest, addProject } = fixture
   const project_id = await addProject()
@@ -141,7 +141,7 @@ test('only Pro and Enterprise mark; after a downgrade everything goes on, and ma
   t.like(await mark(rest, id, { scope: 'project' }), { scope: 'project' })
 })
 
-test('a key of one project neither marks nor changes what is organization-wide', async (t) => {
+test('project keys neither set organization scope nor change such destinations', async (t) => {
   const { rest, withKey } = await startFixture(t)
   const { project_id } = await rest.must('GET', '/v1/projects/me')
   const bound = await withKey(['api:admin'], String(project_id))
@@ -169,7 +169,7 @@ test('a key of one project neither marks nor changes what is organization-wide',
   t.deepEqual(await bound.must('GET', `${pathOf(id)}/evidence`), { evidence: null }, 'it counts messages of all projects')
 })
 
-test('marks are taken back, and destinations deleted, only when no other project names them', async (t) => {
+test('removing organization scope and deletion need no references of other projects', async (t) => {
   const { rest, addProject } = await startFixture(t)
   const project_id = await addProject()
   const id = await addDestination(rest)
@@ -194,7 +194,7 @@ test('marks are taken back, and destinations deleted, only when no other project
   t.deepEqual(await idsOf(rest, `/v1/destinations?project=${project_id}`), [])
 })
 
-test('a destination moves to another project only while nothing names it and it is not organization-wide', async (t) => {
+test('a destination moves only while unreferenced, and never if organization-wide', async (t) => {
   const { rest, addProject, withKey } = await startFixture(t)
   const project_id = await addProject()
   const id = await addDestination(rest, {}, true)
@@ -220,7 +220,7 @@ test('a destination moves to another project only while nothing names it and it 
   t.is(errorOf(await bound.call('PATCH', pathOf(id), { project_id: rule['project_id'] })).message, nowhere)
 })
 
-test('updateDestination names a place that cannot be', async (t) => {
+test('updateDestination refuses an invalid scope or project with the field name', async (t) => {
   const { rest } = await startFixture(t)
   const id = await addDestination(rest)
   const wrong = async (changes: object) => errorOf(await rest.call('PATCH', pathOf(id), changes)).message

@@ -23,7 +23,7 @@ test('createRoutingRule takes a match as an object or as text', async (t) => {
   t.deepEqual(await matchOf('shop@Müller.ch'), { from: 'shop@xn--mller-kva.ch' })
 })
 
-test('createRoutingRule answers the whole resource', async (t) => {
+test('createRoutingRule returns the whole resource', async (t) => {
   const { rest, clock } = await startFixture(t)
   const destination_id = await addDestination(rest)
   const made = await rest.call('POST', '/v1/routing/rules', { match: '*', destination_id })
@@ -42,7 +42,7 @@ test('createRoutingRule answers the whole resource', async (t) => {
   t.deepEqual(await rest.must('GET', `/v1/routing/rules/${String(id)}`), { id, project_id, ...others })
 })
 
-test('a rule that another one makes useless is refused, and so is a change that makes one', async (t) => {
+test('a rule that another rule makes redundant is refused, on create and on update', async (t) => {
   const { rest } = await startFixture(t)
   const [destination_id, other] = [await addDestination(rest), await addDestination(rest)]
   const make = (match: string, changes = {}) => rest.call('POST', '/v1/routing/rules', { match, destination_id, ...changes })
@@ -56,7 +56,7 @@ test('a rule that another one makes useless is refused, and so is a change that 
   t.is((await change({ priority: 7 })).status, 200)
 })
 
-test('createRoutingRule names what is wrong', async (t) => {
+test('createRoutingRule names the invalid field', async (t) => {
   const { rest, addProject } = await startFixture(t)
   const destination_id = await addDestination(rest)
   const wrong = async (changes: object) =>
@@ -99,7 +99,7 @@ test('a rule belongs to the project of its destination', async (t) => {
   t.is(made['project_id'], project)
 })
 
-test('listRoutingRules shows them in the order in which they are tried, page by page', async (t) => {
+test('listRoutingRules returns rules in matching order, in pages', async (t) => {
   const { rest } = await startFixture(t)
   const destination_id = await addDestination(rest)
   const other = await addDestination(rest)
@@ -116,7 +116,7 @@ test('listRoutingRules shows them in the order in which they are tried, page by 
   t.deepEqual(seen, [first, address, domain, wildcard, wide, last])
 })
 
-test('updateRoutingRule changes what is given, deleteRoutingRule ends it', async (t) => {
+test('updateRoutingRule changes the given fields, deleteRoutingRule deletes the rule', async (t) => {
   const { rest, addProject } = await startFixture(t)
   const destination_id = await addDestination(rest)
   const made = await rest.must('POST', '/v1/routing/rules', { match: '*', destination_id, priority: 3 })
@@ -140,7 +140,7 @@ async function ruleOf({ rest }: Fixture, destination: string, match: unknown, pr
   return rest.must('POST', '/v1/routing/rules', { match, priority, destination_id: destination })
 }
 
-test('a rule that no mail reaches is created with a warning that names the rule before it', async (t) => {
+test('a rule that no mail reaches has a warning that names the earlier rule', async (t) => {
   const fixture = await startFixture(t)
   const { rest } = fixture
   const [first, second] = [await addDestination(rest), await addDestination(rest)]
@@ -178,7 +178,7 @@ const pairs: readonly (readonly [wide: string, narrow: string, isUnreachable: bo
   ['example.ch', 'shop@mail.example.ch', false],
 ]
 
-test('a rule is unreachable only behind one that matches each of its senders', async (t) => {
+test('a rule is unreachable only if an earlier rule matches each of its senders', async (t) => {
   const fixture = await startFixture(t)
   for (const [wide, narrow, isUnreachable] of pairs) {
     const destinations = [await addDestination(fixture.rest), await addDestination(fixture.rest)] as const

@@ -1,4 +1,4 @@
-/** What a message would get, before it is sent. Spec "Routing rule", "Relay or capture decision". */
+/** The predicted decision on a message. Spec "Routing rule", "Relay or capture decision". */
 import test from '#test'
 import { afterFailover } from '#core/delivery/attempt/failover.ts'
 import { traces } from '#core/trace/trace.ts'
@@ -37,7 +37,7 @@ const stepsOf = ({ steps }: Told): string[] => steps.map(({ step, result }) => `
 const ruleFor = async (rest: RestClient, match: string, destination_id: string, changes: object = {}): Promise<string> =>
   String((await rest.must('POST', '/v1/routing/rules', { match, destination_id, ...changes }))['id'])
 
-/** What can be compared of a real send: its answer and trace, or its refusal. */
+/** Returns the comparable parts of a real send: its answer and trace, or its refusal. */
 async function sent(rest: RestClient, body: object): Promise<unknown> {
   const answer = await rest.call('POST', '/v1/messages', { to, text: 'Hi', ...body })
   if (answer.status !== 200) return [null, answer.status, errorOf(answer).code, errorOf(answer).message]
@@ -46,15 +46,15 @@ async function sent(rest: RestClient, body: object): Promise<unknown> {
   return [outcome, outcome_reason, destination_id, route]
 }
 
-/** The same of a simulated one. */
+/** Returns the same parts of a simulation. */
 function foretold({ outcome, reason, destination_id, route, refusal: no }: Told): unknown {
   return no ? [null, no.status, no.code, no.message] : [outcome, reason, destination_id, route]
 }
 
-/** Of a step that is about no limit. */
+/** The numbers of a step without a limit. */
 const noNumbers = { code: null, used: null, limit: null, address: null, wait_seconds: null }
 
-test('simulateRouting shows every rule that was looked at, and what decided', async (t) => {
+test('simulateRouting shows every rule it checked and the deciding one', async (t) => {
   const { rest } = await startFixture(t)
   const live = await addDestination(rest, { name: 'Live' }, true)
   const box = await addDestination(rest, { name: 'Box' })
@@ -122,7 +122,7 @@ test('simulateRouting shows every rule that was looked at, and what decided', as
   } as never)
 })
 
-test('simulateRouting foretells exactly what a send then gets', async (t) => {
+test('simulateRouting predicts the exact result of a send', async (t) => {
   const { rest, addProject } = await startFixture(t)
   const project_id = await addProject()
   const live = await addDestination(rest, {}, true)
@@ -151,7 +151,7 @@ test('simulateRouting foretells exactly what a send then gets', async (t) => {
   for (const body of bodies) await compare(body)
 })
 
-test('simulateRouting tells what would refuse the message, and how much of each limit is used', async (t) => {
+test('simulateRouting reports refusals and the usage of each limit', async (t) => {
   const { rest, addProject } = await startFixture(t, { plan: 'basic' })
   const project_id = await addProject({ monthlyCaptureCap: 2 })
   const ask = (body: object = {}) => simulate(rest, { from: 'a@example.ch', to, project_id, ...body })
@@ -183,7 +183,7 @@ test('simulateRouting tells what would refuse the message, and how much of each 
   t.deepEqual(stepsOf(lost), ['org_default not_matched', 'no_route_policy refused'])
 })
 
-test('simulateRouting writes nothing, however often it is asked', async (t) => {
+test('simulateRouting writes nothing, on repeated runs either', async (t) => {
   const { rest, database } = await startFixture(t)
   await addDestination(rest, {}, true)
   const before = [database.commits, await rest.must('GET', '/v1/projects/me')]
@@ -192,7 +192,7 @@ test('simulateRouting writes nothing, however often it is asked', async (t) => {
   t.deepEqual(await rest.must('GET', '/v1/traces'), { data: [], next_cursor: null })
 })
 
-test('simulateRouting asks as an SMTP credential does', async (t) => {
+test('simulateRouting can simulate an SMTP credential', async (t) => {
   const { rest, clock } = await startFixture(t)
   const live = await addDestination(rest, { name: 'Live' }, true)
   const expires_at = new Date(clock.now() + 60_000).toISOString()
@@ -218,7 +218,7 @@ test('simulateRouting asks as an SMTP credential does', async (t) => {
   t.like((await ask()).refusal, { code: 'unauthorized' })
 })
 
-test('simulateRouting tells who is on the suppression list, as a send then does', async (t) => {
+test('simulateRouting lists suppressed recipients like a send', async (t) => {
   const { rest } = await startFixture(t)
   const live = await addDestination(rest, { name: 'Live' }, true)
   await rest.must('POST', '/v1/suppressions', { email: to, reason: 'asked us to stop' })
@@ -233,10 +233,10 @@ test('simulateRouting tells who is on the suppression list, as a send then does'
   t.like(all, { outcome: 'relayed', suppressed: [{ address: 'ADA@example.ch' }], first_attempt: null })
   t.is((await rest.must('POST', '/v1/messages', { ...some, to, text: 'Hi' }))['status'], 'suppressed')
   await rest.must('PATCH', `/v1/destinations/${live}/mode`, { mode: 'sandbox' })
-  t.deepEqual((await simulate(rest, some)).suppressed, [], 'what is captured goes to nobody')
+  t.deepEqual((await simulate(rest, some)).suppressed, [], 'captured mail has no recipient')
 })
 
-test('simulateRouting sends the first attempt where failover would', async (t) => {
+test('simulateRouting shows the failover destination of the first attempt', async (t) => {
   const fixture = await startFixture(t)
   const { rest } = fixture
   const [main, spare] = [await addDestination(rest, { name: 'Main' }, true), await addDestination(rest, { name: 'Spare' }, true)]
@@ -259,7 +259,7 @@ async function traceOf(fixture: Fixture): Promise<string> {
   return String(trace_id)
 }
 
-test('simulateRouting compares a message of before with what it would get now', async (t) => {
+test('simulateRouting compares an earlier message with its present decision', async (t) => {
   const fixture = await startFixture(t)
   const { rest } = fixture
   const trace_id = await traceOf(fixture)
@@ -290,7 +290,7 @@ test('simulateRouting compares a message of before with what it would get now', 
   t.like((await simulate(rest, { trace_id: named['trace_id'] })).refusal, { code: 'validation_failed' })
 })
 
-test('simulateRouting asks for what a message was sent to, not for the fallback that has it now', async (t) => {
+test('simulateRouting uses the original destination of a message, not its fallback', async (t) => {
   const { rest, database, organizationId } = await startFixture(t)
   const [main, spare] = [await addDestination(rest, {}, true), await addDestination(rest, {}, true)]
   const { trace_id } = await rest.must('POST', '/v1/messages', { from: 'shop@example.ch', to, text: 'Hi', destination_id: main })
@@ -304,7 +304,7 @@ test('simulateRouting asks for what a message was sent to, not for the fallback 
   t.deepEqual(told.earlier?.differences, [])
 })
 
-test('simulateRouting reaches no further than its key, and needs no right to send', async (t) => {
+test('simulateRouting has the reach of its key and needs no api:send', async (t) => {
   const fixture = await startFixture(t)
   const { rest, addProject, addOrganization, withKey } = fixture
   const trace_id = await traceOf(fixture)
@@ -320,7 +320,7 @@ test('simulateRouting reaches no further than its key, and needs no right to sen
   }
 })
 
-test('simulateRouting names what is wrong', async (t) => {
+test('simulateRouting names the invalid field', async (t) => {
   const { rest, addProject } = await startFixture(t)
   const wrong = async (body: object) => errorOf(await rest.call('POST', path, body)).message
   t.is(await wrong({}), 'to: is required: give from and to, or a trace_id alone')

@@ -1,4 +1,4 @@
-/** Stored traces under settings as they would be: nothing is written, and the decision is that of a send. */
+/** Stored traces under hypothetical settings: nothing is written, and the decision equals that of a send. */
 import test from '#test'
 import { dayOf, organizationSendCounter } from '#core/tenancy/counters.ts'
 import { traces } from '#core/trace/trace.ts'
@@ -35,7 +35,7 @@ async function whatIf({ rest }: Fixture, body: object, limit = 50): Promise<Simu
   return rows
 }
 
-test('a rule that is added, and one that is left out, show where each message would have gone', async (t) => {
+test('added and left-out rules show the changed route of each message', async (t) => {
   const fixture = await startFixture(t)
   const { rest } = fixture
   const live = await addDestination(rest, { name: 'Live' }, true)
@@ -54,7 +54,7 @@ test('a rule that is added, and one that is left out, show where each message wo
       [relayed, 'relayed', false],
       [suppressed, 'captured.no_route', false],
     ],
-    'from the oldest; what was refused as wrong is left out',
+    'oldest first, without refused messages',
   )
   const rules = [
     { match: 'shop@example.ch', destination_id: other, priority: 1 },
@@ -79,7 +79,7 @@ test('a rule that is added, and one that is left out, show where each message wo
   t.is(((await rest.must('GET', '/v1/routing/rules'))['data'] as object[]).length, 1)
 })
 
-test('a budget is used up in order of time, over pages and anew each day', async (t) => {
+test('a budget is used in order of time, across pages, and resets each day', async (t) => {
   const fixture = await startFixture(t)
   const ids = [await send(fixture), await send(fixture), await send(fixture)]
   fixture.clock.advance(86_400_000)
@@ -95,7 +95,7 @@ test('a budget is used up in order of time, over pages and anew each day', async
   }
 })
 
-test('capture cap, sends of the plan and the rate of a login refuse as they would have, over pages', async (t) => {
+test('capture cap, plan sends and login rate refuse as in real sends, across pages', async (t) => {
   const fixture = await startFixture(t)
   const { rest, clock, addProject } = fixture
   const live = await addDestination(rest, {}, true)
@@ -111,7 +111,7 @@ test('capture cap, sends of the plan and the rate of a login refuse as they woul
     t.deepEqual(await codesOf({ monthly_capture_cap: null }, limit), [none, none, none, none, none])
   }
   const { organizationId, database } = fixture
-  // with the one of the other project, 4,997 of the 5,000 of the day
+  // With the send of the other project, 4,997 of the 5,000 of the day.
   await database.commit(new Change().add(organizationSendCounter(organizationId, dayOf(clock.now())), 4996))
   t.deepEqual(await codesOf({ plan: 'basic' }, 2), [none, none, none, 'quota_exhausted', 'quota_exhausted'])
   t.deepEqual(await codesOf({ plan: 'enterprise' }, 2), [none, none, none, none, none])
@@ -127,7 +127,7 @@ test('capture cap, sends of the plan and the rate of a login refuse as they woul
   for (const limit of [1, 50]) t.deepEqual(await codesOf({}, limit), [none, none, none, 'rate_limit_exceeded', 'rate_limit_exceeded'])
 })
 
-test('a failover chain takes over for a destination that is down', async (t) => {
+test('a failover chain replaces a destination that is down', async (t) => {
   const fixture = await startFixture(t)
   const { rest } = fixture
   const primary = await addDestination(rest, { name: 'Primary' }, true)
@@ -141,7 +141,7 @@ test('a failover chain takes over for a destination that is down', async (t) => 
   t.like(down, { differs: true, now: { destination_id: primary, first_destination_id: fallback } })
 })
 
-test('settings that could not be are refused as when they are changed', async (t) => {
+test('invalid hypothetical settings are refused like real ones', async (t) => {
   const fixture = await startFixture(t)
   const { rest, addProject } = fixture
   const foreign = await addDestination(rest, { project_id: await addProject() }, true)

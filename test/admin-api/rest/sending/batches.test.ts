@@ -17,7 +17,7 @@ const post = ({ rest }: Fixture, messages: readonly unknown[], more: object = {}
 const resultsOf = (answer: RestAnswer): readonly Result[] => objectOf(answer)['results'] as readonly Result[]
 const sends = async ({ rest }: Fixture): Promise<unknown> => (await rest.must('GET', '/v1/projects/me'))['sends_today']
 
-test('a batch sends each message as its own, in the order of the request', async (t) => {
+test('a batch sends each message separately, in the order of the request', async (t) => {
   const fixture = await startFixture(t)
   const addresses = Array.from({ length: 100 }, (_, i) => `a${String(i)}@example.ch`)
   const answer = await post(
@@ -48,7 +48,7 @@ test('a batch sends each message as its own, in the order of the request', async
   ])
 })
 
-test('a strict batch with a wrong message sends nothing and names every fault by its place', async (t) => {
+test('a strict batch with an invalid message sends nothing and names each error by index', async (t) => {
   const fixture = await startFixture(t, { plan: 'free' })
   const wrong = [plain, to('x'), { ...plain, text: undefined, replyto: 'a@b.ch' }, 7, to('bob@example.ch', { destination_id: 'dst_none' })]
   const answer = await post(fixture, wrong)
@@ -70,11 +70,11 @@ test('a strict batch with a wrong message sends nothing and names every fault by
   t.deepEqual(
     data.map(({ status, to: [address] }) => `${status} ${String(address)}`).toSorted(),
     ['validation_failed ada@example.ch', 'validation_failed bob@example.ch'],
-    'those whose recipients could be read',
+    'messages with readable recipients',
   )
 })
 
-test('a permissive batch sends what is right, and each other message has its own error and trace', async (t) => {
+test('a permissive batch sends the valid messages; each other one has an error and a trace', async (t) => {
   const fixture = await startFixture(t)
   const answer = await post(fixture, [plain, to('x'), to('bob@example.ch', { subject: 'a\r\nBcc: eve@example.net' }), null, plain], {
     validation: 'permissive',
@@ -93,7 +93,7 @@ test('a permissive batch sends what is right, and each other message has its own
   t.is(await sends(fixture), 2)
 })
 
-test('limits and budgets count the messages of a batch one by one', async (t) => {
+test('limits and budgets count each message of a batch', async (t) => {
   const fixture = await startFixture(t)
   const { project_id } = await fixture.rest.must('GET', '/v1/projects/me')
   await fixture.rest.must('PATCH', `/v1/projects/${String(project_id)}`, { send_budget: 3 })
@@ -110,7 +110,7 @@ test('limits and budgets count the messages of a batch one by one', async (t) =>
   t.is(await sends(fixture), 3)
 })
 
-test('an idempotency key holds for every message of a batch, beside keys of their own', async (t) => {
+test('an idempotency key covers every message of a batch, together with message keys', async (t) => {
   const fixture = await startFixture(t)
   const batch = [plain, to('bob@example.ch', { idempotency_key: 'order 2' }), to('cy@example.ch')]
   const [first, second] = await Promise.all([
@@ -131,13 +131,13 @@ test('an idempotency key holds for every message of a batch, beside keys of thei
     results.map(({ warnings = [] }) => warnings.length),
     [0, 0, 1, 0],
   )
-  t.is(await sends(fixture), 5, 'the second had a key of its own before, and the fourth is new')
+  t.is(await sends(fixture), 5, 'the second has its own key from before, and the fourth is new')
   const single = await fixture.rest.must('POST', '/v1/messages', { ...plain, idempotency_key: 'order 2', to: 'bob@example.ch' })
   t.is(single['trace_id'], resultsOf(first)[1]?.trace_id)
   t.is(await sends(fixture), 5)
 })
 
-test('the whole of a batch is bounded in bytes, and publishable keys have none', async (t) => {
+test('a batch has a limit in bytes, and publishable keys cannot send batches', async (t) => {
   const fixture = await startFixture(t)
   const { raw_token } = await fixture.rest.must('POST', '/v1/publishable-keys', {
     ...{ allowed_origins: ['https://example.ch'], allowed_to: ['ada@example.ch'], locked_from: 'form@example.ch' },
@@ -147,7 +147,7 @@ test('the whole of a batch is bounded in bytes, and publishable keys have none',
     .call('POST', '/v1/messages/batch', { messages: [plain] }, { origin: 'https://example.ch' })
   t.is(page.status, 401)
   t.is(await sends(fixture), 0)
-  // last, as its connection is closed
+  // Last, since the server closes the connection.
   const over = await post(fixture, [plain, { ...plain, text: 'x'.repeat(3 * 1024 * 1024) }])
   t.is(over.status, 413)
   t.like(errorOf(over), { code: 'request_too_large', details: { max_bytes: 3_145_728 } })

@@ -8,7 +8,7 @@ import { Seeded } from '../../../support/seeded.ts'
 
 const plain = { from: 'Shop <shop@example.ch>', to: 'ada@example.ch', subject: 'Your order', text: 'Thank you.' }
 
-/** What was stored of a send. */
+/** Returns the stored rows of a send. */
 async function storedOf({ database, organizationId }: Fixture, traceId: unknown) {
   const stored = await database.get(traces, { organizationId }, String(traceId))
   if (!stored) throw new Error('the trace is not there')
@@ -16,7 +16,7 @@ async function storedOf({ database, organizationId }: Fixture, traceId: unknown)
   return { trace: stored.record, text: Buffer.from(content).toString('utf8') }
 }
 
-test('sendMessage relays by rule, and captures without one', async (t) => {
+test('sendMessage relays if a rule matches, and captures otherwise', async (t) => {
   const fixture = await startFixture(t)
   const captured = await fixture.rest.call('POST', '/v1/messages', plain)
   t.is(captured.status, 200)
@@ -32,7 +32,7 @@ test('sendMessage relays by rule, and captures without one', async (t) => {
   t.true(text.endsWith('\r\n\r\nThank you.'))
 })
 
-test('sendMessage takes lists, objects and display names, and keeps Bcc out of the message', async (t) => {
+test('sendMessage accepts lists, objects and display names, and omits Bcc from the message', async (t) => {
   const blind = foreignText(t)
   const fixture = await startFixture(t)
   const sent = await fixture.rest.must('POST', '/v1/messages', {
@@ -87,7 +87,7 @@ test('sendMessage takes base64 with line breaks, and without padding', async (t)
   t.is(text.replaceAll('\r\n', '').split(bytes.toString('base64')).length - 1, contents.length)
 })
 
-test('sendMessage sends the octets of a large file in short lines, and recognizes the same file under an idempotency key', async (t) => {
+test('sendMessage encodes large files in short lines and compares them for idempotency', async (t) => {
   const fixture = await startFixture(t)
   const bytes = new Seeded('large file').bytes(700_000)
   const content = bytes.toString('base64').replaceAll(/.{4}/g, '$&\r\n')
@@ -100,7 +100,7 @@ test('sendMessage sends the octets of a large file in short lines, and recognize
   t.like(other, { trace_id: sent['trace_id'], warnings: { length: 1 } })
 })
 
-test('sendMessage names the first wrong character of a large file', async (t) => {
+test('sendMessage names the first invalid character of a large file', async (t) => {
   const { rest } = await startFixture(t)
   const line = `${'YWFh'.repeat(16)}\n`
   const refused = async (end: string) =>
@@ -112,7 +112,7 @@ test('sendMessage names the first wrong character of a large file', async (t) =>
   t.is(await refused('YQ==YQ=='), `${start}; padding (=) is only allowed at the end`)
 })
 
-test('sendMessage takes the From of the named destination, or of the one for any sender', async (t) => {
+test('sendMessage uses the From of the named destination, or of the one for any sender', async (t) => {
   const fixture = await startFixture(t)
   const { from: _, ...anonymous } = plain
   const missing = [400, 'validation_failed', 'from: is required, because no destination supplies one'] as const
@@ -146,7 +146,7 @@ test('sendMessage attributes a send to a project', async (t) => {
   t.deepEqual(refusal(out), [404, 'not_found', 'project_id: no project has this id; leave it out to use the project of your key.'])
 })
 
-test('sendMessage answers the same trace for the same idempotency key, by field or header', async (t) => {
+test('sendMessage returns the same trace for the same idempotency key, by field or header', async (t) => {
   const fixture = await startFixture(t)
   const send = (body: object, headers = {}) => fixture.rest.call('POST', '/v1/messages', { ...plain, ...body }, headers)
   const [first, ...same] = await Promise.all([
@@ -167,7 +167,7 @@ test('sendMessage answers the same trace for the same idempotency key, by field 
   t.not(objectOf(await send({ idempotency_key: 'order 1' }))['trace_id'], objectOf(first)['trace_id'])
 })
 
-test('sendMessage tells a repeated idempotency key by a header, and another body under it by a warning', async (t) => {
+test('sendMessage marks a repeated idempotency key by header, another body by a warning', async (t) => {
   const { rest } = await startFixture(t)
   const file = { filename: 'a.txt', content: Buffer.from('one').toString('base64') }
   const body = { ...plain, idempotency_key: 'order 1', attachments: [file] }
@@ -197,7 +197,7 @@ test('sendMessage tells a repeated idempotency key by a header, and another body
   t.like(await rest.must('GET', '/v1/projects/me'), { sends_today: 1 })
 })
 
-test('sendMessage is refused with 402 past the cap of captures, and nothing is kept', async (t) => {
+test('sendMessage is refused with 402 above the capture cap, and stores nothing', async (t) => {
   const fixture = await startFixture(t)
   const project_id = await fixture.addProject({ monthlyCaptureCap: 1 })
   await fixture.rest.must('POST', '/v1/messages', { ...plain, project_id })
@@ -224,7 +224,7 @@ const wrong = test.macro({
     const { rest } = await startFixture(t)
     t.deepEqual(refusal(await rest.call('POST', '/v1/messages', { ...plain, ...changes })), [400, 'validation_failed', message])
     const { data } = (await rest.must('GET', '/v1/traces')) as { data: { status: string; size: number }[] }
-    for (const left of data) t.like(left, { status: 'validation_failed', size: 0 }) // where the recipients could be read
+    for (const left of data) t.like(left, { status: 'validation_failed', size: 0 }) // refused messages with readable recipients
   },
   title: (_, changes, message) => `sendMessage refuses ${JSON.stringify(changes).slice(0, 80)}: ${message}`,
 })
@@ -315,7 +315,7 @@ test(wrong, { destination_id: 'dst_none' }, 'destination_id: no destination of t
 test(wrong, { idempotency_key: '' }, 'idempotency_key: must not be empty')
 test(wrong, { replyto: 'a@b.ch' }, 'replyto: is not a known field; did you mean reply_to?')
 
-test('sendMessage takes null for what the specification lets be null', async (t) => {
+test('sendMessage accepts null for nullable fields', async (t) => {
   const { rest } = await startFixture(t)
   t.is(
     (await rest.call('POST', '/v1/messages', { ...plain, template_id: null, template_vars: null, send_at: null, destination_id: null }))
@@ -324,7 +324,7 @@ test('sendMessage takes null for what the specification lets be null', async (t)
   )
 })
 
-test('sendMessage bounds messages and recipients', async (t) => {
+test('sendMessage limits message size and number of recipients', async (t) => {
   const { rest } = await startFixture(t)
   const composed = await rest.call('POST', '/v1/messages', { ...plain, text: `${'x'.repeat(900)}\n`.repeat(1200) })
   t.regex(errorOf(composed).message, /^The message has \d+ bytes; at most 1048576 are allowed\./)
@@ -334,7 +334,7 @@ test('sendMessage bounds messages and recipients', async (t) => {
   t.deepEqual(await rest.must('GET', '/v1/traces?status=captured'), { data: [], next_cursor: null })
 })
 
-test('sendMessage tells how large files are and may be, and takes them up to that', async (t) => {
+test('sendMessage accepts large files up to the limit, and reports size and limit', async (t) => {
   const { rest } = await startFixture(t)
   const send = (sizes: readonly number[]) =>
     rest.call('POST', '/v1/messages', {
@@ -358,7 +358,7 @@ test('sendMessage tells how large files are and may be, and takes them up to tha
   t.is((await send([most - 300_000, 300_000])).status, 200)
 })
 
-test('sendMessage tells the largest body, and which setting says so', async (t) => {
+test('sendMessage reports the maximum body size and the setting that controls it', async (t) => {
   const { rest } = await startFixture(t)
   const refused = errorOf(await rest.call('POST', '/v1/messages', { ...plain, text: 'x'.repeat(3 * 1024 * 1024) }))
   t.regex(

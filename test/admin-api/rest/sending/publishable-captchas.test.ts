@@ -1,4 +1,4 @@
-/** The captcha of a publishable key, with both providers played. */
+/** The captcha of a publishable key, with fakes of both providers. */
 import test from '#test'
 import { SecretBox } from '#core/access/secret-box.ts'
 import { captchaContext, publishableKeys } from '#core/publishable/publishable-key.ts'
@@ -32,7 +32,7 @@ for (const provider of ['turnstile', 'hcaptcha'] as const)
     t.is((await tracesOf(rest)).length, 3)
   })
 
-test('a provider that cannot be asked or blames the secret is no fault of the visitor', async (t) => {
+test('captcha provider failures and a wrong secret are 503, not visitor errors', async (t) => {
   const double = await captchaDouble(t)
   const { send, rest, client } = await publishableFixture(
     t,
@@ -79,7 +79,7 @@ test('a provider that cannot be asked or blames the secret is no fault of the vi
   t.is(codeOf(answer), '503 captcha_not_configured')
 })
 
-test('a provider that does not answer is given up after eight seconds', async (t) => {
+test('a captcha provider without an answer times out after eight seconds', async (t) => {
   const double = await captchaDouble(t)
   const { send, rest, clock } = await publishableFixture(
     t,
@@ -97,7 +97,7 @@ test('a provider that does not answer is given up after eight seconds', async (t
   t.deepEqual(await tracesOf(rest), [])
 })
 
-test('while a provider hangs, only so many sends of a key wait for it, and those of other keys go on', async (t) => {
+test('while a captcha provider hangs, waiting sends are limited for each key', async (t) => {
   const double = await captchaDouble(t)
   const captcha = { captcha_provider: 'turnstile', captcha_secret: 'right', rates: { per_ip_hour: 0, per_recipient_hour: 0 } }
   const { send, rest, client } = await publishableFixture(t, captcha, { captcha: double.urls })
@@ -120,7 +120,7 @@ test('while a provider hangs, only so many sends of a key wait for it, and those
   t.is(codeOf(await send({}, { 'x-service-captcha-token': 'solved-again' })), 200)
 })
 
-test('a secret that this service cannot open is the fault of nobody who visits', async (t) => {
+test('an unreadable captcha secret is 503, not an error of the visitor', async (t) => {
   const double = await captchaDouble(t)
   const fixture = await publishableFixture(t, { captcha_provider: 'turnstile', captcha_secret: 'right' }, { captcha: double.urls })
   const { database, organizationId, id } = fixture

@@ -1,4 +1,4 @@
-/** What a web page may ask for with its key, beyond the gates: hostile fields, and keys that end while a send is under way. */
+/** Requests of a web page with a publishable key: hostile fields, and keys that end during a send. */
 import { once } from 'node:events'
 import { request, type IncomingMessage } from 'node:http'
 import test from '#test'
@@ -14,7 +14,7 @@ import {
 } from '../fixture/publishable-page.ts'
 import { captchaDouble, type Said } from '../fixture/publishable.ts'
 
-test('a page adds no header fields, by which providers take further recipients', async (t) => {
+test('a page cannot add header fields, which some providers use for recipients', async (t) => {
   const { send, rest } = await publishableFixture(t)
   for (const [name, value] of [
     ['X-SMTPAPI', '{"to":["eve@example.net"]}'],
@@ -30,7 +30,7 @@ test('a page adds no header fields, by which providers take further recipients',
   t.is((await tracesOf(rest)).length, 1)
 })
 
-test('what a key sent and what its gates refused is counted for the key', async (t) => {
+test('the key counts its sends and refusals', async (t) => {
   const { send, rest, daemon } = await publishableFixture(t)
   t.is(codeOf(await send({})), 200)
   t.is(codeOf(await send({ to: 'eve@elsewhere.example' })), '403 recipient_not_allowed')
@@ -45,7 +45,7 @@ test('what a key sent and what its gates refused is counted for the key', async 
   t.true(one && one.points.length > 1)
 })
 
-test('a page cannot have the recipients of its key unsubscribe themselves', async (t) => {
+test('a page cannot request unsubscribe links for the recipients of its key', async (t) => {
   const { send } = await publishableFixture(t)
   const answer = await send({ list_unsubscribe: true })
   t.is(codeOf(answer), '400 validation_failed')
@@ -53,14 +53,14 @@ test('a page cannot have the recipients of its key unsubscribe themselves', asyn
   t.is(codeOf(await send({ list_unsubscribe: false })), 200)
 })
 
-test('a domain that may be written to is no way through it to another one', async (t) => {
+test('an allowed domain does not accept addresses that relay to another domain', async (t) => {
   const { send } = await publishableFixture(t, { allowed_to: [...page.allowed_to, 'a%b@team.example.ch'] })
   for (const to of ['eve%example.net@team.example.ch', 'example.net!eve@team.example.ch'])
     t.is(codeOf(await send({ to })), '403 recipient_not_allowed', to)
-  t.is(codeOf(await send({ to: 'A%B@team.example.ch' })), 200, 'what the key names in full is meant')
+  t.is(codeOf(await send({ to: 'A%B@team.example.ch' })), 200, 'an address that the key names exactly is allowed')
 })
 
-test('a visitor is one, whatever port or spelling the proxy writes', async (t) => {
+test("rate limits ignore the port and the notation of the visitor's address", async (t) => {
   const { send } = await publishableFixture(t, { rates: { per_ip_hour: 1 } })
   const from = (address: string) => send({}, { 'x-forwarded-for': address })
   t.is(codeOf(await from('198.51.100.7:5001')), 200)
@@ -69,7 +69,7 @@ test('a visitor is one, whatever port or spelling the proxy writes', async (t) =
   t.is(codeOf(await from('::FFFF:198.51.100.8')), 200, 'and another one is another')
 })
 
-test('a page sends with templates of its project, and of no other', async (t) => {
+test('a page sends with templates of its project only', async (t) => {
   const { send, rest } = await publishableFixture(t)
   const welcome = { slug: 'welcome', name: 'Welcome', subject_tmpl: 'Welcome', text_tmpl: 'Hello' }
   const own = await rest.must('POST', '/v1/templates', welcome)
@@ -85,7 +85,7 @@ test('a page sends with templates of its project, and of no other', async (t) =>
   t.is((data as object[]).length, 1)
 })
 
-test('nothing that a visitor writes becomes a header field or another recipient', async (t) => {
+test('line breaks and lists in visitor fields add no header field and no recipient', async (t) => {
   const { send, rest } = await publishableFixture(t, { rates: { per_ip_hour: 100 } })
   const crlf = '\r\nBcc: eve@example.net'
   for (const [field, value] of [
@@ -111,7 +111,7 @@ const endings = [
 ] as const
 
 for (const [what, end] of endings) {
-  test(`a send whose key is ${what} while its body is under way is refused`, async (t) => {
+  test(`a send whose key is ${what} while its body is uploaded is refused`, async (t) => {
     const fixture = await publishableFixture(t)
     const { status, code } = await slowSend(fixture, () => end(fixture))
     t.deepEqual([status, code], [401, 'invalid_key'])
@@ -133,7 +133,7 @@ for (const [what, end] of endings) {
   })
 }
 
-/** A send whose body comes when the server has let its key in and `meanwhile` is over. */
+/** Starts a send whose body follows after the server accepted its key and `meanwhile` has finished. */
 function slowSend({ address, token }: PublishableFixture, meanwhile: () => Promise<unknown>) {
   const [host, port] = address.split(':')
   const body = JSON.stringify(plain)
@@ -154,14 +154,14 @@ function slowSend({ address, token }: PublishableFixture, meanwhile: () => Promi
   })
 }
 
-test('bodies that are refused count in the windows of the key, and are not read once a window is full', async (t) => {
+test('refused bodies count in the windows of the key and are not read at a full window', async (t) => {
   const { send, token, rest, address } = await publishableFixture(t, { rates: { per_ip_hour: 3 } })
   const from = (client: string, body: object) => send(body, { 'x-forwarded-for': client })
   t.is(codeOf(await from('198.51.100.7', { idempotency_key: 'first' })), 200)
   t.is(codeOf(await from('198.51.100.7', { unknown: 1 })), '400 validation_failed')
   t.is(codeOf(await from('198.51.100.7', { text: 'x'.repeat(70_000) })), '413 request_too_large')
   t.is(codeOf(await from('198.51.100.7', {})), '429 rate_limit_exceeded', 'they count like sends')
-  t.is(codeOf(await from('198.51.100.7', { unknown: 1 })), '429 rate_limit_exceeded', 'before the body is looked at')
+  t.is(codeOf(await from('198.51.100.7', { unknown: 1 })), '429 rate_limit_exceeded', 'before the body is read')
   const sent = request(`http://${address}/v1/messages`, {
     method: 'POST',
     headers: {
@@ -180,7 +180,7 @@ test('bodies that are refused count in the windows of the key, and are not read 
   t.is((await tracesOf(rest)).length, 2)
 })
 
-test('a send that was taken can be repeated when a window is full, from where nothing was refused', async (t) => {
+test('an accepted send can be repeated while the window is full', async (t) => {
   const { send } = await publishableFixture(t, { rates: { per_ip_hour: 1 } })
   const first = await send({ idempotency_key: 'one' })
   t.is(codeOf(first), 200)

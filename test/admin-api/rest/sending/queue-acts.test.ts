@@ -1,11 +1,11 @@
-/** Acts on the queue by REST while an attempt is under way. */
+/** Queue actions by REST while an attempt is in progress. */
 import test, { type ExecutionContext } from '#test'
 import { startDaemon, type StartedDaemon } from '../../../support/daemon/start-daemon.ts'
 import { makeDestination, makeRoute } from '../../../support/daemon/provision.ts'
 import { Sink } from '../../../support/smtp/sink.ts'
 import { waiting } from '../../../support/waits.ts'
 
-/** A message whose provider has its content, and defers it when the test lets it. */
+/** A message whose provider has its content, and defers it when the test calls `end`. */
 async function inFlight(t: ExecutionContext): Promise<{ daemon: StartedDaemon; end: () => Promise<void> }> {
   const [atDot, mayEnd] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
   const message = async (): Promise<string> => {
@@ -36,7 +36,7 @@ const ended = async ({ rest, kv }: StartedDaemon, id: unknown): Promise<unknown>
 const statesOf = async ({ rest }: StartedDaemon): Promise<unknown[]> =>
   (await Array.fromAsync(rest.rows('/v1/queue'))).map(({ state }) => state)
 
-test('release reaches a message that is held during its attempt: its retry is not held', async (t) => {
+test('release: a message with a hold during its attempt is retried without the hold', async (t) => {
   const { daemon, end } = await inFlight(t)
   for (const act of ['hold', 'release']) {
     const counted = await daemon.rest.must('POST', '/v1/queue/acts', { act, filter: {}, dry_run: true })

@@ -1,4 +1,4 @@
-/** Sends that were wrong, and the traces that they leave. Spec "Trace status", `validation_failed`. */
+/** Refused sends, and their traces. Spec "Trace status", `validation_failed`. */
 import test from '#test'
 import { dayOf, refusedCounter, refusedPagesCounter, storedTracesCounter } from '#core/tenancy/counters.ts'
 import { Change } from '#store/change.ts'
@@ -11,7 +11,7 @@ import { columns } from '../../../support/column.ts'
 
 const plain = { from: 'Shop <shop@example.ch>', to: 'ada@example.ch', subject: 'Secret subject', text: 'Secret text' }
 
-/** Sends what must be refused; returns the id of the trace it left. */
+/** Makes a refused send; returns the id of its trace. */
 async function refuse(rest: RestClient, body: object): Promise<string | undefined> {
   const answer = await rest.call('POST', '/v1/messages', { ...plain, ...body })
   if (errorOf(answer).code !== 'validation_failed') throw new Error(`answered ${answer.status}`)
@@ -21,7 +21,7 @@ async function refuse(rest: RestClient, body: object): Promise<string | undefine
 const listed = async (rest: RestClient, query = ''): Promise<Record<string, unknown>[]> =>
   (await rest.must('GET', `/v1/traces${query}`))['data'] as Record<string, unknown>[]
 
-test('a send that is wrong leaves a trace without content, named in the refusal and found by filters', async (t) => {
+test('an invalid send leaves a trace without content, named in the refusal and in lists', async (t) => {
   const { rest, clock, database } = await startFixture(t)
   const id = await refuse(rest, { to: ['ada@example.ch', 'no address'], bcc: 'bea@example.ch', unknown: 1 })
   const trace = await rest.must('GET', `/v1/traces/${String(id)}`)
@@ -45,7 +45,7 @@ test('a send that is wrong leaves a trace without content, named in the refusal 
     )
 })
 
-test('a send that is wrong only when it is looked at more closely leaves a trace too', async (t) => {
+test('a send that fails a later check leaves a trace too', async (t) => {
   const { rest, clock } = await startFixture(t)
   t.truthy(await refuse(rest, { destination_id: 'dst_none' }))
   t.truthy(await refuse(rest, { environment: 'nowhere' }))
@@ -53,7 +53,7 @@ test('a send that is wrong only when it is looked at more closely leaves a trace
   t.is((await listed(rest, '?status=validation_failed')).length, 3)
 })
 
-test('diagnoseMissing tells that a send was refused, and why', async (t) => {
+test('diagnoseMissing reports that a send was refused, with the reason', async (t) => {
   const { rest } = await startFixture(t)
   const id = await refuse(rest, { text: undefined })
   const found = await rest.must('GET', '/v1/diagnose/missing?recipient=ada%40example.ch')
@@ -62,7 +62,7 @@ test('diagnoseMissing tells that a send was refused, and why', async (t) => {
   t.regex(JSON.stringify(found), /give text, html, both, or a template/)
 })
 
-test('what nobody can be found by, or nobody may ask, leaves no trace', async (t) => {
+test('refusals without readable recipients or without permission leave no trace', async (t) => {
   const { rest, client, withKey, addProject } = await startFixture(t)
   t.is(await refuse(rest, { to: 'no address' }), undefined)
   t.is(await refuse(rest, { to: [], text: 7 }), undefined)
@@ -75,7 +75,7 @@ test('what nobody can be found by, or nobody may ask, leaves no trace', async (t
   t.deepEqual(await listed(rest), [])
 })
 
-test('a project gets so many traces of refused sends per day, a tenth of what its plan keeps; those beyond are counted', async (t) => {
+test("refused sends: a daily limit of traces, a tenth of the plan's; more only count", async (t) => {
   const { rest, clock, database, organizationId } = await startFixture(t, { plan: 'anonymous' })
   const ids: (string | undefined)[] = []
   for (let n = 0; n < 13; n++) ids.push(await refuse(rest, { unknown: n }))
@@ -90,7 +90,7 @@ test('a project gets so many traces of refused sends per day, a tenth of what it
   t.truthy(await refuse(rest, { unknown: 1 }), 'a new day')
 })
 
-test('however much a plan keeps, a project gets 1,000 of them a day', async (t) => {
+test('the daily limit of refused traces of a project is at most 1,000', async (t) => {
   const { rest, database, clock, organizationId } = await startFixture(t)
   const project = String((await rest.must('GET', '/v1/projects/me'))['project_id'])
   await database.commit(new Change().add(refusedCounter(organizationId, project, dayOf(clock.now())), 999))
@@ -98,7 +98,7 @@ test('however much a plan keeps, a project gets 1,000 of them a day', async (t) 
   t.is(await refuse(rest, { unknown: 1 }), undefined)
 })
 
-test('a web page leaves a trace where its key may send to all who could be read, and at most 100 of them a day', async (t) => {
+test('a page leaves refused traces only for allowed recipients, at most 100 a day', async (t) => {
   const { rest, send, database, clock, organizationId, client, token } = await publishableFixture(t)
   const project = String((await rest.must('GET', '/v1/projects/me'))['project_id'])
   const traceOf = async (body: object): Promise<unknown> => {
@@ -118,6 +118,6 @@ test('a web page leaves a trace where its key may send to all who could be read,
   t.is(codeOf(await client(token).call('POST', '/v1/messages', { to: 'ada@example.ch', text: 7 }, elsewhere)), '403 origin_not_allowed')
   t.is((await listed(rest)).length, 2)
   await database.commit(new Change().add(refusedPagesCounter(organizationId, project, dayOf(clock.now())), 98))
-  t.is(await traceOf({ text: 7 }), undefined, 'beyond those of pages')
+  t.is(await traceOf({ text: 7 }), undefined, 'above the limit of pages')
   t.truthy(await refuse(rest, { unknown: 1 }), 'programs have theirs')
 })

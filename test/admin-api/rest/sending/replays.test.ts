@@ -1,10 +1,10 @@
-/** Bulk replays over REST: preview, start, follow, stop, and what is refused. */
+/** Bulk replays over REST: preview, start, progress, stop, and refusals. */
 import test from '#test'
 import { startFixture } from '../fixture/rest-fixture.ts'
 
-test('a dry run counts and leaves nothing behind; a replay is made, read, listed and stopped', async (t) => {
+test('a dry run counts and stores nothing; a replay is created, read, listed and stopped', async (t) => {
   const { rest, daemon } = await startFixture(t)
-  await daemon.replayRunner.stop() // so that the job is not done before it is looked at
+  await daemon.replayRunner.stop() // Keeps the job from finishing before it is read.
   const preview = await rest.call('POST', '/v1/replays', { filter: { to: 'ada@example.ch' }, dry_run: true })
   t.is(preview.status, 200)
   t.like(preview.body, { job_id: null, status: 'preview', matched: 0, complete: true, created_at: null })
@@ -20,7 +20,7 @@ test('a dry run counts and leaves nothing behind; a replay is made, read, listed
   t.like(await rest.must('POST', `/v1/replays/${id}/stop`), { status: 'stopped' })
 })
 
-test('a replay of another organization is not found, and reading rights do not start one', async (t) => {
+test('a replay of another organization is not found, and api:read cannot start one', async (t) => {
   const fixture = await startFixture(t)
   const id = String((await fixture.rest.must('POST', '/v1/replays', { filter: {} }))['job_id'])
   const other = await fixture.addOrganization()
@@ -31,7 +31,7 @@ test('a replay of another organization is not found, and reading rights do not s
   t.is((await reader.call('POST', '/v1/replays', { filter: {} })).status, 403)
 })
 
-test('bad replays are refused by field', async (t) => {
+test('invalid replays are refused with the name of the field', async (t) => {
   const { rest } = await startFixture(t)
   const refused = async (body: unknown): Promise<string> => {
     const answer = await rest.call('POST', '/v1/replays', body)

@@ -1,4 +1,4 @@
-/** Scheduled sends by REST: what is taken, listed, canceled and refused. */
+/** Scheduled sends by REST: accepted, listed, canceled and refused. */
 import test from '#test'
 import type { RestClient } from '../../../support/daemon/rest.ts'
 import { addDestination, objectOf, refusal, startFixture } from '../fixture/rest-fixture.ts'
@@ -18,7 +18,7 @@ const listed = async (rest: RestClient, query = ''): Promise<unknown[]> => {
   return data.map(({ subject }) => subject)
 }
 
-test('sendMessage with send_at answers status queued, and the trace tells the time', async (t) => {
+test('sendMessage with send_at returns status queued, and the trace shows the time', async (t) => {
   const { rest, clock } = await startFixture(t)
   await route(rest)
   const send_at = new Date(clock.now() + hour).toISOString()
@@ -32,7 +32,7 @@ test('sendMessage with send_at answers status queued, and the trace tells the ti
   ])
 })
 
-test('sendMessage takes scheduled_at for send_at, other offsets and lower-case letters, exactly up to 3 days ahead', async (t) => {
+test('sendMessage accepts scheduled_at, other offsets and lower case, up to 3 days ahead', async (t) => {
   const { rest, clock } = await startFixture(t)
   await route(rest)
   const at = (ms: number): string => new Date(clock.now() + ms).toISOString()
@@ -43,7 +43,7 @@ test('sendMessage takes scheduled_at for send_at, other offsets and lower-case l
   t.is((await rest.must('GET', `/v1/traces/${String(sent['trace_id'])}`))['send_at'], '2030-01-02T00:30:00.500Z')
 })
 
-test('sendMessage refuses a send_at that is past or more than 3 days ahead, says the time, and keeps nothing', async (t) => {
+test('sendMessage refuses a send_at in the past or beyond 3 days and stores nothing', async (t) => {
   const { rest, clock } = await startFixture(t)
   await route(rest)
   const now = clock.now()
@@ -72,7 +72,7 @@ test('sendMessage with send_at needs the plan pro or above', async (t) => {
   t.is((await schedule(rest, clock.now() + hour))['outcome'], 'captured.no_route')
 })
 
-test('sendMessage with send_at waits also where it will be captured, is listed and can be canceled', async (t) => {
+test('sendMessage with send_at also delays captured mail, which is listed and cancelable', async (t) => {
   const { rest, clock } = await startFixture(t)
   const time = clock.now() + hour
   const at = new Date(time).toISOString()
@@ -91,9 +91,9 @@ test('sendMessage with send_at waits also where it will be captured, is listed a
   t.like(sandbox, { outcome: 'captured.sandbox_destination', status: 'queued' })
 })
 
-test('sendMessage answers a repeated idempotency key of a scheduled send with the same trace, also after its time', async (t) => {
+test('sendMessage with a repeated idempotency key returns the trace, also after send_at', async (t) => {
   const { rest, clock, daemon } = await startFixture(t)
-  await daemon.queue.stop(0) // so that it can be canceled after its time
+  await daemon.queue.stop(0) // keeps it in the queue after its time
   await route(rest)
   const body = { idempotency_key: 'k', subject: 'once' }
   const time = clock.now() + hour
@@ -106,7 +106,7 @@ test('sendMessage answers a repeated idempotency key of a scheduled send with th
   t.deepEqual(await listed(rest), ['once'])
 })
 
-test('listScheduledSends shows what waits and what was canceled, by time, project and page', async (t) => {
+test('listScheduledSends shows waiting and canceled sends, by time, project and page', async (t) => {
   const { rest, clock, addProject, withKey } = await startFixture(t)
   await route(rest)
   await rest.must('POST', '/v1/messages', plain)
@@ -130,7 +130,7 @@ test('listScheduledSends shows what waits and what was canceled, by time, projec
   t.is((await rest.call('GET', '/v1/messages/scheduled?project=prj_none')).status, 404)
 })
 
-test('cancelScheduledSend cancels once and for all, again and again, and the timeline says who and when', async (t) => {
+test('cancelScheduledSend is idempotent; the timeline shows the caller and the time', async (t) => {
   const { rest, clock, withKey } = await startFixture(t)
   await route(rest)
   const sender = await withKey(['api:send'])
@@ -153,7 +153,7 @@ test('cancelScheduledSend cancels once and for all, again and again, and the tim
   })
 })
 
-test('cancelScheduledSend finds no foreign, missing or unscheduled send', async (t) => {
+test('cancelScheduledSend returns 404 for a foreign, missing or unscheduled send', async (t) => {
   const { rest, clock, addOrganization, addProject, withKey } = await startFixture(t)
   await route(rest)
   const id = String((await schedule(rest, clock.now() + hour))['trace_id'])

@@ -1,4 +1,4 @@
-/** Templates before they are sent for real: what a check finds, and tests that are captured whatever the destination. */
+/** Checks of templates, and test sends that are always captured. */
 import test from '#test'
 import { addDestination, refusal, startFixture, type Fixture } from '../fixture/rest-fixture.ts'
 
@@ -34,7 +34,7 @@ test('checkTemplate returns problems with their place, warnings, the variables a
   ])
 })
 
-test('checkTemplate warns of long subjects and of HTML that Gmail cuts off, and stores nothing', async (t) => {
+test("checkTemplate warns of long subjects and HTML above Gmail's limit, stores nothing", async (t) => {
   const fixture = await startFixture(t)
   const found = await check(fixture, { subject_tmpl: 's'.repeat(79), text_tmpl: 'x', html_tmpl: 'ä'.repeat(60_000) })
   t.deepEqual(
@@ -44,7 +44,7 @@ test('checkTemplate warns of long subjects and of HTML that Gmail cuts off, and 
   t.deepEqual((await fixture.rest.must('GET', '/v1/templates'))['data'], [])
 })
 
-test('a test of a template is captured although its destination is live, and names what is missing', async (t) => {
+test('a template test is captured although its destination is live, and names missing values', async (t) => {
   const fixture = await startFixture(t)
   const { rest } = fixture
   await addDestination(rest, {}, true)

@@ -1,4 +1,4 @@
-/** Sends from a template, read back from the inbox that captured them. */
+/** Sends from a template, read from the inbox that captured them. */
 import test from '#test'
 import { errorOf, objectOf, refusal, startFixture, type Fixture } from '../fixture/rest-fixture.ts'
 
@@ -21,7 +21,7 @@ async function saved(fixture: Fixture, changes: object = {}): Promise<string> {
   return String((await fixture.rest.must('POST', '/v1/templates', { ...order, ...changes }))['id'])
 }
 
-/** What the inbox shows of a send. */
+/** Returns the captured message of a send. */
 async function captured({ rest }: Fixture, body: object) {
   const { trace_id } = await rest.must('POST', '/v1/messages', { ...plain, ...body })
   const inboxes = (await rest.must('GET', '/v1/inboxes'))['data'] as { id: string }[]
@@ -48,7 +48,7 @@ test('a send takes subject, text and HTML from its template', async (t) => {
   }
 })
 
-test('a send keeps to the version it names, and takes the current one otherwise', async (t) => {
+test('a send uses the named version, and the current one by default', async (t) => {
   const fixture = await startFixture(t)
   const template_id = await saved(fixture)
   await fixture.rest.must('PUT', `/v1/templates/${template_id}`, { subject_tmpl: 'Second', text_tmpl: 'Two' })
@@ -59,7 +59,7 @@ test('a send keeps to the version it names, and takes the current one otherwise'
   t.deepEqual(refusal(none), [400, 'validation_failed', 'template_version: there is no version 3; the template has versions 1 to 2'])
 })
 
-test('the trace tells template and version, and keeps to them when the template changes', async (t) => {
+test('the trace names template and version, and keeps them when the template changes', async (t) => {
   const fixture = await startFixture(t)
   const template_id = await saved(fixture)
   const trace_id = String((await captured(fixture, { template_id, template_vars }))['trace_id'])
@@ -75,7 +75,7 @@ test('the trace tells template and version, and keeps to them when the template 
   t.false('template_id' in (untold?.detail ?? {}))
 })
 
-test('a subject beside a template takes its place; text and HTML are refused', async (t) => {
+test("a subject of the request replaces the template's; text and HTML are refused", async (t) => {
   const fixture = await startFixture(t)
   const template_id = await saved(fixture)
   t.is((await captured(fixture, { template_id, template_vars, subject: 'Mine' }))['subject'], 'Mine')
@@ -86,7 +86,7 @@ test('a subject beside a template takes its place; text and HTML are refused', a
   t.is((await captured(fixture, { template_id, template_vars, text: '', html: '', subject: '' }))['subject'], 'Order 17 for Ada <3')
 })
 
-test('no variable gets a second line into the header', async (t) => {
+test('variables cannot add a line to the header', async (t) => {
   const fixture = await startFixture(t)
   const template_id = await saved(fixture, { subject_tmpl: '{{.name}}' })
   const read = await captured(fixture, {
@@ -98,7 +98,7 @@ test('no variable gets a second line into the header', async (t) => {
   t.false((read['headers'] as { name: string }[]).some(({ name }) => name.toLowerCase() === 'bcc'))
 })
 
-test('variables that are missing or wrong are named, and nothing is kept', async (t) => {
+test('missing and invalid variables: the error names each, and nothing is stored', async (t) => {
   const fixture = await startFixture(t)
   const template_id = await saved(fixture)
   const wrong = async (body: object) => {
@@ -136,7 +136,7 @@ test('variables that are missing or wrong are named, and nothing is kept', async
   t.deepEqual(await fixture.rest.must('GET', '/v1/traces?status=captured'), { data: [], next_cursor: null })
 })
 
-test('a template serves its own project only', async (t) => {
+test('a template is available in its own project only', async (t) => {
   const fixture = await startFixture(t)
   const project_id = await fixture.addProject()
   const template_id = await saved(fixture)
@@ -154,7 +154,7 @@ test('a template serves its own project only', async (t) => {
   t.is((await bound.call('POST', '/v1/messages', { ...plain, template_id, template_vars })).status, 400)
 })
 
-test('the same idempotency key gives the same trace, also when the template is gone', async (t) => {
+test('an idempotency key returns its trace, also after the template is deleted', async (t) => {
   const fixture = await startFixture(t)
   const template_id = await saved(fixture)
   const send = () => fixture.rest.call('POST', '/v1/messages', { ...plain, template_id, template_vars, idempotency_key: 'order 17' })

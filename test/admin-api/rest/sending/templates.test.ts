@@ -16,7 +16,7 @@ const welcome = {
 const none = [404, 'not_found', 'No template has this id.'] as const
 
 const create = (fixture: Fixture, changes: object = {}) => fixture.rest.must('POST', '/v1/templates', { ...welcome, ...changes })
-test('createTemplate answers the whole resource, in version 1', async (t) => {
+test('createTemplate returns the whole resource, in version 1', async (t) => {
   const fixture = await startFixture(t)
   const schema_json = { type: 'object', properties: { name: { type: 'string' } }, required: ['name'] }
   const made = await fixture.rest.call('POST', '/v1/templates', { ...welcome, schema_json })
@@ -32,13 +32,13 @@ test('createTemplate answers the whole resource, in version 1', async (t) => {
   await assertSound(t, fixture)
 })
 
-test('createTemplate takes the schema as JSON text too', async (t) => {
+test('createTemplate accepts the schema as JSON text too', async (t) => {
   const fixture = await startFixture(t)
   const schema_json = { type: 'object', properties: { name: {} } }
   t.deepEqual((await create(fixture, { schema_json: JSON.stringify(schema_json) }))['schema_json'], schema_json)
 })
 
-test('createTemplate names what is wrong', async (t) => {
+test('createTemplate names invalid fields', async (t) => {
   const fixture = await startFixture(t)
   const wrong = async (changes: object) => {
     const answer = await fixture.rest.call('POST', '/v1/templates', { ...welcome, ...changes })
@@ -76,7 +76,7 @@ test('createTemplate names what is wrong', async (t) => {
   t.deepEqual(await fixture.rest.must('GET', '/v1/templates'), { data: [], next_cursor: null })
 })
 
-test('a slug is taken once in each project', async (t) => {
+test('a slug is unique in each project', async (t) => {
   const fixture = await startFixture(t)
   const made = await create(fixture)
   const other = await create(fixture, { slug: 'other' })
@@ -96,7 +96,7 @@ test('a slug is taken once in each project', async (t) => {
   )
 })
 
-test('every save of other content is a version; the old ones stay as they were', async (t) => {
+test('every save of changed content is a version; earlier versions stay unchanged', async (t) => {
   const fixture = await startFixture(t)
   const made = await create(fixture)
   const path = `/v1/templates/${String(made['id'])}`
@@ -130,7 +130,7 @@ test('every save of other content is a version; the old ones stay as they were',
   await assertSound(t, fixture)
 })
 
-test('saves at the same time are versions of their own', async (t) => {
+test('concurrent saves are separate versions', async (t) => {
   const fixture = await startFixture(t)
   const path = `/v1/templates/${String((await create(fixture))['id'])}`
   const texts = Array.from({ length: 8 }, (_, index) => `Text ${index}`)
@@ -142,7 +142,7 @@ test('saves at the same time are versions of their own', async (t) => {
   t.deepEqual(kept.map(String).toSorted(), texts)
 })
 
-test('listTemplates shows slug, name and current version, newest first, page by page', async (t) => {
+test('listTemplates shows slug, name and current version, newest first, in pages', async (t) => {
   const fixture = await startFixture(t)
   const project = await fixture.addProject()
   for (const slug of ['a', 'b', 'c']) {
@@ -177,7 +177,7 @@ test('previewTemplate renders the current version or a named one', async (t) => 
   t.deepEqual(await wrong({ template_vars: {} }), [400, 'validation_failed', 'template_vars: is not a known field'])
 })
 
-test('deleteTemplate ends all versions, and frees the slug', async (t) => {
+test('deleteTemplate deletes all versions and frees the slug', async (t) => {
   const fixture = await startFixture(t)
   const path = `/v1/templates/${String((await create(fixture))['id'])}`
   await fixture.rest.must('PUT', path, { subject_tmpl: 'Second' })
@@ -200,7 +200,7 @@ test('deleteTemplate ends all versions, and frees the slug', async (t) => {
     start: pack([fixture.organizationId]),
     end: pack([`${fixture.organizationId}~`]),
   }))
-    t.false(Buffer.from(key).includes('template'), 'nothing is left in the store')
+    t.false(Buffer.from(key).includes('template'), 'no row is left in the store')
   t.is((await create(fixture))['current_version'], 1)
   await assertSound(t, fixture)
 })
@@ -220,7 +220,7 @@ test('free plans have three templates', async (t) => {
   for (const slug of ['a', 'b', 'c', 'd']) await pro.rest.must('POST', '/v1/templates', { ...welcome, slug })
 })
 
-test('verify tells of a version that is missing or left over', async (t) => {
+test('verify reports a missing version and an orphaned one', async (t) => {
   const fixture = await startFixture(t)
   const id = String((await create(fixture))['id'])
   const reach = { organizationId: fixture.organizationId }

@@ -4,7 +4,7 @@ import { addDestination, baseUrl, errorOf, refusal, startFixture } from '../fixt
 const plain = { from: 'Shop <shop@example.ch>', to: 'ada@example.ch', subject: 'Bestellung für Ada', text: 'Thank you.' }
 const day = 86_400_000
 
-test('getTraceMessage shows a relayed message as it was sent, with its source and its files', async (t) => {
+test('getTraceMessage shows a relayed message as sent, with its source and its files', async (t) => {
   const { rest } = await startFixture(t)
   const destination_id = await addDestination(rest, {}, true)
   const { trace_id, outcome } = await rest.must('POST', '/v1/messages', {
@@ -41,7 +41,7 @@ test('getTraceMessage shows a relayed message as it was sent, with its source an
   t.deepEqual(refusal(await rest.call('GET', `${path}/attachments/1`)), [404, 'not_found', 'The message has no such attachment.'])
 })
 
-test('a trace without a message says why, in every form of it', async (t) => {
+test('a trace without a message returns the reason in every format', async (t) => {
   const { rest, clock } = await startFixture(t)
   const { project_id } = await rest.must('GET', '/v1/projects/me')
   const refused = errorOf(await rest.call('POST', '/v1/messages', { ...plain, destination_id: 'dst_none' }))

@@ -6,10 +6,10 @@ import { assertSound } from '../../../support/problems.ts'
 const plain = { from: 'shop@example.ch', to: 'ada@example.ch', subject: 'Bestellung für Ada', text: 'Thank you.' }
 const none = [404, 'not_found', 'No trace has this id.'] as const
 
-/** Of a recipient of whom nothing was heard. */
+/** The fields of a recipient without an outcome. */
 const noOutcome = { reply: null, return_path: null, report: null, bounce: null, suppression: null }
 
-test('getTrace tells the story of a send', async (t) => {
+test('getTrace shows the history of a send', async (t) => {
   const { rest, clock } = await startFixture(t)
   const destination_id = await addDestination(rest, { name: 'Webhoster' }, true)
   const rule = await rest.must('POST', '/v1/routing/rules', { match: '*', destination_id })
@@ -62,7 +62,7 @@ test('getTrace tells the story of a send', async (t) => {
   t.deepEqual(refusal(await rest.call('GET', '/v1/traces/0b6ab9a4-6a0c-4b0f-9d6f-0d5f8f1c2a3b')), none)
 })
 
-test('listTraces filters and pages', async (t) => {
+test('listTraces filters and returns pages', async (t) => {
   const { rest, clock, addProject } = await startFixture(t)
   const sandbox = await addDestination(rest)
   const project_id = await addProject()
@@ -97,7 +97,7 @@ test('listTraces filters and pages', async (t) => {
   t.is(await wrong('stauts=sent'), 'stauts: is not a known field; did you mean status?')
 })
 
-test('listTraces filters by template and by what messages have, which its entries show', async (t) => {
+test('listTraces filters by template and by properties that its entries show', async (t) => {
   const { rest, clock } = await startFixture(t)
   const send = async (body: object) => {
     clock.advance(1000)
@@ -120,7 +120,7 @@ test('listTraces filters by template and by what messages have, which its entrie
   t.regex(errorOf(await rest.call('GET', '/v1/traces?has=files')).message, /^has/)
 })
 
-test('listTraces finds messages by tag and metadata, whatever became of them, and releases keep both', async (t) => {
+test('listTraces finds tag and metadata in any status, and releases keep both', async (t) => {
   const fixture = await startFixture(t)
   const { rest, clock, addProject, withKey, daemon } = fixture
   const live = await addDestination(rest, { name: 'Live' }, true)
@@ -171,7 +171,7 @@ test('listTraces finds messages by tag and metadata, whatever became of them, an
     t.deepEqual(refusal(await rest.call('POST', '/v1/messages', { ...plain, ...wrong })), [400, 'validation_failed', fault])
 })
 
-test('listTraces refuses a cursor of another list, and one that was cut or made up', async (t) => {
+test('listTraces refuses cursors of other lists, and modified ones', async (t) => {
   const { rest } = await startFixture(t)
   for (const to of ['ada@example.ch', 'ada@example.ch', 'bob@example.ch']) await rest.must('POST', '/v1/messages', { ...plain, to })
   const cursor = String((await rest.must('GET', '/v1/traces?limit=1'))['next_cursor'])
@@ -184,7 +184,7 @@ test('listTraces refuses a cursor of another list, and one that was cut or made 
   t.is(((await rest.must('GET', `/v1/traces?cursor=${cursor}`))['data'] as unknown[]).length, 2)
 })
 
-test('getTrace and getSharedTrace take the id in any case of letters', async (t) => {
+test('getTrace and getSharedTrace accept the id in any case of letters', async (t) => {
   const { rest, client } = await startFixture(t)
   const { trace_id } = await rest.must('POST', '/v1/messages', plain)
   const loud = String(trace_id).toUpperCase()
@@ -192,7 +192,7 @@ test('getTrace and getSharedTrace take the id in any case of letters', async (t)
   t.is(objectOf(await client('none').call('GET', `/share/traces/${loud}`))['trace_id'], trace_id)
 })
 
-test('getSharedTrace leaves out blind copies, which getTrace marks', async (t) => {
+test('getSharedTrace omits blind copies; getTrace marks them', async (t) => {
   const { rest, client } = await startFixture(t)
   const { trace_id } = await rest.must('POST', '/v1/messages', { ...plain, bcc: ['Zoe@hidden.example', 'ADA@example.ch'] })
   t.deepEqual((await rest.must('GET', `/v1/traces/${String(trace_id)}`))['recipients'], [
@@ -204,7 +204,7 @@ test('getSharedTrace leaves out blind copies, which getTrace marks', async (t) =
   t.notRegex(shared.bytes.toString('utf8'), /Z\*\*\*|h\*\*\*|"bcc"/)
 })
 
-test('getTrace shows the return path of each recipient of a send with VERP, and the public view does not', async (t) => {
+test('only getTrace shows the return path of each recipient of a send with VERP', async (t) => {
   const { rest, client } = await startFixture(t)
   await rest.must('POST', '/v1/routing/rules', { match: '*', destination_id: await addDestination(rest, {}, true) })
   const { trace_id } = await rest.must('POST', '/v1/messages', { ...plain, cc: 'bob@example.ch', verp_enabled: true })
@@ -218,7 +218,7 @@ test('getTrace shows the return path of each recipient of a send with VERP, and 
   for (const path of ['in.example.ch', ...paths]) t.false(shared.bytes.toString('utf8').includes(path))
 })
 
-test('sendMessage with verp_enabled goes on without it where the plan has none, and the trace says why', async (t) => {
+test('sendMessage with verp_enabled sends without VERP on plans without it; the trace says why', async (t) => {
   const { rest } = await startFixture(t, { plan: 'free' })
   await rest.must('POST', '/v1/routing/rules', { match: '*', destination_id: await addDestination(rest, {}, true) })
   const { trace_id } = await rest.must('POST', '/v1/messages', { ...plain, verp_enabled: true })
@@ -230,7 +230,7 @@ test('sendMessage with verp_enabled goes on without it where the plan has none, 
   })
 })
 
-test('getSharedTrace needs no key, and shows nothing but the allow list', async (t) => {
+test('getSharedTrace needs no key and shows only the allowed fields', async (t) => {
   const { rest, client } = await startFixture(t)
   const secret = { subject: 'Very secret subject', text: 'very secret text' }
   const { trace_id } = await rest.must('POST', '/v1/messages', { ...plain, ...secret })
@@ -254,7 +254,7 @@ test('getSharedTrace needs no key, and shows nothing but the allow list', async 
   t.deepEqual(refusal(await client('none').call('GET', '/share/traces/0b6ab9a4-6a0c-4b0f-9d6f-0d5f8f1c2a3b')), none)
 })
 
-test('listTraces finds a part of subject, address and Message-ID, takes the names of other lists, and its cursors hold no address', async (t) => {
+test('listTraces finds parts of subject, address and Message-ID; cursors hold no address', async (t) => {
   const { rest, clock } = await startFixture(t)
   const send = async (changes: object) => String((await rest.must('POST', '/v1/messages', { ...plain, ...changes }))['trace_id'])
   const first = await send({ subject: 'Größe geändert' })

@@ -1,4 +1,4 @@
-/** Click and open tracking as callers, recipients and others see it. */
+/** Click and open tracking for callers, recipients and other organizations. */
 import { request, type IncomingHttpHeaders } from 'node:http'
 import test, { type ExecutionContext } from '#test'
 import { SecretBox } from '#core/access/secret-box.ts'
@@ -22,7 +22,7 @@ interface Got {
   readonly bytes: Buffer
 }
 
-/** Asks as a mail client or browser does: without a key, and without following. */
+/** Makes a request as a mail client or browser: without a key, and without following redirects. */
 const get = ({ address }: Fixture, path: string, method = 'GET'): Promise<Got> =>
   new Promise((resolve, reject) => {
     const [host, port] = address.split(':')
@@ -42,7 +42,7 @@ async function relaying(t: ExecutionContext, plan: PlanName = 'enterprise', sett
   return fixture
 }
 
-/** Sends, and returns the trace's id with the message as it is stored, unfolded and decoded. */
+/** Sends; returns the trace's id and the stored message, unfolded and decoded. */
 async function send(fixture: Fixture, fields: object): Promise<{ readonly id: string; readonly text: string }> {
   const { trace_id } = await fixture.rest.must('POST', '/v1/messages', { ...message, ...fields })
   const id = String(trace_id)
@@ -60,7 +60,7 @@ interface WireTrace {
 }
 const traceOf = async (fixture: Fixture, id: string) => (await fixture.rest.must('GET', `/v1/traces/${id}`)) as unknown as WireTrace
 
-test('links beside an embedded picture of any usual size are tracked', async (t) => {
+test('links in a message with an embedded picture of usual size are tracked', async (t) => {
   const fixture = await relaying(t, 'enterprise', { POSTERN_SUBMISSION_MAX_MESSAGE_BYTES: '3145728' })
   const picture = `<img src="data:image/png;base64,${'A'.repeat(1_200_000)}">`
   const { id, text } = await send(fixture, { html: `${picture}${html}`, ...both })
@@ -68,7 +68,7 @@ test('links beside an embedded picture of any usual size are tracked', async (t)
   t.is((await get(fixture, pathIn(text, 'c'))).headers.location, target)
 })
 
-test('sendMessage with tracking sends links that lead to the same place, and the trace tells who followed them', async (t) => {
+test('sendMessage with tracking rewrites links; the trace shows which recipient clicked', async (t) => {
   const fixture = await relaying(t)
   const { id, text } = await send(fixture, both)
   t.false(text.includes('shop.test'))
@@ -101,7 +101,7 @@ test('sendMessage with tracking sends links that lead to the same place, and the
   t.notRegex(shared, /tracking|clicked|opened|shop\.test/)
 })
 
-test('HEAD leads on and is not counted', async (t) => {
+test('HEAD redirects and is not counted', async (t) => {
   const fixture = await relaying(t)
   const { id, text } = await send(fixture, both)
   const head = await get(fixture, pathIn(text, 'c'), 'HEAD')
@@ -112,7 +112,7 @@ test('HEAD leads on and is not counted', async (t) => {
   t.like((await traceOf(fixture, id)).tracking, { clicks_seen: 0, opens_seen: 0 })
 })
 
-test('sendMessage without the fields, on a plan without tracking, or when it is captured sends what was given', async (t) => {
+test('sendMessage leaves HTML unchanged without tracking fields or plan, or if captured', async (t) => {
   const fixture = await relaying(t)
   for (const fields of [{}, { click_tracking_enabled: false, open_tracking_enabled: false }]) {
     const { id, text } = await send(fixture, fields)
@@ -128,7 +128,7 @@ test('sendMessage without the fields, on a plan without tracking, or when it is 
   t.like((await traceOf(free, barred.id)).tracking, { clicks: false, opens: false, untracked_reason: 'plan' })
 })
 
-test('sendMessage leaves its own unsubscribe link alone, and takes only booleans', async (t) => {
+test('sendMessage does not rewrite its unsubscribe link, and accepts only booleans', async (t) => {
   const fixture = await relaying(t)
   const { text } = await send(fixture, { ...both, list_unsubscribe: true, html: `${html}<a href="${baseUrl}/unsubscribe/abc">out</a>` })
   t.true(text.includes(`<${baseUrl}/unsubscribe/`) && text.includes(`<a href="${baseUrl}/unsubscribe/abc">`))
@@ -136,7 +136,7 @@ test('sendMessage leaves its own unsubscribe link alone, and takes only booleans
   t.is(wrong.status, 400)
 })
 
-test('a link whose trace is gone leads on, and the image is still there', async (t) => {
+test('a link of a deleted trace still redirects, and the image is still served', async (t) => {
   const fixture = await relaying(t)
   const { id, text } = await send(fixture, both)
   const stored = await fixture.database.get(traces, fixture, id)
@@ -145,7 +145,7 @@ test('a link whose trace is gone leads on, and the image is still there', async 
   t.is((await get(fixture, pathIn(text, 'o'))).bytes.length, 43)
 })
 
-test('a link that was changed, cut or made up leads nowhere', async (t) => {
+test('a changed, shortened or invented link does not redirect', async (t) => {
   const fixture = await relaying(t)
   const { id, text } = await send(fixture, both)
   const path = pathIn(text, 'c')
@@ -180,7 +180,7 @@ test('a link that was changed, cut or made up leads nowhere', async (t) => {
   t.like((await traceOf(fixture, id)).tracking, { clicks_seen: 1, opens_seen: 0 })
 })
 
-test('what recipients did is seen by the organization of the sender alone', async (t) => {
+test("engagement is visible to the sender's organization only", async (t) => {
   const fixture = await relaying(t)
   const { id, text } = await send(fixture, both)
   await get(fixture, pathIn(text, 'c'))
@@ -191,7 +191,7 @@ test('what recipients did is seen by the organization of the sender alone', asyn
   t.is((await elsewhere.call('GET', `/v1/traces/${id}`)).status, 404)
 })
 
-test('the test of a credential tells that tracking changes its mail', async (t) => {
+test('the test of a credential reports that tracking changes its mail', async (t) => {
   const { rest } = await startFixture(t)
   const default_destination_id = await addDestination(rest)
   const { id } = await rest.must('POST', '/v1/smtp-credentials', { default_destination_id, open_tracking_enabled: true })

@@ -17,7 +17,7 @@ interface MadeSites {
   readonly openDeploy: string
 }
 
-/** Their names are of the whole service: `end` is one of its own for each organization. */
+/** Adds sites. Their names are unique in the whole service, so `end` differs for each organization. */
 export async function makeSites(rest: RestClient, end: string): Promise<MadeSites> {
   const { id: site } = await rest.must('POST', '/v1/sites', { slug: `alpenblick-${end}` })
   const { id: spare } = await rest.must('POST', '/v1/sites', { slug: `alpenrose-${end}` })
