@@ -1,6 +1,6 @@
-/** The elements whose addresses readers can follow, and how an address is resolved: one list for all readers of HTML. */
+/** The elements with addresses that readers can follow, and the resolution of those addresses. All HTML readers use this list. */
 
-/** Attributes with the address by element, in order (WHATWG HTML; SVG 2 for `xlink:href`). */
+/** Attributes that hold the address, by element and in order of precedence (WHATWG HTML; SVG 2 for `xlink:href`). */
 export const addressAttributes: Readonly<Record<string, readonly string[]>> = {
   a: ['href', 'xlink:href'],
   area: ['href'],
@@ -9,13 +9,13 @@ export const addressAttributes: Readonly<Record<string, readonly string[]>> = {
   input: ['formaction'],
 }
 
-/** The elements of the list that are links; the others send what a reader typed. */
+/** The elements that are links. The other elements submit form data. */
 export const linkElements: ReadonlySet<string> = new Set(['a', 'area'])
 
-/** What links may lead to. */
+/** Permitted schemes of links. */
 export const followedSchemes: readonly string[] = ['http:', 'https:', 'mailto:', 'tel:', 'sms:']
 
-/** The address as it is written; undefined for elements without one. */
+/** The address as written, or undefined for an element without an address. */
 export function addressOf(name: string, attributes: Readonly<Record<string, string>>): string | undefined {
   for (const attribute of addressAttributes[name] ?? []) if (attributes[attribute] !== undefined) return attributes[attribute]
   return undefined
@@ -25,8 +25,8 @@ const maxAddress = 8192
 const nowhere = 'https://invalid.invalid/'
 
 /**
- * The address as a browser would read it. `base` is the address in the `base` element of the document. Undefined for a relative
- * address without one, for an unreadable address and for one of more than 8,192 characters.
+ * Resolves an address like a browser. `base` is the address in the document's `base` element. Undefined for a relative address without
+ * `base`, an invalid address, and an address of more than 8,192 characters.
  */
 export function resolvedAddress(written: string | undefined, base?: string): URL | undefined {
   if (written === undefined || written.length > maxAddress) return undefined
@@ -34,7 +34,7 @@ export function resolvedAddress(written: string | undefined, base?: string): URL
   return base === undefined && url?.hostname === 'invalid.invalid' ? undefined : url
 }
 
-/** The address of the first `base` element that has one; undefined unless it is http or https. */
+/** The address of the first `base` element with an `href`; undefined unless it is http or https. */
 export function baseOf(href: string | undefined): string | undefined {
   const url = resolvedAddress(href)
   return url && /^https?:$/.test(url.protocol) ? url.href : undefined
@@ -43,7 +43,7 @@ export function baseOf(href: string | undefined): string | undefined {
 const baseTag = /<base\b[^>]{0,8192}/i
 const baseHref = /[\s/"']href\s*=\s*(?:"([^"]*)"|'([^']*)'|([^\s"'>]+))/i
 
-/** The same out of a document. */
+/** Finds the base address in an HTML document. */
 export const baseIn = (html: string): string | undefined => {
   const tag = baseTag.exec(html)?.[0] ?? ''
   const [, double, single, plain] = baseHref.exec(tag) ?? []

@@ -1,10 +1,12 @@
-/** A form of a web page as a definition of ours: its controls with their labels, in their order. Scripts, styles and addresses are left. */
+/**
+ * Converts a form of a web page to a form definition: its controls with their labels, in order. Scripts, styles and addresses are ignored.
+ */
 import type { Field, FieldType, Option } from '#core/forms/definition/definition.ts'
 
-/** What was read, to be checked like any other definition. */
+/** The form definition, not validated yet. */
 export interface ReadForm {
   readonly fields: readonly Field[]
-  /** The words on the button, where it has some. */
+  /** The text of the submit button, if it has any. */
   readonly submitLabel: string | undefined
 }
 
@@ -31,22 +33,22 @@ const maxFields = 200
 const maxOptions = 500
 const maxLabel = 200
 
-/** A control as it stands on the page. */
+/** A control as found on the page. */
 interface Control {
   readonly type: FieldType
   readonly name: string
   readonly attributes: Attributes
-  /** Words of the label around it, or of its fieldset. */
+  /** Text of the enclosing label or fieldset. */
   label: string
   readonly options: Choice[]
 }
 
 interface Choice extends Option {
-  /** That a label elsewhere on the page names. */
+  /** The ID that a label elsewhere on the page may name. */
   readonly id?: string | undefined
 }
 
-/** Reads the first form, or all controls where there is none. */
+/** Reads the first form, or all controls if the page has no form. */
 export async function readHtmlForm(html: string): Promise<ReadForm> {
   const { Parser } = await import('htmlparser2')
   const reading = new Reading()
@@ -59,12 +61,12 @@ export async function readHtmlForm(html: string): Promise<ReadForm> {
     parser.write(html)
     parser.end()
   } catch (error) {
-    if (!(error instanceof NestedTooDeep)) throw error // what came before is read all the same
+    if (!(error instanceof NestedTooDeep)) throw error // the controls already found are returned
   }
   return reading.result()
 }
 
-/** The parser takes longer for each element the more are open. */
+/** The parser needs more time for each element the more elements are open. */
 const maxOpen = 500
 class NestedTooDeep extends Error {}
 
@@ -75,9 +77,9 @@ class Reading {
   #submitLabel: string | undefined
   #isOver = false
   #opened = 0
-  /** In a script or style, which hold no elements. */
+  /** Inside a script or style, which contain no elements. */
   #isCode = false
-  /** Where text goes to that comes now. */
+  /** Text collected for the current label, legend, option or button. */
   #text = ''
   #labelFor: string | undefined
   #inLabel: Control[] | undefined
@@ -120,7 +122,7 @@ class Reading {
     return { fields: this.#controls.map((control) => this.#field(control, keys)), submitLabel: this.#submitLabel?.slice(0, 60) }
   }
 
-  /** What stands before the form is of no interest. */
+  /** Discards the controls found before the form. */
   #restart(): void {
     this.#controls.length = 0
     this.#groups.clear()
@@ -142,7 +144,7 @@ class Reading {
     if (kind === 'radio') control.label = this.#legend
   }
 
-  /** One of several with the same name; its words come with its label. */
+  /** Adds an option to a group of inputs with the same name. Its label follows. */
   #choice(group: Control, attributes: Attributes): void {
     if (group.options.length >= maxOptions) return
     const value = attributes['value'] ?? 'on'
@@ -204,7 +206,7 @@ class Reading {
   }
 }
 
-/** `Your-Name[]` as `your_name`, and once only. */
+/** Converts a name such as `Your-Name[]` to a unique key such as `your_name`. */
 function keyOf(name: string, keys: Set<string>): string {
   const plain = name
     .toLowerCase()

@@ -1,26 +1,26 @@
-/** Finds links in HTML by their places, with a tokenizer that reads broken HTML as browsers do. Nothing is changed here. */
+/** Finds the places of links in HTML, with a tokenizer that parses broken HTML like browsers. */
 import { addressAttributes, baseOf, linkElements } from './addressed-elements.ts'
 import { QuoteType, Tokenizer, type TokenizerCallbacks } from 'htmlparser2'
 
-/** The address of a link, with its quotes where it has any. Places count octets. */
+/** The place of a link address, including its quotes. Offsets count octets. */
 export interface LinkSpan {
   readonly start: number
   readonly end: number
-  /** Character references are decoded. */
+  /** The value with character references decoded. */
   readonly value: string
 }
 
 export interface HtmlSpans {
   readonly links: readonly LinkSpan[]
-  /** Where `</body>` begins; undefined without one. */
+  /** Offset of `</body>`, or undefined. */
   readonly bodyEnd: number | undefined
-  /** The address in the first `base` element, against which others are resolved. */
+  /** The address in the first `base` element, used to resolve the other addresses. */
   readonly base: string | undefined
 }
 
 /**
- * The addresses of links, save those whose tag has the attribute `data-no-track` or `clicktracking=off`. `html` has one
- * character an octet; `textOf` reads octets of a value in the charset of the document.
+ * Finds the addresses of links, except in tags with the attribute `data-no-track` or `clicktracking=off`. `html` has one character for each
+ * octet. `textOf` decodes octets of a value in the document's charset.
  */
 export function findHtmlSpans(html: string, textOf: (octets: string) => string): HtmlSpans {
   const reader = new TagReader(html, textOf)
@@ -33,14 +33,14 @@ export function findHtmlSpans(html: string, textOf: (octets: string) => string):
 const longestName = Math.max(...[...linkElements, 'base'].map((name) => name.length))
 const nothing = (): void => {}
 
-/** What the tokenizer calls; it keeps what is known of the tag that is being read. */
+/** Callbacks of the tokenizer, with the state of the current tag. */
 class TagReader implements TokenizerCallbacks {
   readonly links: LinkSpan[] = []
   bodyEnd: number | undefined
   base: string | undefined
   readonly #html: string
   readonly #textOf: (octets: string) => string
-  /** Of a link or of `base`; empty in other tags. */
+  /** Name of the current link or `base` tag; empty in other tags. */
   #name = ''
   #href: LinkSpan | undefined
   #isExempt = false
@@ -79,7 +79,7 @@ class TagReader implements TokenizerCallbacks {
     if (this.#name === '') return
     const isOff = this.#attribute === 'clicktracking' && this.#value.trim().toLowerCase() === 'off'
     if (isOff || this.#attribute === 'data-no-track') this.#isExempt = true
-    // of several attributes with one name the first counts
+    // if attributes have the same name, the first one counts
     const names = addressAttributes[this.#name] ?? ['href']
     if (!names.includes(this.#attribute) || this.#href || quote === QuoteType.NoValue) return
     this.#href = { start: this.#afterEqualsSign(), end, value: this.#value }
@@ -101,7 +101,7 @@ class TagReader implements TokenizerCallbacks {
       this.bodyEnd = this.#html.lastIndexOf('<', start)
   }
 
-  /** Where the value of the attribute begins, with its quote. */
+  /** The offset of the attribute's value, including its quote. */
   #afterEqualsSign(): number {
     const gap = /[ \t\r\n\f]*=[ \t\r\n\f]*/y
     gap.lastIndex = this.#valueStart

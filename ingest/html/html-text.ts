@@ -1,4 +1,4 @@
-/** Derives readable text from sanitized HTML, in one pass; used for messages that bring no text part. */
+/** Converts sanitized HTML to readable text in one pass, for messages without a text part. */
 
 const separate = new Set(['blockquote', 'dl', 'figure', 'h1', 'h2', 'h3', 'h4', 'h5', 'h6', 'hr', 'ol', 'p', 'pre', 'table', 'ul'])
 const ownLine = new Set([
@@ -9,8 +9,8 @@ const maxMarked = 8192
 const entities: Readonly<Record<string, string>> = { '&amp;': '&', '&lt;': '<', '&gt;': '>', '&quot;': '"' }
 
 /**
- * Returns the text of HTML that `sanitizeHtml` wrote: lines follow the blocks, list items begin with a dash, table cells
- * are separated by blanks, a link is followed by its address where its text does not show it already.
+ * Converts sanitized HTML. Blocks start new lines, list items begin with a dash, and spaces separate table cells. The address of a link
+ * follows its text, unless the text contains it.
  */
 export function textOfHtml(sanitized: string): string {
   const text = new TextLines()
@@ -43,7 +43,7 @@ function layOut(tag: string, name: string, text: TextLines): void {
   if (name === 'img') text.add(decodeEntities(/ alt="([^"]*)"/.exec(tag)?.[1] ?? ''), false)
 }
 
-/** Of an area of a picture, which shows its words too, or of a form. */
+/** Shows the address of an image area, with its alternative text, or of a form. */
 function showAddress(tag: string, text: TextLines): void {
   const [, href] = / (?:href|data-address)="([^"]*)"/.exec(tag) ?? []
   if (href === undefined) return
@@ -65,7 +65,7 @@ function showLink(tag: string, links: (string | undefined)[], text: TextLines): 
 
 const decodeEntities = (text: string): string => text.replaceAll(/&(?:amp|lt|gt|quot);/g, (entity) => entities[entity] ?? entity)
 
-/** Text under construction: blanks collapse inside a line, empty lines are at most one in a row. */
+/** Text under construction. Collapses spaces inside a line and repeated empty lines. */
 class TextLines {
   readonly #lines: string[] = []
   #pieces: string[] = []
@@ -77,7 +77,7 @@ class TextLines {
     else this.#addCollapsed(text.replaceAll(/[ \t\r\n\f\u00a0]+/g, ' '))
   }
 
-  /** Ends the line; with `count` 2 an empty line follows. `always` ends an empty line too. */
+  /** Ends the line. With `count` 2 an empty line follows. `always` ends an empty line too. */
   breakLines(count: number, always = false): void {
     if (this.#pieces.length > 0 || always) this.#lines.push(this.#pieces.join('').trimEnd())
     this.#pieces = []
@@ -89,7 +89,7 @@ class TextLines {
     this.#marked = ''
   }
 
-  /** What was added after the last mark, as far as it matters. */
+  /** The beginning of the text added after the last mark. */
   sinceMark(): string {
     return this.#marked
   }

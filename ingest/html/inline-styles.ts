@@ -1,6 +1,6 @@
 /**
- * The inline CSS that a message may bring: colors, fonts, spacing, borders and sizes. Every value is spelled out, so that
- * nothing can load (`url()`, `image-set()`), run, or leave its place in the text (`position`, negative margins).
+ * The inline CSS permitted in embedded messages: colors, fonts, spacing, borders and sizes. Patterns list every value, so that no style can
+ * load content (`url()`, `image-set()`), run code, or move text (`position`, negative margins).
  */
 
 const number = '[0-9]{0,6}(?:\\.[0-9]{1,6})?'
@@ -23,7 +23,7 @@ const keywords = [/^[a-z][a-z -]{0,60}$/i]
 const everySide = (before: string, after: string, value: RegExp[]): [string, RegExp[]][] =>
   ['-top', '-right', '-bottom', '-left'].map((side) => [`${before}${side}${after}`, value])
 
-/** Property -> patterns of its value; matching is linear in the value. */
+/** Patterns of permitted values by property. Matching is linear in the length of the value. */
 const allowed: ReadonlyMap<string, readonly RegExp[]> = new Map<string, readonly RegExp[]>([
   ...['color', 'background', 'background-color', 'border-color', 'text-decoration-color'].map((name) => [name, colorValue] as const),
   ...['width', 'min-width', 'max-width', 'height', 'min-height', 'max-height'].map((name) => [name, lengthValue] as const),
@@ -49,8 +49,8 @@ const allowed: ReadonlyMap<string, readonly RegExp[]> = new Map<string, readonly
 ])
 
 /**
- * Returns the declarations of a `style` attribute that are allowed, empty when none is. No CSS parser is needed: no allowed
- * value holds a semicolon or a colon, so whatever is taken apart wrongly matches no pattern and goes.
+ * Returns the permitted declarations of a `style` attribute. A CSS parser is not necessary: no permitted value contains a semicolon or
+ * colon, so a wrongly split value matches no pattern and is removed.
  */
 export function safeStyle(style: string): string {
   return style.split(';').flatMap(safeDeclaration).join(';')

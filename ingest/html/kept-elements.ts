@@ -1,6 +1,6 @@
 /**
- * What becomes of elements that the HTML of mail may not keep: their text stays in plain elements that keep their styles, and those which
- * browsers do not render stay hidden.
+ * Replaces elements that sanitized HTML does not permit. Their text stays in plain elements with the same styles. Elements that browsers do
+ * not render stay hidden.
  */
 import { addressAttributes, addressOf, followedSchemes, linkElements, resolvedAddress } from './addressed-elements.ts'
 
@@ -9,23 +9,23 @@ type Attributes = Record<string, string>
 export interface KeptContext {
   /** The address of the `base` element. */
   readonly base: string | undefined
-  /** Whether style sheets name an element. */
+  /** Reports whether style sheets refer to an element name. */
   readonly isStyled: (name: string) => boolean
-  /** Whether the sanitizer knows what to do with an element. */
+  /** Reports whether the sanitizer permits an element or removes it with its content. */
   readonly isKept: (name: string) => boolean
 }
 
-/** Elements that browsers do not render, or only their own drawing of them (WHATWG HTML, rendering). */
+/** Elements that browsers do not render, or render as a widget (WHATWG HTML, rendering). */
 const unrendered = new Set(['rp', 'progress', 'meter', 'datalist', 'optgroup'])
-/** Elements whose content browsers and mail programs show in part, on demand, in their own way, or not at all. */
+/** Elements whose content browsers and mail clients render partly, on demand, differently, or not at all. */
 const unsure = new Set(['object', 'applet', 'svg', 'marquee', 'noframes'])
 const blocks = new Set(['form', 'fieldset', 'legend', 'menu', 'dir', 'hgroup', 'search', 'summary', 'details', 'dialog', 'marquee'])
-/** Elements around the content, whose place others take. */
+/** Elements around the content that need no replacement. */
 const frames = new Set(['html', 'head', 'body', 'meta', 'link', 'base', 'input', 'keygen', 'source', 'param', 'track', 'embed', 'frame'])
 const plainName = /^[a-z][a-z0-9.:-]{0,40}$/
 const own = ['data-address', 'data-tag', 'data-unsure']
 
-/** The element that stands for one of the message, with its attributes before they pass the allow list. */
+/** Returns the replacement of an element. The allow list is applied to its attributes later. */
 export function keptElement(
   name: string,
   given: Attributes,
@@ -51,14 +51,14 @@ export function keptElement(
 const isStyledElement = (name: string, attributes: Attributes, { isStyled }: KeptContext): boolean =>
   ['style', 'class', 'id', 'hidden'].some((attribute) => attributes[attribute] !== undefined) || isStyled(name)
 
-/** In SVG, and in mail that was made by programs, the address may stand in another attribute. */
+/** SVG, and HTML from some programs, hold the address in another attribute. */
 function linkAttributes(name: string, attributes: Attributes, context: KeptContext): Attributes {
   const { href: _href, rel: _rel, target: _target, ...rest } = attributes
   const address = followed(addressOf(name, attributes), context)
   return address === undefined ? rest : { ...rest, href: address, target: '_blank', rel: 'noopener noreferrer nofollow' }
 }
 
-/** The address as a browser would read it, so that what was checked is what is written; undefined if it is not allowed. */
+/** Resolves an address like a browser, so that the checked address is the written one. Undefined if its scheme is not permitted. */
 function followed(written: string | undefined, { base }: KeptContext): string | undefined {
   const url = resolvedAddress(written, base)
   return url && followedSchemes.includes(url.protocol) ? url.href : undefined

@@ -1,12 +1,11 @@
-/** Which links may lead over this service: http and https addresses that are whole, and not our own. Pure. */
+/** Decides which links may be tracked: http and https addresses outside of this service. Pure. */
 import { resolvedAddress } from './addressed-elements.ts'
 
 const maxTarget = 2048
 
 /**
- * The address as a browser would read it, without anything that could break a header field; undefined for a link that stays as
- * it is: another scheme, a login in it, a part that another program is to fill in, an address under `ownUrl`, or a relative one
- * without `base`.
+ * The address of a trackable link, resolved like in a browser and safe for a header field. Undefined if the link must stay unchanged:
+ * another scheme, credentials, a template placeholder, an address below `ownUrl`, or a relative address without `base`.
  */
 export function linkTarget(value: string, ownUrl: string, base?: string): string | undefined {
   if (value.length > maxTarget) return undefined
@@ -19,5 +18,5 @@ export function linkTarget(value: string, ownUrl: string, base?: string): string
   return url.href
 }
 
-/** Braces, angle brackets and the other marks of templates are no characters of an address (RFC 3986 §2), nor is a % without two digits. */
+/** Braces, angle brackets and other template marks are invalid in an address (RFC 3986 §2), as is a `%` without two digits. */
 const isUnfinished = (text: string): boolean => /[{}<>\ufffd]|\*\||\|\*|\[\[|\]\]|%(?![0-9a-f]{2})/i.test(text)

@@ -1,4 +1,4 @@
-/** The HTML of a message as a document of its own: its content, its style sheets, and what its `html` and `body` elements say. */
+/** The HTML of a message as a separate document: its content, its style sheets, and the attributes of its `html` and `body` elements. */
 import { Parser } from 'htmlparser2'
 import type { MailDocument } from '#core/capture/reading/message-reader.ts'
 import { boundedHtml, countedLength } from './bounded-html.ts'
@@ -6,7 +6,7 @@ import { noLocations, type PartLocations } from './content-address.ts'
 import { safeDeclarations, safeStylesheet, unjudgedRule } from './mail-styles.ts'
 import { charactersLeftOut, documentHtml, readablePart } from './sanitize-html.ts'
 
-/** Characters of all style sheets together, without the content of `data:` addresses. */
+/** Limit for all style sheets together, in characters without the content of `data:` addresses. */
 const maxStyles = 128 * 1024
 const maxAttribute = 2000
 const color = /^#?[a-z0-9]{1,30}$/i
@@ -31,32 +31,32 @@ export function mailDocument(html: string, locations: PartLocations = noLocation
   }
 }
 
-/** Whether rules of style sheets are left out, which could hide text. */
+/** True if style rules that could hide text were omitted. */
 export const hasCutStyles = ({ styles }: Pick<MailDocument, 'styles'>): boolean => styles.endsWith(unjudgedRule)
 
-/** Whether style sheets may name an element: any word of them counts. */
+/** Returns a function that reports whether style sheets may refer to an element: any word of the style sheets counts. */
 function namedIn(styles: string): (name: string) => boolean {
   const words = new Set(styles.toLowerCase().match(/[a-z][a-z0-9-]*/g))
   return (name) => (name.includes(':') ? styles.includes(name.replace(':', '\\:')) : words.has(name))
 }
 
-/** What stands around the content. */
+/** Style sheets and attributes around the content. */
 class Surroundings {
-  /** Each is read by itself, as an open brace of one is no business of the next. */
+  /** Each sheet is sanitized separately, so that an unclosed brace does not affect the next sheet. */
   readonly sheets: string[] = []
   #room = maxStyles
-  /** Rules after the limit, or for a query that is not understood, are left out. */
+  /** True if rules beyond the limit, or for an unknown query, were omitted. */
   isCut = false
   readonly root: Record<string, string> = {}
   readonly body: Record<string, string> = {}
 
-  /** `isBeginning`: the message has more HTML, which is left out. */
+  /** Reads the elements around the content. `isBeginning`: `html` is a prefix of the message's HTML. */
   read(html: string, isBeginning: boolean): void {
     let sheet: string | undefined
     let media = ''
     const parser = new Parser({
       onopentag: (name, attributes) => {
-        // a second one adds what the first does not say, as in browsers (WHATWG HTML, "in body")
+        // a repeated element adds only missing attributes, as in browsers (WHATWG HTML, "in body")
         if (name === 'html') addMissing(this.root, attributes)
         else if (name === 'body') addMissing(this.body, attributes)
         else if (name === 'style') [sheet, media] = ['', attributes['media'] ?? '']
@@ -84,7 +84,7 @@ class Surroundings {
   }
 }
 
-/** Of what is shown alone: names are the sender's, and a message may repeat these elements without end. */
+/** Keeps only the displayed attributes: the sender chooses the names, and may repeat these elements without limit. */
 function addMissing(known: Record<string, string>, attributes: Attributes): void {
   for (const name of shownAttributes) {
     const value = attributes[name]
@@ -92,7 +92,7 @@ function addMissing(known: Record<string, string>, attributes: Attributes): void
   }
 }
 
-/** Names and values are safe, and the values are yet to be escaped. */
+/** Returns safe names and values. Values still need HTML escaping. */
 function elementAttributes(
   { style = '', bgcolor, text, background, ...rest }: Attributes,
   locations: PartLocations,

@@ -1,6 +1,6 @@
 /**
- * The CSS of a message made safe for a document of its own: parsed by css-tree, then only what can neither load, run nor end
- * its element is written again. Layout is free, as the document is shown in a frame that nothing leaves.
+ * Sanitizes the CSS of a message for a separate document: css-tree parses it, and only nodes that cannot load content, run code or end
+ * their element are written again. Layout is unrestricted, because the document is displayed in a sandboxed frame.
  */
 import { createRequire } from 'node:module'
 import { contentAddress, noLocations, type PartLocations } from './content-address.ts'
@@ -10,7 +10,10 @@ import type { Atrule, CssNode, Declaration, generate, ident, List, ListItem, par
 
 const require = createRequire(import.meta.url)
 
-/** Loaded with the first style: most daemons meet one in their threads alone, and without the parts that know properties. */
+/**
+ * css-tree is loaded with the first style, because most daemons need it on their threads only. The parts with property definitions are not
+ * loaded.
+ */
 const css = (): { parse: typeof parse; walk: typeof walk; generate: typeof generate } => ({
   parse: require('css-tree/parser') as typeof parse,
   walk: require('css-tree/walker') as typeof walk,
@@ -23,18 +26,18 @@ const contentImage = /^cid:[^\s"'<>`()\\]{1,998}$/
 
 const atRules = new Set(['media', 'supports', 'layer', 'container', 'scope', 'keyframes', '-webkit-keyframes'])
 /**
- * Begins the names of custom properties that stand for declarations which are left out, for readers that have to know whether text
- * is seen: `--unjudged-display` for one of `display`.
+ * Prefix of custom properties that record removed declarations, for readers that determine whether text is visible. A removed `display`
+ * becomes `--unjudged-display`.
  */
 export const unjudgedPrefix = '--unjudged-'
-/** Any element could be hidden by a rule that is left out. */
+/** Marks all elements as possibly hidden, because a rule was removed. */
 export const unjudgedRule = `*{${unjudgedPrefix}display:1}`
-/** What old browsers ran, or bound code by. */
+/** Properties that run or bind code in old browsers. */
 const deniedProperties = new Set(['behavior', '-moz-binding', '-ms-behavior'])
 const propertyName = /^-{0,2}[a-z][a-z0-9-]{0,60}$/i
 const imageProperties = /^(?:background|background-image|list-style|list-style-image|border-image|border-image-source|content)$/i
 
-/** Functions that calculate a value; every other one could load something. */
+/** Functions that only calculate a value; other functions could load content. */
 const functions = new Set([
   ...[
     'rgb',
@@ -63,17 +66,17 @@ const functions = new Set([
   ...['saturate', 'sepia', 'invert', 'hue-rotate', 'inset', 'circle', 'ellipse', 'polygon', 'rect'],
 ])
 
-/** Returns the rules of a style sheet that are safe; empty for one that cannot be read, such as one nested without end. */
+/** Returns the safe rules of a style sheet. Empty if the sheet cannot be parsed, for example because of endless nesting. */
 export const safeStylesheet = (text: string, locations: PartLocations = noLocations): string =>
   cleaned(text, 'stylesheet', locations).replaceAll('</', '<\\/')
 
-/** Returns the declarations of a `style` attribute that are safe. */
+/** Returns the safe declarations of a `style` attribute. */
 export const safeDeclarations = (text: string, locations: PartLocations = noLocations): string =>
   cleaned(text, 'declarationList', locations)
 
 /**
- * Every address in safe CSS stands as `url(…)` with nothing in it that could end it. Returns the CSS with others in their
- * place; `undefined` is no image, apart from what may follow without a blank.
+ * Replaces every address in safe CSS, which has the form `url(…)` without delimiters inside. If `addressFor` returns undefined, the value
+ * becomes `none`, with spaces around it because text may follow directly.
  */
 export const withAddresses = (safe: string, addressFor: (address: string) => string | undefined): string =>
   safe.replaceAll(/url\(((?:https?|cid|data):[^()"'\\\s]*)\)/g, (_, address: string) => {
@@ -92,13 +95,13 @@ function cleaned(text: string, context: 'stylesheet' | 'declarationList', locati
     })
     return `${write(tree)}${isWhole ? '' : unjudgedRule}`
   } catch (error) {
-    // nested deeper than the parser can follow
+    // nested deeper than the parser supports
     if (error instanceof RangeError) return ''
     throw error
   }
 }
 
-/** Names without escapes, as readers compare them. */
+/** Decodes escapes in names, because readers compare plain names. */
 function plainNames(node: CssNode): void {
   const { ident: names } = require('css-tree/utils') as { ident: typeof ident }
   if (node.type === 'Declaration') node.property = names.decode(node.property)
@@ -106,7 +109,10 @@ function plainNames(node: CssNode): void {
   else if (node.type === 'Function') node.name = names.decode(node.name)
 }
 
-/** A declaration that could have hidden text leaves its name. What cannot be parsed means nothing to browsers either. */
+/**
+ * Replaces a removed declaration that could have hidden text with a record of its property. Other nodes are removed without a record;
+ * browsers ignore unparsable ones too.
+ */
 function takeOut(node: CssNode, item: ListItem<CssNode>, list: List<CssNode>): void {
   const property = node.type === 'Declaration' && node.value.type === 'Value' ? node.property.toLowerCase() : ''
   if (node.type !== 'Declaration' || !watchedProperties.has(property)) return list.remove(item) as unknown as void
@@ -114,7 +120,7 @@ function takeOut(node: CssNode, item: ListItem<CssNode>, list: List<CssNode>): v
   list.replace(item, list.createItem(left))
 }
 
-/** Of whatever stands in a list: rules, declarations, and what the parser could not read. */
+/** Decides about a node in a list: a rule, a declaration, or text that the parser could not read. */
 function isSafe(node: CssNode, locations: PartLocations): boolean {
   switch (node.type) {
     case 'Atrule':
@@ -151,7 +157,7 @@ function isSafeDeclaration({ property, value }: Declaration, locations: PartLoca
   return isSafeValue(value, imageProperties.test(property) ? locations : undefined)
 }
 
-/** Images are safe with `locations` only. */
+/** Permits images only with `locations`. */
 function isSafeValue(value: Value, locations: PartLocations | undefined): boolean {
   let safe = true
   css().walk(value, (node) => {
@@ -162,7 +168,7 @@ function isSafeValue(value: Value, locations: PartLocations | undefined): boolea
   return safe
 }
 
-/** Writes the address as a browser would read it. */
+/** Checks an image address and writes it as a browser resolves it. */
 function takesAddress(node: Url, locations: PartLocations): boolean {
   const text = node.value.trim()
   const packed = text.replaceAll(/\s+/g, '')

@@ -1,4 +1,4 @@
-/** Nested rules of style sheets as rules of their own (CSS Nesting 1), which every reader understands. */
+/** Flattens nested style rules (CSS Nesting 1), so that readers without nesting support can process them. */
 import { createRequire } from 'node:module'
 import type { Atrule, CssNode, generate, List, ListItem, parse, Rule, SelectorList, walk } from 'css-tree'
 
@@ -6,12 +6,12 @@ const require = createRequire(import.meta.url)
 
 const maxDepth = 4
 const maxNested = 300
-/** Characters of the selectors of a rule, as they are repeated in each rule inside. */
+/** Limit for the selectors of a rule in characters, because they are repeated in each nested rule. */
 const maxSelectors = 1000
-/** Places of a selector at which the selectors around it are repeated. */
+/** Limit of places in a selector where the outer selectors are inserted. */
 const maxPlaces = 4
 
-/** Takes rules out of rules, in place. Returns false if some are left out, as they are nested too deeply or too many. */
+/** Flattens nested rules in place. Returns false if rules are omitted because of their depth or number. */
 export function unnest(rules: List<CssNode>): boolean {
   const left = { nested: maxNested, isWhole: true }
   const flat = flattened(rules.toArray(), 0, left)
@@ -40,7 +40,7 @@ function replace(list: List<CssNode>, nodes: readonly CssNode[]): void {
   for (const node of nodes) list.appendData(node)
 }
 
-/** The rules in a rule, which keeps its declarations. */
+/** Removes and returns the rules nested in a rule. The rule keeps its declarations. */
 function takenOut(rule: Rule, depth: number, left: Left): CssNode[] {
   const inside = rule.block.children.toArray().flatMap(readRaw)
   const nested = inside.filter((node): node is Rule | Atrule => node.type === 'Rule' || node.type === 'Atrule')
@@ -62,7 +62,7 @@ function takenOut(rule: Rule, depth: number, left: Left): CssNode[] {
   )
 }
 
-/** The parser leaves some nested rules unread; declarations can follow them. */
+/** Parses nested rules that the parser left as raw text; declarations may follow them. */
 function readRaw(node: CssNode): CssNode[] {
   if (node.type !== 'Raw' || !node.value.includes('{')) return [node]
   const read = require('css-tree/parser') as typeof parse
@@ -81,7 +81,7 @@ const composed = (node: CssNode, around: SelectorList, left: Left): CssNode[] =>
   return node.type === 'Atrule' ? aroundDeclarations(node, around, left) : []
 }
 
-/** The rule with the selectors around it: in place of `&`, or before it. */
+/** Returns the rule with the outer selectors, inserted for `&` or prepended. */
 function outside(rule: Rule, around: SelectorList, left: Left): CssNode[] {
   if (rule.prelude.type !== 'SelectorList') return []
   const parent = (): CssNode => ({ type: 'PseudoClassSelector', name: 'is', children: listOf<CssNode>([around]) })
@@ -113,7 +113,7 @@ function nestingPlaces(selector: CssNode): Place[] {
   return places
 }
 
-/** An at-rule inside of a rule: its declarations are for the same elements. */
+/** Moves the declarations of an at-rule inside a rule into a rule for the same elements. */
 function aroundDeclarations(node: Atrule, around: SelectorList, left: Left): CssNode[] {
   if (!node.block) return []
   const inside = node.block.children.toArray().flatMap(readRaw)

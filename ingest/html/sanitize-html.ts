@@ -1,7 +1,7 @@
 /**
- * Makes the HTML of a message safe to show: an allow list of tags, attributes, inline styles and addresses of links.
- * It is one of three layers; the page that shows the result adds a sandbox and a content security policy.
- * There are two results: one for a document of its own, with classes, layout and all, and one that any page may hold.
+ * Sanitizes the HTML of a message with an allow list of tags, attributes, inline styles and link addresses. It is one of three layers; the
+ * displaying page adds a sandbox and a content security policy. It has two results: a separate document with classes and layout, and HTML
+ * that any page may embed.
  */
 import { createRequire } from 'node:module'
 import type sanitize from 'sanitize-html'
@@ -15,11 +15,11 @@ import { safeDeclarations } from './mail-styles.ts'
 const require = createRequire(import.meta.url)
 const maxCharacters = 1_000_000
 const maxTags = 50_000
-/** Browsers nest no deeper than some hundred; what is never closed, as list items may be, counts too. */
+/** Browsers limit nesting to some hundred elements. Elements that are never closed, such as list items, count too. */
 const maxOpen = 5000
 const embeddedImage = /^data:image\/(?:png|jpe?g|gif|webp);base64,[A-Za-z0-9+/=\s]*$/i
 
-/** Elements that go together with everything inside them: their content is code, a fallback, or another language. */
+/** Elements removed with their content, which is code, a fallback, or another language. */
 const droppedWhole = [
   ...['script', 'style', 'textarea', 'option', 'xmp', 'noscript', 'title', 'template', 'math', 'noembed', 'noframes'],
   ...['plaintext', 'iframe', 'frameset', 'select', 'audio', 'video', 'canvas', 'defs', 'desc', 'metadata', 'symbol'],
@@ -98,7 +98,7 @@ const options: sanitize.IOptions = {
     tr: ['bgcolor', 'height', 'valign'],
     ul: ['type'],
   },
-  // Styles are already safe when they come here, see `styleAttribute`; the package's parser costs far more than they are worth.
+  // `styleAttribute` has sanitized the styles; the package's style parser is slow.
   parseStyleAttributes: false,
   allowedSchemes: followedSchemes.map((scheme) => scheme.slice(0, -1)),
   allowedSchemesByTag: { img: ['cid', 'data'] },
@@ -106,14 +106,18 @@ const options: sanitize.IOptions = {
 }
 
 /**
- * Returns HTML for a document of its own, in a frame. Links keep http, https, mailto, tel and sms, are resolved against `base`, and open
- * in a new place without a referrer; the address of a form stands in `data-address`. Images of the same message get `cid:`; small raster
- * formats in `data:` stay; the address of a remote image moves to `data-remote-src`, so nothing loads without consent. Elements that
- * browsers do not render are hidden; an element that could be shown otherwise has `data-unsure`. `isStyled` says whether style sheets
- * name an element. Reads the first 1,000,000 characters without `data:` content, and 50,000 tags; stops at 5,000 unclosed tags.
+ * Returns HTML for a separate document in a frame.
+ * - Links: http, https, mailto, tel and sms are permitted, resolved against `base`, and open a new page without a referrer. The address of
+ *   a form moves to `data-address`.
+ * - Images of the same message get `cid:`; small raster formats in `data:` stay. The address of a remote image moves to `data-remote-src`,
+ *   so that nothing loads without consent.
+ * - Elements that browsers do not render are hidden. An element that another program may render differently gets `data-unsure`.
+ *
+ * `isStyled` reports whether style sheets refer to an element name. Reads the first 1,000,000 characters without `data:` content, and
+ * 50,000 tags; stops at 5,000 unclosed tags.
  */
 export function documentHtml(html: string, locations: PartLocations = noLocations, isStyled = (_name: string): boolean => false): string {
-  // loaded with the first HTML: most daemons meet it in their threads alone
+  // loaded with the first HTML, because most daemons need it on their threads only
   const clean = require('sanitize-html') as typeof sanitize
   const read = readablePart(html)
   const base = baseIn(read)
@@ -125,7 +129,7 @@ export function documentHtml(html: string, locations: PartLocations = noLocation
       return { tagName: name, attribs: styleAttribute(attributes, styles, locations) }
     },
   }
-  // for the package, an attribute without a value is left out unless it is boolean, as these are
+  // the package removes an attribute without a value unless it is listed as boolean
   const nonBooleanAttributes = clean.defaults.nonBooleanAttributes.filter((name) => name !== 'hidden')
   return clean(read, { ...options, transformTags, nonBooleanAttributes }).toWellFormed()
 }
@@ -133,7 +137,10 @@ export function documentHtml(html: string, locations: PartLocations = noLocation
 const keptTags = new Set([...allowedTags, ...droppedWhole])
 const isKept = (name: string): boolean => keptTags.has(name)
 
-/** Returns `documentHtml` as any page may hold it: without names that styles of that page could match, or layout that leaves its place. */
+/**
+ * Converts the result of `documentHtml` for embedding in any page: removes names that the page's styles could match, and layout that moves
+ * elements.
+ */
 export const embeddableHtml = (document: string): string =>
   document.replaceAll(/<[a-z][^<>]* (?:class|id|style|name|usemap|data-(?:tag|unsure))="[^<>]*>/g, (tag) =>
     tag
@@ -145,16 +152,16 @@ export const embeddableHtml = (document: string): string =>
       }),
   )
 
-/** Both in one. */
+/** Returns embeddable HTML from the HTML of a message. */
 export const sanitizeHtml = (html: string): string => embeddableHtml(documentHtml(html))
 
-/** As much of it as is read, without octets that end texts elsewhere. */
+/** The prefix of the source that is processed, without null characters, which end strings in other programs. */
 export const readablePart = (html: string): string => html.slice(0, readableLength(html)).replaceAll('\0', '')
 
-/** Characters of the source after that part. */
+/** Number of characters after that prefix. */
 export const charactersLeftOut = (html: string): number => html.length - readableLength(html)
 
-/** Cost grows with the square of nesting; so length, tags, and elements that are open at a time have a bound. */
+/** The cost grows quadratically with nesting, so length, tags and open elements are limited. */
 function readableLength(html: string): number {
   const end = boundedLength(html, maxCharacters)
   const openByName = new Map<string, number>()
@@ -167,7 +174,7 @@ function readableLength(html: string): number {
     const [found, slash = '', name = ''] = tag.exec(html) ?? []
     if (found === undefined || voidElements.has(name.toLowerCase())) continue
     const ofName = openByName.get(name.toLowerCase()) ?? 0
-    const step = slash === '' ? 1 : ofName > 0 ? -1 : 0 // a closing tag without an opening one closes nothing
+    const step = slash === '' ? 1 : ofName > 0 ? -1 : 0 // a closing tag without an opening tag closes nothing
     openByName.set(name.toLowerCase(), ofName + step)
     open += step
   }
@@ -175,7 +182,7 @@ function readableLength(html: string): number {
 }
 
 const tag = /(\/?)([a-z][^\s/>]{0,30})/iy
-/** They hold nothing and close by themselves (WHATWG HTML, void elements). */
+/** Elements without content or closing tag (WHATWG HTML, void elements). */
 const voidElements = new Set([
   'area',
   'base',
@@ -198,7 +205,10 @@ const unescaped = (text: string): string => text.replaceAll(/&(amp|lt|gt|quot);/
 const escaped = (text: string): string =>
   text.replaceAll('&', '&amp;').replaceAll('"', '&quot;').replaceAll('<', '&lt;').replaceAll('>', '&gt;')
 
-/** Styles repeat in mail, row by row; each is read once. The old attribute for an image behind the content becomes a style. */
+/**
+ * Sanitizes a style attribute. Results are cached, because mail repeats styles in each row. The obsolete `background` attribute becomes a
+ * style.
+ */
 function styleAttribute(attribs: sanitize.Attributes, known: Map<string, string>, locations: PartLocations): sanitize.Attributes {
   const { style = '', background, ...rest } = attribs
   const text = background === undefined ? style : `background-image:url("${background.replaceAll(/["\\\n\r\f]/g, '')}");${style}`

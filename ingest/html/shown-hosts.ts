@@ -1,9 +1,9 @@
-/** Host names in the text of a link, as people read them. */
+/** Finds host names in the text of a link, as people read them. */
 import { isRealHost, isReservedHost, plainDomain } from '../dns/domains.ts'
 
 const maxText = 2000
 
-/** The hosts of the addresses that a text shows, in A-labels. Among other words, mail addresses and names of files do not count. */
+/** The hosts of all addresses in a text, as A-labels. In a text of several words, mail addresses and file names do not count. */
 export function shownHosts(text: string): string[] {
   const words = text.slice(0, maxText).trim().split(/\s+/)
   if (words.length === 1) return words.flatMap((word) => shownHost(word) ?? [])
@@ -12,18 +12,18 @@ export function shownHosts(text: string): string[] {
     .flatMap((word) => (isPlainWord(word) ? [] : (shownHost(word) ?? [])))
 }
 
-/** Top-level domains that are endings of files too, as in `README.md`. */
+/** Top-level domains that are also file extensions, as in `README.md`. */
 const fileEndings = /\.(?:app|cc|com\.txt|md|mov|pl|ps|py|rs|sh|so|zip)$/i
 
-/** Whether a word among others names no address to follow: a mail address, or a name that could be that of a file. */
+/** True for a mail address or possible file name, which is not an address to follow. */
 const isPlainWord = (word: string): boolean => !/^(?:https?:\/\/|www\.)/i.test(word) && (word.includes('@') || fileEndings.test(word))
 
-/** The host that a word shows when it is an address; undefined for other words. */
+/** The host of a word that is an address, or undefined. */
 function shownHost(trimmed: string): string | undefined {
   const { scheme, host, rest } = shownAddress.exec(trimmed)?.groups ?? {}
   if (host === undefined) return undefined
   const plain = plainDomain(host)
-  // `Node.js` and `12.50/kg` are words, `https://node.js/`, `www.node.js` and `node.js/x` are addresses
+  // `Node.js` and `12.50/kg` are words; `https://node.js/`, `www.node.js` and `node.js/x` are addresses
   const isAddress = scheme !== undefined || plain.startsWith('www.') || (/^[/:?#]/.test(rest ?? '') && /\.[^.\d]{2,}$/.test(plain))
   return isAddress || isRealHost(plain) || isReservedHost(plain) ? plain : undefined
 }

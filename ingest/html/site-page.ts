@@ -1,4 +1,6 @@
-/** What stands in a page of a website, for the report of its deploy: links, images without a text, forms. In steps, and within bounds. */
+/**
+ * Collects facts about a website page for the deploy report: links, images without alternative text, forms. Works in steps, with limits.
+ */
 import type { PageFacts } from '#core/sites/site.ts'
 
 const maxLinks = 500
@@ -10,7 +12,7 @@ const pieceLength = 16_384
 
 type Attributes = Readonly<Record<string, string>>
 
-/** Reads a page; one that is nested too deep is read that far. */
+/** Reads a page. Stops where elements are nested too deeply. */
 export async function readSitePage(html: string): Promise<PageFacts> {
   const { Parser } = await import('htmlparser2')
   const reading = new Reading()
@@ -66,7 +68,7 @@ class Reading {
     }
   }
 
-  /** A form of the page that is sent to one of the service's. */
+  /** Adds a form element of the page that submits to a form of this service. */
   #addHosted(action: string | undefined): void {
     const [, id] = /^https?:\/\/[^/]+\/f\/([A-Za-z0-9]{1,64})(?:[/?#]|$)/.exec(action ?? '') ?? []
     if (id !== undefined && this.#forms.size < maxForms) this.#forms.add(id)
@@ -77,5 +79,5 @@ class Reading {
   }
 }
 
-/** Other links of a head name hosts, or what need not be there. */
+/** Other `link` elements name hosts or optional resources. */
 const isOwnLink = (name: string, { rel = '' }: Attributes): boolean => name !== 'link' || /\b(?:stylesheet|icon|manifest)\b/i.test(rel)

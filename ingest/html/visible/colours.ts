@@ -1,6 +1,6 @@
-/** Colours of text and of what is behind it, as far as they decide whether text can be read (CSS Color 4). */
+/** Colours of text and background, as far as they determine whether text is readable (CSS Color 4). */
 
-/** Parts from 0 to 255, `alpha` from 0 to 1. */
+/** Components from 0 to 255; `alpha` from 0 to 1. */
 export interface Colour {
   readonly red: number
   readonly green: number
@@ -12,7 +12,7 @@ export const white: Colour = { red: 255, green: 255, blue: 255, alpha: 1 }
 export const black: Colour = { red: 0, green: 0, blue: 0, alpha: 1 }
 export const linkBlue: Colour = { red: 0, green: 0, blue: 238, alpha: 1 }
 
-/** Names in the order of their values, each with six digits. */
+/** Colour names in the order of their values, each followed by six digits. */
 const namedDigits =
   'black 000000 navy 000080 darkblue 00008b mediumblue 0000cd blue 0000ff darkgreen 006400 green 008000 teal 008080 darkcyan 008b8b ' +
   'deepskyblue 00bfff darkturquoise 00ced1 mediumspringgreen 00fa9a lime 00ff00 springgreen 00ff7f aqua 00ffff cyan 00ffff ' +
@@ -40,7 +40,7 @@ const named: ReadonlyMap<string, string> = new Map(
   words.flatMap((word, at) => (at % 2 === 0 ? [[word, words[at + 1] ?? ''] as const] : [])),
 )
 
-/** `unknown` for notations that are not read, such as `oklch()`; undefined for what is no colour. */
+/** Parses a colour. `unknown` for an unsupported notation such as `oklch()`; undefined if the text is not a colour. */
 export function colourOf(written: string): Colour | 'unknown' | undefined {
   const text = written.trim().toLowerCase()
   if (text === 'transparent') return { ...white, alpha: 0 }
@@ -74,7 +74,7 @@ function ofParts(name: string, [one = '', two = '', three = '', four = '1']: rea
   return [red, green, blue, alpha].some(Number.isNaN) ? undefined : { red, green, blue, alpha }
 }
 
-/** Units of angles in degrees; the longer name first, as `grad` ends like `rad`. */
+/** Units of angles in degrees. `grad` comes first because it ends with `rad`. */
 const turns: readonly (readonly [string, number])[] = [
   ['deg', 1],
   ['grad', 0.9],
@@ -95,17 +95,17 @@ function byHue(name: string, degrees: number, second: number, third: number): nu
   return pure.map(([, wave]) => third - reach * wave)
 }
 
-/** The colours in a longer value, such as that of `background` or of a gradient. */
+/** Finds all colours in a longer value, such as `background` or a gradient. */
 export const coloursIn = (value: string): (Colour | 'unknown')[] =>
   [...value.matchAll(/#[0-9a-f]{3,8}\b|[a-z-]+\([^()]*\)|[a-z]{3,24}/g)].flatMap(([part]) => {
     const colour = part.startsWith('url(') ? undefined : colourOf(part)
     return colour === undefined ? [] : [colour]
   })
 
-/** Letters whose colour differs from that of the ground by less than this, over all parts, are not read. */
+/** Text is unreadable if its colour differs from the background by less than this, summed over all components. */
 const leastDifference = 48
 
-/** Whether letters cannot be told from their ground. */
+/** Reports whether text is indistinguishable from its background. */
 export function isAlike(ink: Colour, ground: Colour): boolean {
   const difference = (part: 'red' | 'green' | 'blue'): number => Math.abs(ink[part] - ground[part]) * ink.alpha
   return difference('red') + difference('green') + difference('blue') < leastDifference

@@ -1,8 +1,8 @@
-/** Whether the box of an element is hidden by its own styles: taken out, moved away, closed, made see-through or cut to nothing. */
+/** Decides whether an element's own styles hide its box: not rendered, moved away, collapsed, transparent or clipped. */
 import { anyOf, certainly, type Certainty } from './certainty.ts'
 import { functionsIn, partsOf, pixels, share } from './lengths.ts'
 
-/** The value of a property; undefined if nothing is declared. */
+/** The value of a property, or undefined if it is not declared. */
 export type ValueOf = (property: string) => string | undefined
 
 const far = 400
@@ -10,7 +10,7 @@ const veryFar = 2000
 
 type Check = (value: string, valueOf: ValueOf) => Certainty
 
-/** Certain for what is understood and hides, `no` for what is understood and does not, `maybe` for all else. */
+/** A check returns `yes` for a known value that hides, `no` for a harmless value, `maybe` for others. This one never returns `yes`. */
 const unlessOneOf =
   (...harmless: readonly string[]): Check =>
   (value) =>
@@ -18,7 +18,7 @@ const unlessOneOf =
 
 const unlessNone = unlessOneOf('none', 'initial', 'unset', 'revert')
 
-/** For distances that move text out of sight to the left or to the top; far to the right a reader can scroll. */
+/** Detects offsets that move text out of view to the left or top. To the right, a reader can scroll. */
 const movesAway: Check = (value) => {
   const parts = partsOf(value)
   const lengths = parts.map((part) => pixels(part) ?? (/^(?:auto|initial|unset|inherit|revert|0)$/.test(part) ? 0 : undefined))
@@ -53,7 +53,7 @@ const filters: Check = (value) => {
   )
 }
 
-/** Less opacity than this is not seen. */
+/** Opacity below this value is invisible. */
 export const faint = 0.06
 
 const moves = (parts: readonly string[]): Certainty =>
@@ -76,7 +76,7 @@ const scales = (parts: readonly string[]): Certainty =>
     }),
   )
 
-/** Angles that turn text in its plane hide nothing; skewed by a right angle, it is a line. */
+/** Rotation in the plane does not hide text; a skew of 90 degrees reduces it to a line. */
 const turns = (name: string, [part = '']: readonly string[]): Certainty =>
   certainlyDoubtful(
     name !== 'rotate' && name !== 'rotatez' && (share(part.replace(/deg$/, '')) === undefined || Math.abs(Number.parseFloat(part)) > 60),
@@ -155,7 +155,7 @@ const checks: Readonly<Record<string, Check>> = {
 const sizes = ['height', 'max-height', 'width', 'max-width', 'block-size', 'max-block-size', 'inline-size', 'max-inline-size']
 const overflows = ['overflow', 'overflow-x', 'overflow-y', 'overflow-block', 'overflow-inline']
 
-/** A box without room that shows nothing of what is beyond it. */
+/** Detects a box without space that clips its overflow. */
 function isClosed(valueOf: ValueOf): Certainty {
   const values = overflows.flatMap((name) => valueOf(name) ?? [])
   const contained = /strict|content|paint|\(/.test(valueOf('contain') ?? '')
@@ -165,7 +165,7 @@ function isClosed(valueOf: ValueOf): Certainty {
   return least <= 1 ? 'yes' : certainlyDoubtful(least <= 5)
 }
 
-/** Whether the element and everything in it is hidden by these declarations. */
+/** Decides whether declarations hide the element with its content. */
 export function isHiddenBox(declared: Iterable<string>, valueOf: ValueOf, hidingAnimations: ReadonlySet<string>): Certainty {
   const found = [...declared].map((property): Certainty => {
     const value = valueOf(property)

@@ -1,4 +1,4 @@
-/** How an element looks on one screen, as far as it decides whether its text is read. */
+/** The computed look of an element on one screen, as far as it determines whether its text is readable. */
 import { anyOf, certainly, type Certainty } from './certainty.ts'
 import { black, colourOf, coloursIn, isAlike, linkBlue, white, type Colour } from './colours.ts'
 import { faint, isHiddenBox, type ValueOf } from './hiding.ts'
@@ -9,19 +9,19 @@ import type { Declarations } from './style-rules.ts'
 type Ink = Colour | 'unknown'
 
 export interface Look {
-  /** Of the element with everything in it. */
+  /** The element is hidden with its content. */
   readonly isHidden: Certainty
-  /** Of its letters, which an element inside can show again. */
+  /** Its text is hidden; a nested element may be visible. */
   readonly isInvisible: boolean
   readonly opacity: number
   readonly fontPx: number | 'unknown'
-  /** Lines or letters that are set upon each other. */
+  /** Lines or letters overlap. */
   readonly isSqueezed: boolean
   readonly ink: Ink
-  /** The colour that fills letters in place of `ink`. */
+  /** The colour that fills letters instead of `ink`. */
   readonly fill: Ink | undefined
   readonly ground: Ink
-  /** A picture that is not seen here is in front of the ground. */
+  /** An image of unknown content covers the background. */
   readonly isPictured: boolean
   /** Custom properties. */
   readonly custom: ReadonlyMap<string, string>
@@ -32,11 +32,11 @@ export const rootLook: Look = {
   ...{ isPictured: false, custom: new Map() },
 }
 
-/** Smaller letters are not read. */
+/** Text up to this font size is unreadable. */
 const leastFontPx = 1.5
 const maxCustom = 50
 
-/** Whether text of this look is kept from people. */
+/** Decides whether text of this look is hidden from people. */
 export function isKeptFromPeople({
   isHidden,
   isInvisible,
@@ -60,7 +60,7 @@ function isUnread(ink: Ink, ground: Ink, isPictured: boolean): Certainty {
   return isPictured ? 'maybe' : 'yes'
 }
 
-/** The look of an element inside one of the look `parent`. */
+/** Computes the look of an element from its declarations and its parent's look. */
 export function lookOf(element: StyledElement, says: Declarations, parent: Look, hidingAnimations: ReadonlySet<string>): Look {
   const { name, attributes } = element
   const hidden = attributes['hidden']
@@ -97,7 +97,7 @@ export function lookOf(element: StyledElement, says: Declarations, parent: Look,
 
 const isKeyword = (value: string): Certainty => (/^(?:initial|inherit|unset|revert)$/.test(value) ? 'no' : 'maybe')
 
-/** Letters in another order than they are written in, or shown as dots. */
+/** Detects letters in another order than the source, or displayed as dots. */
 const isReversed = (valueOf: ValueOf, name: string): Certainty =>
   name === 'bdo' || /override/.test(valueOf('unicode-bidi') ?? '') || !/^(?:none|initial)$/.test(valueOf('-webkit-text-security') ?? 'none')
     ? 'maybe'
@@ -108,7 +108,7 @@ function customOf(says: Declarations, inherited: ReadonlyMap<string, string>): R
   return own.length === 0 ? inherited : new Map([...inherited, ...own].slice(-maxCustom))
 }
 
-/** With the values of custom properties; undefined if one of them is missing, as the declaration does not count then. */
+/** Replaces custom properties by their values. Undefined if a value is missing, which makes the declaration invalid. */
 function substituted(value: string, custom: ReadonlyMap<string, string>): string | undefined {
   let text = value
   for (let depth = 0; text.includes('var('); depth++) {
@@ -139,7 +139,7 @@ function fontOf(valueOf: ValueOf, attributes: Attributes, inherited: Look['fontP
   return { fontPx: sizeWords[given] ?? pixels(given, em) ?? (given.includes('(') ? 'unknown' : inherited) }
 }
 
-/** The size in the shorthand `font`, which follows style and weight; undefined for the font of the system. */
+/** The size in the `font` shorthand, after style and weight; undefined for a system font. */
 function sizeOfFont(font: string | undefined): string | undefined {
   const parts = partsOf(font ?? '').map((part) => part.split('/')[0] ?? '')
   return parts.find(
@@ -180,7 +180,7 @@ function groundOf(valueOf: ValueOf, attributes: Attributes, parent: Look, ink: I
   const isTextShape = /text/.test(`${valueOf('background-clip') ?? ''}${valueOf('-webkit-background-clip') ?? ''}`)
   const isPictured = isTextShape || /url\(|unjudged\(|image-set/.test(image)
   const stops = [...image.matchAll(gradients)].flatMap(([, inside = '']) => coloursIn(inside))
-  // letters on a gradient are read if they differ from one of its colours
+  // letters on a gradient are readable if they differ from at least one of its colours
   const stop = stops.find((colour) => colour !== 'unknown' && ink !== 'unknown' && !isAlike(ink, colour)) ?? stops[0]
   if (stop !== undefined && !isTextShape) return { ground: stop, isPictured }
   return { ground: isClear ? parent.ground : own, isPictured: isPictured || (isClear && parent.isPictured) }

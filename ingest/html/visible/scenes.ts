@@ -1,4 +1,4 @@
-/** The screens for which a message is judged, and what queries of style sheets say about them (Media Queries 4). */
+/** The two screens of the visibility check, and the evaluation of media queries for them (Media Queries 4). */
 import type { CssNode } from 'css-tree'
 import { allOf, anyOf, certainly, notThat, type Certainty } from './certainty.ts'
 
@@ -6,18 +6,18 @@ import { allOf, anyOf, certainly, notThat, type Certainty } from './certainty.ts
 export interface Scene {
   readonly width: number
   readonly height: number
-  /** Device pixels for each CSS pixel. */
+  /** Device pixels per CSS pixel. */
   readonly ratio: number
   readonly canHover: boolean
 }
 
-/** A window on a desk and a telephone, both in light colours: text that one of them shows is read by people. */
+/** A desktop window and a phone, both in light mode. Text visible on either screen is visible to people. */
 export const scenes: readonly Scene[] = [
   { width: 1100, height: 800, ratio: 1, canHover: true },
   { width: 390, height: 800, ratio: 3, canHover: false },
 ]
 
-/** Whether the rules of an at-rule apply on the screen. */
+/** Decides whether the rules of an at-rule apply on the screen. */
 export function appliesIn(name: string, prelude: CssNode | null, scene: Scene): Certainty {
   if (name === 'layer') return 'yes'
   if (name === 'media') return prelude ? queryOf(prelude, scene) : 'yes'
@@ -50,7 +50,7 @@ function queryOf(node: CssNode, scene: Scene): Certainty {
   }
 }
 
-/** Parts that `and`, `or` and `not` join. */
+/** Evaluates terms joined by `and`, `or` and `not`. */
 function conditionOf(nodes: readonly CssNode[], scene: Scene): Certainty {
   const words = nodes.flatMap((node) => (node.type === 'Identifier' ? [node.name.toLowerCase()] : []))
   const parts = nodes.filter(({ type }) => type !== 'Identifier').map((node) => queryOf(node, scene))
@@ -58,7 +58,7 @@ function conditionOf(nodes: readonly CssNode[], scene: Scene): Certainty {
   return words.includes('or') ? anyOf(parts) : allOf(parts)
 }
 
-/** A number in CSS pixels; undefined for other units. */
+/** Converts a number to CSS pixels; undefined for other units. */
 function numberOf(node: CssNode | null): number | undefined {
   if (node?.type === 'Number') return Number(node.value)
   if (node?.type !== 'Dimension') return undefined
@@ -78,7 +78,7 @@ const quantities: Readonly<Record<string, (scene: Scene) => number>> = {
   monochrome: () => 0,
 }
 
-/** Features that are words; people have light colours and no setting of their own. */
+/** Features with keyword values. Assumes light mode and default preferences. */
 const words: Readonly<Record<string, (scene: Scene) => string>> = {
   orientation: ({ width, height }) => (width > height ? 'landscape' : 'portrait'),
   hover: ({ canHover }) => (canHover ? 'hover' : 'none'),
@@ -112,7 +112,7 @@ interface Range {
   readonly right: CssNode | null
 }
 
-/** Such as `400px <= width < 800px`. */
+/** Evaluates a range such as `400px <= width < 800px`. */
 function rangeOf({ left, leftComparison, middle, rightComparison, right }: Range, scene: Scene): Certainty {
   const valueOf = (node: CssNode | null): number | undefined =>
     node?.type === 'Identifier' ? quantities[node.name.toLowerCase()]?.(scene) : numberOf(node)

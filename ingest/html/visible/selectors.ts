@@ -1,4 +1,4 @@
-/** Selectors of style sheets and the elements that they match (Selectors 4), as surely as the elements seen so far tell. */
+/** Matches selectors of style sheets (Selectors 4), as far as the preceding elements determine the result. */
 import { createRequire } from 'node:module'
 import type { CssNode, ident, Selector } from 'css-tree'
 import { allOf, anyOf, certainly, notThat, type Certainty } from './certainty.ts'
@@ -12,14 +12,14 @@ export interface StyledElement {
   readonly id: string | undefined
   readonly attributes: Readonly<Record<string, string>>
   readonly parent: StyledElement | undefined
-  /** The sibling before it. */
+  /** The preceding sibling. */
   readonly previous: StyledElement | undefined
 }
 
-/** Comparisons that are left for a message. A message that needs more is made to, and the rest is not judged. */
+/** Remaining comparisons for a message. If a message needs more, the remaining rules are not evaluated. */
 export interface Budget {
   comparisons: number
-  /** A match was given up. */
+  /** A match was abandoned. */
   isExceeded: boolean
 }
 
@@ -27,33 +27,33 @@ type Compare = (element: StyledElement, budget: Budget) => Certainty
 
 interface Test {
   readonly compare: Compare
-  /** It may answer `maybe`. */
+  /** The test may return `maybe`. */
   readonly isDoubtful: boolean
 }
 
-/** The part of a selector for one element, and the combinator between it and the part on its left. */
+/** The part of a selector for one element, and the combinator to the part on its left. */
 interface Compound {
   readonly tests: readonly Test[]
   readonly combinator: string
 }
 
 export interface CompiledSelector {
-  /** From right to left. */
+  /** Compounds from right to left. */
   readonly compounds: readonly Compound[]
-  /** The class, id or element name that each match has, such as `.note`; `*` if there is none. */
+  /** A class, ID or element name that every match has, such as `.note`; `*` if there is no such name. */
   readonly key: string
   readonly specificity: number
-  /** It has a part that is never judged. */
+  /** The selector contains a part that is never evaluated. */
   readonly isDoubtful: boolean
 }
 
 const maxCompounds = 8
-/** Longer chains of ancestors or siblings are not followed. */
+/** Limit of ancestors or siblings that a combinator visits. */
 const maxSteps = 300
 
 export const decoded = (name: string): string => (require('css-tree/utils') as { ident: typeof ident }).ident.decode(name)
 
-/** Undefined for selectors of pseudo-elements, which are no elements. */
+/** Compiles a selector. Undefined for pseudo-elements, because they are not elements. */
 export function compiled(selector: Selector): CompiledSelector | undefined {
   const compounds: { tests: Test[]; combinator: string }[] = [{ tests: [], combinator: '' }]
   let key = '*'
@@ -165,9 +165,9 @@ function testOf(node: CssNode): Test {
   }
 }
 
-/** Attributes that mail programs add to a message, not its sender: without them, their styles do not apply. */
+/** Attributes that mail clients add. Their styles do not apply to the message as sent. */
 const ofPrograms = /^(?:data-ogs[a-z]*|owa|data-outlook.*|data-darkreader.*|x-apple.*)$/
-/** Attributes of the sanitized message that are those of its sender. */
+/** Attributes that the sanitizer keeps from the sender. */
 const known: ReadonlySet<string> = new Set(['class', 'id', 'hidden', 'align', 'dir', 'lang', 'title', 'bgcolor', 'alt', 'width', 'height'])
 
 function attributeTest(node: Extract<CssNode, { type: 'AttributeSelector' }>): Test {
@@ -195,11 +195,11 @@ const comparisons: Readonly<Record<string, (value: string, wanted: string) => bo
   '*=': (value, wanted) => wanted !== '' && value.includes(wanted),
 }
 
-/** States that a message has only while a reader does something. */
+/** States that exist only during an interaction. */
 const passing =
   /^(?:hover|active|focus|focus-within|focus-visible|visited|target|target-within|checked|indeterminate|placeholder-shown|autofill)$/
 
-/** What depends on elements that come later, on removed ones or on the program is not judged. */
+/** Selectors that depend on later elements, removed elements or the client are not evaluated. */
 function pseudoTest(name: string, inside: readonly Selector[]): Test {
   if (passing.test(name)) return never
   if (name === 'link' || name === 'any-link') return sure((element) => certainly(element.name === 'a' && 'href' in element.attributes))

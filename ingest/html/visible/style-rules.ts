@@ -1,6 +1,6 @@
 /**
- * The rules of the style sheets of a message, and what they come to for an element: the part of the cascade that decides whether its
- * text is seen (CSS Cascading Level 5 §6), for each screen, and both with and without the rules that cannot be judged.
+ * The rules of the style sheets of a message, and their declarations for an element. It implements the part of the cascade that determines
+ * visibility (CSS Cascading Level 5 §6), for each screen, with and without uncertain rules.
  */
 import { createRequire } from 'node:module'
 import type { CssNode, Declaration, parse } from 'css-tree'
@@ -12,7 +12,7 @@ import { watchedProperties } from './watched-properties.ts'
 
 const require = createRequire(import.meta.url)
 
-/** Values by property, both in lower case; `unjudged()` for a value that the sanitizer could not keep. */
+/** Values by property, both in lower case. `unjudged()` replaces a value that the sanitizer removed. */
 export type Declarations = ReadonlyMap<string, string>
 
 interface Given {
@@ -23,20 +23,20 @@ interface Given {
 
 interface Rule {
   readonly selector: CompiledSelector
-  /** Whether it applies at all, for each of `scenes`. */
+  /** The certainty that the rule applies, for each of `scenes`. */
   readonly applies: readonly Certainty[]
   readonly layer: number
   readonly order: number
   readonly given: readonly Given[]
 }
 
-/** Declarations with their places in the cascade: later ones win. */
+/** A declaration with its weight in the cascade; the highest weight wins. */
 interface Placed {
   readonly weight: number
   readonly given: Given
 }
 
-/** What a shorthand sets as well. */
+/** Longhand properties that a shorthand also sets. */
 const resets: Readonly<Record<string, readonly string[]>> = {
   font: ['font-size', 'line-height', 'font-size-adjust'],
   background: ['background-color', 'background-image', 'background-clip', '-webkit-background-clip'],
@@ -50,11 +50,11 @@ const resets: Readonly<Record<string, readonly string[]>> = {
 }
 
 const maxRules = 4000
-/** Characters of a value; a longer one is not judged. */
+/** Longer values are not evaluated. */
 const maxValue = 1000
-/** Comparisons of selectors and declarations that are put in order, for a message. Mail that people write needs some thousands. */
+/** Limit of selector comparisons and sorted declarations for a message. Real mail needs some thousands. */
 const maxComparisons = 300_000
-/** Of an animation, so many are looked at. */
+/** Limit of evaluated steps of an animation. */
 const maxSteps = 20
 const unlayered = 64
 const ofElement = 65
@@ -66,27 +66,27 @@ export class StyleRules {
   readonly #inline = new Map<string, readonly Given[]>()
   readonly #budget: Budget = { comparisons: maxComparisons, isExceeded: false }
   readonly #layers: string[] = []
-  /** The declarations of each step of an animation. */
+  /** The declarations of each step, by name of the animation. */
   readonly animations = new Map<string, readonly Declarations[]>()
-  /** For each of these, `declarationsOf` has to be called: the same screen is not judged twice. */
+  /** `declarationsOf` returns one map for each of these views. Screens without differences share one view. */
   readonly views: readonly View[]
   #order = 0
   #differs = false
   #doubts = false
 
-  /** Reads the sheet as a whole. A sheet that is nested too deeply for the parser has no rules. */
+  /** Parses the sheet. A sheet nested too deeply for the parser has no rules. */
   constructor(sheet: string) {
     if (sheet.trim() !== '') this.#read(sheet)
     const screens = this.#differs ? scenes.map((_, at) => at) : [0]
     this.views = screens.flatMap((scene) => [{ scene, withDoubts: false }, ...(this.#doubts ? [{ scene, withDoubts: true }] : [])])
   }
 
-  /** More selectors would have to be compared than are: what they hide is unknown from here on. */
+  /** True if the comparison limit was exceeded; from then on, visibility is uncertain. */
   get isExceeded(): boolean {
     return this.#budget.isExceeded
   }
 
-  /** The declarations for an element in each of the views. `style` is the value of its attribute. */
+  /** The declarations for an element, one map for each view. `style` is the value of its attribute. */
   declarationsOf(element: StyledElement, style: string | undefined): Declarations[] {
     const keys = [
       '*',
@@ -114,7 +114,7 @@ export class StyleRules {
     })
   }
 
-  /** Rules whose selectors could match. */
+  /** Rules whose selectors may match. */
   #candidates(key: string): readonly Rule[] {
     const rules = this.#byKey.get(key) ?? []
     this.#budget.comparisons -= rules.reduce((sum, { given: declared }) => sum + declared.length, 0)
@@ -129,7 +129,7 @@ export class StyleRules {
       const always = scenes.map((): Certainty => 'yes')
       if (tree.type === 'StyleSheet') this.#addAll(tree.children.toArray(), { applies: always, layer: unlayered })
     } catch (error) {
-      if (!(error instanceof RangeError)) throw error // nested deeper than the parser can follow
+      if (!(error instanceof RangeError)) throw error // nested deeper than the parser supports
     }
   }
 
@@ -176,7 +176,7 @@ export class StyleRules {
     }
   }
 
-  /** Layers in the order of their names' first occurrence. */
+  /** The position of a layer, in the order of first occurrence. */
   #layerOf(name: string): number {
     const at = this.#layers.indexOf(name)
     if (at >= 0 && name !== '') return at
@@ -193,13 +193,13 @@ export class StyleRules {
   }
 }
 
-/** One screen, and whether the rules that cannot be judged apply on it. */
+/** One screen, with or without the uncertain rules. */
 export interface View {
   readonly scene: number
   readonly withDoubts: boolean
 }
 
-/** A declaration of a sanitized attribute, which has neither comments nor escapes. */
+/** A declaration of a sanitized attribute, which contains neither comments nor escapes. */
 const declaration = /([a-z-][a-z0-9-]*):((?:"[^"]*"|url\([^()]*\)|[^;"])*)/gi
 
 const readInline = (style: string): readonly Given[] =>
@@ -213,7 +213,7 @@ const givenOf = (nodes: readonly CssNode[]): Given[] =>
     .filter((node): node is Declaration => node.type === 'Declaration')
     .flatMap(({ property, value, important }) => (value.type === 'Raw' ? given(decoded(property), value.value, important !== false) : []))
 
-/** None for a property that hides nothing. */
+/** Returns no declaration for a property that cannot hide text. */
 function given(written: string, text: string, isImportant: boolean): Given[] {
   const property = written.startsWith('--') ? written : written.toLowerCase()
   if (property.startsWith(unjudgedPrefix)) return [{ property: property.slice(unjudgedPrefix.length), value: unjudged, isImportant }]
@@ -225,7 +225,7 @@ function given(written: string, text: string, isImportant: boolean): Given[] {
   return [{ property, value: plain.length > maxValue ? unjudged : plain, isImportant }]
 }
 
-/** Importance, then the element's own style, then layers, then specificity, then order; important layers are the other way round. */
+/** Orders by importance, inline style, layer, specificity and source order. The order of layers is reversed for important declarations. */
 const placed = (given: Given, layer: number, specificity: number, order: number): Placed => {
   const rank = given.isImportant && layer <= unlayered ? unlayered - layer : layer
   return { given, weight: (given.isImportant ? 1e13 : 0) + rank * 1e11 + specificity * 1e4 + order }
@@ -233,7 +233,7 @@ const placed = (given: Given, layer: number, specificity: number, order: number)
 
 const placesOf = ({ given, layer, selector, order }: Rule): Placed[] => given.map((one) => placed(one, layer, selector.specificity, order))
 
-/** The names of a rule for layers; the empty name for a layer without one. */
+/** The names in a `layer` rule; an empty name for an anonymous layer. */
 function layerNames(prelude: CssNode | null): string[] {
   if (prelude?.type !== 'AtrulePrelude') return ['']
   const lists = prelude.children.toArray().flatMap((node) => ('children' in node && node.children ? node.children.toArray() : []))

@@ -1,6 +1,6 @@
 /**
- * What a person sees of the HTML of a message, for readers that are programs: text that its styles hide is taken out and counted, and
- * text that cannot be judged stands between marks. Works on sanitized documents, in one pass over a bounded beginning.
+ * The visible part of a message's HTML, for programs that read mail. Text that styles hide is removed and counted, and text of uncertain
+ * visibility is enclosed in marks. The input is sanitized HTML; one pass over a bounded prefix.
  */
 import { createRequire } from 'node:module'
 import type { Parser } from 'htmlparser2'
@@ -15,20 +15,20 @@ import { StyleRules, type Declarations } from './style-rules.ts'
 const require = createRequire(import.meta.url)
 
 export interface VisibleHtml {
-  /** The document without what is hidden, in the form that `textOfHtml` reads. Marks stand around text that may be hidden. */
+  /** The document without hidden text, as input for `textOfHtml`. Marks enclose text that may be hidden. */
   readonly html: string
-  /** Elements that were hidden. */
+  /** Number of hidden elements. */
   readonly hidden: number
-  /** Passages between marks. */
+  /** Number of marked passages. */
   readonly marked: number
   readonly links: readonly VisibleLink[]
-  /** Links after the last one in `links`. */
+  /** Number of links after the last one in `links`. */
   readonly linksLeftOut: number
-  /** Characters of the document after the part that was read. */
+  /** Number of characters after the processed prefix. */
   readonly leftOut: number
 }
 
-/** Stand before and after text that may be hidden; foreign text has none of them. */
+/** Enclose text that may be hidden. In foreign text, these characters are replaced. */
 export const marks = { open: '\ue000', close: '\ue001' } as const
 const foreignMarks = /[\ue000\ue001]/g
 
@@ -44,7 +44,7 @@ const inlineElements = new Set(['b', 'strong', 'i', 'em', 'u', 's', 'font', 'spa
 interface Level extends StyledElement {
   readonly looks: readonly Look[]
   readonly shown: Shown
-  /** The sanitizer replaced it, or an element around it, by one that shows more. */
+  /** The sanitizer replaced the element, or one of its ancestors, by an element that may show more. */
   readonly isUnsure: boolean
   lastChild: StyledElement | undefined
 }
@@ -56,7 +56,7 @@ type Shown = 'yes' | 'maybe' | 'no' | 'gone'
 export function visibleHtml({ html, styles, root, body }: Pick<MailDocument, 'html' | 'styles' | 'root' | 'body'>): VisibleHtml {
   const { Parser: HtmlParser } = require('htmlparser2') as { Parser: typeof Parser }
   const read = boundedHtml(html, maxCharacters).replaceAll(foreignMarks, '\ufffd')
-  const rules = withAddresses(styles, () => 'cid:x') // no address hides text, and a picture inside a style sheet is long
+  const rules = withAddresses(styles, () => 'cid:x') // addresses do not affect visibility, and embedded images in a style sheet are long
   const page = new Page(new StyleRules(rules.slice(0, maxStyles)), rules.length > maxStyles)
   page.open('html', root)
   page.open('body', body)
@@ -94,7 +94,7 @@ class Page {
     this.#hidingAnimations = new Set([...rules.animations].filter(([, steps]) => isHiding(steps)).map(([name]) => name))
   }
 
-  /** `tag` is the tag as it is written; none for the elements around the document. */
+  /** Opens an element. `tag` is its source text, empty for the elements around the document. */
   open(name: string, given: Readonly<Record<string, string>>, tag = ''): void {
     const above = this.#stack.at(-1)
     const attributes = decodedAttributes(given)
@@ -159,7 +159,7 @@ class Page {
     return { ...element, looks, isUnsure, shown: this.#shownOf(looks, isUnsure), lastChild: undefined }
   }
 
-  /** Text is seen if one screen shows it. The rules that cannot be judged show or hide it together. */
+  /** Text is visible if at least one screen shows it. All uncertain rules together apply or do not apply. */
   #shownOf(looks: readonly Look[], isUnsure: boolean): Shown {
     const { views } = this.#rules
     const kept = looks.map(isKeptFromPeople)

@@ -1,11 +1,11 @@
-/** What a person sees of the HTML of a message as text, for readers that are programs. */
+/** The visible part of a message's HTML as text, for programs that read mail. */
 import type { MailDocument, VisibleText } from '#core/capture/reading/message-reader.ts'
 import { textOfHtml } from '../html-text.ts'
 import { visibleHtml } from './visible-html.ts'
 
 const maxText = 48_000
 
-/** Undefined for a message without HTML. */
+/** Returns undefined for a message without HTML. */
 export function visibleText(document: MailDocument): VisibleText | undefined {
   if (document.html.trim() === '') return undefined
   const { html, hidden, marked, links, linksLeftOut, leftOut } = visibleHtml(document)
@@ -14,7 +14,7 @@ export function visibleText(document: MailDocument): VisibleText | undefined {
   return { text: shown, leftOut: Math.max(text.length - shown.length, leftOut), hidden, marked, links, linksLeftOut }
 }
 
-/** Addresses of links with their host as it is asked for in DNS, whatever it looks like. */
+/** Converts the hosts of links to A-labels, so that lookalike characters are recognizable. */
 const withRealHosts = (html: string): string =>
   html.replaceAll(/ (href|data-address)="([^"]*)"/g, (_, name: string, href: string) => {
     const url = URL.parse(href.replaceAll('&amp;', '&'))

@@ -1,4 +1,4 @@
-/** The properties that can hide text from people, or move, cover or colour it until it cannot be read. */
+/** Properties that can hide text, or move, cover or colour it so that it is unreadable. */
 export const watchedProperties: ReadonlySet<string> = new Set([
   ...['display', 'visibility', 'content-visibility', 'opacity', 'filter', '-webkit-filter', 'mix-blend-mode', 'content', 'contain'],
   ...['font', 'font-size', 'font-size-adjust', 'line-height', 'letter-spacing', 'word-spacing', 'text-indent', 'zoom', 'unicode-bidi'],
