@@ -1,32 +1,32 @@
-/** Reads report mails without holding up the daemon: small ones at once, larger ones on threads, organizations in turn. */
+/** Parses report mails without blocking the daemon: small mails directly, larger ones on threads. Organizations take turns. */
 import type { Clock } from '#core/clock.ts'
 import type { ReportReading } from '#core/feedback/event.ts'
 import { ParserPool, usualLimits, type ParserPoolLimits } from '../threads/parser-pool.ts'
 import { readReport } from './report.ts'
 
-/** `problem` says to people why a mail could not be read; the reading is `none` then, and the mail is nevertheless there. */
+/** `problem` explains to people why a mail could not be parsed. `kind` is `none` in this case, but the mail exists. */
 export type ReportResult = ReportReading & { readonly problem?: string }
 
-/** Up to here a mail is read where it is; that takes a few milliseconds. */
+/** Largest mail that is parsed directly, in a few milliseconds. */
 const maxInline = 64 * 1024
-/** As much as is read of any mail. */
+/** A larger mail is truncated to this size. */
 const maxOctets = 32 * 1024 * 1024
 const entry = new URL('./report-worker.ts', import.meta.url)
 
 export class ReportReader implements AsyncDisposable {
   readonly #threads: ParserPool
 
-  /** A thread starts with the first large mail; `limits` and `workerEntry` are for tests. */
+  /** The first large mail starts a thread. `limits` and `workerEntry` are for tests. */
   constructor(clock: Clock, limits: ParserPoolLimits = usualLimits, workerEntry: URL = entry) {
     this.#threads = new ParserPool(workerEntry, clock, limits)
   }
 
-  /** Whether a parsing thread exists at the moment. */
+  /** True while a parsing thread exists. */
   get running(): boolean {
     return this.#threads.running
   }
 
-  /** `turn`: whose mail it is, an organization or the address of a sender; these take turns. */
+  /** Parses a mail. `turn` is the key of the round robin: an organization or a sender's address. */
   async read(mail: Uint8Array, turn = ''): Promise<ReportResult> {
     if (mail.length <= maxInline) return readReport(mail)
     const place = { turn, octets: Math.min(mail.length, maxOctets) }

@@ -1,4 +1,4 @@
-/** The thread that reads reports: answers one request at a time, keeps nothing between them. */
+/** The thread that parses reports. It processes one request at a time and keeps no state. */
 import { parentPort } from 'node:worker_threads'
 import type { ParserAnswer, ParserRequest } from '../threads/parser-thread.ts'
 import { readReport } from './report.ts'

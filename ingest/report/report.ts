@@ -1,4 +1,7 @@
-/** Reads the mails that report the outcome of a message: bounces, delays, complaints, receipts; any program's form, in linear time. */
+/**
+ * Parses mails that report the outcome of a message: bounces, delays, complaints, receipts. Accepts the forms of many programs, in linear
+ * time.
+ */
 import type { FeedbackEvent, FeedbackFormat, ReportReading } from '#core/feedback/event.ts'
 import { firstValue, headerFields, type HeaderField } from '../mime/header-fields.ts'
 import { headerSigns, reportsDelay, reportsFailure, type HeaderSigns } from './prose/bounce-signs.ts'
@@ -29,16 +32,16 @@ import { reportsExpiry, unreachedStatus } from './facts/unreached.ts'
 const statusTypes = new Set(['message/delivery-status', 'message/global-delivery-status'])
 const dispositionTypes = new Set(['message/disposition-notification', 'message/global-disposition-notification'])
 const returnedTypes = /^(?:message\/(?:rfc822|global|rfc822-headers|global-headers|partial)|text\/rfc822(?:-headers?)?)$/
-/** What Exchange makes of message/delivery-status where it passes a report on: a text file. */
+/** Exchange converts message/delivery-status to a text attachment when it forwards a report. */
 const attachedFields = /^\s*reporting-mta\s*:/i
 const maxReturned = 256 * 1024
 const maxNotices = 4
 
-/** A mail that was taken apart, for the readers of its kinds. */
+/** A parsed mail, as input for the readers of each kind. */
 interface OpenReport {
   readonly mail: ReportMail
   readonly signs: HeaderSigns
-  /** Its words as they came; `notice` is the part of them that the reporting server wrote. */
+  /** The text of the mail. `notice` is the part that the reporting server wrote. */
   readonly text: string
   readonly notice: NoticeText
   /** The header of the returned message. */
@@ -46,9 +49,9 @@ interface OpenReport {
 }
 
 /**
- * What a mail reports: its outermost report, not one inside the message that it returns, unless a gateway put a notice into one of
- * its own that says nothing more. Ordinary mail is `none`, an answer by a program `auto_reply`, both without events. Never throws;
- * at most 1,000 events.
+ * Returns the events of the outermost report in a mail. A report inside the returned message does not count, unless a gateway wrapped a
+ * notice and added no information. Ordinary mail is `none`, and an automatic reply is `auto_reply`; both have no events. Never throws.
+ * Returns at most 1,000 events.
  */
 export function readReport(raw: Uint8Array): ReportReading {
   const [only, ...more] = mailsOf(raw)
@@ -79,7 +82,7 @@ function opened(raw: Uint8Array): OpenReport {
   return { mail, signs: headerSigns(mail.fields), text, notice, returned }
 }
 
-/** The parts in words: plain text, or HTML if there is no other; not files, and not what stands behind the returned message. */
+/** The text parts before the returned message: plain text, or HTML if there is no plain text. Attachments are skipped. */
 function noticeParts(parts: readonly ReportPart[]): readonly ReportPart[] {
   const end = parts.findIndex(({ type }) => returnedTypes.test(type))
   const before = end <= 0 ? parts : parts.slice(0, end)
@@ -123,7 +126,7 @@ function feedbackReading(report: OpenReport): ReportReading | undefined {
 
 const feedback = (events: readonly FeedbackEvent[]): ReportReading => ({ kind: 'feedback', events })
 
-/** Fields in their own part, or, in notices that were forwarded or flattened, inside the text. */
+/** Reads the fields of a delivery-status part, or fields in the text of a forwarded or flattened notice. */
 function statusReading(report: OpenReport): ReportReading | undefined {
   const own = groupsOf(report.mail, (type) => statusTypes.has(type))
   const structured = statusEvents(report, own, true)
@@ -173,7 +176,7 @@ function dispositionReading(report: OpenReport): ReportReading | undefined {
   return { kind: 'mdn', events: dispositionEvents(groups, notice.lines.join('\n'), isRejection, frameOf(report, 'dsn', groups)) }
 }
 
-/** A gateway's notice without a recipient and with another notice in it: the inner one counts, as words and not as fields. */
+/** Reads the notice inside a gateway's notice that names no recipient. Its fields count as text, not as structured fields. */
 function wrappedReading(report: OpenReport): ReportReading | undefined {
   const { mail, signs } = report
   if (!signs.isFromMachine && !signs.hasNullPath) return undefined
@@ -200,9 +203,9 @@ function proseReading(report: OpenReport): ReportReading {
 }
 
 /**
- * A machine that returns mail may say so in the subject or in the text. Of others, both must, and the mail must show more: the
- * null reverse-path, a reply code, the message that it returns, or an address right below the words. Below the null
- * reverse-path a text that names somebody and returns the message is enough.
+ * Decides whether a mail is a bounce. For a machine that returns mail, either the subject or the text must report a failure. For other
+ * senders, both must, and the mail must contain a null reverse-path, a reply code, the returned message, or an address directly below the
+ * failure text. With a null reverse-path, text that names a recipient and the returned message are sufficient.
  */
 function isBounce(report: OpenReport, text: string): boolean {
   const { mail, signs, returned, notice } = report
@@ -243,7 +246,7 @@ function proseEvents(report: OpenReport, text: string): FeedbackEvent[] {
   })
 }
 
-/** RFC 3463 §2: what can be known when no server gave an enhanced code. */
+/** Derives a status (RFC 3463 §2) if no server gave an enhanced status code. */
 function vagueStatus({ smtpCode }: SaidWords, isDelay: boolean, text: string): string {
   const kind = smtpCode === null ? (isDelay ? '4' : '5') : String(smtpCode).charAt(0)
   return (smtpCode === null || kind === '4' ? unreachedStatus(text, isDelay) : null) ?? `${kind}.0.0`

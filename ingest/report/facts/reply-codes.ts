@@ -1,4 +1,4 @@
-/** Reply codes (RFC 5321 §4.2) and enhanced status codes (RFC 3463) out of the words of a server. */
+/** Finds reply codes (RFC 5321 §4.2) and enhanced status codes (RFC 3463) in the text of a server. */
 
 export interface ReplyCodes {
   readonly smtpCode: number | null
@@ -7,7 +7,7 @@ export interface ReplyCodes {
 
 const maxSearch = 8192
 const none: ReplyCodes = { smtpCode: null, status: null }
-// The first digits of a refusal; a 2 in such a text is a version or a count.
+// First digits of a failure. A 2 in such text belongs to a version or a count.
 const both = /(?<![\w.])([45]\d\d)[ -]{1,3}['"#]{0,2}([245]\.\d{1,3}\.\d{1,3})(?![\d.]*\d)/
 const enhanced = /(?<![\w.])([245])\.([0-7])\.(\d{1,3})(?!\.?\d)(?![\w-])/g
 const atStart = /(?:^|\n)[\s>#"'[(<]{0,20}([245]\d\d)(?:[ :-]|$)/
@@ -15,7 +15,7 @@ const afterWords =
   /(?:said|says|returned|return(?:ed)? was|response|responded|reply|replied|error|code|message|smtp|with|status|was|reason|ERROR_CODE|ResponseCode)[^\w\n]{0,12}([45]\d\d)(?=[\s\-:,;.)<\]]|$)/i
 const anywhere = /(?<![\w.:/@-])([45][0-5]\d)[ -](?=[A-Z<#['"[])|[\]:][ \t]{1,3}([45][0-5]\d)[ -]{1,3}(?=[a-z:<])/
 
-/** The codes of a failure; those of one reply where they stand together. */
+/** The codes of a failure, preferably an adjacent pair of one reply. */
 export function failureCodes(words: string): ReplyCodes {
   const text = words.slice(0, maxSearch)
   const pair = both.exec(text)
@@ -24,14 +24,14 @@ export function failureCodes(words: string): ReplyCodes {
   return { smtpCode, status: firstStatus(text, smtpCode === null ? '45' : String(smtpCode).charAt(0)) ?? firstStatus(text, '45') }
 }
 
-/** The codes of a reply that may report success as well. */
+/** The codes of a reply that may also report success. */
 export function replyCodes(words: string): ReplyCodes {
   const text = words.slice(0, maxSearch)
   const code = /^\s*([245]\d\d)(?:[ -]{1,3}#?([245]\.\d{1,3}\.\d{1,3})(?![\d.]*\d))?(?!\d)/.exec(text)
   return code ? { smtpCode: Number(code[1]), status: code[2] ?? firstStatus(text, '245') } : { ...none, status: firstStatus(text, '245') }
 }
 
-/** A code that says no more than its first digit. */
+/** Recognizes a status with no information beyond its class. */
 export const isVague = (status: string): boolean => status.endsWith('.0.0')
 
 function firstCode(text: string, classes: string): number | null {
@@ -50,7 +50,7 @@ function firstStatus(text: string, classes: string): string | null {
   return null
 }
 
-/** The host that refused, as prose names it. */
+/** The host that refused the message, as named in text. */
 export const hostInWords = (words: string): string | undefined =>
   /\b(?:host|server|mx)[ :]\s{0,4}([\w.-]{3,255} {0,2}\[[\da-fA-F:.]{3,45}\])/i.exec(words)?.[1] ??
   /while talking to\s{1,4}([\w.-]{3,255})/i.exec(words)?.[1] ??

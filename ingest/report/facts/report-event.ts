@@ -1,27 +1,27 @@
-/** Makes the events of one report: bounded, on one line, with a key that is the same wherever the report is read. */
+/** Builds the events of a report: texts on one line and within limits, and a key that depends only on the report. */
 import { createHash } from 'node:crypto'
 import { isIP } from 'node:net'
 import type { FeedbackEvidence, FeedbackEvent, FeedbackFormat } from '#core/feedback/event.ts'
 
-/** What all events of a report share. */
+/** Facts common to all events of a report. */
 export interface ReportFrame {
   readonly format: FeedbackFormat
   readonly clues: FeedbackEvidence
-  /** Message-ID of the report itself, empty when it has none. */
+  /** Message-ID of the report; empty if missing. */
   readonly reportId: string
-  /** When the report was written; null when it does not say. */
+  /** Date of the report; null if missing. */
   readonly writtenAt: number | null
   readonly reportingMta: string | null
 }
 
-/** What an event says of its own; what is not known is left out. */
+/** Facts of one event; unknown facts are omitted. */
 export type EventFacts = Partial<
   Omit<FeedbackEvent, 'format' | 'key' | 'clues' | 'reportingMta' | 'type' | 'isStructured' | 'diagnostic' | 'remoteMta'>
 > & {
   readonly type: FeedbackEvent['type']
   readonly isStructured: boolean
   readonly diagnostic?: string | null
-  /** As written: `dns; mx.example.net ([192.0.2.1])`. */
+  /** The remote host as written: `dns; mx.example.net ([192.0.2.1])`. */
   readonly remote?: string | undefined
 }
 
@@ -49,7 +49,7 @@ export function reportEvent(frame: ReportFrame, { remote, diagnostic, ...facts }
   return { ...event, key: keyOf(frame, event) }
 }
 
-/** Over what the report says, not over how or when it came here. */
+/** Hashes the content of the report, independent of the time and path of its arrival. */
 function keyOf({ format, reportId, writtenAt, reportingMta, clues }: ReportFrame, event: Omit<FeedbackEvent, 'key'>): string {
   const facts = [
     ...['report.v1', format, event.type, event.recipient?.toLowerCase() ?? '', event.status ?? '', event.feedbackType ?? ''],
@@ -66,13 +66,13 @@ function oneLine(words: string): string | null {
   return line === '' ? null : line.slice(0, maxDiagnostic).toWellFormed()
 }
 
-/** `dns; mx.example.net. (192.0.2.1, the server for …)`: the name, and the address if one stands there. */
+/** Parses a host such as `dns; mx.example.net. (192.0.2.1, the server for …)`: its name, and its address if present. */
 export function hostIn(written: string): { readonly name: string | null; readonly ip: string | null } {
   const text = written
     .slice(0, 1000)
     .replace(/^\s*[\w-]{1,40}\s*;/, '')
     .trim()
-  // Sun's and Oracle's servers report both ends: TCP, our address and port, theirs.
+  // Sun's and Oracle's servers report both ends: TCP, local address and port, remote address and port
   const far = /\(TCP\|[^|)]{2,45}\|\d{1,5}\|([^|)]{2,45})\|/.exec(text)?.[1] ?? text
   const ip = (far.match(/[\da-fA-F:.]{2,45}/g) ?? []).map((found) => found.replace(/[.:]$/, '')).find((found) => isIP(found) !== 0) ?? null
   const name =
@@ -83,7 +83,7 @@ export function hostIn(written: string): { readonly name: string | null; readonl
   return { name: name === '' || name.length > maxHost ? ip : name, ip }
 }
 
-/** A date of RFC 5322 §3.3 as others write it, in milliseconds since 1970; null when it is none. */
+/** Parses a date (RFC 5322 §3.3) leniently, to milliseconds since 1970; null if the value is not a date. */
 export function dateIn(value: string | undefined): number | null {
   const text = /\d{1,2}[ -][A-Za-z]{3}[a-z]*[ -]\d{2,4}.{0,60}|\d{4}-\d\d-\d\dT.{1,30}/.exec((value ?? '').slice(0, 200))?.[0]
   const at = text === undefined ? Number.NaN : Date.parse(text)

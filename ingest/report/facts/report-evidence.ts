@@ -1,4 +1,4 @@
-/** What in a report may lead to the trace: gathered, bounded, and not weighed. */
+/** Collects the clues in a report that may identify the trace. Does not weigh them. */
 import type { FeedbackEvidence } from '#core/feedback/event.ts'
 import { addressList } from '../../mime/address-list.ts'
 import type { HeaderField } from '../../mime/header-fields.ts'
@@ -8,9 +8,9 @@ import { valuesIn, type FieldGroup } from './status-fields.ts'
 const maxEach = 20
 const maxValue = 998
 const maxReceived = 5
-/** Exchange puts its version where others put the queue id. */
+/** Exchange writes its version in the place of the queue ID. */
 const version = /^\d{1,2}(?:\.\d{1,5}){2,4}$/
-/** Fields of the report that name whom it was sent to: that is the return path of what it is about. */
+/** Fields that name the recipient of the report, which is the return path of the original message. */
 const sentTo = new Set([
   'to',
   'delivered-to',
@@ -23,7 +23,7 @@ const sentTo = new Set([
 ])
 const returnPathFields = new Set(['return-path', 'x-return-path', 'x-envelope-from', 'x-mail-from', 'errors-to', 'sender'])
 
-/** Where clues come from. */
+/** Sources of clues. */
 export interface EvidenceSources {
   readonly report: readonly HeaderField[]
   /** The header of the returned message. */
@@ -60,7 +60,7 @@ export function collectEvidence({ report, returned, groups }: EvidenceSources): 
   }
 }
 
-/** The addresses that a message was sent to by its own To; none where they are hidden. */
+/** The addresses in the To field of the returned message; empty if they are hidden. */
 export const originalTo = (returned: readonly HeaderField[]): string[] =>
   returned
     .filter(({ name }) => name.toLowerCase() === 'to')

@@ -1,6 +1,8 @@
-/** The fields of message/delivery-status (RFC 3464 §2.1) and message/feedback-report (RFC 5965 §3): groups between empty lines. */
+/**
+ * Parses the fields of message/delivery-status (RFC 3464 §2.1) and message/feedback-report (RFC 5965 §3): groups separated by empty lines.
+ */
 
-/** One group: names in lower case, values unfolded, in order. */
+/** One group: names in lower case, unfolded values, in order. */
 export interface FieldGroup {
   readonly fields: readonly (readonly [name: string, value: string])[]
 }
@@ -10,8 +12,8 @@ const maxValue = 8192
 const lineShape = /^([!-9;-~]{1,100})[ \t]*:(.*)$/
 
 /**
- * A blank before the colon is taken (Mimecast). A line that is neither a field nor indented goes on with the field above
- * (Google breaks its diagnostics so). A second Final-Recipient begins a group of its own even without an empty line.
+ * Parses groups leniently. White space before the colon is accepted (Mimecast). A line that is neither a field nor indented continues the
+ * previous field (Google's diagnostics). A repeated Final-Recipient starts a new group even without an empty line.
  */
 export function fieldGroups(text: string): FieldGroup[] {
   const groups: { fields: [string, string][] }[] = []
@@ -39,12 +41,12 @@ export function fieldGroups(text: string): FieldGroup[] {
 const startsRecipient = (name: string, fields: readonly (readonly [string, string])[]): boolean =>
   (name === 'final-recipient' || name === 'original-recipient' || name === 'action') && fields.some(([had]) => had === name)
 
-/** The first value of that name; undefined when there is none, or an empty one. */
+/** The first value of a field; undefined if it is missing or empty. */
 export const valueIn = ({ fields }: FieldGroup, name: string): string | undefined => {
   const value = fields.find(([had]) => had === name)?.[1]
   return value === '' ? undefined : value
 }
 
-/** All values of that name that are not empty. */
+/** All non-empty values of a field. */
 export const valuesIn = ({ fields }: FieldGroup, name: string): string[] =>
   fields.filter(([had, value]) => had === name && value !== '').map(([, value]) => value)

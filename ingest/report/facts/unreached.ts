@@ -1,9 +1,9 @@
-/** Servers that were never reached, and mail that was tried for too long, by the words of the program that gave up. */
+/** Recognizes unreachable servers and expired mail from the text of the reporting program. */
 
-/** Notices begin with what happened. */
+/** Length of the searched prefix. Notices describe the failure at their beginning. */
 const maxSaid = 32 * 1024
 
-/** It was tried for too long. */
+/** Delivery attempts ended because the time limit was reached. */
 const expiredWords = new RegExp(
   [
     'giving up|unreachable for too long|too long in the queue|been in the queue too long|retry time(?:out)? (?:not reached|exceeded)|message (?:has )?expired|delivery time (?:limit )?(?:expired|exceeded)|retry timeout|was aborted after|cannot send message for|could not deliver for the last|undeliverable for \\d|queue lifetime',
@@ -13,16 +13,16 @@ const expiredWords = new RegExp(
   'iu',
 )
 
-/** RFC 3463 §3.5, `X.4.1`: nothing answered. */
+/** RFC 3463 §3.5, `X.4.1`: no answer from host. */
 const noAnswer =
   /connection (?:was )?refused|connection timed? ?out(?! during| while| after)|operation timed out|no route to host|network (?:is )?unreachable|host (?:is )?(?:unreachable|down)|(?:host|server) (?:is )?not (?:reachable|responding|answering)|(?:could ?n[o']t|cannot|can't|unable to|failed to) connect\b|(?:did|does) ?n[o']t (?:respond|answer)\b|no answer from/iu
-/** RFC 3463 §3.5, `X.4.2`: the connection broke. */
+/** RFC 3463 §3.5, `X.4.2`: bad connection. */
 const brokenConnection =
   /lost connection|connection (?:was |has been )?(?:reset|closed|dropped|broken|lost|aborted)|broken pipe|connection timed? ?out (?:during|while|after)|timed out (?:during|while|waiting)|conversation with .{1,200} timed out/iu
 
 export const reportsExpiry = (text: string): boolean => expiredWords.test(text.slice(0, maxSaid))
 
-/** The status of a mail that no server took or refused, RFC 3463 §3.5; null when the words do not tell that. */
+/** The status of mail that no server accepted or refused (RFC 3463 §3.5); null if the text does not match. */
 export function unreachedStatus(text: string, isDelay: boolean): string | null {
   const words = text.slice(0, maxSaid)
   if (!isDelay && expiredWords.test(words)) return '4.4.7'

@@ -1,12 +1,12 @@
-/** Mailboxes in one file (RFC 4155): what archives and `mail` on Unix hand over. */
+/** Splits mbox files (RFC 4155), the format of archives and of the Unix `mail` program. */
 import { withLineFeeds } from './report-mail.ts'
 
 const maxMails = 1000
-/** `From ` and an address and a date; a line in a mail that begins so has a `>` before it. */
+/** `From `, an address and a date. Within a mail, such a line is escaped with `>`. */
 const postmark = /^From \S{1,320}[ \t]+(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun)[ \t]+(?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec)[ \t]+\d/
 const maxLine = 500
 
-/** The mails of a mailbox, with LF as line end; anything else is one mail. */
+/** The mails of an mbox file, with LF line ends. Other input counts as one mail. */
 export function mailsOf(raw: Uint8Array): Buffer[] {
   const octets = withLineFeeds(raw)
   if (!isPostmark(octets, 0)) return [octets]

@@ -1,12 +1,12 @@
-/** Where the words of a notice end and the returned message begins, in reports that put both into one text. */
+/** Separates the text of a notice from the returned message, in reports that put both in one part. */
 import { headerFields, type HeaderField } from '../../mime/header-fields.ts'
 
 export interface NoticeText {
-  /** The lines that the reporting server wrote. */
+  /** The lines written by the reporting server. */
   readonly lines: readonly string[]
-  /** The header of the returned message; empty when the text does not show it. */
+  /** The header of the returned message; empty if the text does not contain it. */
   readonly returned: readonly HeaderField[]
-  /** All lines before the place where the text itself says that the message follows. */
+  /** All lines before the sentence that announces the returned message. */
   readonly beforeMark: readonly string[]
 }
 
@@ -26,12 +26,12 @@ const mark = new RegExp(
   ].join('|'),
   'iu',
 )
-/** Fields that begin a message and that no notice begins a paragraph with. */
+/** Fields that begin a message, and that never begin a paragraph of a notice. */
 const firstField =
   /^(?:received|return-path|dkim-signature|x-received|arc-seal|x-originating-ip|x-google-smtp-source|x-apparently-to|message-id|mime-version):/i
 const anyField = /^[A-Za-z][\w-]{0,60}:|^[ \t]+\S/
 
-/** Cuts the decoded text of a notice; `>` before all lines, as in forwarded notices, is taken off. */
+/** Splits the decoded text of a notice. Removes `>` if most lines have it, as in forwarded notices. */
 export function noticeText(text: string): NoticeText {
   const lines = unquoted(text.slice(0, maxText).split('\n')).map((line) => line.slice(0, maxLine))
   const said = lines.findIndex((line, at) => at > 0 && saysThatMessageFollows(line))
@@ -51,7 +51,7 @@ const saysThatMessageFollows = (line: string): boolean => {
   return plain !== '' && mark.test(plain)
 }
 
-/** A field with another one behind it: a header, not a line that happens to have a colon. */
+/** True if another field follows, which distinguishes a header from a line with a colon. */
 const isHeader = (lines: readonly string[], at: number): boolean => anyField.test(lines[at + 1] ?? '')
 
 function unquoted(lines: readonly string[]): readonly string[] {

@@ -1,4 +1,4 @@
-/** The text of a part: transfer encoding and charset undone as far as they can be, never refused. */
+/** Decodes the text of a part as far as possible. Invalid encodings and charsets never cause an error. */
 import { decodeOctets } from '#config/mail/charset/decode-octets.ts'
 import { firstValue } from '../../mime/header-fields.ts'
 import { textOfHtml } from '../../html/html-text.ts'
@@ -9,7 +9,7 @@ import type { ReportPart } from './report-mail.ts'
 const maxEncoded = 1024 * 1024
 const maxHtml = 128 * 1024
 
-/** The decoded octets of a part: of the first MiB of its body, or of as much as is asked for. */
+/** The decoded octets of a part, from at most `max` octets of its body. */
 export function partOctets({ fields, body }: ReportPart, max = maxEncoded): Buffer {
   const encoding = /[\w-]+/.exec(firstValue(fields, 'content-transfer-encoding') ?? '')?.[0].toLowerCase()
   const head = body.subarray(0, max)
@@ -17,17 +17,17 @@ export function partOctets({ fields, body }: ReportPart, max = maxEncoded): Buff
   return encoding === 'quoted-printable' ? fromQuotedPrintable(head) : head
 }
 
-/** The characters of a part, with LF as line end; HTML stays HTML. */
+/** The text of a part with LF line ends; HTML stays HTML. */
 const partCharacters = (part: ReportPart): string =>
   decodeOctets(partOctets(part), part.parameters.get('charset') ?? '', part.type === 'text/html').text.replaceAll(/\r\n?/g, '\n')
 
-/** The text of a part, with LF as line end; HTML becomes plain text. */
+/** The text of a part with LF line ends; HTML is converted to plain text. */
 export function partText(part: ReportPart): string {
   const text = partCharacters(part)
   return part.type === 'text/html' ? textOfHtml(sanitizeHtml(boundedHtml(text, maxHtml))) : text
 }
 
-/** RFC 2045 §6.7, with whatever is no escape left as it stands. */
+/** Decodes quoted-printable (RFC 2045 §6.7). Invalid escapes stay unchanged. */
 function fromQuotedPrintable(octets: Buffer): Buffer {
   const text = octets
     .toString('latin1')

@@ -1,13 +1,13 @@
 /**
- * The outermost parts of a report mail (RFC 2046 §5.1), read as leniently as reports need: what generators of bounces do to MIME is
- * no reason to lose a bounce. Messages inside are leaves, without a second report.
+ * Parses the outermost parts of a report mail (RFC 2046 §5.1). It is lenient, because many bounce generators produce invalid MIME. Embedded
+ * messages are leaves and are not parsed as reports.
  */
 import { headerFields, type HeaderField } from '../../mime/header-fields.ts'
 
-/** One leaf. The body is as on the wire, with LF as line end. */
+/** One leaf. The body is undecoded, with LF line ends. */
 export interface ReportPart {
   readonly fields: readonly HeaderField[]
-  /** Media type in lower case; `text/plain` when none is given. */
+  /** Media type in lower case; default `text/plain`. */
   readonly type: string
   readonly parameters: ReadonlyMap<string, string>
   readonly body: Buffer
@@ -23,13 +23,13 @@ export interface ReportMail {
 const maxOctets = 32 * 1024 * 1024
 const maxLeaves = 100
 const maxDepth = 8
-/** Places that look like a delimiter; more are made to cost time. */
+/** Limit of places that look like a delimiter. Only a message built to cost time has more. */
 const maxMarks = 10_000
 const maxBoundary = 200
 const maxHead = 16 * 1024
 const parameter = /;\s*([^\s=;"]{1,100})\s*=\s*(?:"([^"]{0,500})"|([^;]{0,500}))/g
 
-/** Takes LF, CRLF, CR CR LF and bare CR as line ends. Of a mail over 32 MiB the beginning is read. Never throws. */
+/** Parses a mail. Accepts LF, CRLF, CR CR LF and bare CR as line ends. Reads the first 32 MiB. Never throws. */
 export function openReportMail(raw: Uint8Array): ReportMail {
   const whole = withLineFeeds(raw)
   const root = partOf(whole)
@@ -44,7 +44,7 @@ export function openReportMail(raw: Uint8Array): ReportMail {
   return { fields: root.fields, type: root.type, parameters: root.parameters, parts }
 }
 
-/** A line ends with LF, with CR, or with any number of CR before LF, as gateways make of CRLF that they do not expect. */
+/** Converts line ends: LF, CR, or any number of CR before LF, which gateways produce from CRLF. */
 export function withLineFeeds(raw: Uint8Array): Buffer {
   const octets = Buffer.from(raw.buffer, raw.byteOffset, Math.min(raw.byteLength, maxOctets))
   if (!octets.includes(0x0d)) return octets
@@ -54,7 +54,7 @@ export function withLineFeeds(raw: Uint8Array): Buffer {
   while (at < octets.length) {
     let end = at
     while (octets[end] === 0x0d) end++
-    // a run of CR belongs to the LF behind it; otherwise each ends a line
+    // a run of CR belongs to the next LF; otherwise each CR ends a line
     if (octets[end] === 0x0a) at = end
     if (end > at) {
       plain.fill(0x0a, length, length + end - at)
@@ -68,15 +68,15 @@ export function withLineFeeds(raw: Uint8Array): Buffer {
 const doubledMin = 4
 
 /**
- * A mail with LF as line end, all of whose lines have an empty one behind them: the result of CR CR LF where each CR was
- * taken for a line end. What servers put before it since then is left as it is.
+ * Removes the empty line after every line of a mail with LF line ends. It results from CR CR LF if each CR was converted to a line end.
+ * Header fields that servers prepended later stay unchanged.
  */
 export function withSingleLineEnds(octets: Buffer): Buffer {
   const start = octets.indexOf('\n\n')
   const head = octets.toString('latin1', 0, Math.min(Math.max(start, 0), maxHead))
-  // a header of its own ends there
+  // the header ends here
   if (start < 0 || (/^from:/im.test(head) && /^date:/im.test(head))) return octets
-  // what stands behind goes on with the header, or all of it is as it was sent
+  // unless the header continues after the empty line, the mail is unchanged
   if (!/^(?:[!-9;-~]{1,100}:|[ \t])/.test(octets.toString('latin1', start + 2, start + 202))) return octets
   const lines: Buffer[] = [octets.subarray(0, start + 1)]
   for (let at = start + 2; at < octets.length;) {
@@ -107,7 +107,10 @@ function bodyStart(octets: Buffer): number {
   return blank < 0 ? octets.length : blank + 2
 }
 
-/** The parts of a multipart, each from its header on; a missing end is where the mail ends. None when no delimiter is there. */
+/**
+ * The parts of a multipart with their headers. Without a closing delimiter, the last part ends with the mail. Empty if there is no
+ * delimiter.
+ */
 function pieces({ body, parameters }: ReportPart): Buffer[] {
   const boundary = parameters.get('boundary') ?? guessedBoundary(body)
   if (boundary === '' || boundary.length > maxBoundary) return []
@@ -130,7 +133,7 @@ function pieces({ body, parameters }: ReportPart): Buffer[] {
   return found
 }
 
-/** The boundary of a multipart that names none: the first line with two hyphens before a header field. */
+/** The boundary of a multipart without a boundary parameter: the first line with two hyphens directly before a content field. */
 function guessedBoundary(body: Buffer): string {
   return /(?:^|\n)--([^\n]{1,100})\ncontent-/i.exec(body.toString('latin1', 0, 16 * 1024))?.[1]?.trimEnd() ?? ''
 }

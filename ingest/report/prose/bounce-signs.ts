@@ -1,4 +1,6 @@
-/** The words by which bounces, delays and automatic replies without fields are known, in the languages and programs that write them. */
+/**
+ * Recognizes bounces, delays and automatic replies without structured fields by their wording, in the languages and forms of many programs.
+ */
 import { addressList } from '../../mime/address-list.ts'
 import { decodeEncodedWords } from '../../mime/encoded-words.ts'
 import { firstValue, type HeaderField } from '../../mime/header-fields.ts'
@@ -6,7 +8,7 @@ import { isMachine } from '../facts/mail-address.ts'
 
 const anyOf = (...sources: string[]): RegExp => new RegExp(sources.join('|'), 'iu')
 
-/** Subjects of mails that say that a mail did not arrive. */
+/** Subjects that report a failed delivery. */
 const failureSubject = anyOf(
   'undeliver|non-?deliver|not delivered|deliver(?:y|able)|returned? (?:mail|message|to sender)|failure notice|mail(?:er)? (?:system )?(?:error|fail)',
   'error sending your (?:mail|message)|could(?: not|n.t) (?:be )?(?:send|sent|deliver)|warning: (?:message|could)|bounced? (?:mail|message)|^bounce|rejected',
@@ -14,7 +16,7 @@ const failureSubject = anyOf(
   'エラー|送信できません|配信できません|配送できません|配信失敗|送信失敗|戻り|不達|届けでき|未配信|не доставлен|недоставлен|无法投递|退信|投递失败|系统退信',
 )
 
-/** What such mails say in their text. */
+/** Wording of failure notices. */
 const failureWords = anyOf(
   '(?:could|can|was|were|has|have|is|are|did)(?: ?not|n.t) (?:yet )?(?:been |be )?(?:successfully )?(?:deliver|sent|send|reach)|undeliver|(?:non|not) deliver(?:able|ed)',
   '(?:unable|able|failed|trying|attempting|error|trouble|problems?)[^.\n]{0,40} (?:to )?deliver|deliver\\w{0,10} (?:\\w{1,20} ){0,6}(?:failed|failure|errors?|problems?|delayed|aborted|impossible)',
@@ -27,7 +29,7 @@ const failureWords = anyOf(
   '送信できません|配信できません|配送できません|お届けでき|届きません|送達でき|見つかりません|ありません|失敗しました|失敗いたし|エラーのため|满|无法|不存在|退回',
 )
 
-/** It may still arrive. */
+/** Wording of notices about a delay; the message may still be delivered. */
 const delayWords = anyOf(
   '(?:has|have) (?:been delayed|not yet been delivered)|not yet (?:been )?deliver|warning message only|do(?:es)? not need to (?:re-?send|retry)|will be retried|delivery attempts will continue',
   'temporary failure report|is delayed for more than|message (?:is|was) delayed|still trying|(?:will|to) (?:keep|continue) (?:to )?try|will try again|no action is required|could not be delivered (?:yet|for) .{0,30}(?:hours|minutes)',
@@ -41,17 +43,17 @@ const replySubject = anyOf(
   'automatyczna odpowied|automatisch antwoord|autosvar|automatisk(?:t)? svar|automaattinen vastaus|resposta autom[aá]tica|automatická odpově|automatikus v[aá]lasz|otomatik yan[iı]t|автоматический ответ|автоответ|自动回复|自動回覆',
 )
 
-/** What the header of a mail says about who wrote it. */
+/** Facts in a mail's header about its sender. */
 export interface HeaderSigns {
-  /** Sent by the machine that returns mail, or without a sender. */
+  /** Sent by a mailer daemon, or without a sender. */
   readonly isFromMachine: boolean
-  /** Sent with the null reverse-path, RFC 5321 §4.5.5. */
+  /** Sent with the null reverse-path (RFC 5321 §4.5.5). */
   readonly hasNullPath: boolean
   readonly reportsFailure: boolean
   readonly reportsDelay: boolean
-  /** It answers another mail, RFC 5322 §3.6.4. */
+  /** The mail is a reply to another mail (RFC 5322 §3.6.4). */
   readonly isAnswer: boolean
-  /** A vacation notice, a ticket system, any answer by a program, RFC 3834 §5. */
+  /** An automatic reply, such as a vacation notice or a ticket system's confirmation (RFC 3834 §5). */
   readonly isAutoReply: boolean
 }
 
@@ -81,7 +83,7 @@ export function headerSigns(fields: readonly HeaderField[]): HeaderSigns {
   }
 }
 
-/** What a notice says as a whole; it begins with that. */
+/** Length of the searched prefix. Notices describe the failure at their beginning. */
 const maxSaid = 32 * 1024
 export const reportsFailure = (text: string): boolean => failureWords.test(text.slice(0, maxSaid))
 export const reportsDelay = (text: string): boolean => delayWords.test(text.slice(0, maxSaid))

@@ -1,15 +1,18 @@
-/** Bounces in prose: qmail, Exim, Sendmail before 8.8, Exchange before 2007, Notes, Gmail of old, the gateways of Japanese carriers, … */
+/**
+ * Parses bounces without structured fields: qmail, Exim, Sendmail before 8.8, Exchange before 2007, Notes, old Gmail, gateways of Japanese
+ * carriers, …
+ */
 import { reportsFailure } from './bounce-signs.ts'
 import { addressesIn, addressSource, isMachine, withoutAddresses } from '../facts/mail-address.ts'
 import { failureCodes, type ReplyCodes } from '../facts/reply-codes.ts'
 import { withoutShownFields } from './shown-fields.ts'
 
-/** What the prose says about one recipient. */
+/** The text about one recipient. */
 export interface NamedRecipient {
   readonly address: string
-  /** The address that this one was made from, by an alias or a forwarding. */
+  /** The address that an alias or forwarding replaced by this address. */
   readonly original: string | undefined
-  /** The words about it. */
+  /** The text about the recipient. */
   readonly words: string
 }
 
@@ -17,7 +20,7 @@ const maxNamed = 1000
 const maxNaked = 100
 const maxWords = 4000
 const maxWordLines = 30
-/** Lines that are searched for codes. */
+/** Limit of lines searched for codes. */
 const maxSearched = 2000
 
 const bullets = String.raw`^[\s>*•·|#=-]{0,40}(?:\d{1,3}[.)]\s+)?`
@@ -28,7 +31,7 @@ const labelled = new RegExp(
   `(?:\\brcpt to|recipients?(?: address(?:es)?)?|(?:failed|invalid|unknown|bad) (?:address|user|recipient|final delivery userid)|address|mailbox|user(?:id)?|delivered to|delivery failed|[^\\w]to|宛先|送信先|\\bsmtp)\\s{0,4}[:：=]\\s{0,8}["']?<?(?:\\[?smtp[:=])?(${addressSource})>?`,
   'iu',
 )
-/** Sendmail: a reply that names whom it is about. */
+/** A Sendmail reply that names its recipient. */
 const repliedTo = new RegExp(`^[\\s<]{0,10}[45]\\d\\d[ -](?:[45]\\.\\d{1,3}\\.\\d{1,3} )?<?(${addressSource})(?:>|\\.{3})`, 'u')
 const failing =
   /fail|unable|undeliver|(?:could|can|was|were|did|does|is) ?n[o']t|cannot|error|unknown|invalid|reject|full|quota|bounce|refus|disabled|denied|no such|not an? (?:valid|known|active)|exceed|problem|delay|でき|失敗|ありません|不明|エラー/iu
@@ -40,25 +43,24 @@ const madeFrom = new RegExp(
 )
 
 /**
- * Whom the lines of a notice name as not reached, in order and once each. Lines that begin with an address count most;
- * only where there are none do replies and labels count, and last what an address that is not shown was made from.
- * Addresses that are not `wanted` are left out.
+ * The recipients that a notice names as failed, in order, without duplicates. Lines that begin with an address count first. Replies, then
+ * labels, and last the origin of a hidden address count only if the earlier forms find none. `wanted` filters addresses.
  */
 export const namedRecipients = (lines: readonly string[], wanted: (address: string) => boolean): NamedRecipient[] =>
   firstFound([byOwnLine, byReply, byLabel, byOrigin], (find) => foundBy(find, lines).filter(({ address }) => wanted(address)))
 
-/** Who is named on a line of their own with a colon or words of failure behind, whoever they are. */
+/** All recipients at the beginning of a line with a colon or failure text after them, without a filter. */
 export const plainlyNamed = (lines: readonly string[]): NamedRecipient[] =>
   foundBy(byOwnLine, lines).filter(({ address, words }) => {
     const said = withoutName(words, address)
     return /^[^\n]{0,400}:[ \t]*(?:\n|$)/.test(words) || hasCode(codesIn(said)) || (said !== '' && failing.test(said))
   })
 
-/** Addresses in sentences that report a failure, or in a To among the details: for notices without a clearer recipient. */
+/** Addresses in sentences about a failure, or in a To among the details. For notices without a clearer recipient. */
 export const mentionedRecipients = (lines: readonly string[], wanted: (address: string) => boolean): NamedRecipient[] =>
   firstFound([bySentence, byTo], (find) => foundBy(find, lines).filter(({ address }) => wanted(address)))
 
-/** Names without a domain, one a line, below a line that reports a failure: those of the server that writes (AOL). */
+/** Local parts without a domain, one per line, below a line that reports a failure. They belong to the reporting server's domain (AOL). */
 export function nakedNames(lines: readonly string[], domain: string): NamedRecipient[] {
   const start = lines.findIndex((line) => /:\s*$/.test(line) && failing.test(line))
   const names: NamedRecipient[] = []
@@ -70,7 +72,7 @@ export function nakedNames(lines: readonly string[], domain: string): NamedRecip
   return names
 }
 
-/** An address on a line of its own right below words that report a failure. */
+/** Reports whether an address begins a line directly below text that reports a failure. */
 export const isNamedAsFailed = (lines: readonly string[], wanted: (address: string) => boolean): boolean => {
   const filled = lines.filter((line) => line.trim() !== '')
   return filled.some((line, at) => {
@@ -141,27 +143,27 @@ const bySentence: Finder = (line, lines, at) => {
   return addressesIn(line).filter((address) => !isMachine(address) && !isSomebodyElse(lines[at - 1], line, address))
 }
 
-/** A notice that states only the returned message's own To. */
+/** Finds addresses in the To of the returned message, for notices that state nothing else. */
 const byTo: Finder = (line) => (/^\s*to\s*:/i.test(line) ? addressesIn(line) : [])
 
-/** The sentence names it as the sender, as whom to ask, or as an example. */
+/** The sentence names the address as the sender, as a contact, or as an example. */
 const isSomebodyElse = (before: string | undefined, line: string, address: string): boolean =>
   /\b(?:from|by|sender|contact|via|try|if|such as|(?:write|reply|send (?:e-?)?mail) to)[\s:<"']{0,4}$/i.test(
     `${before ?? ''} ${line.slice(0, Math.max(line.indexOf(address), 0))}`.slice(-60),
   )
 
-/** The address belongs to a sentence that was wrapped, such as "please write to" or "…, and" before it. */
+/** The address belongs to a wrapped sentence, for example after "please write to" or "…, and". */
 function isInsideSentence(before: string | undefined, line: string, rest: string): boolean {
   const last = before?.trim() ?? ''
   if (last === '' || last.includes('@')) return false
   if (/\b(?:contact|by|from|with|via|(?:mail|write|reply) to)$/i.test(last)) return true
-  // a line that goes on is not further out than the one before
+  // a continuation line is indented at least as far as the previous line
   return indent(line) >= indent(before ?? '') && /[\p{L},]$/u.test(last) && /^[ \t]+\p{Ll}/u.test(rest)
 }
 
 const indent = (line: string): number => line.length - line.trimStart().length
 
-/** The line and those after it that go on about the same recipient: up to an empty line or the next recipient. */
+/** The line and the following lines about the same recipient, up to an empty line or the next recipient. */
 function wordsAt(lines: readonly string[], at: number): string[] {
   const words = [lines[at] ?? '']
   for (let next = at + 1; next < lines.length && words.length < maxWordLines; next++) {
@@ -172,14 +174,14 @@ function wordsAt(lines: readonly string[], at: number): string[] {
   return words
 }
 
-/** What a server said about one recipient. */
+/** A server's text about one recipient, with its codes. */
 export interface SaidWords extends ReplyCodes {
   readonly words: string
 }
 
 /**
- * The codes for one recipient: out of the words about it, then out of lines that name it, then, if it is the only one, of all. Fields
- * among the words give codes, and are left out of the words.
+ * Finds the codes for one recipient: in the text about it, then in lines that name it, then, for a single recipient, in all lines. Fields
+ * in the text provide codes but are removed from `words`.
  */
 export function saidAbout(recipient: Pick<NamedRecipient, 'address' | 'words'>, lines: readonly string[], isOnly: boolean): SaidWords {
   const said = foundAbout(recipient, lines, isOnly)
@@ -210,7 +212,7 @@ function foundAbout({ address, words }: Pick<NamedRecipient, 'address' | 'words'
 const codesIn = (words: string): ReplyCodes => failureCodes(withoutAddresses(words.slice(0, 2 * maxWords)))
 const hasCode = ({ smtpCode, status }: ReplyCodes): boolean => smtpCode !== null || status !== null
 
-/** The words without the name before them: what follows `<a@b>:`. */
+/** Removes the recipient's name at the beginning, such as `<a@b>:`. */
 function withoutName(words: string, address: string): string {
   const match = ownLine.exec(words.split('\n', 1)[0] ?? '')
   if (match === null || address === '' || !match[0].includes(address)) return words

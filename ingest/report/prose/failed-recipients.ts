@@ -1,11 +1,13 @@
-/** Who was not reached, by a notice in prose: its words, its header, and at last the message that it returns. */
+/**
+ * Determines the failed recipients of a notice without structured fields, from its text, its header, and last from the returned message.
+ */
 import { firstValue, type HeaderField } from '../../mime/header-fields.ts'
 import { mentionedRecipients, nakedNames, namedRecipients, plainlyNamed, saidAbout, type NamedRecipient } from './bounce-text.ts'
 import { listedRecipients } from '../structured/delivery-status.ts'
 import { addressesIn, isMachine } from '../facts/mail-address.ts'
 import { originalTo } from '../facts/report-evidence.ts'
 
-/** What is known of a notice. */
+/** The parsed facts of a notice. */
 export interface NoticeFacts {
   readonly fields: readonly HeaderField[]
   readonly lines: readonly string[]
@@ -16,7 +18,10 @@ export interface NoticeFacts {
 const ofTheReport = /^(?:to|from|reply-to|return-path|sender|delivered-to)$/i
 const ofTheSender = /^(?:from|return-path|sender|reply-to)$/i
 
-/** Whether an address may be one that failed: those who wrote, sent or got the notice did not, unless they wrote to themselves. */
+/**
+ * Returns a filter for possible recipients. Author, sender and recipient of the notice did not fail, unless they sent the message to
+ * themselves.
+ */
 export function mayHaveFailed({ fields, returned }: Pick<NoticeFacts, 'fields' | 'returned'>): (address: string) => boolean {
   const senders = addressesOf(returned, ofTheSender)
   const own = new Set([...addressesOf(fields, ofTheReport), ...senders])
@@ -25,8 +30,8 @@ export function mayHaveFailed({ fields, returned }: Pick<NoticeFacts, 'fields' |
 }
 
 /**
- * Whom the header lists, with what the text says about them; else whom the text names, else whom it mentions, else the one
- * address in To of the returned message.
+ * The recipients that the header lists, with the text about them. Otherwise the recipients that the text names, then mentions, then a
+ * single address in To of the returned message.
  */
 export function failedRecipients(notice: NoticeFacts): NamedRecipient[] {
   const mayBe = mayHaveFailed(notice)
@@ -39,17 +44,20 @@ export function failedRecipients(notice: NoticeFacts): NamedRecipient[] {
   if (mentioned.length > 0) return mentioned
   const [writer] = addressesIn(firstValue(notice.fields, 'from') ?? '')
   const domain = writer !== undefined && isMachine(writer) ? writer.slice(writer.lastIndexOf('@') + 1).toLowerCase() : ''
-  // the name of one server of many says less of where the mailboxes are
+  // the name of a single server does not identify the mail domain
   const naked = /^[^.]+\.[^.]+$/.test(domain) ? nakedNames(notice.lines, domain) : []
   if (naked.length > 0) return naked
   const to = originalTo(notice.returned).filter(mayBe)
   return to.length === 1 ? to.map(silent) : []
 }
 
-/** A recipient about whom nothing is said. */
+/** A recipient without any text about it. */
 export const silent = (address: string): NamedRecipient => ({ address, original: undefined, words: '' })
 
-/** The text names others besides where the header hides what an alias leads to; without one in common, it speaks of other people. */
+/**
+ * Combines listed and named recipients. The text may add recipients if the header hides the target of an alias. If they have no address in
+ * common, the text is about other people.
+ */
 function listedWith(listed: readonly string[], named: readonly NamedRecipient[]): NamedRecipient[] {
   const wanted = new Set(listed.map((address) => address.toLowerCase()))
   const isListed = ({ address, original }: NamedRecipient): boolean =>
@@ -59,7 +67,9 @@ function listedWith(listed: readonly string[], named: readonly NamedRecipient[])
   return [...named, ...listed.filter((address) => !known.has(address.toLowerCase())).map(silent)]
 }
 
-/** The one that a server's reply is about is who failed, by the address that the header lists (an alias of the server's own). */
+/**
+ * If the text has one recipient with a server's reply, that recipient failed. The header lists its address before an alias of the server.
+ */
 function replied(listed: readonly string[], named: readonly NamedRecipient[]): NamedRecipient[] | undefined {
   const [only, ...more] = named
   if (only === undefined || more.length > 0 || listed.length > 1) return undefined

@@ -1,4 +1,4 @@
-/** What mailing list servers write to those whose post they did not pass on. */
+/** Parses notices of mailing list servers about posts that they refused. */
 import type { FeedbackEvent } from '#core/feedback/event.ts'
 import { decodeEncodedWords } from '../../mime/encoded-words.ts'
 import { firstValue, type HeaderField } from '../../mime/header-fields.ts'
@@ -12,9 +12,9 @@ const sentence = new RegExp(
 )
 const maxSearched = 4096
 
-/** The list did not take the message: `5.7.2`, or `5.4.6` for mail in circles (RFC 3463 §3.5, §3.8). Undefined for any other mail. */
+/** The event of a refused post: `5.7.2`, or `5.4.6` for a mail loop (RFC 3463 §3.5, §3.8). Undefined for any other mail. */
 export function listRefusalEvent(fields: readonly HeaderField[], text: string, frame: ReportFrame): FeedbackEvent | undefined {
-  // posts of the list bear the name of its server too
+  // posts of the list also contain the name of its server
   if (firstValue(fields, 'x-mlserver') === undefined) return undefined
   if (!subjects.test(decodeEncodedWords(firstValue(fields, 'subject') ?? '').slice(0, 500))) return undefined
   const { loop, list } = sentence.exec(text.slice(0, maxSearched))?.groups ?? {}

@@ -1,4 +1,4 @@
-/** Delivery status notifications with their fields (RFC 3464), and what those who send them make of the fields. */
+/** Parses delivery status notifications (RFC 3464), including the deviations of real senders. */
 import { refusalRules } from '#config/mail/status-codes.ts'
 import type { FeedbackEvent } from '#core/feedback/event.ts'
 import type { HeaderField } from '../../mime/header-fields.ts'
@@ -10,13 +10,13 @@ import { unreachedStatus } from '../facts/unreached.ts'
 
 export const maxRecipients = 1000
 
-/** What the prose of the same mail knows better than its fields. */
+/** Facts from the text of the same mail, which complete its fields. */
 export interface ProseHints {
-  /** It reports a delay, not a failure. */
+  /** The notice reports a delay, not a failure. */
   readonly isDelay: boolean
-  /** A server's words about that recipient. */
+  /** A server's text about the recipient. */
   wordsAbout(recipient: string): string
-  /** Whom the prose or the header names, for fields that name no address. */
+  /** Recipients in the text or header, for fields without an address. */
   readonly recipients: readonly string[]
 }
 
@@ -31,7 +31,10 @@ const typeOf: Readonly<Record<Action, FeedbackEvent['type']>> = {
   complaint: 'complained',
 }
 
-/** One event a recipient; the same recipient named twice with the same outcome counts once. `isStructured` says where the fields stood. */
+/**
+ * Returns one event for each recipient. Duplicates with the same outcome count once. `isStructured` is false for fields in the text of a
+ * notice.
+ */
 export function deliveryEvents(
   groups: readonly FieldGroup[],
   frame: ReportFrame,
@@ -50,7 +53,7 @@ export function deliveryEvents(
   return [...events.values()]
 }
 
-/** A group that an empty line tore apart: what was done, behind whom it was done to. */
+/** Joins groups that an empty line split: a recipient without an outcome, followed by an outcome without a recipient. */
 function withStrays(groups: readonly FieldGroup[]): FieldGroup[] {
   const whole: FieldGroup[] = []
   for (const group of groups) {
@@ -63,10 +66,10 @@ function withStrays(groups: readonly FieldGroup[]): FieldGroup[] {
   return whole
 }
 
-/** The group is about a recipient. */
+/** The group names a recipient. */
 export const namesRecipient = (group: FieldGroup): boolean =>
   valueIn(group, 'final-recipient') !== undefined || valueIn(group, 'original-recipient') !== undefined
-/** The group says what was done. */
+/** The group reports an outcome. */
 export const reportsOutcome = (group: FieldGroup): boolean =>
   valueIn(group, 'action') !== undefined || valueIn(group, 'status') !== undefined
 
@@ -102,8 +105,8 @@ function eventOf(group: FieldGroup, frame: ReportFrame, hints: ProseHints, isStr
 }
 
 /**
- * The reply of the server that refused. Diagnostic-Code holds it (RFC 3464 §2.3.6); where that has only words of the reporting program,
- * an extension field may (RFC 3464 §2.3.10), such as X-Supplementary-Info.
+ * The reply of the refusing server. Diagnostic-Code contains it (RFC 3464 §2.3.6). If that field contains only text of the reporting
+ * program, an extension field may contain it (RFC 3464 §2.3.10), such as X-Supplementary-Info.
  */
 function replyIn(group: FieldGroup): string | undefined {
   const own = valueIn(group, 'diagnostic-code')?.replace(/^\s*[\w-]{1,40}\s*;/, '')
@@ -118,11 +121,11 @@ function replyIn(group: FieldGroup): string | undefined {
   return own
 }
 
-/** An address that cannot be one, which may be just why the message failed. */
+/** An invalid address, which may be the reason for the failure. */
 const wrongAddress = (value: string): string | undefined =>
   /^\s*(?:[\w/-]{1,40}\s*;)?\s*<?([^\s<>@|/;]{1,128}@[^\s<>@;]{1,190})>?\s*$/.exec(value.slice(0, 500))?.[1]
 
-/** RFC 3464 §2.3.3, by the beginning of the word; without one, the class of the status decides. */
+/** Parses the action (RFC 3464 §2.3.3) by the beginning of the word. If it is missing, the class of the status decides. */
 function actionOf(value: string | undefined, status: string | undefined, { isDelay }: ProseHints): Action {
   const word = /[a-z]+/i.exec(value ?? '')?.[0]?.toLowerCase() ?? ''
   if (word.startsWith('delay') || word === 'deferred') return 'delayed'
@@ -133,23 +136,23 @@ function actionOf(value: string | undefined, status: string | undefined, { isDel
   return isDelay ? 'delayed' : 'failed'
 }
 
-/** What is known of a recipient besides the reported status and the codes in Diagnostic-Code. */
+/** Facts about a recipient other than the reported status and the codes in Diagnostic-Code. */
 interface OtherSigns {
-  /** In the prose of the report. */
+  /** Status in the text of the report. */
   readonly status: string | null
-  /** By words about a server that was never reached. */
+  /** Status derived from text about an unreachable server. */
   readonly unreached: string | null
-  /** The same, if Diagnostic-Code itself proves it: its words are those of the failed attempt. */
+  /** The same, if the text is in Diagnostic-Code, which describes the failed attempt. */
   readonly notReached: string | null
   readonly action: Action
 }
 
-/** Undefined statuses, those of a mailbox and that of an unknown route: no server gave one of them if none was reached. */
+/** Statuses without detail, and statuses about a mailbox or an unknown route. No server gave such a status if none was reached. */
 const blamesAddress = /^5\.(?:[0-6]\.0|[12]\.\d+|4\.4)$/
 
 /**
- * The reported status, unless it is vague: `x.0.0`, or the digits of the reply code written as a status (`550` as
- * `5.5.0`, Stalwart). Then the diagnostic decides, then the prose if its status is of the same class, then words about an unreached server.
+ * The reported status, unless it is vague: `x.0.0`, or the digits of the reply code as a status (`550` as `5.5.0`, Stalwart). Then the
+ * diagnostic decides, then text with a status of the same class, then text about an unreachable server.
  */
 function statusOf(given: string | undefined, codes: ReturnType<typeof failureCodes>, other: OtherSigns): string | null {
   const status = /(?<![\d.])[245]\.\d{1,3}\.\d{1,3}(?![\d.])/.exec(given ?? '')?.[0] ?? null
@@ -165,7 +168,7 @@ function statusOf(given: string | undefined, codes: ReturnType<typeof failureCod
 const mailboxFaults: ReadonlySet<string> = new Set(['recipient_unknown', 'recipient_moved', 'mailbox_disabled', 'mailbox_full'])
 const mailboxRules = refusalRules.filter(({ text, status, meaning }) => text && !status && mailboxFaults.has(meaning.category))
 
-/** A failure without a permanent reply may be a server that was never reached, unless its words name a fault of the mailbox. */
+/** A failure without a permanent reply may mean an unreachable server, unless the text reports a fault of the mailbox. */
 function unreachedIn({ smtpCode }: ReturnType<typeof failureCodes>, words: string, action: Action): string | null {
   if ((action !== 'failed' && action !== 'delayed') || (smtpCode !== null && smtpCode >= 500)) return null
   const status = unreachedStatus(words, action === 'delayed')
@@ -173,7 +176,10 @@ function unreachedIn({ smtpCode }: ReturnType<typeof failureCodes>, words: strin
   return status !== null && mailboxRules.some(({ text }) => text?.test(line)) ? null : status
 }
 
-/** The server that refused gave a code of its own; Sendmail and others make theirs from the reply. That the time is up is theirs to say. */
+/**
+ * True if the refusing server's code replaces the reported status. Sendmail and others derive that status from the reply. A reported
+ * `4.4.7` (expired) stays.
+ */
 const isTheirs = (status: string | null, codes: ReturnType<typeof failureCodes>): boolean =>
   status !== null &&
   status !== '4.4.7' &&
@@ -191,7 +197,7 @@ function derived(code: number | null, action: Action): string | null {
   return action === 'delayed' ? '4.0.0' : '2.0.0'
 }
 
-/** X-Failed-Recipients of Exim and Google, 50 in a field, each once, without the machines that write reports. */
+/** The addresses in X-Failed-Recipients (Exim, Google; 50 in each field), without duplicates and without senders of reports. */
 export function listedRecipients(report: readonly HeaderField[]): string[] {
   const listed = report
     .filter(({ name }) => name.toLowerCase() === 'x-failed-recipients')

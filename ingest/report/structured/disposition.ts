@@ -1,16 +1,16 @@
-/** Message disposition notifications (RFC 8098): read receipts, and among them what a filter refused after it took the mail. */
+/** Parses message disposition notifications (RFC 8098): read receipts, and refusals by a filter after the mail was accepted. */
 import type { FeedbackEvent } from '#core/feedback/event.ts'
 import { typedAddress } from '../facts/mail-address.ts'
 import { failureCodes } from '../facts/reply-codes.ts'
 import { reportEvent, type ReportFrame } from '../facts/report-event.ts'
 import { valueIn, type FieldGroup } from '../facts/status-fields.ts'
 
-/** RFC 5429 §2.1.2: the code for a message that the recipient's rules refused. */
+/** RFC 5429 §2.1.2: status for a message that the recipient's rules refused. */
 const refusedByRules = '5.7.1'
 
 /**
- * A filter that refuses (Sieve's reject, RFC 5429 §2.1.1) answers with a disposition of `deleted`, as a reader does who
- * deletes unread mail; only the words differ. Whoever read, deleted or printed the mail got it: no event.
+ * Returns an event only for a refusal. A refusing filter (Sieve's reject, RFC 5429 §2.1.1) reports the disposition `deleted`, like a mail
+ * client that deletes unread mail; only the text differs. Reading, deleting or printing shows that the mail arrived.
  */
 export function dispositionEvents(groups: readonly FieldGroup[], text: string, isRejection: boolean, frame: ReportFrame): FeedbackEvent[] {
   const group = groups.find((candidate) => valueIn(candidate, 'disposition') !== undefined)

@@ -1,4 +1,4 @@
-/** Complaints: feedback reports with their fields (RFC 5965), and those of Hotmail and Apple, which come without. */
+/** Parses complaints: feedback reports with fields (RFC 5965), and the reports of Hotmail and Apple, which have no such fields. */
 import type { FeedbackEvent } from '#core/feedback/event.ts'
 import { addressList } from '../../mime/address-list.ts'
 import { firstValue, type HeaderField } from '../../mime/header-fields.ts'
@@ -8,11 +8,11 @@ import { originalTo, fieldValues } from '../facts/report-evidence.ts'
 import { dateIn, reportEvent, type ReportFrame } from '../facts/report-event.ts'
 import type { FieldGroup } from '../facts/status-fields.ts'
 
-/** Reports that are no complaints: RFC 6430, RFC 6591, and those for machines. */
+/** Feedback types that are not complaints: RFC 6430, RFC 6591, and reports for programs. */
 const noComplaint = new Set(['not-spam', 'auth-failure', 'xarf', 'dmarc', 'miscategorized', 'dkim', 'dkim-failure'])
 const redacted = /^(?:redacted|undisclosed|unknown|hidden|x+)@|@(?:redacted|undisclosed)\b/i
 
-/** One event for each recipient that the report names; one without, if it names none. */
+/** Returns one event for each named recipient, or one event without a recipient. */
 export function feedbackEvents(groups: readonly FieldGroup[], returned: readonly HeaderField[], frame: ReportFrame): FeedbackEvent[] {
   const valueOf = (name: string): string | undefined => fieldValues(groups, name)[0]
   const feedbackType = valueOf('feedback-type')?.trim().toLowerCase().slice(0, 100) ?? 'other'
@@ -45,13 +45,13 @@ function recipientsOf(groups: readonly FieldGroup[], returned: readonly HeaderFi
   return undefined
 }
 
-/** The To of a message with one address; several leave open who complained. */
+/** The To address of the message, if it is the only one. Several addresses do not identify the complaining recipient. */
 const singleRecipient = (returned: readonly HeaderField[]): string[] => {
   const to = originalTo(returned)
   return to.length === 1 ? to : []
 }
 
-/** Junk Mail Reporting of Hotmail and Outlook.com: the message as a part, whom it was for in a header of its own. */
+/** Recognizes a Junk Mail Reporting mail of Hotmail or Outlook.com: the message is a part, and a header field names its recipient. */
 export function isJunkReport(report: readonly HeaderField[], returned: readonly HeaderField[]): boolean {
   const from = firstValue(report, 'from') ?? ''
   const subject = firstValue(report, 'subject') ?? ''
@@ -59,12 +59,12 @@ export function isJunkReport(report: readonly HeaderField[], returned: readonly 
   return returned.length > 0 && (isHotmail || firstValue(returned, 'x-hmxmroriginalrecipient') !== undefined)
 }
 
-/** The message itself sent back, without a mail around it. */
+/** Recognizes a junk report that consists of the message itself, without an enclosing mail. */
 export const isBareJunkReport = (report: readonly HeaderField[]): boolean =>
   firstValue(report, 'x-hmxmroriginalrecipient') !== undefined &&
   /^<?staff@(?:hotmail|outlook)\.com>?$/i.test(firstValue(report, 'return-path') ?? '')
 
-/** The event of such a report. */
+/** The event of a junk report. */
 export const junkReportEvent = (returned: readonly HeaderField[], frame: ReportFrame): FeedbackEvent =>
   reportEvent(frame, {
     type: 'complained',
@@ -74,7 +74,7 @@ export const junkReportEvent = (returned: readonly HeaderField[], frame: ReportF
     feedbackType: 'abuse',
   })
 
-/** Apple Mail's "unsubscribe": a mail of the recipient to the address in List-Unsubscribe; undefined for any other mail. */
+/** The event of Apple Mail's "unsubscribe", a mail from the recipient to the List-Unsubscribe address. Undefined for any other mail. */
 export function optOutEvent(report: readonly HeaderField[], frame: ReportFrame): FeedbackEvent | undefined {
   if (!/^\s*true\b/i.test(firstValue(report, 'x-apple-unsubscribe') ?? '')) return undefined
   const [from] = addressList(firstValue(report, 'from') ?? '')

@@ -1,4 +1,4 @@
-/** Notices of Amazon SES that come as mail by way of SNS: JSON in the text, plain or inside an SNS envelope. */
+/** Parses notices of Amazon SES that SNS sends as mail: JSON in the text, directly or in an SNS envelope. */
 import type { FeedbackEvidence, FeedbackEvent } from '#core/feedback/event.ts'
 import { maxRecipients } from './delivery-status.ts'
 import { plainAddress } from '../facts/mail-address.ts'
@@ -9,7 +9,7 @@ const maxJson = 512 * 1024
 
 type Json = Readonly<Record<string, unknown>>
 
-/** Undefined when the text is no such notice. */
+/** Returns undefined if the text is not such a notice. */
 export function sesEvents(text: string, frame: ReportFrame): FeedbackEvent[] | undefined {
   const outer = objectIn(text)
   const notice = typeof outer?.['Message'] === 'string' ? objectIn(outer['Message']) : outer
@@ -78,7 +78,7 @@ function deliveryFacts(recipient: string | undefined, response = ''): EventFacts
   }
 }
 
-/** The object that the text begins with. Relays break its long lines, some with an exclamation mark. */
+/** Parses the object at the beginning of the text. Relays break its long lines, some with an exclamation mark. */
 function objectIn(text: string): Json | undefined {
   const start = text.search(/\S/)
   if (start < 0 || text[start] !== '{') return undefined
@@ -96,7 +96,7 @@ function parsed(text: string): Json | undefined {
   }
 }
 
-/** The returned message as SES reports it. */
+/** Adds the facts about the returned message that SES reports. */
 function withMail(clues: FeedbackEvidence, mail: Json): FeedbackEvidence {
   const headers = objects(mail['headers'])
   const values = (name: string): string[] =>
