@@ -1,4 +1,4 @@
-/** Look-ups and acts of dialects as operations: the core's, in the words of the service. */
+/** Look-ups and changes of dialects as operations. They call the core and return the service's own format. */
 import * as z from 'zod'
 import type { Clock } from '#core/clock.ts'
 import type { Principal } from '#core/access/principal/principal.ts'
@@ -13,7 +13,7 @@ import { vendorKey, type KeyCheck } from './vendor-key.ts'
 
 export interface CallCore extends SentMailCore, KeyCheck {
   readonly clock: Clock
-  /** The public address of the service. */
+  /** Public address of the service. */
   readonly baseUrl: string
 }
 
@@ -24,7 +24,7 @@ export function callOperation(dialect: Dialect, call: DialectCall): Operation<Ca
   const { method, path, operationId, scope, params, query = anything, body, errors = [], names = {} } = call
   return operation({
     ...{ method, path, operationId, tags: ['vendors'], scope, errors: ['not_found', ...errors], query },
-    summary: `Ask as clients of ${dialect.name} do`,
+    summary: `Look up or change mail as a client of ${dialect.name}`,
     hiddenFromOpenApi: true,
     ...(params && { params }),
     ...(body && { body }),

@@ -1,4 +1,4 @@
-/** The send addresses of other services as operations: each translates, and hands over to the core as `POST /v1/messages` does. */
+/** Send requests of other services as operations. Each translates the request and passes it to the core like `POST /v1/messages`. */
 import type { IncomingHttpHeaders } from 'node:http'
 import * as z from 'zod'
 import type { Principal } from '#core/access/principal/principal.ts'
@@ -32,10 +32,10 @@ export interface DialectCore extends CallCore {
 }
 
 const deadlineSeconds = 120
-/** Times the largest body: of all messages of a request together. */
+/** Limit for all messages of a request together, in multiples of the largest body. */
 const maxRepeated = 8
 const formRequest = streamed({ 'multipart/form-data': z.unknown(), 'application/x-www-form-urlencoded': z.unknown() })
-/** Fields without effect that a trace names. */
+/** Largest number of fields without effect that a trace lists. */
 const maxIgnored = 20
 
 function sendOperation(dialect: Dialect, send: DialectSend): Operation<DialectCore> {
@@ -65,7 +65,7 @@ function sendOperation(dialect: Dialect, send: DialectSend): Operation<DialectCo
   }
   return operation({
     ...{ method: 'POST', path: send.path, operationId: send.operationId, tags: ['vendors'] },
-    summary: `Send as ${dialect.name} does`,
+    summary: `Send mail as a client of ${dialect.name}`,
     hiddenFromOpenApi: true,
     scope: 'api:send',
     openToSendOnlyKeys: true,
@@ -83,13 +83,13 @@ function sendOperation(dialect: Dialect, send: DialectSend): Operation<DialectCo
   })
 }
 
-/** No service reads parameters of the address. */
+/** Any query parameter is accepted, since no service uses them here. */
 const anything = z.looseObject({})
 
 const formIn = async ({ maxSendBodyBytes }: DialectCore, body: BodyStream, headers: IncomingHttpHeaders): Promise<Form> =>
   new Form(await readFormRequest(body, headers['content-type'] ?? '', maxSendBodyBytes))
 
-/** What a body repeats for many recipients must not become more than a few of the largest. */
+/** Throws `request_too_large` if the repeated content of all messages would exceed `maxRepeated` times the largest body. */
 function requireRoom({ messages: { length }, own }: Translation, size: number, maxBodyBytes: number): void {
   const room = maxRepeated * maxBodyBytes
   if (length <= 1 || length * size <= room) return
@@ -97,11 +97,11 @@ function requireRoom({ messages: { length }, own }: Translation, size: number, m
   if (length * shared <= room) return
   throw new Refusal(
     'request_too_large',
-    `This body makes ${String(length)} messages; one of its size may make ${String(Math.max(1, Math.floor(room / shared)))}. Send to fewer recipients at once.`,
+    `This request creates ${String(length)} messages; a request of this size may create at most ${String(Math.max(1, Math.floor(room / shared)))}. Send to fewer recipients at once.`,
   )
 }
 
-/** At least so many octets it has. */
+/** Returns a lower bound of the size in octets. */
 function charactersIn(view: unknown): number {
   const value = unwatched(view)
   if (typeof value === 'string') return value.length
@@ -109,24 +109,27 @@ function charactersIn(view: unknown): number {
   return Object.values(value).reduce<number>((sum, one) => sum + charactersIn(one), 0)
 }
 
-/** A message with its variables filled in may be longer than the request that it came from. */
+/** Counts filled-in bodies, since they may be longer than the request. Throws `request_too_large` at the limit. */
 function withinRoom(fields: Fields, room: { left: number }): Fields {
   for (const name of ['text', 'html']) room.left -= typeof fields[name] === 'string' ? fields[name].length : 0
   if (room.left >= 0) return fields
   throw new Refusal(
     'request_too_large',
-    'With their variables filled in, the messages of this request are too long together. Send to fewer recipients at once.',
+    'The messages of this request are too large in total with their variables filled in. Send to fewer recipients at once.',
   )
 }
 
-/** A request to a dialect, whose traces name what of it has no effect. */
+/** A request to a dialect. Its traces list the parts without effect. */
 interface Received {
   readonly dialect: Dialect
-  /** Fields, files and parameters that nothing has read when the message is made. */
+  /** Returns the fields, files and parameters that were not read for the message. */
   readonly ignored: (message: DialectMessage) => readonly string[]
 }
 
-/** The results, with refusals in the words of the request. Throws the refusal of a single message, and of strict ones. */
+/**
+ * Sends the messages and returns their results. Refusals name the fields of the request. Throws the refusal of a single message, and of
+ * strict messages.
+ */
 async function sentBy(
   { sendBatches, maxSendBodyBytes }: DialectCore,
   principal: Principal,
@@ -174,20 +177,30 @@ const reportOf = (sent: Sent): Omit<BulkReport, 'at'> => ({
   refused: sent.flatMap((one, index) => (one instanceof Refusal ? [{ index, message: one.message }] : [])),
 })
 
-/** Of strict messages, what only counts when one is accepted can still refuse some. Throws what says which were taken. */
+/**
+ * Throws if some strict messages were refused. This can happen at acceptance, after all checks passed. The error lists the accepted
+ * messages.
+ */
 function requireAccepted(sent: Sent): void {
   const first = sent.find((one) => one instanceof Refusal)
   if (!first) return
   const taken = sent.flatMap((one) => (one instanceof Refusal ? [] : [one.traceId]))
   if (taken.length === 0) throw first
   const { code, message, nextAction, details, retryAfterSeconds } = first
-  throw new Refusal(code, `${String(taken.length)} of ${String(sent.length)} messages were taken, and the others were not: ${message}`, {
-    ...{ nextAction, details: { ...details, trace_ids: taken }, cause: first },
-    ...(retryAfterSeconds !== undefined && { retryAfterSeconds }),
-  })
+  throw new Refusal(
+    code,
+    `${String(taken.length)} of ${String(sent.length)} messages were accepted, and the others were refused: ${message}`,
+    {
+      ...{ nextAction, details: { ...details, trace_ids: taken }, cause: first },
+      ...(retryAfterSeconds !== undefined && { retryAfterSeconds }),
+    },
+  )
 }
 
-/** An answer of another service has no room for a warning, and its own refuses such a key: nothing was sent, and that must be said. */
+/**
+ * Throws `conflict` if the idempotency key belongs to a different request, since nothing was sent. Responses of other services have no
+ * field for a warning, and those services refuse such a key as well.
+ */
 function requireOwnKey(sent: Sent): void {
   const accepted = sent.flatMap((one) => (one instanceof Refusal ? [] : [one]))
   if (accepted.length === 0 || accepted.some(({ repeated }) => !repeated) || !accepted.some(({ differs }) => differs)) return
@@ -201,7 +214,7 @@ const decodeWhole = decoder(wholeInput)
 const sendOrderOf = (fields: Fields) => toSendOrder(decode(check(sendInput, fields, 'body')))
 const wholeOrderOf = (fields: Fields) => toWholeOrder(decodeWhole(check(wholeInput, fields, 'body')))
 
-/** Without the fields that say nothing. */
+/** Returns the fields that have a value. */
 function present(fields: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> {
   const said: Record<string, unknown> = {}
   for (const name of Object.keys(fields)) {
@@ -211,7 +224,7 @@ function present(fields: Readonly<Record<string, unknown>>): Readonly<Record<str
   return said
 }
 
-/** The operations of dialects, in their order. */
+/** Operations of all dialects, in their order. */
 export const dialectOperations: readonly Operation<DialectCore>[] = [
   ...dialects.flatMap((dialect) => [
     ...dialect.sends.map((send) => sendOperation(dialect, send)),

@@ -1,6 +1,6 @@
 /**
- * The API of another mail service, which its clients use here with nothing changed but the address and the key. A dialect only translates:
- * a request into messages as `POST /v1/messages` takes them, and what came of them, or the refusal, into that service's words.
+ * The API of another mail service. Its clients work here after a change of the address and the key. A dialect only translates: a request
+ * into messages of `POST /v1/messages`, and results and refusals into the format of the service.
  */
 import type { IncomingHttpHeaders } from 'node:http'
 import type * as z from 'zod'
@@ -13,41 +13,46 @@ import type { Labelled } from './body/labels.ts'
 import type { SentMail } from './sent-mail.ts'
 
 export interface Dialect {
-  /** As the service spells itself. */
+  /** Name of the service in its own spelling. */
   readonly name: string
-  /** Its clients sign requests by AWS Signature Version 4. */
+  /** Set if clients sign requests by AWS Signature Version 4. */
   readonly signsRequests?: true
   readonly sends: readonly DialectSend[]
-  /** What stands beside sending: look-ups, and what is done with mail that waits. */
+  /** Calls other than sending: look-ups, and changes of scheduled mail. */
   readonly calls?: readonly DialectCall[]
-  /** Header fields by which its clients give it orders, and which it takes out of the mail. Those without an effect here are named. */
+  /**
+   * Matches header fields that are commands to the service. They are removed from the mail. The trace lists commands without effect here.
+   */
   readonly orderFields?: RegExp
-  /** A Message-ID among the header fields stays, always or when a field of this name is `true`; by default the service sets its own. */
+  /** Keeps a given Message-ID: always, or if a header field of this name is `true`. By default, the service sets its own. */
   readonly keepsMessageId?: true | RegExp
-  /** An error as its clients read it. */
+  /** Writes an error in the format of the service. */
   readonly refused: (refusal: Refusal) => Answer
 }
 
-/** What a request says besides its body. */
+/** Parts of a request in addition to its body. */
 export interface DialectRequest {
   readonly headers: IncomingHttpHeaders
   readonly params: Readonly<Record<string, string>>
-  /** When it came, in milliseconds since the epoch. */
+  /** Time of arrival, in milliseconds since the epoch. */
   readonly nowMs: number
 }
 
 /** One message of a request. */
 export interface DialectMessage {
-  /** As the body of `POST /v1/messages`; made when its turn comes. Throws `validation_failed`, in the words of the dialect. */
+  /**
+   * Returns the body of `POST /v1/messages`. It is called when the message is sent. Throws `validation_failed` with field names of the
+   * dialect.
+   */
   readonly fields: () => Fields
-  /** It comes whole: the fields are `mime`, and what the request says besides (`wire/sending/whole-send.ts`). */
+  /** The request contains the whole message: the fields are `mime` and its options (`wire/sending/whole-send.ts`). */
   readonly isWhole?: boolean
-  /** Where a field of ours stands in the request, as in `personalizations[0].to`; a field that is not here has the same name. */
+  /** Field names of the request by our field name, such as `personalizations[0].to`. A field that is not listed has the same name. */
   readonly names: Readonly<Record<string, string>>
   readonly labels?: Labelled
-  /** The entries of lists of the request that are about it and not about every message. */
+  /** List entries of the request that belong only to this message. */
   readonly own?: readonly unknown[]
-  /** It is captured, whatever the destination: what other services call their sandbox. */
+  /** The message is captured, regardless of the destination; other services call this their sandbox. */
   readonly isTest?: boolean
 }
 
@@ -55,51 +60,57 @@ export type Fields = Readonly<Record<string, unknown>>
 
 export interface Translation {
   readonly messages: readonly DialectMessage[]
-  /** Nothing is sent unless every message passes each check; by default each is taken or refused by itself, and has its own result. */
+  /**
+   * Sends nothing unless every message passes all checks. By default, each message is accepted or refused separately and has its own
+   * result.
+   */
   readonly isStrict?: boolean
   readonly idempotencyKey?: string | undefined
-  /** Of the request, what belongs to one message each, so that none repeats that of another; the rest is in all of them. */
+  /** Parts of the request that belong to one message each. All other parts are repeated in every message. */
   readonly own?: unknown
-  /** The answer has room for one id, that of the first message; events of all messages repeat it. */
+  /** The response has only one id, that of the first message; events of all messages use it. */
   readonly hasOneId?: boolean
-  /** What came of it can be asked for later, by the id of the first message. */
+  /** The result can be queried later by the id of the first message. */
   readonly keepsReport?: boolean
 }
 
-/** What came of a request of one message or several, in their order; refusals are in the words of the dialect already. */
+/** Results of the messages of a request, in their order. Refusals name the fields of the request. */
 export type Sent = readonly BatchResult[]
 
-/** The next action of a conflict of idempotency keys: services with such keys have a word for it. */
+/** Next action of a conflict of idempotency keys. Dialects translate it into their own error name. */
 export const useNewKey = 'use_new_idempotency_key'
 
 export interface DialectSend<Body = never> {
-  /** Unique over all dialects; ends as the action of the service is called. */
+  /** Unique in all dialects; its ending is the name of the service's action. */
   readonly operationId: string
   readonly path: string
   readonly params?: z.ZodObject
-  /** Of JSON; without it, the body is a form with files. What `translate` does not read has no effect, and the trace says so. */
+  /**
+   * Schema of a JSON body; without it, the body is a form with files. Fields that `translate` does not read have no effect, and the trace
+   * lists them.
+   */
   readonly body?: z.ZodType<Body>
   readonly translate: (body: Body, request: DialectRequest) => Translation
   readonly answer: (sent: Sent, body: Body, publicHost: string, headers: IncomingHttpHeaders) => Answer
 }
 
-/** Keeps the type of the body between its schema, the translation and the answer. */
+/** Keeps the type of the body in schema, translation and response. */
 export const dialectSend = <Body>(send: DialectSend<Body>): DialectSend => send as unknown as DialectSend
 
-/** A look-up, or what is done with a message that was sent. The rules are those of the core; the words are the service's. */
+/** A look-up, or a change of a sent message. The core defines the rules, and the dialect the format. */
 export interface DialectCall<Params = never, Query = never, Body = never> {
-  /** Unique over all dialects. */
+  /** Unique in all dialects. */
   readonly operationId: string
   readonly method: Method
   readonly path: string
-  /** What it needs of a key; send-only keys look nothing up here. */
+  /** Required scope of the key. Send-only keys cannot look up mail. */
   readonly scope: 'api:read' | 'api:send'
   readonly params?: z.ZodObject & z.ZodType<Params>
-  /** By default any field is taken, and has no effect. */
+  /** By default, any parameter is accepted and has no effect. */
   readonly query?: z.ZodObject & z.ZodType<Query>
   readonly body?: z.ZodType<Body>
   readonly errors?: readonly RefusalCode[]
-  /** As in a message: where a field of ours stands in the request. */
+  /** Field names of the request by our field name, as in `DialectMessage`. */
   readonly names?: Readonly<Record<string, string>>
   readonly handle: (mail: SentMail, given: CallInput<Params, Query, Body>) => Promise<Answer>
 }
@@ -108,13 +119,13 @@ export interface CallInput<Params, Query, Body> {
   readonly params: Params
   readonly query: Query
   readonly body: Body
-  /** When it came, in milliseconds since the epoch. */
+  /** Time of arrival, in milliseconds since the epoch. */
   readonly nowMs: number
   readonly publicHost: string
 }
 
-/** Keeps the types of what is given between its schemas and what is done with it. */
+/** Keeps the types of the input in the schemas and the handler. */
 export const dialectCall = <Params, Query, Body>(call: DialectCall<Params, Query, Body>): DialectCall => call as unknown as DialectCall
 
-/** For requests of which every message was accepted: one message that is refused refuses the request, and several are strict. */
+/** For requests whose messages were all accepted. A refused single message refuses the request, and several messages are strict. */
 export const accepted = (sent: Sent): readonly Acceptance[] => sent as readonly Acceptance[]

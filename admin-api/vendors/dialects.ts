@@ -1,4 +1,4 @@
-/** Every service whose clients can send here; a new one is a file and a line. */
+/** All services whose clients can send here. A new one needs a file and a line. */
 import type { Dialect } from './dialect.ts'
 import { brevo } from './dialects/brevo-dialect.ts'
 import { mailersend } from './dialects/mailersend-dialect.ts'

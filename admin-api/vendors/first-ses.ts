@@ -1,4 +1,4 @@
-/** The first API of Amazon SES, whose clients send everything to `/`: an error in its XML names the API that is served here. */
+/** Version 1 of the Amazon SES API, whose clients send all requests to `/`. An XML error names the supported API. */
 import type { IncomingHttpHeaders } from 'node:http'
 import { Refusal } from '#core/refusals.ts'
 import { media, raw } from '../operation/answer.ts'
@@ -8,7 +8,7 @@ import { isSignedForAws } from './sigv4.ts'
 const otherApi = (): Refusal =>
   new Refusal(
     'not_found',
-    'Only version 2 of the Amazon SES API is served here. Use a client of SES v2, such as boto3.client("sesv2") or SESv2Client, or SMTP.',
+    'Only version 2 of the Amazon SES API is supported. Use a client of SES v2, such as boto3.client("sesv2") or SESv2Client, or SMTP.',
     { nextAction: 'use_ses_v2' },
   )
 
@@ -17,12 +17,12 @@ const wrongMethod = (): Refusal =>
 
 const escaped = (text: string): string => text.replaceAll('&', '&amp;').replaceAll('<', '&lt;')
 
-/** As its clients read errors: they take the code and the message from the XML. */
+/** Writes the error in XML. The clients read code and message from it. */
 const errorOf = ({ message }: Refusal): string =>
   '<ErrorResponse xmlns="http://ses.amazonaws.com/doc/2010-12-01/"><Error><Type>Sender</Type><Code>InvalidAction</Code>' +
   `<Message>${escaped(message)}</Message></Error></ErrorResponse>`
 
-/** Requests without a signature get the answer of a wrong method. */
+/** Requests without a signature get the usual response for a wrong method. */
 export const firstSesOperation: Operation = operation({
   ...{ method: 'POST', path: '/', operationId: 'callFirstSes', tags: ['vendors'], scope: 'none' },
   summary: 'Refuse the first API of Amazon SES',

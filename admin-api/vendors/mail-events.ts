@@ -1,11 +1,11 @@
-/** The fate of a message for each of its recipients, in order of time, as services list it. */
+/** Events of a message for each of its recipients, in order of time, for the event lists of other services. */
 import type { PeerReply } from '#core/trace/attempt-record.ts'
 import type { TraceStory } from '#core/trace/story/trace-reader.ts'
 import type { Trace } from '#core/trace/trace.ts'
 import { worstBounce } from '#core/trace/story/summary.ts'
 
 export interface MailEvent {
-  /** `sent`: the provider took it; `delivered`: it was reported to have arrived. */
+  /** `sent`: the provider accepted it; `delivered`: a report confirmed its arrival. */
   readonly type:
     | 'accepted'
     | 'scheduled'
@@ -21,13 +21,13 @@ export interface MailEvent {
     | 'opened'
     | 'clicked'
   readonly at: number
-  /** Null where it is not known whose event it is. */
+  /** Null if the recipient is unknown. */
   readonly recipient: string | null
   readonly reply?: PeerReply | undefined
   /** One plain sentence. */
   readonly reason?: string | undefined
   readonly bounce?: 'hard' | 'soft' | 'block' | null
-  /** Of a click. */
+  /** Target of a click. */
   readonly url?: string
 }
 
@@ -55,7 +55,7 @@ const ofAttempts = ({ attempts }: TraceStory): MailEvent[] =>
     })),
   )
 
-/** Those that are unverified or could not be read say nothing here. */
+/** Unverified and unreadable reports are omitted. */
 const ofReports = ({ reports }: TraceStory): MailEvent[] =>
   reports.flatMap(({ type, at, recipient, reason, bounce, isUnverified }) =>
     isUnverified || type === 'bounce_unparsed' ? [] : [{ type, at, recipient, reason, bounce }],
@@ -70,7 +70,7 @@ function ofEngagement({ trace: { recipients }, engagement }: TraceStory): MailEv
   ]
 }
 
-/** The last word on a message, as services that have one word for it say it. */
+/** The latest status of a message, for services that have one status for it. */
 export type LastWord = Exclude<MailEvent['type'], 'accepted'> | 'queued'
 
 export function lastWord({ trace, engagement }: TraceStory): LastWord {

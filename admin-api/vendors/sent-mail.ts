@@ -1,4 +1,4 @@
-/** Mail that was sent, as dialects look it up: one message with its fate, and what is done with one that waits. */
+/** Access of dialects to sent mail: look up a message with its events, and cancel or reschedule it. */
 import * as z from 'zod'
 import type { Principal } from '#core/access/principal/principal.ts'
 import type { ReadAddress, ReadMessage } from '#core/capture/reading/message-reader.ts'
@@ -14,7 +14,7 @@ import { traceId } from '../wire/sending/trace.ts'
 
 export type SentMailCore = Pick<RestCore, 'traces' | 'traceMessages' | 'scheduledSends' | 'bulkReports'>
 
-/** As far as the principal reaches: ids of others are those of nothing. */
+/** Limited to the reach of the principal; ids of others are not found. */
 export class SentMail {
   readonly #core: SentMailCore
   readonly #principal: Principal
@@ -24,12 +24,12 @@ export class SentMail {
     this.#principal = principal
   }
 
-  /** By the id that its sending was answered with, bare or as `<id@host>`. Throws `not_found`. */
+  /** Returns the message by the id in the send response, bare or as `<id@host>`. Throws `not_found`. */
   story(id: string): Promise<TraceStory> {
     return found(() => this.#core.traces.get(this.#principal, ownId(id)))
   }
 
-  /** The message as a reader shows it; undefined when it is kept no more, or was never readable. */
+  /** Returns the parsed message; undefined if its content is no longer stored or cannot be parsed. */
   async message({ id }: Trace): Promise<ReadMessage | undefined> {
     try {
       const { read } = await this.#core.traceMessages.message(this.#principal, id)
@@ -40,7 +40,7 @@ export class SentMail {
     }
   }
 
-  /** Every octet of it, where it is kept and small enough for a field of an answer; otherwise nothing. */
+  /** Returns the source of the message; empty if it is not stored or larger than `maxSource`. */
   async source({ id, content }: Trace): Promise<string> {
     if (content.size > maxSource) return ''
     try {
@@ -52,39 +52,42 @@ export class SentMail {
     }
   }
 
-  /** What came of a request of many messages, whose first has this id. Throws `not_found`. */
+  /** Returns the report of a bulk request by the id of its first message. Throws `not_found`. */
   bulk(id: string): Promise<BulkReport> {
     return this.#core.bulkReports.get(this.#principal, ownId(id))
   }
 
-  /** Throws `not_found`, and `conflict` when it is too late. */
+  /** Cancels a scheduled message. Throws `not_found`, and `conflict` if it is too late. */
   cancel(id: string): Promise<Trace> {
     return found(() => this.#core.scheduledSends.cancel(this.#principal, ownId(id)))
   }
 
-  /** `sendAt` as in `send_at`. Throws `validation_failed`, `not_found`, `feature_disabled`, and `conflict` when it is too late. */
+  /**
+   * Changes the send time; `sendAt` has the form of `send_at`. Throws `validation_failed`, `not_found`, `feature_disabled`, and `conflict`
+   * if it is too late.
+   */
   reschedule(id: string, sendAt: string | undefined): Promise<Trace> {
     const { sendAt: at } = decodeTime(check(newTime, { send_at: sendAt }, 'body'))
     return found(() => this.#core.scheduledSends.reschedule(this.#principal, ownId(id), at))
   }
 }
 
-/** The id that the sending client was given. */
+/** Returns the id that the sending client received. */
 export const answeredId = ({ id, dialect }: Trace): string => dialect?.answeredId ?? id
 
-/** As people write an address with its name. */
+/** Writes an address with its name, with quotes if needed. */
 export function mailboxText({ address, name }: ReadAddress): string {
   if (name === '') return address
   return /[^\p{L}\p{N} '_-]/u.test(name) ? `"${name.replaceAll(/["\\]/g, String.raw`\$&`)}" <${address}>` : `${name} <${address}>`
 }
 
-/** Octets. */
+/** In octets. */
 const maxSource = 1_048_576
 
 const newTime = z.strictObject({ send_at: sendTime })
 const decodeTime = decoder(newTime)
 
-/** What is none of our ids finds nothing. */
+/** Parses an id. Throws `not_found` for any other text. */
 function ownId(given: string): string {
   const [, wrapped = given] = /^<?([^<>@]*)(?:@[^<>@]*)?>?$/.exec(given) ?? []
   const read = traceId.safeParse(wrapped)
@@ -101,4 +104,4 @@ async function found<T>(look: () => Promise<T>): Promise<T> {
   }
 }
 
-const noMessage = (): Refusal => new Refusal('not_found', 'No such message has this id.')
+const noMessage = (): Refusal => new Refusal('not_found', 'No message has this id.')

@@ -1,4 +1,4 @@
-/** AWS Signature Version 4 with an API key of ours as the access key id and as the secret. */
+/** Checks AWS Signature Version 4. Our API key is both the access key id and the secret. */
 import { hash, timingSafeEqual } from 'node:crypto'
 import type { IncomingHttpHeaders } from 'node:http'
 import type { Timed } from '#core/clock.ts'
@@ -11,14 +11,14 @@ import type { KeyCheck } from './vendor-key.ts'
 const scheme =
   /^AWS4-HMAC-SHA256 +Credential=([^/,\s]{1,4096})\/(\d{8})\/([\w-]{1,64})\/([\w-]{1,64})\/aws4_request, *SignedHeaders=([\w;-]{1,2000}), *Signature=([0-9a-f]{64})$/
 const algorithm = 'AWS4-HMAC-SHA256'
-/** What AWS allows a clock to be off. */
+/** Clock skew that AWS allows. */
 const maxSkewMs = 15 * 60_000
 const payloadHash = /^[0-9a-f]{64}$/
 const emptyHash = hash('sha256', '')
 
 export const isSignedForAws = ({ authorization = '' }: IncomingHttpHeaders): boolean => authorization.startsWith(algorithm)
 
-/** What the header says of the signature. */
+/** Fields of the `Authorization` header. */
 interface Claim {
   readonly key: string
   readonly day: string
@@ -28,7 +28,7 @@ interface Claim {
   readonly signature: string
 }
 
-/** Three checks of a request ask for it. */
+/** Cached, since three checks of a request read it. */
 const claims = new WeakMap<IncomingHttpHeaders, Claim>()
 
 function claimOf(headers: IncomingHttpHeaders): Claim {
@@ -42,12 +42,12 @@ function claimOf(headers: IncomingHttpHeaders): Claim {
 }
 
 /**
- * The key as the access key id, with which the request must be signed; or, as the token of a session, without: then the secret is the
- * caller's own affair, as the key says who it is.
+ * Accepts an API key as access key id, which must also sign the request. An API key as session token needs no signature check: the token
+ * identifies the caller, and the client may use any secret.
  */
 export const awsKey: Credential<KeyCheck & Timed> = {
   kind: 'header',
-  hint: 'Give your API key as accessKeyId and as secretAccessKey.',
+  hint: 'Use your API key as accessKeyId and as secretAccessKey.',
   secretOf({ headers }) {
     const { authorization = '', 'x-amz-security-token': token } = headers
     if (!authorization.startsWith(algorithm)) return undefined
@@ -57,7 +57,7 @@ export const awsKey: Credential<KeyCheck & Timed> = {
     const principal = await verifyKey(key, remoteAddress)
     const { 'x-amz-security-token': token, 'x-amz-content-sha256': claimed } = headers
     if (token !== undefined) return principal
-    // a POST without this field signs the digest of its body, which arrives later: `signedBody` checks it
+    // a POST without this field signs the digest of its body; `signedBody` checks it when the body has arrived
     if (claimed !== undefined || method !== 'POST')
       requireSignature(key, { method, path, headers, search, hash: claimed === undefined ? emptyHash : String(claimed) }, clock.now())
     return principal
@@ -92,7 +92,10 @@ function requireSignature(key: string, request: SignedRequest, nowMs: number): v
   const { day, region, service, signedHeaders, signature } = claimOf(request.headers)
   if (typeof date !== 'string' || !payloadHash.test(digest)) throw mismatch()
   if (!(Math.abs(timeIn(date) - nowMs) <= maxSkewMs) || !date.startsWith(day))
-    throw new Refusal('invalid_signature', 'The request was signed more than 15 minutes ago or ahead; check the clock of the client.')
+    throw new Refusal(
+      'invalid_signature',
+      'The signature time differs from the server time by more than 15 minutes. Check the clock of the client.',
+    )
   const names = signedHeaders.split(';')
   for (const needed of ['host', 'x-amz-date']) if (!names.includes(needed)) throw mismatch()
   const fields = names.map((name) => `${name}:${plain(request.headers[name])}`)
@@ -102,20 +105,20 @@ function requireSignature(key: string, request: SignedRequest, nowMs: number): v
   if (!timingSafeEqual(hmac(signingKey(key, day, region, service), Buffer.from(toSign)), Buffer.from(signature, 'hex'))) throw mismatch()
 }
 
-/** A value without what is around it, and with one space where there are several. */
+/** Trims a value and collapses repeated spaces. */
 function plain(value: string | readonly string[] | undefined): string {
   const text = String(value ?? '').trim()
   return text.includes('  ') ? text.replaceAll(/ {2,}/g, ' ') : text
 }
 
-/** ISO 8601 in its basic format, in milliseconds since the epoch; NaN for anything else. */
+/** Parses the ISO 8601 basic format to milliseconds since the epoch; NaN for any other text. */
 function timeIn(date: string): number {
   if (!/^\d{8}T\d{6}Z$/.test(date)) return NaN
   const part = (from: number, to: number): number => Number(date.slice(from, to))
   return Date.UTC(part(0, 4), part(4, 6) - 1, part(6, 8), part(9, 11), part(11, 13), part(13, 15))
 }
 
-/** What a client signs with all day, by the hash of what it is made of: four of the five steps of a signature are the same each time. */
+/** Signing keys by the hash of their parts. A client uses the same key all day, which saves four of the five steps of a check. */
 const signingKeys = new RecentMap<string, HmacKey>(500)
 
 function signingKey(key: string, day: string, region: string, service: string): HmacKey {
@@ -139,4 +142,4 @@ function canonicalQuery(search: URLSearchParams | undefined): string {
 }
 
 const mismatch = (): Refusal =>
-  new Refusal('invalid_signature', 'The signature does not match the request: give your API key as accessKeyId and as secretAccessKey.')
+  new Refusal('invalid_signature', 'The signature does not match the request. Use your API key as accessKeyId and as secretAccessKey.')

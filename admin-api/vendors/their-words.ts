@@ -1,12 +1,12 @@
-/** Refusals in the words of a request: where what is wrong stands in it. */
+/** Replaces our field names in refusals by the field names of the request. */
 import { invalid, Refusal, type FieldProblem } from '#core/refusals.ts'
 
-/** Where the fields of a message of ours stand in the request. */
+/** Names of the request's fields by our field name. */
 interface Named {
   readonly names: Readonly<Record<string, string>>
 }
 
-/** A refusal of fields names those of the request; messages are in its order. */
+/** Returns a refusal with the field names of the request. `messages` has the order of the request. */
 export function inTheirWords(refusal: Refusal, messages: readonly (Named | undefined)[]): Refusal {
   const { code, details } = refusal
   const fields = details?.['fields'] as readonly FieldProblem[] | undefined
@@ -16,7 +16,7 @@ export function inTheirWords(refusal: Refusal, messages: readonly (Named | undef
   return new Refusal(code, message, { nextAction: refusal.nextAction, details: { ...details, fields: named } })
 }
 
-/** `messages[2].to[0]` or `to[0]`, as where it stands in the request. */
+/** Converts `messages[2].to[0]` or `to[0]` to the path in the request. */
 function theirPath(path: string, messages: readonly (Named | undefined)[]): string {
   const [, index = '0', rest = path] = /^messages\[(\d+)\]\.?(.*)$/.exec(path) ?? []
   const names = messages[Number(index)]?.names ?? {}
@@ -26,5 +26,5 @@ function theirPath(path: string, messages: readonly (Named | undefined)[]): stri
   return theirs.endsWith(':') ? theirs + behind.replace(/^\./, '') : theirs + behind
 }
 
-/** What is wrong is said of the field; how we call others is not. */
+/** Removes advice that uses our field names. */
 const theirSentence = (message: string): string => message.replace(/; give one of them$|, or send without a template$/, '')

@@ -1,4 +1,4 @@
-/** The API key in any of the places where the clients of other services put theirs. */
+/** Reads the API key from all places that clients of other services use. */
 import type { Principal } from '#core/access/principal/principal.ts'
 import { Refusal } from '#core/refusals.ts'
 import type { Credential } from '../credentials/credentials.ts'
@@ -11,10 +11,13 @@ export interface KeyCheck {
 const key = /^[\w.~+/-]{1,4096}=*$/
 const beginning = /^svc(?!pub_)/
 
-/** `Authorization` with or without a scheme, Basic with the key as user name or password, and the header fields of Postmark and Brevo. */
+/**
+ * Supports `Authorization` with or without a scheme, Basic with the key as user name or password, and the header fields of Postmark and
+ * Brevo.
+ */
 export const vendorKey: Credential<KeyCheck> = {
   kind: 'header',
-  hint: 'Send your API key where the client of the service puts its own.',
+  hint: 'Send your API key in the field that the client uses for its own key.',
   secretOf({ headers }) {
     const { authorization, 'x-postmark-server-token': postmark, 'api-key': brevo } = headers
     for (const own of [postmark, brevo]) if (typeof own === 'string' && own !== '') return own
@@ -32,7 +35,7 @@ function keyIn(authorization: string): string | undefined {
   return scheme === '' ? authorization : value
 }
 
-/** The one of both that begins as keys do; the password where neither does, so that it is refused as a key. */
+/** Returns the value of Basic that has the prefix of a key. Prefers the password if neither has it, so that it is refused as a key. */
 function ofBasic(encoded: string): string | undefined {
   if (encoded.length > 16_384) return undefined
   const given = Buffer.from(encoded, 'base64').toString('utf8')

@@ -1,4 +1,4 @@
-/** A request in the parts of a form, as Mailgun takes it: fields that may come several times, and files. */
+/** Reads a form request in the way Mailgun accepts it: fields that may repeat, and files. */
 import { invalid } from '#core/refusals.ts'
 import { maxAttachments } from '#core/submission/compose/attachments.ts'
 import type { BodyStream } from '../../bodies/body-stream.ts'
@@ -8,7 +8,7 @@ import { plainParts } from './plain-parts.ts'
 
 export interface FormFile {
   readonly name: string
-  /** What the part says of its octets; nothing where that is no more than that they are octets. */
+  /** Media type of the part; undefined if it is missing or `application/octet-stream`. */
   readonly type: string | undefined
   /** In base64. */
   readonly content: string
@@ -19,12 +19,12 @@ export interface FormRequest {
   readonly fields: ReadonlyMap<string, readonly string[]>
   /** Files by the name of their part. */
   readonly files: ReadonlyMap<string, readonly FormFile[]>
-  /** Octets of the whole. */
+  /** Size of the body in octets. */
   readonly size: number
 }
 
 const maxFields = 5000
-/** Pairs are read at once; forms with files come in parts. */
+/** Limit for URL-encoded forms, which are parsed in memory. Forms with files must be multipart. */
 const maxPairBytes = 2_097_152
 
 /** Throws `validation_failed`, `request_too_large` and `overloaded`. */
@@ -68,7 +68,7 @@ async function readParts(bytes: AsyncIterable<Uint8Array>, contentType: string, 
       throw tooLarge(maxBytes, `this one has more, or more than ${String(maxFields)} fields`)
     },
     broken() {
-      throw invalid([{ path: 'body', message: 'is broken: the parts of multipart/form-data cannot be read' }])
+      throw invalid([{ path: 'body', message: 'is malformed: the parts of multipart/form-data cannot be read' }])
     },
   })
   return { fields: gathered(entries), files }

@@ -1,4 +1,4 @@
-/** The fields and files of a form, which record those that are read. */
+/** Fields and files of a form. The form records each access. */
 import { objectIn } from './json-text.ts'
 import type { FormFile, FormRequest } from './form-request.ts'
 import type { Fields } from '../dialect.ts'
@@ -7,9 +7,9 @@ const maxName = 64
 
 export class Form {
   readonly #request: FormRequest
-  /** By what they begin with; each is asked for several times. */
+  /** Cache of fields by prefix, since each prefix is needed several times. */
   readonly #behind = new Map<string, readonly (readonly [name: string, value: string])[]>()
-  /** How many values of a field were read. */
+  /** Number of values read, by field name. */
   readonly #readFields = new Map<string, number>()
   readonly #readFiles = new Set<string>()
 
@@ -17,7 +17,7 @@ export class Form {
     this.#request = request
   }
 
-  /** Octets of the whole. */
+  /** Size of the body in octets. */
   get size(): number {
     return this.#request.size
   }
@@ -32,7 +32,7 @@ export class Form {
     return this.#request.fields.get(name)?.[0] || undefined
   }
 
-  /** Whether a field or a file is there; to find out is not to use it. */
+  /** Returns whether a field or a file is present. Does not count as reading it. */
   has(name: string): boolean {
     return Boolean(this.#request.fields.get(name)?.[0]) || this.#keys(name).length > 0
   }
@@ -45,7 +45,7 @@ export class Form {
     return /^(?:yes|true|htmlonly)$/i.test(this.one(name) ?? '')
   }
 
-  /** The files of a part, in the order of the request: `name`, and as lists are written, `name[]` and `name[0]`. */
+  /** Returns the files of a part in the order of the request: `name`, and the list forms `name[]` and `name[0]`. */
   files(name: string): readonly FormFile[] {
     const keys = this.#keys(name)
     for (const key of keys) this.#readFiles.add(key)
@@ -57,7 +57,7 @@ export class Form {
     return [...this.#request.files.keys()].filter(isEntry)
   }
 
-  /** Fields that begin so, without the beginning. */
+  /** Returns the fields with this prefix, without the prefix. */
   behind(beginning: string): readonly (readonly [name: string, value: string])[] {
     const known = this.#behind.get(beginning)
     if (known) return known
@@ -67,13 +67,13 @@ export class Form {
     return found
   }
 
-  /** A field that is a JSON object; `fillIn` puts values into its text. */
+  /** Reads a field with a JSON object. `fillIn` puts values into its text. */
   object(name: string, fillIn = (_name: string, json: string): string => json): Fields {
     const text = this.one(name)
     return objectIn(text === undefined ? undefined : fillIn(name, text), name)
   }
 
-  /** Fields and files without effect; empty fields say nothing and are not named. */
+  /** Names of fields and files without effect. Empty fields are not listed. */
   get ignored(): readonly string[] {
     const fields = [...this.#request.fields].filter(([name, values]) => values.slice(this.#readFields.get(name) ?? 0).some(Boolean))
     const files = [...this.#request.files].filter(([name]) => !this.#readFiles.has(name))

@@ -1,4 +1,4 @@
-/** Header fields of a request: read, merged, and without those that a service sets itself or takes as orders. */
+/** Header fields of a request: reads and merges them, and removes fields that the service sets itself or interprets as commands. */
 import { invalid } from '#core/refusals.ts'
 import type { Dialect, DialectMessage, Fields } from '../dialect.ts'
 
@@ -17,13 +17,13 @@ export function headerFields(list: readonly (readonly [name: string, value: stri
   return Object.fromEntries(list)
 }
 
-/** Merges header fields: those of one message replace those of the request with the same name, regardless of case. */
+/** Merges header fields. Fields of one message replace fields of the request with the same name, regardless of case. */
 export function headersOver(common: Fields | null | undefined, own: Fields | null | undefined): Fields {
   const replaced = new Set(Object.keys(own ?? {}).map((name) => name.toLowerCase()))
   return { ...Object.fromEntries(Object.entries(common ?? {}).filter(([name]) => !replaced.has(name.toLowerCase()))), ...own }
 }
 
-/** The structure of a mail, and its time: whole mail objects bring them, and every service sets its own. */
+/** MIME structure and date of a mail. Whole mail objects contain them, and every service sets them itself. */
 const structural = /^(?:mime-version|content-.*|date)$/i
 const messageIdField = /^message-id$/i
 /** RFC 5322 §3.6.4, without comments and quotes. */
@@ -31,13 +31,13 @@ const messageIdValue = /^\s*<([\w.!#$%&'*+/=?^`{|}~-]{1,200}@[\w.[\]:-]{1,200})>
 
 interface Header {
   readonly headers: Fields | null | undefined
-  /** Without brackets, when the service keeps the one that it was given. */
+  /** Without angle brackets, if the service keeps the given Message-ID. */
   readonly messageId: string | undefined
-  /** Names of fields that were left out, as in the request. */
+  /** Names of removed fields, as in the request. */
   readonly left: readonly string[]
 }
 
-/** Leaves out what the service does not pass on. Throws `validation_failed` for none of it, as the service takes it too. */
+/** Removes fields that the service does not pass on. It does not throw for them, since the service accepts them too. */
 export function headerOf(
   { orderFields, keepsMessageId }: Pick<Dialect, 'orderFields' | 'keepsMessageId'>,
   given: Fields | null | undefined,

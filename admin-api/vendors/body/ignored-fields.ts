@@ -1,22 +1,22 @@
-/** Fields of a request without effect: a view of the body records which of its fields are read, and the others are named. */
+/** Finds fields of a request without effect. A view of the body records each access, and the trace lists the other fields. */
 import * as z from 'zod'
 
-/** Names in a trace. */
+/** Largest number of names in a trace. */
 const maxNames = 20
 const maxName = 64
-/** Entries of a list that are examined for all messages of a request together, and at least for each. */
+/** Limits of list entries that are examined: for all messages of a request together, and the minimum for each message. */
 const maxEntries = 10_000
 const minEntries = 20
 
-/** The named fields of a schema, as far as they have fields themselves. */
+/** Fields of a schema, with their own fields if they have any. */
 type Shape =
   | { readonly element: Shape }
-  /** Undefined is a field that is used as a whole. */
+  /** Undefined for a field that is used as a whole. */
   | { readonly fields: ReadonlyMap<string, Shape | undefined> }
 
 const shapes = new WeakMap<z.core.$ZodType, { readonly shape: Shape | undefined }>()
 
-/** The same for every body, so it is made once. */
+/** Cached, since it is the same for every body. */
 function shapeOf(schema: z.core.$ZodType): Shape | undefined {
   const known = shapes.get(schema)
   if (known) return known.shape
@@ -40,16 +40,16 @@ function unwrapped(schema: z.core.$ZodType): z.core.$ZodType {
   return schema
 }
 
-/** Where an object stands in the request; the name of an entry of a list is its index in brackets. */
+/** Position of an object in the request. The name of a list entry is its index in brackets. */
 interface Place {
   readonly above: Place | undefined
   readonly name: string
 }
 
-/** The key under which a view has its part. */
+/** Key that returns the `Part` of a view. */
 const partOf = Symbol('part of a request')
 
-/** One object of a request, behind its view. */
+/** One object of a request; the handler of its view. */
 class Part implements ProxyHandler<Readonly<Record<string, unknown>>> {
   readonly given: Readonly<Record<string, unknown>>
   readonly place: Place | undefined
@@ -75,13 +75,13 @@ class Part implements ProxyHandler<Readonly<Record<string, unknown>>> {
     return this.#views.get(name)
   }
 
-  /** Fields that the schema names, that say something and that were not read. */
+  /** Fields of the schema that have a value and were not read. */
   get unread(): readonly string[] {
     this.#filled ??= [...this.#fields.keys()].filter((name) => Object.hasOwn(this.given, name) && !saysNothing(this.given[name]))
     return this.#filled.filter((name) => !this.#read.has(name))
   }
 
-  /** Fields that the schema does not name. Many messages of a request may have the same object, so they are looked for once. */
+  /** Fields outside the schema. Cached, since many messages of a request may share the object. */
   get unknown(): readonly string[] {
     return (this.#unknown ??= Object.keys(this.given)
       .filter((name) => !this.#fields.has(name) && !saysNothing(this.given[name]))
@@ -96,7 +96,7 @@ class Part implements ProxyHandler<Readonly<Record<string, unknown>>> {
 
 const isBlank = (given: unknown): boolean => given === undefined || given === null || given === false || given === ''
 
-/** Absent, switched off or empty, or a list or an object of nothing else. */
+/** Returns whether a value is absent, false or empty, or contains only such values. */
 export const saysNothing = (given: unknown): boolean =>
   isBlank(given) || (typeof given === 'object' && Object.values(given as object).every(isBlank))
 
@@ -111,7 +111,7 @@ function viewOf(shape: Shape, given: unknown, place: Place | undefined): unknown
   return new Proxy(part.given, part)
 }
 
-/** Returns the checked body as a view, which records the fields that are read. */
+/** Returns the checked body as a view that records each access to a field. */
 export const watched = <T>(schema: z.ZodType<T>, given: T): T => {
   const shape = shapeOf(schema)
   return (shape ? viewOf(shape, given, undefined) : given) as T
@@ -120,18 +120,18 @@ export const watched = <T>(schema: z.ZodType<T>, given: T): T => {
 const partBehind = (view: unknown): Part | undefined =>
   typeof view === 'object' && view !== null ? (view as { readonly [partOf]?: Part })[partOf] : undefined
 
-/** Returns the object behind a view, which records nothing. */
+/** Returns the object of a view without recording. */
 export const unwatched = <T>(view: T): T => (partBehind(view)?.given ?? view) as T
 
-/** Reads the fields of a request that a message of it needs, as the message has none of its own: there they have their effect. */
+/** Marks fields of the request as read if a message needs them because it does not set them itself. */
 export function readDefaults<T extends object>(common: T, messages: readonly object[], names: readonly (keyof T & string)[]): void {
   const own = messages.map((message) => unwatched(message) as Readonly<Record<string, unknown>>)
   for (const name of names) if (own.some((message) => (message[name] ?? null) === null)) Reflect.get(common, name)
 }
 
 /**
- * Names the fields of a message without effect, as in `options.ip_pool` and `recipients[3].name`. Fields that are null, false or empty say
- * nothing and are not named. `own` are the entries of lists that belong to the message, and `divided` those that belong to any.
+ * Returns the names of the fields of a message that have no effect, such as `options.ip_pool` and `recipients[3].name`. Fields that are
+ * null, false or empty are not listed. `own` contains the list entries of this message, and `divided` the list entries of any message.
  */
 export function ignoredFields(view: unknown, own: readonly unknown[], divided: ReadonlySet<unknown>): readonly string[] {
   const found = new Set<string>()
@@ -159,7 +159,7 @@ function pathOf({ above, name }: Place): string {
   return name.startsWith('[') ? `${pathOf(above)}${name}` : `${pathOf(above)}.${name}`
 }
 
-/** Names come from the caller. */
+/** Shortens and cleans a name, since it comes from the caller. */
 function shortName(name: string): string {
   const clean = name.replaceAll(/\p{C}/gu, '?')
   return clean.length > maxName ? `${clean.slice(0, maxName - 1)}…` : clean

@@ -1,12 +1,12 @@
-/** Objects that stand as JSON in a text of a request, whose values the limits of its body do not count. */
+/** Reads JSON objects inside text fields. The limits of the request body do not apply to their values. */
 import { parseJson, usualJson } from '../../bodies/json/json-body.ts'
 import { invalid } from '#core/refusals.ts'
 import type { Fields } from '../dialect.ts'
 
-/** Characters; it is read at once, on the main thread. */
+/** In characters. The text is parsed at once, on the main thread. */
 const maxText = 1_048_576
 
-/** Nothing for no text. Throws `validation_failed` with the path. */
+/** Returns an empty object for an empty text. Throws `validation_failed` with the path. */
 export function objectIn(text: string | null | undefined, path: string): Fields {
   if (!text) return {}
   const fault = (message: string) => invalid([{ path, message }])

@@ -1,8 +1,8 @@
-/** Tags and metadata as other services take them: what fits is kept, and the rest is named. */
+/** Tags and metadata in the form of other services. Keeps the values within our limits, and lists the others. */
 import { labelLimits } from '#core/submission/labels.ts'
 import { isOneLine } from '../../wire/fields/text.ts'
 
-/** What fits into tags and metadata; `left` names the rest, which the trace lists. */
+/** Accepted tags and metadata. `left` lists the others for the trace. */
 export interface Labelled {
   readonly tags: readonly string[]
   readonly metadata: Readonly<Record<string, string>>
@@ -10,8 +10,8 @@ export interface Labelled {
 }
 
 /**
- * Tags and metadata of services that take longer or more of them. They are the sender's own notes, so a message does not fail by them:
- * as many as there is room for are kept, and the others are named.
+ * Accepts tags and metadata up to our limits, which are lower than the limits of some services. Entries that do not fit are listed, and the
+ * message is still sent.
  */
 export function labelled(
   tags: readonly (readonly [path: string, tag: string])[],
@@ -39,10 +39,10 @@ export function labelled(
 
 const isFilled = (given: string, max: number): boolean => given.trim() !== '' && given.length <= max && isOneLine(given)
 
-/** Of a list or a map: far more than have room. Many messages may have the same ones, each of which looks at them. */
+/** Entries that are examined in a list or map; far more than the limits allow. Many messages may share a list, and each examines it. */
 export const maxLabelsSeen = 100
 
-/** Entries of a map as metadata, each with its place. */
+/** Returns entries of a map as metadata, each with its path. */
 export function metadataAt(
   path: string,
   map: Readonly<Record<string, unknown>> | null | undefined,
@@ -55,6 +55,6 @@ export function metadataAt(
   return entries
 }
 
-/** Entries of a list as tags, each with its place. */
+/** Returns entries of a list as tags, each with its path. */
 export const tagsAt = (path: string, list: readonly string[] | null | undefined): (readonly [string, string])[] =>
   (list ?? []).slice(0, maxLabelsSeen).map((tag, i) => [`${path}[${String(i)}]`, tag])

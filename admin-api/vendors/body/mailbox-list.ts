@@ -1,9 +1,9 @@
-/** Several addresses in one text, separated by commas (RFC 5322 §3.4), as some services take them. */
+/** Splits a list of addresses in one text, separated by commas (RFC 5322 §3.4). */
 
-/** More than any service takes in a message: what is behind stays one piece, which is refused as an address. */
+/** More than any service allows in a message. The rest stays one entry, which is then refused as an address. */
 const maxListed = 1001
 
-/** The addresses, each as it stands there; a comma in quotes, in a comment or in angle brackets separates nothing. */
+/** Returns the addresses unchanged. A comma in quotes, in a comment or in angle brackets does not separate addresses. */
 export function mailboxList(given: string | readonly string[] | null | undefined): readonly string[] {
   const texts = given === null || given === undefined ? [] : typeof given === 'string' ? [given] : given
   return texts.flatMap(split)

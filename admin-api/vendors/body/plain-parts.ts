@@ -1,20 +1,19 @@
 /**
- * Forms in parts (RFC 7578) as clients write them that send fields alone: one line of header in each part, and a name of letters. Such
- * a body is cut at its delimiters, without a stream for each part. Whatever is written in another way is for the parser of
- * `bodies/multipart.ts` to say.
+ * Fast path for simple multipart forms (RFC 7578) that contain only fields. Each part has one header line and a simple name. The body is
+ * split at its delimiters, without a stream for each part. All other forms go to the parser of `bodies/multipart.ts`.
  */
 
-/** More would hold up other requests. */
+/** Larger bodies would block other requests. */
 const maxBytes = 262_144
 const multipart = /^multipart\/form-data; ?boundary=([\w.-]{1,70})$/
 const beginning = Buffer.from('\r\nContent-Disposition: form-data; name="')
-/** Shorter than any name that parsers cut. */
+/** Shorter than the names that parsers cut. */
 const nameIn = /^[\w:.-]{1,80}$/
 const behindName = Buffer.from('"\r\n\r\n')
 const maxName = 80
 const [lineEnd, closing] = [Buffer.from('\r\n'), Buffer.from('--')]
 
-/** The fields in their order, `most` at most; undefined for a body that is not as plain as that, which need not be wrong. */
+/** Returns at most `most` fields in their order. Returns undefined if the body is not simple; it may still be valid. */
 export function plainParts(body: Buffer, contentType: string, most: number): readonly (readonly [string, string])[] | undefined {
   const [, boundary] = body.length > maxBytes ? [] : (multipart.exec(contentType) ?? [])
   if (boundary === undefined) return undefined
@@ -31,7 +30,7 @@ export function plainParts(body: Buffer, contentType: string, most: number): rea
     if (nameEnd < 0 || !stands(body, behindName, nameAt + nameEnd)) return undefined
     const name = body.toString('latin1', nameAt, nameAt + nameEnd)
     const valueEnd = body.indexOf(delimiter, valueAt)
-    // a delimiter right behind the header is one to some, and text to others
+    // parsers disagree on a delimiter right after the header
     if (valueEnd < 0 || !nameIn.test(name) || stands(body, first, valueAt)) return undefined
     fields.push([name, body.toString('utf8', valueAt, valueEnd)])
     at = valueEnd + delimiter.length

@@ -1,59 +1,61 @@
-/** Variables of a recipient in the bodies themselves, where no template is named. */
+/** Replaces variables of a recipient in the bodies of a message without a template. */
 import { escapeHtml, onOneLine } from '#core/templates/renderer.ts'
 import { invalid } from '#core/refusals.ts'
 
-/** Values by their names. */
+/** Values by variable name. */
 export type Variables = Readonly<Record<string, unknown>>
 
-/** A marker in a text: the whole of it as first group, then the name of the variable, and a default where the syntax has one. */
+/** Syntax of markers. The first group of the pattern is the variable name, and the second an optional default. */
 export interface Syntax {
   readonly pattern: RegExp
-  /** Whether a value stands in HTML as it is given. */
+  /** Whether the value is inserted in HTML without escaping. */
   readonly isRaw?: (marker: string) => boolean
-  /** A text without any of these has nothing in it that the service looks at. */
+  /** A text without any of these contains no markers. */
   readonly openings: readonly string[]
   /**
-   * What would be left visible in a mail beside the variables: conditions, loops, filters. Looked for in the text without its
+   * Matches other template syntax that would be visible in the mail: conditions, loops, filters. It is searched in the text without its
    * variables.
    */
   readonly beyond: RegExp
 }
 
-/** What opens variables, and all else of a template, in most services. */
+/** Openings of variables and other template syntax in most services. */
 export const inBraces = { openings: ['{{', '{%'], beyond: /\{\{|\{%/ } as const
 
-/** `{{name}}`, and `{{{name}}}` for HTML as it is. */
+/** `{{name}}`, and `{{{name}}}` for HTML without escaping. */
 export const mustache: Syntax = {
   pattern: /\{{2,3} {0,20}([\w.-]{1,100}) {0,20}\}{2,3}/g,
   isRaw: (marker) => marker.startsWith('{{{'),
   ...inBraces,
 }
 
-/** The bodies of a message with the values of one recipient. What has no value is left out, as other services do. */
+/** Bodies of a message with the values of one recipient. Markers without a value are removed, as in other services. */
 export interface Bodies {
   readonly subject?: string | null | undefined
   readonly text?: string | null | undefined
   readonly html?: string | null | undefined
 }
 
-/** Of a text in which variables stand, before and after. */
+/** Limit of a text with variables, before and after replacement. */
 const maxFilled = 2_097_152
 
-/** Counts what a text becomes. Throws `validation_failed` with the path before it is more than fits. */
+/** Returns a function that counts inserted characters. Throws `validation_failed` with the path if they exceed the limit. */
 function roomFor(path: string): (value: string) => string {
   let left = maxFilled
   return (value) => {
     left -= value.length
     if (left < 0)
-      throw invalid([{ path, message: `has at most ${String(maxFilled)} characters with its variables filled in; use shorter values` }])
+      throw invalid([
+        { path, message: `must have at most ${String(maxFilled)} characters with its variables filled in; use shorter values` },
+      ])
     return value
   }
 }
 
-/** The value of a variable; `fallback` is the default that stands in the marker. */
+/** Returns the value of a variable; `fallback` is the default in the marker. */
 export type ValueOf = (name: string, fallback?: string) => string | undefined
 
-/** Throws `validation_failed` for what the syntax cannot say here. */
+/** Fills in the bodies. Throws `validation_failed` for template syntax that is not supported here. */
 export function filledIn({ subject, text, html }: Bodies, syntax: Syntax, valueOf: ValueOf): Bodies {
   return {
     subject: filledLine('subject', subject, syntax, valueOf),
@@ -73,9 +75,9 @@ export function filled(path: string, given: string | null | undefined, syntax: S
   const { pattern, isRaw, openings, beyond } = syntax
   if (!given || !openings.some((opening) => given.includes(opening))) return given
   if (given.length > maxFilled)
-    throw invalid([{ path, message: `has variables, and may have at most ${String(maxFilled)} characters; use a template` }])
+    throw invalid([{ path, message: `must have at most ${String(maxFilled)} characters if it has variables; use a template` }])
   if (beyond.test(given.replaceAll(pattern, '')))
-    throw invalid([{ path, message: 'has more than variables in braces; use a template for conditions and loops' }])
+    throw invalid([{ path, message: 'contains conditions, loops or filters in braces; use a template for them' }])
   const counted = roomFor(path)
   return given.replaceAll(pattern, (marker, name: string | undefined, fallback: unknown) => {
     const value = valueOf(name ?? '', typeof fallback === 'string' ? fallback : undefined) ?? ''
@@ -83,7 +85,7 @@ export function filled(path: string, given: string | null | undefined, syntax: S
   })
 }
 
-/** The value under a name with dots; undefined for what is no text, number or truth value. */
+/** Returns the value of a dotted name; undefined unless it is a text, number or boolean. */
 export function valueAt(variables: Variables, path: string): string | undefined {
   let value: unknown = variables
   for (const name of path.split('.')) {
@@ -93,35 +95,38 @@ export function valueAt(variables: Variables, path: string): string | undefined 
   return typeof value === 'string' || typeof value === 'number' || typeof value === 'boolean' ? String(value) : undefined
 }
 
-/** Of one message. */
+/** Limits of the marks of one message. */
 const maxMarks = 100
 const maxMark = 48
-/** Of a text in which they are looked for. */
+/** Size limit of a body with marks. */
 const maxSearched = 262_144
-/** Characters looked at for all marks of a message; ordinary bodies need hardly more than they have, as few places begin like a mark. */
+/**
+ * Limit of character comparisons for all marks of a message. Ordinary bodies need little more than their length, since few positions begin
+ * like a mark.
+ */
 const maxLooks = 1_000_000
 
-/** The value as it stands within JSON, where a text of it has variables. Throws `validation_failed` with the path. */
+/** Fills in variables inside JSON text, with escaping. Throws `validation_failed` with the path. */
 export function filledJson(path: string, given: string, { pattern }: Syntax, valueOf: ValueOf): string {
   const counted = roomFor(path)
   return given.replaceAll(pattern, (_, name: string | undefined) => counted(JSON.stringify(valueOf(name ?? '') ?? '').slice(1, -1)))
 }
 
-/** Texts that stand for others, the longest that fits; what was put in is not looked at again. Throws `validation_failed`. */
+/** Replaces literal marks; the longest match wins. Inserted values are not searched again. Throws `validation_failed`. */
 export function replacedLiterally({ subject, text, html }: Bodies, values: Readonly<Record<string, string>>, path: string): Bodies {
   const marks = Object.entries(values).filter(([mark]) => mark !== '')
   if (marks.length === 0) return { subject, text, html }
   const fault = (message: string) => invalid([{ path, message }])
   if (marks.length > maxMarks || marks.some(([mark]) => mark.length > maxMark))
-    throw fault(`at most ${String(maxMarks)} of at most ${String(maxMark)} characters`)
+    throw fault(`at most ${String(maxMarks)} entries, each with at most ${String(maxMark)} characters`)
   if ([text, html].some((body) => (body?.length ?? 0) > maxSearched))
-    throw fault(`are replaced in bodies of at most ${String(maxSearched)} characters`)
+    throw fault(`require bodies of at most ${String(maxSearched)} characters`)
   const trie = trieOf(marks)
   const looks = { left: maxLooks }
   const fill = (given: string | null | undefined) => (given ? replaced(given, trie, looks, roomFor(path)) : given)
   const line = fill(subject)
   const bodies = { subject: line && onOneLine(line), text: fill(text), html: fill(html) }
-  if (looks.left < 0) throw fault('look too much like the text around them; give them marks that stand nowhere else')
+  if (looks.left < 0) throw fault('resemble the surrounding text too closely; use marks that do not occur elsewhere in it')
   return bodies
 }
 
@@ -144,7 +149,7 @@ function trieOf(marks: readonly (readonly [string, string])[]): Trie {
   return root
 }
 
-/** Gives up when no looks are left. */
+/** Stops at the limit of comparisons. */
 function replaced(given: string, root: Trie, looks: { left: number }, counted: (value: string) => string): string {
   const parts: string[] = []
   let start = 0

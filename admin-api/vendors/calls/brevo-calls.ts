@@ -1,4 +1,4 @@
-/** What Brevo’s clients ask about mail that was sent, and the cancel of what waits. */
+/** Calls of Brevo’s clients: look-ups of sent mail, and cancellation of scheduled mail. */
 import * as z from 'zod'
 import { decodeEncodedWords } from '#ingest/mime/encoded-words.ts'
 import type { TraceStory } from '#core/trace/story/trace-reader.ts'
@@ -7,7 +7,7 @@ import { orNull, toWireTime } from '../../wire/fields/time.ts'
 import { dialectCall, type DialectCall } from '../dialect.ts'
 import { mailEvents, type MailEvent } from '../mail-events.ts'
 
-/** Those that service has a word for; that a provider took a mail is no delivery. */
+/** Returns the event name of Brevo, if it has one. Acceptance by a provider is not a delivery. */
 function wordOf({ type, bounce }: MailEvent): string | undefined {
   if (type === 'bounced') return bounce === 'soft' ? 'softBounces' : bounce === 'block' ? 'blocked' : 'hardBounces'
   return words[type]
@@ -18,7 +18,7 @@ const words: Readonly<Partial<Record<MailEvent['type'], string>>> = {
   ...{ complained: 'spam', opened: 'opened', clicked: 'clicks' },
 }
 
-const messageId = z.string('is required; all mail is searched by GET /v1/traces').max(1000)
+const messageId = z.string('is required; use GET /v1/traces to search all mail').max(1000)
 const maxListed = 5000
 
 const idOf = ({ trace }: TraceStory, publicHost: string): string => `<${trace.id}@${publicHost}>`

@@ -1,4 +1,4 @@
-/** What MailerSend’s clients ask about mail that was sent, and the cancel of what waits. */
+/** Calls of MailerSend’s clients: look-ups of sent mail, and cancellation of scheduled mail. */
 import * as z from 'zod'
 import type { TraceStory } from '#core/trace/story/trace-reader.ts'
 import { decodeEncodedWords } from '#ingest/mime/encoded-words.ts'
@@ -12,7 +12,7 @@ const words: Readonly<Partial<Record<MailEvent['type'], string>>> = {
   ...{ suppressed: 'rejected', complained: 'spam_complaint', opened: 'opened', clicked: 'clicked' },
 }
 
-/** The last word on each recipient. */
+/** Returns the latest status of a recipient. */
 function statusOf(story: TraceStory, address: string): string {
   const own = mailEvents(story).filter(({ recipient }) => recipient === address)
   const status = own.map(({ type, bounce }) =>

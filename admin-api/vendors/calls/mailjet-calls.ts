@@ -1,4 +1,4 @@
-/** What Mailjet’s clients ask about mail that was sent. */
+/** Calls of Mailjet’s clients: look-ups of sent mail. */
 import * as z from 'zod'
 import { decodeEncodedWords } from '#ingest/mime/encoded-words.ts'
 import { answer } from '../../operation/answer.ts'

@@ -1,11 +1,11 @@
-/** What Amazon’s clients of SES ask about mail that was sent. */
+/** Calls of the clients of Amazon SES: look-ups of sent mail. */
 import * as z from 'zod'
 import { decodeEncodedWords } from '#ingest/mime/encoded-words.ts'
 import { answer } from '../../operation/answer.ts'
 import { dialectCall, type DialectCall } from '../dialect.ts'
 import { mailEvents, type MailEvent } from '../mail-events.ts'
 
-/** Those that service has a word for; that a provider took a mail is no delivery. */
+/** Event types of SES, for events that it has. Acceptance by a provider is not a delivery. */
 const words: Readonly<Partial<Record<MailEvent['type'], string>>> = {
   ...{ accepted: 'SEND', deferred: 'DELIVERY_DELAY', failed: 'BOUNCE', delivered: 'DELIVERY', bounced: 'BOUNCE' },
   ...{ suppressed: 'BOUNCE', complained: 'COMPLAINT', opened: 'OPEN', clicked: 'CLICK' },

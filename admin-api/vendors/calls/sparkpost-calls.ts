@@ -1,4 +1,4 @@
-/** What SparkPost’s clients ask about mail that was sent. */
+/** Calls of SparkPost’s clients: look-ups of sent mail. */
 import * as z from 'zod'
 import { decodeEncodedWords } from '#ingest/mime/encoded-words.ts'
 import type { TraceStory } from '#core/trace/story/trace-reader.ts'
@@ -9,7 +9,7 @@ import { dialectCall, type DialectCall } from '../dialect.ts'
 import { answeredId } from '../sent-mail.ts'
 import { lastWord, mailEvents, type MailEvent } from '../mail-events.ts'
 
-/** Those that service has a word for; that a provider took a mail is no delivery. */
+/** Event types of SparkPost, for events that it has. Acceptance by a provider is not a delivery. */
 const words: Readonly<Partial<Record<MailEvent['type'], string>>> = {
   ...{ accepted: 'injection', deferred: 'delay', failed: 'bounce', delivered: 'delivery', bounced: 'out_of_band' },
   ...{ suppressed: 'policy_rejection', complained: 'spam_complaint', opened: 'open', clicked: 'click' },
@@ -65,7 +65,7 @@ export const sparkpostCalls: readonly DialectCall[] = [
       async handle(mail, { query }) {
         const asked = [query.transmissions, query.messages, query.transmission_ids, query.message_ids].flatMap((one) => one ?? [])
         if (asked.length === 0)
-          throw new Refusal('validation_failed', 'Name the transmissions or messages by their ids; all mail is searched by GET /v1/traces.')
+          throw new Refusal('validation_failed', 'Give the ids of transmissions or messages. To search all mail, use GET /v1/traces.')
         const found = []
         for (const id of new Set(asked)) found.push(...eventsOf(await mail.story(id)))
         const results = found

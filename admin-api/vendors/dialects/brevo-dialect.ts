@@ -30,7 +30,7 @@ const email = version.extend({
 type Email = z.output<typeof email>
 type Version = z.output<typeof version>
 
-/** `{{ params.name }}`, in any of their spellings. */
+/** `{{ params.name }}` in all spellings of Brevo. */
 const params: Syntax = {
   pattern: /\{\{ {0,20}params\.([\w.-]{1,100}) {0,20}(?:\| {0,20}(?:safe|default ?: ?"([^"{}]{0,200})") {0,20})?\}\}/g,
   isRaw: (marker) => /\| *safe/.test(marker),
@@ -40,9 +40,9 @@ const params: Syntax = {
 const idempotency = /^idempotency-?key$/i
 /** Returned in events. */
 const custom = /^x-mailin-custom$/i
-/** Characters; metadata has no room for a longer one. */
+/** In characters; metadata cannot hold a longer value. */
 const maxCustom = 8192
-/** Orders that stand among the header fields, and do not leave with the mail. */
+/** Header fields that are commands and are removed from the mail. */
 const orders = /^(?:idempotency-?key|sender\.ip|x-(?:sib|mailin)-.*)$/i
 
 function messageOf(given: Email, own: Version, at: string, { headers, labels, isTest }: Shared): DialectMessage {
@@ -81,7 +81,7 @@ function messageOf(given: Email, own: Version, at: string, { headers, labels, is
   }
 }
 
-/** What all versions have in common; read once, as there may be many. */
+/** Parts that all versions share. Computed once, since there may be many versions. */
 interface Shared {
   readonly headers: Fields
   readonly labels: Labelled
@@ -103,7 +103,7 @@ function sharedOf(given: Email): Shared {
   return { headers: Object.fromEntries(kept), labels: { ...labels, left: [...left, ...labels.left] }, isTest }
 }
 
-/** What events repeat: the fields of an object; beside them the text itself, unless it says the same. */
+/** Returns the metadata that events repeat: the fields of the object. The text itself is added unless the fields contain all of it. */
 function customOf({ headers }: Email): Parameters<typeof labelled>[1] {
   const [name = '', given] = Object.entries(headers ?? {}).find(([one]) => custom.test(one)) ?? []
   if (typeof given !== 'string' || given === '') return []
@@ -115,7 +115,7 @@ function customOf({ headers }: Email): Parameters<typeof labelled>[1] {
   return [...(isWhole ? [] : [[path, 'X-Mailin-custom', given] as const]), ...entries]
 }
 
-/** Nothing for a text that is no JSON object: it is returned as it is. */
+/** Returns an empty object for a text that is not a JSON object; the text itself is returned in events. */
 function objectOf(given: string): Fields {
   const reading = parseJson(Buffer.from(given), usualJson)
   const value = 'value' in reading ? reading.value : undefined
@@ -142,7 +142,7 @@ const words: Words<string> = {
   else: 'bad_request',
 }
 
-/** Their client repeats a 429 after up to a minute, twice, in vain where a day has to end first. */
+/** Their client retries a 429 twice, each after up to a minute. A daily limit lasts longer, so 402 is used. */
 const statuses: Words<number | undefined> = { quota_exhausted: 402, project_budget_exhausted: 402, else: undefined }
 
 export const brevo: Dialect = {

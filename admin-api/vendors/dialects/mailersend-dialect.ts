@@ -18,7 +18,7 @@ const email = z.looseObject({
   ...{ from: person.nullish(), to: people, cc: people, bcc: people, reply_to: person.nullish() },
   ...{ subject: text, text, html: text, template_id: templateName },
   send_at: z.union([z.number(), z.string()]).nullish(),
-  rcpt_to: refused('give everyone who gets it in to, cc and bcc'),
+  rcpt_to: refused('name all recipients in to, cc and bcc'),
   variables: refused('use personalization'),
   attachments: z.array(z.looseObject({ content: text, filename: text, disposition: text, id: text })).nullish(),
   tags: z.array(z.string()).nullish(),
@@ -31,7 +31,7 @@ const email = z.looseObject({
 type Email = z.output<typeof email>
 type Person = z.output<typeof person>
 
-/** One message, or one for each recipient where each has variables of their own. */
+/** Returns one message, or one for each recipient if there are variables for recipients. */
 function messagesOf(given: Email, at = ''): readonly DialectMessage[] {
   const to = given.to ?? []
   const own: Personal = new Map((given.personalization ?? []).toReversed().map((one) => [one.email.toLowerCase(), one]))
@@ -39,10 +39,10 @@ function messagesOf(given: Email, at = ''): readonly DialectMessage[] {
   return to.map((one, i) => messageOf(given, own, [one], `${at}to[${String(i)}]`, at))
 }
 
-/** As `messagesOf` makes one of it. */
+/** Returns whether `messagesOf` creates one message of it. */
 const isOne = ({ to, personalization }: Email): boolean => !personalization?.length || (to?.length ?? 0) < 2
 
-/** Of each recipient, by the address in lower case. */
+/** Variables of recipients, by address in lower case. */
 type Personal = ReadonlyMap<string, NonNullable<Email['personalization']>[number]>
 
 function messageOf(given: Email, personal: Personal, to: readonly Person[], path: string, at: string): DialectMessage {
@@ -75,7 +75,7 @@ const valuesOf =
   (name) =>
     valueAt(variables, name)
 
-/** Their client gives seconds, as a number or in a text. */
+/** Their client sends seconds, as a number or as text. */
 const timeOf = (given: Email['send_at']): string | undefined =>
   typeof given === 'string' && !/^\d{1,12}$/.test(given) ? timeOfText(given) : timeOfSeconds(given === null ? given : Number(given ?? 0))
 

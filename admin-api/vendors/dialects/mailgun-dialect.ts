@@ -1,4 +1,4 @@
-/** Mailgun: `POST /v3/{domain}/messages` and `…/messages.mime`, in the parts of a form, and the events of a message and itself. */
+/** Mailgun: `POST /v3/{domain}/messages` and `…/messages.mime` with form bodies; look-ups of events and of stored messages. */
 import * as z from 'zod'
 import { parseMailbox } from '#core/addresses.ts'
 import { invalid, Refusal, refusals } from '#core/refusals.ts'
@@ -20,7 +20,7 @@ import { templateFields } from '../body/templates.ts'
 
 const maxRecipients = 1000
 
-/** `%recipient.name%`, and `%recipient%` for the address itself; some clients write `v:name` as the name. */
+/** `%recipient.name%`, and `%recipient%` for the address. Some clients write `v:name` as the name. */
 const recipientVariable: Syntax = {
   pattern: /%recipient(?:\.([\w:.-]{1,100}))?%/g,
   isRaw: () => true,
@@ -33,7 +33,7 @@ const names = {
   ...{ template_id: 'template', template_slug: 'template', template_vars: 't:variables', template_version: 't:version' },
 }
 
-/** With variables of the recipients, each gets a message of their own. */
+/** With recipient variables, each recipient gets a separate message. */
 function messagesOf(form: Form): readonly DialectMessage[] {
   const variables = form.object('recipient-variables')
   const to = mailboxList(form.all('to'))
@@ -47,23 +47,23 @@ function messagesOf(form: Form): readonly DialectMessage[] {
   })
 }
 
-/** Fields of which a second one would be lost. */
+/** Fields that allow only one value; a second value would be lost. */
 const singles = ['from', 'subject', 'text', 'html', 'template', 't:version', 't:variables', 'recipient-variables', 'o:deliverytime']
 
-/** What that service makes links of, and we would leave visible. */
+/** Markers that Mailgun replaces by links, and that would be visible here. */
 const unsubscribeMarker = /%(?:mailing_list_|tag_)?unsubscribe_(?:url|email)%/i
 
-/** Throws `validation_failed` for what would change the mail and has no effect here. */
+/** Throws `validation_failed` for fields that would change the mail and have no effect here. */
 function refuseBeyond(form: Form): void {
   const refuse = (path: string, message: string) => invalid([{ path, message }])
-  if (form.has('amp-html')) throw refuse('amp-html', 'has no counterpart here; leave it out')
+  if (form.has('amp-html')) throw refuse('amp-html', 'is not supported here; leave it out')
   for (const name of singles) if (form.isRepeated(name)) throw refuse(name, 'is given twice; send it once')
   for (const name of ['text', 'html'])
     if (unsubscribeMarker.test(form.one(name) ?? ''))
-      throw refuse(name, 'has a link that is filled in by that service alone; use one of your own')
+      throw refuse(name, 'contains an unsubscribe link that only Mailgun fills in; use your own link')
   for (const [name, value] of form.behind('h:'))
     if (unsubscribeMarker.test(value) && !isUnsubscribe(name))
-      throw refuse(`h:${name.slice(0, 64)}`, 'has an address that is filled in by that service alone; use one of your own')
+      throw refuse(`h:${name.slice(0, 64)}`, 'contains an unsubscribe address that only Mailgun fills in; use your own address')
   const version = form.one('t:version')
   if (version !== undefined && !/^\d{1,9}$/.test(version)) throw refuse('t:version', 'must be the number of a version of the template')
 }
@@ -71,7 +71,7 @@ function refuseBeyond(form: Form): void {
 const isUnsubscribe = (name: string): boolean => name.toLowerCase() === 'list-unsubscribe'
 const isVariables = (name: string): boolean => name.toLowerCase() === 'x-mailgun-variables'
 
-/** A header field as it leaves, without what that service would put into List-Unsubscribe; a Sender that repeats From is left out. */
+/** Returns a header field as it is sent: without Mailgun's markers in List-Unsubscribe, and without a Sender that repeats From. */
 function fieldOf(name: string, value: string, from = ''): readonly (readonly [string, string])[] {
   const folded = name.toLowerCase()
   const addressOf = (text: string) => parseMailbox(text)?.address.toLowerCase()
@@ -99,12 +99,12 @@ function messageOf(form: Form, to: readonly string[], recipient: Recipient | und
   }
 }
 
-/** What the variables of a recipient make of the texts of a form. */
+/** Texts of a form with the variables of a recipient. */
 interface Own {
   readonly isFilled: boolean
   readonly valueOf: ValueOf
   readonly values: Fields
-  /** Variables that the service keeps with the message: fields `v:`, and those of `h:X-Mailgun-Variables`. */
+  /** Variables that the service stores with the message: fields `v:` and the fields of `h:X-Mailgun-Variables`. */
   readonly variables: Fields
 }
 
@@ -169,7 +169,7 @@ function labelsOf(form: Form, variables: Fields): Labelled {
   return { ...labels, left: [...left, ...labels.left] }
 }
 
-/** Parts that would change a message that comes whole. */
+/** Fields that would change a whole message. */
 const ofParts = ['cc', 'bcc', 'text', 'html', 'amp-html', 'template', 't:variables', 'recipient-variables', 'attachment', 'inline'] as const
 
 function wholeMessageOf(form: Form): DialectMessage {
@@ -180,7 +180,11 @@ function wholeMessageOf(form: Form): DialectMessage {
       const header = form.behind('h:').map(([name]) => `h:${name}`)
       const beside = [...ofParts.filter((name) => form.has(name)), ...header]
       if (beside.length > 0)
-        throw invalid(beside.slice(0, 20).map((path) => ({ path, message: 'stands in `message` itself, and `to` has every recipient' })))
+        throw invalid(
+          beside
+            .slice(0, 20)
+            .map((path) => ({ path, message: 'is not allowed with `message`; put it into the message, and every recipient into `to`' })),
+        )
       const [file] = form.files('message')
       const text = file ? undefined : form.one('message')
       if (!file && text === undefined) throw invalid([{ path: 'message', message: 'is required' }])
@@ -212,7 +216,7 @@ const sendTo = (address: string, operationId: string, messages: (form: Form) => 
     },
   })
 
-/** Theirs says delivered only of what has arrived; that a provider took a message has a word of its own here. */
+/** Mailgun uses `delivered` only for mail that has arrived. Acceptance by a provider is therefore the event `sent` here. */
 const eventNames: Readonly<Record<MailEvent['type'], string | undefined>> = {
   ...{ accepted: 'accepted', sent: 'sent', delivered: 'delivered', deferred: 'failed', failed: 'failed', bounced: 'failed' },
   ...{ suppressed: 'failed', complained: 'complained', opened: 'opened', clicked: 'clicked', captured: 'captured', canceled: 'canceled' },
@@ -238,7 +242,7 @@ const eventOf = (trace: Trace, { type, at, recipient, reply, reason, url }: Mail
   ...{ tags: trace.tags ?? [], 'user-variables': trace.metadata ?? {} },
 })
 
-/** What is not looked at is refused: events that were not asked for would be taken for those that were. */
+/** Unknown parameters are refused. Otherwise the caller would receive events that the ignored filter excludes. */
 const eventsQuery = z.strictObject({
   'message-id': z.string(),
   recipient: z.string().optional(),
@@ -298,7 +302,7 @@ export const mailgun: Dialect = {
   keepsMessageId: true,
   sends: [sendTo('messages', 'sendByMailgun', messagesOf), sendTo('messages.mime', 'sendMimeByMailgun', (form) => [wholeMessageOf(form)])],
   calls,
-  // their client takes a field `error` for the message, so that ours is not beside it
+  // their client shows a field `error` as the message, so our `error` object is omitted
   refused: (refusal: Refusal) =>
     answer(
       { message: refusal.message, code: refusal.code, next_action: refusal.nextAction },

@@ -1,4 +1,4 @@
-/** Mailjet: `POST /v3.1/send`, where each message of a request has its own result. */
+/** Mailjet: `POST /v3.1/send`. Each message of a request has its own result. */
 import * as z from 'zod'
 import { Refusal, refusals } from '#core/refusals.ts'
 import { answer } from '../../operation/answer.ts'
@@ -24,7 +24,7 @@ const message = z.looseObject({
   ...{ TemplateID: templateName, TemplateLanguage: flag, Variables: anyMap, TrackOpens: tracked, TrackClicks: tracked },
   ...{ CustomID: text, CustomCampaign: text, EventPayload: text },
   URLTags: refused('put the parameters into the links'),
-  DeduplicateCampaign: refused('leave out those who got the campaign already'),
+  DeduplicateCampaign: refused('omit recipients who already received the campaign'),
 })
 
 const body = z.looseObject({
@@ -36,7 +36,7 @@ const body = z.looseObject({
 type Message = z.output<typeof message>
 type FieldName = keyof typeof message.shape
 const fieldNames = Object.keys(message.shape) as FieldName[]
-/** A field of a message, or that of `Globals`. */
+/** Returns a field of a message, or that of `Globals`. */
 type Field = <Name extends FieldName>(name: Name) => Message[Name]
 type Body = z.output<typeof body>
 
@@ -95,7 +95,7 @@ const valuesOf =
   (name, fallback) =>
     valueAt(variables, name) ?? unquoted(fallback)
 
-/** Header fields that say the same as a property, and do not leave with the mail. */
+/** Header fields that are equivalent to a property and are removed from the mail. */
 const labelFields: ReadonlyMap<string, 'CustomID' | 'EventPayload' | 'CustomCampaign'> = new Map([
   ['x-mj-customid', 'CustomID'],
   ['x-mj-eventpayload', 'EventPayload'],
@@ -146,7 +146,7 @@ function results(sent: Sent, { Messages, Globals }: Body) {
   })
 }
 
-/** Of a request in which some were accepted, 200; otherwise what all were refused for, where that is one thing. */
+/** Returns 200 if some messages were accepted. Otherwise returns the status of the common refusal, or 400 if the refusals differ. */
 function statusOf(sent: Sent): number {
   const causes = new Set(sent.map((one) => (one instanceof Refusal ? one.code : undefined)))
   const [code] = causes

@@ -1,4 +1,4 @@
-/** Postmark: `POST /email`, with templates and in batches, and the details of a message. */
+/** Postmark: `POST /email`, with templates and in batches; look-up of a message. */
 import * as z from 'zod'
 import type { ReadAddress } from '#core/capture/reading/message-reader.ts'
 import { Refusal } from '#core/refusals.ts'
@@ -19,7 +19,7 @@ import { templateFields } from '../body/templates.ts'
 const attachment = z.looseObject({ Name: text, Content: text, ContentType: text, ContentID: text })
 
 const unsubscribeMarker = /\{\{\{? {0,20}pm:unsubscribe/i
-const instead = 'a link of your own, or list_unsubscribe of POST /v1/messages'
+const instead = 'your own link, or list_unsubscribe of POST /v1/messages'
 
 const email = z.looseObject({
   ...{ From: text, To: text, Cc: text, Bcc: text, ReplyTo: text, Subject: text },
@@ -68,11 +68,11 @@ const messageOf = (given: Email): DialectMessage => ({
   labels: labelled(given.Tag ? [['Tag', given.Tag]] : [], [...streamOf(given), ...metadataAt('Metadata', given.Metadata)]),
 })
 
-/** Events repeat the stream; that of most requests says nothing. */
+/** Returns the stream as metadata, since events repeat it. The default stream is omitted. */
 const streamOf = ({ MessageStream: name }: Email): Parameters<typeof labelled>[1] =>
   name && name !== 'outbound' ? [['MessageStream', 'MessageStream', name]] : []
 
-/** What each message of a response says of it. */
+/** Returns the result of each message. */
 function results(sent: Sent, given: readonly Email[]) {
   const SubmittedAt = new Date().toISOString()
   return sent.map((one, i) => {
@@ -83,7 +83,7 @@ function results(sent: Sent, given: readonly Email[]) {
   })
 }
 
-/** Every recipient is suppressed: their clients have an error of its own for it. */
+/** Error code if every recipient is suppressed. */
 const inactive = 406
 const inactiveWords = (to: string): string =>
   `You tried to send to recipient(s) that have been marked as inactive. Found inactive addresses: ${to}. Inactive recipients are ones that are on the suppression list.`
@@ -106,7 +106,7 @@ const codes: Words<number> = {
   else: 300,
 }
 
-/** Their clients tell bad input by 422 alone. */
+/** Their clients recognize invalid input only by 422. */
 const statuses: Words<number> = {
   unauthorized: 401,
   insufficient_scope: 401,
@@ -132,7 +132,7 @@ const one = (operationId: string, path: string) =>
     },
   })
 
-/** Theirs says delivered only of what has arrived; that a provider took a message has a word of its own here. */
+/** Postmark uses `Delivered` only for mail that has arrived. Acceptance by a provider is therefore the event `Sent` here. */
 const eventTypes: Readonly<Partial<Record<MailEvent['type'], string>>> = {
   ...{ sent: 'Sent', delivered: 'Delivered', deferred: 'Transient', failed: 'Bounced', bounced: 'Bounced' },
   ...{ complained: 'SpamComplaint', opened: 'Opened', clicked: 'LinkClicked', suppressed: 'Suppressed', captured: 'Captured' },

@@ -1,4 +1,4 @@
-/** Resend: `POST /emails` and `POST /emails/batch`, and the look-up, the cancel and another time of a message. */
+/** Resend: `POST /emails` and `POST /emails/batch`; look-up, cancellation and rescheduling of a message. */
 import type { IncomingHttpHeaders } from 'node:http'
 import * as z from 'zod'
 import type { ReadAddress } from '#core/capture/reading/message-reader.ts'
@@ -24,7 +24,7 @@ import { templateFields } from '../body/templates.ts'
 
 const addresses = z.union([z.string(), z.array(z.string())]).nullish()
 
-/** Base64, or the octets as older clients write a Buffer. */
+/** Base64, or a serialized Buffer, which older clients send. */
 const content = z.union([
   z.string(),
   z
@@ -86,7 +86,7 @@ const messageOf = (given: Email, { nowMs }: DialectRequest): DialectMessage => (
 
 const units: Readonly<Record<string, number>> = { sec: 1000, min: 60_000, hour: 3_600_000, day: 86_400_000 }
 
-/** RFC 3339, or a span of time in English as in `in 5 min`. */
+/** Parses RFC 3339, or a time span in English such as `in 5 min`. */
 function scheduledAt(given: string | null | undefined, nowMs: number): string | undefined {
   const [, count = '', unit = ''] = /^in +(\d{1,6}|an?|one) +(sec|min|hour|day)(?:ond|ute)?s?$/i.exec(given?.trim() ?? '') ?? []
   const span = units[unit.toLowerCase()]
@@ -115,7 +115,7 @@ const words: Words<string> = {
   else: 'application_error',
 }
 
-/** As that service has them: a key that may not is a key that is not good enough. */
+/** Statuses of Resend: a missing permission is 401, like an invalid key. */
 const statuses: Words<number | undefined> = { validation_failed: 422, insufficient_scope: 401, else: undefined }
 
 const statusOf = (refusal: Refusal): number => wordFor(statuses, refusal) ?? refusals[refusal.code].http
@@ -126,7 +126,7 @@ const lastEvents: Readonly<Record<LastWord, string>> = {
   ...{ suppressed: 'suppressed', failed: 'failed' },
 }
 
-/** The message as it was sent: without its content where that is kept no more. */
+/** Returns the sent message; without its content if the content is no longer stored. */
 async function shown(mail: SentMail, id: string) {
   const story = await mail.story(id)
   const { trace } = story

@@ -1,4 +1,4 @@
-/** SendGrid: `POST /v3/mail/send`, where each personalization is a message. */
+/** SendGrid: `POST /v3/mail/send`. Each personalization is a message. */
 import * as z from 'zod'
 import { refusals } from '#core/refusals.ts'
 import { raw } from '../../operation/answer.ts'
@@ -25,7 +25,7 @@ const attachment = z.looseObject({ content: text, filename: text, type: text, di
 
 const maxMessages = 1000
 
-/** What that service makes links of, and we would leave visible. */
+/** Markers that SendGrid replaces by links, and that would be visible here. */
 const unsubscribeMarker = /<%asm_\w+_url%>/i
 
 const mail = z.looseObject({
@@ -35,7 +35,7 @@ const mail = z.looseObject({
   reply_to_list: people,
   subject: text,
   content: z
-    .array(z.looseObject({ type: z.string(), value: withoutMarkers(z.string(), unsubscribeMarker, 'asm, and a link of your own') }))
+    .array(z.looseObject({ type: z.string(), value: withoutMarkers(z.string(), unsubscribeMarker, 'asm and your own link') }))
     .nullish(),
   attachments: z.array(attachment).nullish(),
   template_id: templateName,
@@ -46,19 +46,19 @@ const mail = z.looseObject({
   mail_settings: z
     .looseObject({
       sandbox_mode: switched,
-      bcc: switched.refine((bcc) => !bcc?.enable, 'has no counterpart here; name the address in bcc of the personalizations'),
-      footer: switched.refine((footer) => !footer?.enable, 'has no counterpart here; put the footer into the bodies'),
+      bcc: switched.refine((bcc) => !bcc?.enable, 'is not supported here; name the address in bcc of the personalizations'),
+      footer: switched.refine((footer) => !footer?.enable, 'is not supported here; put the footer into the bodies'),
     })
     .nullish(),
   tracking_settings: z
     .looseObject({
       click_tracking: switched,
-      open_tracking: z.looseObject({ enable: flag, substitution_tag: refused('the image stands at the end of the HTML') }).nullish(),
+      open_tracking: z.looseObject({ enable: flag, substitution_tag: refused('the image is added at the end of the HTML') }).nullish(),
       subscription_tracking: switched.refine(
         (it) => !it?.enable,
-        'has no counterpart here; use asm, or list_unsubscribe of POST /v1/messages',
+        'is not supported here; use asm, or list_unsubscribe of POST /v1/messages',
       ),
-      ganalytics: switched.refine((it) => !it?.enable, 'has no counterpart here; put the parameters into the links'),
+      ganalytics: switched.refine((it) => !it?.enable, 'is not supported here; put the parameters into the links'),
     })
     .nullish(),
 })
@@ -79,7 +79,7 @@ const contents = z
       else if (types.indexOf(type) !== i) fault(i, 'is given twice; send each part once')
   })
 
-/** Schemas of both, as the check of one list cannot stand within the other without hiding what it ignores. */
+/** Checks both schemas. A refinement inside the schema would hide the fields that are ignored. */
 const body = mail.superRefine(({ content, reply_to, reply_to_list }, context) => {
   if (reply_to && reply_to_list)
     context.addIssue({ code: 'custom', path: ['reply_to_list'], message: 'replaces reply_to; give one of them' })
@@ -87,7 +87,7 @@ const body = mail.superRefine(({ content, reply_to, reply_to_list }, context) =>
     context.addIssue({ code: 'custom', path: ['content', ...issue.path], message: issue.message })
 })
 
-/** Everything comes from such a template, its subject too, whatever else the request has. */
+/** Dynamic templates define all content, including the subject; other content of the request is ignored. */
 const isDynamic = ({ template_id: id }: Mail): boolean => typeof id === 'string' && id.startsWith('d-')
 
 const bodyOf = ({ content }: Mail, part: 'text' | 'html'): string | undefined =>

@@ -14,7 +14,7 @@ import { templateFields } from '../body/templates.ts'
 
 const addresses = z.array(z.string()).nullish()
 const destination = z.looseObject({ ToAddresses: addresses, CcAddresses: addresses, BccAddresses: addresses }).nullish()
-/** What this service writes: to name it changes nothing. */
+/** Ignores a value that equals this service's own behaviour, since it changes nothing. */
 const said = (value: RegExp) => text.transform((given) => (value.test(given ?? '') ? undefined : given))
 const charset = said(/^(?:utf-?8|(?:us-)?ascii)$/i)
 const data = z.looseObject({ Data: z.string(), Charset: charset }).nullish()
@@ -72,7 +72,7 @@ type Email = z.output<typeof email>
 type Bulk = z.output<typeof bulk>
 type Template = z.output<typeof template>
 
-/** Names of the request's fields for a template at this path. */
+/** Returns the request's field names for a template at this path. */
 const namesOf = (at: string) => ({
   ...{ from: 'FromEmailAddress', reply_to: 'ReplyToAddresses', to: 'Destination.ToAddresses', cc: 'Destination.CcAddresses' },
   ...{ bcc: 'Destination.BccAddresses', list_unsubscribe: 'ListManagementOptions' },
@@ -112,7 +112,7 @@ const headersOf = (given: z.output<typeof headers>, path: string) =>
 /** SES does not escape HTML. */
 const variable: Syntax = { ...mustache, isRaw: () => true }
 
-/** A stored template, or one that stands in the request and has variables alone. */
+/** Returns the fields of a stored template, or of an inline template, which supports only variables. */
 function templateOf(given: Template, variables: () => Fields): Fields {
   const name = given.TemplateName || given.TemplateArn?.split('/').at(-1)
   const own = name ? undefined : given.TemplateContent
@@ -128,9 +128,12 @@ const labelsOf = (given: z.output<typeof tags>, path: string): Labelled =>
     (given ?? []).slice(0, maxLabelsSeen).map(({ Name, Value }, i) => [`${path}[${String(i)}]`, Name, Value] as const),
   )
 
-const nowhere = { path: 'Content.Raw', message: 'holds the whole message; leave out what else would be in it' }
+const nowhere = {
+  path: 'Content.Raw',
+  message: 'contains the whole message; omit Simple, Template, ListManagementOptions and ReplyToAddresses',
+}
 
-/** A whole message; its header names the recipients where `Destination` does not. */
+/** Returns a whole message. Without `Destination`, the recipients come from its header. */
 function wholeMessageOf(given: Email, mime: string): DialectMessage {
   const { ToAddresses, CcAddresses, BccAddresses } = given.Destination ?? {}
   const to = [...(ToAddresses ?? []), ...(CcAddresses ?? []), ...(BccAddresses ?? [])]
@@ -167,7 +170,7 @@ function messageOf(given: Email): DialectMessage {
   }
 }
 
-/** The values of an entry come before those of all. */
+/** Values of an entry override the default values. */
 function messagesOf({ BulkEmailEntries: entries, DefaultContent: { Template: named }, ...given }: Bulk): readonly DialectMessage[] {
   return entries.map((entry, i) => {
     const at = `BulkEmailEntries[${String(i)}].`
@@ -198,7 +201,7 @@ function messagesOf({ BulkEmailEntries: entries, DefaultContent: { Template: nam
   })
 }
 
-/** A client that repeats a request by itself sends the same id with each of them. */
+/** An AWS client sends the same id with each retry of a request. */
 function idempotencyKeyOf({ headers: { 'amz-sdk-invocation-id': id } }: DialectRequest): string | undefined {
   return typeof id === 'string' && id !== '' && id.length <= 200 ? `amz-sdk-invocation-id/${id}` : undefined
 }

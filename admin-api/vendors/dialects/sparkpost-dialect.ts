@@ -1,4 +1,7 @@
-/** SparkPost: `POST /api/v1/transmissions`, where each recipient gets a message of their own, and copies belong to the one they show. */
+/**
+ * SparkPost: `POST /api/v1/transmissions`. Each recipient gets a separate message. A copy belongs to the message of the recipient that it
+ * shows.
+ */
 import * as z from 'zod'
 import { parseMailbox } from '#core/addresses.ts'
 import { invalid, Refusal, refusals } from '#core/refusals.ts'
@@ -45,17 +48,17 @@ const body = z.looseObject({
 type Body = z.output<typeof body>
 type Recipient = z.output<typeof recipient>
 
-/** Recipients of one message: those whom it is to, and those who get a copy of it. */
+/** Recipients of one message: primary recipients and recipients of copies. */
 interface Group {
   readonly to: number[]
   readonly copies: number[]
 }
 
 const folded = (email: string): string => email.toLowerCase()
-/** As many as a message can be to. */
+/** Limit of recipients in a message. */
 const maxShown = 100
 
-/** Whom a copy shows as recipients; empty for what is no copy. */
+/** Returns the recipients that a copy shows; empty if the recipient is not a copy. */
 function shownIn({ address: { email, header_to: header } }: Recipient, i: number): readonly string[] {
   const all = mailboxList(header)
   if (all.length > maxShown) throw invalid([{ path: headerPath(i), message: `at most ${String(maxShown)} addresses` }])
@@ -65,7 +68,7 @@ function shownIn({ address: { email, header_to: header } }: Recipient, i: number
 
 const headerPath = (i: number): string => `recipients[${String(i)}].address.header_to`
 
-/** Throws `validation_failed` for a copy of a message that goes to somebody else than is shown. */
+/** Groups recipients by message. Throws `validation_failed` for a copy that shows an address outside of this transmission. */
 function groupsOf(recipients: readonly Recipient[]): readonly Group[] {
   const groups = new Map<number, Group>()
   const groupAt = new Map<string, number>()
@@ -89,7 +92,7 @@ function groupsOf(recipients: readonly Recipient[]): readonly Group[] {
   return [...groups.values()]
 }
 
-/** Those who are shown together get one message. */
+/** Merges two groups, since a copy shows both together. */
 function merge(
   recipients: readonly Recipient[],
   groups: Map<number, Group>,
@@ -115,7 +118,7 @@ const names = {
 
 const namesOf = (first: number): DialectMessage['names'] => ({ ...names, to: `recipients[${String(first)}].address` })
 
-/** What the request says of a message besides its content. */
+/** Returns the properties of a message other than its content. */
 function sharedOf({ campaign_id: campaign, metadata, options }: Body, own: Recipient | undefined, first: number) {
   const at = `recipients[${String(first)}]`
   const tags = [...(campaign ? [['campaign_id', campaign] as const] : []), ...tagsAt(`${at}.tags`, own?.tags)]
@@ -133,7 +136,7 @@ const timingOf = ({ options }: Body): Fields => ({
 
 const inMime = ['from', 'subject', 'reply_to', 'headers', 'text', 'html', 'attachments', 'inline_images', 'template_id'] as const
 
-/** A whole message for one recipient: its header says what it says, whoever gets it. */
+/** Returns a whole message for one recipient. Its header stays the same for every recipient. */
 function wholeMessageOf(given: Body, own: Recipient, i: number): DialectMessage {
   const { content, options } = given
   return {
@@ -142,8 +145,8 @@ function wholeMessageOf(given: Body, own: Recipient, i: number): DialectMessage 
       const beside = inMime.filter((name) => Object.keys(content[name] ?? {}).length > 0)
       const isLiteral = options?.perform_substitutions === false
       const hasValues = !isLiteral && Object.keys({ ...given.substitution_data, ...own.substitution_data }).length > 0
-      const problems = beside.map((name) => ({ path: `content.${name}`, message: 'stands in email_rfc822 itself; leave it out' }))
-      if (hasValues) problems.push({ path: 'substitution_data', message: 'has no effect in email_rfc822; put the values into it' })
+      const problems = beside.map((name) => ({ path: `content.${name}`, message: 'is part of email_rfc822; leave it out' }))
+      if (hasValues) problems.push({ path: 'substitution_data', message: 'has no effect on email_rfc822; put the values into the message' })
       if (problems.length > 0) throw invalid(problems)
       return { mime: Buffer.from(content.email_rfc822 ?? ''), to: [own.address.email], ...timingOf(given) }
     },
@@ -151,11 +154,11 @@ function wholeMessageOf(given: Body, own: Recipient, i: number): DialectMessage 
   }
 }
 
-/** Header fields without the one that names copies. */
+/** Returns the header fields without Cc. */
 const withoutCc = (fields: Readonly<Record<string, string>> | null | undefined) =>
   Object.entries(fields ?? {}).filter(([name]) => name.toLowerCase() !== 'cc')
 
-/** Display names by address, empty where there is none; a text that is no address stands for itself. */
+/** Display names by address, empty if missing. A text that is not an address is its own key. */
 type Names = ReadonlyMap<string, string>
 
 function namesIn(list: readonly string[]): Names {
@@ -168,11 +171,11 @@ function namesIn(list: readonly string[]): Names {
   return names
 }
 
-/** Recipients of copies that the header names, with their names there. */
+/** Returns the recipients of copies in the header, with their names. */
 const copiesIn = ({ content }: Body): Names =>
   namesIn(Object.entries(content.headers ?? {}).flatMap(([name, value]) => (name.toLowerCase() === 'cc' ? mailboxList(value) : [])))
 
-/** A recipient under its own name, or under the name in a text that shows it: its `header_to`, that of a copy, or the header. */
+/** Returns a recipient with its own name. Otherwise uses the name in its `header_to`, in that of a copy, or in the header. */
 function mailboxAt({ recipients }: Body, i: number, shown: Names) {
   const { email = '', name } = recipients[i]?.address ?? {}
   return mailboxOf({ email, name: name || shown.get(folded(email)) })
@@ -199,7 +202,7 @@ function messageOf(given: Body, copied: Names, { to, copies }: Group): DialectMe
         throw invalid([
           {
             path: `recipients[${String(shared)}].substitution_data`,
-            message: 'belongs to a message that others are shown in; send it separately',
+            message: 'belongs to a message that shows several recipients; send it separately',
           },
         ])
       const sender = typeof content.from === 'string' ? { email: content.from, name: undefined } : content.from
@@ -234,7 +237,7 @@ const codes: Words<string> = {
   else: '1400',
 }
 
-/** As each recipient has a result: what was wrong with some keeps the others from nothing. Throws when none was accepted. */
+/** Returns results by recipient: refused messages do not affect the others. Throws if no message was accepted. */
 function resultsOf(sent: Sent, { recipients, content }: Body) {
   const refusal = sent.find((one) => one instanceof Refusal)
   const first = sent.find((one): one is Acceptance => !(one instanceof Refusal))
@@ -248,7 +251,7 @@ function resultsOf(sent: Sent, { recipients, content }: Body) {
   }
 }
 
-/** Of a request, in its answer. */
+/** Limit of errors in a response. */
 const maxErrors = 20
 
 function errorsOf(refusal: Refusal) {

@@ -105,7 +105,7 @@ test('Brevo: versions have the copies of all unless their own, templates of thei
   t.like(partly, { statusCode: 402 })
   t.regex(
     String((partly as unknown as { body: { message: string } }).body.message),
-    /^1 of 2 messages were taken, and the others were not: .*budget/,
+    /^1 of 2 messages were accepted, and the others were refused: .*budget/,
   )
 })
 

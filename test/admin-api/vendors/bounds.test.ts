@@ -77,7 +77,7 @@ test('a request that says no length makes as many messages as one that does', as
     personalizations: people.map((one) => ({ to: [{ email: one }] })),
   })
   t.is(status, 413)
-  t.regex(bytes.toString(), /makes 1000 messages; one of its size may make \d+/)
+  t.regex(bytes.toString(), /creates 1000 messages; a request of this size may create at most \d+/)
 })
 
 test('what variables make of a text is bounded, in each message and in all of a request together', async (t) => {
@@ -109,7 +109,7 @@ test('what variables make of a text is bounded, in each message and in all of a 
   t.is(status, 200)
   const { results } = JSON.parse(bytes.toString()) as { results: { total_accepted_recipients: number; rcpt_to_errors: object[] } }
   t.is(results.total_accepted_recipients, 8, 'eight times the largest body')
-  t.regex(JSON.stringify(results.rcpt_to_errors), /are too long together/)
+  t.regex(JSON.stringify(results.rcpt_to_errors), /are too large in total/)
 })
 
 test('a batch whose messages have a content each may be as long as a body', async (t) => {

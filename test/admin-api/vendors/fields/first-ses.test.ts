@@ -12,7 +12,7 @@ test('Amazon SES: clients of its first API read an error in its XML', async (t) 
   t.is(
     bytes.toString(),
     '<ErrorResponse xmlns="http://ses.amazonaws.com/doc/2010-12-01/"><Error><Type>Sender</Type><Code>InvalidAction</Code>' +
-      '<Message>Only version 2 of the Amazon SES API is served here. Use a client of SES v2, such as boto3.client("sesv2") or ' +
+      '<Message>Only version 2 of the Amazon SES API is supported. Use a client of SES v2, such as boto3.client("sesv2") or ' +
       'SESv2Client, or SMTP.</Message></Error></ErrorResponse>',
   )
   const other = await rest.call('POST', '/', body, type)
