@@ -1,4 +1,4 @@
-/** Every page for people, in two lists: their own, and those about applications. */
+/** All pages for people, in two lists: their own pages, and pages about applications. */
 import type { Organizations } from '#core/administration/organizations.ts'
 import type { Applications } from '#core/consent/applications.ts'
 import { approvalOperations } from './agents/approvals.ts'
@@ -56,7 +56,7 @@ export function pageOperations(core: OwnPagesCore): readonly Operation[] {
   ])
 }
 
-/** The pages on which people let applications in, and out again. */
+/** Pages that grant and revoke the access of applications. */
 export function allowingOperations(core: AllowingCore): readonly Operation[] {
   const pages = new Pages(core)
   return underOwnAddress(core.people.relyingParty.origin, [

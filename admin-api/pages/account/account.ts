@@ -127,7 +127,7 @@ async function accountPage(pages: Pages, request: SignedInRequest, done: string 
   })
 }
 
-/** Browsers bind passkeys to a name that is reached over https, or to localhost (WebAuthn Level 3 §5.1.2). */
+/** Browsers accept passkeys only over https or on localhost (WebAuthn Level 3 §5.1.2). */
 const noPasskeys = ({ origin }: RelyingParty, said: PageWords['profile']): Html =>
   html`<section class="sheet" aria-labelledby="passkeys-title">
     <h2 id="passkeys-title">${said.passkeys}</h2>

@@ -1,8 +1,8 @@
-/** Forms that a script fills with what an authenticator answers. They stay hidden where there is no script or no authenticator. */
+/** Forms that a script fills with the response of an authenticator. They stay hidden without a script or an authenticator. */
 import type { PageWords } from '../words/words-for.ts'
 import { html, type Html } from '../layout/html.ts'
 
-/** Signs in by a passkey. `options` is the JSON that the browser's interface takes. */
+/** Signs in with a passkey. `options` is the JSON for the browser's WebAuthn interface. */
 export const passkeySignIn = (options: string, next: string, { or, signIn }: PageWords): Html =>
   html`<form method="post" action="/sign-in/passkey" data-passkey="get" data-options="${options}" data-fault="${signIn.noPasskey}" hidden>
     <p class="or">${or}</p>

@@ -1,4 +1,4 @@
-/** Signing in: by a link that is mailed, or by a passkey; and signing out. */
+/** Sign-in by mailed link or passkey, and sign-out. */
 import { safePath } from '#core/people/sign-in/login-link.ts'
 import type { Refusal } from '#core/refusals.ts'
 import type { Answer } from '../../operation/answer.ts'
@@ -37,7 +37,7 @@ export const signInOperations = (pages: Pages): readonly Operation[] => {
       return sentPage(email, await people.mail.isReady(), request.words)
     }),
     pages.openForm(
-      { path: '/sign-in/passkey', operationId: 'signInByPasskey', summary: 'Sign in by a passkey' },
+      { path: '/sign-in/passkey', operationId: 'signInByPasskey', summary: 'Sign in with a passkey' },
       async ({ form, headers }) => {
         const { cookie } = await people.passkeys.signIn(form.get('response') ?? '', browsers.browserOf(headers))
         return seeOther(safePath(form.get('next')), browsers.keep(cookie))
@@ -47,14 +47,14 @@ export const signInOperations = (pages: Pages): readonly Operation[] => {
       await people.sessions.revoke(signedIn.user.id, signedIn.session.id)
       return seeOther('/signed-out', browsers.forget())
     }),
-    pages.open({ path: '/signed-out', operationId: 'showSignedOut', summary: 'Say that the session ended' }, ({ words }) =>
+    pages.open({ path: '/signed-out', operationId: 'showSignedOut', summary: 'Show that the session has ended' }, ({ words }) =>
       signedOutPage(words),
     ),
     ...linkOperations(pages),
   ]
 }
 
-/** Following a link changes nothing, as scanners do; the button on its page does. */
+/** Opening a link changes nothing, since mail scanners open links. The button on its page signs in. */
 const linkOperations = (pages: Pages): readonly Operation[] => {
   const { people, browsers } = pages
   const path = '/sign-in/link/{token}'
@@ -74,7 +74,7 @@ const linkOperations = (pages: Pages): readonly Operation[] => {
     pages.open({ path, operationId: 'showSignInLink', summary: 'Ask whether to sign in' }, ({ params: { token = '' }, words }) =>
       show(token, words),
     ),
-    pages.openForm({ path, operationId: 'useSignInLink', summary: 'Sign in by a link' }, consume),
+    pages.openForm({ path, operationId: 'useSignInLink', summary: 'Sign in with a link' }, consume),
   ]
 }
 

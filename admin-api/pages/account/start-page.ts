@@ -1,4 +1,4 @@
-/** The bare address: where to sign in and how to send for visitors, the dashboard for users, a signpost for programs. */
+/** The root address: sign-in and an example request for visitors, the dashboard for users, links for programs. */
 import { answer, type Answer } from '../../operation/answer.ts'
 import { prefersPage, varies } from '../../http/negotiation.ts'
 import type { Operation } from '../../operation/operation.ts'

@@ -1,4 +1,6 @@
-/** What an agent wants to send to real recipients: shown as it will go out, to be approved or refused by a member. Without scripts. */
+/**
+ * Approval pages: show a message that an agent wants to send to real recipients, for a member to approve or refuse. Works without scripts.
+ */
 import { hasScope, type Principal } from '#core/access/principal/principal.ts'
 import { foldAddress } from '#core/addresses.ts'
 import type { ReadAddress, ReadMessage } from '#core/capture/reading/message-reader.ts'
@@ -27,7 +29,7 @@ export interface ApprovalPagesCore {
 
 const path = '/organizations/{id}/approvals/{trace_id}'
 
-/** Characters; longer texts are cut here, and whole in the download. */
+/** In characters. Longer texts are cut here; the download has the whole text. */
 const maxTextShown = 128 * 1024
 
 export function approvalOperations(pages: Pages, { sendApprovals, messageViews }: ApprovalPagesCore): readonly Operation[] {
@@ -70,7 +72,7 @@ interface Presented extends ShownApproval {
   readonly words: PageWords
   readonly mayDecide: boolean
   readonly self: string
-  /** Path under which the parts of the message are. */
+  /** Path prefix of the parts of the message. */
   readonly base: string
   readonly showsRemote: boolean
 }
@@ -100,7 +102,7 @@ function approvalPage(shown: Presented): Answer {
   })
 }
 
-/** Whether it waits, or what was decided. */
+/** Returns the state of the approval: pending, expired or decided. */
 function stateOf({ trace: { approval }, isExpired, mayDecide, obstacle, words }: Presented): Html {
   const { decision: made, expiresAt } = approval
   const { approval: said } = words.mail
@@ -116,7 +118,7 @@ function stateOf({ trace: { approval }, isExpired, mayDecide, obstacle, words }:
 
 type Facts = readonly (readonly [label: string, value: Html | string])[]
 
-/** Without characters that show the text around them in another order, or are not seen, as an agent may have written them. */
+/** Removes invisible characters and direction overrides, since an agent may have written the text. */
 function legible(rows: Facts, { mail: { approval: said } }: PageWords): Facts {
   let overrides = 0
   const shown = rows.map(([label, value]) => {
@@ -132,7 +134,7 @@ function facts({ trace, read, projectName, destination, fallbacks, organizationI
   const { approval: said, message: field } = words.mail
   const all = (addresses: readonly string[]): string => addresses.join(', ')
   const message = read.ok ? read.message : undefined
-  // whoever gets it and stands neither in To nor in Cc, the sender too
+  // recipients that are neither in To nor in Cc, including the sender
   const open = new Set([...(message?.to ?? []), ...(message?.cc ?? [])].map(({ address }) => foldAddress(address)))
   const others = all(trace.recipients.map(({ address }) => address).filter((address) => !open.has(foldAddress(address))))
   const suppressed = all(trace.recipients.filter(({ status }) => status === 'suppressed').map(({ address }) => address))
@@ -155,7 +157,7 @@ function facts({ trace, read, projectName, destination, fallbacks, organizationI
   return rows.filter(([, value]) => value !== '')
 }
 
-/** A name that could pass for an address, or for the end of one, stands in quotes. */
+/** Quotes a name that could pass for an address or for the end of one. */
 const exactly = ({ name, address }: ReadAddress): string =>
   /[<>@,;"]/.test(name) ? `${JSON.stringify(shortened(name))} <${address}>` : named({ name, address })
 

@@ -1,4 +1,4 @@
-/** Taking over a sandbox: open claims and the field for a code, the page that asks, and the way back. */
+/** Claims of sandboxes: open claims, the field for a code, the confirmation page, and the way to undo a claim. */
 import type { ApiKey } from '#core/access/keys/api-key.ts'
 import type { Claim } from '#core/claims/claim.ts'
 import type { Claims, ClaimView } from '#core/claims/claims.ts'
@@ -39,7 +39,7 @@ const listing = (pages: Pages, claims: Claims): readonly Operation[] => [
     integrationsPage(claims, request),
   ),
   pages.form(
-    { path: '/integrations/code', operationId: 'enterClaimCode', summary: 'Take the code of an agent', back: () => path },
+    { path: '/integrations/code', operationId: 'enterClaimCode', summary: 'Enter the code of an agent', back: () => path },
     async (request) => {
       const { signedIn, form } = request
       try {

@@ -1,6 +1,6 @@
 /**
- * The page behind a reveal link: it asks first, because whatever looks at links of mails and chats opens them, and shows the
- * token once. A program that asks for JSON gets it at once.
+ * The page of a reveal link, which shows a token once. It shows a button first, since scanners of mails and chats open links. A program
+ * that requests JSON gets the token at once.
  */
 import type { IncomingHttpHeaders } from 'node:http'
 import * as z from 'zod'
@@ -20,7 +20,7 @@ export interface RevealCore {
   readonly origin: string
 }
 
-/** Said aloud, and by no browser: the others get the page, which uses nothing up. */
+/** Only programs request JSON explicitly. Browsers get the page, which does not use up the token. */
 const wantsJson = ({ accept = '' }: IncomingHttpHeaders): boolean => /^application\/json\b/i.test(accept.trim())
 
 export function revealOperations({ reveals, origin }: RevealCore): readonly Operation[] {
@@ -39,7 +39,7 @@ export function revealOperations({ reveals, origin }: RevealCore): readonly Oper
         return answer({ raw_token: await reveals.take(code) }, { headers: safe })
       },
     }),
-    // whoever can make a browser send this form knows the link, and with it everything
+    // a forged form needs the link, and the link alone gives the token, so no other check is needed
     operation({
       ...common,
       ...{ method: 'POST', operationId: 'reveal', summary: 'Show a token once' },

@@ -1,4 +1,4 @@
-/** Applications with access to projects of the user, and taking that back. */
+/** Lists applications with access to projects of the user, and revokes their access. */
 import type { ApiKey } from '#core/access/keys/api-key.ts'
 import type { Application, Applications } from '#core/consent/applications.ts'
 import { changesSettings } from '#core/oauth/protocol/scopes.ts'

@@ -1,4 +1,4 @@
-/** The page that asks a person about an application: who it is, what it may do, and where. */
+/** The consent page for an application: its identity, the requested scopes, and the projects. */
 import type { PendingAuthorization } from '#core/oauth/endpoints/authorizations.ts'
 import { maxProjectName, mayReachOrganization, suggestedScopes, type OrganizationChoice } from '#core/consent/consents.ts'
 import type { OAuthError } from '#core/oauth/protocol/oauth-error.ts'
@@ -18,7 +18,7 @@ export interface ConsentView {
   readonly pending: PendingAuthorization
   readonly places: readonly OrganizationChoice[]
   readonly visitor: Visitor
-  /** What was sent, to be shown again with its problem; empty at first. */
+  /** The submitted form, shown again with its problem; empty at first. */
   readonly form: URLSearchParams
   readonly fault: FieldFault | undefined
   readonly words: PageWords
@@ -52,12 +52,12 @@ export function consentPage(view: ConsentView): Answer {
   })
 }
 
-/** What is wrong with the request itself: there is no address to redirect to. */
+/** Shows a problem of the request itself, since there is no valid redirect address. */
 export const problemPage = ({ http, message }: OAuthError, { lang, consent: said }: PageWords): Answer =>
   page({
     title: said.broken,
     lang,
-    status: http === 401 ? 400 : http, // a browser has nothing to authenticate with
+    status: http === 401 ? 400 : http, // a browser has no way to authenticate
     content: html`<div class="sheet">
       <h1>${said.broken}</h1>
       <p>${said.brokenText} <span lang="en">${message}</span></p>
@@ -96,7 +96,7 @@ const nowhere = (places: readonly OrganizationChoice[], said: PageWords['consent
     ? html`<p class="note">${said.noMember} <a href="/organizations">${said.makeOrJoin}</a>${said.thenAgain}</p>`
     : html`<p class="note">${said.noRole}</p>`
 
-/** The scopes of each surface; the person may give less than was asked for, or more, as far as a role allows anywhere. */
+/** Shows the scopes of each surface. The user may grant fewer or more than requested, up to the user's highest role. */
 function whatFields({ pending, places, form, words, fault: formFault }: ConsentView, fault: FieldFault | undefined): Html {
   const most = new Set(places.flatMap(({ reach }) => reach))
   const ticked = new Set<string>(formFault ? form.getAll('scope') : suggestedScopes(pending))
@@ -134,7 +134,7 @@ function whatFields({ pending, places, form, words, fault: formFault }: ConsentV
 const mayBeWider = ({ pending, places }: Pick<ConsentView, 'pending' | 'places'>): boolean =>
   pending.surfaces.includes('mcp') && places.some(mayReachOrganization)
 
-/** Beyond the project, and so apart from the scopes. */
+/** Separate from the scopes, since it reaches beyond the project. */
 const organizationRow = (form: URLSearchParams, { consent }: PageWords): Html =>
   html`<div class="choice">
     <input
@@ -191,17 +191,17 @@ const radio = (value: string, label: string, chosen: string): Html =>
     <label for="${value}">${label}</label>
   </div>`
 
-/** A place as the form has it: `organization.project`, and without a project a new one. */
+/** Value of a place in the form: `organization.project`, or `organization.new` for a new project. */
 const choiceValue = ({ organization: { id } }: OrganizationChoice, project?: Project): string => `${id}.${project?.id ?? 'new'}`
 
-/** Throws `validation_failed` when no place was chosen. */
+/** Throws `validation_failed` if no place was chosen. */
 export function readOrganizationChoice(value: string | null): { readonly organizationId: string; readonly projectId: string | undefined } {
   const [organizationId = '', projectId = ''] = (value ?? '').split('.')
   if (projectId === '') throw invalid([{ path: 'place', message: 'Choose where the application may work.' }])
   return { organizationId, projectId: projectId === 'new' ? undefined : projectId }
 }
 
-/** The name of a new project stands in a field of its organization. */
+/** Maps a problem of `name` to the name field of the chosen organization. */
 function faultAt({ fault, form, words }: ConsentView): FieldFault | undefined {
   if (!fault) return undefined
   const said = { ...fault, message: saidIn(words, fault.message) ?? valuedFault(fault, words) }
@@ -209,14 +209,17 @@ function faultAt({ fault, form, words }: ConsentView): FieldFault | undefined {
   return { ...said, field: `name-${readOrganizationChoice(form.get('place')).organizationId}` }
 }
 
-/** A problem whose sentence holds a number or a name. */
+/** Returns a problem whose sentence contains a number or a name. */
 function valuedFault({ field, message }: FieldFault, { lang, consent }: PageWords): string {
   if (lang === 'en') return message
   if (field === 'name') return consent.badName({ max: maxProjectName })
   return field === 'scope' ? consent.roleTooSmall : message
 }
 
-/** What browsers must let the form lead to, as a source of CSP, which knows no IPv6 addresses and of other schemes the name alone. */
+/**
+ * Returns the CSP source for the redirect address, which `form-action` must allow. CSP has no IPv6 addresses; other schemes are allowed by
+ * name only.
+ */
 function redirectSource(redirectUri: string): string {
   const { origin, protocol, hostname } = new URL(redirectUri)
   return /^https?:$/.test(protocol) && !hostname.startsWith('[') ? origin : protocol

@@ -1,4 +1,4 @@
-/** Consent of people to applications: the `AuthorizationUi` of the authorization endpoint. Who is not signed in does that first. */
+/** Consent of users to applications: the `AuthorizationUi` of the authorization endpoint. Anonymous visitors sign in first. */
 import type { Authorizations, PendingAuthorization } from '#core/oauth/endpoints/authorizations.ts'
 import type { Consents, Decision } from '#core/consent/consents.ts'
 import { changesSettings, parseScopes } from '#core/oauth/protocol/scopes.ts'
@@ -78,7 +78,7 @@ interface Asked {
 
 const pathOf = ({ query }: PageRequest): string => `${oauthPaths.authorize}?${query}`
 
-/** Throws `validation_failed` for a form without a place. */
+/** Throws `validation_failed` if the form has no place. */
 function readDecision(form: URLSearchParams): Decision {
   const { organizationId, projectId } = readOrganizationChoice(form.get('place'))
   const project = projectId === undefined ? { name: form.get(`name-${organizationId}`) ?? '' } : { id: projectId }
@@ -86,7 +86,7 @@ function readDecision(form: URLSearchParams): Decision {
   return { organizationId, project, scopes: parseScopes(form.getAll('scope').join(' ')), reachesOrganization, toolsets: readToolsets(form) }
 }
 
-/** What can be chosen otherwise is shown in the form. */
+/** Returns the problem of a choice, which the form shows again. */
 function faultOf(error: unknown): FieldFault | undefined {
   if (!(error instanceof Refusal) || error.code !== 'validation_failed') return undefined
   const [problem] = (error.details?.['fields'] ?? []) as readonly FieldProblem[]

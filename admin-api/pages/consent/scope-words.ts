@@ -1,4 +1,4 @@
-/** What the scopes of applications mean, for people. */
+/** Descriptions of the scopes of applications for people. */
 import { surfaces, surfaceOf, type OAuthScope } from '#core/oauth/protocol/scopes.ts'
 import type { PageWords } from '../words/words-for.ts'
 
@@ -15,7 +15,7 @@ const kinds = {
 export const scopeWords = ({ consent }: PageWords, scope: OAuthScope): { readonly label: string; readonly meaning: string } =>
   consent[kinds[scope]]
 
-/** Such as `Read, Send mail (REST API)`, on one line. */
+/** Returns scopes on one line, such as `Read, Send mail (REST API)`. */
 export const scopesInWords = (scopes: readonly OAuthScope[], words: PageWords): string =>
   surfaces
     .map((surface) => scopes.filter((scope) => surfaceOf(scope) === surface))

@@ -1,10 +1,10 @@
-/** The groups of tools that a person lets an agent have: all of them, unless the person leaves some out. */
+/** Toolsets that the user allows an agent; all by default. */
 import { toolsets, type Toolset } from '../../actions/tool-binding.ts'
 import type { FieldFault } from '../layout/form-fields.ts'
 import { html, type Html } from '../layout/html.ts'
 import type { PageWords } from '../words/words-for.ts'
 
-/** Says that the form has the groups, so that none of them is another answer than a form without them. */
+/** Marks a form that contains the toolsets. Without it, an empty selection would look like a form without toolsets. */
 const asked = 'toolsets'
 
 export function toolsetFields(form: URLSearchParams, { consent: { tools } }: PageWords, fault: FieldFault | undefined): Html {
@@ -23,13 +23,13 @@ export function toolsetFields(form: URLSearchParams, { consent: { tools } }: Pag
   </details>`
 }
 
-/** Undefined for all groups, those of later releases too. */
+/** Returns undefined for all toolsets, including toolsets of later releases. */
 export function readToolsets(form: URLSearchParams): readonly Toolset[] | undefined {
   const given = new Set(form.getAll('toolset'))
   const chosen = toolsets.filter((name) => given.has(name))
   return form.has(asked) && chosen.length < toolsets.length ? chosen : undefined
 }
 
-/** The groups in words; undefined for all. */
+/** Returns the names of the toolsets; undefined for all. */
 export const toolsetsInWords = (names: readonly string[] | undefined, { consent: { tools } }: PageWords): string | undefined =>
   names && toolsets.flatMap((name) => (names.includes(name) ? [tools.groups[name]] : [])).join(', ')

@@ -1,4 +1,4 @@
-/** Fields whose answer is picked from several controls: one or several options, points of a scale, stars. */
+/** Fields whose answer is selected from several controls: options, points of a scale, stars. */
 import type { Field } from '#core/forms/definition/definition.ts'
 import { html, type Html, type HtmlValue } from '../layout/html.ts'
 import { idOf, isOtherValue, otherInput } from './controls.ts'
@@ -13,7 +13,7 @@ interface Mark {
   readonly isDisabled?: boolean
 }
 
-/** The first of a field is where its name leads to. */
+/** The first control has the id of the field, which links to the field use. */
 function mark(view: FormView, field: Field, at: number, { type, value, isChosen, isDisabled }: Mark): Html {
   const id = at === 0 ? idOf(field.key) : `${idOf(field.key)}-${at}`
   const isRequired = type === 'radio' && isNeeded(field) && isAlwaysAsked(view, field)
@@ -28,7 +28,7 @@ function mark(view: FormView, field: Field, at: number, { type, value, isChosen,
   />`
 }
 
-/** All of the options, as rows that are pressed anywhere. */
+/** Returns all options as rows that can be clicked anywhere. */
 export function optionRows(view: FormView, field: Field): Html {
   const { options = [], key } = field
   const type = field.type === 'checkboxes' ? 'checkbox' : 'radio'
@@ -53,7 +53,7 @@ export function optionRows(view: FormView, field: Field): Html {
     <div class="options ${columnsOf(field)}">${rows}${field.allow_other && type === 'radio' && other}</div>`
 }
 
-/** How many options may be chosen. */
+/** Returns the hint on the number of options to choose. */
 function choiceHint({ choices }: FormWords, min: number | undefined, max: number | undefined): string | undefined {
   if (min !== undefined && max !== undefined) return choices.between({ min, max })
   if (min !== undefined) return choices.atLeast({ min })
@@ -62,7 +62,7 @@ function choiceHint({ choices }: FormWords, min: number | undefined, max: number
 
 const shortLabel = 22
 
-/** Two or three in a row where all are short. */
+/** Two or three columns if all labels are short. */
 function columnsOf({ options = [], allow_other: hasOther }: Field): string {
   if (hasOther || options.length < 2 || options.some(({ label }) => label.length > shortLabel)) return ''
   return options.length === 3 && options.every(({ label }) => label.length <= shortLabel / 2)
@@ -72,14 +72,14 @@ function columnsOf({ options = [], allow_other: hasOther }: Field): string {
       : ''
 }
 
-/** A face whose mouth goes from down to up. */
+/** A face whose mouth changes from sad to happy with `share`. */
 const face = (share: number): Html =>
   html`<svg class="face" viewBox="0 0 32 32" aria-hidden="true" focusable="false" fill="none" stroke="currentColor" stroke-width="2">
     <circle cx="16" cy="16" r="13" />
     <path d="M11.5 11v3m9-3v3M10 ${23 - share * 3} Q 16 ${17 + share * 10} 22 ${23 - share * 3}" stroke-linecap="round" />
   </svg>`
 
-/** Points as cells of equal width, the ends of a scale in words below. */
+/** Returns the points as cells of equal width, with the labels of both ends below. */
 export function cells(view: FormView, field: Field): Html {
   const { max, labels, low_label: low, high_label: high, style, type } = field
   const [from, to] = [type === 'rating' ? 1 : Number(field.min ?? 0), Number(max)]
@@ -104,14 +104,14 @@ export function cells(view: FormView, field: Field): Html {
 
 type End = readonly [number, string | undefined]
 
-/** Each says its number, as position alone is no help where cells wrap. */
+/** Each label shows its number, since its position means nothing if the cells wrap. */
 const endsOf = (low: End, high: End, hasNumbers: boolean): HtmlValue =>
   (low[1] !== undefined || high[1] !== undefined) &&
   html`<p class="ends" aria-hidden="true">
     ${[low, high].map(([value, words]) => html`<span>${words !== undefined && (hasNumbers ? `${value}: ${words}` : words)}</span>`)}
   </p>`
 
-/** As many stars as there are points; all up to the chosen one are filled. */
+/** Returns a star for each point; all stars up to the selected one are filled. */
 export function stars(view: FormView, field: Field): Html {
   const max = Number(field.max)
   const chosen = valueOf(view, field.key)

@@ -1,14 +1,14 @@
-/** The logic of a form in words, for who has no script: under which conditions a question counts, is needed, and where a page leads. */
+/** The logic of a form in words, for visitors without a script: when a question applies, when it is required, and where a page leads. */
 import { fieldsIn } from '#core/forms/definition/conditions.ts'
 import type { Comparison, Condition, Field, Rule } from '#core/forms/definition/definition.ts'
 import type { FormPage } from '#core/forms/definition/layout.ts'
 import type { FormWords } from './words/words-for.ts'
 
-/** What the rules say of a field or page, as whole sentences. */
+/** Sentences for the rules of a field or page. */
 export interface ConditionNotes {
   readonly shown: readonly string[]
   readonly needed: readonly string[]
-  /** All of it, in as few sentences as it takes. */
+  /** All rules, in as few sentences as possible. */
   readonly said: readonly string[]
 }
 
@@ -25,7 +25,7 @@ export class ConditionWords {
     this.#words = words
   }
 
-  /** Of a field by its key, of a page as `page:N`. */
+  /** Returns the notes of a field by its key, or of a page by `page:N`. */
   of(target: string): ConditionNotes {
     const having = (action: string): readonly string[] =>
       this.#rules
@@ -41,7 +41,7 @@ export class ConditionWords {
     return { shown, needed, said: isBoth ? joined(show, onlyIfThenNeeded) : [...shown, ...needed] }
   }
 
-  /** Where the page leads to besides the next one. */
+  /** Returns the jumps of the page to pages other than the next one. */
   jumpsFrom(number: number): readonly string[] {
     const { skipTo, skipToEnd } = this.#words.logic
     return this.#rules.flatMap(({ when, then }) => {

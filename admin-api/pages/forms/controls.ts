@@ -1,4 +1,4 @@
-/** A native control for each type of field that has one answer to be typed, picked or ticked. */
+/** A native control for each type of field with a single answer. */
 import { boundOf, isDateType } from '#core/forms/definition/dates.ts'
 import type { Field, FieldType } from '#core/forms/definition/definition.ts'
 import { maxText } from '#core/forms/definition/field-properties.ts'
@@ -10,7 +10,7 @@ import { sizeIn } from './scripts/sizes.ts'
 
 export const idOf = (key: string): string => `f-${key}`
 
-/** A control, and what belongs below it. */
+/** A control with the content below it. */
 export interface Control {
   readonly control: Html
   readonly below?: HtmlValue
@@ -18,7 +18,7 @@ export interface Control {
 
 type Render = (view: FormView, field: Field, facts: Html) => Control
 
-/** What all controls of a field have: its name, whether it is needed, and what describes it. */
+/** Returns the common attributes of controls: name, whether an answer is required, and descriptions. */
 function factsOf(view: FormView, field: Field, id = idOf(field.key)): Html {
   const { key, autocomplete } = field
   const described = describedBy(view, field)
@@ -41,7 +41,7 @@ export function describedBy(view: FormView, { key, type, help, unit, max_length:
   ].join(' ')
 }
 
-/** The id of what stands below a control and goes for what is put in. */
+/** Returns the id of the note below a control. */
 const noteOf = (key: string): string => `${idOf(key)}-note`
 
 const placeholderOf = ({ placeholder }: Field): HtmlValue => placeholder !== undefined && html`placeholder="${placeholder}"`
@@ -68,7 +68,7 @@ const number: Render = (view, field, facts) => {
 }
 
 const textarea: Render = (view, field, facts) => ({
-  // the first line end in a textarea is not part of its value
+  // browsers ignore the first line end in a textarea
   control: html`<textarea ${facts} rows="${field.rows ?? 5}" maxlength="${field.max_length ?? maxText.textarea}" ${placeholderOf(field)}>
 ${valueOf(view, field.key)}</textarea>`,
   below:
@@ -112,7 +112,7 @@ const select: Render = (view, field, facts) => {
   }
 }
 
-/** Where an answer stands that is none of the options. */
+/** Returns the text field for an answer outside the options. */
 export const otherInput = (view: FormView, { key, label = '' }: Field, value: string): Html =>
   html`<input
     class="other"
@@ -150,10 +150,10 @@ const controls: Readonly<Partial<Record<FieldType, Render>>> = {
   url: input('url', html`maxlength="2048" dir="ltr" autocapitalize="none" spellcheck="false"`),
 }
 
-/** Undefined for types whose answer is one of several controls, and for those without an answer. */
+/** Returns undefined for types with several controls, and for types without an answer. */
 export const controlOf = (view: FormView, field: Field): Control | undefined => controls[field.type]?.(view, field, factsOf(view, field))
 
-/** One tick: a field of yes or no, or the consent to a text. */
+/** Returns a single checkbox: a yes/no field, or consent to a text. */
 export const tick = (view: FormView, field: Field): Html =>
   html`<label class="bare"
     ><input

@@ -1,4 +1,4 @@
-/** What pages of forms are drawn with, under the address of forms, which may be another host than that of the pages for people. */
+/** Stylesheets and images of form pages, under the address of forms, which may be another host than that of the other pages. */
 import { hash } from 'node:crypto'
 import { join } from 'node:path'
 import { ownFile } from '#config/own-files.ts'
@@ -19,7 +19,7 @@ const named = (name: string, bytes: Buffer, contentType: string): FormAsset => {
 const css = 'text/css; charset=utf-8'
 const read = (name: string): Buffer => ownFile(join(import.meta.dirname, '../assets', name))
 
-/** The colours of the pages of this service itself, for what belongs to no form. */
+/** Theme of the service itself, for pages that belong to no form. */
 const own = themeSheet({
   ...defaultTheme,
   ...{

@@ -1,4 +1,4 @@
-/** The frame of every page of a form: letterhead, sheet and footer, and the headers that keep a browser safe. */
+/** The frame of every form page: letterhead, sheet and footer, and the security headers. */
 import type { Settings, Theme } from '#core/forms/definition/definition.ts'
 import { raw, type Answer } from '../../operation/answer.ts'
 import { html, type Html, type HtmlValue } from '../layout/html.ts'
@@ -6,7 +6,7 @@ import { formIcon, formStyle } from './form-assets.ts'
 import { formScript } from './scripts/built-scripts.ts'
 import { type FormWords, directionOf } from './words/words-for.ts'
 
-/** Addresses that the operator of the service gives visitors; null is none. */
+/** Links of the operator for visitors; null for none. */
 export interface ServiceLinks {
   readonly privacyUrl: string | null
   readonly reportUrl: string | null
@@ -14,34 +14,34 @@ export interface ServiceLinks {
 
 export interface FormFrame {
   readonly links?: ServiceLinks | undefined
-  /** Language of the texts of the form. */
+  /** Language of the form's texts. */
   readonly locale: string
   readonly words: FormWords
   readonly title: string
-  /** Address of the theme sheet. */
+  /** Address of the theme stylesheet. */
   readonly theme: string
   readonly mode: Theme['mode']
   readonly letterhead: Html
   readonly sheet: Html
-  /** The public id of the form that it is about. */
+  /** The public id of the form. */
   readonly pageOf?: string
   readonly embedding?: Embedding | undefined
   /** Other languages of the form. */
   readonly languages?: Html | undefined
-  /** Origins whose pages may show it in a frame; empty is any. */
+  /** Origins whose pages may show it in a frame; empty allows all. */
   readonly framedBy?: readonly string[]
   readonly captcha?: Settings['captcha']
-  /** The address of forms is an https one. */
+  /** The address of forms uses https. */
   readonly isSecure: boolean
   readonly isPrivate?: boolean
   readonly status?: number
   readonly headers?: Readonly<Record<string, string>>
 }
 
-/** How a form is shown on a page of another site. */
+/** Display of a form on a page of another site. */
 export interface Embedding {
   readonly hasTitle: boolean
-  /** What lies behind it shows. */
+  /** The page shows through the background. */
   readonly isTransparent: boolean
 }
 
@@ -63,7 +63,7 @@ export function formFrame(frame: FormFrame): Answer {
   })
 }
 
-/** What a provider of captchas adds: its script, its frame, and for one of them styles and requests. */
+/** Sources that a captcha provider needs: its script and frame, and for hCaptcha styles and requests. */
 const captchaHosts = {
   turnstile: { script: 'https://challenges.cloudflare.com', style: '', connect: '' },
   hcaptcha: {
@@ -120,11 +120,11 @@ function document(frame: FormFrame): Html {
 const pageFacts = ({ pageOf, framedBy = [] }: FormFrame): HtmlValue =>
   pageOf !== undefined && html`data-page-of="${pageOf}" data-origins="${JSON.stringify(framedBy)}"`
 
-/** Where the words around the form are in another language than the form, they say so. */
+/** Marks the language of the surrounding texts if it differs from the language of the form. */
 export const ownLanguage = ({ locale, words }: Pick<FormFrame, 'locale' | 'words'>): Html =>
   words.lang === locale.split('-')[0] ? html`` : html`lang="${words.lang}" dir="${directionOf(words.lang)}"`
 
-/** Who made the page; links open beside it, as what was typed stays here. */
+/** Returns the footer of the service. Links open in a new window, so that answers are not lost. */
 function service({ words, links }: FormFrame): Html {
   const link = (address: string | null | undefined, text: string): HtmlValue =>
     typeof address === 'string' && html`<a href="${address}" target="_blank" rel="noopener">${text}</a>`
@@ -146,7 +146,7 @@ function whole(frame: FormFrame): Html {
   </div>`
 }
 
-/** The same without a letterhead, in a frame of another page. */
+/** Returns the same page without a letterhead, for a frame of another page. */
 function embedded(frame: FormFrame, { hasTitle, isTransparent }: Embedding): Html {
   const { letterhead, sheet } = frame
   const classes = `${hasTitle ? '' : 'untitled'} ${isTransparent ? '' : 'apart'}`

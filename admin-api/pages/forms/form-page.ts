@@ -1,4 +1,4 @@
-/** A form as a page that is complete without a script: every step, what is wrong, what was filled in, and what comes after. */
+/** A form as a page that works without a script: all steps, problems, previous answers and the thank-you page. */
 import { captchaKey, fillTimeKey, signatureKey } from '#core/forms/definition/definition.ts'
 import type { PublicForm } from '#core/forms/submissions/public-forms.ts'
 import type { Thanks } from '#core/forms/submissions/thanks.ts'
@@ -18,17 +18,17 @@ import type { FormWords } from './words/words-for.ts'
 
 export interface PageFacts {
   readonly isSecure: boolean
-  /** `?lang=fr`, where the visitor asked for a language; else nothing. */
+  /** `?lang=fr` if the visitor chose a language; otherwise empty. */
   readonly search: string
-  /** It is a draft that is tried out: where its theme is, where it is sent, and what goes with the answers. */
+  /** Set for a draft in test mode: address of its theme, target of the form, and fields sent with the answers. */
   readonly draft?: { readonly theme: string; readonly action: string; readonly carried: Readonly<Record<string, string>> }
-  /** It becomes a part of the document of another site. */
+  /** It becomes part of the document of another site. */
   readonly isFragment?: boolean
   readonly embedding?: Embedding | undefined
   readonly links?: ServiceLinks
 }
 
-/** Why the form comes back besides what is wrong with answers. */
+/** Reason why the form returns to the visitor, other than problems of answers. */
 export interface Return {
   readonly status: number
   readonly notice?: keyof FormWords['retry']
@@ -53,7 +53,7 @@ export function formPage(view: FormView, facts: PageFacts, again?: Return): Answ
 const heading = ({ isFragment }: PageFacts, title: string): Html =>
   !isFragment ? html`<h1 tabindex="-1">${title}</h1>` : html`<h2 class="title" tabindex="-1">${title}</h2>`
 
-/** What stands on the letterhead and on the sheet. */
+/** Returns the content of the letterhead and of the sheet. */
 export function formParts(view: FormView, facts: PageFacts, again?: Return): Pick<FormFrame, 'letterhead' | 'sheet'> {
   const { form } = view
   const parts = partsOf(view)
@@ -114,7 +114,7 @@ const frameOf = (view: FormView, { isSecure, embedding, draft, links }: PageFact
 
 export const themePath = ({ publicId, theme }: PublicForm): string => `/f/${publicId}/${themeSheet(theme).file}`
 
-/** The form in its other languages, each under the name that it has for itself. */
+/** Links to the form in its other languages, each under its own name. */
 function languageLinks({ form, words }: FormView): Html | undefined {
   if (form.languages.length < 2) return undefined
   const nameOf = (language: string): string => {
@@ -135,7 +135,7 @@ const sender = ({ theme: { logo }, organizationName }: PublicForm): Html =>
     ? html`<p class="sender"><img src="${logo.src}" alt="${logo.alt}" referrerpolicy="no-referrer" /></p>`
     : html`<p class="sender">${organizationName}</p>`
 
-/** The texts and pictures before the first question; a list of terms and values is set as facts. */
+/** Returns the leading texts and images, which precede all questions. A list of terms and values becomes a description list. */
 function intro({ intro: fields }: Parts): Html {
   return html`${fields.map((field) => {
     if (field.type !== 'paragraph') return still(field)
@@ -169,7 +169,7 @@ const stepLinks = ({ words }: FormView, parts: Parts): Html =>
     </ol>
   </nav>`
 
-/** All that is wrong, each with a link to where it is. */
+/** Lists all problems, each with a link to its field. */
 function problemSummary({ form, words, problems }: FormView, { notice }: Return): Html {
   const wrong = inReadingOrder(form.schema).filter(({ key }) => Object.hasOwn(problems, key))
   return html`<div class="summary" role="alert" tabindex="-1">
@@ -187,7 +187,7 @@ function problemSummary({ form, words, problems }: FormView, { notice }: Return)
 const closedPage = (view: FormView, facts: PageFacts): Answer =>
   formFrame({ ...frameOf(view, facts), ...closedParts(view, facts), title: `${view.words.closedTitle} – ${view.form.name}` })
 
-/** The letterhead where there is nothing to fill in. */
+/** The letterhead of a page without questions. */
 const aside = (view: FormView, { embedding }: PageFacts): Html =>
   embedding
     ? html``

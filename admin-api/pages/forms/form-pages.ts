@@ -1,4 +1,4 @@
-/** Pages, fragments and themes of published forms, and what happens to a form that a page sends. */
+/** Pages, fragments and themes of published forms, and the handling of sent forms. */
 import type { IncomingHttpHeaders } from 'node:http'
 import type { Clock } from '#core/clock.ts'
 import { captchaKey, fillTimeKey, isReservedKey, signatureKey, type Field } from '#core/forms/definition/definition.ts'
@@ -29,14 +29,14 @@ export interface HostedFormsCore {
   readonly forms: { readonly publicForms: PublicForms; readonly submit: SubmitForms; readonly thanks: FormThanks }
   /** Public address of forms. */
   readonly formsUrl: string
-  /** Of the operator, below every form. */
+  /** Links of the operator, shown below every form. */
   readonly links: ServiceLinks
   readonly clock: Clock
 }
 
 const forever = { 'cache-control': 'public, max-age=31536000, immutable', 'x-content-type-options': 'nosniff' } as const
 
-export const nothing = (): Refusal => new Refusal('not_found', 'There is no such file; read the page again.')
+export const nothing = (): Refusal => new Refusal('not_found', 'No file has this name. Reload the page.')
 
 export type Query = Readonly<Record<string, unknown>>
 
@@ -46,17 +46,17 @@ export interface Sent {
   readonly body: BodyStream
 }
 
-/** What a page sent that comes back. */
+/** A submission that returns to the visitor. */
 interface Refused {
   readonly headers: IncomingHttpHeaders
   readonly values: SubmissionValues
-  /** Keys of the files that came. */
+  /** Keys of the files that arrived. */
   readonly filesSent: ReadonlySet<string>
   readonly error: Refusal
   readonly isScript: boolean
 }
 
-/** What is wrong with what was sent: by field, and as a whole. */
+/** Problems of a submission: by field, and as a whole. */
 interface Returned {
   readonly problems: Readonly<Record<string, Problem>>
   readonly again: Return
@@ -79,7 +79,7 @@ export class FormPages {
     return this.#rendered.page(name, form.fillTimeToken, make)
   }
 
-  /** The form, or what is said once it was sent, for the document of another site. */
+  /** Returns the form or its thank-you page for the document of another site. */
   async fragment(publicId: string, query: Query, headers: IncomingHttpHeaders): Promise<Fragment> {
     const { publicForms, thanks } = this.#core.forms
     const language = languageOf(query, headers)
@@ -94,7 +94,7 @@ export class FormPages {
     return thanksFragment(this.#view(form, { values: {} }), facts, await thanks.read(publicId, sealed, language))
   }
 
-  /** What is refused comes back as the form with everything that was filled in; to a script, as what is wrong. */
+  /** Accepts a submission. A refused submission returns the form with all answers, or the problems for a script. */
   async send(publicId: string, query: Query, { headers, remoteAddress, body }: Sent): Promise<Answer> {
     const { submit, thanks } = this.#core.forms
     const isScript = (headers.accept ?? '').startsWith('application/json')
@@ -135,7 +135,7 @@ export class FormPages {
     return thanksPage(this.#view(form, { values: {} }), this.#facts(publicId, query), found)
   }
 
-  /** A name of an older theme, and `theme.css`, get the present one, which is not to be kept under that name. */
+  /** Returns the theme. `theme.css` and names of older themes return the current theme, without caching. */
   async theme(publicId: string, file: string): Promise<Answer> {
     const { theme } = await this.#core.forms.publicForms.read(publicId, undefined)
     const sheet = themeSheet(theme)
@@ -144,7 +144,7 @@ export class FormPages {
     return raw(sheet.css, { contentType: 'text/css; charset=utf-8', headers })
   }
 
-  /** Defaults, and what the address fills in. */
+  /** Returns the default values and the values from the address. */
   async #filledBy(form: FormView['form'], query: Query): Promise<Filled> {
     const signature = firstText(query[signatureParam])
     const given = { ...initial(form.schema.fields, query), ...(signature !== undefined && { [signatureKey]: [signature] }) }
@@ -174,7 +174,7 @@ export class FormPages {
     }
   }
 
-  /** All that a page depends on besides the version and the token. */
+  /** Returns everything that determines a page, other than the version and the token. */
   #nameOf(form: PublicForm, { search, embedding, links, isFragment }: PageFacts): string {
     const { publicId, version, locale, closed, organizationName, uploads, captcha, allowedOrigins } = form
     const today = dayOf(this.#core.clock.now())
@@ -195,7 +195,7 @@ export class FormPages {
     ])
   }
 
-  /** A page of the host that was asked is a page of this service, whatever name the host goes by. */
+  /** Returns the origin of the page. The host of the request always counts as this service. */
   #originOf({ origin, host }: IncomingHttpHeaders): string | undefined {
     const isOwn = host !== undefined && URL.parse(origin ?? '')?.host === host
     return isOwn ? this.#ownOrigin : origin
@@ -204,13 +204,13 @@ export class FormPages {
 
 const dayOf = (ms: number): number => Math.floor(ms / 86_400_000)
 
-/** Nothing in the address fills in a field, and the language is the form's: a page of others is made for them alone. */
+/** Returns whether the address changes neither answers nor language. Pages with such changes are not cached. */
 function isPlain({ schema: { fields }, locale }: PublicForm, query: Query): boolean {
   const isFilled = query[signatureParam] !== undefined || fields.some((field) => filledIn(field, query) !== undefined)
   return !isFilled && (langOf(query)['lang'] ?? locale) === locale
 }
 
-/** Names the form that is reported. */
+/** Returns the report address with the name of the form. */
 function reportAddress(report: string, form: string): string {
   if (!report.includes('://')) return `mailto:${report}?subject=${encodeURIComponent(form)}`
   const url = new URL(report)
@@ -223,7 +223,7 @@ const langOf = ({ lang }: Query): Readonly<Record<string, string>> => {
   return wished !== undefined && wished.length <= 35 && localePattern.test(wished) ? { lang: wished } : {}
 }
 
-/** What goes on from page to page: the language, and how the form is embedded. */
+/** Parameters that follow the visitor from page to page: language and embedding. */
 const keptOf = (query: Query): Readonly<Record<string, string>> => ({
   ...langOf(query),
   ...(query['embed'] !== undefined && { embed: '1' }),
@@ -231,11 +231,11 @@ const keptOf = (query: Query): Readonly<Record<string, string>> => ({
   ...(query['background'] === 'transparent' && { background: 'transparent' }),
 })
 
-/** The language of the address, else the first one of the browser. */
+/** Returns the language in the address, or the browser's first language. */
 const languageOf = (query: Query, headers: IncomingHttpHeaders): string | undefined =>
   langOf(query)['lang'] ?? langOf({ lang: firstLanguage(headers) })['lang']
 
-/** Defaults, and what the address says of fields that let it. */
+/** Returns default values and values from the address, for fields that allow prefilling. */
 export function initial(fields: readonly Field[], query: Query): Values {
   return Object.fromEntries(
     fields.flatMap((field) => {
@@ -246,7 +246,7 @@ export function initial(fields: readonly Field[], query: Query): Values {
   )
 }
 
-/** What the address says of a field that lets it. */
+/** Returns the value of the address for a field that allows it. */
 function filledIn({ key, prefill, source, param }: Field, query: Query): string | undefined {
   const name = prefill ? key : source === 'url_param' ? param : undefined
   return name === undefined ? undefined : firstText(query[name])
@@ -280,7 +280,7 @@ function returned(error: Refusal, { schema, isRenewed }: FormView['form'], words
   }
 }
 
-/** In the envelope of every refusal, with sentences for the visitor. */
+/** Returns the problems in the error envelope, with sentences for the visitor. */
 function refused(
   { code, details }: Refusal,
   { version, isRenewed }: FormView['form'],

@@ -1,11 +1,11 @@
-/** How a form is divided on its page: what stands on the letterhead, the steps, and the fine print under the button. */
+/** Divides a form into letterhead, steps, and the text below the button. */
 import type { Field } from '#core/forms/definition/definition.ts'
 import type { PlacedRow } from '#core/forms/definition/layout.ts'
 import type { Step } from './form-rows.ts'
 import { isQuestion, type FormView } from './form-view.ts'
 
 export interface Parts {
-  /** Texts and pictures before the first question. */
+  /** Leading texts and images, which precede all questions. */
   readonly intro: readonly Field[]
   readonly steps: readonly Step[]
   /** Texts after the last question. */
@@ -37,7 +37,7 @@ export function partsOf({ form, pages, conditions, words }: FormView): Parts {
 
 const fieldsOf = (row: PlacedRow): readonly Field[] => row.map(({ field }) => field)
 
-/** The rows from the beginning, as long as all of their fields are so. */
+/** Returns the leading rows whose fields all match. */
 function leading(rows: readonly PlacedRow[], is: (field: Field) => boolean): readonly PlacedRow[] {
   const end = rows.findIndex((row) => !row.every(({ field }) => is(field)))
   return end === -1 ? rows : rows.slice(0, end)

@@ -1,4 +1,4 @@
-/** Refusals under the address of forms: in the look of forms and the first language of the browser, without a form. */
+/** Errors under the address of forms, in the style of forms and in the browser's first language. */
 import type { IncomingHttpHeaders } from 'node:http'
 import type { Refusal } from '#core/refusals.ts'
 import type { Answer } from '../../operation/answer.ts'
@@ -8,7 +8,7 @@ import { ownTheme } from './form-assets.ts'
 import { formFrame } from './form-frame.ts'
 import { type Notice, wordsFor } from './words/words-for.ts'
 
-/** By the code of the refusal. */
+/** Notices by code of the refusal. */
 export const notices: Readonly<Record<string, Notice>> = {
   ...{ rate_limit_exceeded: 'rate', quota_exhausted: 'quota', origin_not_allowed: 'origin', file_uploads_unavailable: 'files' },
   ...{ upload_failed: 'upload', overloaded: 'upload', request_too_large: 'large' },

@@ -1,4 +1,4 @@
-/** The questions of a form in rows of 12 columns, and its steps as numbered sections. */
+/** Questions of a form in rows of 12 columns, and steps as numbered sections. */
 import type { Field } from '#core/forms/definition/definition.ts'
 import type { FormPage, PlacedRow } from '#core/forms/definition/layout.ts'
 import { html, type Html, type HtmlValue } from '../layout/html.ts'
@@ -7,7 +7,7 @@ import { controlOf, describedBy, idOf, tick } from './controls.ts'
 import { isNeeded, isQuestion, usualValues, valueOf, type FormView } from './form-view.ts'
 import { richText } from './rich-text.ts'
 
-/** A step as it is shown: its number counts only steps in which there is something. */
+/** A visible step. Its number counts only steps with content. */
 export interface Step {
   readonly number: number
   readonly page: FormPage
@@ -27,7 +27,7 @@ export function steps(view: FormView, shown: readonly Step[]): Html {
   })}`
 }
 
-/** A row without an answer of its own is shared by the visitors. */
+/** Rows without an answer are rendered once and shared by all visitors. */
 function rowOf(view: FormView, row: PlacedRow): Html {
   const isShared = row.every(({ field }) => isUnanswered(view, field))
   const make = (): Html => renderedRow(view, row)
@@ -91,7 +91,7 @@ function question(view: FormView, field: Field): Html {
   </fieldset>`
 }
 
-/** In words, and only where it differs from most of the others. */
+/** Marks a field as required or optional, if it differs from most fields. */
 function necessity({ words, isMostlyNeeded, conditions }: FormView, field: Field): HtmlValue {
   if (isNeeded(field)) return !isMostlyNeeded && html` <span class="needed">${words.needed}</span>`
   return isMostlyNeeded && conditions.of(field.key).needed.length === 0 && html` <span class="optional">${words.optional}</span>`
@@ -99,7 +99,7 @@ function necessity({ words, isMostlyNeeded, conditions }: FormView, field: Field
 
 const lines = (text: string): Html => html`${text.split('\n').map((line, at) => html`${at > 0 && html`<br />`}${line}`)}`
 
-/** What is only to be read. */
+/** Returns a field without an answer: heading, text, divider or image. */
 export function still({ type, text = '', level, src, alt = '', caption }: Field): Html {
   if (type === 'heading') return level === 3 ? html`<h3>${text}</h3>` : html`<h2>${text}</h2>`
   if (type === 'paragraph') return html`<div class="prose">${richText(text)}</div>`

@@ -1,4 +1,4 @@
-/** What a page of a form is made from: the form, the words around it, what was filled in so far, and what is wrong with it. */
+/** Input of a form page: the form, the surrounding words, the current answers and their problems. */
 import type { Field } from '#core/forms/definition/definition.ts'
 import { valueKinds } from '#core/forms/definition/field-properties.ts'
 import { pagesOf, type FormPage } from '#core/forms/definition/layout.ts'
@@ -7,7 +7,7 @@ import { ConditionWords } from './condition-words.ts'
 import type { Pieces } from './kept/pieces.ts'
 import { type FormWords, wordsFor } from './words/words-for.ts'
 
-/** By key of the field, as browsers send it. */
+/** By field key, in the form that browsers send. */
 export type Values = Readonly<Record<string, readonly string[]>>
 
 export interface FormView {
@@ -16,17 +16,17 @@ export interface FormView {
   readonly pages: readonly FormPage[]
   readonly conditions: ConditionWords
   readonly values: Values
-  /** Sentences by key of the field. */
+  /** Error texts by field key. */
   readonly problems: Readonly<Record<string, string>>
-  /** Keys of fields whose files came with what is shown again: browsers do not keep them. */
+  /** Keys of fields whose files arrived with this submission, since browsers do not keep files. */
   readonly filesSent: ReadonlySet<string>
-  /** Most questions need an answer, so that only the others say something. */
+  /** Most questions require an answer, so only optional ones are marked. */
   readonly isMostlyNeeded: boolean
   /** `YYYY-MM-DD`. */
   readonly today: string
-  /** Of hidden values that must be signed. */
+  /** Signature of hidden values that must be signed. */
   readonly signature: string | undefined
-  /** Pieces of the page that visitors share; undefined for drafts, which change. */
+  /** Cached parts that visitors share; undefined for drafts, which change. */
   readonly pieces?: Pieces
 }
 
@@ -51,10 +51,10 @@ export function viewOf(form: PublicForm, { values, problems = {}, signature, fil
 
 export const isQuestion = ({ type }: Field): boolean => type !== 'hidden' && valueKinds[type] !== 'none'
 
-/** It needs an answer wherever it is asked. */
+/** Returns whether the field requires an answer when it is visible. */
 export const isNeeded = ({ required, must_be_true: mustBeTrue }: Field): boolean => required === true || mustBeTrue === true
 
-/** Nothing can hide the field, so that browsers may insist on an answer themselves. */
+/** Returns whether the field is always visible, so that browsers may require an answer. */
 export function isAlwaysAsked({ conditions, pages }: FormView, field: Field): boolean {
   const notes = conditions.of(field.key)
   const page = pages.find(({ rows }) => rows.some((row) => row.some((placed) => placed.field === field)))
@@ -63,10 +63,10 @@ export function isAlwaysAsked({ conditions, pages }: FormView, field: Field): bo
   return notes.shown.length === 0 && notes.needed.length === 0 && !isSkippable
 }
 
-/** The values of a field before the visitor answers. */
+/** Returns the values of a field before the visitor answers. */
 export function usualValues({ default: own }: Field): readonly string[] | undefined {
   return own === undefined ? undefined : [own].flat().map(String)
 }
 
-/** The one value of a field; the first where there are more. */
+/** Returns the first value of a field. */
 export const valueOf = ({ values }: FormView, key: string): string => (Object.hasOwn(values, key) ? (values[key]?.[0] ?? '') : '')

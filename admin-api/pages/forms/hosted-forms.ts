@@ -1,4 +1,7 @@
-/** Published forms as pages under `/f/`: read, sent and thanked for, by the same core as the public API; and what they are drawn with. */
+/**
+ * Published forms as pages under `/f/`: form, submission, thank-you page, stylesheets and scripts. They use the same core as the public
+ * API.
+ */
 import type { IncomingHttpHeaders } from 'node:http'
 import * as z from 'zod'
 import { anyOrigin } from '#core/visitors/web-origin.ts'
@@ -18,10 +21,10 @@ const facts = {
   ...{ tags: ['pages'], hiddenFromOpenApi: true, query: z.looseObject({}) },
   ...{ errorRenderer: formRefusalPage, response: media('text/html') },
 } as const
-/** Scripts of any page may read what everybody gets; which pages may send is for the form to say. */
+/** Scripts of any page may read public content. The form decides which pages may send. */
 const cors: Cors = { requestHeaders: ['content-type'], allowedOrigin: anyOrigin }
 const forever = { 'cache-control': 'public, max-age=31536000, immutable', 'x-content-type-options': 'nosniff' } as const
-/** Long enough for a visit; */
+/** Ten minutes, long enough for a visit. */
 const shortly = { 'cache-control': 'public, max-age=600', 'x-content-type-options': 'nosniff' } as const
 const multipart = z.record(z.string(), z.string())
 
@@ -53,7 +56,7 @@ const formOperations = (pages: FormPages): readonly Operation[] => [
   }),
   operation({
     ...{ ...facts, method: 'GET', path: '/f/{public_id}/thanks', operationId: 'readFormThanks', params },
-    summary: 'Read what is said once a form was sent',
+    summary: 'Read the thank-you page of a form',
     handle: ({ params: { public_id: publicId }, query, headers }) => pages.thanks(publicId, query, headers),
   }),
   operation({
@@ -74,7 +77,7 @@ const fileOperations = (pages: FormPages): readonly Operation[] => [
     handle: ({ params: { public_id: publicId, file } }) => pages.theme(publicId, file),
   }),
   operation({
-    ...{ ...facts, method: 'GET', path: '/f/assets/{file}', operationId: 'getFormAsset', summary: 'Read what forms are drawn with' },
+    ...{ ...facts, method: 'GET', path: '/f/assets/{file}', operationId: 'getFormAsset', summary: 'Read a stylesheet or script of forms' },
     // caches keep one copy for all sites
     allowsAnyOrigin: true,
     params: z.strictObject({ file: z.string().max(64) }),
@@ -88,7 +91,7 @@ const fileOperations = (pages: FormPages): readonly Operation[] => [
   }),
   operation({
     ...{ ...facts, method: 'GET', path: '/embed.js', operationId: 'getFormEmbedScript' },
-    summary: 'Read the script that brings forms into pages of other sites',
+    summary: 'Read the script that embeds forms in pages of other sites',
     async handle({ headers }) {
       const script = await embedScript(takesGzip(headers))
       if (!script) throw nothing()

@@ -1,4 +1,4 @@
-/** The postmark of a thank-you page: the name and the day on the rim, a tick, and five waves. */
+/** The postmark of a thank-you page: name and date on the rim, a tick, and five waves. */
 import { html, type Html } from '../layout/html.ts'
 
 const longest = 26

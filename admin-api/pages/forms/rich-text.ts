@@ -1,7 +1,9 @@
-/** The few marks that texts of forms may have: bold, italic, lists, and links to https and mail addresses. All else is text. */
+/**
+ * The markup that texts of forms may contain: bold, italic, lists, and links to https and mail addresses. Everything else is plain text.
+ */
 import { html, type Html } from '../layout/html.ts'
 
-/** A part of a text: a paragraph of lines, or a list. */
+/** Part of a text: a paragraph of lines, or a list. */
 export type Block =
   { readonly kind: 'lines'; readonly lines: readonly string[] } | { readonly kind: 'list' | 'numbers'; readonly lines: readonly string[] }
 
@@ -24,7 +26,7 @@ export function blocksOf(text: string): readonly Block[] {
   return blocks
 }
 
-/** The text as paragraphs and lists. */
+/** Returns the text as paragraphs and lists. */
 export const richText = (text: string): Html => html`${blocksOf(text).map(block)}`
 
 function block({ kind, lines }: Block): Html {
@@ -42,7 +44,7 @@ function block({ kind, lines }: Block): Html {
 const inLines = (lines: readonly string[]): Html =>
   html`${lines.map((line, at) => (at === 0 ? inline(line) : html`<br />${inline(line)}`))}`
 
-/** A text inside of a label, where blocks cannot be. */
+/** Returns a text for a label, without blocks. */
 export const richLine = (text: string): Html => inLines(text.split('\n'))
 
 const marks =

@@ -1,10 +1,10 @@
-/** The theme of a form as a stylesheet of its own: the properties that the structure sheet is drawn with, and nothing else. */
+/** The theme of a form as a stylesheet. It only sets the properties that the structure stylesheet uses. */
 import { hash } from 'node:crypto'
 import { contrast, onColor, paletteOf, type Palette, type Shade } from '#core/forms/definition/contrast.ts'
 import type { Theme } from '#core/forms/definition/definition.ts'
 
 export interface ThemeSheet {
-  /** `theme.{hash}.css`: another name for another content. */
+  /** `theme.{hash}.css`; the name changes with the content. */
   readonly file: string
   readonly css: string
 }
@@ -41,7 +41,7 @@ const rule = (properties: Readonly<Record<string, string>>): string =>
     .map(([name, value]) => `  --pf-${name}: ${value};\n`)
     .join('')}}\n`
 
-/** The colours of a shade, with those that follow from them. */
+/** Returns the colors of a shade, with derived colors. */
 function colorsOf(theme: Theme, shade: Shade): Readonly<Record<string, string>> {
   const palette = paletteOf(theme, shade)
   const { surface, text, primary, error } = palette
@@ -60,7 +60,7 @@ function colorsOf(theme: Theme, shade: Shade): Readonly<Record<string, string>> 
   }
 }
 
-/** So much of one colour on the other. */
+/** Mixes a share of one color into another. */
 function mixed(color: string, on: string, share: number): string {
   const part = (hex: string, at: number): number => Number.parseInt(hex.slice(at, at + 2), 16)
   const parts = [1, 3, 5].map((at) => Math.round(part(on, at) + (part(color, at) - part(on, at)) * share))

@@ -1,4 +1,4 @@
-/** What a report says by codes and ids, in the language of the page; in English where the language has no words for it. */
+/** Codes and ids of a report in the language of the page, or in English if the language has no text. */
 import type { Said } from '#core/inspect/report.ts'
 import { html, type Html } from '../layout/html.ts'
 import type { ReportWords } from './report-words.ts'
@@ -9,13 +9,13 @@ const knownIn = (words: Known, name: string): string | undefined => (Object.hasO
 
 const inEnglish = (text: string, { lang }: ReportWords): Html => (lang === 'en' ? html`${text}` : html`<span lang="en">${text}</span>`)
 
-/** What has an id: a check, a rule, a cap, a problem. */
+/** Returns the name of an id: a check, a rule, a cap or a problem. */
 export const named = (words: ReportWords, of: 'checks' | 'ruleNames' | 'caps' | 'problems', id: string, english: string): Html => {
   const known = knownIn(words[of], id)
   return known === undefined ? inEnglish(english, words) : html`${known}`
 }
 
-/** One or several sentences, in one language as a whole. Values are put in once, so that braces in them mean nothing. */
+/** Returns sentences in one language. Values are inserted once, so braces in values have no effect. */
 export function worded(words: ReportWords, english: string, said: readonly Said[] | Said | undefined): Html {
   const sentences = [said ?? []].flat().map(({ code, values }) => {
     const known = knownIn(words.sentences, code)

@@ -1,4 +1,7 @@
-/** The report of a deliverability test as a page: what it comes to, what to mend first, what large receivers ask for, and every check. */
+/**
+ * The report of a deliverability test as a page: the score, the problems to fix first, the requirements of large receivers, and every
+ * check.
+ */
 import type { InspectedTest } from '#core/inspect/inspect-tests.ts'
 import { inspectStatus, type InspectTest } from '#core/inspect/inspect-test.ts'
 import { checkGroupNames, groupOfCheck } from '#core/inspect/report.ts'
@@ -16,7 +19,7 @@ import { timeOf } from '../layout/page-words.ts'
 import { publicRefusalPage } from '../layout/refusal-page.ts'
 import { reportWordsFor, type ReportWords } from './report-words.ts'
 
-/** In the first language that the browser asks for. `now` in milliseconds since the epoch. */
+/** Returns the report in the browser's first language. `now` is in milliseconds since the epoch. */
 export function reportPage({ test, report }: InspectedTest, now: number, headers: IncomingHttpHeaders): Answer {
   const words = reportWordsFor(headers)
   if (!report || !test.mail) return unfinishedPage(test, now, words)
@@ -24,7 +27,7 @@ export function reportPage({ test, report }: InspectedTest, now: number, headers
   return page({ ...frameOf(words), title, width: 'wide', content: reportContent(test, report, words) })
 }
 
-/** Where there is no report. */
+/** Returns the page for a missing report. */
 export function reportRefusalPage(refusal: Refusal, headers: IncomingHttpHeaders): Answer {
   const words = reportWordsFor(headers)
   if (words.lang === 'en' || refusal.code !== 'not_found') return publicRefusalPage(refusal, headers)
@@ -87,7 +90,7 @@ function unfinishedPage(test: InspectTest, now: number, words: ReportWords): Ans
   }
 }
 
-/** Checks that go without an answer only while DNS is silent, and without which the sender is unknown. */
+/** Checks that lack a result only if DNS does not respond. Without them, the sender is unknown. */
 const basics: ReadonlySet<string> = new Set(['spf', 'dkim', 'dmarc', 'dmarc_policy', 'sender_domain'])
 const isPartial = ({ checks }: InspectReport): boolean => checks.some(({ id, status }) => status === 'na' && basics.has(id))
 
@@ -139,7 +142,7 @@ function headline({ mail, laterMails }: InspectTest, report: InspectReport, word
   </section>`
 }
 
-/** A ring that is filled as far as the score goes; its length is 100. */
+/** A ring that the score fills; its length is 100. */
 const dial = (score: number, grade: Grade, words: ReportWords): Html =>
   html`<div class="dial" role="img" aria-label="${words.points({ score, grade })}">
     <svg viewBox="0 0 36 36" aria-hidden="true" focusable="false">
@@ -235,5 +238,5 @@ const checkDetails = (check: CheckResult, words: ReportWords): Html => {
   </details>`
 }
 
-/** What is no word of a language stands as it is. */
+/** Shows evidence without translation if it has no text in the language. */
 const evidenceOf = (words: ReportWords, text: string, said: Said | undefined): Html => (said ? worded(words, text, said) : html`${text}`)

@@ -1,4 +1,4 @@
-/** What large receivers require: how each of them sees the mail, and rule by rule. */
+/** Requirements of large receivers: the result for each receiver, and each rule. */
 import type { CheckStatus, Provider, ProviderRule, Requirement, RuleStatus } from '#core/inspect/report.ts'
 import { html, type Html } from '../layout/html.ts'
 import { named } from './in-words.ts'
@@ -9,7 +9,7 @@ const providerNames: Readonly<Record<Provider, string>> = { gmail: 'Gmail', yaho
 
 const isMissed = ({ need, status }: ProviderRule): boolean => need === 'must' && status === 'missed'
 
-/** Whether a receiver that insists on the rule finds it broken. */
+/** Returns whether a receiver that requires the rule finds it violated. */
 export const missesRule = ({ providers }: Requirement): boolean => providers.some(isMissed)
 
 export const rulesSection = (requirements: readonly Requirement[], words: ReportWords): Html =>
@@ -24,7 +24,7 @@ export const rulesSection = (requirements: readonly Requirement[], words: Report
     </ul>
   </section>`
 
-/** All that one receiver insists on, in a line. */
+/** Returns the required rules of one receiver, on one line. */
 function tally(provider: Provider, requirements: readonly Requirement[], words: ReportWords): Html {
   const rules = requirements
     .filter(({ checks }) => checks.length > 0)
@@ -51,7 +51,7 @@ const requirementRow = ({ id, rule, senders, checks, providers }: Requirement, w
     </ul>
   </li>`
 
-/** `isUnseen`: no mail can show whether the rule is kept. */
+/** `isUnseen`: no mail can show whether the rule is met. */
 function receiverCell({ provider, need, status, refusal }: ProviderRule, isUnseen: boolean, words: ReportWords): Html {
   const shown = status === 'missed' && need === 'advised' ? 'warn' : ruleSigns[status]
   const says = isUnseen ? words.notCheckable : words.rule[status]

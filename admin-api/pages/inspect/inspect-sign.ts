@@ -1,4 +1,4 @@
-/** The round sign of an outcome, distinguished by its form as well as by its colour. */
+/** The round sign of a result, which differs in shape and color. */
 import type { CheckStatus } from '#core/inspect/report.ts'
 import { html, type Html } from '../layout/html.ts'
 import type { ReportWords } from './report-words.ts'

@@ -1,4 +1,4 @@
-/** The words of the page of a report, in the language of who reads it. */
+/** Words of the report page, in the language of the reader. */
 import type { IncomingHttpHeaders } from 'node:http'
 import { wordsByLanguage } from '#config/words/formats.ts'
 import { checkTexts, type CheckTexts } from '../../catalogs/check-texts.ts'
@@ -10,5 +10,5 @@ export type ReportWords = PageCatalogs['report'] & CheckTexts & { readonly lang:
 
 const wordsIn = wordsByLanguage((lang: Language): ReportWords => ({ lang, ...pageMessages('report', lang), ...checkTexts(lang) }))
 
-/** In the language of the reader. */
+/** Returns the words in the language of the reader. */
 export const reportWordsFor = (headers: IncomingHttpHeaders): ReportWords => wordsIn(languageOf(headers))

@@ -1,4 +1,4 @@
-/** The stylesheet, the icons and the script of the pages, from memory, under names that change with their content. */
+/** Stylesheet, icons and script of the pages, served from memory. Their names change with their content. */
 import { hash } from 'node:crypto'
 import { join } from 'node:path'
 import * as z from 'zod'
@@ -13,7 +13,7 @@ interface Asset {
   readonly contentType: string
 }
 
-/** `before`: files that come first in it. */
+/** Loads an asset; `before` lists files that precede its content. */
 function load(name: string, contentType: string, before: readonly string[] = []): Asset {
   const bytes = Buffer.concat([...before, name].map((each) => ownFile(join(import.meta.dirname, '../assets', each))))
   const dot = name.lastIndexOf('.')
@@ -26,7 +26,7 @@ const smallIcon = load('favicon.ico', 'image/x-icon')
 const script = load('passkeys.js', 'text/javascript; charset=utf-8')
 const byPath = new Map([style, icon, script].map((asset) => [asset.path, asset]))
 
-/** Where pages find them. */
+/** Paths of the assets in pages. */
 export const assetPaths = { style: `/assets/${style.path}`, icon: `/assets/${icon.path}`, script: `/assets/${script.path}` } as const
 
 const facts = { method: 'GET', tags: ['pages'], scope: 'none', bypassesLoadShedding: true, hiddenFromOpenApi: true } as const
@@ -35,17 +35,17 @@ const asset = operation({
   ...facts,
   path: '/assets/{file}',
   operationId: 'getAsset',
-  summary: 'Read what the pages are shown with',
+  summary: 'Read a stylesheet, icon or script of the pages',
   params: z.strictObject({ file: z.string() }),
   response: media('text/css'),
   handle({ params: { file } }) {
     const found = byPath.get(file)
-    if (!found) throw new Refusal('not_found', 'There is no such file; read the page again.')
+    if (!found) throw new Refusal('not_found', 'No file has this name. Reload the page.')
     return raw(found.bytes, { contentType: found.contentType, headers: { 'cache-control': 'public, max-age=31536000, immutable' } })
   },
 })
 
-/** Browsers ask for it where an answer is no page, such as the JSON of an operation. */
+/** Browsers request it if a response is not a page, such as the JSON of an operation. */
 const favicon = operation({
   ...facts,
   path: '/favicon.ico',

@@ -1,6 +1,6 @@
-/** In which language a reader is answered, where the address does not say it. */
+/** The language of a reader, if the address does not contain one. */
 import type { IncomingHttpHeaders } from 'node:http'
 
-/** The first language that a browser asks for; empty for none. */
+/** Returns the first language in `Accept-Language`, or an empty text. */
 export const firstLanguage = ({ 'accept-language': accepted = '' }: IncomingHttpHeaders): string =>
   accepted.slice(0, 35).split(/[,;]/)[0]?.trim() ?? ''

@@ -1,7 +1,7 @@
-/** Parts of forms: labelled fields, and the problems of a form on top and at the field. */
+/** Parts of forms: labelled fields, and problems at the top and at the field. */
 import { html, type Html } from './html.ts'
 
-/** A field that was not filled in as needed, in words that say what to do. */
+/** A problem of a field, with a text that says the next step. */
 export interface FieldFault {
   /** Name of the field in the form. */
   readonly field: string
@@ -20,7 +20,7 @@ export interface TextField {
   readonly isOptional?: boolean
 }
 
-/** A labelled line of text; its hint and its problem are read out with it. */
+/** Returns a labelled text field. Screen readers read its hint and its problem with it. */
 export function textField({ name, label, type = 'text', value = '', hint, autocomplete, maxLength, fault, isOptional }: TextField): Html {
   const mine = fault?.field === name ? fault : undefined
   const described = [...(hint === undefined ? [] : [`${name}-hint`]), ...(mine ? [`${name}-fault`] : [])].join(' ')
@@ -43,11 +43,11 @@ export function textField({ name, label, type = 'text', value = '', hint, autoco
   </div>`
 }
 
-/** The problem of a form above it, with a link to the field. */
+/** Returns the problem above the form, with a link to the field. */
 export const faultSummary = (fault: FieldFault | undefined): Html | undefined =>
   fault && html`<div class="summary" role="alert"><a href="#${fault.field}">${fault.message}</a></div>`
 
-/** What has just been done, read out without taking the focus. */
+/** Returns the notice of a completed action. Screen readers announce it without a change of focus. */
 export const doneNotice = (message: string | undefined): Html | undefined =>
   message === undefined ? undefined : html`<p class="done" role="status">${message}</p>`
 
@@ -56,7 +56,7 @@ export interface Choice {
   readonly label: string
 }
 
-/** A labelled choice; `id` separates fields of one name. */
+/** Returns a labelled selection; `id` distinguishes fields with the same name. */
 export const selectField = (id: string, name: string, label: string, choices: readonly Choice[], chosen: string): Html =>
   html`<div class="field">
     <label for="${id}">${label}</label>

@@ -1,10 +1,10 @@
-/** HTML that nothing can be injected into: whatever is put into a template is escaped, unless it was made by one itself. */
+/** HTML templates that prevent injection: every inserted value is escaped unless a template made it. */
 
-/** A piece of HTML, made by `html` only. */
+/** A piece of HTML that only `html` can create. */
 export class Html {
   readonly #text: string
 
-  /** Use the template tag `html`; this takes the text as it is. */
+  /** Use the template tag `html`; the constructor does not escape the text. */
   private constructor(text: string) {
     this.#text = text
   }
@@ -18,7 +18,7 @@ export class Html {
   }
 }
 
-/** What may stand in a template; nothing is shown for `undefined`, `null` and `false`. */
+/** Values in a template; `undefined`, `null` and `false` are omitted. */
 export type HtmlValue = Html | string | number | undefined | null | false | readonly HtmlValue[]
 
 /** Values are escaped for text and for attributes in quotes; an attribute without quotes is not safe. */

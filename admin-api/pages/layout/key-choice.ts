@@ -1,4 +1,4 @@
-/** The API keys that end with what a form removes, each to be kept by a tick. */
+/** The API keys that a change would revoke, each with a checkbox to keep it. */
 import type { ApiKey } from '#core/access/keys/api-key.ts'
 import { wordsIn, type PageWords } from '../words/words-for.ts'
 import { html, type Html } from './html.ts'
@@ -7,11 +7,11 @@ const field = 'keep_key'
 
 interface KeyChoice {
   readonly mayKeep: boolean
-  /** What a kept key may do from then on. */
+  /** Remaining permissions of a kept key. */
   readonly kept?: string
 }
 
-/** Undefined when no key ends. Without `mayKeep` the keys are named and cannot be kept. */
+/** Returns undefined if no key is revoked. Without `mayKeep`, the keys are listed without checkboxes. */
 export function keyChoice(keys: readonly ApiKey[], { mayKeep, kept }: KeyChoice, words: PageWords = wordsIn('en')): Html | undefined {
   if (keys.length === 0) return undefined
   const count = keys.length
@@ -27,5 +27,5 @@ const row = ({ id, name, preview, sendOnly, scopes }: ApiKey, mayKeep: boolean, 
   return html`<label class="check"><input type="checkbox" name="${field}" value="${id}" /><span>${keys.keep({ key: named })}</span></label>`
 }
 
-/** The ids that were ticked. */
+/** Returns the ids of the checked keys. */
 export const keysToKeep = (form: URLSearchParams): readonly string[] => form.getAll(field)

@@ -1,4 +1,4 @@
-/** The frame of every page for people: head, header, content, footer, and the headers that keep a browser safe. */
+/** The frame of every page for people: head, header, content, footer, and the security headers. */
 import type { Answer } from '../../operation/answer.ts'
 import { raw } from '../../operation/answer.ts'
 import { assetPaths } from './assets.ts'
@@ -6,32 +6,32 @@ import { html, type Html } from './html.ts'
 import { variesByLanguage, type Language } from './language.ts'
 import { wordsIn, type PageWords } from '../words/words-for.ts'
 
-/** Who is signed in, as the header of a page shows it. */
+/** The signed-in user in the header of a page. */
 export interface Visitor {
   readonly email: string
-  /** The token that every form of this session carries. */
+  /** The token in every form of this session. */
   readonly csrfToken: string
 }
 
 /** A page before it is rendered. */
 export interface Page {
-  /** Shown in the browser's tab, in front of the name of the product. */
+  /** Title in the browser's tab, before the name of the product. */
   readonly title: string
   readonly content: Html
-  /** Lists need room; a question with one answer is a card in the middle. */
+  /** `wide` for lists; `card` for a question with one answer. */
   readonly width?: 'card' | 'wide'
   readonly visitor?: Visitor | undefined
-  /** The entry of the header's navigation that this page belongs to. */
+  /** The entry of the navigation that this page belongs to. */
   readonly section?: Section
   /** The page uses passkeys, which need a script. */
   readonly hasScript?: boolean
-  /** The page shows something in a frame, from this service alone. */
+  /** The page contains a frame of this service. */
   readonly hasFrames?: boolean
-  /** Another origin that forms of this page may lead to; browsers look at redirects too. */
+  /** Another origin that forms of this page may lead to; browsers also check redirects. */
   readonly formAction?: string
-  /** The page stands on the way of an application, which may have opened a window for it and waits for what comes back there. */
+  /** The page is part of an application's sign-in. The application may have opened it in a window and may wait for its result there. */
   readonly keepsOpener?: boolean
-  /** The language that its reader asked for; left out where the page is English for everybody. */
+  /** The language of the reader; undefined if the page is always in English. */
   readonly lang?: Language
   readonly status?: number
   readonly headers?: Readonly<Record<string, string>>
@@ -41,7 +41,7 @@ export type Section = 'organizations' | 'integrations' | 'account'
 
 const sections = ['organizations', 'integrations', 'account'] as const satisfies readonly Section[]
 
-/** A page as an answer: never stored, never framed, and with nothing that is not its own. */
+/** Returns a page that is never cached and never framed, and that loads only its own content. */
 export function page(wanted: Page): Answer {
   const { status, headers, lang } = wanted
   const vary = [headers?.['vary'], lang && variesByLanguage].filter((part) => part !== undefined).join(', ')
@@ -65,7 +65,7 @@ const safety = ({ hasScript, hasFrames, formAction, keepsOpener }: Page): Readon
     "frame-ancestors 'none'",
   ].join('; '),
   ...(!keepsOpener && { 'cross-origin-opener-policy': 'same-origin' }),
-  // the origin of a form must be sent to ourselves, and nothing to any other site: links hold secrets
+  // forms must send their origin to this service, and no other site may receive links, since links contain secrets
   'referrer-policy': 'same-origin',
   'permissions-policy': 'camera=(), microphone=(), geolocation=()',
   'x-robots-tag': 'noindex, nofollow',

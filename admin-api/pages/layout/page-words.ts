@@ -1,23 +1,23 @@
-/** Words that several pages use: times, browsers, roles, and what has just been done. */
+/** Words that several pages use: times, browsers, roles, and completed actions. */
 import { atFirstUse } from '#config/words/formats.ts'
 import { wordsIn, type PageWords } from '../words/words-for.ts'
 import { html, type Html } from './html.ts'
 
-/** The attribute of text that the service has in English alone. */
+/** Returns the language attribute of text that exists only in English. */
 export const inEnglish = ({ lang }: PageWords): Html | undefined => (lang === 'en' ? undefined : html`lang="en"`)
 
 const formatIn = (locale: string) =>
   atFirstUse(() => new Intl.DateTimeFormat(locale, { dateStyle: 'long', timeStyle: 'short', timeZone: 'UTC' }))
 const timeFormats = { en: formatIn('en-GB'), de: formatIn('de-CH'), fr: formatIn('fr-CH'), it: formatIn('it-CH') } as const
 
-/** A time for people; it is always UTC, as a server does not know where its reader is. */
+/** Returns a time in UTC, since the server does not know the reader's time zone. */
 export const timeOf = (ms: number, lang: keyof typeof timeFormats = 'en'): Html =>
   html`<time datetime="${new Date(ms).toISOString()}">${timeFormats[lang]().format(ms)} UTC</time>`
 
 const numberFormatIn = (locale: string) => atFirstUse(() => new Intl.NumberFormat(locale))
 const numberFormats = { en: numberFormatIn('en-CH'), de: numberFormatIn('de-CH'), fr: numberFormatIn('fr-CH'), it: numberFormatIn('it-CH') }
 
-/** A count for people. */
+/** Returns a formatted count. */
 export const numberOf = (count: number, lang: keyof typeof numberFormats): string => numberFormats[lang]().format(count)
 
 const browserNames: readonly (readonly [RegExp, string])[] = [
@@ -36,13 +36,13 @@ const systemNames: readonly (readonly [RegExp, string])[] = [
   [/\bLinux\b/, 'Linux'],
 ]
 
-/** A browser by its User-Agent, such as `Firefox on Linux`. */
+/** Returns the name of a browser by its User-Agent, such as `Firefox on Linux`. */
 export function browserOf(userAgent: string, { profile }: PageWords = wordsIn('en')): string {
   const named = (names: typeof browserNames): string | undefined => names.find(([pattern]) => pattern.test(userAgent))?.[1]
   const [browser, system] = [named(browserNames), named(systemNames)]
   return browser === undefined ? profile.otherBrowser : system === undefined ? browser : profile.browserOn({ browser, system })
 }
 
-/** What the query of a page says was done; nothing for words that are not ours. */
+/** Returns the notice for a completed action in the query of a page; undefined for an unknown code. */
 export const doneWords = (code: string | undefined, { done }: PageWords = wordsIn('en')): string | undefined =>
   code !== undefined && Object.hasOwn(done, code) ? done[code as keyof typeof done] : undefined

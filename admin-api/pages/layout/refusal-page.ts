@@ -1,4 +1,4 @@
-/** Refusals as pages: what happened, in the words of the refusal, and where to go on. */
+/** Refusals as pages: the error in its own words, and a link to continue. */
 import { Refusal, type RefusalCode } from '#core/refusals.ts'
 import type { Answer } from '../../operation/answer.ts'
 import { negotiatedRefusal } from '../../http/negotiation.ts'
@@ -22,13 +22,13 @@ const groups = {
 const groupOf = (code: RefusalCode): keyof PageWords['refusals'] =>
   Object.hasOwn(groups, code) ? groups[code as keyof typeof groups] : 'other'
 
-/** The `errorRenderer` of pages for people who have an account. */
+/** The `errorRenderer` of pages for users with an account. */
 export const refusalPage = (refusal: Refusal, headers: IncomingHttpHeaders): Answer => {
   const words = wordsFor(headers)
   return show(refusal, words, html`<a class="button quiet" href="/organizations">${words.toStartPage}</a>`)
 }
 
-/** For an address where nothing is: a page for who reads it in a browser, and the error envelope for programs. */
+/** Renders an unknown address: a page for browsers, and the error envelope for programs. */
 export const nothingPage: ErrorRenderer = negotiatedRefusal((refusal, headers) => {
   const isForeign = refusal.nextAction !== nothing.nextAction
   const words = wordsFor(headers)
@@ -44,10 +44,10 @@ export const nothingPage: ErrorRenderer = negotiatedRefusal((refusal, headers) =
 
 const nothing = new Refusal('not_found', 'Nothing is served at this address. Check that it is complete.')
 
-/** The `errorRenderer` of pages for people who have none. */
+/** The `errorRenderer` of pages for visitors without an account. */
 export const publicRefusalPage = (refusal: Refusal, headers: IncomingHttpHeaders): Answer => show(refusal, wordsFor(headers))
 
-/** The arch of the mark: crossed out where the way ends here. */
+/** The arch of the logo, crossed out. */
 const closedGate = html`<svg class="gate" viewBox="0 0 48 48" aria-hidden="true" focusable="false">
   <path d="M9 42V21a15 15 0 0 1 30 0v21" fill="none" stroke="currentColor" stroke-width="3" stroke-linecap="round" />
   <path d="M3 42h42" stroke="currentColor" stroke-width="3" stroke-linecap="round" />
@@ -68,7 +68,7 @@ function show({ code, message, retryAfterSeconds }: Refusal, words: PageWords, w
   })
 }
 
-/** Where a language does not have the sentence, it says what kind of refusal it is, and the sentence stands below it as it is. */
+/** Returns the translated sentence. Without one, returns the kind of the refusal with the English sentence below. */
 function inWords(words: PageWords, message: string, text: string): Html {
   const known = saidIn(words, message)
   if (known !== undefined) return html`<p>${known}</p>`

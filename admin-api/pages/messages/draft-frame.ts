@@ -1,6 +1,6 @@
 /**
- * The HTML of a template that is being written, as a document of its own for a sandboxed frame. A frame made by the page itself would be
- * bound to the policy of that page, which no mail keeps to. Nothing is kept; it is shown to the page of this service that sent it.
+ * The HTML of a template draft, as a separate document for a sandboxed frame. A frame inside the page would inherit the page's policy,
+ * which blocks the styles of mails. The draft is not stored; only the page of this service that sent it can show it.
  */
 import type { People } from '#core/people/people.ts'
 import { media, raw } from '../../operation/answer.ts'
@@ -9,10 +9,10 @@ import { requireSameOrigin } from '../../credentials/same-origin.ts'
 import { operation, type Operation } from '../../operation/operation.ts'
 import { publicRefusalPage } from '../layout/refusal-page.ts'
 
-/** The largest HTML that comes of a template, with room for its encoding. */
+/** Largest rendered HTML of a template, including its encoding. */
 const maxFrameBytes = 4 * 1024 * 1024
 
-/** No script, no form, nothing of other hosts: remote images are shown with a captured message, through the service. */
+/** Forbids scripts, forms and content of other hosts. Remote images are shown only in captured messages, through the service. */
 const policy = [
   'sandbox allow-popups allow-popups-to-escape-sandbox',
   "default-src 'none'",
@@ -51,12 +51,12 @@ export const draftFrameOperation = ({ relyingParty }: People): Operation =>
     },
   })
 
-/** In a layer, so that everything the mail says comes before it. */
+/** In a layer, so that styles of the mail take precedence. */
 const head =
   '<meta name="viewport" content="width=device-width, initial-scale=1"><base target="_blank">' +
   '<style>@layer{body{margin:12px;font:16px/1.5 system-ui,sans-serif;overflow-wrap:break-word}}</style>'
 
-/** The policy keeps images of others out; without their address there is nothing to keep out. */
+/** Removes addresses of remote images, which the policy would block anyway. */
 const remoteImage = /(<img\b[^<>]{0,2000}?\s)src(?=\s{0,10}=\s{0,10}["']?\s{0,10}(?:https?:)?\/\/)/gi
 
 function documentOf(html: string): string {

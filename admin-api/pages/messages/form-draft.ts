@@ -1,6 +1,6 @@
 /**
- * The draft of a form as its hosted page, for the frame of its designer: drawn by the same renderer, without a script, and tried out by
- * the same checks. Nothing is kept; it is shown to the page of this service that sent it.
+ * The draft of a form as its hosted page, for the frame of its designer. It uses the same renderer and the same checks, without a script.
+ * The draft is not stored; only the page of this service that sent it can show it.
  */
 import * as z from 'zod'
 import type { Clock } from '#core/clock.ts'
@@ -24,10 +24,10 @@ import { withOther } from '../forms/scripts/other-answers.ts'
 import { sentence } from '../forms/scripts/sentences.ts'
 import { themeSheet } from '../forms/theme-sheet.ts'
 
-/** The largest definition and its answers, as browsers encode them. */
+/** Largest definition with its answers, as browsers encode them. */
 const maxDraftBytes = 2 * 1024 * 1024
 
-/** No script, and no page of others around it: the designer reaches into the page that it shows, the page reaches nothing. */
+/** Forbids scripts and framing by other sites. The designer can access the page in the frame, but the page cannot access the designer. */
 const policy = [
   'sandbox allow-forms allow-same-origin',
   "default-src 'none'",
@@ -41,7 +41,7 @@ const policy = [
 const path = '/view/form'
 const facts = { tags: ['pages'], scope: 'none', hiddenFromOpenApi: true, errorRenderer: formRefusalPage } as const
 
-/** What the designer sends beside the answers; no field can have such a key. */
+/** Fields of the designer in addition to the answers; no field of a form can have such a key. */
 const names = { definition: '~definition', view: '~view', organization: '~organization', lang: '~lang' } as const
 
 export const formDraftOperations = (ownOrigin: string, clock: Clock): readonly Operation[] => [
@@ -91,7 +91,10 @@ const framed = ({ body, contentType, status, headers }: Answer): Answer =>
     headers: { ...headers, 'content-security-policy': policy, 'referrer-policy': 'no-referrer', 'x-robots-tag': 'noindex, nofollow' },
   })
 
-/** `form` as a visitor finds it, `errors` sent empty, `thanks` after it was sent; `try` takes the answers and shows what follows. */
+/**
+ * Views: `form` is the initial form, `errors` an empty submission, `thanks` the page after sending. `try` evaluates the answers and shows
+ * the result.
+ */
 function draftPage(given: URLSearchParams, nowMs: number): Answer {
   const source = given.get(names.definition) ?? ''
   const definition = localized(definitionOf(parsed(source)), given.get(names.lang) ?? undefined)
@@ -150,7 +153,7 @@ function answersIn(given: URLSearchParams): Readonly<Record<string, unknown>> {
   )
 }
 
-/** A browser that sends no files sends their names. */
+/** A browser without file upload sends the file names. */
 const filesIn = ({ schema }: Definition, values: Readonly<Record<string, unknown>>): ReadonlySet<string> =>
   new Set(schema.fields.filter(({ key, type }) => type === 'file_upload' && Boolean(values[key])).map(({ key }) => key))
 

@@ -1,4 +1,7 @@
-/** The page behind the link in mails about submissions of a form: its recipient confirms or ends them. Without scripts and accounts. */
+/**
+ * The page of the link in mails about submissions of a form. The recipient confirms or ends the notifications, without scripts or an
+ * account.
+ */
 import type { Recipients, RecipientView } from '#core/forms/notifications/recipients.ts'
 import type { Answer } from '../../operation/answer.ts'
 import type { Operation } from '../../operation/operation.ts'
@@ -13,7 +16,7 @@ export interface RecipientPagesCore {
 
 const path = '/form-notifications/{token}'
 
-/** Looking changes nothing, as scanners of mail follow links; the buttons do. */
+/** Opening the page changes nothing, since mail scanners open links; the buttons do. */
 export const recipientOperations = (pages: Pages, { recipients }: RecipientPagesCore['forms']): readonly Operation[] => [
   pages.open(
     { path, operationId: 'showFormRecipient', summary: 'Show the notifications of a form to their recipient' },

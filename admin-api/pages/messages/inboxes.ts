@@ -1,4 +1,4 @@
-/** The virtual inboxes of an organization, the messages of one, and the traces that they lead to; for members. */
+/** Virtual inboxes of an organization, their messages and the linked traces, for members. */
 import type { Projects } from '#core/administration/projects.ts'
 import type { Principal } from '#core/access/principal/principal.ts'
 import type { CaptureSummary, Inboxes } from '#core/capture/inboxes/inboxes.ts'
@@ -50,7 +50,7 @@ export const inboxPageOperations = (pages: Pages, core: InboxPagesCore): readonl
   ),
 ]
 
-/** Throws `not_found` alike for organizations that are missing, those of others, and roles that read nothing. */
+/** Throws the same `not_found` for missing and foreign organizations, and for roles without read access. */
 export async function memberPrincipal({ people }: Pages, { signedIn, params: { id = '' } }: SignedInRequest): Promise<Principal> {
   const { user } = signedIn
   const mine = await people.members.organizationsOf(user.id)

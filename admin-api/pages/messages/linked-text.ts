@@ -1,4 +1,4 @@
-/** Plain text in which addresses of the web and of mail are links. They open in a window of their own that knows nothing of this one. */
+/** Plain text with links for web and mail addresses. Links open a new window without access to this one. */
 import { createRequire } from 'node:module'
 import type LinkifyIt from 'linkify-it'
 import { html, type Html, type HtmlValue } from '../layout/html.ts'
@@ -6,11 +6,11 @@ import { html, type Html, type HtmlValue } from '../layout/html.ts'
 const require = createRequire(import.meta.url)
 let linkify: LinkifyIt | undefined
 
-/** Characters. The search costs the square of a line, so both bounds together keep a page under a tenth of a second. */
+/** In characters. The search time grows with the square of a line, so both limits keep a page below a tenth of a second. */
 const maxLine = 1500
 const maxSearched = 64 * 1024
 
-/** Text beyond the bounds is shown without links. */
+/** Text beyond the limits has no links. */
 export function linkedText(text: string): Html {
   linkify ??= newLinkify()
   const pieces: HtmlValue[] = []
@@ -29,7 +29,7 @@ export function linkedText(text: string): Html {
   return html`${pieces}`
 }
 
-/** Loaded with the first text that someone reads. */
+/** Loads the package with the first text. */
 function newLinkify(): LinkifyIt {
   const Linkify = require('linkify-it') as typeof LinkifyIt
   return new Linkify({ fuzzyLink: false, fuzzyIP: false, fuzzyEmail: true }).add('ftp:', null).add('//', null)

@@ -1,4 +1,7 @@
-/** The HTML of a captured message as its own document for a sandboxed frame: no script, no form, and only images that were agreed to. */
+/**
+ * The HTML of a captured message as a separate document for a sandboxed frame. It contains no script and no form, and images only with
+ * consent.
+ */
 import type { MailDocument, ReadMessage } from '#core/capture/reading/message-reader.ts'
 import { decodedId } from '#ingest/html/content-address.ts'
 import { withAddresses } from '#ingest/html/mail-styles.ts'
@@ -10,11 +13,11 @@ export interface FrameOptions {
   /** Path of the view, without a slash at the end. */
   readonly base: string
   readonly showsRemote: boolean
-  /** The path of a remote image. */
+  /** Returns the path of a remote image. */
   readonly remote: (address: string) => string
 }
 
-/** Addresses of others in one view: each is signed, and no message for people comes near it. */
+/** Limit of remote addresses in one view, since each is signed. Real mail has far fewer. */
 const maxRemoteImages = 1000
 
 type Shown = Pick<ReadMessage, 'document' | 'attachments'>
@@ -23,7 +26,7 @@ const image = /<img\b[^>]*>/g
 const remoteSource = / data-remote-src="([^"]*)"/
 const styled = /(<[a-z][^<>]* style=")([^"]*url\([^"]*)"/g
 
-/** How many images of others the message has, those of its styles included. */
+/** Returns the number of remote images, including those in styles. */
 export function remoteImages({ document }: Pick<ReadMessage, 'document'>): number {
   const { html, styles, root, body } = document
   const found = new Set<string>()
@@ -37,7 +40,7 @@ export function remoteImages({ document }: Pick<ReadMessage, 'document'>): numbe
   return found.size
 }
 
-/** The message is sanitized already; its values are in double quotes, and neither `<` nor `>` is in them. */
+/** Requires a sanitized message: its values are in double quotes and contain neither `<` nor `>`. */
 export function messageFrame({ document, attachments }: Shown, options: FrameOptions): Answer {
   const { origin, base, showsRemote, remote } = options
   const parts = indexesByContentId(attachments)
@@ -73,7 +76,7 @@ export function messageFrame({ document, attachments }: Shown, options: FrameOpt
   })
 }
 
-/** The first part of each name, with and without its brackets and percent encoding. */
+/** Maps content ids to parts, with and without brackets and percent encoding. The first part of each name is used. */
 function indexesByContentId(attachments: Shown['attachments']): ReadonlyMap<string, number> {
   const indexes = new Map<string, number>()
   for (const [index, { contentId }] of attachments.entries())
@@ -107,7 +110,7 @@ const attributesOf = (attributes: Readonly<Record<string, string>>, addressFor: 
     .map(([name, value]) => ` ${name}="${escaped(name === 'style' ? withAddresses(value, addressFor) : value)}"`)
     .join('')
 
-/** In a layer, so that everything the message says comes before it. */
+/** In a layer, so that styles of the message take precedence. */
 const defaults =
   '@layer{:root{color-scheme:light}body{margin:12px;font:16px/1.5 system-ui,sans-serif;color:#11201c;background:#fff;overflow-wrap:break-word}}'
 

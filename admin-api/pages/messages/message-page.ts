@@ -1,4 +1,4 @@
-/** A stored message for people: as HTML in a sandboxed frame, as text, its headers, its source and its files. Works without scripts. */
+/** A stored message for people: HTML in a sandboxed frame, text, headers, source and files. Works without scripts. */
 import type { ReadAddress, ReadMessage, ReadResult } from '#core/capture/reading/message-reader.ts'
 import { decodeEncodedWords } from '#ingest/mime/encoded-words.ts'
 import type { Answer } from '../../operation/answer.ts'
@@ -9,12 +9,12 @@ import { remoteImages } from './message-frame.ts'
 import { inEnglish, numberOf, timeOf } from '../layout/page-words.ts'
 import type { PageWords } from '../words/words-for.ts'
 
-/** A message with what is known of it besides: it was sent and has a trace, or it came in. */
+/** A message with related data: it was sent and has a trace, or it was received. */
 export interface Shown {
   readonly read: ReadResult
-  /** For a message that could not be read. */
+  /** Used if the message cannot be parsed. */
   readonly subject: string
-  /** Reverse-path; empty when it is null. */
+  /** MAIL FROM; empty if it is null. */
   readonly mailFrom: string
   readonly headerFrom: string
   readonly recipients: readonly { readonly address: string; readonly bcc?: boolean | undefined }[]
@@ -36,9 +36,9 @@ export interface ShownMessage {
   readonly source: Source
   /** Path of the page itself, for its tabs. */
   readonly self: string
-  /** Path under which the parts of the message are, without a slash at the end. */
+  /** Path prefix of the parts of the message, without a slash at the end. */
   readonly base: string
-  /** The page of a trace by its id. */
+  /** Returns the page of a trace by its id. */
   readonly traceAt: (traceId: string) => string
   readonly tab: string | undefined
   readonly showsRemote: boolean
@@ -47,14 +47,14 @@ export interface ShownMessage {
   readonly words: PageWords
 }
 
-/** The message as it would have been sent. */
+/** The message source as it would have been sent. */
 export interface Source {
   readonly size: number
-  /** As much of it as is shown. */
+  /** The visible part of the source. */
   readonly beginning: Uint8Array
 }
 
-/** Octets. */
+/** In octets. */
 export const maxSourceShown = 256 * 1024
 
 const maxSubjectShown = 200
@@ -104,7 +104,7 @@ export function messagePage(shown: ShownMessage): Answer {
   })
 }
 
-/** The address fields as the message has them; who got it without being named is a blind copy. Empty ones are left out. */
+/** Returns the non-empty address fields of the message. Recipients in no field are blind copies. */
 function addressRows(
   { mailFrom, headerFrom, recipients: all, read }: Shown,
   words: PageWords,
@@ -133,13 +133,13 @@ function addressRows(
 
 export const named = ({ name, address }: ReadAddress): string => (name === '' ? address : `${shortened(name)} <${address}>`)
 
-/** Subjects are as long as their writers want; all of it stands under Headers. */
+/** Shortens a subject, which has no length limit. The Headers tab shows all of it. */
 export function shortened(subject: string): string {
   const characters = [...subject.slice(0, 2 * maxSubjectShown + 2)]
   return characters.length > maxSubjectShown ? `${characters.slice(0, maxSubjectShown).join('')}…` : subject
 }
 
-/** The first of them, and how many more there are. */
+/** Returns the first addresses, and the number of further addresses. */
 export function recipients(addresses: readonly string[], { mail }: PageWords, most = maxRecipientsShown): string {
   const more = addresses.length - most
   const shown = addresses.slice(0, most).join(', ')

@@ -1,4 +1,4 @@
-/** Where stored messages are shown: to members of the organization, and by short-lived links; and the parts of such a view. */
+/** Views of stored messages for members of the organization and for short-lived links, with their parts. */
 import { Readable } from 'node:stream'
 import * as z from 'zod'
 import type { Principal } from '#core/access/principal/principal.ts'
@@ -77,7 +77,7 @@ interface Asked {
   readonly signal: AbortSignal
 }
 
-/** In place of the id of an inbox: the message waits for an approval, and its id is that of its trace. */
+/** Replaces the inbox id for a message that waits for approval; its message id is the id of its trace. */
 export const awaitingApproval = 'approval'
 
 /** A message that a link shows. */
@@ -143,7 +143,7 @@ function sourceOf(core: MessageViewCore, principal: Principal, { inboxId, captur
 
 const wholeOf = ({ bytes }: InboundFile): RawMessage => ({ size: bytes.length, pieces: Readable.from([bytes], { objectMode: true }) })
 
-/** Everything under a link. No cookie counts here: the link alone says what may be seen. */
+/** Operations under a link. They ignore cookies: only the link determines access. */
 function parts(core: MessageViewCore): readonly Operation[] {
   const { messageViews } = core
   const part = (path: string, operationId: string, summary: string, answer: (asked: Asked) => Promise<Answer>): Operation => {
@@ -179,7 +179,7 @@ function parts(core: MessageViewCore): readonly Operation[] {
     })
   }
   return [
-    part('', 'viewMessage', 'Show a captured message to who has the link', ({ principal, viewed, base, query, words }) =>
+    part('', 'viewMessage', 'Show a captured message by its link', ({ principal, viewed, base, query, words }) =>
       show(core, principal, viewed, { self: base, traceAt: (id) => `/share/traces/${id}`, query, words }),
     ),
     part('/html', 'viewMessageHtml', 'The HTML of a message, for a sandboxed frame', async (asked) => {
@@ -212,14 +212,14 @@ function readOf(read: ReadResult): ReadMessage {
   throw new Refusal('not_found', read.unreadable)
 }
 
-/** Never part of a page of this service, whatever is in it. */
+/** Isolates the content from the pages of this service. */
 const apart = { 'content-security-policy': "default-src 'none'; sandbox", 'referrer-policy': 'no-referrer' }
 const saved = { ...apart, 'cache-control': 'no-store' }
 
 const imageAnswer = ({ bytes, contentType }: ShownImage): Answer =>
   raw(bytes, { contentType, headers: { ...apart, 'cache-control': 'private, max-age=600' } })
 
-/** As much of it as a page shows. */
+/** Reads the part that a page shows. */
 async function beginning({ size, pieces }: RawMessage): Promise<Source> {
   const taken: Uint8Array[] = []
   let length = 0

@@ -1,4 +1,4 @@
-/** The public view of a trace as a page: the outcome of a message, without anything that belongs to its sender alone. */
+/** The public view of a trace as a page: the outcome of a message, without private data of its sender. */
 import type { IncomingHttpHeaders } from 'node:http'
 import type { SharedTrace } from '#core/trace/story/redact.ts'
 import type { Answer } from '../../operation/answer.ts'

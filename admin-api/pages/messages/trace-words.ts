@@ -1,4 +1,4 @@
-/** How traces are shown to people: a label and a tone for each status, a line for each event of a timeline. English unless said. */
+/** Traces for people: a label and a tone for each status, and a line for each event. English by default. */
 import { atFirstUse } from '#config/words/formats.ts'
 import type { TraceStatus } from '#core/trace/states.ts'
 import type { TimelineEntry } from '#core/trace/story/timeline.ts'
@@ -6,7 +6,7 @@ import { html, type Html } from '../layout/html.ts'
 import { inEnglish } from '../layout/page-words.ts'
 import { wordsIn, type PageWords } from '../words/words-for.ts'
 
-/** What a tone stands for: a good end, a bad end, under way, kept, something to look at, or nothing of these. */
+/** Tones: success, failure, in progress, captured, needs attention, and neutral. */
 export type Tone = 'good' | 'bad' | 'sent' | 'held' | 'warn' | 'soft'
 
 const statusTones: Readonly<Record<TraceStatus, Tone>> = {
@@ -25,11 +25,11 @@ const statusTones: Readonly<Record<TraceStatus, Tone>> = {
 
 const isStatus = (status: string): status is TraceStatus => Object.hasOwn(statusTones, status)
 
-/** `label` and `sentence` of a status; of one that is not ours the bare word. */
+/** Returns `label` and `sentence` of a status. For an unknown status, the label is its plain text. */
 export const statusWords = (status: string, words: PageWords = wordsIn('en')): { readonly label: string; readonly sentence: string } =>
   isStatus(status) ? words.trace.statuses[status] : { label: status.replaceAll('_', ' '), sentence: words.trace.taken }
 
-/** The word of a status with its tone. */
+/** Returns the label of a status with its tone. */
 export const statusTag = (status: string, words: PageWords = wordsIn('en')): Html =>
   html`<span class="tag tone-${isStatus(status) ? statusTones[status] : 'soft'}">${statusWords(status, words).label}</span>`
 
@@ -81,7 +81,7 @@ const isEvent = (event: string): event is TimelineEntry['event'] => Object.hasOw
 export interface ShownEntry {
   readonly at: number
   readonly event: string
-  /** Left out where the reader must not know more. */
+  /** Undefined if the reader may not see it. */
   readonly message?: string
 }
 
@@ -91,7 +91,7 @@ const formatsIn = (locale: string) => ({
 })
 const formats = { en: formatsIn('en-GB'), de: formatsIn('de-CH'), fr: formatsIn('fr-CH'), it: formatsIn('it-CH') } as const
 
-/** The timeline of a trace, the first event on top. The day stands where it changes. */
+/** Returns the timeline of a trace, oldest event first. An entry has the date if it differs from the previous date. */
 export function timeline(entries: readonly ShownEntry[], words: PageWords = wordsIn('en')): Html {
   const { day, clock } = formats[words.lang]
   const days = entries.map(({ at }) => day().format(at))

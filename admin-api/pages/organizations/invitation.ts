@@ -1,4 +1,4 @@
-/** The page behind the link of an invitation. It shows what it is about; only who has signed in with the invited address accepts it. */
+/** The page of an invitation link. It shows the invitation; only a user who signed in with the invited address can accept it. */
 import type { InvitationView } from '#core/people/members/invitations.ts'
 import type { SignedIn } from '#core/people/sign-in/sessions.ts'
 import type { Answer } from '../../operation/answer.ts'
@@ -37,9 +37,9 @@ type Reader = (SignedIn & { readonly visitor: Visitor }) | undefined
 
 interface Shown extends InvitationView {
   readonly token: string
-  /** The service sends mail of its own. */
+  /** The service can send its own mail. */
   readonly isMailed: boolean
-  /** The link alone is the way in. */
+  /** The link alone is sufficient to join. */
   readonly mayJoin: boolean
   readonly words: PageWords
 }

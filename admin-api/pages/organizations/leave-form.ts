@@ -1,16 +1,16 @@
-/** The way out of an organization, on the pages of members and of usage. */
+/** The form to leave an organization, on the pages for members and for usage. */
 import type { ApiKey } from '#core/access/keys/api-key.ts'
 import { html, type Html } from '../layout/html.ts'
 import { keyChoice } from '../layout/key-choice.ts'
 import type { PageWords } from '../words/words-for.ts'
 
 interface Endings {
-  /** The API keys that end when the reader leaves. */
+  /** API keys that are revoked when the reader leaves. */
   readonly keys: readonly ApiKey[]
   readonly mayKeep: boolean
 }
 
-/** For a fresh session. */
+/** Requires a recently confirmed session. */
 export const leaveForm = (id: string, name: string, csrf: Html, { keys, mayKeep }: Endings, words: PageWords): Html => {
   const { leave } = words.organization
   return html`<details class="after">

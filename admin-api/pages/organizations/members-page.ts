@@ -1,4 +1,4 @@
-/** How members and invitations are shown, with the forms that the reader may use. */
+/** The page of members and invitations, with the forms that the reader may use. */
 import type { ApiKey } from '#core/access/keys/api-key.ts'
 import { roles, type Role, type RoleScopes } from '#core/access/principal/role.ts'
 import type { Invitation } from '#core/people/members/invitation.ts'
@@ -19,28 +19,28 @@ import { handOver } from '../layout/without-mail.ts'
 import { timeOf } from '../layout/page-words.ts'
 import { saidIn, type PageWords } from '../words/words-for.ts'
 
-/** What every row needs to know of its reader. */
+/** Facts about the reader for all rows. */
 interface Reader {
   readonly userId: string
   readonly permissions: RoleScopes
-  /** Forms are shown: the reader may use them, and has confirmed who they are. */
+  /** Shows the forms: the reader may use them, and the session was recently confirmed. */
   readonly mayChange: boolean
-  /** The service sends mail of its own. */
+  /** The service can send its own mail. */
   readonly isMailed: boolean
   readonly csrf: Html
   readonly path: string
-  /** The API keys that end with each member, by the id of the user. */
+  /** API keys that are revoked with each member, by user id. */
   readonly endingKeys: ReadonlyMap<string, readonly ApiKey[]>
   readonly words: PageWords
 }
 
 const invitationsShown = 100
 
-/** What has just happened, where something has. */
+/** The result of a form, if there is one. */
 export interface Happened {
   readonly done?: string | undefined
   readonly refusal?: Refusal
-  /** An invitation whose link its maker has to hand over. */
+  /** An invitation whose creator must pass on the link. */
   readonly opened?: OpenedInvitation
 }
 

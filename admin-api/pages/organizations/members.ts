@@ -16,7 +16,7 @@ const back = ({ id = '' }: Readonly<Record<string, string>>): string => membersP
 export const memberOperations = (pages: Pages): readonly Operation[] => {
   const { people } = pages
   const path = '/organizations/{id}/members'
-  /** A form of the members' page: what is hard to undo needs a fresh session. */
+  /** A form of the members' page. It requires a recently confirmed session, since its changes are hard to undo. */
   const form = (
     facts: { readonly path: string; readonly operationId: string; readonly summary: string },
     done: string,
@@ -56,7 +56,7 @@ export const memberOperations = (pages: Pages): readonly Operation[] => {
       people.invitations.resend(principal, at('invitation', request)),
     ),
     form(
-      { path: `${path}/revoke`, operationId: 'takeBackInvitation', summary: 'Take an invitation back' },
+      { path: `${path}/revoke`, operationId: 'takeBackInvitation', summary: 'Withdraw an invitation' },
       'revoked',
       (principal, request) => people.invitations.revoke(principal, at('invitation', request)),
     ),
@@ -68,7 +68,7 @@ export const memberOperations = (pages: Pages): readonly Operation[] => {
   ]
 }
 
-/** Its link stands nowhere else, so it is shown at once. */
+/** Shows the link at once, since it is not stored elsewhere. */
 const isToHandOver = (result: unknown): result is OpenedInvitation => (result as Partial<OpenedInvitation> | undefined)?.link !== undefined
 
 const leave =

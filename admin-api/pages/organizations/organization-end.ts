@@ -1,4 +1,4 @@
-/** Deleting an organization: what goes with it, and that its owner means it. */
+/** Deletes an organization: lists the data that is deleted with it, and asks its owner to confirm. */
 import type { Organizations } from '#core/administration/organizations.ts'
 import { graceDays } from '#core/tenancy/removal-key.ts'
 import { invalid, Refusal, type FieldProblem } from '#core/refusals.ts'
@@ -39,7 +39,7 @@ export function organizationEndOperations(pages: Pages, organizations: Pick<Orga
   ]
 }
 
-/** The organization of an owner; throws `not_found` to others alike. */
+/** Returns the organization of an owner. Throws the same `not_found` for all other users. */
 async function owned({ people }: Pages, { signedIn, params: { id = '' } }: SignedInRequest) {
   const { user } = signedIn
   const mine = (await people.members.organizationsOf(user.id)).find(({ organization }) => organization.id === id)

@@ -1,4 +1,4 @@
-/** The start page: the organizations of the user, and invitations to others. */
+/** The page of the user's organizations and invitations. */
 import type { Membership } from '#core/people/members/members.ts'
 import type { InvitationView } from '#core/people/members/invitations.ts'
 import { scopesOfRole } from '#core/access/principal/role.ts'

@@ -1,4 +1,4 @@
-/** Usage, the invoice of a month, and final invoices to print, for owners, admins and the role for billing. */
+/** Usage, the invoice of a month, and final invoices to print, for owners, admins and the billing role. */
 import { catalogIn } from '#config/catalogs/catalog-in.ts'
 import { lineLabel } from '#config/plans/line-words.ts'
 import { atFirstUse } from '#config/words/formats.ts'
@@ -41,7 +41,7 @@ export function usageOperations(pages: Pages, core: UsagePagesCore): readonly Op
         return invoiceFile(wireInvoice.encode(await core.invoices.preview(id, request.query('period'))))
       },
     ),
-    // of one organization by its address, as a link names none otherwise
+    // the address contains the organization, since a link cannot send a header
     pages.signedIn(
       { path: '/organizations/{id}/invoices/{invoice_id}', operationId: 'showInvoice', summary: 'Show an invoice to print' },
       async (request) => {
@@ -56,11 +56,11 @@ export function usageOperations(pages: Pages, core: UsagePagesCore): readonly Op
 interface Billed {
   readonly id: string
   readonly name: string
-  /** The reader sees no page of members, where others leave. */
+  /** The reader has no access to the members' page, which contains the form to leave. */
   readonly leavesHere: boolean
 }
 
-/** Throws `not_found` alike for organizations that are missing, those of others, and roles that see no billing. */
+/** Throws the same `not_found` for missing and foreign organizations, and for roles without access to billing. */
 async function organizationOf({ people }: Pages, { signedIn, params: { id = '' } }: SignedInRequest): Promise<Billed> {
   const mine = await people.members.organizationsOf(signedIn.user.id)
   const found = mine.find(({ organization }) => organization.id === id)
@@ -115,7 +115,7 @@ async function usagePage(
   })
 }
 
-/** Names of months begin small in French and Italian. */
+/** Month names are lowercase in French and Italian. */
 const asHeading = (text: string): string => text.charAt(0).toUpperCase() + text.slice(1)
 
 const formatsIn = (locale: string) => ({
@@ -158,7 +158,7 @@ function projectCells(projects: readonly ProjectUsage[], { lang }: PageWords): r
   ])
 }
 
-/** A table whose first column says what the others count; the roles hold where phones set its rows in two lines. */
+/** Returns a table whose first column labels the rows. The explicit roles keep it a table when phones wrap its rows. */
 const figures = (caption: string, [first = '', ...others]: readonly string[], rows: readonly Cells[]): Html =>
   html`<table class="figures" role="table">
     <caption class="hidden">

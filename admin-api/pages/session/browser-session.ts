@@ -1,4 +1,4 @@
-/** The session of a browser: its cookie in, its cookie out. RFC 6265 §4.1. */
+/** Reads and writes the session cookie of a browser. RFC 6265 §4.1. */
 import type { IncomingHttpHeaders } from 'node:http'
 import type { People } from '#core/people/people.ts'
 import { sessionMs, type Browser, type SignedIn } from '#core/people/sign-in/sessions.ts'
@@ -13,7 +13,7 @@ export class BrowserSessions {
   constructor(people: People) {
     const { isHttps } = people.relyingParty
     this.#people = people
-    // the prefix makes browsers refuse the cookie from other hosts and over unprotected connections
+    // with the prefix, browsers refuse the cookie from other hosts and over insecure connections
     this.#name = isHttps ? '__Host-postern' : 'postern_session'
     this.#attributes = `Path=/; HttpOnly; SameSite=Lax${isHttps ? '; Secure' : ''}`
   }
@@ -22,7 +22,7 @@ export class BrowserSessions {
     return this.#name
   }
 
-  /** Who is signed in; undefined for anonymous requests. */
+  /** Returns the signed-in user; undefined for anonymous requests. */
   read(headers: IncomingHttpHeaders): Promise<SignedIn | undefined> | undefined {
     const cookie = this.#cookieOf(headers)
     return cookie === undefined ? undefined : this.#people.sessions.read(cookie)
@@ -36,18 +36,18 @@ export class BrowserSessions {
     return { email: user.email, csrfToken: this.#people.sessions.csrfToken(session) }
   }
 
-  /** The header that keeps the session of this request in the browser for as long as it lasts from now on. */
+  /** Returns the header that extends the session of this request to its full duration from now on. */
   keepAsLong(headers: IncomingHttpHeaders): Readonly<Record<string, string>> {
     const cookie = this.#cookieOf(headers)
     return cookie === undefined ? {} : this.keep(cookie)
   }
 
-  /** The header that keeps a session in the browser. */
+  /** Returns the header that stores a session in the browser. */
   keep(cookie: string): Readonly<Record<string, string>> {
     return { 'set-cookie': `${this.#name}=${cookie}; Max-Age=${sessionMs / 1000}; ${this.#attributes}` }
   }
 
-  /** The answer to a request, which also keeps a session for longer that was just prolonged. */
+  /** Adds the cookie to the response if the session was just extended. */
   kept(answer: Answer, signedIn: SignedIn | undefined, headers: IncomingHttpHeaders): Answer {
     const cookie = signedIn?.wasProlonged ? this.#cookieOf(headers) : undefined
     if (cookie === undefined) return answer
@@ -55,7 +55,7 @@ export class BrowserSessions {
     return new Answer(body, contentType, { ...(status !== undefined && { status }), headers: { ...this.keep(cookie), ...answer.headers } })
   }
 
-  /** The header that forgets it. */
+  /** Returns the header that removes the cookie. */
   forget(): Readonly<Record<string, string>> {
     return { 'set-cookie': `${this.#name}=; Max-Age=0; ${this.#attributes}` }
   }

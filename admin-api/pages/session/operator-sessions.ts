@@ -1,6 +1,6 @@
 /**
- * The people who act as the operator of the service in a browser: those whose proven address the configuration names. What they change
- * comes from pages of this service, and from a session that was confirmed a short time ago.
+ * Sessions of operators: users whose verified address is in the configuration. Their changes must come from a page of this service and from
+ * a recently confirmed session.
  */
 import type { People } from '#core/people/people.ts'
 import type { SignedIn } from '#core/people/sign-in/sessions.ts'
@@ -24,12 +24,14 @@ export class OperatorSessions {
     return this.#addresses.size > 0
   }
 
-  /** Whoever was invited with an address that they did not prove is no operator. */
+  /** An invited user who has not verified the address is not an operator. */
   has({ user: { email, isUnproved } }: Pick<SignedIn, 'user'>): boolean {
     return !isUnproved && this.#addresses.has(email)
   }
 
-  /** The id of the operator whose session it is; undefined for every other request. Throws `unauthorized` where a confirmation is due. */
+  /**
+   * Returns the id of the operator of a session; undefined for all other requests. Throws `unauthorized` if the session must be confirmed.
+   */
   readonly idOf = async ({ method, headers }: Pick<CredentialRequest, 'method' | 'headers'>): Promise<string | undefined> => {
     if (!this.areAny) return undefined
     const signedIn = await this.#browsers.read(headers)

@@ -1,4 +1,4 @@
-/** Pages under the address of the service alone: a name that somebody else points at this machine shows none of them (DNS rebinding). */
+/** Serves pages only under the address of the service. A foreign name that points to this machine gets no pages (DNS rebinding). */
 import type { IncomingHttpHeaders } from 'node:http'
 import { Refusal } from '#core/refusals.ts'
 import { isOwnHost } from '../../credentials/own-host.ts'
@@ -7,7 +7,7 @@ import { prefersPage, varies } from '../../http/negotiation.ts'
 import type { Operation } from '../../operation/operation.ts'
 import { fullPath, type PageLocation } from './page-operation.ts'
 
-/** The operations, refused with `misdirected` where the request names a host that others may have chosen. */
+/** Returns the operations with a check that throws `misdirected` for a foreign host name. */
 export const underOwnAddress = (origin: string, operations: readonly Operation[]): readonly Operation[] =>
   operations.map((served) => ({
     ...served,
@@ -23,7 +23,10 @@ export const underOwnAddress = (origin: string, operations: readonly Operation[]
     },
   }))
 
-/** The same machine and port by its number: browsers take it for another place, with other cookies and without passkeys. */
+/**
+ * Returns whether the request uses the same machine and port by IP address. Browsers treat it as another site, with other cookies and
+ * without passkeys.
+ */
 function isOtherLoopback({ host = '' }: IncomingHttpHeaders, origin: string): boolean {
   const [asked, own] = [URL.parse(`http://${host}`), new URL(origin)]
   return own.hostname === 'localhost' && asked?.port === own.port && /^(?:127(?:\.\d{1,3}){3}|\[::1\])$/.test(asked.hostname)

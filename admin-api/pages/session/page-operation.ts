@@ -1,4 +1,4 @@
-/** Pages as operations: for anybody or for who is signed in; forms are taken from pages of this service only. */
+/** Pages as operations, for all visitors or for signed-in users. Forms are accepted only from pages of this service. */
 import type { IncomingHttpHeaders } from 'node:http'
 import * as z from 'zod'
 import type { People } from '#core/people/people.ts'
@@ -13,25 +13,25 @@ import { refusalPage } from '../layout/refusal-page.ts'
 import { wordsFor, type PageWords } from '../words/words-for.ts'
 import { requireSameOrigin } from '../../credentials/same-origin.ts'
 
-/** What pages need of the core. */
+/** The part of the core that pages use. */
 export interface PagesCore {
   readonly people: People
 }
 
-/** What makes up every page. */
+/** Common properties of a page. */
 interface PageFacts {
   readonly path: string
   readonly operationId: string
   readonly summary: string
 }
 
-/** A request for a page, or with the content of a form. */
+/** A request for a page or a submitted form. */
 export interface PageRequest {
-  /** Of the path. */
+  /** Parameters of the path. */
   readonly params: Readonly<Record<string, string>>
-  /** Of the query; the first one of each name. */
+  /** Returns the first query parameter of a name. */
   readonly query: (name: string) => string | undefined
-  /** Empty where there is no form. */
+  /** Empty without a form. */
   readonly form: URLSearchParams
   readonly headers: IncomingHttpHeaders
   readonly remoteAddress: string
@@ -46,7 +46,7 @@ export type SignedInRequest = PageRequest & { readonly signedIn: SignedIn; reado
 const maxFormBytes = 64 * 1024
 const anyQuery = z.looseObject({})
 
-/** Makes the pages of one service. */
+/** Creates the pages of one service. */
 export class Pages {
   readonly people: People
   readonly browsers: BrowserSessions
@@ -56,12 +56,12 @@ export class Pages {
     this.browsers = new BrowserSessions(people)
   }
 
-  /** A page for anybody. */
+  /** Creates a page for all visitors. */
   open(facts: PageFacts, show: (request: PageRequest) => Promise<Answer> | Answer): Operation {
     return this.#make('GET', facts, show)
   }
 
-  /** A form for anybody, sent by one of our pages. */
+  /** Creates a form for all visitors; it must come from a page of this service. */
   openForm(facts: PageFacts, take: (request: PageRequest) => Promise<Answer> | Answer): Operation {
     return this.#make('POST', facts, (request) => {
       requireSameOrigin(request.headers, this.people.relyingParty.origin)
@@ -69,7 +69,7 @@ export class Pages {
     })
   }
 
-  /** A page for who is signed in; others are asked to sign in first, and come back. */
+  /** Creates a page for signed-in users. Other visitors sign in first and then return to it. */
   signedIn(facts: PageFacts, show: (request: SignedInRequest) => Promise<Answer> | Answer): Operation {
     return this.#make('GET', facts, (request, path) => {
       const { signedIn } = request
@@ -78,8 +78,8 @@ export class Pages {
   }
 
   /**
-   * A form of who is signed in. A refusal of what was filled in is shown by `again`, where there is one; where a fresh proof
-   * of identity is needed, the user signs in again and comes back to the page that `back` names.
+   * Creates a form for signed-in users. `again`, if present, shows the form with a refusal. If the session must be confirmed, the user
+   * signs in again and returns to the page of `back`.
    */
   form(
     facts: PageFacts & { readonly back: (params: Readonly<Record<string, string>>) => string },
@@ -146,20 +146,20 @@ const firstOf = (value: unknown): string | undefined => {
   return typeof first === 'string' ? first : undefined
 }
 
-/** What of a request makes its address. */
+/** The parts of a request that form its address. */
 export type PageLocation = Pick<Input, 'params' | 'query'>
 
-/** The path and query of the request, to come back to. */
+/** Returns the path and query of the request, to return to it later. */
 export function fullPath(path: string, { params, query }: PageLocation): string {
   const filled = path.replaceAll(/\{(\w+)\}/g, (_, name: string) => encodeURIComponent(params[name] ?? ''))
   const search = new URLSearchParams(Object.keys(query).map((name): [string, string] => [name, firstOf(query[name]) ?? ''])).toString()
   return search === '' ? filled : `${filled}?${search}`
 }
 
-/** Asks who somebody is, or again who they are, and comes back. */
+/** Redirects to the sign-in page and then back; `again` requires a new sign-in of a signed-in user. */
 export const signInFirst = (next: string, again = false): Answer =>
   seeOther(`/sign-in?${new URLSearchParams({ ...(again && { again: '1' }), next }).toString()}`)
 
-/** Goes on to another page, which is then asked for by GET. */
+/** Redirects to another page with GET. */
 export const seeOther = (path: string, headers: Readonly<Record<string, string>> = {}): Answer =>
   raw('', { contentType: 'text/html; charset=utf-8', status: 303, headers: { location: path, 'cache-control': 'no-store', ...headers } })

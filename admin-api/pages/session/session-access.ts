@@ -1,6 +1,6 @@
 /**
- * The REST operations for people who are signed in: besides bearer tokens they take the session of a browser, for the organization
- * that the request names. What is hard to undo, or lets others in, needs a session that was confirmed a short time ago.
+ * REST operations for signed-in users. In addition to bearer tokens, they accept a browser session for the organization in the request.
+ * Changes that are hard to undo or that grant access require a recently confirmed session.
  */
 import assert from 'node:assert'
 import type { IncomingHttpHeaders } from 'node:http'
@@ -11,10 +11,10 @@ import { carriesBearer, session, type Credential, type CredentialRequest, type C
 import type { Operation } from '../../operation/operation.ts'
 import { BrowserSessions } from './browser-session.ts'
 
-/** Names the organization of a request with a session; users of one organization need none. */
+/** Header with the organization of a session request; optional for users with one organization. */
 const organizationHeader = 'x-organization-id'
 
-/** By operation id: what makes keys and logins, changes who belongs to an organization, or deletes more than one thing. */
+/** Operations that require a recently confirmed session: they create keys and logins, change members, or delete more than one object. */
 const confirmed: ReadonlySet<string> = new Set([
   ...['createApiKey', 'updateApiKey', 'rotateApiKey'],
   ...['createSmtpCredential', 'rotateSmtpCredential'],
@@ -23,7 +23,7 @@ const confirmed: ReadonlySet<string> = new Set([
   ...['createOrganization', 'deleteOrganization', 'deleteProject'],
 ])
 
-/** The operations, open to sessions where they are open to bearer tokens. */
+/** Returns the operations; every operation that accepts bearer tokens also accepts sessions. */
 export function withSessions<C>(operations: readonly Operation<C>[], people: People): readonly Operation<C>[] {
   for (const id of confirmed)
     assert(
@@ -39,7 +39,7 @@ export function withSessions<C>(operations: readonly Operation<C>[], people: Peo
   })
 }
 
-/** The same for surfaces where it is known late what a request does; returns for whoever uses no session. Throws `unauthorized`. */
+/** Checks the same on surfaces that determine the operation late. Does nothing for requests without a session. Throws `unauthorized`. */
 export const requireConfirmed =
   (people: People) =>
   async (operationId: string, headers: IncomingHttpHeaders): Promise<void> => {
@@ -67,6 +67,9 @@ async function principalOf({ members }: People, userId: string, { headers }: Cre
   if (typeof named === 'string') return members.principalOf(userId, named)
   const [only, ...others] = await members.organizationsOf(userId)
   if (only && others.length === 0) return members.principalOf(userId, only.organization.id)
-  if (!only) throw new Refusal('insufficient_scope', 'You belong to no organization; ask for an invitation.')
-  throw new Refusal('validation_failed', 'You belong to several organizations: name one in the header "X-Organization-Id".')
+  if (!only) throw new Refusal('insufficient_scope', 'You are not a member of an organization. Ask for an invitation.')
+  throw new Refusal(
+    'validation_failed',
+    'You are a member of several organizations. Send the id of one of them in the X-Organization-Id header.',
+  )
 }

@@ -1,4 +1,4 @@
-/** The words of the pages on the way in, in the language of who reads them. */
+/** Words of the sign-in and account pages, in the language of the reader. */
 import type { IncomingHttpHeaders } from 'node:http'
 import { wordsByLanguage } from '#config/words/formats.ts'
 import { pageMessages } from '../../catalogs/page-messages.ts'
@@ -25,7 +25,7 @@ export const wordsIn = wordsByLanguage((lang: Language): PageWords => ({
 
 export const wordsFor = (headers: IncomingHttpHeaders): PageWords => wordsIn(languageOf(headers))
 
-/** What the service said, in these words; undefined where they do not have it. */
+/** Returns the translation of a message of the service; undefined if there is no translation. */
 export function saidIn({ known }: PageWords, message: string): string | undefined {
   const english = wordsIn('en').known
   const name = (Object.keys(english) as (keyof typeof english)[]).find((each) => english[each] === message)

@@ -1,10 +1,10 @@
-/** How many characters there are in a long answer, said aloud once there is little room left. */
+/** Character counters of long answers. Screen readers announce the count near the limit. */
 import { all, element, filled } from './dom.ts'
 import type { FormState } from './form-state.ts'
 
 const loudFrom = 0.9
 
-/** Returns what counts again. */
+/** Returns a function that updates the counters. */
 export function countCharacters({ form, plan }: FormState): () => void {
   const number = new Intl.NumberFormat(plan.words.locale)
   const counters = all<HTMLTextAreaElement>(form, 'textarea').flatMap((area) => {
@@ -17,7 +17,7 @@ export function countCharacters({ form, plan }: FormState): () => void {
   })
   return () => {
     for (const { area, note, loud } of counters) {
-      // a line end is one character for the browser too
+      // the browser also counts a line end as one character
       const { length } = area.value
       const text = filled(plan.words.counted, { used: number.format(length), max: number.format(area.maxLength) })
       note.textContent = text

@@ -1,4 +1,4 @@
-/** Elements made and found without markup, as the policy of form pages wants it. */
+/** Creates and finds elements without markup, as the policy of form pages requires. */
 
 export type Root = Document | ShadowRoot
 
@@ -16,11 +16,11 @@ export const all = <E extends Element = HTMLElement>(within: ParentNode, selecto
 export const first = <E extends Element = HTMLElement>(within: ParentNode, selector: string): E | undefined =>
   within.querySelector<E>(selector) ?? undefined
 
-/** Puts values for what stands in braces. */
+/** Replaces names in braces by their values. */
 export const filled = (text: string, values: Readonly<Record<string, string | number>>): string =>
   text.replaceAll(/\{(\w+)\}/g, (whole, name: string) => String(values[name] ?? whole))
 
-/** Sets an attribute, or takes it away where there is no value. */
+/** Sets an attribute, or removes it if there is no value. */
 export function attribute(on: Element, name: string, value: string | undefined): void {
   if (value === undefined) on.removeAttribute(name)
   else on.setAttribute(name, value)

@@ -1,4 +1,6 @@
-/** Makes a form live: steps, logic, errors at the field, sending in the background. Without it the form is complete all the same. */
+/**
+ * Makes a form interactive: steps, logic, errors at the field, sending in the background. Without the script the form is still complete.
+ */
 import type { Evaluation } from '#core/forms/definition/evaluate.ts'
 import { fillTimeKey } from '#core/forms/definition/definition.ts'
 import type { FormPlan } from '../scripts/plan-types.ts'
@@ -12,14 +14,14 @@ import { SavedAnswers } from './saved-answers.ts'
 import { Sending } from './sending.ts'
 import { Steps } from './steps.ts'
 
-/** The page around a form. */
+/** Callbacks to the page around a form. */
 export interface Surroundings {
-  /** Another step is shown. */
+  /** Called after a change of the step. */
   stepped(step: number): void
-  /** It was sent; there is where to read the thanks. */
+  /** Called when the form was sent; `thanks` is the address of the thank-you page. */
   sent(submission: { readonly id: string; readonly thanks: string }): void
   failed(code: string): void
-  /** There is another version of the form by now, which is to take its place; what was filled in is kept for it. */
+  /** Called when a newer version of the form must replace it. The answers are saved for the new version. */
   renewed(form: HTMLFormElement, message: string): void
 }
 
@@ -28,7 +30,7 @@ function planIn(root: ParentNode): FormPlan | undefined {
   return text ? (JSON.parse(text) as FormPlan) : undefined
 }
 
-/** `message`: why the form takes the place of another one. */
+/** `message` is the reason why the form replaces another one. */
 export function enhance(root: Root, surroundings: Surroundings, message?: string): void {
   const form = first<HTMLFormElement>(root, '.pf form')
   const plan = planIn(root)
@@ -84,11 +86,11 @@ class LiveForm {
       else this.#goOn()
     })
     root.addEventListener('click', (event) => this.#steps.follow(event))
-    // what appears while something is pressed would move it away
+    // an element that appears during a click would move its target
     root.addEventListener('pointerdown', () => (this.#isPressed = true))
     for (const end of ['pointerup', 'pointercancel']) addEventListener(end, () => setTimeout(() => this.#released()))
     addEventListener('pagehide', () => this.#saved.save(this.#steps.page))
-    // a page that comes back from the cache of the browser after it was sent begins anew
+    // a sent page that the browser restores from its cache starts again
     addEventListener('pageshow', ({ persisted }) => persisted && this.#isSent && location.reload())
     if (message !== undefined) this.#problems.say(message)
   }
@@ -109,7 +111,7 @@ class LiveForm {
     if (target instanceof HTMLInputElement && target.className === 'other') chooseOther(target)
     const evaluation = this.#refresh(true)
     this.#progress(this.#steps.page)
-    // a file is chosen as a whole, and what was taken out is no fault yet
+    // a file is complete when it is chosen, and an emptied file field is not an error yet
     if (target instanceof HTMLInputElement && target.type === 'file')
       this.#problems.check(key, target.value === '' ? { problems: {} } : evaluation)
     const isText = target instanceof HTMLTextAreaElement || (target instanceof HTMLInputElement && !/radio|checkbox|file/.test(target.type))
@@ -162,7 +164,7 @@ class LiveForm {
     this.#problems.say(message)
   }
 
-  /** Goes to the step of the first problem. */
+  /** Opens the step of the first problem. */
   #report(problems: ReadonlyMap<string, string>): boolean {
     const [key] = problems.keys()
     const page = key === undefined ? undefined : this.#steps.pageOf(key)
@@ -170,7 +172,7 @@ class LiveForm {
     return this.#problems.report(problems)
   }
 
-  /** Counted once for each page, once something is filled in; a form whose progress is not counted is filled in all the same. */
+  /** Reports progress once for each page, after the first answer. A failed report does not affect the form. */
   #progress(page: number): void {
     if (this.#reached.has(page)) return
     this.#reached.add(page)
@@ -189,7 +191,7 @@ const sentences = (state: FormState, { problems }: Evaluation): ReadonlyMap<stri
 const keyOf = (target: EventTarget | null): string | undefined =>
   target instanceof Element ? target.closest<HTMLElement>('[data-field]')?.dataset['field'] : undefined
 
-/** Who writes an answer of their own has chosen it. */
+/** Selects "other" when the visitor types a text for it. */
 function chooseOther(text: HTMLInputElement): void {
   const mark = text.closest('[data-field]')?.querySelector<HTMLInputElement>('input[type="radio"][value="~other"]')
   if (mark && text.value !== '') mark.checked = true

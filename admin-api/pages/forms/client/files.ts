@@ -1,9 +1,9 @@
-/** Files that were chosen, each with its whole name, its size, and a way to take it out again. */
+/** Shows each chosen file with its full name, its size and a button to remove it. */
 import { sizeIn } from '../scripts/sizes.ts'
 import { all, element } from './dom.ts'
 import type { FormState } from './form-state.ts'
 
-/** Stands below the control of each file once there is one. */
+/** Shows a row below the control when a file is chosen. */
 export function showFiles({ form, plan }: FormState): void {
   const { remove: word, locale } = plan.words
   for (const input of all<HTMLInputElement>(form, '[type=file]')) {

@@ -1,4 +1,4 @@
-/** What a form in a page holds: the answers in its controls, and what they make of the form. */
+/** State of a form in a page: the answers in its controls, and their evaluation. */
 import { definitionLimits } from '#core/forms/definition/definition.ts'
 import { evaluate, type Evaluation } from '#core/forms/definition/evaluate.ts'
 import { withOther } from '../scripts/other-answers.ts'
@@ -6,8 +6,8 @@ import type { FormPlan } from '../scripts/plan-types.ts'
 import { first, type Root } from './dom.ts'
 
 /**
- * A field may be called like a property of forms, such as `action` or `closest`, which it then hides: of the form itself, only names with
- * capital letters are used, which no field can have.
+ * A field may have the name of a property of forms, such as `action` or `closest`, and hide it. Only properties with capital letters are
+ * used on the form, since no field can have such a name.
  */
 export class FormState {
   readonly root: Root
@@ -20,7 +20,7 @@ export class FormState {
     this.plan = plan
   }
 
-  /** The same evaluation as that of the service, of what is filled in at the moment. */
+  /** Evaluates the current answers with the code of the service. */
   evaluation(): Evaluation {
     const values = Object.create(null) as Record<string, string[]>
     const files = new Map<string, File>()
@@ -31,30 +31,30 @@ export class FormState {
     return { ...found, problems: { ...found.problems, ...this.#faultsOf(files, found.visible) } }
   }
 
-  /** What would only be refused once it was sent. */
+  /** Returns file problems that the service would report only after sending. */
   #faultsOf(files: ReadonlyMap<string, File>, visible: ReadonlySet<string>): Evaluation['problems'] {
     const faults: Record<string, readonly [{ code: 'file_too_large' | 'file_type_not_allowed'; message: string }]> = {}
     for (const { key, max_bytes: maxBytes = definitionLimits.fileBytes } of this.plan.schema.fields) {
       const file = files.get(key)
       if (!file || !visible.has(key)) continue
       if (file.size > maxBytes) faults[key] = [{ code: 'file_too_large', message: '' }]
-      // the type follows from the name, which may be wrong; the service looks at the content
+      // the type comes from the file name, which may be wrong; the service checks the content
       else if (file.type !== '' && !takenType.test(file.type)) faults[key] = [{ code: 'file_type_not_allowed', message: '' }]
     }
     return faults
   }
 
-  /** Where the form is sent to. */
+  /** Address that the form is sent to. */
   get address(): URL {
     return new URL(this.form.getAttribute('action') ?? '', document.baseURI)
   }
 
-  /** What is around the form. */
+  /** Returns an element around the form. */
   around(selector: string): HTMLElement | undefined {
     return this.form.parentElement?.closest<HTMLElement>(selector) ?? undefined
   }
 
-  /** The part of the page in which a field stands. */
+  /** Returns the element that contains a field. */
   place(key: string): HTMLElement | undefined {
     return first(this.form, `[data-field="${key}"]`)
   }
@@ -64,10 +64,10 @@ export class FormState {
   }
 }
 
-/** Types that some form takes. */
+/** File types that a form can accept. */
 const takenType = /^(?:image\/(?:png|jpeg|gif|webp)|application\/pdf)$/
 
-/** Where the visitor is. */
+/** Returns the date in the time zone of the visitor. */
 function today(): string {
   const now = new Date()
   return new Date(now.getTime() - now.getTimezoneOffset() * 60_000).toISOString().slice(0, 10)

@@ -1,4 +1,4 @@
-/** The script of forms: on a page of its own it begins by itself; a page of another site begins it for the form that it shows. */
+/** The script of forms. On its own page it starts by itself; a page of another site starts it for the form that it shows. */
 import { enhance } from './enhance.ts'
 import { first } from './dom.ts'
 import { FramedPage } from './framed-page.ts'
@@ -19,7 +19,7 @@ function begin(pf: HTMLElement): void {
     stepped: () => framed?.say('step'),
     failed: () => framed?.say('error'),
     sent: ({ thanks }) => location.assign(thanks),
-    // the service returns the other version filled in; a field may be called like the method
+    // the service returns the new version filled in; a field may have the name of the method
     renewed: (form) => HTMLFormElement.prototype.submit.call(form),
   })
   if (pf.querySelector('.thanks')) thank(pf, framed)

@@ -1,4 +1,4 @@
-/** What a form in a frame and the page around it say to each other. No answers are ever in it. */
+/** Messages between a framed form and the page around it. They never contain answers. */
 
 export interface FrameMessage {
   readonly type: 'svc:form'
@@ -16,7 +16,7 @@ export const boundedHeight = (pixels: number): number =>
 
 const events: ReadonlySet<unknown> = new Set(['height', 'step', 'submitted', 'focus', 'error', 'ask'])
 
-/** Undefined for whatever else comes along. */
+/** Returns undefined for any other message. */
 export function frameMessage(data: unknown): FrameMessage | undefined {
   if (typeof data !== 'object' || data === null) return undefined
   const { type, v, id, event, height } = data as Readonly<Record<string, unknown>>

@@ -1,13 +1,13 @@
-/** A form in a frame tells the page around it how high it is. */
+/** Reports the height of a framed form to the page around it. */
 import { boundedHeight, frameMessage, type FrameMessage } from './frame-messages.ts'
 
 export class FramedPage {
   readonly #id: string
-  /** Known once the page around has asked; before that, heights may be read by any. */
+  /** Origin of the page around, known after its first message. Until then, any page may read the height. */
   #target = '*'
   #height = 0
 
-  /** `origins` may ask; none is any. */
+  /** `origins` may send messages; empty allows all. */
   constructor(id: string, origins: readonly string[]) {
     this.#id = id
     addEventListener('message', ({ source, origin, data }) => {

@@ -1,4 +1,4 @@
-/** Shows what counts and hides what does not, while the form is filled in. */
+/** Shows and hides fields by the logic of the form while it is filled in. */
 import type { Evaluation } from '#core/forms/definition/evaluate.ts'
 import { all, attribute, element, filled, first } from './dom.ts'
 import type { FormState } from './form-state.ts'
@@ -6,14 +6,14 @@ import { otherValue } from '../scripts/other-answers.ts'
 
 export class LogicView {
   readonly #state: FormState
-  /** Read out what appears. */
+  /** Announces fields that appear to screen readers. */
   readonly #status = element('p', 'unseen')
 
   constructor(state: FormState) {
     this.#state = state
     this.#status.setAttribute('role', 'status')
     state.form.insertAdjacentElement('beforeend', this.#status)
-    // conditions in words are for who has no script
+    // conditions in words are only for visitors without a script
     for (const words of all(state.form, '.only, .skip-to')) words.remove()
     for (const described of all(state.form, '[aria-describedby]')) {
       const ids = (described.getAttribute('aria-describedby') ?? '').split(' ').filter((id) => !id.endsWith('-if'))
@@ -38,7 +38,7 @@ export class LogicView {
       this.#status.textContent = appeared.map((label) => filled(plan.words.oneMore, { label })).join(' ')
   }
 
-  /** Rules may ask for an answer or let it go. */
+  /** Rules can make a field required or optional. */
   #sayNecessity(place: HTMLElement, isRequired: boolean): void {
     const { isMostlyNeeded, words } = this.#state.plan
     const label = first(place, '.label')

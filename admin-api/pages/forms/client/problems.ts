@@ -1,4 +1,4 @@
-/** What is wrong, at the field and in a summary on top; each sentence goes as soon as it is no longer true. */
+/** Shows problems at the field and in a summary at the top. A problem disappears as soon as it is fixed. */
 import type { Evaluation } from '#core/forms/definition/evaluate.ts'
 import { all, attribute, element, filled, first } from './dom.ts'
 import type { FormState } from './form-state.ts'
@@ -17,7 +17,7 @@ export class Problems {
     this.#summary?.addEventListener('click', this.#follow)
   }
 
-  /** Shows what is wrong with these fields, and goes to the summary of it. False where nothing is. */
+  /** Shows the problems of these fields and moves to the summary. Returns false if there are no problems. */
   report(problems: ReadonlyMap<string, string>): boolean {
     for (const key of [...this.#shown.keys()]) if (!problems.has(key)) this.#mark(key, undefined)
     for (const [key, sentence] of problems) this.#mark(key, sentence)
@@ -26,21 +26,21 @@ export class Problems {
     return problems.size > 0
   }
 
-  /** Of the field that was left. */
+  /** Checks the field that lost the focus. */
   check(key: string, { problems }: Pick<Evaluation, 'problems'>): void {
     const [problem] = problems[key] ?? []
     this.#mark(key, problem && this.#state.sentence(key, problem))
     if (!problem && this.#summary) this.#summarize()
   }
 
-  /** Takes away what is no longer so. */
+  /** Removes problems that are fixed. */
   forget({ problems, visible }: Evaluation): void {
     const gone = [...this.#shown.keys()].filter((key) => !problems[key] || !visible.has(key))
     for (const key of gone) this.#mark(key, undefined)
     if (gone.length > 0 && this.#summary) this.#summarize()
   }
 
-  /** Says that the form was not sent, with nothing wrong in its fields. */
+  /** Shows that the form was not sent for a reason other than its fields. */
   say(sentence: string): void {
     const summary = this.#place()
     summary.replaceChildren(element('p', 'title', sentence))

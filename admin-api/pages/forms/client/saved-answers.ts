@@ -1,4 +1,4 @@
-/** What was typed comes back after a reload, in the same tab and for the same version of the form; what is masked is not kept. */
+/** Restores answers after a reload, in the same tab and for the same version of the form. Masked answers are not stored. */
 import { all, type Control } from './dom.ts'
 import type { FormState } from './form-state.ts'
 import { otherOf } from '../scripts/other-answers.ts'
@@ -10,7 +10,7 @@ interface Saved {
 
 export class SavedAnswers {
   readonly #state: FormState
-  /** And the version after it. */
+  /** Prefix of the storage key; the version follows. */
   readonly #name: string
   readonly #kept: ReadonlySet<string>
   #isOver = false
@@ -24,7 +24,7 @@ export class SavedAnswers {
     this.#kept = new Set(fields.flatMap(({ key }) => [key, otherOf(key)]))
   }
 
-  /** On this page, or none; for the form of another version too, which begins with them. */
+  /** Saves the answers with the current page. `version` can be a newer version, which then starts with these answers. */
   save(page: number, version = this.#state.plan.version): void {
     if (this.#isOver) return
     const values = Object.create(null) as Record<string, string[]>
@@ -33,7 +33,7 @@ export class SavedAnswers {
     this.#store((storage) => storage.setItem(this.#name + version, JSON.stringify({ page, values } satisfies Saved)))
   }
 
-  /** Returns the page that the visitor was on; undefined where nothing was kept. */
+  /** Returns the page that the visitor was on; undefined if nothing is stored. */
   restore(): number | undefined {
     const text = this.#store((storage) => storage.getItem(this.#name + this.#state.plan.version))
     if (!text || !this.#state.plan.isFresh) return undefined
@@ -44,13 +44,13 @@ export class SavedAnswers {
     return page
   }
 
-  /** They were sent. */
+  /** Removes the answers after sending. */
   clear(): void {
     this.#isOver = true
     this.#store((storage) => storage.removeItem(this.#name + this.#state.plan.version))
   }
 
-  /** Browsers may refuse to keep anything. */
+  /** Browsers may deny access to storage. */
   #store<T>(use: (storage: Storage) => T): T | undefined {
     try {
       return use(sessionStorage)

@@ -1,4 +1,4 @@
-/** Sends a form in the background, so that nothing that was typed is lost whatever comes of it. */
+/** Sends a form in the background, so that a failure does not lose the answers. */
 import { fillTimeKey } from '#core/forms/definition/definition.ts'
 import { otherOf } from '../scripts/other-answers.ts'
 import { sizeIn } from '../scripts/sizes.ts'
@@ -37,8 +37,8 @@ export class Sending {
   }
 
   /**
-   * Null where there was no connection. A token that was too old is replaced, and the form sent once more, unless there is another
-   * version of it by now.
+   * Returns null if the connection failed. An expired token is replaced and the form is sent once more, unless a newer version of the form
+   * exists.
    */
   async send(visible: ReadonlySet<string>): Promise<SentForm | null> {
     this.#draw(true)
@@ -50,7 +50,7 @@ export class Sending {
     return this.#post(visible)
   }
 
-  /** The form is there to be filled in again. */
+  /** Makes the form editable again. */
   end(): void {
     this.#draw(false)
     const { turnstile, hcaptcha } = globalThis as Captchas
@@ -59,7 +59,7 @@ export class Sending {
     hcaptcha?.reset()
   }
 
-  /** What is not asked is not sent. */
+  /** Omits fields that are not visible. */
   #data(visible: ReadonlySet<string>): FormData {
     const { form, plan } = this.#state
     const data = new FormData(form)
@@ -85,12 +85,12 @@ export class Sending {
         request.upload.addEventListener('progress', ({ loaded, total }) => {
           const [share, size] = [Math.floor((loaded / total) * 100), sizeIn(plan.words.locale, total)]
           this.#line.textContent = `${plan.words.keepOpen} ${filled(plan.words.sentShare, { share, size })}`
-          // what has left as a whole may be there
+          // the upload is complete, so it can no longer be stopped
           this.#stop.hidden = loaded === total
         })
       this.#stop.onclick = () => request.abort()
       request.onabort = () => resolve({ error: { code: 'stopped', message: plan.words.stopped } })
-      // without an answer there was no connection
+      // an empty response means that the connection failed
       for (const end of ['load', 'error', 'timeout']) request.addEventListener(end, () => resolve(request.response as SentForm | null))
       request.send(data)
     })

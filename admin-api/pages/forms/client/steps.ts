@@ -1,4 +1,4 @@
-/** One step at a time, without a round trip: buttons forward and back, the list of steps, the title of the page. */
+/** Shows one step at a time without a request: forward and back buttons, the list of steps, the title of the page. */
 import { all, attribute, element, filled, first } from './dom.ts'
 import type { FormState } from './form-state.ts'
 
@@ -43,13 +43,13 @@ export class Steps {
     this.#next.addEventListener('click', press)
   }
 
-  /** The page on which a field stands. */
+  /** Returns the page of a field. */
   pageOf(key: string): number | undefined {
     const section = this.#state.place(key)?.closest<HTMLElement>('.step')
     return section ? Number(section.dataset['page']) : undefined
   }
 
-  /** The pages that are gone through, which answers may change. */
+  /** Sets the visible pages, which answers may change. */
   set(pages: ReadonlySet<number>): void {
     if (!this.#isStepped) return
     this.#order = [...this.#sections.keys()].filter((page) => pages.has(page))
@@ -118,7 +118,7 @@ export class Steps {
     attribute(link, 'href', own < place ? `#step-${String(item.dataset['page'])}` : undefined)
   }
 
-  /** Steps that are done are links back to them. */
+  /** Makes completed steps links. */
   follow(event: Event): void {
     const item = event.target instanceof Element ? event.target.closest<HTMLElement>('.stepper li.done') : null
     if (!item) return

@@ -1,6 +1,6 @@
 /**
- * Brings forms into pages of other sites: `<div data-svc-form="…">` becomes the form itself, a frame with one gets its height. The one
- * script that such a page loads; all else it gets from where it came from.
+ * Embeds forms in pages of other sites. `<div data-svc-form="…">` becomes the form, and a frame with a form gets its height. Such a page
+ * loads only this script, which loads everything else from its own origin.
  */
 import { EmbeddedFrame } from './embedded-frame.ts'
 import { inline } from './inline.ts'

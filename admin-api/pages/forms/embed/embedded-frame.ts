@@ -1,4 +1,4 @@
-/** A frame with a form, kept as high as the form is. Only what that frame itself says, from where the form is, counts. */
+/** A frame with a form, kept at the height of the form. It accepts messages only from its own frame and the origin of the form. */
 import { frameMessage, type FrameMessage } from '../client/frame-messages.ts'
 import { announce } from './place.ts'
 
@@ -10,7 +10,7 @@ export class EmbeddedFrame {
   readonly #frame: HTMLIFrameElement
   readonly #id: string
   readonly #origin: string
-  /** On which events are announced. */
+  /** Target of the events. */
   readonly #element: Element
   #isReady = false
 
@@ -47,7 +47,7 @@ export class EmbeddedFrame {
   }
 }
 
-/** The form in a frame, where it cannot be in the page itself. */
+/** Returns the form in a frame, if it cannot be part of the page itself. */
 export function frameFor(
   { origin, id, query, element }: { origin: string; id: string; query: URLSearchParams; element: Element },
   title: string,

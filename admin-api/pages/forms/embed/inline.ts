@@ -1,4 +1,4 @@
-/** A form in the document of another site, in a shadow root of its own: its width is that of the page, its look its own. */
+/** A form in the document of another site, in its own shadow root: the page determines its width, and the form its style. */
 import { contrast } from '#core/forms/definition/contrast.ts'
 import type { enhance, Surroundings } from '../client/enhance.ts'
 import type { Fragment } from '../scripts/plan-types.ts'
@@ -9,7 +9,7 @@ interface FormScript {
   readonly enhance: typeof enhance
 }
 
-/** By WCAG 2. */
+/** Smallest contrast of text in WCAG 2. */
 const readable = 4.5
 
 export const rootOf = (element: HTMLElement): ShadowRoot => element.shadowRoot ?? element.attachShadow({ mode: 'open' })
@@ -30,21 +30,21 @@ export async function inline(place: Place): Promise<void> {
   }
 }
 
-/** The service says that there is no such form, or none for this page. */
+/** Thrown if the form does not exist or is not available to this page. */
 export class NotThere extends Error {
   override readonly name = 'NotThere'
 }
 
 export async function fetchFragment({ origin, id }: Place, query: URLSearchParams): Promise<Fragment> {
   const response = await fetch(`${origin}/f/${encodeURIComponent(id)}/fragment?${query.toString()}`, { credentials: 'omit' })
-  if (response.status === 404 || response.status === 403) throw new NotThere('There is no such form for this page.')
+  if (response.status === 404 || response.status === 403) throw new NotThere('No form with this id is available to this page.')
   if (!response.ok) throw new Error(`The form could not be read: ${String(response.status)}`)
   return (await response.json()) as Fragment
 }
 
 /**
- * Puts the form into the place once its styles are there, and makes it live. Throws where the policy of the page forbids one of them.
- * `message`: why it takes the place of one that was there.
+ * Inserts the form when its styles are loaded, and makes it interactive. Throws if the policy of the page forbids a part of it. `message`
+ * is the reason why it replaces another form.
  */
 export async function show(place: Place, into: ShadowRoot | HTMLElement, fragment: Fragment, message?: string): Promise<void> {
   const { element, id, origin } = place
@@ -83,14 +83,14 @@ export async function show(place: Place, into: ShadowRoot | HTMLElement, fragmen
   if (message === undefined) announce(element, 'ready', { form: id })
 }
 
-/** The form as it is now, in its place; the script fills in what was kept. */
+/** Replaces the form by its current version; the script restores the saved answers. */
 async function renew(place: Place, into: ShadowRoot | HTMLElement, message: string): Promise<void> {
   const fragment = await fetchFragment(place, place.query)
   into.querySelector('.pf')?.remove()
   await show(place, into, fragment, message)
 }
 
-/** What comes after the form, in its place. */
+/** Replaces the form by the thank-you page. */
 async function thank(place: Place, into: ShadowRoot | HTMLElement, { search }: URL): Promise<void> {
   const query = new URLSearchParams(search)
   const thanks = partsOf(await fetchFragment(place, query))
@@ -110,7 +110,7 @@ function partsOf({ html }: Fragment): DocumentFragment {
   return template.content
 }
 
-/** Waits for the styles; they are loaded once for all forms. */
+/** Waits for the styles, which are loaded once for all forms. */
 function linked(into: ShadowRoot | HTMLElement, styles: readonly string[]): Promise<unknown> {
   return Promise.all(
     styles.map(
@@ -127,7 +127,7 @@ function linked(into: ShadowRoot | HTMLElement, styles: readonly string[]): Prom
   )
 }
 
-/** A form whose text would be hard to read on what lies behind it stands on a surface of its own. */
+/** Gives the form a background if its text would be hard to read on the page. */
 function standOut(form: HTMLElement, element: HTMLElement): void {
   const [text, muted] = [getComputedStyle(form).color, getComputedStyle(form).getPropertyValue('--pf-muted')]
   const behind = backdropOf(element)
@@ -155,7 +155,7 @@ const isReadableOn = (color: string, behind: string | undefined): boolean => {
   return own !== undefined && behind !== undefined && contrast(own, behind) >= readable
 }
 
-/** Undefined for what is no plain colour. */
+/** Returns undefined for a color that is not opaque. */
 function hexOf(color: string): string | undefined {
   if (/^#[\da-f]{6}$/i.test(color.trim())) return color.trim()
   const parts = /^rgb\((\d+), (\d+), (\d+)\)$/.exec(color)?.slice(1)

@@ -1,14 +1,14 @@
-/** Where a page of another site wants a form, and how. */
+/** A place for a form in a page of another site, with its options. */
 
 export interface Place {
   readonly element: HTMLElement
-  /** Of the service that the form is from. */
+  /** Origin of the service that provides the form. */
   readonly origin: string
   readonly id: string
   readonly mode: 'inline' | 'popup' | 'slide'
   readonly label: string
   readonly hasTitle: boolean
-  /** What the form is filled in with, and its language. */
+  /** Prefilled answers and the language of the form. */
   readonly query: URLSearchParams
 }
 
@@ -30,7 +30,7 @@ export function placeOf(element: HTMLElement, origin: string): Place {
   }
 }
 
-/** `ready`, `focus`, `step`, `submit` and `error`, for scripts of the page; never with answers. */
+/** Dispatches `ready`, `focus`, `step`, `submit` and `error` for scripts of the page; never with answers. */
 export function announce(element: Element, name: string, detail: Readonly<Record<string, unknown>>): void {
   element.dispatchEvent(new CustomEvent(`svc-form:${name}`, { detail, bubbles: true, composed: true }))
 }

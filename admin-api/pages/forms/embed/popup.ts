@@ -1,10 +1,10 @@
-/** A button at the edge of a page of another site, and the form in a dialog behind it. */
+/** A button at the edge of a page of another site, which opens the form in a dialog. */
 import type { Fragment } from '../scripts/plan-types.ts'
 import { frameFor } from './embedded-frame.ts'
 import { fetchFragment, NotThere, rootOf, show } from './inline.ts'
 import { announce, type Place } from './place.ts'
 
-/** Until the sheet of the form is there. Made by script, which no policy of a page forbids. */
+/** Used until the stylesheet of the form is loaded. A script inserts it, which every policy allows. */
 const style = `:host{all:initial}
 .launch{position:fixed;z-index:2147483000;inset-block-end:24px;inset-inline-end:24px;min-height:52px;max-width:calc(100% - 48px);padding:12px 24px;
 border:1px solid transparent;border-radius:min(var(--pf-radius,8px),26px);background:var(--pf-primary,#16191d);color:var(--pf-on-primary,#fff);
@@ -69,7 +69,7 @@ class Popup {
     this.#root.append(dialog)
     try {
       const fragment = await fetchFragment(this.#place, query)
-      if (fragment.isFramed) throw new Error('It can be shown in a frame only.')
+      if (fragment.isFramed) throw new Error('This form can be shown only in a frame.')
       await show(this.#place, dialog, fragment)
       this.#addClose(dialog, fragment)
     } catch (error) {
@@ -81,7 +81,7 @@ class Popup {
       dialog.replaceChildren(frameFor(this.#place, label))
       this.#addClose(dialog, undefined)
     }
-    // beside the dialog is on the dialog itself
+    // a click outside the dialog has the dialog itself as its target
     dialog.addEventListener('click', ({ target }) => target === dialog && dialog.close())
     dialog.addEventListener('close', () => this.#closed(dialog))
     return dialog
@@ -98,7 +98,7 @@ class Popup {
     dialog.prepend(close)
   }
 
-  /** A form that was sent begins anew. */
+  /** A sent form starts again. */
   #closed(dialog: HTMLDialogElement): void {
     if (!this.#isSent) return
     this.#isSent = false

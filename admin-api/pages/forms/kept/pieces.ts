@@ -1,16 +1,16 @@
-/** Pieces of the pages of forms that visitors share, so that a page with some answers renders only their rows. */
+/** Cached parts of form pages that visitors share. A page with some answers renders only the rows with an answer. */
 import type { Html } from '../../layout/html.ts'
 
-/** Characters of all kept pieces; a form at its limits has half a million. */
+/** In characters, for all parts together; the largest form has half a million. */
 const maxKept = 16_000_000
 
-/** The pieces of one form, version, language and day. */
+/** Parts of one form, version, language and day. */
 export class Pieces {
   readonly #kept = new Map<string, Html>()
   readonly #onKept: (size: number) => void
   #size = 0
 
-  /** `onKept` is called for each kept piece, with its size in characters. */
+  /** `onKept` is called for each cached part, with its size in characters. */
   constructor(onKept: (size: number) => void) {
     this.#onKept = onKept
   }
@@ -20,7 +20,7 @@ export class Pieces {
     return this.#size
   }
 
-  /** The piece of this name; it is made if it is not kept. */
+  /** Returns the part of this name, and renders it if it is not cached. */
   get(name: string, make: () => Html): Html {
     const known = this.#kept.get(name)
     if (known) return known
@@ -51,7 +51,7 @@ export class KeptPieces {
     return pieces
   }
 
-  /** Forgets the forms whose pieces were kept first. */
+  /** Removes the forms that were cached first. */
   #grow(size: number): void {
     this.#size += size
     for (const [oldest, { size: freed }] of this.#forms) {

@@ -2,15 +2,15 @@
 import { raw, type Answer } from '../../../operation/answer.ts'
 import type { Fragment } from '../scripts/plan-types.ts'
 
-/** Characters of all kept pages; a form at its limits has half a million. */
+/** In characters, for all pages together; the largest form has half a million. */
 const maxKept = 16_000_000
 
-/** Pages that are the same for every visitor but for the token of the visit. Versions never change, so nothing goes out of date. */
+/** Pages that differ only in the token of the visit. Versions never change, so entries stay valid. */
 export class RenderedForms {
   readonly #pages = new Map<string, { readonly made: Answer | Fragment; readonly pieces: readonly string[]; readonly size: number }>()
   #size = 0
 
-  /** The page of this name; without a name, or when it is not kept, it is made. */
+  /** Returns the page of this name. Renders it if it is not cached or has no name. */
   async page(name: string | undefined, token: string, make: () => Promise<Answer>): Promise<Answer> {
     const found = await this.#find(name && `page ${name}`, token, make, ({ body }) => (typeof body === 'string' ? body : ''))
     return found.text === undefined ? found.made : withBody(found.made, found.text)
@@ -52,5 +52,5 @@ export class RenderedForms {
 const withBody = (made: Answer, body: string): Answer =>
   raw(body, { contentType: made.contentType, headers: made.headers, ...(made.status !== undefined && { status: made.status }) })
 
-/** All of it but the text. */
+/** Removes the text from a page or fragment. */
 const withoutText = (made: Answer | Fragment): Answer | Fragment => ('html' in made ? { ...made, html: '' } : withBody(made, ''))

@@ -1,2 +1,2 @@
-/** Where forms find what they are drawn with. */
+/** Path of the stylesheets and scripts of forms. */
 export const formAssetsPath = '/f/assets'

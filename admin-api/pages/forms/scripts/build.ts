@@ -1,6 +1,6 @@
 /**
- * Builds the scripts of forms for browsers: `node admin-api/pages/forms/scripts/build.ts`, which `npm ci` does by itself. Files are
- * named by their content, so that browsers keep them for good; `manifest.json` names the present ones.
+ * Builds the scripts of forms for browsers: `node admin-api/pages/forms/scripts/build.ts`, which `npm ci` runs. File names contain a hash
+ * of the content, so browsers may cache them forever. `manifest.json` lists the current files.
  */
 import { readFileSync } from 'node:fs'
 import { basename, join } from 'node:path'
@@ -9,12 +9,12 @@ import { build, type BuildOptions, type Metafile, type Plugin } from 'esbuild'
 import { placeFiles, type BuiltFile } from '../../../dashboard/place-files.ts'
 import { builtFolder, type ScriptManifest } from './built-scripts.ts'
 
-/** Writes everything anew. */
+/** Replaces all built files. */
 export async function buildFormScripts(): Promise<void> {
   placeFiles(builtFolder, await bundleFormScripts())
 }
 
-/** The files, the manifest last. */
+/** Returns the files; the manifest is last. */
 export async function bundleFormScripts(): Promise<readonly BuiltFile[]> {
   const common: BuildOptions & { readonly metafile: true; readonly write: false } = {
     ...{ outdir: builtFolder, entryNames: '[name]-[hash]', bundle: true, minify: true },
@@ -39,11 +39,11 @@ export async function bundleFormScripts(): Promise<readonly BuiltFile[]> {
 }
 
 /**
- * Faults of patterns are for who designs a form, and what is wrong with answers is said in the words of the page: browsers of visitors
- * never show either.
+ * Removes error texts that browsers of visitors never show. Faults of patterns are for the designer of the form, and the page has its own
+ * texts for problems of answers.
  */
 const withoutUnsaid: Plugin = {
-  name: 'without what is never said',
+  name: 'without unused error texts',
   setup(bundler) {
     bundler.onLoad({ filter: /forms\/definition\/(?:pattern|answers|evaluate)\.ts$/ }, ({ path }) => ({
       contents: readFileSync(path, 'utf8')

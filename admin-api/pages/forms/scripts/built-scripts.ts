@@ -1,11 +1,11 @@
-/** The scripts of forms as they were built: that of a form, and the one that brings forms into pages of other sites. */
+/** The built scripts of forms: the form script, and the script that embeds forms in other sites. */
 import { join } from 'node:path'
 import { hasOwnFile, ownFile, readOwnFile } from '#config/own-files.ts'
 import { formAssetsPath } from './assets-path.ts'
 
 export const builtFolder = join(import.meta.dirname, '../built')
 
-/** `manifest.json`, by file names. */
+/** `manifest.json`: the current file names. */
 export interface ScriptManifest {
   readonly form: string
   readonly embed: string
@@ -16,13 +16,13 @@ export interface BuiltScript {
   readonly isCompressed: boolean
 }
 
-/** Undefined where they were not built, so that forms are pages without a script. */
+/** Returns undefined if the scripts were not built. Forms are then pages without a script. */
 function readManifest(): ScriptManifest | undefined {
   const file = join(builtFolder, 'manifest.json')
   return hasOwnFile(file) ? (JSON.parse(ownFile(file).toString('utf8')) as ScriptManifest) : undefined
 }
 
-/** The path of the script of a form. */
+/** Returns the path of the form script. */
 export function formScript(): string | undefined {
   const manifest = readManifest()
   return manifest && `${formAssetsPath}/${manifest.form}`
@@ -33,7 +33,7 @@ export const embedScript = async (takesGzip: boolean): Promise<BuiltScript | und
   return manifest && builtScript(manifest.embed, takesGzip)
 }
 
-/** A script by its file name, also of the build before. */
+/** Returns a script by its file name, also from an earlier build. */
 export async function builtScript(file: string, takesGzip: boolean): Promise<BuiltScript | undefined> {
   if (!/^[a-z]+-[A-Z0-9]+\.js$/.test(file)) return undefined
   try {

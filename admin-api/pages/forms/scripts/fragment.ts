@@ -1,4 +1,4 @@
-/** A form for the document of another site, with the paths of all that it needs. */
+/** A form for the document of another site, with the paths of its scripts and stylesheets. */
 import type { Thanks } from '#core/forms/submissions/thanks.ts'
 import { html, type Html } from '../../layout/html.ts'
 import { formStyle } from '../form-assets.ts'
@@ -9,7 +9,7 @@ import { directionOf } from '../words/words-for.ts'
 import { formScript } from './built-scripts.ts'
 import type { Fragment } from './plan-types.ts'
 
-/** One with a captcha is for a frame: its provider asks for scripts and for a page of its own. */
+/** A form with a captcha needs a frame, since its provider requires scripts and its own page. */
 export const formFragment = (view: FormView, facts: PageFacts): Fragment =>
   fragmentOf(view, view.form.closed ? closedParts(view, facts) : formParts(view, facts))
 

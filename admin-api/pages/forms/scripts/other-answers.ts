@@ -1,10 +1,10 @@
-/** What a visitor writes beside the options of a field, as forms send it: the option "other", and a text under a name of its own. */
+/** Custom answers of a field with options: the option "other", and a text under a separate name. */
 
-/** What comes with a value that is none of the options, under a name that no field can have. */
+/** Returns the name of the text for "other"; no field can have such a name. */
 export const otherOf = (key: string): string => `${key}~other`
 export const otherValue = '~other'
 
-/** The text beside an option that says "other" is the answer where that option is chosen. */
+/** Replaces the option "other" by its text. */
 export function withOther(values: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> {
   const marked = otherOf('')
   const texts = Object.keys(values).filter((key) => key.endsWith(marked))
@@ -18,7 +18,7 @@ export function withOther(values: Readonly<Record<string, unknown>>): Readonly<R
   return result
 }
 
-/** The first of several; undefined where there is no text. */
+/** Returns the first of several values; undefined without a text. */
 export function firstText(value: unknown): string | undefined {
   const first: unknown = Array.isArray(value) ? value[0] : value
   return typeof first === 'string' && first !== '' ? first : undefined

@@ -1,36 +1,36 @@
-/** What the script of a form works with, as the page hands it over. Browsers and the service share these types. */
+/** Data that the page passes to the script of a form. Browsers and the service share these types. */
 import type { Definition, Schema } from '#core/forms/definition/definition.ts'
 
-/** A step that has something to show. */
+/** A step with content. */
 export interface PlannedStep {
   /** Number of its page in the definition. */
   readonly page: number
   readonly title: string
-  /** The button that leads here. */
+  /** Label of the button that leads to this step. */
   readonly next: string
-  /** The button that leads from here to the step before. */
+  /** Label of the button that leads to the previous step. */
   readonly back: string
 }
 
 export interface FormPlan {
   readonly id: string
   readonly version: number
-  /** Without the texts that are in the page. */
+  /** Without the texts that the page already contains. */
   readonly schema: Schema
   readonly logic: Definition['logic']
   readonly steps: readonly PlannedStep[]
   readonly labels: Readonly<Record<string, string>>
-  /** Sentences by key of the field and code of the problem; others are the label and what the check says. */
+  /** Error texts by field key and code. Without one, the text is the label and the message of the check. */
   readonly sentences: Readonly<Record<string, Readonly<Record<string, string>>>>
-  /** Only they may send messages to the form in a frame; empty is any. */
+  /** Origins that may send messages to the framed form; empty allows all. */
   readonly origins: readonly string[]
-  /** The page shows the form as it is at the beginning, so that what was typed before may come back. */
+  /** The page shows the initial form, so saved answers may be restored. */
   readonly isFresh: boolean
   readonly isMostlyNeeded: boolean
   readonly words: PlanWords
 }
 
-/** `{at}` and the like stand for what only browsers know. */
+/** Words of the script. `{at}` and similar names are replaced in the browser. */
 export interface PlanWords {
   readonly locale: string
   readonly optional: string
@@ -47,12 +47,12 @@ export interface PlanWords {
   readonly notSent: string
   readonly errorPrefix: string
   readonly errorKept: string
-  /** By number of problems; the last one is for more, with `{count}`. */
+  /** Titles by number of problems; the last one is for more, with `{count}`. */
   readonly errorTitles: readonly string[]
   readonly close: string
 }
 
-/** What the service returns for a form that a script sent. */
+/** Response of the service to a form that the script sent. */
 export type SentForm =
   | { readonly id: string; readonly thanks: string }
   | {
@@ -62,7 +62,7 @@ export type SentForm =
         readonly details?: {
           readonly fields?: Readonly<Record<string, readonly [SentProblem]>>
           readonly fill_time_token?: string
-          /** Of the form that the token is for, where it is another one. */
+          /** Version of the form that the token belongs to, if it is another one. */
           readonly version?: number
         }
       }
@@ -73,12 +73,12 @@ interface SentProblem {
   readonly message: string
 }
 
-/** A form for a page of another site, which brings it into its own document; paths are of the service. */
+/** A form for the document of another site; paths belong to the service. */
 export interface Fragment {
   readonly html: string
   readonly title: string
   readonly styles: readonly string[]
   readonly script: string
-  /** It can be shown in a frame only. */
+  /** It requires a frame. */
   readonly isFramed: boolean
 }

@@ -1,4 +1,4 @@
-/** Makes the plan that the script of a form works by. */
+/** Builds the plan for the script of a form. */
 import { fieldsIn } from '#core/forms/definition/conditions.ts'
 import type { Field, FieldType } from '#core/forms/definition/definition.ts'
 import { Html } from '../../layout/html.ts'
@@ -8,7 +8,7 @@ import type { FormWords } from '../words/words-for.ts'
 import type { FormPlan, PlannedStep, PlanWords } from './plan-types.ts'
 import { knownSentence } from './sentences.ts'
 
-/** Also as JSON in an element of the page, where nothing in it can end the element. */
+/** Returns the plan as JSON in an element of the page, escaped so that it cannot end the element. */
 export function planElement(view: FormView, parts: Parts, isFresh: boolean): Html {
   const json = JSON.stringify(planOf(view, parts, isFresh)).replaceAll('<', String.raw`\u003c`)
   return Html.of([`<script type="application/json" class="plan">${json}</script>`], [])
@@ -29,7 +29,7 @@ function planOf(view: FormView, parts: Parts, isFresh: boolean): FormPlan {
   }
 }
 
-/** A break names the button that leads over it, and the one that leads back over it. */
+/** A page break defines the labels of the buttons in both directions. */
 const stepsOf = ({ steps }: Parts, words: FormWords): readonly PlannedStep[] =>
   steps.map(({ page, title }) => ({
     ...{ page: page.number, title },
@@ -37,7 +37,7 @@ const stepsOf = ({ steps }: Parts, words: FormWords): readonly PlannedStep[] =>
     back: page.start?.back_label ?? words.live.back,
   }))
 
-/** What texts are shown by is in the page, and a fixed value is left out unless a rule looks at it. */
+/** Removes texts that the page contains, and a fixed value unless a rule reads it. */
 function bare(field: Field, isLookedAt: boolean): Field {
   const { label: _1, help: _2, placeholder: _3, required_message: _4, text: _5, title: _6, labels: _7, low_label: _8, ...left } = field
   const { high_label: _9, src: _10, alt: _11, caption: _12, default: given, options, ...rest } = left
@@ -61,7 +61,7 @@ const codesOf: Readonly<Partial<Record<FieldType, readonly string[]>>> = {
   ...{ checkbox: ['required', 'must_accept'], consent: ['must_accept'] },
 }
 
-/** Every code that the check of answers knows for a field, as browsers have no other words. */
+/** Returns a text for every code that the check of answers has for a field, since browsers have no other texts. */
 export const sentencesOf = (words: FormWords, field: Field): Readonly<Record<string, string>> =>
   Object.fromEntries(
     (codesOf[field.type] ?? []).flatMap((code) => {
@@ -71,7 +71,7 @@ export const sentencesOf = (words: FormWords, field: Field): Readonly<Record<str
   )
 
 const mostTitles = 12
-/** A number that no title has otherwise. */
+/** A count beyond all specific titles. */
 const many = 99
 
 function wordsOf(words: FormWords, locale: string, questions: number): PlanWords {

@@ -1,4 +1,4 @@
-/** What is wrong with an answer, as a sentence that says what to do. */
+/** Problems of answers as sentences with the next step. */
 import type { Field } from '#core/forms/definition/definition.ts'
 import { rangeSentence } from '../words/range-words.ts'
 import type { FormWords } from '../words/words-for.ts'
@@ -10,7 +10,7 @@ export interface Problem {
 
 const chosen = new Set<Field['type']>(['select', 'radio', 'checkboxes', 'rating', 'scale'])
 
-/** The owner's own words first, then ours in the language of the form; undefined where there are only those of the check. */
+/** Returns the owner's text, or ours in the language of the form; undefined if only the check has a text. */
 export function knownSentence(words: FormWords, field: Field, code: string): string | undefined {
   const isMissing = code === 'required' || code === 'must_accept' || code === 'file_missing'
   if (isMissing && field.required_message !== undefined) return field.required_message

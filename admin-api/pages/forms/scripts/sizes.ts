@@ -1,6 +1,6 @@
-/** Sizes of files, for browsers and the service. */
+/** File sizes for browsers and the service. */
 
-/** No more than it is: `9.5 MB`, or `900 kB`. */
+/** Rounds down: `9.5 MB`, or `900 kB`. */
 export function sizeIn(language: string, octets: number): string {
   const [unit, of] = octets < 2 ** 20 ? ['kilobyte', 2 ** 10] : ['megabyte', 2 ** 20]
   const format = new Intl.NumberFormat(language, { style: 'unit', unit, maximumFractionDigits: 1 })

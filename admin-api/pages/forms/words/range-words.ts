@@ -1,4 +1,4 @@
-/** The bounds of an answer in the words of a language: who went beyond them is told where they are. */
+/** The limits of an answer in words, for visitors who exceeded them. */
 import type { Field } from '#core/forms/definition/definition.ts'
 import type { FormWords } from './words-for.ts'
 
@@ -6,7 +6,10 @@ type Bound = Field['min']
 
 const isRelative = (bound: Bound): boolean => typeof bound === 'string' && bound.startsWith('today')
 
-/** Of fields with `min` and `max`: numbers, ratings, scales, dates and times. Relative bounds move with the day; the control shows them. */
+/**
+ * Returns the limits of fields with `min` and `max`: numbers, ratings, scales, dates and times. Relative limits change with the day, so the
+ * control shows them.
+ */
 export function rangeSentence({ lang, range }: FormWords, field: Field, label: string): string {
   const { type, min = type === 'rating' ? 1 : type === 'scale' ? 0 : undefined, max } = field
   if (isRelative(min) || isRelative(max)) return range.outside({ label })

@@ -1,15 +1,15 @@
-/** The words of a language, and the direction in which it is written. */
+/** Words of a language, and its writing direction. */
 import { wordsByLanguage } from '#config/words/formats.ts'
 import { pageMessages } from '../../../catalogs/page-messages.ts'
 import type { PageCatalogs } from '../../../catalogs/pages/pages-catalogs.ts'
 
-/** The words around a form that are ours; the texts of the form itself are its owner's. */
+/** Texts of the service around a form; the texts of the form belong to its owner. */
 export type FormWords = PageCatalogs['forms'] & { readonly lang: string }
 
-/** Why a form was not taken, besides what is wrong with answers. */
+/** Reason why a form was not accepted, other than problems of answers. */
 export type Notice = keyof FormWords['retry']
 
-/** Where numbers are written as in this region. */
+/** Regional formats of numbers. */
 const locales = { ar: 'ar', de: 'de-CH', en: 'en-GB', fr: 'fr', it: 'it-CH' } as const
 type FormLanguage = keyof typeof locales
 
@@ -17,7 +17,7 @@ const wordsIn = wordsByLanguage((lang: FormLanguage): FormWords => ({ lang, ...p
 
 const isKnown = (language: string): language is FormLanguage => Object.hasOwn(locales, language)
 
-/** In the language of the form where we have it, else in English. */
+/** Returns the words in the language of the form, or in English. */
 export function wordsFor(locale: string): FormWords {
   const language = locale.split('-')[0] ?? ''
   return wordsIn(isKnown(language) ? language : 'en')
