@@ -1,4 +1,4 @@
-/** Reads messages for people outside the main thread (see `MessageReader`): organizations take turns. */
+/** Parses messages for display outside the main thread (see `MessageReader`). Organizations take turns. */
 import type { MessageReader, ReadResult, WaitingMessage } from '#core/capture/reading/message-reader.ts'
 import type { Clock } from '#core/clock.ts'
 import { ParserPool, usualLimits, type ParserPoolLimits, type Turn } from '../threads/parser-pool.ts'
@@ -6,16 +6,16 @@ import { ParserPool, usualLimits, type ParserPoolLimits, type Turn } from '../th
 const maxOctets = 32 * 1024 * 1024
 const entry = new URL('./mime-worker.ts', import.meta.url)
 
-/** Of a message over 32 MiB the first 32 MiB are read; an attachment that goes beyond them is not offered. */
+/** Parses the first 32 MiB of a message. An attachment that ends after them is not offered. */
 export class WorkerMessageReader implements MessageReader {
   readonly #threads: ParserPool
 
-  /** A thread starts with the first message; `limits` and `workerEntry` are for tests. */
+  /** The first message starts a thread. `limits` and `workerEntry` are for tests. */
   constructor(clock: Clock, limits: ParserPoolLimits = usualLimits, workerEntry: URL = entry) {
     this.#threads = new ParserPool(workerEntry, clock, limits)
   }
 
-  /** Whether a parsing thread exists at the moment. */
+  /** True while a parsing thread exists. */
   get running(): boolean {
     return this.#threads.running
   }
@@ -44,7 +44,7 @@ export class WorkerMessageReader implements MessageReader {
 
 const turnOf = ({ organizationId, size }: WaitingMessage): Turn => ({ turn: organizationId, octets: Math.min(size, maxOctets) })
 
-/** Copied, unless it has its memory alone, which goes to the thread. */
+/** Copies the octets, unless they fill their buffer, which can then be transferred to the thread. */
 function portion(raw: Uint8Array): { raw: Uint8Array<ArrayBuffer>; cut: boolean } {
   const isAlone = raw.buffer instanceof ArrayBuffer && raw.length === raw.buffer.byteLength && raw.length <= maxOctets
   return isAlone

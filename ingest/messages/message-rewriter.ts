@@ -1,4 +1,4 @@
-/** The core's `MessageRewriter`, on threads of its own: organizations take turns. */
+/** The core's `MessageRewriter`, on separate threads. Organizations take turns. */
 import type { Clock } from '#core/clock.ts'
 import type { MessageRewriter, MessageSource, Rewritten, TrackingAddresses } from '#core/tracking/rewriter.ts'
 import { ParserPool, usualLimits, type Ask, type ParserPoolLimits } from '../threads/parser-pool.ts'
@@ -13,7 +13,7 @@ const failed: Rewritten = { ok: false, reason: 'failed' }
 export class WorkerMessageRewriter implements MessageRewriter {
   readonly #threads: ParserPool
 
-  /** A thread starts with the first message; `limits` and `workerEntry` are for tests. */
+  /** The first message starts a thread. `limits` and `workerEntry` are for tests. */
   constructor(clock: Clock, limits: ParserPoolLimits = ownLimits, workerEntry: URL = entry) {
     this.#threads = new ParserPool(workerEntry, clock, limits)
   }

@@ -1,4 +1,4 @@
-/** The thread that parses: answers one request at a time, keeps nothing between them. */
+/** The parsing thread: processes one request at a time and keeps no state between requests. */
 import { parentPort } from 'node:worker_threads'
 import { BeyondLimits } from '../mime/mime-parse.ts'
 import type { ParserAnswer, ParserRequest } from '../threads/parser-thread.ts'

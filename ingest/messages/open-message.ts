@@ -1,4 +1,7 @@
-/** A message taken apart for people: the parts of the message, then the files in its winmail.dat containers, in one numbering. */
+/**
+ * Opens a message for display. Attachments are numbered in one sequence: the parts of the message, then the files in its winmail.dat
+ * containers.
+ */
 import { parseMime, type Bodies, type RawAttachment } from '../mime/mime-parse.ts'
 import { joined } from '../mime/message-parts.ts'
 import { isTnef, maxTnefOctets, openTnef } from '../mime/tnef/tnef.ts'
@@ -6,24 +9,25 @@ import { isTnef, maxTnefOctets, openTnef } from '../mime/tnef/tnef.ts'
 /** An attachment of the message, or a file in a TNEF container. */
 export interface OpenedAttachment {
   readonly raw: RawAttachment
-  /** Decoded octets. */
+  /** Decoded size in octets. */
   readonly size: number
   readonly isFromTnef: boolean
-  /** The decoded octets of a wanted attachment. */
+  /** The decoded octets, if the attachment was wanted. */
   readonly octets?: Uint8Array<ArrayBuffer> | undefined
 }
 
 export interface OpenedMessage extends Bodies {
   readonly attachments: readonly OpenedAttachment[]
-  /** The input ended inside the last attachment, which is not offered: half an attachment would look like a whole one. */
+  /** The input ended inside the last attachment. It is not offered, because a truncated file would look complete. */
   readonly isAttachmentCut: boolean
-  /** A container could not be opened, or not to its end. */
+  /** A container could not be opened, or only in part. */
   readonly hasBrokenTnef: boolean
 }
 
 /**
- * Files of containers follow behind all attachments of the message. The body of a container counts if the message has none of its own.
- * `cut`: the octets end before the message does. `wanted`: which attachments keep their octets, by index. Throws what `parseMime` throws.
+ * Opens a message. Files of containers follow all attachments of the message. The body of a container counts only if the message has no
+ * body. `cut`: `raw` contains only the beginning of the message. `wanted` selects the attachments whose octets are returned. Throws like
+ * `parseMime`.
  */
 export async function openMessage(raw: Buffer, cut: boolean, wanted?: number | 'all'): Promise<OpenedMessage> {
   const isWanted = (index: number): boolean => wanted === 'all' || wanted === index
@@ -52,7 +56,7 @@ export async function openMessage(raw: Buffer, cut: boolean, wanted?: number | '
   return { ...bodies, text, html, attachments, isAttachmentCut, hasBrokenTnef }
 }
 
-/** A part of the message while its octets come. Those of a container are kept while they are few enough to be opened. */
+/** Collects the octets of a part. A container's octets are dropped beyond the size limit for opening it. */
 class Part {
   readonly isContainer: boolean
   readonly #raw: RawAttachment
@@ -77,7 +81,7 @@ class Part {
     return { raw: this.#raw, size: this.#size, isFromTnef: false, ...kept }
   }
 
-  /** Empty when they are too many. */
+  /** The octets of the container; empty if it exceeds the size limit. */
   containerOctets(): Buffer {
     return this.#size > maxTnefOctets ? Buffer.alloc(0) : Buffer.from(joined(this.#chunks).buffer)
   }

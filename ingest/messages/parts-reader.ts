@@ -1,9 +1,12 @@
-/** Takes messages apart for delivery, outside the main thread and beside the threads that read for people: organizations take turns. */
+/**
+ * Splits messages into parts for delivery, outside the main thread. Its threads are separate from those for display. Organizations take
+ * turns.
+ */
 import type { Clock } from '#core/clock.ts'
 import type { MessageParts } from '../mime/message-parts.ts'
 import { ParserPool, usualLimits } from '../threads/parser-pool.ts'
 
-/** `lasting` says that the message is at fault, and another try would end alike. */
+/** `lasting`: the message is the cause, so a retry would fail too. */
 export type PartsResult =
   { readonly ok: true; readonly parts: MessageParts } | { readonly ok: false; readonly sentence: string; readonly lasting: boolean }
 
@@ -14,13 +17,13 @@ const entry = new URL('./mime-worker.ts', import.meta.url)
 export class PartsReader implements AsyncDisposable {
   readonly #threads: ParserPool
 
-  /** A thread starts with the first message. */
+  /** The first message starts a thread. */
   constructor(clock: Clock) {
     this.#threads = new ParserPool(entry, clock, limits)
   }
 
   async read(raw: Uint8Array, organizationId: string): Promise<PartsResult> {
-    if (raw.length > maxOctets) return { ok: false, sentence: 'The message is too large to be taken apart.', lasting: true }
+    if (raw.length > maxOctets) return { ok: false, sentence: 'The message is too large to be split into parts.', lasting: true }
     const answer = await this.#threads.ask({ turn: organizationId, octets: raw.length }, () => ({
       kind: 'parts',
       raw: new Uint8Array(raw),

@@ -1,4 +1,4 @@
-/** Builds what a person sees of a message from its octets; runs inside the worker thread. */
+/** Builds the displayed form of a message from its octets. Runs on the parsing thread. */
 import { safeFilename } from '#config/mail/file-names.ts'
 import type { ReadAddress, ReadAttachment, ReadMessage } from '#core/capture/reading/message-reader.ts'
 import { addressList } from '../mime/address-list.ts'
@@ -17,10 +17,10 @@ import { charactersLeftOut, embeddableHtml } from '../html/sanitize-html.ts'
 
 const maxTextCharacters = 1_000_000
 const maxAddresses = 1000
-/** More than a value of 64 KiB has. */
+/** More addresses than a value of 64 KiB can hold. */
 const allAddresses = 65_536
 
-/** Reads the whole message. `cut` says that the octets end before the message does. */
+/** Parses a message for display. `cut`: `raw` contains only the beginning of the message. */
 export async function readMessage(raw: Buffer, cut: boolean): Promise<ReadMessage> {
   const opened = await openMessage(raw, cut)
   const { fields, leftOut } = readHeader(raw)
@@ -51,7 +51,7 @@ export async function readMessage(raw: Buffer, cut: boolean): Promise<ReadMessag
   }
 }
 
-/** The decoded octets of one attachment, in memory of their own; undefined when there is none at that index. */
+/** The decoded octets of one attachment in a separate buffer, or undefined if the index is out of range. */
 export const readAttachment = async (raw: Buffer, cut: boolean, index: number): Promise<Uint8Array<ArrayBuffer> | undefined> =>
   (await openMessage(raw, cut, index)).attachments[index]?.octets
 
@@ -69,9 +69,9 @@ const addressNames = { from: 'from', to: 'to', cc: 'cc', bcc: 'bcc', replyTo: 'r
 
 interface AddressFields {
   readonly lists: Record<keyof typeof addressNames, ReadAddress[]>
-  /** Addresses after the limit. */
+  /** Number of addresses beyond the limit. */
   readonly leftOut: number
-  /** Octets of an address are not UTF-8, as RFC 6532 demands. */
+  /** Octets of an address are not UTF-8, which RFC 6532 requires. */
   readonly isGuessed: boolean
 }
 
@@ -88,13 +88,16 @@ function addressFields(fields: readonly HeaderField[]): AddressFields {
   return { lists: { from: listOf(from), to: listOf(to), cc: listOf(cc), bcc: listOf(bcc), replyTo: listOf(replyTo) }, leftOut, isGuessed }
 }
 
-/** A repeated field breaks RFC 5322 §3.6, but what it says must not stay hidden: all of them count. Names without an address do not. */
+/**
+ * RFC 5322 §3.6 forbids repeated fields, but their addresses must not stay hidden, so all of them count. Names without an address are
+ * dropped.
+ */
 const addresses = (fields: readonly HeaderField[], name: string): ReadAddress[] =>
   fields
     .filter((field) => field.name.toLowerCase() === name)
     .flatMap((field) => addressList(field.value, allAddresses).filter(({ address }) => address !== ''))
 
-/** Images that HTML can name by their Content-Location. */
+/** Images that HTML can reference by their Content-Location. */
 function locationsOf(attachments: readonly RawAttachment[]): Map<string, string> {
   const locations = new Map<string, string>()
   for (const [index, raw] of attachments.entries())
@@ -105,7 +108,7 @@ function locationsOf(attachments: readonly RawAttachment[]): Map<string, string>
 const isLocatedImage = (raw: RawAttachment): raw is RawAttachment & { location: string } =>
   raw.location !== undefined && raw.contentType.startsWith('image/')
 
-/** Gives an image with a Content-Location but no Content-ID an id, by which the sanitized HTML refers to it. */
+/** The Content-ID of an image. An image with only a Content-Location gets a generated ID, which the sanitized HTML references. */
 function contentIdOf(raw: RawAttachment, index: number): string {
   const declared = (raw.contentId ?? '').replaceAll(/[\p{Cc}\s]/gu, '').slice(0, 998)
   return declared === '' && isLocatedImage(raw) ? `part-${index}.location` : declared
@@ -128,7 +131,7 @@ function addressesSeen(fields: readonly HeaderField[], bodies: Pick<Bodies, 'tex
   const seen = new AddressesSeen()
   for (const { name, value } of fields) seen.addField(name, decodeEncodedWords(value))
   seen.addBody(bodies.text)
-  // The source shows addresses in links and attributes, the derived text those that markup or entities take apart.
+  // the source contains addresses in links and attributes; the derived text contains addresses that markup or entities split
   seen.addBody(bodies.html)
   seen.addBody(derived)
   return seen.sorted()

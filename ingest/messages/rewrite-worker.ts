@@ -1,4 +1,7 @@
-/** The thread that rewrites for tracking, one stateless request at a time. Apart from the one that parses, as it loads much less. */
+/**
+ * The thread that rewrites messages for tracking, one stateless request at a time. It is separate from the parsing thread, because it loads
+ * much less code.
+ */
 import { parentPort } from 'node:worker_threads'
 import type { ParserAnswer, ParserRequest } from '../threads/parser-thread.ts'
 import { trackableLinks, trackedMessage, Untracked } from './tracked-message.ts'
@@ -17,7 +20,7 @@ function answer(request: ParserRequest): void {
   }
 }
 
-/** In memory of its own: a small Buffer shares that of others. */
+/** Copies the message to a separate buffer, because a small Buffer shares its memory with others. */
 function answerTracked(message: Buffer): void {
   const raw = new Uint8Array(message)
   post({ kind: 'tracked', raw }, [raw.buffer])

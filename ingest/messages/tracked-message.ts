@@ -1,4 +1,4 @@
-/** Rewrites the HTML of a message for click and open tracking; every other octet stays. Runs inside the worker thread. */
+/** Rewrites the HTML of a message for click and open tracking. All other octets stay unchanged. Runs on the rewriting thread. */
 import type { UntrackedReason } from '#core/trace/trace-tracking.ts'
 import { countedLength } from '../html/bounded-html.ts'
 import { findHtmlSpans } from '../html/html-links.ts'
@@ -8,7 +8,7 @@ import { placedParts, type PlacedPart } from '../mime/mime-tree.ts'
 import { decodeBody, encodeBody } from '../mime/transfer-encoding.ts'
 import type { TrackingMarks } from '../threads/parser-thread.ts'
 
-/** The message goes as it is. */
+/** Thrown if the message is sent without tracking. */
 export class Untracked extends Error {
   override readonly name = 'Untracked'
   readonly reason: UntrackedReason
@@ -24,7 +24,7 @@ const maxEncoded = 8 * 1024 * 1024
 const maxHtml = 1024 * 1024
 const maxLinks = 1000
 const maxBlank = 1024
-/** Charsets in which an octet under 128 is the ASCII character and nothing else. */
+/** Charsets that use the octets below 128 for the ASCII characters only. */
 const asciiCharset = /^(?:us-ascii|ascii|utf-?8|iso-8859-(?:[1-9]|1[0-6])|latin-?[1-9]|windows-125[0-8]|cp125[0-8]|koi8-[ru])$/i
 const utf8Charset = /^utf-?8$/i
 const encryptedTypes = new Set(['multipart/encrypted', 'application/pkcs7-mime', 'application/x-pkcs7-mime'])
@@ -38,12 +38,12 @@ interface Link {
 
 interface HtmlPart {
   readonly part: PlacedPart
-  /** Decoded. */
+  /** Decoded body. */
   readonly octets: Buffer
-  /** Octets that count for the limit. */
+  /** Octets that count towards the limit. */
   readonly counted: number
   readonly links: readonly Link[]
-  /** Where the image goes. */
+  /** Offset of the tracking image. */
   readonly pixelAt: number
 }
 
@@ -53,12 +53,12 @@ interface Edit {
   readonly by: string | Buffer
 }
 
-/** Where the links that can be tracked lead, in the order of the message. Throws `Untracked`. */
+/** The targets of the trackable links, in the order of the message. Throws `Untracked`. */
 export function trackableLinks(raw: Buffer, ownUrl: string): string[] {
   return htmlParts(raw, ownUrl).flatMap(({ links }) => links.map(({ target }) => target))
 }
 
-/** The message with the marks in it, of which the image is in the first HTML part. Throws `Untracked`. */
+/** The message with tracked links, and the image in its first HTML part. Throws `Untracked`. */
 export function trackedMessage(raw: Buffer, ownUrl: string, { links, pixel }: TrackingMarks): Buffer {
   const edits: Edit[] = []
   let used = 0
@@ -72,19 +72,19 @@ export function trackedMessage(raw: Buffer, ownUrl: string, { links, pixel }: Tr
   return spliced(raw, edits)
 }
 
-/** The changes that give the part another body, and its header another encoding where it needs one. */
+/** The edits that replace the body of a part, and its Content-Transfer-Encoding if the encoding changes. */
 function partEdits(raw: Buffer, { fields, bodyStart, bodyEnd, encoding }: PlacedPart, octets: Buffer): Edit[] {
   const encoded = encodeBody(octets, encoding)
   const lastLine = encoding === 'base64' && raw.toString('latin1', bodyEnd - 2, bodyEnd) === '\r\n' ? '\r\n' : ''
   const body = { start: bodyStart, end: bodyEnd, by: Buffer.concat([encoded.body, Buffer.from(lastLine)]) }
   if (encoded.encoding === encoding) return [body]
   const field = onlyField(fields, 'content-transfer-encoding')
-  // where there is none, it goes between the last field and the empty line
+  // a new field is inserted between the last field and the empty line
   const { start, end } = field ?? { start: bodyStart - 2, end: bodyStart - 2 }
   return [{ start, end, by: `Content-Transfer-Encoding: ${encoded.encoding}\r\n` }, body]
 }
 
-/** Edits are in order and do not overlap. */
+/** Applies edits, which must be sorted and must not overlap. */
 function spliced(octets: Buffer, edits: readonly Edit[]): Buffer {
   const pieces: Buffer[] = []
   let done = 0
@@ -122,7 +122,7 @@ function partsOf(raw: Buffer): PlacedPart[] {
   }
 }
 
-/** What begins with more blank lines than that is not examined. */
+/** A part that begins with more than `maxBlank` octets of white space counts as blank. */
 const isBlank = (raw: Buffer, { bodyStart, bodyEnd }: PlacedPart): boolean =>
   raw.toString('latin1', bodyStart, Math.min(bodyEnd, bodyStart + maxBlank)).trim() === ''
 
@@ -144,7 +144,7 @@ function htmlPart(raw: Buffer, part: PlacedPart, ownUrl: string): HtmlPart {
   return {
     ...{ part, octets, counted },
     links: links.flatMap(({ start, end, value }) => {
-      // other characters than ASCII reach the server in the charset of the document
+      // the server would receive non-ASCII characters in the charset of the document, which a rewritten link cannot preserve
       const target = isUtf8 || /^[\0-\x7f]*$/.test(value) ? linkTarget(value, ownUrl, base) : undefined
       return target === undefined ? [] : [{ start, end, target }]
     }),

@@ -1,9 +1,9 @@
-/** Reads address header fields for display (RFC 5322 §3.4), lenient and in one pass; nothing is decided with the result. */
+/** Parses address header fields for display (RFC 5322 §3.4), lenient and in one pass. No decision depends on the result. */
 import { decodeEncodedWords } from './encoded-words.ts'
 
 const maxEntries = 1000
 
-/** One address as shown to people: the addr-spec, empty for an entry that has none, and the decoded display name. */
+/** One displayed address: the addr-spec, empty if the entry has no address, and the decoded display name. */
 export interface ListedAddress {
   readonly address: string
   readonly name: string
@@ -11,17 +11,17 @@ export interface ListedAddress {
 
 interface Entry {
   phrase: string
-  /** The phrase with a blank in place of quoted text. */
+  /** The phrase with a space in place of quoted text. */
   unquoted: string
   angle: string | undefined
-  /** Length of the phrase at the angle bracket: what follows belongs to the next address if that has no comma before it. */
+  /** Length of the phrase at the angle bracket. If no comma follows, later text belongs to the next address. */
   named: number
   comment: string
 }
 
 /**
- * Returns the addresses of one field value, at most `most`; members of a group stand for the group. Encoded words are
- * decoded in names only: RFC 2047 §5 forbids them in an addr-spec, and decoding them there would invent addresses.
+ * Returns the addresses of one field value, at most `most`. A group is replaced by its members. Encoded words are decoded in names only:
+ * RFC 2047 §5 forbids them in an addr-spec, and decoding them there would invent addresses.
  */
 export function addressList(value: string, most = maxEntries): ListedAddress[] {
   const found: ListedAddress[] = []
@@ -61,7 +61,7 @@ function* entries(value: string): Generator<Entry> {
       yield entry
       entry = emptyEntry()
     } else if (char === ':' && entry.angle === undefined) {
-      // What stood before the colon was the name of a group.
+      // the text before the colon was the name of a group
       entry = emptyEntry()
     } else {
       entry.phrase += char
@@ -74,7 +74,7 @@ function* entries(value: string): Generator<Entry> {
 
 const closers: Readonly<Record<string, string>> = { '"': '"', '(': ')', '<': '>' }
 
-/** The text from the opening character to its partner, or to the end, with backslashes resolved, and where to go on. */
+/** Returns the text from the opening character to its partner or the end, with backslashes resolved, and the next position. */
 function enclosed(value: string, start: number): [string, number] {
   const opener = value[start] ?? ''
   const closer = closers[opener]
@@ -107,7 +107,7 @@ function listedAddresses(entry: Entry): ListedAddress[] {
   return name === '' ? [] : [{ address: '', name }]
 }
 
-/** One address, or several of which the commas are missing; empty if the phrase has another word. */
+/** One address, or several addresses without commas. Empty if the phrase contains another word. */
 function addressesWithoutCommas({ phrase, unquoted }: Entry): string[] {
   const trimmed = phrase.trim()
   const host = trimmed.slice(trimmed.lastIndexOf('@') + 1)
@@ -122,7 +122,7 @@ const isAddress = (word: string): boolean => plainAddress(word) !== '' && !word.
 
 const maxSpec = 2000
 
-/** RFC 5322 §3.4.1, §4.4: comments and blanks around dots and the at sign are not part of the address. */
+/** Removes comments and white space around dots and the at sign, which are not part of the address (RFC 5322 §3.4.1, §4.4). */
 function specWithoutComments(angle: string): string {
   if (angle.length > maxSpec) return ''
   const plain = angle.replaceAll(/"(?:[^"\\]|\\[^])*"|\([^()]*\)/g, (found) => (found.startsWith('"') ? found : ' ')).trim()
@@ -133,10 +133,10 @@ const withoutBlanks = (spec: string): string => spec.trim().replaceAll(/[ \t]*([
 
 const nameOf = (phrase: string): string => decodeEncodedWords(phrase).replaceAll('\t', ' ').trim()
 
-/** RFC 5322 §4.4 (obs-route): the hosts before the colon have no meaning. */
+/** Removes an obsolete route, whose hosts have no meaning (RFC 5322 §4.4, obs-route). */
 const withoutRoute = (angle: string): string => (angle.startsWith('@') ? angle.slice(angle.indexOf(':') + 1).trim() : angle)
 
-/** Returns the last address in an entry without angle brackets; empty if it has none. */
+/** Returns the last address in an entry without angle brackets; empty if it has no address. */
 function lastAddress(text: string): string {
   const word = text.split(/[ \t]+/).findLast((piece) => piece.includes('@') && !piece.startsWith('=?'))
   return word === undefined ? '' : plainAddress(word)
@@ -147,7 +147,7 @@ function withoutLast(text: string, word: string): string {
   return `${text.slice(0, at)} ${text.slice(at + word.length)}`
 }
 
-/** Empty when the text cannot be one address. */
+/** Returns an empty string if the text cannot be a single address. */
 function plainAddress(text: string): string {
   return text.length <= 320 && text.includes('@') && !/[\s\p{Cc}<>]/u.test(text) ? text : ''
 }

@@ -16,23 +16,23 @@ const addressFields = new Set([
 ])
 const resentFields = /^resent-(?:from|sender|to|cc|bcc|reply-to)$/
 
-/** Collects addresses from all places of one message; the first 1,000 different ones count. */
+/** Collects the addresses of one message, up to 1,000 different addresses. */
 export class AddressesSeen {
   readonly #found = new Set<string>()
 
-  /** Looks into a field if it is one that carries addresses. `value` is unfolded and decoded. */
+  /** Scans an address field; ignores other fields. `value` is unfolded and decoded. */
   addField(name: string, value: string): void {
     const folded = name.toLowerCase()
     if (addressFields.has(folded) || resentFields.test(folded)) this.#scan(value, headerCandidates)
   }
 
-  /** Looks into running text or HTML source. Addresses inside links count, also with the at sign written as `%40`. */
+  /** Scans text or HTML source, including addresses in links whose at sign is written as `%40`. */
   addBody(text: string): void {
     this.#scan(text, bodyCandidates)
     if (text.includes('%40')) this.#scan(text.replaceAll('%40', '@'), bodyCandidates)
   }
 
-  /** Lower-cased, domains in A-label form, sorted, without repeats. */
+  /** The addresses in lower case, domains as A-labels, sorted, without duplicates. */
   sorted(): string[] {
     return [...this.#found].toSorted()
   }
@@ -40,7 +40,7 @@ export class AddressesSeen {
   #scan(text: string, candidates: (local: string, domain: string) => Iterable<readonly [string, string]>): void {
     for (let at = text.indexOf('@'); at >= 0; at = text.indexOf('@', at + 1)) {
       const before = localBefore(text, at)
-      // A content id (RFC 2392) has the form of an address and is none.
+      // a content ID (RFC 2392) looks like an address
       if (/(?:^|[^a-z])cid:$/i.test(text.slice(Math.max(at - before.length - 5, 0), at - before.length))) continue
       for (const [local, domain] of candidates(before, domainAfter(text, at))) {
         if (this.#found.size >= maxSeen) return
@@ -51,7 +51,7 @@ export class AddressesSeen {
   }
 }
 
-/** The characters before the at sign that could be a local part; one more than a local part may have, at most. */
+/** The characters before the at sign that can be part of a local part, at most one more than its maximum length. */
 function localBefore(text: string, at: number): string {
   let start = at
   while (start > 0 && at - start <= maxLocal && localCharacter.test(text[start - 1] ?? '')) start -= 1
@@ -69,9 +69,8 @@ function* headerCandidates(local: string, domain: string): Iterable<readonly [st
 }
 
 /**
- * In running text an address touches other things: a path, a query string, quotation marks, letters of a script without
- * blanks. Where it is not certain what belongs to it, the longest and the shortest sensible reading both count, as a
- * search must find either.
+ * In running text an address may touch a path, a query string, quotation marks, or letters of a script without spaces. If its extent is
+ * uncertain, the longest and the shortest plausible reading are both returned, since a search must find either.
  */
 function* bodyCandidates(local: string, domain: string): Iterable<readonly [string, string]> {
   const cut = lastIndexOf(local, /[/?&#|]/)

@@ -1,4 +1,4 @@
-/** Decodes the encoded words of header values (RFC 2047 §2), by hand and in linear time. */
+/** Decodes the encoded words of header values (RFC 2047 §2) in linear time. */
 import { charsetNamed } from '#config/mail/charset/charset-names.ts'
 import { decodeOctets } from '#config/mail/charset/decode-octets.ts'
 import { isStateful } from '#config/mail/charset/stateful.ts'
@@ -11,22 +11,21 @@ const onlyBlanks = /^[ \t]*$/
 interface Word {
   readonly charset: string
   readonly bytes: Buffer
-  /** The text of a word with raw letters, which are no octets any more; such a word is decoded alone. */
+  /** The decoded text of a word that contains raw non-ASCII letters. Such a word is not joined with its neighbours. */
   readonly text?: string
   readonly start: number
   readonly end: number
 }
 
 /**
- * Returns the value with every encoded word replaced by its text, as one line: control characters become blanks, so that
- * a decoded value can never start a header field of its own. Octets that do not fit their charset are guessed. Reads at most
- * 64 Ki characters and never throws.
+ * Replaces each encoded word with its text, on one line: control characters become spaces, so that a decoded value can never start another
+ * header field. The charset of undecodable octets is guessed. Reads at most 64 Ki characters and never throws.
  */
 export function decodeEncodedWords(value: string): string {
   return decodeWithControls(value).replace(controls, ' ').toWellFormed()
 }
 
-/** As `decodeEncodedWords`, but control characters stay, for values that are made safe in another way. */
+/** Decodes like `decodeEncodedWords` but keeps control characters, for values that the caller sanitizes. */
 export const decodeWithControls = (value: string): string => decodeRuns(value.length > maxInput ? value.slice(0, maxInput) : value)
 
 function decodeRuns(text: string): string {
@@ -48,7 +47,7 @@ function decodeRuns(text: string): string {
       if (!continues(run.at(-1), word, text)) {
         const afterWord = run.length > 0
         flush()
-        // Blanks between two encoded words are not part of the text, RFC 2047 §6.2.
+        // white space between two encoded words is not part of the text (RFC 2047 §6.2)
         if (!afterWord || !onlyBlanks.test(text.slice(written, word.start))) out += text.slice(written, word.start)
       }
       run.push(word)
@@ -60,8 +59,8 @@ function decodeRuns(text: string): string {
 }
 
 /**
- * Neighbours in one charset are decoded together, because many senders split a character between two words. Words of a stateful
- * charset are decoded alone: each begins and ends in ASCII (RFC 2047 §3).
+ * Adjacent words in one charset are decoded together, because many senders split a character between two words. Words of a stateful charset
+ * are decoded alone: each begins and ends in ASCII (RFC 2047 §3).
  */
 function continues(before: Word | undefined, word: Word, text: string): boolean {
   if (before === undefined || before.charset !== word.charset || isStateful(charsetNamed(word.charset) ?? '')) return false
@@ -76,7 +75,7 @@ function readWord(text: string, start: number): Word | undefined {
   const bodyEnd = text.indexOf('?', charsetEnd + 3)
   if (bodyEnd < 0 || text[bodyEnd + 1] !== '=' || (encoding !== 'B' && encoding !== 'Q')) return undefined
   const body = text.slice(charsetEnd + 3, bodyEnd)
-  // RFC 2231 §5 allows a language after an asterisk.
+  // RFC 2231 §5 permits a language after an asterisk
   const charset = (text.slice(start + 2, charsetEnd).split('*')[0] ?? '').toLowerCase()
   const place = { charset, start, end: bodyEnd + 2 }
   if (encoding === 'B') return { ...place, bytes: Buffer.from(body, 'base64') }
@@ -85,11 +84,11 @@ function readWord(text: string, start: number): Word | undefined {
 
 const rawLetters = /[^\0-\x7f]/
 
-/** RFC 2047 §4.2 allows no letters beyond ASCII. They stay as they are, between the encoded octets. */
+/** RFC 2047 §4.2 permits ASCII only. Other letters stay unchanged between the encoded octets. */
 const textBesideLetters = (body: string, charset: string): string =>
   body.replaceAll(/[\0-\x7f]+/g, (encoded) => decodeOctets(decodeQ(encoded), charset).text)
 
-/** RFC 2047 §4.2. */
+/** Decodes the Q encoding (RFC 2047 §4.2). */
 function decodeQ(body: string): Buffer {
   const input = Buffer.from(body)
   const out = Buffer.alloc(input.length)

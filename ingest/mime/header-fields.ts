@@ -1,4 +1,4 @@
-/** Reads the header block of a message into its fields, in order (RFC 5322 §2.2), tolerating what real mail does to it. */
+/** Parses the header block of a message into its fields, in order (RFC 5322 §2.2), and tolerates the faults of real mail. */
 import { isUtf8 } from 'node:buffer'
 import { fieldText, headerCharset } from '#config/mail/charset/header-text.ts'
 
@@ -7,31 +7,30 @@ const maxFields = 1000
 const maxValue = 64 * 1024
 const maxName = 998
 const fieldName = /^[!-9;-~]+$/
-/** The first line of a mail in a mbox file. */
+/** The separator line of an mbox file. */
 const isMboxLine = /^>?From /
 
-/** One header field: the name as written, and the value unfolded but not yet decoded. */
+/** One header field: the name as written, and the value unfolded but not decoded. */
 export interface HeaderField {
   readonly name: string
   readonly value: string
-  /** Its octets are not UTF-8, so that another charset was used. */
+  /** The octets are not UTF-8, so another charset was used. */
   readonly isGuessed?: true
 }
 
 /**
- * Returns the fields of the first header block: at most 1,000 of them, each value at most 64 KiB, all within the first
- * MiB. Lines that are no header fields are left out. Octets over 127 are read as UTF-8 (RFC 6532), else in the charset of
- * Content-Type, else as windows-1252.
+ * Returns the fields of the first header block: at most 1,000 fields, 64 KiB a value, 1 MiB in all. Lines that are not header fields are
+ * skipped. Octets above 127 are decoded as UTF-8 (RFC 6532), else in the charset of Content-Type, else as windows-1252.
  */
 export const headerFields = (raw: Uint8Array): HeaderField[] => readHeader(raw).fields
 
 export interface Header {
   readonly fields: HeaderField[]
-  /** Fields and lines that are cut or left out. Lines after the last field are not counted. */
+  /** Number of fields and lines that are cut or skipped, without lines after the last field. */
   readonly leftOut: number
 }
 
-/** The fields as `headerFields` returns them. */
+/** Returns the fields like `headerFields`, with the number of omitted ones. */
 export function readHeader(raw: Uint8Array): Header {
   const fields: HeaderField[] = []
   let open: { name: string; pieces: string[]; size: number } | undefined
@@ -72,12 +71,12 @@ const decoded = (name: string, octets: Buffer, charset: string): HeaderField => 
   ...(!isUtf8(octets) && { isGuessed: true }),
 })
 
-/** The value of the first field of that name; undefined when there is none. */
+/** The value of the first field with that name, or undefined. */
 export function firstValue(fields: readonly HeaderField[], name: string): string | undefined {
   return fields.find((field) => field.name.toLowerCase() === name)?.value
 }
 
-/** The lines up to the empty one, one character an octet. */
+/** Yields the lines up to the empty line, with one character for each octet. */
 function* headerLines(raw: Uint8Array): Generator<string> {
   const block = Buffer.from(raw.buffer, raw.byteOffset, Math.min(raw.byteLength, maxBlock))
   let start = 0

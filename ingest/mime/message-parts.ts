@@ -1,4 +1,4 @@
-/** Takes a message apart into what providers without MIME want: addresses, texts, attachments. Nothing is left out in silence. */
+/** Splits a message for providers without MIME: addresses, texts, attachments. Fails rather than lose content. */
 import { safeFilename } from '#config/mail/file-names.ts'
 import { addressList, type ListedAddress } from './address-list.ts'
 import { decodeEncodedWords } from './encoded-words.ts'
@@ -14,7 +14,7 @@ export interface AttachedPart {
   readonly inline: boolean
 }
 
-/** A whole message in parts. Texts are as written, HTML is not made safe to show: it goes on to its recipients. */
+/** The parts of a message. Text and HTML are unchanged and not sanitized, since they are delivered to the recipients. */
 export interface MessageParts {
   readonly from: readonly ListedAddress[]
   readonly to: readonly ListedAddress[]
@@ -28,7 +28,7 @@ export interface MessageParts {
   readonly attachments: readonly AttachedPart[]
 }
 
-/** Throws `BeyondLimits` where a part of the message would be lost. */
+/** Splits a message. Throws `BeyondLimits` if content would be lost. */
 export async function readParts(raw: Buffer): Promise<MessageParts> {
   const attached: { readonly raw: RawAttachment; readonly chunks: Uint8Array[] }[] = []
   const { text, html, textLeftOut } = await parseMime(raw, (attachment) => {
@@ -36,7 +36,7 @@ export async function readParts(raw: Buffer): Promise<MessageParts> {
     attached.push(entry)
     return (chunk) => void entry.chunks.push(chunk)
   })
-  if (textLeftOut > 0) throw new BeyondLimits('The message has more text than can be taken apart.')
+  if (textLeftOut > 0) throw new BeyondLimits('The message has too much text to be split into parts.')
   const fields = headerFields(raw)
   const addresses = (name: string): ListedAddress[] =>
     fields
@@ -68,7 +68,7 @@ function describe(raw: RawAttachment, content: Uint8Array<ArrayBuffer>): Attache
   }
 }
 
-/** In memory of its own, which can be handed to another thread. */
+/** Joins the chunks in a separate buffer, which can be transferred to another thread. */
 export function joined(chunks: readonly Uint8Array[]): Uint8Array<ArrayBuffer> {
   const whole = new Uint8Array(chunks.reduce((size, chunk) => size + chunk.length, 0))
   let at = 0

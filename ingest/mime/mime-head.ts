@@ -1,15 +1,15 @@
-/** The header of a message or of a part, with the place of every field (RFC 5322 §2.2, RFC 2045 §5). What is ambiguous is not read. */
+/** Parses the header of a message or part, with the place of every field (RFC 5322 §2.2, RFC 2045 §5). Refuses ambiguous headers. */
 
-/** The MIME structure is not clear, so that another reader may see another message in it. */
+/** The MIME structure is ambiguous, so that another parser may see a different message. */
 export class BrokenMime extends Error {
   override readonly name = 'BrokenMime'
 }
 
-/** A field and the octets from its name to its line end. */
+/** A field and its place from the name to the line end. */
 export interface PlacedField {
-  /** Lower-case. */
+  /** In lower case. */
   readonly name: string
-  /** Unfolded, one character an octet. */
+  /** Unfolded, with one character for each octet. */
   readonly value: string
   readonly start: number
   readonly end: number
@@ -17,11 +17,11 @@ export interface PlacedField {
 
 export interface MimeHead {
   readonly fields: readonly PlacedField[]
-  /** Where the body begins, behind the empty line. */
+  /** Offset of the body, after the empty line. */
   readonly bodyStart: number
 }
 
-/** A value with parameters, such as that of Content-Type; all names and the value in lower case. */
+/** A value with parameters, such as Content-Type. Names and the value are in lower case. */
 export interface Parameterized {
   readonly value: string
   readonly parameters: ReadonlyMap<string, string>
@@ -30,7 +30,7 @@ export interface Parameterized {
 const maxHeadOctets = 256 * 1024
 const lineEnd = '\r\n'
 
-/** Reads the header that begins at `start` of a part that ends at `end`. Throws `BrokenMime`. */
+/** Parses the header at `start` of a part that ends at `end`. Throws `BrokenMime`. */
 export function readMimeHead(raw: Buffer, start: number, end: number): MimeHead {
   const part = raw.subarray(start, Math.min(end, start + maxHeadOctets))
   if (part.toString('latin1', 0, lineEnd.length) === lineEnd) return { fields: [], bodyStart: start + lineEnd.length }
@@ -43,28 +43,28 @@ export function readMimeHead(raw: Buffer, start: number, end: number): MimeHead 
 
 function placedFields(block: string, offset: number): PlacedField[] {
   const fields: PlacedField[] = []
-  // a field and the lines that go on with it
+  // a field and its continuation lines
   for (const match of block.matchAll(/[^\r\n]*(?:\r\n[ \t][^\r\n]*)*(?:\r\n|$)/g)) {
     const [line] = match
     if (line === '') continue
     const [whole, name = '', value = ''] = /^([!-9;-~]+)[ \t]*:([^]*)$/.exec(line) ?? []
-    if (whole === undefined) throw new BrokenMime('a line in a header is no field')
+    if (whole === undefined) throw new BrokenMime('a line in a header is not a field')
     const start = offset + match.index
     fields.push({ name: name.toLowerCase(), value: value.replaceAll(lineEnd, '').trim(), start, end: start + line.length })
   }
   return fields
 }
 
-/** The only field of that name; undefined when there is none. Throws `BrokenMime` when there are several. */
+/** The single field with that name, or undefined. Throws `BrokenMime` if it occurs more than once. */
 export function onlyField(fields: readonly PlacedField[], name: string): PlacedField | undefined {
   const named = fields.filter((field) => field.name === name)
-  if (named.length > 1) throw new BrokenMime(`${name} stands there twice`)
+  if (named.length > 1) throw new BrokenMime(`${name} occurs twice`)
   return named[0]
 }
 
 const parameter = /\s*;\s*(?:([^\s;="]+)\s*=\s*("(?:[^"\\]|\\[^])*"|[^\s;"]*))?/y
 
-/** Takes a value with parameters apart (RFC 2045 §5.1). Throws `BrokenMime` where that is not clear. */
+/** Splits a value and its parameters (RFC 2045 §5.1). Throws `BrokenMime` if the value is ambiguous. */
 export function parseParameterized(text: string): Parameterized {
   const plain = withoutComments(text).trim()
   const value = /^[^\s;"=]*/.exec(plain)?.[0] ?? ''
@@ -72,17 +72,17 @@ export function parseParameterized(text: string): Parameterized {
   parameter.lastIndex = value.length
   while (parameter.lastIndex < plain.length) {
     const match = parameter.exec(plain)
-    if (!match) throw new BrokenMime('a parameter cannot be read')
+    if (!match) throw new BrokenMime('a parameter is malformed')
     const [, name, given = ''] = match
     if (name === undefined) continue
     const key = name.toLowerCase()
-    if (parameters.has(key)) throw new BrokenMime(`the parameter ${key} stands there twice`)
+    if (parameters.has(key)) throw new BrokenMime(`the parameter ${key} occurs twice`)
     parameters.set(key, given.startsWith('"') ? given.slice(1, -1).replaceAll(/\\([^])/g, '$1') : given)
   }
   return { value: value.toLowerCase(), parameters }
 }
 
-/** RFC 5322 §3.2.2 comments, which may nest; those inside quotes are none. */
+/** Removes comments (RFC 5322 §3.2.2), which may nest. Parentheses inside quotes are not comments. */
 export function withoutComments(text: string): string {
   if (!text.includes('(')) return text
   let plain = ''
@@ -97,6 +97,6 @@ export function withoutComments(text: string): string {
     if (pair === ')' && !quoted && depth > 0) depth--
     at += pair.length - 1
   }
-  if (depth > 0 || quoted) throw new BrokenMime('a comment or quote has no end')
+  if (depth > 0 || quoted) throw new BrokenMime('a comment or quote is not closed')
   return plain
 }

@@ -1,7 +1,4 @@
-/**
- * Takes a MIME message apart (RFC 2045, RFC 2046) with bounds on what stays in memory. Attachments pass by as streams.
- * Runs inside the worker thread.
- */
+/** Parses a MIME message (RFC 2045, RFC 2046) with limits on memory. Attachments are streamed. Runs on the parsing thread. */
 import { MailParser, type AttachmentStream, type MessageText } from 'mailparser'
 import type { CharsetFault } from '#config/mail/charset/decode-octets.ts'
 import { PartHeads, type EncodingNote } from './engine/part-heads.ts'
@@ -17,27 +14,27 @@ const maxShownBesideHtml = 1_000_000
 const maxFaults = 20
 const step = 64 * 1024
 
-/** One attachment as the message declares it; nothing here is safe to show yet. */
+/** One attachment as the message declares it; the values are not safe for display. */
 export interface RawAttachment {
   readonly filename: string | undefined
   readonly contentType: string
   readonly disposition: string | undefined
   readonly contentId: string | undefined
-  /** Content-Location, which HTML may use in place of the content id. */
+  /** Content-Location, which HTML may reference instead of the content ID. */
   readonly location: string | undefined
-  /** It stands inside a multipart/related, next to the text that shows it. */
+  /** The part is in a multipart/related, next to the text that refers to it. */
   readonly related: boolean
 }
 
-/** The two bodies as written, decoded to text; empty when the message has none. */
+/** The two bodies, decoded to text; empty if the message has no such body. */
 export interface Bodies {
   readonly text: string
   readonly html: string
   /** The input ended inside an attachment. */
   readonly endsInAttachment: boolean
-  /** Octets of text parts that were not read; 0 if all text was read. */
+  /** Octets of text parts beyond the limits; 0 if all text was parsed. */
   readonly textLeftOut: number
-  /** What of the parts could not be decoded, in order and without repeats. */
+  /** Faults of the parts, in order and without duplicates. */
   readonly faults: readonly PartFault[]
 }
 
@@ -47,18 +44,18 @@ export interface PartFault {
   readonly name?: string
 }
 
-/** Called for each attachment in order; returns what takes its decoded octets. */
+/** Called for each attachment in order. The returned function receives its decoded octets. */
 export type AttachmentSink = (attachment: RawAttachment) => (chunk: Uint8Array) => void
 
-/** The message is beyond a limit; the message text is a sentence for people. */
+/** The message exceeds a limit. The error message is a sentence for people. */
 export class BeyondLimits extends Error {
   override readonly name = 'BeyondLimits'
 }
 
-/** What the hook below relies on inside mailparser 3.9.31; a test fails when an update changes it. */
+/** Internals of mailparser 3.9.31 that the hook below uses. A test fails if an update changes them. */
 interface ParserInside {
   curnode: { isAttachment?: boolean } | false
-  /** Makes the charset decoder of the part that is read now. */
+  /** Creates the charset decoder of the current part. */
   decoder: { decodeStream(): TextOfPart }
   processChunk(piece: Piece, done: (error?: Error) => void): void
   textToHtml(text: string): string
@@ -66,7 +63,7 @@ interface ParserInside {
 
 type Piece = (PartNode & { readonly type: 'node' }) | { readonly type: 'data' } | { readonly type: 'body'; value: Uint8Array }
 
-/** Parses the whole message. Throws BeyondLimits, or what the parser throws. */
+/** Parses the whole message. Throws `BeyondLimits` or an error of the parser. */
 export async function parseMime(raw: Buffer, takeAttachment: AttachmentSink): Promise<Bodies> {
   const parser = new MailParser({ skipHtmlToText: true, maxHeadSize: maxHeaderOctets } as object)
   const { inside, textLeftOut, isInlineFile, faults } = bound(parser)
@@ -116,7 +113,7 @@ function drain(part: AttachmentStream, disposition: string | undefined, takeAtta
   part.content.once('error', (error) => parser.destroy(error))
 }
 
-/** What the message says. The parser replaces application/octet-stream by a guess from the file name. */
+/** The declared type. The parser replaces application/octet-stream by a guess from the file name. */
 function declaredType({ headers }: AttachmentStream): string | undefined {
   const field = headers.get('content-type')
   return typeof field === 'object' && 'value' in field && typeof field.value === 'string' ? field.value : undefined
@@ -131,11 +128,11 @@ interface Bound {
   readonly inside: ParserInside
   readonly textLeftOut: () => number
   readonly faults: () => Iterable<PartFault>
-  /** The part that is read now is a text file that the message shows inline. */
+  /** True if the current part is a text file that the message displays inline. */
   readonly isInlineFile: () => boolean
 }
 
-/** Corrects the headers of parts, and limits text parts and header blocks, which the parser collects without a limit of its own. */
+/** Corrects the headers of parts, and limits text parts and header blocks, because the parser collects them without a limit. */
 function bound(parser: MailParser): Bound {
   const inside = parser as unknown as ParserInside
   const processPiece = inside.processChunk.bind(parser)
@@ -162,7 +159,7 @@ function bound(parser: MailParser): Bound {
     }
     return processPiece(piece, done)
   }
-  // Text parts that stand beside HTML parts are shown among them. The package's own way takes a hundred times the memory.
+  // Text parts next to HTML parts become part of the HTML. The package's method needs a hundred times the memory.
   inside.textToHtml = (text) => {
     leftOut += Math.max(0, text.length - maxShownBesideHtml)
     return `<div style="white-space:pre-wrap">${escaped(text.slice(0, maxShownBesideHtml))}</div>`
@@ -174,7 +171,7 @@ const escaped = (text: string): string => text.replaceAll('&', '&amp;').replaceA
 
 const tooMany = (): BeyondLimits => new BeyondLimits('The message has too many parts or too long header fields to be opened.')
 
-/** Hands the message over in steps and waits when the parser asks for it, so that little of it is held twice. */
+/** Writes the message in steps and waits for the parser's drain event, so that little of it is buffered twice. */
 function feed(parser: MailParser, pieces: Iterable<Buffer>): void {
   const steps = inSteps(pieces)
   const next = (): void => {

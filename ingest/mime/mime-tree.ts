@@ -1,4 +1,4 @@
-/** The parts of a message by their places in its octets (RFC 2046 §5.1), for changes that leave all other octets alone. */
+/** Locates the parts of a message by their places in its octets (RFC 2046 §5.1), for changes that keep all other octets. */
 import {
   BrokenMime,
   onlyField,
@@ -9,25 +9,25 @@ import {
   type PlacedField,
 } from './mime-head.ts'
 
-/** One part; of a multipart, the body holds the others. */
+/** One part. The body of a multipart contains the other parts. */
 export interface PlacedPart {
   readonly fields: readonly PlacedField[]
   readonly bodyStart: number
-  /** Before the line end that belongs to the delimiter behind it. */
+  /** End of the body, without the line end that belongs to the next delimiter. */
   readonly bodyEnd: number
-  /** Media type in lower case, `text/plain` when none is given. */
+  /** Media type in lower case; default `text/plain`. */
   readonly type: string
   readonly parameters: ReadonlyMap<string, string>
-  /** Content-Transfer-Encoding in lower case, `7bit` when none is given. */
+  /** Content-Transfer-Encoding in lower case; default `7bit`. */
   readonly encoding: string
-  /** A file that comes with the message, or inside such a part. */
+  /** The part is an attached file or is inside one. */
   readonly attached: boolean
 }
 
 const maxParts = 1000
 const maxDepth = 20
 const maxBoundary = 70
-/** Places in a multipart that look like a delimiter; more are made to cost time. */
+/** Limit of places in a multipart that look like a delimiter. Only a message built to cost time has more. */
 const maxMarks = 10_000
 
 interface Region {
@@ -37,7 +37,7 @@ interface Region {
   readonly attached: boolean
 }
 
-/** All parts in order, the message itself first. Does not look into messages within the message. Throws `BrokenMime`. */
+/** All parts in order, beginning with the message itself. Embedded messages are not opened. Throws `BrokenMime`. */
 export function placedParts(raw: Buffer): PlacedPart[] {
   const parts: PlacedPart[] = []
   const waiting: Region[] = [{ start: 0, end: raw.length, depth: 0, attached: false }]
@@ -63,7 +63,7 @@ function placedPart(raw: Buffer, { start, end, attached }: Region): PlacedPart {
   }
 }
 
-/** RFC 2183 §2.8: what is not known counts as an attachment. A text with a file name is one to most readers. */
+/** An unknown disposition counts as an attachment (RFC 2183 §2.8). Most readers treat a text with a file name as an attachment. */
 function isFile(disposition: PlacedField | undefined, { parameters }: Parameterized): boolean {
   if (parameters.has('name') || parameters.has('name*')) return true
   if (!disposition) return false
@@ -82,12 +82,12 @@ function regionsIn(raw: Buffer, part: PlacedPart, depth: number): Region[] {
     if (closes) return regions
     start = next
   }
-  throw new BrokenMime('a multipart has no end')
+  throw new BrokenMime('a multipart has no closing delimiter')
 }
 
 interface Delimiter {
   readonly at: number
-  /** Where the line behind it begins. */
+  /** Offset of the line after the delimiter. */
   readonly next: number
   readonly closes: boolean
 }
@@ -97,7 +97,7 @@ function* delimiters(raw: Buffer, { bodyStart, bodyEnd }: PlacedPart, boundary: 
   const mark = `--${boundary}`
   let marks = 0
   for (let at = body.indexOf(mark, 0, 'latin1'); at >= 0; at = body.indexOf(mark, at + mark.length, 'latin1')) {
-    if (++marks > maxMarks) throw new BrokenMime('a boundary stands there too often')
+    if (++marks > maxMarks) throw new BrokenMime('a boundary occurs too often')
     if (at > 0 && body[at - 1] !== 0x0a) continue
     const feed = body.indexOf('\r\n', at + mark.length)
     const stop = feed < 0 ? body.length : feed

@@ -1,4 +1,4 @@
-/** Content-Transfer-Encoding (RFC 2045 §6) over octets, strict: what would not come back as it was is not decoded. */
+/** Strict Content-Transfer-Encoding (RFC 2045 §6): a body is decoded only if its content survives encoding again. */
 
 /** RFC 5322 §2.1.1, without CRLF. */
 const maxLineOctets = 998
@@ -7,7 +7,7 @@ const qpLine = 76
 const [cr, lf, equalsSign] = [0x0d, 0x0a, 0x3d]
 const escapes = Array.from({ length: 256 }, (_, octet) => Buffer.from(`=${octet.toString(16).toUpperCase().padStart(2, '0')}`))
 
-/** The octets of a body; undefined when the encoding is unknown or broken. */
+/** Decodes a body. Undefined if the encoding is unknown or the body is invalid. */
 export function decodeBody(body: Buffer, encoding: string): Buffer | undefined {
   switch (encoding) {
     case '7bit':
@@ -23,7 +23,7 @@ export function decodeBody(body: Buffer, encoding: string): Buffer | undefined {
   }
 }
 
-/** Encoded octets, and the encoding: the given one, or quoted-printable where lines became too long to go without. */
+/** Encodes a body and returns the encoding used: the given one, or quoted-printable if unencoded lines would be too long. */
 export function encodeBody(octets: Buffer, encoding: string): { readonly body: Buffer; readonly encoding: string } {
   if (encoding === 'base64') return { body: encodeBase64(octets), encoding }
   if (encoding !== 'quoted-printable' && hasShortLines(octets)) return { body: octets, encoding }
@@ -61,19 +61,19 @@ function decodeQuotedPrintable(body: Buffer): Buffer | undefined {
   return decoded.subarray(0, length)
 }
 
-/** The octet of an escape; undefined without two hexadecimal digits. */
+/** The octet of an escape, or undefined without two hexadecimal digits. */
 function escaped(body: Buffer, at: number, end: number): number | undefined {
   const digits = at + 2 < end ? body.toString('latin1', at + 1, at + 3) : ''
   return /^[\dA-F]{2}$/i.test(digits) ? Number.parseInt(digits, 16) : undefined
 }
 
-/** The end of a line without its trailing blanks (RFC 2045 §6.7 (3)). */
+/** The end of a line without its trailing white space (RFC 2045 §6.7 (3)). */
 function withoutBlanks(body: Buffer, start: number, end: number): number {
   while (end > start && (body[end - 1] === 0x20 || body[end - 1] === 0x09)) end--
   return end
 }
 
-/** Line ends stay line ends; a CR or LF alone is encoded, so that it stays alone. One pass, as a message has millions of octets. */
+/** Keeps line ends, and encodes a single CR or LF, so that it is preserved. Works in one pass, because a message has millions of octets. */
 function encodeQuotedPrintable(octets: Buffer): Buffer {
   const encoded = Buffer.allocUnsafe(octets.length * 3 + Math.ceil(octets.length / 24) * 3)
   const isEnd = (at: number): boolean => at === octets.length || (octets[at] === cr && octets[at + 1] === lf)
@@ -90,7 +90,7 @@ function encodeQuotedPrintable(octets: Buffer): Buffer {
     const isLast = isEnd(at + 1)
     const isPlain = (octet > 0x20 && octet < 0x7f && octet !== equalsSign) || ((octet === 0x20 || octet === 0x09) && !isLast)
     const width = isPlain ? 1 : 3
-    // a soft line break takes one of the characters, and does not cut an escape
+    // a soft line break takes one character of the line and does not split an escape
     if (column + width > (isLast ? qpLine : qpLine - 1)) {
       length += encoded.write('=\r\n', length, 'latin1')
       column = 0

@@ -1,15 +1,18 @@
-/** What the header of a part says about parts inside it, read in the way of mailparser, whose view of the structure counts. */
+/**
+ * Finds in a part's header whether the part contains parts. It reads the header like mailparser, because mailparser determines the
+ * structure.
+ */
 import { parametersOf, parameterText } from './parameters.ts'
 
 export interface ContainerHead {
-  /** Empty if there is none, or if the type has no parts. */
+  /** Empty if the boundary is missing or the type has no parts. */
   readonly boundary: string
   readonly isMultipart: boolean
-  /** A message that mailparser opens: its header follows directly. */
+  /** An embedded message that mailparser opens; its header follows directly. */
   readonly isMessage: boolean
 }
 
-/** `head` has one character an octet. */
+/** `head` has one character for each octet. */
 export function containerHead(head: string): ContainerHead {
   const lines = head.replaceAll(/\r?\n[ \t]/g, ' ')
   const contentType = fieldOf(lines, 'content-type')
@@ -29,10 +32,10 @@ function boundaryIn(contentType: string): string {
   return parameters.get('boundary') ?? parameterText(parameters, 'boundary')
 }
 
-/** Whether a value of Content-Type names a type that has no parts; one without a slash may be a multipart. */
+/** Reports whether a Content-Type value names a type without parts. A value without a slash may be a multipart. */
 export const isOtherType = (value: string): boolean => /^\s*(?!multipart\b)[\w.+-]+\/[\w.+-]+\s*(?:;|$)/i.test(value)
 
-/** The first field of that name. */
+/** The value of the first field with that name. */
 function fieldOf(lines: string, name: string): string {
   return new RegExp(String.raw`^${name}[ \t]*:([^\n]*)`, 'im').exec(lines)?.[1]?.trim() ?? ''
 }

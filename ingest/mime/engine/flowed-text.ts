@@ -1,4 +1,4 @@
-/** Text with `format=flowed` (RFC 3676): lines that flow become one paragraph, in each depth of quotes by itself. */
+/** Joins the lines of `format=flowed` text (RFC 3676) to paragraphs, separately for each quote depth. */
 
 interface Paragraph {
   readonly depth: number
@@ -7,7 +7,7 @@ interface Paragraph {
 
 const signature = '-- '
 
-/** `deletesBlank`: the blank before a soft line break is not part of the text (`DelSp=yes`). */
+/** Joins flowed lines. `deletesBlank`: the space before a soft line break is not part of the text (`DelSp=yes`). */
 export function unflowed(text: string, deletesBlank: boolean): string {
   const out: string[] = []
   let open: Paragraph | undefined
@@ -27,7 +27,7 @@ export function unflowed(text: string, deletesBlank: boolean): string {
   return out.join('\n')
 }
 
-/** The number of quote marks, and the line without them and without the blank that stuffs it. */
+/** The number of quote marks, and the line without quote marks and space-stuffing. */
 function lineOf(line: string): { readonly depth: number; readonly content: string } {
   let depth = 0
   while (line[depth] === '>') depth++

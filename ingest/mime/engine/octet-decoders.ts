@@ -1,13 +1,13 @@
-/** Decoders of transfer encodings, in linear time. Octets that are not encoded stay as they are. */
+/** Decoders of transfer encodings, in linear time. Octets that are not encoded stay unchanged. */
 import { Transform, type TransformCallback } from 'node:stream'
 
 const lineFeed = 0x0a
 const equalsSign = 0x3d
 
-/** A decoder calls it when it finds characters that the encoding does not have, possibly many times. */
+/** Called when a decoder finds characters that are invalid in the encoding, possibly many times. */
 export type BrokenNote = () => void
 
-/** Hands over whole lines, many at a time. */
+/** Passes whole lines to the decoder, many at a time. */
 abstract class LinesDecoder extends Transform {
   protected readonly noteBroken: BrokenNote
   #rest: Buffer[] = []
@@ -17,7 +17,7 @@ abstract class LinesDecoder extends Transform {
     this.noteBroken = noteBroken
   }
 
-  /** `lines` ends with a line end, unless it is the end of the part. */
+  /** Decodes lines. `lines` ends with a line end, except at the end of the part. */
   protected abstract decodeLines(lines: Buffer): Buffer
 
   override _transform(chunk: Buffer, _encoding: BufferEncoding, done: TransformCallback): void {
@@ -36,13 +36,13 @@ abstract class LinesDecoder extends Transform {
   }
 }
 
-/** The end of the line that begins at `start`, after its line end. */
+/** The offset after the line that begins at `start`, including its line end. */
 function nextLine(octets: Buffer, start: number): number {
   const feed = octets.indexOf(lineFeed, start)
   return feed < 0 ? octets.length : feed + 1
 }
 
-/** RFC 2045 §6.7. mailparser's own decoder takes quadratic time for long runs of blanks. */
+/** Decodes quoted-printable (RFC 2045 §6.7). mailparser's decoder takes quadratic time for long runs of white space. */
 export class QuotedPrintableDecoder extends LinesDecoder {
   protected decodeLines(lines: Buffer): Buffer {
     const out = Buffer.alloc(lines.length)
@@ -63,7 +63,7 @@ interface QuotedLine {
   readonly noteBroken: BrokenNote
 }
 
-/** Writes one line at `to`, and answers where the output ends. */
+/** Decodes one line to `out` at `to`. Returns the end of the output. */
 function decodeQuotedLine({ lines, start, next, noteBroken }: QuotedLine, out: Buffer, to: number): number {
   let lineEnd = next
   if (lines[lineEnd - 1] === lineFeed) lineEnd -= lines[lineEnd - 2] === 0x0d && lineEnd - 2 >= start ? 2 : 1
@@ -82,14 +82,14 @@ function decodeQuotedLine({ lines, start, next, noteBroken }: QuotedLine, out: B
   return isSoft ? length : length + lines.copy(out, length, lineEnd, next)
 }
 
-/** The value of a hexadecimal digit, else -1, which also makes a pair negative. */
+/** The value of a hexadecimal digit, or -1, which makes the value of the pair negative too. */
 function hexOf(octet = 0): number {
   if (octet >= 0x30 && octet <= 0x39) return octet - 0x30
   const letter = octet & ~0x20
   return letter >= 0x41 && letter <= 0x46 ? letter - 0x37 : -1
 }
 
-/** The value of each octet in base64; `blank` and `foreign` have none. */
+/** The value of each octet in base64. `blank` and `foreign` mark white space and invalid characters. */
 const blank = 64
 const foreign = 65
 const base64Values = new Uint8Array(256).fill(foreign)
@@ -97,11 +97,14 @@ const base64Letters = Buffer.from('ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrs
 for (const [value, letter] of base64Letters.entries()) base64Values[letter] = value
 for (const octet of [0x20, 0x09, 0x0d, lineFeed]) base64Values[octet] = blank
 
-/** RFC 2045 §6.8. Other characters are left out. Octets after padding begin anew, as in contents that were joined. */
+/**
+ * Decodes base64 (RFC 2045 §6.8). Other characters are skipped. Padding ends a group; decoding continues after it, as in concatenated
+ * content.
+ */
 export class Base64Decoder extends Transform {
   readonly #noteBroken: BrokenNote
   #bits = 0
-  /** Letters of the group that is read now. */
+  /** Number of letters in the current group. */
   #letters = 0
 
   constructor(noteBroken: BrokenNote) {
@@ -133,7 +136,7 @@ export class Base64Decoder extends Transform {
     done(null, out.subarray(0, this.#endGroup(out, 0)))
   }
 
-  /** Writes the octets of a group with fewer than four letters, and answers where the output ends. */
+  /** Writes the octets of a group of fewer than four letters. Returns the end of the output. */
   #endGroup(out: Buffer, to: number): number {
     const letters = this.#letters
     this.#letters = 0
@@ -145,7 +148,7 @@ export class Base64Decoder extends Transform {
 
 const maxBeforeBegin = 64 * 1024
 
-/** The first file of a uuencoded part. A part without a `begin` line stays as it is. */
+/** Decodes the first file of a uuencoded part. A part without a `begin` line stays unchanged. */
 export class UuDecoder extends LinesDecoder {
   readonly #before: Buffer[] = []
   #held = 0
@@ -163,7 +166,7 @@ export class UuDecoder extends LinesDecoder {
     return this.#state === 'before' ? Buffer.concat(this.#before.splice(0)) : super.heldBack()
   }
 
-  /** Holds the lines before the file back. Answers where the next line begins. */
+  /** Holds back the lines before the file. Returns the offset of the next line. */
   #seekBegin(lines: Buffer): number {
     for (let start = 0; start < lines.length;) {
       const next = nextLine(lines, start)
@@ -183,7 +186,7 @@ export class UuDecoder extends LinesDecoder {
     return lines.length
   }
 
-  /** Lines around the file are left out. */
+  /** Reports text around the file, which is dropped. */
   #noteText(lines: Buffer): void {
     if (/\S/.test(lines.toString('latin1').replace(/^\s*end\s*$/, ''))) this.noteBroken()
   }
@@ -206,7 +209,7 @@ export class UuDecoder extends LinesDecoder {
   }
 }
 
-/** Writes `count` octets, but no more than the line has characters: short lines must not grow. */
+/** Writes `count` octets, but at most one for each character of the line, so that short lines cannot grow. */
 function decodeUuLine(line: Buffer, count: number, out: Buffer, to: number): number {
   const length = Math.min(count, line.length)
   for (let at = 0, place = to; place < to + length; at += 4, place += 3) {
@@ -218,5 +221,5 @@ function decodeUuLine(line: Buffer, count: number, out: Buffer, to: number): num
   return length
 }
 
-/** Blanks stand for zero, as the backtick does. A relay may have removed a blank at the end of a line. */
+/** The space means zero, like the backtick. A relay may have removed a space at the end of a line. */
 const sixBits = (octet: number | undefined): number => (octet === undefined || octet < 0x20 ? 0 : (octet - 0x20) & 0x3f)

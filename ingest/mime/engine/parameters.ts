@@ -1,8 +1,8 @@
-/** Parameters of Content-Type and Content-Disposition as mailparser reads them, and as text (RFC 2231, RFC 2047). */
+/** Parses parameters of Content-Type and Content-Disposition like mailparser, and decodes their text (RFC 2231, RFC 2047). */
 import { decodeOctets } from '#config/mail/charset/decode-octets.ts'
 import { decodeWithControls } from '../encoded-words.ts'
 
-/** By name in lower case, with quotes and escapes resolved. The last parameter of a name counts. */
+/** The parameters by name in lower case, with quotes and escapes resolved. The last parameter of a name counts. */
 export function parametersOf(value: string): Map<string, string> {
   const found = new Map<string, string>()
   for (const [, key = '', given = ''] of value.matchAll(/;\s*([^\s=;"]+)\s*=\s*((?:"(?:[^"\\]|\\[^])*"?|[^;"\\]|\\[^])*)/g))
@@ -10,7 +10,7 @@ export function parametersOf(value: string): Map<string, string> {
   return found
 }
 
-/** Before other characters, a backslash is one of a Windows path, which old programs write as a file name. */
+/** A backslash before other characters belongs to a Windows path, which old programs write as a file name. */
 const escapable = /[^\p{L}\p{N}_]/u
 
 function unquoted(given: string): string {
@@ -26,7 +26,7 @@ function unquoted(given: string): string {
   return text.slice(0, end)
 }
 
-/** The text of a parameter; empty if there is none. An extended or continued form wins over the plain one (RFC 2231 §3, §4). */
+/** The text of a parameter, or an empty string. An extended or continued form wins over the plain form (RFC 2231 §3, §4). */
 export function parameterText(parameters: ReadonlyMap<string, string>, name: string): string {
   const extended = parameters.get(`${name}*`)
   if (extended !== undefined) return extendedText([{ text: extended, isEncoded: true }])
@@ -36,11 +36,11 @@ export function parameterText(parameters: ReadonlyMap<string, string>, name: str
 
 interface Segment {
   readonly text: string
-  /** It has octets as `%` and two digits. */
+  /** The text contains octets as `%` and two digits. */
   readonly isEncoded: boolean
 }
 
-/** `name*0`, `name*1*` and so on, until one is missing. Some programs count from 1. */
+/** Yields `name*0`, `name*1*` and so on, until a number is missing. Some programs count from 1. */
 function* segmentsOf(parameters: ReadonlyMap<string, string>, name: string): Generator<Segment> {
   const first = parameters.has(`${name}*0`) || parameters.has(`${name}*0*`) ? 0 : 1
   for (let number = first; ; number++) {
@@ -59,7 +59,7 @@ function extendedText(segments: readonly Segment[]): string {
   return decodeOctets(Buffer.concat(given.map(octetsOf)), charset).text
 }
 
-/** Characters beyond ASCII, which these forms do not allow, are taken for UTF-8. */
+/** Decodes the octets of a segment. These forms permit ASCII only; other characters count as UTF-8. */
 const octetsOf = ({ text, isEncoded }: Segment): Buffer =>
   isEncoded
     ? Buffer.from(

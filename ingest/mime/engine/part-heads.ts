@@ -1,4 +1,4 @@
-/** Corrects what mailparser makes of the header of a part: its type, its encoding, and whether it is a file. */
+/** Corrects mailparser's interpretation of a part's header: type, encoding, and whether the part is a file. */
 import type { Transform } from 'node:stream'
 import { addressList } from '../address-list.ts'
 import { decodeEncodedWords } from '../encoded-words.ts'
@@ -7,7 +7,7 @@ import { Base64Decoder, QuotedPrintableDecoder, UuDecoder, type BrokenNote } fro
 import { parametersOf, parameterText } from './parameters.ts'
 import type { PartField, PartNode } from './part-node.ts'
 
-/** Called with each transfer encoding that is unknown, and with each that some characters of its part do not fit, possibly many times. */
+/** Called for an unknown transfer encoding, and for characters that are invalid in a part's encoding, possibly many times. */
 export type EncodingNote = (fault: 'unknown_transfer_encoding' | 'broken_transfer_encoding', encoding: string) => void
 
 /** The parts of one message, in order. */
@@ -20,7 +20,7 @@ export class PartHeads {
     this.#note = note
   }
 
-  /** Called for each part before mailparser acts on it. True if the part is a text file that is to be shown inline. */
+  /** Called for each part before mailparser processes it. True if the part is a text file to be displayed inline. */
   mend(node: PartNode): boolean {
     applyType(node)
     applyDigestDefault(node)
@@ -37,7 +37,7 @@ export class PartHeads {
     return isFile
   }
 
-  /** A text with a name is a file, unless it is a form of the text itself. */
+  /** A text with a name is a file, unless it is an alternative of the message text. */
   #isTextFile({ contentType, disposition, filename, parentNode }: PartNode): boolean {
     if (filename === false || (contentType !== 'text/plain' && contentType !== 'text/html')) return false
     if (disposition !== false && disposition !== 'inline') return false
@@ -48,7 +48,7 @@ export class PartHeads {
 
 const discreteTypes = /^(?:application|audio|font|image|message|model|multipart|video)$/
 
-/** RFC 2045 §5.1, §5.2: comments have no meaning, and a type that is no type is text. A word that names files stays. */
+/** Comments have no meaning, and a malformed type means text (RFC 2045 §5.1, §5.2). A lone top-level type other than text stays. */
 function applyType(node: PartNode): void {
   if (node.contentType === false) return
   const type = node.contentType.replaceAll(/\([^()]*\)/g, '').trim()
@@ -56,13 +56,16 @@ function applyType(node: PartNode): void {
   if (node.multipart !== false) node.multipart = node.multipart.replaceAll(/\([^()]*\)/g, '').trim()
 }
 
-/** RFC 2046 §5.1.5: a part of a digest without a type is a message. */
+/** A part of a digest without a type is a message (RFC 2046 §5.1.5). */
 function applyDigestDefault(node: PartNode): void {
   const isInDigest = node.parentNode !== false && node.parentNode.multipart === 'digest'
   if (isInDigest && node.contentType === 'text/plain' && node.headers.getFirst('content-type') === '') node.contentType = 'message/rfc822'
 }
 
-/** Content-Disposition decides before Content-Type. The part keeps what mailparser found in forms that only it reads. */
+/**
+ * The file name of Content-Disposition wins over that of Content-Type. If both are missing, mailparser's result stays, since it reads more
+ * forms.
+ */
 function applyFilename(node: PartNode): void {
   if (node.filename === false) return
   const fields = headerFields(Buffer.concat(node._headersLines))
@@ -71,8 +74,8 @@ function applyFilename(node: PartNode): void {
 }
 
 /**
- * mailparser parses all fields and shows some of an embedded message. Of other parts only the content fields are needed. A date that
- * it cannot read would be shown as the current time.
+ * mailparser parses all fields and displays some of an embedded message. Other parts need only their content fields. A date that it cannot
+ * parse would be displayed as the current time.
  */
 function keepShownFields({ parentNode, headers, _headersLines }: PartNode): void {
   const isMessage = parentNode !== false && parentNode.messageNode === true
@@ -83,7 +86,7 @@ function keepShownFields({ parentNode, headers, _headersLines }: PartNode): void
 
 const addressFields = new Set(['from', 'to', 'cc', 'bcc'])
 
-/** Decodes subject and addresses, and encodes them again in the form that mailparser reads correctly. */
+/** Decodes subject and addresses, and encodes them in a form that mailparser reads correctly. */
 function shownFields(header: Buffer): PartField[] {
   return headerFields(header).flatMap(({ name, value }) => {
     const key = name.toLowerCase()
@@ -96,7 +99,7 @@ function shownFields(header: Buffer): PartField[] {
 
 const encodedWord = (text: string): string => (text === '' ? '' : `=?UTF-8?B?${Buffer.from(text).toString('base64')}?=`)
 
-/** False if the encoding is unknown. */
+/** Sets encoding and decoder of a part. False if the encoding is unknown. */
 function applyEncoding(node: PartNode, note: EncodingNote): boolean {
   const encoding = transferEncoding(node.encoding === false ? '' : node.encoding)
   node.encoding = encoding ?? 'binary'
@@ -111,7 +114,7 @@ const decoders = new Map<string, new (noteBroken: BrokenNote) => Transform>([
   ['uuencode', UuDecoder],
 ])
 
-/** Spellings of encodings without punctuation. Names of charsets stand for no encoding. */
+/** Spellings of encodings without punctuation. Names of charsets mean no encoding. */
 const spellings = new Map<string, string>([
   ...['', '7bit', '7bits', '7', '8bit', '8bits', '8', 'binary', 'none', 'plain', 'ascii', 'usascii', 'utf8', 'iso88591', 'windows1252'].map(
     (spelling) => [spelling, 'binary'] as const,
@@ -121,7 +124,7 @@ const spellings = new Map<string, string>([
   ...['uuencode', 'uuencoded', 'uue', 'uu'].map((spelling) => [spelling, 'uuencode'] as const),
 ])
 
-/** The encoding that a field value means; undefined if it is unknown. */
+/** The encoding that a field value means, or undefined if unknown. */
 function transferEncoding(value: string): string | undefined {
   const [name = ''] = value.toLowerCase().split(/[;,(]/)
   return spellings.get(name.replaceAll(/[^a-z0-9]/g, '').replace(/^x(?=.)/, ''))

@@ -1,10 +1,10 @@
-/** A part inside mailparser 3.9.31, after its header was read; `parseMime` may change it before mailparser goes on. */
+/** A part inside mailparser 3.9.31 after its header was parsed. `parseMime` may change it before mailparser continues. */
 import type { Transform } from 'node:stream'
 
 export interface PartNode {
-  /** Octets of the header. */
+  /** Length of the header in octets. */
   readonly _headerlen: number
-  /** The lines of the header with their ends. */
+  /** The lines of the header with their line ends. */
   readonly _headersLines: readonly Buffer[]
   readonly headers: PartFields
   readonly parentNode: PartNode | false
@@ -22,7 +22,7 @@ export interface PartNode {
   /** The part has `format=flowed`. */
   flowed: boolean
   readonly delSp: boolean
-  /** Makes the decoder of the encoding. */
+  /** Creates the decoder of the encoding. */
   getDecoder(): Transform
 }
 
@@ -36,6 +36,6 @@ export interface PartFields {
 
 export interface PartField {
   readonly key: string
-  /** Name and value, one character an octet. */
+  /** Name and value, with one character for each octet. */
   readonly line: string
 }

@@ -1,10 +1,10 @@
-/** Decodes the octets of a text part. mailparser pipes the part through it instead of its own charset decoder. */
+/** Decodes the octets of a text part. mailparser pipes the part through this stream instead of its charset decoder. */
 import { Transform, type TransformCallback } from 'node:stream'
 import { decodeOctets, type CharsetFault } from '#config/mail/charset/decode-octets.ts'
 import { unflowed } from './flowed-text.ts'
 import type { PartNode } from './part-node.ts'
 
-/** A charset that mailparser does not know, so that it asks for a decoder in all cases. */
+/** A charset that mailparser does not know, so that it always requests a decoder. */
 const anyCharset = 'octets'
 
 interface TextForm {
@@ -15,10 +15,10 @@ interface TextForm {
   readonly deletesBlank: boolean
 }
 
-/** Called with the declared charset of a part whose octets do not fit it. */
+/** Called with the declared charset of a part if its octets are invalid in that charset. */
 export type CharsetNote = (fault: CharsetFault, charset: string) => void
 
-/** Takes over charset and format of a part. The returned function makes the decoder of that part. */
+/** Removes charset and format from a part. The returned function creates the decoder of that part. */
 export function takeText(node: PartNode, note: CharsetNote): () => TextOfPart {
   const form: TextForm = {
     charset: node.charset === false ? '' : node.charset,
@@ -31,7 +31,7 @@ export function takeText(node: PartNode, note: CharsetNote): () => TextOfPart {
   return () => new TextOfPart(form, note)
 }
 
-/** Collects the octets, whose number `parseMime` limits, and answers UTF-8. */
+/** Collects the octets of a part, limited by `parseMime`, and outputs UTF-8. */
 export class TextOfPart extends Transform {
   readonly #form: TextForm
   readonly #note: CharsetNote

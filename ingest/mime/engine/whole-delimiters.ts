@@ -1,7 +1,7 @@
 /**
- * Boundary delimiters for mailparser (RFC 2046 §5.1). Delimiter lines lose their padding, and a delimiter of an outer multipart closes
- * the inner ones. In headers, runs of carriage returns become a blank, because mailsplit takes quadratic time for them. All other octets
- * stay, and no body is copied.
+ * Corrects boundary delimiters for mailparser (RFC 2046 §5.1). Delimiter lines lose their padding, and a delimiter of an outer multipart
+ * closes the inner ones. In headers, runs of carriage returns become a space, because mailsplit takes quadratic time for them. All other
+ * octets stay unchanged, and no body is copied.
  */
 import { containerHead } from './container-head.ts'
 
@@ -14,38 +14,38 @@ const lineFeed = 0x0a
 /** The header of a part. */
 export interface HeadPlace {
   readonly start: number
-  /** Before the empty line or the delimiter that ends it. */
+  /** Offset of the empty line or delimiter that ends the header. */
   readonly end: number
-  /** It announces a multipart, and no delimiter of it follows. */
+  /** The header announces a multipart whose delimiter never follows. */
   isUndivided: boolean
 }
 
 interface OpenMultipart {
   readonly head: HeadPlace
   readonly isMultipart: boolean
-  /** As mailparser reads it. */
+  /** The boundary as mailparser reads it. */
   readonly boundary: string
-  /** The boundary without blanks at its end, as delimiter lines are compared. */
+  /** The boundary without trailing white space, for comparison with delimiter lines. */
   readonly key: string
   hasParts: boolean
 }
 
 interface Delimiter {
-  /** Index of the multipart among the open ones. */
+  /** Index into the open multiparts. */
   readonly level: number
   readonly closes: boolean
 }
 
-/** One pass over a message. */
+/** Scans a message in one pass. */
 export class WholeDelimiters {
   readonly #raw: Buffer
   readonly #open: OpenMultipart[] = []
-  /** Levels of the open multiparts by key; one boundary may occur at several levels. */
+  /** Levels of the open multiparts by key; a boundary may occur at several levels. */
   readonly #levels = new Map<string, number[]>()
   readonly #heads: HeadPlace[] = []
   #isUnclosed = false
   #hasEpilogue = false
-  /** Where the next two carriage returns in a row are, or before the line that is looked at. */
+  /** Offset of the next two adjacent carriage returns; smaller than the current line if not searched yet. */
   #nextRun = -1
 
   constructor(raw: Buffer) {
@@ -62,14 +62,14 @@ export class WholeDelimiters {
     return this.#hasEpilogue
   }
 
-  /** The headers in order, without those after the limit on parts; in place of `pieces()`. */
+  /** The headers in order, up to the limit on parts. Call it instead of `pieces()`. */
   heads(): readonly HeadPlace[] {
     const pieces = this.pieces()
     while (pieces.next().done !== true);
     return this.#heads
   }
 
-  /** The octets in order; unchanged stretches are views of the message. */
+  /** Yields the octets in order. Unchanged stretches are views of the message. */
   *pieces(): Generator<Buffer> {
     let [at, written] = [0, 0]
     let headStart: number | undefined = 0
@@ -118,7 +118,7 @@ export class WholeDelimiters {
     return feed < 0 ? this.#raw.length : feed + 1
   }
 
-  /** The line of a header that has several carriage returns in a row; undefined if there are none, or the engine refuses the header. */
+  /** The header line without runs of carriage returns. Undefined if it has no such run, or if mailparser refuses the header. */
   #withoutRuns(headStart: number | undefined, at: number, next: number): Buffer | undefined {
     if (headStart === undefined || next - headStart > maxHead) return undefined
     if (this.#nextRun < at) {
@@ -146,12 +146,12 @@ export class WholeDelimiters {
     return { level, closes: closes > opens }
   }
 
-  /** The message ends without a line end: a delimiter there, which may be cut, opens no part. */
+  /** True if the message ends with this line and without a line end. A delimiter there may be truncated and opens no part. */
   #endsAt(next: number): boolean {
     return next === this.#raw.length && this.#raw[next - 1] !== lineFeed
   }
 
-  /** The delimiter line as mailparser needs it, after closing lines for inner multiparts; undefined if the line is exact already. */
+  /** The delimiter line that mailparser needs, preceded by closing lines for inner multiparts. Undefined if the line is exact. */
   #exactLines(at: number, next: number, { level, closes }: Delimiter): Buffer | undefined {
     const line = this.#raw.toString('latin1', at, next)
     const end = /\r?\n$/.exec(line)?.[0] ?? ''
@@ -192,7 +192,7 @@ export class WholeDelimiters {
   }
 }
 
-/** Without blanks and line ends at the end. */
+/** Removes trailing white space and line ends. */
 function withoutPadding(text: string): string {
   let end = text.length
   while (end > 0 && ' \t\r\n'.includes(text.charAt(end - 1))) end--

@@ -1,6 +1,6 @@
 /**
- * Headers for mailparser. Lines after the last field of a header become the beginning of the body. A multipart without any delimiter
- * line becomes a text, and only multiparts keep a boundary (RFC 2046 §5.1). All other octets stay.
+ * Corrects headers for mailparser. Lines after the last field of a header become the beginning of the body. A multipart without any
+ * delimiter line becomes a text, and only multiparts keep a boundary (RFC 2046 §5.1). All other octets stay unchanged.
  */
 import { isOtherType } from './container-head.ts'
 import { WholeDelimiters, type HeadPlace } from './whole-delimiters.ts'
@@ -12,7 +12,7 @@ export interface WholeHeads {
 
 export type HeadFault = 'unended_header' | 'no_delimiter'
 
-/** An earlier end of a header can make a text after it parts, which have headers again. */
+/** Ending a header earlier can turn later text into parts, which have headers too. */
 const maxRounds = 4
 
 export function withWholeHeads(raw: Buffer): WholeHeads {
@@ -26,7 +26,7 @@ export function withWholeHeads(raw: Buffer): WholeHeads {
   return { octets, faults: [...faults] }
 }
 
-/** The same octets if nothing is to be mended. */
+/** Returns the input itself if no header needs a correction. */
 function mendedHeads(raw: Buffer, faults: Set<HeadFault>): Buffer {
   const pieces: Buffer[] = []
   let written = 0
@@ -52,10 +52,10 @@ function mendedHead(text: string, { isUndivided }: HeadPlace, faults: Set<HeadFa
   return withOwnType(fields, isUndivided) + rest
 }
 
-/** A field name and its colon; an address such as `https://` is none. mbox files begin a mail with a line `From `. */
+/** A field name and its colon, but not an address such as `https://`. A mail in an mbox file begins with a line `From `. */
 const fieldStart = /^(?:(?![a-z][a-z\d+.-]*:\/\/)[!-9;-~]+[ \t]*:|>?From )/i
 
-/** Where the lines begin that belong to no field and have no field after them, or are delimiter lines. */
+/** Offset of the first line that belongs to no field and has no field after it, or of the first delimiter line. */
 function endOfFields(text: string): number {
   let end = 0
   let isInField = false
@@ -73,7 +73,7 @@ function endOfFields(text: string): number {
 
 const contentType = /^content-type[ \t]*:[^\n]*(?:\n[ \t][^\n]*)*/im
 
-/** Changes the first Content-Type, which counts. */
+/** Changes the first Content-Type field, because only that one counts. */
 function withOwnType(fields: string, isUndivided: boolean): string {
   return fields.replace(contentType, (field) => {
     if (isUndivided) return withoutBoundary(field.replace(/:[^;]*?(?=;|\r?$)/, ': text/plain'))

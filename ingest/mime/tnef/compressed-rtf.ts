@@ -1,9 +1,9 @@
-/** Compressed RTF (MS-OXRTFCP), as Outlook stores the body of a message. */
+/** Decompresses RTF (MS-OXRTFCP), the form of a message body in Outlook. */
 import { OctetsReader } from './octets-reader.ts'
 
 const compressed = 0x75465a4c
 const stored = 0x414c454d
-/** The dictionary begins with these characters. MS-OXRTFCP §2.1.2.1. */
+/** Initial content of the dictionary (MS-OXRTFCP §2.1.2.1). */
 const initial = Buffer.from(
   '{\\rtf1\\ansi\\mac\\deff0\\deftab720{\\fonttbl;}{\\f0\\fnil \\froman \\fswiss \\fmodern \\fscript \\fdecor MS Sans SerifSymbolArial' +
     'Times New RomanCourier{\\colortbl\\red0\\green0\\blue0\r\n\\par \\pard\\plain\\f0\\fs20\\b\\i\\u\\tab\\tx',
@@ -12,13 +12,13 @@ const initial = Buffer.from(
 const window = 4096
 
 /**
- * Returns the RTF, at most `maxOctets` of it. Returns undefined for what is not compressed RTF. Octets that end early give as much as
- * they hold.
+ * Returns at most `maxOctets` octets of RTF, or undefined if the input is not compressed RTF. Truncated input returns the part that it
+ * contains.
  */
 export function unpackRtf(octets: Buffer, maxOctets: number): Buffer | undefined {
   if (octets.length < 16) return undefined
   const reader = new OctetsReader(octets)
-  reader.u32() // the size of what follows, which the octets tell better
+  reader.u32() // the compressed size, which the length of the input already gives
   const size = Math.min(reader.u32(), maxOctets)
   const kind = reader.u32()
   reader.u32() // the CRC: some writers leave it 0
@@ -27,7 +27,7 @@ export function unpackRtf(octets: Buffer, maxOctets: number): Buffer | undefined
   return kind === compressed ? unpacked(rest, size) : undefined
 }
 
-/** A reference copies 2 to 17 octets of the window; one to the place of writing ends the text. */
+/** A reference copies 2 to 17 octets of the window. A reference to the current write position ends the text. */
 function unpacked(octets: Buffer, size: number): Buffer {
   const out = Buffer.alloc(Math.min(size, octets.length * 9))
   const dictionary = Buffer.alloc(window)

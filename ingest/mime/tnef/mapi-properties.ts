@@ -1,7 +1,7 @@
-/** MAPI properties in TNEF (MS-OXTNEF §2.1.3.4): a list of typed values by the number of the property. */
+/** MAPI properties in TNEF (MS-OXTNEF §2.1.3.4): a list of typed values by property number. */
 import { OctetsReader } from './octets-reader.ts'
 
-/** The first value of a property; `kind` is its type of MS-OXCDATA §2.11.1. */
+/** The first value of a property. `kind` is its type (MS-OXCDATA §2.11.1). */
 export interface MapiValue {
   readonly kind: number
   readonly octets: Buffer
@@ -26,9 +26,9 @@ export const unicode = 0x1f
 export const embedded = 0x0d
 const isMultiple = 0x1000
 const firstNamed = 0x8000
-/** Types whose values give their length: objects, texts and binary values. */
+/** Types of variable length: objects, strings and binary values. */
 const sized: ReadonlySet<number> = new Set([embedded, 0x1e, unicode, 0x102])
-/** Octets of the other types; shorter values are padded to four. */
+/** Size of the other types in octets; shorter values are padded to four. */
 const widths: ReadonlyMap<number, number> = new Map([
   ...[0x02, 0x03, 0x04, 0x0a, 0x0b].map((kind) => [kind, 4] as const),
   ...[0x05, 0x06, 0x07, 0x14, 0x40].map((kind) => [kind, 8] as const),
@@ -39,11 +39,11 @@ const maxValues = 10_000
 
 export interface MapiProperties {
   readonly values: ReadonlyMap<number, MapiValue>
-  /** The list ends early or holds a type that is not known. */
+  /** The list is truncated or contains an unknown type. */
   readonly isBroken: boolean
 }
 
-/** Reads as many properties as can be read. Never throws. */
+/** Parses properties up to the first error. Never throws. */
 export function mapiProperties(octets: Buffer): MapiProperties {
   const values = new Map<number, MapiValue>()
   const reader = new OctetsReader(octets)

@@ -1,6 +1,6 @@
-/** Little-endian numbers and octets in order. Every length is checked before it is used. */
+/** Reads little-endian numbers and octets sequentially. Every length is checked before use. */
 
-/** The octets end before what they announce. */
+/** The input is shorter than an announced length. */
 class Truncated extends Error {
   override readonly name = 'Truncated'
 }
@@ -17,14 +17,14 @@ export class OctetsReader {
     return this.#octets.length - this.#at
   }
 
-  /** Returns a view of the next octets. Throws Truncated. */
+  /** Returns a view of the next octets. Throws `Truncated`. */
   take(count: number): Buffer {
-    if (count > this.left) throw new Truncated(`${count} octets are announced, ${this.left} are left`)
+    if (count > this.left) throw new Truncated(`${count} octets are announced, but only ${this.left} remain`)
     this.#at += count
     return this.#octets.subarray(this.#at - count, this.#at)
   }
 
-  /** Takes octets that are padded to a multiple of four; the last padding may be missing. */
+  /** Returns octets that are padded to a multiple of four. The last padding may be missing. */
   takePadded(count: number): Buffer {
     const octets = this.take(count)
     this.#at = Math.min(this.#octets.length, this.#at + ((4 - (count % 4)) % 4))

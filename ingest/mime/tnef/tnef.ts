@@ -1,6 +1,6 @@
 /**
- * Opens `winmail.dat`, the container in which Outlook and Exchange send files and bodies (TNEF, MS-OXTNEF). Everything in it was written
- * by the sender: sizes, numbers and nesting are bounded, and what cannot be read leaves the rest as it is.
+ * Opens `winmail.dat`, the container that Outlook and Exchange use for files and bodies (TNEF, MS-OXTNEF). The sender controls its whole
+ * content, so sizes, numbers and nesting are limited. An unreadable part does not affect the other parts.
  */
 import { decodeOctets } from '#config/mail/charset/decode-octets.ts'
 import { unpackRtf } from './compressed-rtf.ts'
@@ -16,12 +16,12 @@ export interface TnefFile {
 }
 
 export interface TnefContents {
-  /** The bodies, decoded; empty when the container has none. */
+  /** The decoded bodies; empty if the container has no body. */
   readonly text: string
   readonly html: string
-  /** The files in order, those of embedded messages among them; then a body in RTF as `message.rtf`. */
+  /** The files in order, including the files of embedded messages, followed by an RTF body as `message.rtf`. */
   readonly files: readonly TnefFile[]
-  /** Something could not be read, or is beyond a limit and left out. */
+  /** Part of the container is unreadable, or beyond a limit and omitted. */
   readonly isBroken: boolean
 }
 
@@ -42,11 +42,11 @@ const attributes = {
   attachmentProperties: 0x0006_9005,
 } as const
 
-/** Whether a part is such a container by its type or name. */
+/** Recognizes a container by its type or name. */
 export const isTnef = (contentType: string, filename: string | undefined): boolean =>
   /^application\/(?:vnd\.)?ms-tnef$/i.test(contentType.trim()) || /^winmail\.dat$/i.test(filename ?? '')
 
-/** Returns undefined for what is no TNEF. Never throws. */
+/** Opens a container. Undefined if the octets are not TNEF. Never throws. */
 export function openTnef(octets: Buffer): TnefContents | undefined {
   if (octets.length < 6 || octets.readUInt32LE() !== signature) return undefined
   const container = new Container(maxFiles)
@@ -60,7 +60,7 @@ interface FileDraft {
   properties: MapiProperties['values']
 }
 
-/** One container, and those embedded in it, which share the limit on files. */
+/** One container and its embedded containers, with a common limit on files. */
 class Container {
   readonly #files: TnefFile[] = []
   readonly #maxFiles: number
@@ -89,10 +89,10 @@ class Container {
       reader.take(6)
       while (reader.left >= 9) {
         const level = reader.u8()
-        if (level !== 1 && level !== 2) break // garbage behind the last attribute is common
+        if (level !== 1 && level !== 2) break // garbage after the last attribute is common
         const id = reader.u32()
         const data = reader.take(reader.u32())
-        reader.take(Math.min(2, reader.left)) // the checksum, which some writers leave wrong
+        reader.take(Math.min(2, reader.left)) // the checksum, which some writers compute wrong
         if (id === attributes.oemCodepage && data.length >= 4) message.charset = charsetOf(data.readUInt32LE())
         else if (id === attributes.body) message.body = data
         else if (id === attributes.messageProperties) message.properties = this.#propertiesOf(data)
@@ -126,7 +126,7 @@ class Container {
     const given = properties.get(mapi.attachData)
     const filename =
       textOf(mapi.attachLongFilename) ?? (title && decoded(title, charset)) ?? textOf(mapi.attachFilename) ?? textOf(mapi.displayName)
-    // an object begins with its class id of 16 octets
+    // an object begins with its class ID of 16 octets
     const inside = given?.kind === embedded ? given.octets.subarray(16) : undefined
     if (inside && inside.length >= 6 && inside.readUInt32LE() === signature) {
       if (nesting < maxNesting) this.read(inside, nesting + 1)
@@ -144,7 +144,7 @@ class Container {
     })
   }
 
-  /** The bodies of an embedded message are files, as only the outer one is the message that is read. */
+  /** The bodies of an embedded message become files, because only the outer message has displayed bodies. */
   #takeBodies({ properties, body, charset }: MessageDraft, nesting: number): void {
     const codepage = properties.get(mapi.internetCodepage)?.octets.readUInt32LE()
     const html = properties.get(mapi.html)
@@ -185,13 +185,13 @@ function textIn(value: MapiValue | undefined, charset: string, isHtml = false): 
 
 const decoded = (octets: Buffer, charset: string, isHtml = false): string => withoutEnd(decodeOctets(octets, charset, isHtml).text)
 
-/** Texts end at their first null character. */
+/** Cuts text at the first null character. */
 function withoutEnd(text: string): string {
   const end = text.indexOf('\0')
   return end < 0 ? text : text.slice(0, end)
 }
 
-/** The charset of a code page of Windows; the table of charsets knows most of them by their number. */
+/** The charset of a Windows code page. The charset table knows most of them by number. */
 const charsetOf = (codepage: number): string =>
   ({ 65001: 'utf-8', 20127: 'us-ascii', 1200: 'utf-16le', 50220: 'iso-2022-jp' })[codepage] ??
   (codepage >= 28591 && codepage <= 28605 ? `iso-8859-${codepage - 28590}` : `cp${codepage}`)

@@ -220,7 +220,7 @@ test('readMessage() counts the addresses, fields and lines that it leaves out', 
   for (const raw of [to(1005), `${'To: a@x.example\r\n'.repeat(1005)}\r\n`, `${'stray\r\n'.repeat(5)}Subject: x\r\n\r\n`]) {
     const { notes, to: list } = await readText(raw)
     t.true(list.length <= 1000)
-    t.deepEqual(notes, [{ code: 'header_cut', sentence: 'Fields, lines and addresses of the header that are cut or left out: 5.' }])
+    t.deepEqual(notes, [{ code: 'header_cut', sentence: 'Truncated or omitted fields, lines and addresses of the header: 5.' }])
   }
 })
 
@@ -247,7 +247,7 @@ test('readMessage() notes what it left out, could not decode, or guessed', async
   t.deepEqual(await codes(named('image/png', 'a.png', 'x'), true), ['attachment_cut'])
   t.deepEqual((await readText('Content-Type: text/plain; charset="x-(no) thing"\r\nContent-Transfer-Encoding: x-zip\r\n\r\n\xff')).notes, [
     { code: 'unknown_charset', sentence: 'The charset "x-nothing" is unknown; the text was decoded by a guess.' },
-    { code: 'unknown_transfer_encoding', sentence: 'The transfer encoding "x-zip" is unknown; the part is shown undecoded.' },
+    { code: 'unknown_transfer_encoding', sentence: 'The transfer encoding "x-zip" is unknown; the part appears undecoded.' },
   ])
 })
 
