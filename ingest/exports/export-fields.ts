@@ -1,15 +1,15 @@
-/** The fields of a row, whatever a service calls them in a file or in JSON. */
+/** Reads the fields of a row under a common name, independent of the spelling that a service uses. */
 
 export type Values = ReadonlyMap<string, unknown>
 
-/** A name without case, blanks and marks: `Email Address`, `email_address` and `emailAddress` are the same. */
+/** Normalizes a field name to lower-case letters and digits: `Email Address`, `email_address` and `emailAddress` are equal. */
 export const nameOf = (name: string): string =>
   name
     .slice(0, 100)
     .toLowerCase()
     .replaceAll(/[^a-z0-9]/g, '')
 
-/** The fields by such names; those of an object inside are `recipient.email`. */
+/** The fields by normalized name. Fields of a nested object have names such as `recipient.email`. */
 export function valuesOf(fields: Readonly<Record<string, unknown>>): Values {
   const values = new Map<string, unknown>()
   for (const [name, value] of Object.entries(fields)) {
@@ -22,7 +22,7 @@ export function valuesOf(fields: Readonly<Record<string, unknown>>): Values {
 
 const maxText = 320
 
-/** A text or number on one line, without what cannot be seen; undefined where there is none. */
+/** A string or number as one line without control and other invisible characters. Undefined if nothing remains. */
 export function textOf(value: unknown, most = maxText): string | undefined {
   if (typeof value !== 'string' && typeof value !== 'number') return undefined
   const text = String(value)
@@ -32,10 +32,10 @@ export function textOf(value: unknown, most = maxText): string | undefined {
   return text === '' ? undefined : text.toWellFormed()
 }
 
-/** Yes as files and JSON say it. */
+/** Reports whether a value of a CSV or JSON file means yes. */
 export const isYes = (value: unknown): boolean => value === true || value === 1 || /^(?:true|yes|1)$/i.test(textOf(value) ?? '')
 
-/** The day of a time in seconds, or in a form that services write. */
+/** The day of a Unix time in seconds, or of a date in a form that services write. */
 export function dayOf(value: unknown): string | undefined {
   const text = textOf(value, 40)
   if (text === undefined) return undefined

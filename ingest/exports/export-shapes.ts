@@ -1,8 +1,8 @@
-/** What the lists of each service look like: the fields by which they are known, and what a row of them says. */
+/** Forms of the lists that each service exports: the fields that identify a list, and the meaning of its rows. */
 import type { MovedKind, MovedRow } from '#core/moving/moved-row.ts'
 import { isYes, textOf, type Values } from './export-fields.ts'
 
-/** By their names in requests. */
+/** Names of the services, as in requests. */
 export const services = ['resend', 'sendgrid', 'postmark', 'mailgun', 'brevo', 'mailersend', 'sparkpost', 'mailjet', 'ses'] as const
 export type Service = (typeof services)[number]
 
@@ -11,45 +11,43 @@ export const serviceNames: Readonly<Record<Service, string>> = {
   ...{ sparkpost: 'SparkPost', mailjet: 'Mailjet', ses: 'Amazon SES' },
 }
 
-/** What a row says of its address. */
+/** The meaning of a row for its address. */
 export interface Said extends Partial<Pick<MovedRow, 'from' | 'skipped'>> {
   readonly kind: MovedKind
-  /** In the words of the service. */
+  /** The reason, in the service's words. */
   readonly words?: string | undefined
 }
 
 export interface ExportShape {
   readonly service: Service
-  /** A row has all of them. */
+  /** Fields that every row of this form has. */
   readonly fields: readonly string[]
   /** The field with the address. */
   readonly address: string
   readonly read: (values: Values) => Said
-  /** Other lists of the service look the same: the name of the file says which it is. */
+  /** Several lists of the service have the same fields. The file name decides. */
   readonly isOpen?: true
 }
 
 const word = (values: Values, name: string): string => textOf(values.get(name)) ?? ''
-/** The words of some fields, those that are there. */
+/** Joins the values of the given fields, without missing fields. */
 const joined = (values: Values, ...names: readonly string[]): string =>
   names.flatMap((name) => textOf(values.get(name), 400) ?? []).join(' ')
 
 type Meanings = Readonly<Record<string, MovedKind>>
 
-/** What a word of the service means; another word is skipped. */
+/** Maps a word of the service to a kind. A row with an unknown word is skipped. */
 function byWord(values: Values, name: string, meanings: Meanings, words: string): Said {
   const said = word(values, name)
   const kind = Object.entries(meanings).find(([one]) => one.toLowerCase() === said.toLowerCase())?.[1]
   return kind
     ? { kind, words }
-    : { kind: 'manual', skipped: `${said === '' ? 'nothing' : said.slice(0, 40)} in its ${name} keeps no mail from anybody` }
+    : { kind: 'manual', skipped: said === '' ? `its ${name} is empty` : `its ${name} is ${said.slice(0, 40)}, which blocks no mail` }
 }
 
-/** A flag of contacts, who get other mail all the same. */
+/** Reads a flag that excludes a contact from lists only; the contact still receives other mail. */
 const flagged = (isSet: boolean, words: string): Said =>
-  isSet
-    ? { kind: 'unsubscribes', from: 'lists', words }
-    : { kind: 'unsubscribes', skipped: 'the contact gets mail: it is not blocked or unsubscribed' }
+  isSet ? { kind: 'unsubscribes', from: 'lists', words } : { kind: 'unsubscribes', skipped: 'the contact is not blocked or unsubscribed' }
 
 const always =
   (kind: MovedKind, ...words: readonly string[]) =>
@@ -89,7 +87,7 @@ function readPostmark(values: Values): Said {
   return said.kind === 'manual' && word(values, 'origin') === 'Recipient' ? { ...said, kind: 'unsubscribes' } : said
 }
 
-/** Of mail that is not transactional alone, recipients get the other. */
+/** An unsubscribe for non-transactional mail only becomes an unsubscribe from lists: transactional mail is still sent. */
 function readSparkPost(values: Values): Said {
   const said = byWord(values, 'source', sparkpostSources, joined(values, 'source', 'description'))
   const isPart =
@@ -108,12 +106,12 @@ function readMailgunTags(values: Values): Said {
 }
 
 const readMailerSend = (values: Values): Said => {
-  if (values.has('onholduntil')) return { kind: 'blocks', skipped: 'it is on hold for some time only' }
+  if (values.has('onholduntil')) return { kind: 'blocks', skipped: 'the address is on hold temporarily' }
   if (values.has('readablereason')) return { kind: 'unsubscribes', words: joined(values, 'readablereason') }
   return values.has('reason') ? { kind: 'bounces', words: joined(values, 'reason') } : { kind: 'complaints' }
 }
 
-/** The first whose fields are there counts, so those with more of them come first. */
+/** The first form whose fields all exist applies, so forms with more fields come first. */
 export const shapes: readonly ExportShape[] = [
   { service: 'postmark', fields: ['emailaddress', 'suppressionreason'], address: 'emailaddress', read: readPostmark },
   {
@@ -121,7 +119,7 @@ export const shapes: readonly ExportShape[] = [
     read: (values) =>
       isYes(values.get('inactive'))
         ? byWord(values, 'type', postmarkTypes, joined(values, 'type', 'details'))
-        : { kind: 'bounces', skipped: 'the service goes on to send to the address' },
+        : { kind: 'bounces', skipped: 'the service still sends to the address' },
   },
   {
     ...{ service: 'ses', fields: ['emailaddress', 'reason'], address: 'emailaddress' },
@@ -181,7 +179,7 @@ export const shapes: readonly ExportShape[] = [
   { service: 'sendgrid', fields: ['email', 'created'], address: 'email', read: always('unsubscribes'), isOpen: true },
 ]
 
-/** How a service's lists without a known form name the address, and what else they say. */
+/** Field names for the address and for the reason in lists of unknown form. */
 export const addressNames = [
   'email',
   'emailaddress',
@@ -195,7 +193,7 @@ export const addressNames = [
 ]
 export const reasonNames = ['reason', 'suppressionreason', 'error', 'description', 'status', 'type', 'source']
 
-/** Words in the name of a file, or of a list within one, for what the file has. */
+/** Words in the name of a file or list that show its content. */
 export const kindWords: readonly (readonly [RegExp, MovedKind])[] = [
   [/allow|white/, 'allowed'],
   [/unsub|opt-?out/, 'unsubscribes'],

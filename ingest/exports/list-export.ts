@@ -1,4 +1,4 @@
-/** The lists of other services, as customers download them: CSV and JSON, read as a stream into rows that say what to do. */
+/** Reads lists that other services export, CSV or JSON, as a stream of rows to import. */
 import type { MovedKind, MovedRow } from '#core/moving/moved-row.ts'
 import { restoredCell } from '../rows/csv-cells.ts'
 import { readCsvText, type CsvRecord } from '../rows/csv.ts'
@@ -8,15 +8,18 @@ import { dayOf, nameOf, textOf, valuesOf, type Values } from './export-fields.ts
 import { addressNames, kindWords, reasonNames, serviceNames, shapes, type ExportShape, type Said, type Service } from './export-shapes.ts'
 
 export interface ListExportOptions {
-  /** By default it is recognized by the fields. */
+  /** Default: recognized by the field names. */
   readonly service?: Service | undefined
-  /** What the file has, where it does not say so, or says something else. */
+  /** Kind of all rows; overrides the kind that the file shows. */
   readonly kind?: MovedKind | undefined
-  /** Says which of a service's lists it is, where these look the same. */
+  /** Distinguishes lists of a service that have the same fields. */
   readonly fileName?: string | undefined
 }
 
-/** Reads the rows of a file, those of a piece together. Throws `UnreadableRows`, also for a file of no service that is known. */
+/**
+ * Reads the rows of a file; each batch holds the rows of one piece of input. Throws `UnreadableRows`, also if the file fits no known
+ * service.
+ */
 export class ListExport {
   readonly #options: ListExportOptions
   readonly #named: MovedKind | undefined
@@ -30,7 +33,7 @@ export class ListExport {
     this.#named = kindWords.find(([words]) => words.test(name))?.[1]
   }
 
-  /** The service of the rows so far. */
+  /** The service of the rows already read. */
   get service(): Service | undefined {
     return this.#service
   }
@@ -70,14 +73,14 @@ export class ListExport {
 
   #ofRecord(columns: readonly string[], { cells, problem, line }: CsvRecord): MovedRow {
     if (cells.length > columns.length || cells.length === 0)
-      return this.#wrong(line, problem ?? `has ${cells.length} cells, and the first one names ${columns.length} columns`)
+      return this.#wrong(line, problem ?? `has ${cells.length} cells, but the header row has ${columns.length}`)
     return this.#read(new Map(columns.map((name, i) => [name, restoredCell(cells[i] ?? '')])), line)
   }
 
   #ofJson({ value, problem, line }: JsonRecord): MovedRow {
     if (problem !== undefined) return this.#wrong(line, problem)
     if (typeof value === 'string') return this.#read(new Map([['email', value]]), line)
-    if (typeof value !== 'object' || value === null || Array.isArray(value)) return this.#wrong(line, 'is no object')
+    if (typeof value !== 'object' || value === null || Array.isArray(value)) return this.#wrong(line, 'is not an object')
     const values = valuesOf(value as Readonly<Record<string, unknown>>)
     if (this.#service === undefined) this.#requireKnown([...values.keys()])
     return this.#read(values, line)
@@ -102,7 +105,7 @@ export class ListExport {
     return shapes.find(({ service, fields }) => (this.#service ?? service) === service && fields.every((name) => names.includes(name)))
   }
 
-  /** Throws for fields by which no service is known, unless the caller names one or says what the file has. */
+  /** Throws if the field names fit no known service, unless the caller names the service or the kind. */
   #requireKnown(names: readonly string[]): void {
     const shape = this.#shapeOf(names)
     if (shape) this.#service ??= shape.service
@@ -117,16 +120,16 @@ export class ListExport {
       .slice(0, 10)
       .join(', ')
     throw new UnreadableRows(
-      `fits no known service by its fields: ${found}; name the service, or write a plain list with the columns email and reason`,
+      `matches no known service; its fields are ${found}; name the service, or use a plain list with the columns email and reason`,
     )
   }
 }
 
-/** A list that somebody wrote by hand or with a program: an address, and nothing that would have to be understood. */
+/** Recognizes a plain list, not exported by a service: an address column and no unknown columns. */
 const isPlain = (names: readonly string[]): boolean =>
   addressNames.some((name) => names.includes(name)) && names.every((name) => plainNames.has(name))
 
-/** The fields of an answer that are lists of rows. */
+/** Fields of a JSON response that hold lists of rows. */
 const lists: ReadonlySet<string> = new Set([
   ...[
     'items',
@@ -143,7 +146,7 @@ const lists: ReadonlySet<string> = new Set([
   ...['suppressions', 'bounces', 'rows', 'emails', 'recipient_emails'],
 ])
 
-/** A list whose first record has an address has no header row: the address, and why. */
+/** If the first record contains an address, the list has no header row, and its columns are address and reason. */
 const columnsOf = (cells: readonly string[]): readonly string[] =>
   cells.some((cell) => cell.includes('@')) ? ['emailaddress', 'reason'] : cells.map((cell) => nameOf(cell))
 
@@ -169,7 +172,7 @@ function reasonOf(service: Service | undefined, kind: MovedKind, { words }: Said
   return `${who}${what}`.slice(0, maxReason - 13).toWellFormed() + (day === undefined ? '' : ` (${day})`)
 }
 
-/** Text up to the end of the first line that is not empty, with what came with it. */
+/** Reads text up to the end of the first non-empty line; the piece may contain more. */
 async function firstText(pieces: AsyncGenerator<string>): Promise<string> {
   let text = ''
   for (let next = await pieces.next(); !next.done; next = await pieces.next()) {
@@ -184,7 +187,7 @@ async function* following(first: string, pieces: AsyncGenerator<string>): AsyncG
   yield* pieces
 }
 
-/** What stands most often in the first line. */
+/** The separator that occurs most often in the first line. */
 function delimiterOf(text: string): string {
   const [line = ''] = text
     .slice(0, maxRowUnits)

@@ -1,28 +1,28 @@
-/** CSV as it comes (RFC 4180): records out of bytes in pieces of any size, holding one record at a time. */
+/** A streaming CSV reader (RFC 4180). It accepts bytes in pieces of any size and holds one record at a time. */
 import { maxRowUnits, UnreadableRows, utf8Pieces } from './rows-text.ts'
 
-/** A record: its cells, and what is wrong with its quotes where something is. */
+/** A record with its cells, and a problem if its quotes are wrong. */
 export interface CsvRecord {
-  /** The line of the file in which it begins, from 1. */
+  /** The line of the file where the record begins, from 1. */
   readonly line: number
   readonly cells: readonly string[]
   readonly problem: string | undefined
 }
 
 /**
- * Reads records, those of a piece together. Lines end by CRLF, LF or CR; empty lines are no records; a byte order mark is skipped.
- * Throws `UnreadableRows` for a quote that is never closed, a record that is too long and bytes that are not UTF-8.
+ * Reads records; each batch holds the records of one piece of input. Lines end with CRLF, LF or CR. Empty lines and a byte order mark are
+ * skipped. Throws `UnreadableRows` for an unclosed quote, a record that is too long, and bytes that are not UTF-8.
  */
 export const readCsv = (bytes: AsyncIterable<Uint8Array>): AsyncGenerator<readonly CsvRecord[]> => readCsvText(utf8Pieces(bytes))
 
 export interface CsvOptions {
-  /** Between cells; a comma by default. */
+  /** Separator of cells. Default: a comma. */
   readonly delimiter?: string
-  /** A record that is too long has a problem and no cells, where it would end the reading. */
+  /** Reports a record that is too long as a problem without cells, instead of throwing. */
   readonly skipsLong?: boolean
 }
 
-/** As `readCsv`, for text. */
+/** Reads records like `readCsv`, from text. */
 export async function* readCsvText(pieces: AsyncIterable<string>, options: CsvOptions = {}): AsyncGenerator<readonly CsvRecord[]> {
   const scanner = new CsvScanner(options)
   for await (const piece of pieces) yield scanner.scan(piece)
@@ -38,9 +38,9 @@ class CsvScanner {
   #units = 0
   #records = 0
   #problem: string | undefined
-  /** The last character was a CR: an LF that follows belongs to it. */
+  /** The last character was a CR; an LF that follows belongs to the same line end. */
   #afterCr = false
-  /** As above, inside quotes too. */
+  /** The same, inside quotes too; for the line count. */
   #lineEndsByCr = false
   #line = 1
   #startLine = 1
@@ -53,14 +53,14 @@ class CsvScanner {
     this.#skipsLong = skipsLong
   }
 
-  /** Nothing of a record has come yet. */
+  /** True until the first character of a record. */
   #isUntouched(): boolean {
     return this.#state === 'start' && this.#cells.length === 0 && this.#cell === ''
   }
 
   scan(text: string): readonly CsvRecord[] {
     const records: CsvRecord[] = []
-    let from = 0 // what was not yet taken into the cell
+    let from = 0 // start of the characters that are not in the cell yet
     for (let at = 0; at < text.length; at++) {
       const c = text[at]
       this.#countLine(c)
@@ -77,7 +77,7 @@ class CsvScanner {
         this.#take(text.slice(from, at))
         this.#quote()
       } else {
-        if (this.#state === 'closed') this.#problem ??= 'has text behind a closing quote'
+        if (this.#state === 'closed') this.#problem ??= 'has text after a closing quote'
         this.#state = 'plain'
         this.#afterCr = false
         continue
@@ -104,10 +104,10 @@ class CsvScanner {
   #quote(): void {
     if (this.#state === 'start') this.#state = 'quoted'
     else if (this.#state === 'closed') {
-      this.#take('"') // two of them stand for one
+      this.#take('"') // two quotes mean one quote character
       this.#state = 'quoted'
     } else {
-      this.#problem ??= 'has a quote in a cell that does not begin with one; put the whole cell in quotes and double those inside'
+      this.#problem ??= 'has a quote inside an unquoted cell; put the whole cell in quotes and double the quotes inside'
       this.#take('"')
     }
   }

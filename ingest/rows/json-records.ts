@@ -1,32 +1,35 @@
 /**
- * The records of JSON as services answer it: a list, a list inside an object, an object on each line, or several of these in a row, as
- * pages that were saved to one file are. One record is held at a time.
+ * A streaming reader for JSON as services return it: an array, an array inside an object, or one object on each line. A file may contain
+ * several of these one after another, such as saved result pages. It holds one record at a time.
  */
 import { UnreadableRows } from './rows-text.ts'
 
-/** A record, or what is wrong with it. */
+/** A record or a problem. */
 export interface JsonRecord {
-  /** The line of the file in which it begins, from 1. */
+  /** The line of the file where the record begins, from 1. */
   readonly line: number
   readonly value?: unknown
   readonly problem?: string
 }
 
 export interface JsonRecordOptions {
-  /** The fields of an object that are lists of records. */
+  /** Names of object fields that hold arrays of records. */
   readonly lists: ReadonlySet<string>
-  /** The longest record, in UTF-16 units. */
+  /** Maximum length of a record in UTF-16 units. */
   readonly maxUnits: number
 }
 
-/** Reads records, those of a piece together. Throws `UnreadableRows` for what is no JSON between the records. */
+/** Reads records; each batch holds the records of one piece of input. Throws `UnreadableRows` if the text between records is not JSON. */
 export async function* readJsonRecords(pieces: AsyncIterable<string>, options: JsonRecordOptions): AsyncGenerator<readonly JsonRecord[]> {
   const scanner = new JsonRecordScanner(options)
   for await (const piece of pieces) yield scanner.scan(piece)
   scanner.end()
 }
 
-/** `outside`: between documents; `object`: in one that is a record or has a list; `list`: between records; `record`: inside one. */
+/**
+ * `outside`: between documents. `object`: in an object that is a record or contains an array of records. `list`: between records. `record`:
+ * inside a record.
+ */
 type Place = 'outside' | 'object' | 'list' | 'record'
 
 const isBetween = (c: string | undefined): boolean => c === ' ' || c === '\n' || c === '\r' || c === '\t' || c === ','
@@ -34,14 +37,14 @@ const isBetween = (c: string | undefined): boolean => c === ' ' || c === '\n' ||
 class JsonRecordScanner {
   readonly #options: JsonRecordOptions
   #place: Place = 'outside'
-  /** The list stands in an object. */
+  /** The array is a field of an object. */
   #isWrapped = false
   #depth = 0
   #inString = false
   #escaped = false
   #text = ''
   #isTooLong = false
-  /** The latest string of an object at its own level: the name of the field that begins. */
+  /** The latest string at the object's top level: the name of the current field. */
   #name = ''
   #line = 1
   #startLine = 1
@@ -51,7 +54,7 @@ class JsonRecordScanner {
   }
 
   end(): void {
-    if (this.#place !== 'outside') throw new UnreadableRows(`is not JSON: it ends too early, in what begins in line ${this.#startLine}`)
+    if (this.#place !== 'outside') throw new UnreadableRows(`is not JSON: the value that begins in line ${this.#startLine} is incomplete`)
   }
 
   scan(piece: string): readonly JsonRecord[] {
@@ -67,24 +70,24 @@ class JsonRecordScanner {
       }
       const isEnd = this.#inside(c)
       if (isEnd === undefined) continue
-      // a bare value ends before the character that follows it
+      // a bare value ends before the next character
       this.#take(piece.slice(from, isEnd === 'before' ? at : at + 1))
       from = at + 1
       const record = this.#close()
       if (record) records.push(record)
-      if (isEnd === 'before') at-- // belongs to the list again
+      if (isEnd === 'before') at-- // the character is scanned again as part of the array
       if (isEnd === 'before' && c === '\n') this.#line--
     }
     if (this.#place === 'object' || this.#place === 'record') this.#take(piece.slice(from))
     return records
   }
 
-  /** A character between records or documents: whether a record begins with it. */
+  /** Handles a character between records or documents. Returns true if a record begins with it. */
   #between(c: string | undefined): boolean {
     if (isBetween(c)) return false
     const isList = this.#place === 'list'
     if (isList && c === ']') return this.#leaveList()
-    if (!isList && c !== '{' && c !== '[') throw new UnreadableRows(`is not JSON: line ${this.#line} begins with something else`)
+    if (!isList && c !== '{' && c !== '[') throw new UnreadableRows(`is not JSON: unexpected character in line ${this.#line}`)
     if (!isList && c === '[') {
       this.#place = 'list'
       this.#isWrapped = false
@@ -104,7 +107,7 @@ class JsonRecordScanner {
     return false
   }
 
-  /** Whether this character ends what is being read: with it, or before it. Undefined while it goes on. */
+  /** Returns whether this character ends the current value: `with` includes it, `before` excludes it. Undefined if the value continues. */
   #inside(c: string | undefined): 'with' | 'before' | undefined {
     if (this.#inString) return this.#inText(c)
     if (c === '"') {
@@ -148,7 +151,7 @@ class JsonRecordScanner {
     if (this.#place === 'outside') this.#isWrapped = false
     this.#text = ''
     this.#isTooLong = false
-    if (isRest) return undefined // the list of this object has been read
+    if (isRest) return undefined // the records of this object were returned already
     if (isTooLong) return { line, problem: `is longer than ${this.#options.maxUnits} characters` }
     try {
       return { line, value: JSON.parse(text) as unknown }
@@ -159,5 +162,5 @@ class JsonRecordScanner {
 }
 
 const maxName = 40
-/** The first character of a number, of a truth value or of null. */
+/** Recognizes the first character of a number, boolean or null. */
 const isBare = (c: string | undefined): boolean => c !== '{' && c !== '[' && c !== '"'

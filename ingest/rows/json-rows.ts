@@ -1,18 +1,21 @@
-/** The rows of a JSON document, an array or `{"rows": [...]}`, one at a time: the whole is never built. */
+/** Reads the rows of a JSON document, an array or `{"rows": [...]}`, one at a time, without building the whole document. */
 import type { GivenRow } from '#core/feedback/suppression/suppression-import.ts'
 import { maxRowUnits, UnreadableRows, utf8Pieces } from './rows-text.ts'
 
-/** Reads rows, those of a piece together. Throws `UnreadableRows` for what is not such a document. */
+/** Reads rows; each batch holds the rows of one piece of input. Throws `UnreadableRows` if the document has another form. */
 export async function* readJsonRows(bytes: AsyncIterable<Uint8Array>): AsyncGenerator<readonly GivenRow[]> {
   const scanner = new JsonRowScanner()
   for await (const piece of utf8Pieces(bytes)) yield scanner.scan(piece)
   scanner.end()
 }
 
-/** `before` and `behind`: outside the array; `first`: an element or the end; `next`: an element; `element`: inside one. */
+/**
+ * `before` and `behind`: outside the array. `first`: an element or the end follows. `next`: an element follows. `element`: inside an
+ * element.
+ */
 type RowState = 'before' | 'first' | 'next' | 'element' | 'behind'
 
-// Blanks between tokens: RFC 8259 §2.
+// White space between tokens (RFC 8259 §2).
 const opening = /^[ \t\r\n]*(?:\[|\{[ \t\r\n]*"rows"[ \t\r\n]*:[ \t\r\n]*\[)/
 const isBlank = (c: string | undefined): boolean => c === ' ' || c === '\n' || c === '\r' || c === '\t'
 const maxOpening = 1024
@@ -28,8 +31,8 @@ class JsonRowScanner {
 
   end(): void {
     if (this.#state === 'before') throw notRows()
-    if (this.#state !== 'behind') throw new UnreadableRows(`is not JSON: it ends too early, behind row ${this.#rows}`)
-    if (this.#text !== (this.#wrapped ? '}' : '')) throw new UnreadableRows('is not JSON rows: something else stands behind the array')
+    if (this.#state !== 'behind') throw new UnreadableRows(`is not JSON: it ends too early, after row ${this.#rows}`)
+    if (this.#text !== (this.#wrapped ? '}' : '')) throw new UnreadableRows('is not JSON rows: unexpected text after the array')
   }
 
   scan(piece: string): readonly GivenRow[] {
@@ -47,7 +50,7 @@ class JsonRowScanner {
       else if (!isBlank(text[at])) {
         this.#state = 'element'
         from = at
-        at-- // to be looked at again, as the first of the element
+        at-- // scanned again as the first character of the element
       }
     }
     if (this.#state === 'element') this.#take(text.slice(from))
@@ -55,7 +58,7 @@ class JsonRowScanner {
     return rows
   }
 
-  /** Takes the beginning up to the bracket, as far as it has come; returns what follows. */
+  /** Reads the beginning up to the bracket, which may arrive in several pieces. Returns the text after it. */
   #open(piece: string): string {
     this.#text += piece
     const found = opening.exec(this.#text)
@@ -70,7 +73,7 @@ class JsonRowScanner {
     return rest
   }
 
-  /** Whether this character, which follows the element so far, ends it. */
+  /** Returns whether this character ends the current element. */
   #endsElement(c: string | undefined): boolean {
     if (this.#inString) {
       if (this.#escaped) this.#escaped = false
@@ -102,7 +105,7 @@ class JsonRowScanner {
     try {
       value = JSON.parse(text)
     } catch (error) {
-      throw new UnreadableRows(`is not JSON: row ${this.#rows} cannot be read`, { cause: error })
+      throw new UnreadableRows(`is not JSON: row ${this.#rows} is invalid`, { cause: error })
     }
     if (typeof value === 'object' && value !== null && !Array.isArray(value)) return { fields: value as Record<string, unknown> }
     return { problem: 'the row must be an object such as {"email": "ada@example.ch"}' }

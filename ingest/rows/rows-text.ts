@@ -1,17 +1,17 @@
-/** What the readers of rows share: bytes to text, whatever the pieces they come in, and the one way in which a file cannot be read. */
+/** Shared code of the row readers: decoding bytes to text, and the error for unreadable files. */
 
-/** The rows cannot be found. The message says what is wrong with the file, and where. */
+/** The file has no readable rows. The message gives the problem and its place. */
 export class UnreadableRows extends Error {
   override readonly name = 'UnreadableRows'
 }
 
-/** Longest row, in UTF-16 units: what is longer is no row, but a quote or bracket that was left open. */
+/** Maximum length of a row in UTF-16 units. A longer row usually means an unclosed quote or bracket. */
 export const maxRowUnits = 65_536
 
-/** Bytes that become one piece of text: its rows are found in one go. */
+/** Number of bytes decoded at a time. */
 const pieceBytes = 16_384
 
-/** The text in pieces of at most 16 KiB, without a byte order mark. Throws `UnreadableRows` for bytes that are not UTF-8. */
+/** Decodes UTF-8 in pieces of at most 16 KiB, without a byte order mark. Throws `UnreadableRows` if the bytes are not UTF-8. */
 export const utf8Pieces = (bytes: AsyncIterable<Uint8Array>): AsyncGenerator<string> => decodedPieces(bytes, 'utf-8')
 
 async function* decodedPieces(bytes: AsyncIterable<Uint8Array>, encoding: Encoding): AsyncGenerator<string> {
@@ -26,15 +26,15 @@ async function* decodedPieces(bytes: AsyncIterable<Uint8Array>, encoding: Encodi
   if (rest !== '') yield rest
 }
 
-/** Gzip, and zip with the spreadsheets that are made of it. */
+/** Magic numbers of ZIP, which includes spreadsheet files, and of gzip. */
 const archives: readonly (readonly [readonly number[], string])[] = [
   [[0x50, 0x4b, 0x03, 0x04], 'is a zip archive or a spreadsheet; unpack it, or save it as CSV'],
   [[0x1f, 0x8b], 'is compressed by gzip; unpack it'],
 ]
 
 /**
- * As `utf8Pieces`, and UTF-16 where the first bytes show it, as spreadsheets write it. Throws `UnreadableRows` for archives and for bytes
- * that are not of the encoding.
+ * Decodes like `utf8Pieces`, and also UTF-16, as spreadsheets write it, if the first bytes show it. Throws `UnreadableRows` for archives
+ * and for bytes that are invalid in the encoding.
  */
 export async function* textPieces(bytes: AsyncIterable<Uint8Array>): AsyncGenerator<string> {
   const source = bytes[Symbol.asyncIterator]()
@@ -60,7 +60,7 @@ async function* restOf(head: Uint8Array, source: AsyncIterator<Uint8Array>): Asy
 
 type Encoding = 'utf-8' | 'utf-16le' | 'utf-16be'
 
-/** By the byte order mark, or by the zero beside the first letter. */
+/** Recognizes the encoding by the byte order mark, or by the zero octet of the first character. */
 function encodingOf([first, second]: Uint8Array): Encoding {
   if ((first === 0xff && second === 0xfe) || (first !== 0 && second === 0)) return 'utf-16le'
   return (first === 0xfe && second === 0xff) || (first === 0 && second !== 0 && second !== undefined) ? 'utf-16be' : 'utf-8'

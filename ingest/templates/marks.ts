@@ -1,10 +1,10 @@
-/** Finds what stands between braces in a template, in one pass whatever is never closed. */
+/** Finds the tags of a template in one pass, even if many tags are never closed. */
 
 export interface MarkForm {
   readonly open: string
   readonly close: string
   readonly kind: 'raw' | 'plain' | 'statement' | 'comment'
-  /** What else its code must be like; otherwise it is text. */
+  /** Pattern for the code; if it does not match, the tag is literal text. */
   readonly like?: RegExp
 }
 
@@ -14,7 +14,7 @@ export interface Mark extends Pick<MarkForm, 'kind'> {
   readonly end: number
 }
 
-/** The longest beginning comes first. */
+/** Longer opening braces come first. */
 export const braceForms: readonly MarkForm[] = [
   { open: '{{!--', close: '--}}', kind: 'comment' },
   { open: '{{~!--', close: '--}}', kind: 'comment' },
@@ -30,9 +30,9 @@ export const statementForms: readonly MarkForm[] = [
   { open: '{$', close: '}', kind: 'plain', like: /^[\w.]{1,100}$/ },
 ]
 
-/** In the order in which they come. */
+/** Yields the tags in the order of the source. */
 export function* marks(source: string, forms: readonly MarkForm[]): Generator<Mark> {
-  const never = new Set<MarkForm>() // their closes come no more
+  const never = new Set<MarkForm>() // forms whose closing mark does not occur again in the source
   let at = source.indexOf('{')
   while (at >= 0) {
     const form = forms.find((one) => !never.has(one) && source.startsWith(one.open, at))

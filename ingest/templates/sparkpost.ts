@@ -1,8 +1,8 @@
-/** The template language of SparkPost: variables, defaults with `or`, `if`, `each` with `loop_var`. */
+/** Translates the template language of SparkPost: variables, defaults with `or`, `if`, `each` with `loop_var`. */
 import { NoCounterpart, shown, variable, withDefault, type Translation } from './translation.ts'
 import type { HandlebarsToken } from './handlebars.ts'
 
-/** Translates what stands between braces. */
+/** Translates one tag. */
 export function sparkpost(into: Translation, { code, isRaw, at, isHtml }: HandlebarsToken): void {
   const [, word = '', rest = ''] = /^(\S+)\s*(.*)$/s.exec(code) ?? []
   if (word === 'end') return into.close(undefined, at)
@@ -13,8 +13,7 @@ export function sparkpost(into: Translation, { code, isRaw, at, isHtml }: Handle
   const isDone = into.step(at, () => {
     if (word === 'if') return into.open({ kind: 'if', name: 'if', at }, `{{if ${pathOf(into, rest)}}}`)
     if (word === 'each') return into.open({ kind: 'each', name: 'each', at }, `{{range ${pathOf(into, rest)}}}`)
-    if (isRaw && isHtml)
-      throw new NoCounterpart(`${shown(code)} is put into the HTML as it is, and values are always escaped here; use two braces`)
+    if (isRaw && isHtml) throw new NoCounterpart(`${shown(code)} inserts raw HTML, but values are always escaped; use two braces`)
     const [, name = code, , fallback] = /^(\S+)\s+or\s+(["'])(.*)\2$/s.exec(code) ?? []
     into.write(fallback === undefined ? `{{${pathOf(into, name)}}}` : withDefault(pathOf(into, name), fallback, isHtml))
   })
@@ -22,7 +21,7 @@ export function sparkpost(into: Translation, { code, isRaw, at, isHtml }: Handle
 }
 
 function pathOf(into: Translation, code: string): string {
-  if (/[\s("'=<>]/.test(code)) throw new NoCounterpart(`${shown(code)} has no counterpart; one variable can stand here`)
+  if (/[\s("'=<>]/.test(code)) throw new NoCounterpart(`${shown(code)} has no counterpart; only a single variable is allowed here`)
   const { loops } = into
   if (code === 'loop_var') return '.'
   if (code.startsWith('loop_var.')) return variable(code.slice(9), false)

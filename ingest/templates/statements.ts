@@ -1,11 +1,11 @@
-/** Templates with statements in `{% %}`, as Brevo, MailerSend and Mailjet have them: variables, defaults, `if`, `for` and comments. */
+/** Translates templates with statements in `{% %}` (Brevo, MailerSend, Mailjet): variables, defaults, `if`, `for` and comments. */
 import { NoCounterpart, shown, variable, withDefault, type Translation } from './translation.ts'
 
-/** What is different between the services. */
+/** Differences between the services. */
 export interface StatementDialect {
-  /** Before the names of variables, such as `params.`; none by default. */
+  /** Prefix of variable names, such as `params.`. Default: no prefix. */
   readonly prefix?: string
-  /** Names that stand for something of the service. */
+  /** Names that the service itself fills in. */
   readonly own: RegExp
 }
 
@@ -14,7 +14,7 @@ interface Place {
   readonly isHtml: boolean
 }
 
-/** Translates what stands between two braces. */
+/** Translates a variable tag. */
 export function printed(into: Translation, code: string, { at, isHtml }: Place, dialect: StatementDialect): void {
   into.step(at, () => {
     const [, name = code, fallback] =
@@ -26,7 +26,7 @@ export function printed(into: Translation, code: string, { at, isHtml }: Place, 
   })
 }
 
-/** Translates a statement. */
+/** Translates a statement tag. */
 export function stated(into: Translation, code: string, at: number, dialect: StatementDialect): void {
   const [, word = '', rest = ''] = /^-?\s*(\w+)\s*(.*?)\s*-?$/s.exec(code) ?? []
   if (word === 'else' && rest === '') return into.otherwise(at)
@@ -40,19 +40,19 @@ export function stated(into: Translation, code: string, at: number, dialect: Sta
     else if (word === 'if') into.open({ kind: 'if', name: 'if', at }, `{{if ${pathOf(into, rest, dialect)}}}`)
     else if (word === 'for' && entry !== undefined && list !== undefined)
       into.open({ kind: 'each', name: 'for', at, entry }, `{{range ${pathOf(into, list, dialect)}}}`)
-    else throw new NoCounterpart(`{% ${shown(code)} %} has no counterpart; there are if, else and for with one variable`)
+    else throw new NoCounterpart(`{% ${shown(code)} %} has no counterpart; only if, else and for with one variable are supported`)
   })
   if (!isDone && isBlock) into.open({ kind: 'lost', name: word, at }, '')
 }
 
-/** The entry of the innermost loop by its name, or one of all variables. */
+/** Translates a path: the entry of the innermost loop by its name, or a variable. */
 function pathOf(into: Translation, code: string, { prefix = '', own }: StatementDialect): string {
   const { loops } = into
   const [first = '', ...others] = code.split('.')
   const at = loops.findLastIndex(({ entry }) => entry === first)
   if (at >= 0 && at === loops.length - 1) return others.length === 0 ? '.' : variable(others.join('.'), false)
-  if (at >= 0) throw new NoCounterpart(`${shown(code)} reads the entry of an outer loop; only all variables can be read`)
+  if (at >= 0) throw new NoCounterpart(`${shown(code)} refers to an outer loop; use the innermost entry or a top-level variable`)
   if (!code.startsWith(prefix) || own.test(code))
-    throw new NoCounterpart(`${shown(code)} is nothing that a send gives; give it as a variable`)
+    throw new NoCounterpart(`${shown(code)} is not a variable of the send; pass it as a variable`)
   return variable(code.slice(prefix.length), loops.length > 0)
 }

@@ -1,18 +1,18 @@
-/** The templates in what a service answers or a customer wrote down: one, a list, or a list in an object. */
+/** Finds the templates in a JSON document that a service returned or a customer wrote: one template, an array, or an array in an object. */
 import { services, type Service } from '../exports/export-shapes.ts'
 import { shown } from './translation.ts'
 import type { Fallbacks } from './translate.ts'
 
 export interface ForeignTemplate {
   readonly service: Service
-  /** By what requests name it. */
+  /** Name of the template in requests. */
   readonly key: string
   readonly name: string
   readonly subject: string | undefined
   readonly text: string | undefined
   readonly html: string | undefined
   readonly fallbacks?: Fallbacks
-  /** Why it is not taken. */
+  /** The reason why the template cannot be imported. */
   readonly problem?: string | undefined
 }
 
@@ -25,11 +25,11 @@ const text = (value: unknown): string | undefined => {
 }
 const firstOf = (of: Json, ...names: readonly string[]): string | undefined => names.flatMap((name) => text(of[name]) ?? [])[0]
 
-/** Where answers keep the templates. */
+/** Fields of responses that hold templates. */
 const wrappers = ['templates', 'result', 'results', 'Templates', 'Data', 'data', 'Template', 'template', 'items', 'TemplatesMetadata']
 const maxDepth = 4
 
-/** Every object that can be a template, in order. */
+/** All objects that may be templates, in order. */
 export function templatesIn(document: unknown, depth = 0): readonly Json[] {
   if (Array.isArray(document)) return depth > maxDepth ? [] : document.flatMap((one) => templatesIn(one, depth + 1))
   if (!isObject(document)) return []
@@ -46,7 +46,7 @@ const contentOf = (of: Json, subject: string, plain: string, html: string): Cont
 
 function named(key: string | undefined, name: string | undefined, content: Content, problem?: string): Omit<ForeignTemplate, 'service'> {
   const isEmpty = content.text === undefined && content.html === undefined
-  const why = problem ?? (isEmpty ? 'it comes without its content; download it by itself' : undefined)
+  const why = problem ?? (isEmpty ? 'its content is missing; download the template individually' : undefined)
   return { key: key ?? name ?? '', name: name ?? key ?? '', ...content, problem: why }
 }
 
@@ -67,8 +67,8 @@ const readers: Readonly<Partial<Record<Service, Reader>>> = {
     if (!('TemplateId' in of)) return undefined
     const isLayout = of['TemplateType'] === 'Layout'
     const layout = text(of['LayoutTemplate'])
-    const inLayout = layout === undefined ? undefined : `it stands in the layout ${shown(layout)}; put the layout into its HTML`
-    const problem = isLayout ? 'it is a layout, and has no counterpart' : inLayout
+    const inLayout = layout === undefined ? undefined : `it uses the layout ${shown(layout)}; merge the layout into its HTML`
+    const problem = isLayout ? 'it is a layout; layouts have no counterpart' : inLayout
     return named(firstOf(of, 'Alias', 'TemplateId'), text(of['Name']), contentOf(of, 'Subject', 'TextBody', 'HtmlBody'), problem)
   },
   mailgun(of) {
@@ -94,7 +94,7 @@ const readers: Readonly<Partial<Record<Service, Reader>>> = {
   sparkpost(of) {
     if (!('content' in of) || !('id' in of)) return undefined
     const content = objectAt(of, 'content')
-    const problem = 'email_rfc822' in content ? 'it is a whole message; only subject, text and HTML can be taken' : undefined
+    const problem = 'email_rfc822' in content ? 'it is a complete message; only subject, text and HTML can be imported' : undefined
     return named(text(of['id']), text(of['name']), contentOf(content, 'subject', 'text', 'html'), problem)
   },
   brevo: (of) =>
@@ -121,7 +121,7 @@ const readers: Readonly<Partial<Record<Service, Reader>>> = {
 const given = ([key, value]: readonly [string, string | undefined]): readonly (readonly [string, string])[] =>
   value === undefined ? [] : [[key, value]]
 
-/** Reads one; undefined for an object of no form that is known. A `service` that is named takes `{id, name, subject, text, html}` too. */
+/** Reads one template. Undefined if the object has no known form. With `service`, `{id, name, subject, text, html}` is accepted too. */
 export function foreignTemplate(of: Json, service: Service | undefined): ForeignTemplate | undefined {
   for (const known of service === undefined ? services : [service]) {
     const found = readers[known]?.(of)

@@ -1,4 +1,4 @@
-/** A template of another service in our syntax: its subject, text and HTML, and where something could not be taken. */
+/** Translates a template of another service into Postern's syntax and reports the places without a counterpart. */
 import { placeIn } from '#config/words/text-place.ts'
 import type { Service } from '../exports/export-shapes.ts'
 import { handlebars } from './handlebars.ts'
@@ -19,10 +19,10 @@ export interface TranslationFinding {
   readonly column: number
 }
 
-/** Between two braces. */
+/** Maximum length of the code in a tag. */
 const maxCode = 500
 
-/** Values where a template is not given one, by the names of variables. */
+/** Default values by variable name, which the service stores outside the template. */
 export type Fallbacks = ReadonlyMap<string, string>
 
 interface Brace {
@@ -37,7 +37,7 @@ interface ServiceSyntax {
   readonly forms: readonly MarkForm[]
   readonly braces: (into: Translation, brace: Brace) => void
   readonly statement?: StatementDialect
-  /** What the service puts in by itself, outside of the markers. */
+  /** Pattern of texts outside of tags that the service replaces. */
   readonly beyond?: RegExp
 }
 
@@ -62,7 +62,7 @@ const syntaxes: Readonly<Record<Service, ServiceSyntax>> = {
   mailjet: withStatements({ prefix: 'var:', own: ownOfLists }, /\[\[[A-Z][A-Z_]{1,40}/g),
 }
 
-/** Translates one part. Nothing of it runs, and each character is looked at a few times. */
+/** Translates one part. The template is never run. The cost is linear in its length. */
 export function translated(service: Service, source: string, isHtml: boolean, fallbacks: Fallbacks = new Map()): TranslatedPart {
   const syntax = syntaxes[service]
   const into = new Translation()
@@ -85,23 +85,24 @@ function literal(into: Translation, text: string, at: number, { beyond }: Servic
   into.write(text)
   const open = text.indexOf('{{')
   if (open >= 0) into.problem('{{ is never closed', at + open)
-  if (beyond) for (const { 0: found, index } of text.matchAll(beyond)) into.problem(`${shown(found)} is put in by the service`, at + index)
+  if (beyond)
+    for (const { 0: found, index } of text.matchAll(beyond)) into.problem(`${shown(found)} is filled in by the service`, at + index)
 }
 
-/** `{{{NAME}}}` and `{{{NAME|instead}}}`: three braces are its only form, so that no wish for raw HTML is in them. */
+/** Translates `{{{NAME}}}` and `{{{NAME|default}}}`. Three braces are Resend's only form, so they do not request raw HTML. */
 function ofResend(into: Translation, { code, at, isHtml, fallbacks }: Brace): void {
   into.step(at, () => {
     const [, name = '', instead] = /^([^|]*?)\s*(?:\|\s*(.*))?$/s.exec(code) ?? []
     if (/^(?:RESEND_|contact\.|unsubscribe)/.test(name))
-      throw new NoCounterpart(`${shown(name)} is put in by the service; give it as a variable`)
+      throw new NoCounterpart(`${shown(name)} is filled in by the service; pass it as a variable`)
     const path = variable(name, false)
     const fallback = instead ?? fallbacks.get(name)
     into.write(fallback === undefined ? `{{${path}}}` : withDefault(path, fallback, isHtml))
-    if (isHtml) into.note('values are escaped in HTML here; HTML in a variable is shown as text', at)
+    if (isHtml) into.note('values are escaped in HTML; HTML in a variable appears as text', at)
   })
 }
 
-/** With the line and column of its offset. */
+/** Converts the offset to line and column. */
 function placed({ at, message }: { readonly at: number; readonly message: string }, source: string): TranslationFinding {
   return { message, ...placeIn(source, at) }
 }

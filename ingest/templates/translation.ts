@@ -1,26 +1,26 @@
-/** A template of another service on its way into our syntax: what is written, the blocks that are open, and what could not be taken. */
-/** What could not be taken, or is different here. */
+/** State of a template translation: the output, the open blocks and the findings. */
+/** A part of the template that has no counterpart or behaves differently. */
 export interface Finding {
   /** Offset in the template. */
   readonly at: number
   readonly message: string
 }
 
-/** A block that is open. `lost`: one without a counterpart, which is reported already. */
+/** An open block. `lost`: a block without a counterpart, which has been reported. */
 interface Frame {
   readonly kind: 'if' | 'unless' | 'each' | 'lost'
-  /** By what it is closed. */
+  /** Name that the closing tag must repeat. */
   readonly name: string
-  /** What an entry of the list is called inside. */
+  /** Name of the list entry inside the block. */
   readonly entry?: string | undefined
   readonly at: number
 }
 
 const maxFindings = 20
-/** More than our engine takes, which has its own bound. */
+/** Deeper than the template engine permits; it checks its own limit. */
 const maxDepth = 50
 
-/** Something that our syntax has no words for. */
+/** Thrown for code that has no counterpart in Postern's syntax. */
 export class NoCounterpart extends Error {}
 
 export class Translation {
@@ -29,7 +29,7 @@ export class Translation {
   readonly #parts: string[] = []
   readonly #frames: Frame[] = []
 
-  /** Nothing more can come of it. */
+  /** Set when the translation was aborted. */
   isGivenUp = false
   #endsWithBrace = false
 
@@ -37,7 +37,7 @@ export class Translation {
     return this.#parts.join('')
   }
 
-  /** The loops that are open, the innermost last. */
+  /** The open loops, innermost last. */
   get loops(): readonly Frame[] {
     return this.#frames.filter(({ kind }) => kind === 'each')
   }
@@ -45,7 +45,7 @@ export class Translation {
   write(text: string): void {
     if (text === '') return
     if (this.#endsWithBrace && text.startsWith('{'))
-      this.problem('a brace stands beside the braces of a variable; put a blank between them', 0)
+      this.problem('a brace touches the braces of a variable; insert a space between them', 0)
     this.#endsWithBrace = text.endsWith('{')
     this.#parts.push(text)
   }
@@ -67,33 +67,33 @@ export class Translation {
     this.write(written)
   }
 
-  /** The other branch: of an `if`, with a further condition, or of a loop for an empty list. */
+  /** Begins the other branch: of an `if`, optionally with a condition, or of a loop over an empty list. */
   otherwise(at: number, condition?: string): void {
     const frame = this.#frames.at(-1)
-    if (!frame) return this.problem('else stands in no block', at)
+    if (!frame) return this.problem('else is outside of any block', at)
     if (frame.kind === 'lost') return
     if (frame.kind === 'unless') return this.problem('unless with else has no counterpart; write if with both branches', at)
-    if (frame.kind === 'each' && condition !== undefined) return this.problem('else if stands in a loop', at)
+    if (frame.kind === 'each' && condition !== undefined) return this.problem('else if is inside a loop', at)
     this.write(condition === undefined ? '{{else}}' : `{{else if ${condition}}}`)
   }
 
-  /** `name` is what the end says that it closes; an end without a name closes the latest block. */
+  /** Closes the latest block. `name` is the name in the closing tag; undefined if the tag has no name. */
   close(name: string | undefined, at: number): void {
     const frame = this.#frames.at(-1)
     if (!frame || (name !== undefined && name !== frame.name)) {
-      const latest = frame ? `; the latest is ${frame.name}` : ''
-      return this.problem(`the end of ${name ?? 'a block'} closes no block that is open${latest}`, at)
+      const latest = frame ? `; the latest open block is ${frame.name}` : ''
+      return this.problem(`the end of ${name ?? 'a block'} does not match an open block${latest}`, at)
     }
     this.#frames.pop()
     if (frame.kind !== 'lost') this.write('{{end}}')
   }
 
-  /** Whatever is still open is reported. */
+  /** Reports all blocks that are still open. */
   finish(): void {
     for (const { name, at } of this.#frames) this.problem(`${name} is never closed`, at)
   }
 
-  /** Runs a step whose failure belongs to this place. Returns whether it went well. */
+  /** Runs one step and reports `NoCounterpart` as a problem at `at`. Returns false if it was thrown. */
   step(at: number, run: () => void): boolean {
     try {
       run()
@@ -108,20 +108,22 @@ export class Translation {
 
 const maxShown = 40
 
-/** Code of a template as a message shows it. */
+/** Shortens the code of a template for a message. */
 export function shown(code: string): string {
   const clean = code.slice(0, maxShown + 1).replaceAll(/\p{C}+/gu, ' ')
   return (clean.length > maxShown ? `${clean.slice(0, maxShown - 1)}…` : clean).toWellFormed()
 }
 
-/** Names with dots between them as a variable of ours, from the entry of a loop or from the root. The template engine checks them again. */
+/**
+ * A variable in Postern's syntax for a dotted name, relative to the loop entry or to the root. The template engine checks the result again.
+ */
 export function variable(names: string, isFromRoot: boolean): string {
   if (!/^[\p{L}_][\p{L}\p{N}_.-]*$/u.test(names))
     throw new NoCounterpart(`${shown(names)} has no counterpart; variables have letters, digits, _ and -, and dots between them`)
   return `${isFromRoot ? '$' : ''}.${names}`
 }
 
-/** A variable with what stands there where it has no value. */
+/** A variable with the default for a missing or empty value. */
 export function withDefault(path: string, text: string, isHtml: boolean): string {
   if (text.includes('{{')) throw new NoCounterpart('a default with braces has no counterpart')
   const safe = isHtml ? text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;').replaceAll('"', '&quot;') : text

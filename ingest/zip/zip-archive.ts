@@ -38,17 +38,17 @@ const deflated = 8
 /** Reads the directory. Keep the file open until all files are extracted. Throws `ZipBroken`. */
 export async function readZip(fd: number, limits: ZipLimits): Promise<readonly ZippedFile[]> {
   const zip = await opened(fd)
-  if (zip.entryCount > limits.entries) throw new ZipBroken(`has ${zip.entryCount} entries; at most ${limits.entries} are read`)
+  if (zip.entryCount > limits.entries) throw new ZipBroken(`has ${zip.entryCount} entries; the limit is ${limits.entries}`)
   const files: ZippedFile[] = []
   let [bytes, packed, directory] = [0, 0, 0]
   for await (const entry of entriesOf(zip)) {
     directory += entry.fileNameLength + entry.extraFieldLength + entry.fileCommentLength
-    if (directory > maxDirectoryBytes) throw new ZipBroken('has names and remarks of more than 8 MiB')
+    if (directory > maxDirectoryBytes) throw new ZipBroken('has more than 8 MiB of names and comments')
     if (isFolder(entry)) continue
     requirePlain(entry, limits)
     bytes += entry.uncompressedSize
     packed += entry.compressedSize
-    if (bytes > limits.bytes) throw new ZipBroken(`has more than ${Math.floor(limits.bytes / 1_048_576)} MiB when it is unpacked`)
+    if (bytes > limits.bytes) throw new ZipBroken(`exceeds ${Math.floor(limits.bytes / 1_048_576)} MiB when unpacked`)
     if (packed > zip.fileSize) throw new ZipBroken('has files that overlap')
     files.push({ path: entry.fileName, size: entry.uncompressedSize, octets: () => octetsOf(zip, entry) })
   }
@@ -84,14 +84,14 @@ function requirePlain(entry: Entry, { fileBytes }: ZipLimits): void {
   const { fileName, uncompressedSize, compressedSize, compressionMethod } = entry
   const name = JSON.stringify(fileName.slice(0, 100))
   const mode = modeOf(entry)
-  if (mode === linkMode) throw new ZipBroken(`has a symbolic link, ${name}; put the file itself in`)
-  if (mode !== 0 && mode !== fileMode) throw new ZipBroken(`has something that is no file, ${name}`)
+  if (mode === linkMode) throw new ZipBroken(`has a symbolic link, ${name}; replace it with the file`)
+  if (mode !== 0 && mode !== fileMode) throw new ZipBroken(`has an entry that is not a regular file, ${name}`)
   if (entry.isEncrypted()) throw new ZipBroken(`has an encrypted file, ${name}`)
   if (compressionMethod !== stored && compressionMethod !== deflated)
     throw new ZipBroken(`has ${name} compressed by method ${compressionMethod}; use DEFLATE`)
   if (uncompressedSize > fileBytes) throw new ZipBroken(`has a file of more than ${Math.floor(fileBytes / 1_048_576)} MiB, ${name}`)
   if (uncompressedSize > ratioFrom && uncompressedSize > compressedSize * maxRatio)
-    throw new ZipBroken(`has ${name} compressed to less than 1/${maxRatio}; leave it out`)
+    throw new ZipBroken(`has ${name} with a compression ratio above ${maxRatio}; remove it`)
 }
 
 async function* octetsOf(zip: ZipFile, entry: Entry): AsyncGenerator<Buffer> {
@@ -102,7 +102,7 @@ async function* octetsOf(zip: ZipFile, entry: Entry): AsyncGenerator<Buffer> {
   try {
     for await (const chunk of stream) {
       left -= chunk.length
-      if (left < 0) throw new ZipBroken(`has more in ${JSON.stringify(entry.fileName.slice(0, 100))} than its directory says`)
+      if (left < 0) throw new ZipBroken(`has more octets in ${JSON.stringify(entry.fileName.slice(0, 100))} than its directory declares`)
       checksum = crc32(chunk, checksum)
       yield chunk
     }

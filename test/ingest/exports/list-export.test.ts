@@ -176,13 +176,13 @@ test('a plain list of addresses and reasons is read without a service', async (t
     t.deepEqual(rows.map(short), ['a@x.ch manual all', 'b@x.ch complaints all'])
   }
   t.deepEqual((await read('email\na@x.ch\n')).rows.map(short), ['a@x.ch manual all'])
-  await t.throwsAsync(read('email,first_name\na@x.ch,A\n'), { message: /^fits no known service/ }, 'a list of subscribers')
+  await t.throwsAsync(read('email,first_name\na@x.ch,A\n'), { message: /^matches no known service/ }, 'a list of subscribers')
 })
 
 test('a list without a known form is read when the service is named', async (t) => {
   const file = 'Kontakt;Email address;Reason\nA;a@x.ch;spam\nB;b@x.ch;Hard bounce\n'
   await t.throwsAsync(read('x;y\n1;2\n'), {
-    message: /^fits no known service by its fields: x, y; name the service, or write a plain list with the columns email and reason$/,
+    message: /^matches no known service; its fields are x, y; name the service, or use a plain list with the columns email and reason$/,
   })
   t.deepEqual((await read(file.replace('Email address', 'Email'), { service: 'mailjet' })).rows.map(short), [
     'a@x.ch complaints all',

@@ -61,7 +61,7 @@ test('readCsv() agrees with a naive model on arbitrary text', async (t) => {
   let open = 0
   for (let round = 0; round < 3000; round++) {
     const text = Array.from({ length: seeded.between(0, 14) }, () => seeded.pick(['a', '"', ',', '\n', '\r\n', 'é', '""'])).join('')
-    // behind a closing quote the model takes any text, quotes too; ours must call such a record wrong
+    // the model accepts any text after a closing quote; this reader must report the record
     if (/"[^,\r\n"]+"/.test(text.replaceAll('""', '')) || /[^,\r\n"]"/.test(text)) continue
     const expected = naive(text)
     if (expected === 'open quote') {
@@ -79,8 +79,8 @@ test('readCsv() tells of quotes out of place and goes on with the next record', 
     ['d e', 'f'],
     ['g', 'h'],
   ])
-  t.regex(records[0]?.problem ?? '', /a quote in a cell that does not begin with one/)
-  t.is(records[1]?.problem, 'has text behind a closing quote')
+  t.regex(records[0]?.problem ?? '', /a quote inside an unquoted cell/)
+  t.is(records[1]?.problem, 'has text after a closing quote')
   t.is(records[2]?.problem, undefined)
 })
 
@@ -106,17 +106,17 @@ test('readCsvRows() names cells by the header row and leaves empty ones out', as
     [
       { email: 'a@b.ch', reason: 'why, so' },
       { email: 'c@d.ch' },
-      'the row has 5 cells, the header row names 4; put cells with commas in quotes',
+      'the row has 5 cells, but the header row has 4; put cells that contain commas in quotes',
     ],
   )
 })
 
 test('readCsvRows() wants a header row with the column that is needed', async (t) => {
-  await t.throwsAsync(rowsOf(''), { message: 'is empty; the first row must name the columns, one of them email' })
+  await t.throwsAsync(rowsOf(''), { message: 'is empty; the first row must contain the column names, including email' })
   await t.throwsAsync(rowsOf('a@b.ch\nc@d.ch\n'), {
-    message: 'the first row must name the columns, separated by commas, one of them email; it reads: a@b.ch',
+    message: 'the first row must contain the column names, separated by commas, including email; found: a@b.ch',
   })
-  await t.throwsAsync(rowsOf('email,reason,email\n'), { message: 'the header row names the column email twice' })
+  await t.throwsAsync(rowsOf('email,reason,email\n'), { message: 'the header row contains the column email twice' })
 })
 
 test('csvLine() leaves no cell that a spreadsheet would run, and restoredCell() gives back what it was', async (t) => {

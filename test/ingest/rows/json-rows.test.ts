@@ -32,7 +32,7 @@ test('readJsonRows() tells of rows that are no objects and goes on', async (t) =
 
 test('readJsonRows() gives up on what is not such a document, and says where', async (t) => {
   const notRows = 'must be an array of rows, or {"rows": […]} and nothing else'
-  const behind = 'is not JSON rows: something else stands behind the array'
+  const behind = 'is not JSON rows: unexpected text after the array'
   const cases: readonly (readonly [string, string])[] = [
     ['', notRows],
     ['"x"', notRows],
@@ -43,12 +43,12 @@ test('readJsonRows() gives up on what is not such a document, and says where', a
     ['[{}]}', behind],
     ['{"rows":[], "more":1}', behind],
     ['[{}] []', behind],
-    ['[{}', 'is not JSON: it ends too early, behind row 0'],
-    ['[{},', 'is not JSON: it ends too early, behind row 1'],
-    ['[', 'is not JSON: it ends too early, behind row 0'],
-    ['[{},]', 'is not JSON: row 2 cannot be read'],
-    ['[,{}]', 'is not JSON: row 1 cannot be read'],
-    ['[{"a":1},{a:1}]', 'is not JSON: row 2 cannot be read'],
+    ['[{}', 'is not JSON: it ends too early, after row 0'],
+    ['[{},', 'is not JSON: it ends too early, after row 1'],
+    ['[', 'is not JSON: it ends too early, after row 0'],
+    ['[{},]', 'is not JSON: row 2 is invalid'],
+    ['[,{}]', 'is not JSON: row 1 is invalid'],
+    ['[{"a":1},{a:1}]', 'is not JSON: row 2 is invalid'],
     [`[{"a":"${'x'.repeat(70_000)}`, 'row 1 is longer than 65536 characters; look for a bracket or quote that is not closed'],
   ]
   for (const [text, message] of cases) {

@@ -48,21 +48,21 @@ test('what maps is translated, and our engine reads it', (t) => {
 })
 
 const unmapped: readonly (readonly [Service, string, RegExp])[] = [
-  ['sendgrid', 'a\n  {{{raw}}}', /^raw is put into the HTML as it is/],
+  ['sendgrid', 'a\n  {{{raw}}}', /^raw inserts raw HTML/],
   ['sendgrid', '\n  {{#equals a b}}x{{/equals}}', /^the helper equals has no counterpart/],
-  ['sendgrid', '\n  <%asm_group_unsubscribe_url%>', /is put in by the service$/],
-  ['mailgun', '\n  {{> footer}}', /parts of other templates/],
-  ['mailgun', '\n  %recipient.name%', /is put in by the service$/],
+  ['sendgrid', '\n  <%asm_group_unsubscribe_url%>', /is filled in by the service$/],
+  ['mailgun', '\n  {{> footer}}', /partials have no counterpart/],
+  ['mailgun', '\n  %recipient.name%', /is filled in by the service$/],
   ['postmark', '\n  {{#product}}x{{/product}}', /can be a condition or a loop/],
   ['postmark', '\n  {{#each a}}{{#each b}}{{../c}}{{/each}}{{/each}}', /outer loop/],
-  ['ses', '\n  {{formatDate day "YYYY"}}', /without functions$/],
+  ['ses', '\n  {{formatDate day "YYYY"}}', /without functions is allowed here$/],
   ['ses', '\n  {{#if a}}x', /^if is never closed$/],
   ['ses', '\n  {{name', /^\{\{ is never closed$/],
   ['ses', '\n  {{#unless a}}x{{else}}y{{/unless}}', /unless with else/],
-  ['brevo', '\n  {{ contact.FIRSTNAME }}', /nothing that a send gives/],
+  ['brevo', '\n  {{ contact.FIRSTNAME }}', /is not a variable of the send/],
   ['brevo', '\n  {% if params.a == 1 %}x{% endif %}', /no counterpart/],
-  ['mailjet', '\n  {{data:name}}', /nothing that a send gives/],
-  ['resend', '\n  {{{RESEND_UNSUBSCRIBE_URL}}}', /put in by the service/],
+  ['mailjet', '\n  {{data:name}}', /is not a variable of the send/],
+  ['resend', '\n  {{{RESEND_UNSUBSCRIBE_URL}}}', /filled in by the service/],
   ['sparkpost', '\n  {{loop_vars.x}}', /no counterpart/],
 ]
 
@@ -111,7 +111,7 @@ test('templates are found in what each service answers', (t) => {
   t.is(foreignTemplate({ id: 1, html: '<p>' }, undefined), undefined)
   t.like(foreignTemplate({ id: 1, html: '<p>' }, 'mailersend'), { key: '1', html: '<p>' })
   t.regex(foreignTemplate({ TemplateId: 1, TemplateType: 'Layout', HtmlBody: 'x' }, undefined)?.problem ?? '', /layout/)
-  t.regex(foreignTemplate({ id: 'd-1', name: 'N', versions: [{ active: 1 }] }, undefined)?.problem ?? '', /without its content/)
+  t.regex(foreignTemplate({ id: 'd-1', name: 'N', versions: [{ active: 1 }] }, undefined)?.problem ?? '', /content is missing/)
 })
 
 test('random templates end in a translation that our engine reads, or in a reported place', (t) => {

@@ -88,7 +88,7 @@ test('an unreadable file is refused with the reason and adds nothing', async (t)
   const fixture = await startFixture(t)
   const cases: readonly (readonly [string | Uint8Array, string, RegExp])[] = [
     [`${bounces}"open`, '', /^body: a quote in row 4 is never closed/],
-    ['name,phone\nA,1\n', '', /^body: fits no known service by its fields: name, phone;/],
+    ['name,phone\nA,1\n', '', /^body: matches no known service; its fields are name, phone;/],
     [Buffer.from('PK\u0003\u0004zip'), '', /^body: is a zip archive/],
     ['', '', /^body: is empty/],
     [bounces, '?service=other', /^service: must be one of resend/],

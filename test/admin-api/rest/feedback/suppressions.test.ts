@@ -209,8 +209,8 @@ test('an import takes CSV, with the same report', async (t) => {
   const { body } = await importRows(fixture, 'text/csv; charset=utf-8', text)
   t.like(body, { total: 4, added: 2, refused: 2, ignored_fields: ['status'] })
   t.deepEqual(columns(body.rows.slice(2), 'row', 'message'), [
-    [3, 'the row has 4 cells, the header row names 3; put cells with commas in quotes'],
-    [4, 'the row has text behind a closing quote'],
+    [3, 'the row has 4 cells, but the header row has 3; put cells that contain commas in quotes'],
+    [4, 'the row has text after a closing quote'],
   ])
   t.like(objectOf(await fixture.rest.call('GET', `${path}?q=a@`))['data'], [{ email: 'a@example.ch', reason: 'bounced, twice' }])
 })
@@ -218,10 +218,10 @@ test('an import takes CSV, with the same report', async (t) => {
 test('an import that is unreadable or of another type is refused and adds nothing', async (t) => {
   const fixture = await startFixture(t)
   const cases: readonly (readonly [string, string, number, RegExp])[] = [
-    ['application/json', '[{"email":"a@b.ch"},{"email":', 400, /^body: is not JSON: it ends too early, behind row 1$/],
+    ['application/json', '[{"email":"a@b.ch"},{"email":', 400, /^body: is not JSON: it ends too early, after row 1$/],
     ['application/json', '{"data":[]}', 400, /^body: must be an array of rows/],
     ['application/json', '', 400, /^body: must be an array of rows/],
-    ['text/csv', 'a@b.ch\n', 400, /^body: the first row must name the columns/],
+    ['text/csv', 'a@b.ch\n', 400, /^body: the first row must contain the column names/],
     ['text/csv', 'email\na@b.ch\n"open', 400, /^body: a quote in row 2 is never closed$/],
     ['text/plain', 'email\na@b.ch\n', 415, /text\/csv/],
   ]
