@@ -81,7 +81,7 @@ export function wireTypes(): Readonly<Record<keyof typeof files, string>> {
   )
   const words = new Set(calls.flatMap((call) => call.match(/\b[A-Z]\w*/g) ?? []))
   const used = names.filter((name) => words.has(name))
-  const head = '/** Written by `admin-api/dashboard/wire-types.ts` from the OpenAPI document; not to be edited. */'
+  const head = '/** Written by `admin-api/dashboard/wire-types.ts` from the OpenAPI document. Do not edit. */'
   const imports = ["import { operation } from './operation.ts'", `import type { ${used.join(', ')} } from './types.ts'`]
   return {
     'types.ts': [head, ...types, ''].join('\n'),

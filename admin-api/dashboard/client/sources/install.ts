@@ -1,9 +1,9 @@
-/** What an administrator puts on each kind of server so that it reports here. The secret is never in it. */
+/** Installation instructions for each kind of mail server. They never contain the secret. */
 import type { IngestSource } from '../wire/operations.ts'
 
 export type Provider = IngestSource['provider']
 
-/** In the order in which they are offered, with their names. */
+/** Server kinds with their names, in display order. */
 export const providers: readonly (readonly [id: Provider, name: string])[] = [
   ['postfix', 'Postfix'],
   ['exim', 'Exim'],
@@ -14,14 +14,14 @@ export const providers: readonly (readonly [id: Provider, name: string])[] = [
 ]
 
 export interface Snippet {
-  /** Where it goes on the server. */
+  /** Path or shell on the server. */
   readonly place: string
   readonly text: string
 }
 
 const signed = (file: string): string => `SIGNATURE=$(openssl dgst -sha256 -hmac "$SECRET" -r < ${file} | cut -d' ' -f1)`
 
-/** The script that the service itself gives out sends each line of the log once; its settings, and the line that runs it every minute. */
+/** Returns a shell script that installs the log shipper of the service. The shipper sends each log line once and runs every minute. */
 const shipped = (address: string, log: string): Snippet => ({
   place: 'sh (root)',
   text: `set -eu
@@ -38,7 +38,7 @@ END
 echo '* * * * * root /usr/local/sbin/postern-log-shipper' > /etc/cron.d/postern-log-shipper`,
 })
 
-/** One mail on standard input, as an alias pipes it. */
+/** Returns a shell script that sends one message from standard input, for use in a mail alias. */
 const piped = (place: string, address: string): Snippet => ({
   place,
   text: `#!/bin/sh
@@ -74,7 +74,7 @@ Invoke-RestMethod -Method Post -Uri '${address}' -ContentType 'application/json'
   -Headers @{ 'X-Service-Signature' = "sha256=$signature" }`,
 })
 
-/** `address` is that of the source, with its id. */
+/** `address` is the ingest URL of the source, including its id. */
 export function snippetOf(provider: Provider, address: string): Snippet {
   if (provider === 'postfix') return shipped(address, '/var/log/mail.log')
   if (provider === 'exim') return shipped(address, '/var/log/exim4/mainlog')

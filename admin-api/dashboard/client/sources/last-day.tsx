@@ -1,4 +1,4 @@
-/** What bounce sources reported in the last day: for each of them, and for one. */
+/** Reports of bounce sources within the last day, for all sources and for one. */
 import type { JSX } from 'preact'
 import { useRead } from '../app/query.ts'
 import { number } from '../parts/time.ts'
@@ -11,7 +11,7 @@ const types = ['bounced', 'complained', 'deferred', 'delivered', 'unreadable'] a
 
 export type DayTotals = IngestSourceInsight['data'][number]['totals']
 
-/** By the id of the source; undefined until they are read. A source that reported nothing has zeros. */
+/** Returns totals by source id. Undefined while loading. A source without reports has zeros. */
 export function useLastDay(): ((id: string) => DayTotals) | undefined {
   const { data: read } = useRead(getIngestSourceInsight, { query: { limit: most, step_seconds: '10800' } }, { every: refreshMs })
   if (!read) return undefined
@@ -23,7 +23,7 @@ const none: DayTotals = { bounced: 0, complained: 0, deferred: 0, delivered: 0, 
 
 export const reportsOf = (totals: DayTotals): number => types.reduce((sum, type) => sum + totals[type], 0)
 
-/** `12 bounced · 1 complained`, without those of which there was none. */
+/** Formats `12 bounced · 1 complained`, without zero counts. */
 export const dayWords = (totals: DayTotals): string =>
   types
     .filter((type) => totals[type] > 0)

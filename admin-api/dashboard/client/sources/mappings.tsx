@@ -1,4 +1,4 @@
-/** To which project the reports of each postoffice of a MailEnable server belong. */
+/** Assigns each postoffice of a MailEnable server to a project. */
 import type { JSX } from 'preact'
 import { useState } from 'preact/hooks'
 import { call } from '../app/api.ts'

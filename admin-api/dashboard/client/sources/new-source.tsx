@@ -1,4 +1,4 @@
-/** Makes a bounce source, and shows once the secret with which it signs. */
+/** Form that creates a bounce source and shows its signing secret once. */
 import type { JSX } from 'preact'
 import { useState } from 'preact/hooks'
 import { call } from '../app/api.ts'
@@ -12,7 +12,7 @@ import { words as allWords } from '../words/words.ts'
 import { providers, type Provider } from './install.ts'
 import { words } from './sources-words.ts'
 
-/** Those whose reports lie in a mailbox too. */
+/** Server kinds that can also report by a mailbox. */
 const inMailbox: ReadonlySet<Provider> = new Set(['postfix', 'dovecot'])
 
 interface NewProps {

@@ -1,4 +1,4 @@
-/** Gives a bounce source another secret, which is shown once. */
+/** Dialog that rotates the secret of a bounce source and shows the new one once. */
 import type { JSX } from 'preact'
 import { useState } from 'preact/hooks'
 import { call } from '../app/api.ts'

@@ -1,4 +1,4 @@
-/** One bounce source: what it reported and when, what fitted no message, how to set it up, its secret, and its end. */
+/** Page of a bounce source: reports, unmatched reports, installation, secret and deletion. */
 import type { JSX } from 'preact'
 import { useState } from 'preact/hooks'
 import { boot } from '../app/boot.ts'
@@ -182,7 +182,7 @@ function Unmatched({
   )
 }
 
-/** What a log shipper sends and what reports nothing: that it sends the wrong log is seen here. */
+/** Log lines that contain no report. They reveal a log shipper that sends the wrong log. */
 function Ignored({ lines: found }: { readonly lines: IngestSourceDetail['ignored_lines'] }): JSX.Element | null {
   const w = words()
   if (found.length === 0) return null
@@ -206,7 +206,7 @@ function Ignored({ lines: found }: { readonly lines: IngestSourceDetail['ignored
   )
 }
 
-/** The request that the server makes, with its own address; the secret is never in it. */
+/** Installation script with the URL of this source. It never contains the secret. */
 function Install({ source }: { readonly source: IngestSourceDetail }): JSX.Element {
   const w = words()
   const address = new URL(source.webhook_url, boot.baseUrl).href

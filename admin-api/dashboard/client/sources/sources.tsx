@@ -1,4 +1,4 @@
-/** Where bounces and complaints are reported from. */
+/** Screen for bounce sources, which report bounces and complaints. */
 import type { JSX } from 'preact'
 import { go, link, linkHere } from '../app/location.ts'
 import { isMakingNew, mayAdminister } from '../app/permissions.ts'
@@ -88,7 +88,7 @@ function SourceList(): JSX.Element {
   )
 }
 
-/** Each kind of server, with how it reports; choosing one begins a source of it. */
+/** Kinds of mail servers with their reporting methods. A click opens the creation form. */
 const ProviderCards = (): JSX.Element => (
   <ul class="kinds offered">
     {providers.map(([id, name]) => (

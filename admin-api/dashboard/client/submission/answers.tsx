@@ -1,4 +1,6 @@
-/** Questions and answers in the order of the form, as text only; what the form does not ask, as spam may bring, under its key. */
+/**
+ * Questions and answers as plain text, in the order of the form. Answers without a question, as spam may contain, follow under their keys.
+ */
 import type { ComponentChildren, JSX } from 'preact'
 import { CopyButton } from '../parts/controls.tsx'
 import { Icon } from '../parts/icon.tsx'
@@ -11,11 +13,11 @@ import { Files } from './files.tsx'
 
 interface AnswersProps {
   readonly submission: FormSubmission
-  /** Undefined where it cannot be read. */
+  /** Undefined if the service did not return it. */
   readonly definition: Readonly<Record<string, unknown>> | undefined
-  /** When the version was published, with the texts that were agreed to. */
+  /** Publication time of the version, for the consent texts. */
   readonly publishedAt: string | undefined
-  /** A file was not given out. */
+  /** Called when a file download is refused. */
   readonly onRefused: () => void
 }
 
@@ -77,7 +79,7 @@ const Pair = ({ label, children }: { readonly label: string; readonly children: 
   </div>
 )
 
-/** The first line of the label of an option; it may have a second one. */
+/** Returns the first line of an option label. */
 function labelOf({ options = [] }: Field, value: string): string {
   const [first = value] = (options.find((option) => option.value === value)?.label ?? value).split('\n')
   return first

@@ -1,6 +1,6 @@
 /**
- * Writes a reply: in own words, or from a template that the answers fill in. It goes to the address of the submission alone, and a press
- * of the button sends it once: what is sent is a stored draft, and sending that draft again sends nothing more.
+ * Composer for a reply, written or based on a template with the answers filled in. The reply goes only to the address of the submission.
+ * Sending uses a stored draft, so that a repeated request does not send it twice.
  */
 import type { JSX } from 'preact'
 import { useEffect, useRef, useState } from 'preact/hooks'
@@ -22,7 +22,7 @@ import { Through } from './through.tsx'
 interface ComposerProps {
   readonly submission: FormSubmission
   readonly form: ListedForm | undefined
-  /** Is changed; undefined for a new one. */
+  /** Draft to change. Undefined for a new reply. */
   readonly draft: FormReply | undefined
   readonly replies: readonly FormReply[]
   readonly onClose: () => void
@@ -60,7 +60,7 @@ export function Composer(props: ComposerProps): JSX.Element {
   )
 }
 
-/** What was typed and neither sent nor stored, by the id of the submission or draft, as long as the page lives. */
+/** Unsaved input by the id of the submission or draft. It lasts until the page closes. */
 const typedBefore = new Map<string, Typed>()
 
 interface Typed {
@@ -78,7 +78,7 @@ const begin = ({ draft, replies, form }: ComposerProps): Typed => ({
   ...{ templateId: '', variables: {} },
 })
 
-/** What is typed, whether it can be sent, and how it is sent or kept. */
+/** State of the composer: input, errors, sending and saving. */
 function useWriting(props: ComposerProps, to: string) {
   const { submission, draft, onClose, onSent } = props
   const w = words()
@@ -174,7 +174,7 @@ function Writing({ to, ...props }: ComposerProps & { readonly to: string }): JSX
   )
 }
 
-/** The sender, the template, and the subject of a reply in own words. */
+/** Sender, template and, for a written reply, the subject. */
 function Choices({ form, draft, typed, fault, set }: ComposerProps & WritingState): JSX.Element {
   const [w, common] = [words(), allWords()]
   const templates = useRead(listTemplates, form && { query: { project: form.project_id, limit: '200' } }).data?.data ?? []

@@ -1,4 +1,4 @@
-/** As much of the definition of a form as it takes to read answers to it. */
+/** Reads the parts of a form definition that are necessary to display answers. */
 
 interface Field {
   readonly key: string
@@ -8,7 +8,7 @@ interface Field {
   readonly options?: readonly { readonly value: string; readonly label: string }[]
 }
 
-/** What was asked, in the order of the form. */
+/** Returns the fields in the order of the form. */
 export function fieldsOf(definition: Readonly<Record<string, unknown>> | undefined): readonly Field[] {
   const { schema } = (definition ?? {}) as { readonly schema?: { readonly fields?: readonly Field[] } }
   return schema?.fields ?? []

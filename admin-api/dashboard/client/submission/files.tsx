@@ -1,4 +1,4 @@
-/** Files that came with a submission, each with what its scan found; one is downloaded by its button, and a refusal says why. */
+/** Files of a submission with their scan results and download buttons. A refused download shows the reason. */
 import type { JSX } from 'preact'
 import { useEffect, useState } from 'preact/hooks'
 import { call, save, type ApiFault } from '../app/api.ts'
@@ -16,7 +16,7 @@ type File = FormSubmission['files'][number]
 interface FilesProps {
   readonly files: readonly File[]
   readonly submission: Pick<FormSubmission, 'id' | 'form_id'>
-  /** What a scan found may be known by now. */
+  /** Called after a refused download, because the scan may have finished. */
   readonly onRefused: () => void
 }
 
@@ -81,7 +81,7 @@ function FileRow({ file, submission, onRefused }: Omit<FilesProps, 'files'> & { 
   )
 }
 
-/** A file that no scanner will ever see is another case than one that waits for it. */
+/** Distinguishes files that will never be scanned from files whose scan is pending. */
 function whyRefused({ code, nextAction, message }: ApiFault): string {
   const w = words()
   if (code === 'file_infected') return w.refusals.infected

@@ -1,13 +1,13 @@
-/** Which parts of a rendered text were filled in, so that who sends it sees what is theirs and what the template's. */
+/** Splits a rendered text into template parts and filled-in values, so that the sender sees the source of each part. */
 import type { FormReplyPreview } from '../wire/operations.ts'
 
-/** A part of a text; one that was filled in is empty where its value is. */
+/** A part of a text. A filled-in part is empty if its value is empty. */
 export interface Part {
   readonly text: string
   readonly isFilledIn: boolean
 }
 
-/** The parts of a text, in their order, of which the service says where values stand. */
+/** Returns the parts of a text in order. The service reports the positions of the values. */
 export function filledIn(rendered: string, filled: FormReplyPreview['filled']['text']): readonly Part[] {
   const parts: Part[] = []
   let at = 0

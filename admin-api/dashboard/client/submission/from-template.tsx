@@ -1,4 +1,4 @@
-/** A reply from a template: inputs for what the answers do not fill in, and the reply as it would be. */
+/** Reply from a template: inputs for variables without an answer, and a preview. */
 import type { JSX } from 'preact'
 import { useEffect, useRef, useState } from 'preact/hooks'
 import { useRead, type Read } from '../app/query.ts'
@@ -87,7 +87,7 @@ interface ShownProps {
   readonly read: Read<FormReplyPreview>
 }
 
-/** HTML as mail programs show it; text as it is, with what was filled in marked. */
+/** Preview: HTML as mail programs show it, or text with marked values. */
 const Shown = ({ preview, read }: ShownProps): JSX.Element =>
   preview.html === null ? (
     <div class="as-text">
@@ -123,7 +123,7 @@ const Marked = ({ rendered, filled }: MarkedProps): JSX.Element => (
 
 const settleMs = 300
 
-/** The value, once it has not changed for a moment. */
+/** Returns the value after it has not changed for a moment. */
 function useSettled<T>(value: T): T {
   const [settled, setSettled] = useState(value)
   useEffect(() => {
@@ -143,7 +143,7 @@ interface Schema {
   readonly required?: readonly string[]
 }
 
-/** The answers and the form fill these in. */
+/** Variables that answers and form properties fill in. */
 const ofForms: ReadonlySet<string> = new Set(['fields', 'form'])
 
 function Input(props: {
@@ -188,7 +188,7 @@ function Input(props: {
   )
 }
 
-/** What is no number goes as it is, so that the service says so. */
+/** Returns invalid numbers as text, so that the service reports them. */
 const numberIn = (text: string): unknown => (Number.isNaN(Number(text)) ? text : Number(text))
 
 function dataIn(text: string): unknown {

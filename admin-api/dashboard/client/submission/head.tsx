@@ -1,4 +1,4 @@
-/** Over a submission: who sent it, how it came, whether it looks like spam and why, and what can be done with it. */
+/** Head of a submission: sender, origin, spam verdict with reasons, and actions. */
 import type { JSX } from 'preact'
 import { useState } from 'preact/hooks'
 import { call } from '../app/api.ts'
@@ -76,7 +76,7 @@ export function Head(props: HeadProps): JSX.Element {
   )
 }
 
-/** How it came: by which form and version, when, how fast, and what it is called by. */
+/** Origin: form, version, time, fill duration and reference. */
 function About({ submission, form }: Pick<HeadProps, 'submission' | 'form'>): JSX.Element {
   const [w, common] = [words(), allWords()]
   return (

@@ -1,4 +1,4 @@
-/** What happened to a submission: how it came, who was notified of it, and what is known of its sender. */
+/** History of a submission: receipt, notifications and details about the sender. */
 import type { JSX } from 'preact'
 import { call } from '../app/api.ts'
 import { everyMs, useChanges } from '../app/live.ts'
@@ -79,7 +79,7 @@ function Notice({ notice: { at, to, trace_id: traceId, attempt_id: attemptId } }
   )
 }
 
-/** The delivery to the webhook of the form, with the way to have it tried again. */
+/** Webhook delivery of the submission, with a button that repeats it. */
 function Delivery({ id }: { readonly id: string }): JSX.Element {
   const w = words()
   const read = useRead(getWebhookAttempt, { path: { id } })

@@ -1,4 +1,4 @@
-/** The outcome of a mail, as a link to its trace. */
+/** Status of a message, with a link to its trace. */
 import type { JSX } from 'preact'
 import { useChanges } from '../app/live.ts'
 import { link } from '../app/location.ts'
@@ -9,7 +9,7 @@ import { getTrace } from '../wire/operations.ts'
 
 interface OutcomeProps {
   readonly traceId: string
-  /** That of the trace, where it is known; undefined reads it, and null is that of a trace that is gone. */
+  /** Known status of the trace. Undefined reads it; null means that the trace no longer exists. */
   readonly status?: string | null
 }
 

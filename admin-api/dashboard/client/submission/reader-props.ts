@@ -1,4 +1,4 @@
-/** What the reader of a submission is given by the list beside it. */
+/** Props that the list passes to the reader of a submission. */
 import type { FormSubmission, ListedForm, Member } from '../wire/operations.ts'
 
 export interface ReaderProps {
@@ -7,11 +7,11 @@ export interface ReaderProps {
   readonly form: ListedForm | undefined
   readonly members: readonly Member[]
   readonly hasNext: boolean
-  /** The list. */
+  /** URL of the list. */
   readonly back: string
-  /** It is otherwise than before. */
+  /** Called with the changed submission. */
   readonly onChange: (changed: FormSubmission) => void
-  /** It is dealt with, or gone, where only its id is left: the next one follows. */
+  /** Called with a processed submission, or with the id of a deleted one. The list then opens the next submission. */
   readonly onDone: (changed: FormSubmission | string) => void
   readonly onUndone: () => void
   readonly onNext: () => void

@@ -1,4 +1,4 @@
-/** One submission: what was answered, what it was marked with, what was replied, and what can be done with it. */
+/** Reader of a submission: answers, triage, replies, history and actions. */
 import type { JSX } from 'preact'
 import { useEffect, useRef, useState } from 'preact/hooks'
 import { call } from '../app/api.ts'
@@ -19,7 +19,7 @@ import type { Act, ReaderProps } from './reader-props.ts'
 import { Replies } from './replies.tsx'
 import { Triage } from './triage.tsx'
 
-/** Scans take a moment; what they found is looked at so often. */
+/** Polling interval in milliseconds while a virus scan is pending. */
 const scanMs = 3000
 
 export function Reader(props: ReaderProps): JSX.Element {
@@ -58,7 +58,7 @@ function Submission({ first, ...props }: ReaderProps & { readonly first: FormSub
     spam: () => mark(submission.status === 'spam' ? 'read' : 'spam', true),
     unread: () => mark('new', false),
   }
-  /** A reply went out: it stays in sight with its outcome, and the list knows. */
+  /** Shows a sent reply with its status and updates the list. */
   const settle = (): void => {
     setDraft(undefined)
     replies.reload()
@@ -101,7 +101,7 @@ function Submission({ first, ...props }: ReaderProps & { readonly first: FormSub
   )
 }
 
-/** Who may change it has seen it by opening it. */
+/** Marks a submission as read when a user with change permission opens it. */
 function useMarkedRead(submission: FormSubmission, onRead: (changed: FormSubmission) => void): void {
   const isSeen = useRef(false)
   useEffect(() => {

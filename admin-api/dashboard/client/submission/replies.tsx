@@ -1,4 +1,4 @@
-/** What was written in reply to a submission: drafts, which a person sends, and what was sent, with the outcome. */
+/** Replies to a submission: drafts to send, and sent replies with their status. */
 import type { JSX } from 'preact'
 import { useState } from 'preact/hooks'
 import { call } from '../app/api.ts'

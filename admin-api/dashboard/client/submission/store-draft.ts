@@ -1,4 +1,4 @@
-/** Makes a stored draft of what was written, so that what is sent is that draft and no other. */
+/** Stores the written reply as a draft. Sending then refers to exactly this draft. */
 import { call } from '../app/api.ts'
 import type { InputOf } from '../wire/operation.ts'
 import {
@@ -11,13 +11,13 @@ import {
 
 export type Written = InputOf<typeof createFormReplyDraft>['body']
 
-/** A draft, and what it was made of; undefined for one that was there before. */
+/** A stored draft and the input that it was stored from. `written` is undefined for an existing draft. */
 export interface Kept {
   readonly draft: FormReply
   readonly written: Written | undefined
 }
 
-/** The draft itself while nothing was changed; then one in its place. One that was sent meanwhile is refused. */
+/** Returns the stored draft if the input is unchanged. Otherwise changes or replaces it. Throws if the draft was already sent. */
 export async function storeDraft(submission: FormSubmission, written: Written, kept: Kept | undefined): Promise<Kept> {
   const { form_id: id, id: submission_id } = submission
   if (kept && JSON.stringify(kept.written) === JSON.stringify(written)) return kept

@@ -1,4 +1,4 @@
-/** By which way a reply would go from a sender, and whether it would leave at all. */
+/** Routing of a reply from the chosen sender, and whether it would leave the service. */
 import type { JSX } from 'preact'
 import { useRead } from '../app/query.ts'
 import { Mark } from '../parts/mark.tsx'

@@ -1,4 +1,4 @@
-/** What those who answer note for themselves: tags, who answers, and a note that visitors never see. */
+/** Internal notes on a submission: tags, assignee and a note. Visitors never see them. */
 import type { JSX } from 'preact'
 import { useState } from 'preact/hooks'
 import { mayChange } from '../app/permissions.ts'

@@ -1,4 +1,4 @@
-/** What can be done with the submissions that are chosen; deleting them has to be typed. */
+/** Bulk actions on selected submissions. Deletion requires typing a confirmation. */
 import type { JSX } from 'preact'
 import { useState } from 'preact/hooks'
 import { useBusy } from '../parts/controls.tsx'

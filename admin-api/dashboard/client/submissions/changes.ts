@@ -1,4 +1,4 @@
-/** What is done with submissions: their status with a way back, and their end; a refusal is said in a toast. */
+/** Actions on submissions: status changes with undo, and deletion. Errors appear as toasts. */
 import { call } from '../app/api.ts'
 import { asFault } from '../app/query.ts'
 import { toast } from '../parts/toast.tsx'
@@ -8,10 +8,10 @@ import { words } from './submissions-words.ts'
 
 type Changes = Partial<Pick<FormSubmission, 'status' | 'tags' | 'assignee' | 'note'>>
 
-/** What this window last made of submissions: an answer that was on its way meanwhile does not know it. */
+/** Latest status that this window set, by submission id. Responses that were in flight during a change may be older. */
 const made = new Map<string, string>()
 
-/** It is new, as far as this window knows. */
+/** Whether the submission is new, including changes by this window. */
 export const isUnseen = ({ id, status }: FormSubmission): boolean => status === 'new' && (made.get(id) ?? 'new') === 'new'
 
 export async function change({ form_id: id, id: submission_id }: FormSubmission, body: Changes): Promise<FormSubmission> {
@@ -20,7 +20,7 @@ export async function change({ form_id: id, id: submission_id }: FormSubmission,
   return changed
 }
 
-/** Undefined where it was refused. */
+/** Returns undefined after an error. */
 export async function attempt<T>(work: () => Promise<T>): Promise<T | undefined> {
   try {
     return await work()
@@ -30,7 +30,7 @@ export async function attempt<T>(work: () => Promise<T>): Promise<T | undefined>
   }
 }
 
-/** Returns it as it is now; `onUndone` is called when the way back was taken. */
+/** Returns the changed submission. Calls `onUndone` after an undo. */
 export async function setStatus(submission: FormSubmission, status: Status, onUndone: () => void): Promise<FormSubmission | undefined> {
   const changed = await attempt(() => change(submission, { status }))
   if (!changed) return undefined
@@ -45,7 +45,7 @@ export type BulkAction = 'not_spam' | 'spam' | 'archive' | 'delete'
 
 const statusAfter = { not_spam: 'new', spam: 'spam', archive: 'archived' } as const
 
-/** In one write for each form. Returns whether it was done. */
+/** Changes submissions with one request per form. Returns whether it succeeded. */
 export async function changeMany(chosen: readonly FormSubmission[], action: BulkAction, onUndone: () => void): Promise<boolean> {
   const ofForms = Map.groupBy(chosen, ({ form_id: id }) => id)
   for (const { id } of chosen) made.set(id, action)

@@ -1,4 +1,4 @@
-/** The submissions of a form as a file. */
+/** Dialog that exports the submissions of a form as a file. */
 import type { JSX } from 'preact'
 import { useState } from 'preact/hooks'
 import { call, save } from '../app/api.ts'
@@ -30,7 +30,7 @@ export function ExportDialog({ forms, formId, onClose }: ExportProps): JSX.Eleme
     }
     const file = await call(exportFormSubmissions, { path: { id }, query })
     onClose()
-    // JSON comes parsed
+    // `call` parses JSON responses
     await save(file instanceof Blob ? file : new Blob([JSON.stringify(file)]), `submissions.${format}`)
   }
   return (

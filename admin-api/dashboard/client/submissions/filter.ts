@@ -1,4 +1,4 @@
-/** Which submissions are listed, as the address says it, and the addresses of lists and of single ones. */
+/** Filters of the submission list in the address, and URLs of lists and submissions. */
 import { link, projectId, query } from '../app/location.ts'
 import type { FormSubmission, ListedForm } from '../wire/operations.ts'
 
@@ -10,16 +10,16 @@ export type ListedStatus = (typeof statuses)[number]
 const names = ['status', 'tag', 'assignee', 'q', 'version', 'from', 'to'] as const
 type Named = Partial<Readonly<Record<(typeof names)[number], string>>>
 
-/** What the address says; without a status, the open ones. */
+/** Returns the status of the address. Defaults to open submissions. */
 export const wantedStatus = (): ListedStatus => statuses.find((one) => one === query.value.get('status')) ?? 'open'
 
 const kept = (): Named => Object.fromEntries(names.map((name) => [name, query.value.get(name) ?? '']))
 
-/** Something narrows the list beyond its status. */
+/** Whether filters other than the status are set. */
 export const isNarrowed = (): boolean =>
   ['tag', 'assignee', 'q', 'version', 'from', 'to'].some((name) => (query.value.get(name) ?? '') !== '')
 
-/** As the service is asked. */
+/** Returns the query parameters of the API. */
 export function wantedQuery(isOfAll: boolean) {
   const status = wantedStatus()
   const { status: _, version = '', ...others } = kept()
@@ -29,7 +29,7 @@ export function wantedQuery(isOfAll: boolean) {
   return { limit: '50', ...project, ...(status !== 'all' && { status }), ...given }
 }
 
-/** A list: of one form, or of all. A version is that of one form. */
+/** Returns the URL of a list for one form or for all. A version filter applies only to one form. */
 export const listLink = (formId: string | undefined, changes: Named = {}): string =>
   link(formId === undefined ? '/forms/submissions' : `/forms/${formId}/submissions`, {
     ...kept(),
@@ -37,7 +37,7 @@ export const listLink = (formId: string | undefined, changes: Named = {}): strin
     ...changes,
   })
 
-/** How many submissions of forms are in each list. */
+/** Returns the number of submissions in each list. */
 export function countsOf(forms: readonly ListedForm[]): Readonly<Record<ListedStatus, number>> {
   const sum = (status: Status): number => forms.reduce((all, { submissions_by_status: counts }) => all + counts[status], 0)
   const [fresh, read, replied, archived, spam] = [sum('new'), sum('read'), sum('replied'), sum('archived'), sum('spam')]
@@ -45,11 +45,11 @@ export function countsOf(forms: readonly ListedForm[]): Readonly<Record<ListedSt
   return { open, new: fresh, read, replied, archived, spam, all: open + archived + spam }
 }
 
-/** One submission, beside the list that it stands in. */
+/** Returns the URL of a submission next to its list. */
 export const submissionLink = (submission: Pick<FormSubmission, 'id' | 'form_id'>, formId: string | undefined): string =>
   link(`/forms/${submission.form_id}/submissions/${submission.id}`, { ...kept(), in: formId === undefined ? 'all' : '' })
 
-/** Whether one stays in the list when its status changes. */
+/** Whether a submission stays in the list after a change of its status. */
 export function staysListed(status: Status): boolean {
   const wanted = wantedStatus()
   if (wanted === 'open') return status !== 'archived' && status !== 'spam'

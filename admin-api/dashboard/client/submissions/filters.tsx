@@ -1,4 +1,4 @@
-/** What narrows the list: status, form, tags and who answers; each is a link, so that every state has an address. */
+/** Filters of the list: status, form, tags and assignee. Each is a link, so that every state has a URL. */
 import type { JSX } from 'preact'
 import { boot } from '../app/boot.ts'
 import { query } from '../app/location.ts'
@@ -9,7 +9,7 @@ import type { FormSubmission, ListedForm, Member } from '../wire/operations.ts'
 import { countsOf, listLink, statuses, wantedStatus } from './filter.ts'
 import { words } from './submissions-words.ts'
 
-/** The time that the list is narrowed to. */
+/** Returns the time range of the list as text. */
 function timeOf(from: string | null, to: string | null): string | undefined {
   const [begin = '…', end = '…'] = [from, to].map((at) => (Number.isNaN(Date.parse(at ?? '')) ? undefined : longTime(at ?? '')))
   return (from ?? '') === '' && (to ?? '') === '' ? undefined : words().between({ from: begin, to: end })
@@ -20,7 +20,7 @@ interface FiltersProps {
   readonly formId: string | undefined
   readonly rows: readonly FormSubmission[]
   readonly members: readonly Member[]
-  /** Where there is no room for it beside the list. */
+  /** Whether the filters are open on narrow screens. */
   readonly isShown: boolean
 }
 
@@ -30,7 +30,7 @@ const icons = {
 
 const maxTags = 20
 
-// tags and persons are counted among those that are listed; forms and statuses are counted by the service
+// the service counts forms and statuses; counts of tags and assignees cover the loaded rows
 
 export function Filters({ forms, formId, rows, members, isShown }: FiltersProps): JSX.Element {
   const w = words()
@@ -136,7 +136,7 @@ interface EntryProps {
   readonly icon: IconName
   readonly label: string
   readonly count?: number
-  /** Somebody typed the label. */
+  /** Whether the label is text of a user. */
   readonly isTyped?: boolean
 }
 

@@ -1,4 +1,4 @@
-/** In the place of submissions that are not there yet: how visitors come to a form. */
+/** Empty state of the inbox: ways to publish a form. */
 import type { JSX } from 'preact'
 import { useState } from 'preact/hooks'
 import { everyMs, useChanges } from '../app/live.ts'
@@ -14,9 +14,9 @@ import { words } from './submissions-words.ts'
 
 interface ShareProps {
   readonly forms: readonly ListedForm[]
-  /** The inbox is of this one alone. */
+  /** Id of the form if the inbox shows only one. */
   readonly formId: string | undefined
-  /** Something may have come in. */
+  /** Called when a submission may have arrived. */
   readonly onChange: () => void
 }
 
@@ -88,7 +88,7 @@ const Copied = ({ title, text }: { readonly title: string; readonly text: string
   </div>
 )
 
-/** Visitors get published forms only. */
+/** Note that visitors can open only published forms. */
 function NotLive({ form, isOnly }: { readonly form: ListedForm | undefined; readonly isOnly: boolean }): JSX.Element {
   const w = words()
   return (

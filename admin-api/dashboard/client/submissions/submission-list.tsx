@@ -1,4 +1,4 @@
-/** The list of submissions: search, what is new, rows that can be chosen, and what is done with many of them at a time. */
+/** List of submissions: search, new entries, selection and bulk actions. */
 import type { JSX } from 'preact'
 import { useEffect, useState } from 'preact/hooks'
 import { keyFor } from '../app/keys.ts'

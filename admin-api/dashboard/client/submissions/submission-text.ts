@@ -1,4 +1,4 @@
-/** What a submission says of itself, whatever its form is: who sent it, and its first line. */
+/** Derives a title and a first line from the answers of any form. */
 import type { FormSubmission } from '../wire/operations.ts'
 
 type Said = Pick<FormSubmission, 'reference' | 'answers' | 'files'>
@@ -9,13 +9,13 @@ const textIn = ({ answers }: Said, keys: readonly string[]): string =>
     .filter((answer) => typeof answer === 'string' && answer.trim() !== '')
     .join(' ')
 
-/** But those that name files. */
+/** Returns text answers except file ids. */
 const texts = ({ answers, files }: Said): string[] =>
   Object.values(answers).filter(
     (answer): answer is string => typeof answer === 'string' && answer.trim() !== '' && !files.some(({ id }) => id === answer),
   )
 
-/** The name that was given, else the address, else the first words, else the reference. */
+/** Returns the name, else the address, else the first text, else the reference. */
 export function titleOf(submission: Said): string {
   const whole = textIn(submission, ['name']) || textIn(submission, ['full_name'])
   const name = whole || textIn(submission, ['first', 'last']) || textIn(submission, ['first_name', 'last_name'])
@@ -24,10 +24,10 @@ export function titleOf(submission: Said): string {
 
 const addressOf = (submission: Said): string => texts(submission).find((text) => /^\S+@\S+\.\S+$/.test(text)) ?? ''
 
-/** Addresses and numbers say how somebody is reached, and nothing of what they want. */
+/** Whether the text is contact data: an address, URL or phone number. */
 const isContact = (text: string): boolean => /^\S+@\S+\.\S+$|^https?:\/\/\S+$|^[\d ()+.-]{4,32}$/.test(text)
 
-/** The longest text that is not the title, words before contacts. */
+/** Returns the longest text other than the title. Contact data comes last. */
 export function firstLineOf(submission: Said): string {
   const title = titleOf(submission)
   const [longest = ''] = texts(submission)

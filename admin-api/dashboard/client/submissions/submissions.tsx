@@ -1,4 +1,4 @@
-/** What came in by forms, as in a mail program: filters, the list, live, and the reader beside them. */
+/** Screen for form submissions: filters, a list with live updates, and the reader. */
 import type { JSX } from 'preact'
 import { useEffect, useState } from 'preact/hooks'
 import { shownCall } from '../app/api.ts'
@@ -25,7 +25,7 @@ import { words } from './submissions-words.ts'
 export default function Submissions({ rest }: ScreenProps): JSX.Element {
   const w = words()
   const project = projectId.value === undefined ? {} : { project: projectId.value }
-  // the call of the screen until there is a form, whose submissions are it then
+  // shown as the API call only until the submissions of a form replace it
   const forms = useList(listForms, { query: { ...project, limit: '200' } }, { isShown: shownCall.peek() === undefined })
   const flag = useFlag('forms')
   const [first, , chosenId] = rest
@@ -91,9 +91,9 @@ export default function Submissions({ rest }: ScreenProps): JSX.Element {
 
 interface WorkbenchProps {
   readonly forms: readonly ListedForm[]
-  /** The list is of this one alone. */
+  /** Id of the form if the list shows only one. */
   readonly formId: string | undefined
-  /** Ids of the form and the submission that are read. */
+  /** Form id and submission id of the open submission. */
   readonly chosen: readonly [formId: string, id: string] | undefined
 }
 

@@ -1,4 +1,4 @@
-/** Suppresses an address by hand, and changes why and until when one is suppressed. */
+/** Forms that add a suppression, and that change its reason and expiry. */
 import type { JSX } from 'preact'
 import { call } from '../app/api.ts'
 import { go, linkHere } from '../app/location.ts'
@@ -12,7 +12,7 @@ import { words } from './suppressions-words.ts'
 
 const close = (): void => go(linkHere({ new: '', edit: '' }), { replaces: true })
 
-/** What is no time is refused by the service, which says so beside the field. */
+/** Returns invalid times as text, so that the service rejects them and the field shows its error. */
 const timeOf = (typed: string): string | null =>
   typed === '' ? null : Number.isNaN(Date.parse(typed)) ? typed : new Date(typed).toISOString()
 
@@ -53,7 +53,7 @@ export function EditSuppression({ row, onDone }: { readonly row: Suppression; re
   const w = words()
   const begin = { reason: row.reason ?? '', until: localInput(row.expires_at) }
   const save = async ({ reason, until }: typeof begin): Promise<string> => {
-    // the control shows no seconds, so a time that was not touched stays as it is
+    // the control has no seconds, so an unchanged time is not sent
     const body = { reason: textOrNull(reason), ...(until !== begin.until && { expires_at: timeOf(until) }) }
     await call(updateSuppression, { path: { id: row.id }, body })
     return w.changed({ email: row.email })

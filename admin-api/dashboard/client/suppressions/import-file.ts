@@ -1,4 +1,4 @@
-/** Addresses from a file or from pasted lines: CSV with or without a head, as the export writes it, or an address a line. */
+/** Parses suppressions from a file or pasted lines: CSV with or without a header, or one address per line. */
 
 export interface ImportRow {
   readonly email: string
@@ -7,13 +7,13 @@ export interface ImportRow {
 
 export interface Parsed {
   readonly rows: readonly ImportRow[]
-  /** Lines without an address. */
+  /** Number of lines without an address. */
   readonly without: number
-  /** Addresses that stand there more than once. */
+  /** Number of duplicate addresses. */
   readonly repeated: number
 }
 
-/** As many as one request takes. */
+/** Maximum number of rows per request. */
 export const maxRows = 50_000
 
 export function parseImport(text: string): Parsed {
@@ -37,7 +37,7 @@ export function parseImport(text: string): Parsed {
   return { rows: [...byAddress.values()], without, repeated: all - byAddress.size }
 }
 
-/** Records of CSV (RFC 4180 §2), with commas or semicolons, as spreadsheets write them. */
+/** Parses CSV records (RFC 4180 §2) separated by commas or semicolons, which spreadsheets use. */
 function recordsOf(text: string): string[][] {
   const separator = (text.split('\n', 1)[0] ?? '').includes(';') ? ';' : ','
   const records: string[][] = [['']]

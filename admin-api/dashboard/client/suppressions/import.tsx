@@ -1,4 +1,4 @@
-/** Many addresses at once: a file or pasted lines are counted first, then taken. */
+/** Import of suppressions from a file or pasted lines, with counts before the import. */
 import type { JSX } from 'preact'
 import { useEffect, useState } from 'preact/hooks'
 import { call } from '../app/api.ts'
@@ -66,7 +66,7 @@ const bodyOf = ({ rows }: Parsed) => ({ rows: rows.map(({ email, reason }) => ({
 
 const pauseMs = 400
 
-/** What the list would make of the addresses, asked for when nothing more is typed. */
+/** Runs a dry run of the import after typing has stopped. */
 function useDryRun(found: Parsed): SuppressionImportReport | undefined {
   const key = JSON.stringify(bodyOf(found))
   const [tried, setTried] = useState<{ readonly key: string; readonly report: SuppressionImportReport }>()
@@ -77,7 +77,7 @@ function useDryRun(found: Parsed): SuppressionImportReport | undefined {
       const report = await call(importSuppressions, { query: { dry_run: 'true' }, body: bodyOf(found) }, { signal: aborter.signal })
       setTried({ key, report })
     }
-    const timer = setTimeout(() => void ask().catch(() => undefined), pauseMs) // the import itself says what is wrong
+    const timer = setTimeout(() => void ask().catch(() => undefined), pauseMs) // the import itself reports errors
     return () => {
       clearTimeout(timer)
       aborter.abort()
@@ -91,7 +91,7 @@ interface CountsProps {
   readonly tried: SuppressionImportReport | undefined
 }
 
-/** What would be taken, before anything is. */
+/** Expected result of the import. */
 function Counts({ found: { rows, without, repeated }, tried }: CountsProps): JSX.Element {
   const w = words()
   const isTooMany = rows.length > maxRows

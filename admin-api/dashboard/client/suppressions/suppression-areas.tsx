@@ -1,4 +1,4 @@
-/** From the addresses that get no mail to those that left a list, and back. */
+/** Navigation between suppressions and mailing list unsubscribes. */
 import type { JSX } from 'preact'
 import { link } from '../app/location.ts'
 import { words } from '../words/words.ts'

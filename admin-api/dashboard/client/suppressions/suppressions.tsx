@@ -1,4 +1,4 @@
-/** Addresses that get no mail from this organization, why, and until when. */
+/** Screen for suppressions of the organization with reason and expiry. */
 import type { JSX } from 'preact'
 import { call, save } from '../app/api.ts'
 import { later } from '../app/later.tsx'
@@ -123,7 +123,7 @@ function columns(actions: (row: Suppression) => JSX.Element | string): readonly 
   ]
 }
 
-/** To suppress it again; an end that has passed would be refused. */
+/** Returns the request that restores a suppression. Omits a past expiry, which the service would reject. */
 const asBefore = ({ email, reason, expires_at: until }: Suppression) => ({
   ...{ email, reason },
   ...(until !== null && Date.parse(until) > Date.now() && { expires_at: until }),

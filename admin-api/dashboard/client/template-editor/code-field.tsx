@@ -1,6 +1,6 @@
 /**
- * A text field for code: line numbers, and a place that can be jumped to. It is a plain `textarea`: Tab leaves it, screen readers and
- * spelling work as everywhere, and it costs nothing; an editor of its own would be larger than the rest of the dashboard together.
+ * Text area for code with line numbers and a jump target. A plain `textarea` keeps Tab, screen readers and spell checking working. A code
+ * editor library would be larger than all other dashboard code.
  */
 import type { JSX } from 'preact'
 import { useEffect, useId, useRef } from 'preact/hooks'
@@ -17,7 +17,7 @@ interface CodeFieldProps {
   readonly isReadOnly?: boolean
   readonly isInvalid?: boolean
   readonly hint?: string
-  /** Where the cursor goes when it changes. */
+  /** Cursor position to jump to when it changes. */
   readonly place?: Place | undefined
   readonly isShort?: boolean
 }
@@ -70,5 +70,5 @@ export function CodeField({ label, value, onChange, isReadOnly, isInvalid = fals
   )
 }
 
-/** No template has more lines. */
+/** Limit of line numbers, above the length of any template. */
 const maxNumbers = 20_000

@@ -1,11 +1,11 @@
-/** What is being written: its parts, whether it differs from what is saved, and where it is kept until it is saved. */
+/** Draft of a template: its parts, comparison with the saved version, and storage in the browser until it is saved. */
 import type { Template, TemplateVersion } from '../wire/operations.ts'
 
 export interface Draft {
   readonly subject: string
   readonly html: string
   readonly text: string
-  /** JSON as it was typed; empty for none. */
+  /** JSON as typed. Empty for no schema. */
   readonly schema: string
 }
 
@@ -22,7 +22,7 @@ export const draftOf = ({ subject_tmpl: subject, html_tmpl: html, text_tmpl: tex
 
 export const isSame = (a: Draft, b: Draft): boolean => pretty(a) === pretty(b)
 
-/** As the API takes it; `schema_json` goes as text, so that the service says what is wrong with it. */
+/** Returns the request body. `schema_json` stays text, so that the service reports invalid JSON. */
 export const contentOf = ({ subject, html, text, schema }: Draft) => ({
   subject_tmpl: subject,
   html_tmpl: html === '' ? null : html,
@@ -32,7 +32,7 @@ export const contentOf = ({ subject, html, text, schema }: Draft) => ({
 
 export type Parsed = { readonly isJson: true; readonly value: Record<string, unknown> } | { readonly isJson: false }
 
-/** An object out of JSON; nothing typed is an empty one. */
+/** Parses a JSON object. Empty text is an empty object. */
 export function parseObject(json: string): Parsed {
   if (json.trim() === '') return { isJson: true, value: {} }
   try {
@@ -70,7 +70,7 @@ function sampleOf(name: string, schema: SchemaPart, depth: number): unknown {
   return /url|link/i.test(name) ? 'https://example.com/' : name.charAt(0).toUpperCase() + name.slice(1)
 }
 
-/** Data for a preview: what the schema has, or a text for each variable that is used. */
+/** Returns sample data for a preview, from the schema or as text for each used variable. */
 export function sampleFor(schemaText: string, used: readonly string[]): string {
   const schema = parseObject(schemaText)
   const properties = schema.isJson ? (schema.value as SchemaPart).properties : undefined
@@ -79,7 +79,7 @@ export function sampleFor(schemaText: string, used: readonly string[]): string {
   return entries.length === 0 ? '' : pretty(Object.fromEntries(entries.map(([name, part]) => [name, sampleOf(name, part, 0)])))
 }
 
-/** A schema that declares what is used and is not declared yet. */
+/** Returns the schema with declarations for all used variables. */
 export function schemaWith(schemaText: string, used: readonly string[]): string {
   const parsed = parseObject(schemaText)
   if (!parsed.isJson) return schemaText
@@ -102,14 +102,14 @@ const keep = (where: () => Storage, key: string, value: string | undefined): voi
     if (value === undefined) where().removeItem(key)
     else where().setItem(key, value)
   } catch {
-    // private windows may refuse: the draft then lasts as long as the screen
+    // private windows may forbid storage: the draft then lasts until the screen closes
   }
 }
 
 const session = (): Storage => sessionStorage
 const local = (): Storage => localStorage
 
-/** What was typed and not saved in this tab. */
+/** Returns the unsaved draft of this browser tab. */
 export function keptDraft(id: string): Draft | undefined {
   const text = stored(session, `draft ${id}`)
   return text === null ? undefined : (JSON.parse(text) as Draft)

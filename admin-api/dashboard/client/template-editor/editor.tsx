@@ -1,4 +1,4 @@
-/** The editor of a template: its parts at the left, the mail at the right, what is wrong with it below, and its versions. */
+/** Template editor: parts on the left, preview on the right, findings and versions below. */
 import type { JSX } from 'preact'
 import { useEffect, useState } from 'preact/hooks'
 import { call } from '../app/api.ts'
@@ -51,7 +51,7 @@ interface EditorProps {
   readonly onSaved: (template: Template) => void
 }
 
-/** The draft of the template, and saving it. */
+/** State of the draft, and the actions that save or discard it. */
 function useDraft({ template, onSaved }: EditorProps) {
   const { id } = template
   const saved = draftOf(template)
@@ -61,7 +61,7 @@ function useDraft({ template, onSaved }: EditorProps) {
   const isChanged = !isSame(draft, saved)
   useEffect(() => keepDraft(id, isChanged ? draft : undefined), [draft, isChanged])
   useLeaving(isChanged)
-  /** What was typed since `sent` stays. */
+  /** Takes over a saved template. Keeps text that was typed after `sent`. */
   const take = (next: Template, sent?: Draft): void => {
     setDraft((now) => (sent === undefined || now === sent ? draftOf(next) : now))
     onSaved(next)
@@ -204,7 +204,7 @@ const SubjectField = ({ value, onChange }: { readonly value: string; readonly on
   </div>
 )
 
-/** The browser asks before the tab is closed on what is not saved. */
+/** The browser asks for confirmation before it closes a tab with unsaved changes. */
 function useLeaving(isChanged: boolean): void {
   useEffect(() => {
     if (!isChanged) return undefined
@@ -214,7 +214,7 @@ function useLeaving(isChanged: boolean): void {
   }, [isChanged])
 }
 
-/** Keys with Ctrl or Cmd, which work while somebody types; Escape leaves the text first. */
+/** Binds Ctrl/Cmd shortcuts, which also work in text fields. Escape leaves a text field first. */
 function useCommands(commands: Readonly<Record<string, () => void>>): void {
   useEffect(() => {
     const onKey = (event: KeyboardEvent): void => {

@@ -1,4 +1,4 @@
-/** What is wrong with the draft, and what is doubtful about it; each leads to its place. */
+/** Errors and warnings of the draft, each with a link to its position. */
 import type { JSX } from 'preact'
 import { Mark } from '../parts/mark.tsx'
 import { words } from '../templates/template-words.ts'

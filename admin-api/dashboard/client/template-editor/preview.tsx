@@ -1,4 +1,4 @@
-/** The mail filled in, beside the editor: as a mail program shows it, on a phone, as text, and asked for dark colours. */
+/** Preview of the rendered message: desktop, phone, text and dark colors. */
 import type { JSX } from 'preact'
 import { useEffect, useRef, useState } from 'preact/hooks'
 import { go, linkHere, query } from '../app/location.ts'
@@ -16,7 +16,7 @@ const views = ['mail', 'phone', 'text'] as const
 interface PreviewProps {
   readonly preview: Pick<FormReplyPreview, 'subject' | 'text' | 'html'> | null | undefined
   readonly read: Read<unknown>
-  /** It is that of an earlier draft. */
+  /** Whether the preview is based on an earlier draft. */
   readonly isStale: boolean
 }
 
@@ -97,8 +97,8 @@ interface FramesProps {
 }
 
 /**
- * The last document stays until the next one is there. A frame is made anew for each, as going from one document to another in the same
- * frame would be a step of the way back.
+ * Keeps the previous document until the next one has loaded. Each document gets a new frame, because navigation within a frame would add a
+ * history entry.
  */
 function Frames({ html, name, isDark }: FramesProps): JSX.Element {
   const [shown, setShown] = useState<string>()

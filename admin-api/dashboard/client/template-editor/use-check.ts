@@ -1,4 +1,4 @@
-/** What the service says of the draft as it is now, a moment after the last key. */
+/** Checks the current draft with the service shortly after the last keystroke. */
 import { useEffect, useState } from 'preact/hooks'
 import { call, type ApiFault } from '../app/api.ts'
 import { asFault, type Read } from '../app/query.ts'
@@ -14,12 +14,12 @@ export interface Finding {
 
 export interface Check {
   readonly read: Read<TemplateCheck>
-  /** Of the last draft without problems. */
+  /** Preview of the latest draft without errors. */
   readonly preview: TemplateCheck['preview']
   readonly problems: readonly Finding[]
   readonly warnings: readonly Finding[]
   readonly variables: readonly string[]
-  /** The sample data as text, typed or made of the schema. */
+  /** Sample data as text: typed, or generated from the schema. */
   readonly sample: string
   readonly setSample: (sample: string) => void
 }
@@ -42,7 +42,7 @@ export function useCheck(id: string, draft: Draft): Check {
         const found = await call(checkTemplate, { body }, { signal: aborter.signal })
         const areNew = found.variables.join() !== variables.join() && found.variables.length > 0
         if (areNew) setVariables(found.variables)
-        // what the sample lacks that is about to be made for them is no problem of the draft
+        // the sample will be regenerated for new variables, so missing values are not an error of the draft
         if (areNew && typed === '' && sampleFor(draft.schema, found.variables) !== sample) return
         setRead({ state: 'ready', data: found })
         if (found.preview) setPreview(found.preview)
@@ -64,6 +64,6 @@ export function useCheck(id: string, draft: Draft): Check {
   return { read, preview, problems, warnings: read.data?.warnings ?? [], variables, sample, setSample }
 }
 
-/** A refusal names fields as a check does: a schema that is no JSON, text that is too long. */
+/** Converts field errors of the service to findings, for example about an invalid schema or a long text. */
 const problemsOf = (fault: ApiFault): readonly Finding[] =>
   fault.fields.size === 0 ? [{ path: '', message: fault.message }] : [...fault.fields].map(([path, message]) => ({ path, message }))

@@ -1,4 +1,4 @@
-/** The variables of a template: those in use, their schema, and the sample data that the preview is filled with. */
+/** Variables of a template: used names, their schema, and the sample data of the preview. */
 import type { JSX } from 'preact'
 import { mayChange } from '../app/permissions.ts'
 import { copy } from '../parts/controls.tsx'

@@ -1,13 +1,13 @@
-/** What differs between two texts, line by line: the longest common lines stay, long unchanged runs are counted. */
+/** Line difference of two texts, based on the longest common subsequence. Folds long unchanged runs. */
 
 export type DiffLine =
   | { readonly kind: 'same' | 'added' | 'gone'; readonly text: string }
-  /** Unchanged lines that are left out. */
+  /** Number of omitted unchanged lines. */
   | { readonly kind: 'fold'; readonly count: number }
 
-/** Cells of the table; texts beyond are shown as replaced as a whole. */
+/** Maximum number of table cells. Longer texts appear as completely replaced. */
 const maxCells = 1_000_000
-/** Unchanged lines that are shown around a change. */
+/** Number of unchanged lines around a change. */
 const around = 3
 
 export function diffOf(before: string, after: string): readonly DiffLine[] {
@@ -27,7 +27,7 @@ const added = (text: string): DiffLine => ({ kind: 'added', text })
 function between(a: readonly string[], b: readonly string[]): DiffLine[] {
   const width = b.length + 1
   if (a.length * width > maxCells) return [...a.map(gone), ...b.map(added)]
-  // common[i * width + j]: the most lines that a from i on and b from j on have in common
+  // common[i * width + j] is the maximum number of common lines of a from i and b from j
   const common = new Uint32Array((a.length + 1) * width)
   for (let i = a.length - 1; i >= 0; i--)
     for (let j = b.length - 1; j >= 0; j--)

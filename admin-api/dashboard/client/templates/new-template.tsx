@@ -1,4 +1,4 @@
-/** Making a template: what to start from, and what it is called. */
+/** Form that creates a template from a starter. */
 import type { JSX } from 'preact'
 import { useState } from 'preact/hooks'
 import { call } from '../app/api.ts'

@@ -1,4 +1,4 @@
-/** Templates to start from: small, readable with and without HTML, in light and dark, with a schema of their variables. */
+/** Starter templates: small, readable with and without HTML, in light and dark, with a schema of their variables. */
 
 export interface Starter {
   readonly id: 'blank' | 'reset' | 'order' | 'welcome' | 'invoice' | 'invitation' | 'notice'
@@ -132,7 +132,7 @@ export const starters: readonly Starter[] = [
   },
 ]
 
-/** A slug out of a name: `Order sent` becomes `order-sent`. */
+/** Returns a slug for a name: `Order sent` becomes `order-sent`. */
 export const slugOf = (name: string): string =>
   name
     .normalize('NFKD')

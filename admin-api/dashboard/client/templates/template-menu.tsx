@@ -1,4 +1,4 @@
-/** What is done to a template as a whole: another name or slug, and its end. */
+/** Menu of a template: rename, change the slug, delete. */
 import type { JSX } from 'preact'
 import { useState } from 'preact/hooks'
 import { call } from '../app/api.ts'

@@ -1,4 +1,4 @@
-/** Templates: the list with its search, making one, and the editor of one. */
+/** Screen for templates: the list with a search, creation, and the editor. */
 import type { JSX } from 'preact'
 import { useState } from 'preact/hooks'
 import { go, link, linkHere, projectId, query } from '../app/location.ts'
@@ -89,7 +89,7 @@ function TemplateList(): JSX.Element {
 
 const thirtyDaysMs = 30 * 86_400_000
 
-/** How often each template was sent in 30 days, by its id; undefined while that is not known. */
+/** Returns the number of sends within 30 days by template id. Undefined while loading. */
 function useUses(project: { readonly project?: string }): ReadonlyMap<string, number> | undefined {
   const [now] = useState(() => Date.now())
   const span = { from: new Date(now - thirtyDaysMs).toISOString(), step_seconds: '86400' }

@@ -1,4 +1,4 @@
-/** A test of the template into a captured inbox: nothing leaves, and the trace shows the mail. */
+/** Dialog that sends a test of the template. The message is captured, and the trace shows it. */
 import type { JSX } from 'preact'
 import { useState } from 'preact/hooks'
 import { call } from '../app/api.ts'
@@ -15,7 +15,7 @@ import { words } from './template-words.ts'
 interface TestProps {
   readonly template: Template
   readonly sample: string
-  /** Saves what has changed first. */
+  /** Saves pending changes first. */
   readonly before: (() => Promise<unknown>) | undefined
   readonly onClose: () => void
 }

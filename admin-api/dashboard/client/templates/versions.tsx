@@ -1,4 +1,4 @@
-/** The versions of a template: each beside the current one, line by line, and taking one back. */
+/** Versions of a template: line difference to the current version, and rollback. */
 import type { JSX } from 'preact'
 import { call } from '../app/api.ts'
 import { go, linkHere, query } from '../app/location.ts'

@@ -1,4 +1,4 @@
-/** The sentence of an entry: in the language of the reader where its codes explain it, else in the words of the service. */
+/** Text of a timeline entry in the current language, built from its codes. Falls back to the text of the service. */
 import type { JSX } from 'preact'
 import { plain, SafeText } from '../parts/safe-text.tsx'
 import { useRead } from '../app/query.ts'
@@ -11,10 +11,13 @@ interface EntryProps {
   readonly trace: Trace
 }
 
-/** What is about a time to come is said in the time of the reader; the service has it in UTC. */
+/** Events about a future time. Their text shows local time; the text of the service uses UTC. */
 const aboutTimes: ReadonlySet<string> = new Set(['scheduled', 'approval_requested'])
 
-/** Undefined in English, in which the service says more, and for an entry that its codes do not explain. */
+/**
+ * Returns undefined for unknown codes, and in English, because the service then says more. Events about a future time always have a text
+ * here.
+ */
 export function useSentence({ entry, trace }: EntryProps): string | undefined {
   const { detail } = entry
   const id = [detail['to'], detail['destination_id']].find((one) => typeof one === 'string')

@@ -1,4 +1,4 @@
-/** What an entry of a timeline says in the chosen language: made from its codes and numbers, never from the sentence of the service. */
+/** Text of a timeline entry in the current language, built from codes and numbers only. */
 import { bytes, longTime } from '../parts/time.ts'
 import { plain } from '../parts/safe-text.tsx'
 import { failoverReason, refusalReason } from '../reasons/reasons.ts'
@@ -7,7 +7,7 @@ import { words } from './timeline-words.ts'
 
 export type Entry = Trace['timeline'][number]
 
-/** What is called how now; ids where it is not known. */
+/** Returns the current name of a destination, or its id if the name is unknown. */
 export type NameOf = (destinationId: string) => string
 
 type Sentence = (given: Given) => string | undefined
@@ -16,13 +16,13 @@ interface Given {
   readonly trace: Trace
   readonly entry: Entry
   readonly nameOf: NameOf
-  /** Of the detail, as text that is safe to show; empty where there is none. */
+  /** Returns a detail as safe text. Empty if it is missing. */
   readonly text: (name: string) => string
   readonly count: (name: string) => number
   readonly at: (name: string) => string
 }
 
-/** Undefined for an entry that its codes do not explain. */
+/** Returns undefined for an entry with unknown codes. */
 export function sentenceOf(entry: Entry, trace: Trace, nameOf: NameOf): string | undefined {
   const { event, detail } = entry
   const text = (name: string): string => {
@@ -102,10 +102,10 @@ const sentences: Readonly<Record<string, Sentence>> = {
   bounce_unparsed: (given) => reportSentence(given),
 }
 
-/** The person, where it was one, and the id by which they came. */
+/** Returns the email address of the decider, else the id of the decider. */
 const decider = (text: Given['text']): string => text('email') || text('decided_by')
 
-/** What a person did with it in the queue, and their reason. */
+/** Returns the text of a queue action by a person, with its reason. */
 function actSentence({ text, entry }: Given, say: ReturnType<typeof words>['heldBy']): string {
   const why = text('reason').replace(/[.\s]+$/, '')
   const done = say({ who: text('by'), hasWhy: why !== '', why })

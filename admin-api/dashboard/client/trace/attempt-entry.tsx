@@ -1,4 +1,4 @@
-/** One delivery attempt: where to, each reply as the provider gave it, and how long each step took. */
+/** Timeline entry of a delivery attempt: target, verbatim replies and the duration of each step. */
 import type { JSX } from 'preact'
 import { SafeText } from '../parts/safe-text.tsx'
 import { span } from '../parts/time.ts'
@@ -6,7 +6,7 @@ import { language } from '../words/language.ts'
 import { words as timelineWords } from '../timeline/timeline-words.ts'
 import { words } from '../words/words.ts'
 
-/** `detail` of the event `attempt`. */
+/** `detail` of the `attempt` event. */
 export interface AttemptDetail {
   readonly attempt: number
   readonly state: 'started' | 'finished' | 'unknown'
@@ -85,7 +85,7 @@ interface Reply {
   readonly addresses: string[]
 }
 
-/** Equal replies stand once, for all who got them. */
+/** Groups equal replies, each with all of its recipients. */
 function repliesOf({ recipients }: AttemptDetail): readonly Reply[] {
   const replies = new Map<string, Reply>()
   for (const { reply, verdict, address } of recipients) {
@@ -99,7 +99,7 @@ function repliesOf({ recipients }: AttemptDetail): readonly Reply[] {
   return [...replies.values()]
 }
 
-/** The steps of the dialog in their order, as wide as they took. */
+/** Steps of the SMTP dialog in order, with widths by duration. */
 function Phases({ milliseconds }: { readonly milliseconds: Readonly<Record<string, number>> }): JSX.Element | null {
   const steps = Object.entries(milliseconds).filter(([name, value]) => value > 0 && name !== 'total')
   const sum = steps.reduce((so, [, value]) => so + value, 0)

@@ -1,4 +1,4 @@
-/** Entries of the timeline that decide something: the route, a suppression, and what was reported afterwards. */
+/** Timeline entries for routing, suppressions and later reports. */
 import type { JSX } from 'preact'
 import { useState } from 'preact/hooks'
 import { call, save } from '../app/api.ts'
@@ -16,7 +16,7 @@ import { EntrySentence, useSentence } from '../timeline/entry-sentence.tsx'
 type Entry = Trace['timeline'][number]
 const english = (): string | undefined => (language.value === 'en' ? undefined : 'en')
 
-/** Each decision with what came of it. */
+/** Routing decisions, each with its result. */
 export function RouteEntry({ entry, trace }: { readonly entry: Entry; readonly trace: Trace }): JSX.Element {
   const w = words()
   const id = typeof entry.detail['destination_id'] === 'string' ? entry.detail['destination_id'] : undefined
@@ -105,7 +105,7 @@ export function SuppressedEntry({ entry, trace }: { readonly entry: Entry; reado
   )
 }
 
-/** What was reported after the message left, in the words of the reporter. */
+/** A report after the delivery, with the verbatim diagnostic. */
 export function ReportEntry({ entry, trace }: { readonly entry: Entry; readonly trace: Trace }): JSX.Element {
   const w = words()
   const { event, detail } = entry

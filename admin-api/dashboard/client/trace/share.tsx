@@ -1,4 +1,4 @@
-/** The public link of a trace: what others see by it is shown before it is copied. */
+/** Public link of a trace, with a preview of the shared content before the link is copied. */
 import type { JSX } from 'preact'
 import { useRead } from '../app/query.ts'
 import { boot } from '../app/boot.ts'

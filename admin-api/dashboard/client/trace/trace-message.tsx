@@ -1,4 +1,4 @@
-/** The message of a trace as it looks, as text and as it was sent, with its files; and its header. */
+/** Message of a trace: HTML, text, source, files and header. */
 import type { JSX } from 'preact'
 import { useState } from 'preact/hooks'
 import { call } from '../app/api.ts'
@@ -24,7 +24,7 @@ interface MessageProps {
   readonly read: Reading<TraceMessage>
 }
 
-/** The message, or why there is none: that a trace has none any more is no failure. */
+/** Renders the message, or explains its absence. A message deleted by retention is not a failure. */
 const Kept = ({
   read,
   children,
@@ -121,7 +121,7 @@ function Message({ message, projectId }: { readonly message: TraceMessage; reado
   )
 }
 
-/** The way to the message in the catch-all inbox of its project, where there is one. */
+/** Link to the message in the catch-all inbox of its project. */
 function InReader({ captureId, projectId }: { readonly captureId: string; readonly projectId: string }): JSX.Element | null {
   const { data } = useRead(lookUpInbox, { query: { address: '*', project: projectId } })
   return data?.inbox ? (

@@ -1,10 +1,10 @@
-/** The list of traces as it was shown last, so that the page of one leads to those beside it, and back to the same list. */
+/** The latest list of traces. A trace page links to its neighbors in this list, and back to it. */
 import { signal } from '@preact/signals'
 import { link, query } from '../app/location.ts'
 import type { TraceSummary } from '../wire/operations.ts'
 
 interface Order {
-  /** The address of the list, with its filters. */
+  /** URL of the list with its filters. */
   readonly list: string
   readonly traces: readonly Pick<TraceSummary, 'trace_id'>[]
 }
@@ -15,12 +15,12 @@ export const rememberTraces = (list: string, traces: Order['traces']): void => v
 
 export interface Place {
   readonly list: string
-  /** The addresses of the traces beside it; undefined where there is none. */
+  /** URL of the neighboring trace. Undefined at the end of the list. */
   readonly before?: string | undefined
   readonly after?: string | undefined
 }
 
-/** Where a trace stands; one that was not in the list leads to all. */
+/** Returns the list and neighbors of a trace. A trace outside of the list leads to the list of all traces. */
 export function placeOf(id: string): Place {
   const { list, traces } = shown.value
   const at = traces.findIndex(({ trace_id: one }) => one === id)

@@ -1,4 +1,4 @@
-/** One trace in full: the verdict, every decision and reply in order of time, and beside it what was sent and what followed. */
+/** Page of a trace: verdict, timeline of decisions and replies, and tabs with the message and later events. */
 import type { JSX } from 'preact'
 import { useState } from 'preact/hooks'
 import { call } from '../app/api.ts'
@@ -95,13 +95,13 @@ export function TracePage({ id }: { readonly id: string }): JSX.Element {
   )
 }
 
-/** `acts` are the keys of what can be done with it. */
+/** `acts` maps keys to actions on the trace. */
 function useTraceKeys({ list, before, after }: Place, acts: Readonly<Record<string, () => void>>): void {
   useNeighbourKeys(before, after)
   useKeys({ Escape: () => go(list), ...acts }, [list, Object.keys(acts).join(' ')])
 }
 
-/** What arrived, or came back after the provider had taken it, is not sent a second time. */
+/** Whether a replay is possible. It excludes delivered messages and messages that bounced after acceptance. */
 const isReplayable = ({ outcome, status }: Trace): boolean => outcome === 'relayed' && (status === 'failed' || status === 'queued')
 
 function Whole({ trace, isDiagnosed }: { readonly trace: Trace; readonly isDiagnosed: boolean }): JSX.Element {
@@ -175,7 +175,7 @@ interface ReplayProps {
   readonly onDone: () => void
 }
 
-/** Queues the message again for who does not have it; says first for whom. */
+/** Dialog that queues the message again for recipients that have not received it. It shows their number first. */
 function Replay({ trace, onClose, onDone }: ReplayProps): JSX.Element {
   const w = allWords()
   const [withUnknown, setWithUnknown] = useState(false)

@@ -1,4 +1,4 @@
-/** A trace beside the list: the list stays usable, and the keys go from one to the next. */
+/** Panel with a trace next to the list. The list stays usable, and keys move to the next trace. */
 import type { JSX } from 'preact'
 import { useEffect, useRef } from 'preact/hooks'
 import { keyFor } from '../app/keys.ts'

@@ -1,4 +1,4 @@
-/** The story of a trace: its head, the verdict in plain words, and every entry of the timeline with the verbatim replies. */
+/** Head, verdict and timeline of a trace, with verbatim replies. */
 import type { ComponentChildren, JSX } from 'preact'
 import { link } from '../app/location.ts'
 import { Recipients } from '../mail/recipients.tsx'
@@ -15,10 +15,10 @@ import { words as timelineWords } from '../timeline/timeline-words.ts'
 import { Verdict } from './verdict.tsx'
 import { words } from './trace-words.ts'
 
-/** Send-only keys see less; people see all. */
+/** Whether the response is a full trace. Send-only keys receive less. */
 export const isWhole = (trace: Trace | SentStatus): trace is Trace => 'timeline' in trace
 
-/** What is not at an end is read again soon. */
+/** Returns a short polling interval for a trace without a final status. */
 export const refreshMsOf = (trace: Trace | SentStatus | undefined): number | undefined =>
   trace && /^(pending|queued|sent)$/.test(trace.status) ? 3000 : undefined
 
@@ -51,7 +51,7 @@ export function TraceHead({ trace, isLong = false }: { readonly trace: Trace; re
   )
 }
 
-/** Tags lead to the list of what has them, and metadata to what has the same. */
+/** Tags and metadata, each with a link to the matching messages. */
 function Labels({ trace: { tags, metadata } }: { readonly trace: Trace }): JSX.Element | null {
   const labels = [
     ...tags.map((tag) => ({ name: 'tag', value: tag, filter: { tag } })),
@@ -80,7 +80,7 @@ type Entry = Trace['timeline'][number]
 
 interface StoryProps {
   readonly trace: Trace
-  /** Stands between the verdict and the timeline. */
+  /** Content between verdict and timeline. */
   readonly children?: ComponentChildren
 }
 
@@ -108,7 +108,7 @@ export function TraceStory({ trace, children }: StoryProps): JSX.Element {
   )
 }
 
-/** The date where it changes, the time of day to the millisecond, and the gap to the entry before. */
+/** Time of an entry in milliseconds, the date if it changes, and the gap to the previous entry. */
 function Time({ entry, before }: { readonly entry: Entry; readonly before: Entry | undefined }): JSX.Element {
   const isOtherDay =
     before === undefined
@@ -203,7 +203,7 @@ function EntryContent({ entry, trace }: { readonly entry: Entry; readonly trace:
   )
 }
 
-/** Of entries that say where the message went; one that waited is captured at its time. What the route says is not said again. */
+/** Result of the routing. Omitted if a routing entry shows it already; a scheduled message is captured later, at its send time. */
 function OutcomeSentence({ entry, trace }: { readonly entry: Entry; readonly trace: Trace }): JSX.Element | null {
   const { outcome } = useReasons(trace)
   const isLater = entry.event === 'captured' && entry.at !== trace.created_at
@@ -223,7 +223,7 @@ const Title = ({ children, place }: { readonly children: ComponentChildren; read
   </h3>
 )
 
-/** A name of the wire with its value, verbatim. */
+/** An API name with its verbatim value. */
 const Fact = ({ name, value }: { readonly name: string; readonly value: string }): JSX.Element => (
   <span class="fact">
     {name}{' '}

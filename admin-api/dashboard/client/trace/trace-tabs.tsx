@@ -1,4 +1,4 @@
-/** What stands beside the story of a trace: its webhook deliveries, its destination, and the answer of the API. */
+/** Further tabs of a trace: webhook deliveries, destination and API response. */
 import type { JSX } from 'preact'
 import { link } from '../app/location.ts'
 import { screenAt } from '../app/screen-names.ts'

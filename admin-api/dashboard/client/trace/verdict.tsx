@@ -1,4 +1,4 @@
-/** What the trace comes to, in plain words: for bad ends the diagnosis of the service, with what to do next. */
+/** Verdict of a trace in plain words. For failures it shows the diagnosis of the service and the next steps. */
 import type { JSX } from 'preact'
 import { useState } from 'preact/hooks'
 import { call } from '../app/api.ts'
@@ -63,7 +63,7 @@ export function Verdict({ trace }: { readonly trace: Trace }): JSX.Element | nul
   )
 }
 
-/** A message of an agent that a person has to approve: the page on which they see it and decide. */
+/** Link to the approval page of an agent message that waits for a decision. */
 function Awaited({ traceId }: { readonly traceId: string }): JSX.Element {
   const w = ownWords()
   return (
@@ -92,7 +92,7 @@ function Captured({ trace }: { readonly trace: Trace }): JSX.Element {
   )
 }
 
-/** By its code in the language of the reader; what exactly was wrong is said as the answer said it. */
+/** Reason of a refusal in the current language, followed by the verbatim error. */
 function Refused({ trace }: { readonly trace: Trace }): JSX.Element {
   const { code } = trace.timeline.find(({ event }) => event === 'validation_failed')?.detail ?? {}
   const own = english() === undefined ? undefined : refusalReason(typeof code === 'string' ? code : null)
@@ -104,7 +104,7 @@ interface NoteProps {
   readonly mark: string
   readonly text: string
   readonly more?: string
-  /** `more` is in the language of the reader. */
+  /** Whether `more` is in the current language. */
   readonly isOurs?: boolean
 }
 
@@ -117,7 +117,7 @@ const Note = ({ tone, mark, text, more, isOurs = false }: NoteProps): JSX.Elemen
   </div>
 )
 
-/** Sends the address no more mail, with a way back. */
+/** Button that adds a suppression for the address, with undo. */
 export function Suppress({ email }: { readonly email: string }): JSX.Element | null {
   const w = words()
   const [isDone, setDone] = useState(false)

@@ -1,18 +1,18 @@
-/** Which columns the list of traces has: chosen in this browser, in one order. */
+/** Columns of the trace list, chosen per browser. Their order is fixed. */
 import { signal } from '@preact/signals'
 
-/** Those that can be left out; the time, the status and the subject are always there. */
+/** Optional columns. Time, status and subject are always visible. */
 export const columnNames = [
   ...(['path', 'outcome', 'from', 'to', 'template', 'destination'] as const),
   ...(['project', 'door', 'attempts', 'size', 'took'] as const),
 ] as const
 export type ColumnName = (typeof columnNames)[number]
 
-/** The path shows the outcome, too: its words are left to windows that have room for them. */
+/** Default columns. The path shows the outcome too, so the outcome column appears only in wide windows. */
 const usual = columnNames.filter((name) =>
   name === 'outcome' ? matchMedia('(min-width: 1440px)').matches : ['path', 'to', 'destination', 'took'].includes(name),
 )
-/** Of a list that is only a look. */
+/** Columns of a preview list. */
 export const shortColumns: ReadonlySet<ColumnName> = new Set(['path', 'to', 'destination'])
 
 const key = 'postern.trace-columns'
@@ -33,6 +33,6 @@ export function showColumn(name: ColumnName, isShown: boolean): void {
   try {
     localStorage.setItem(key, JSON.stringify([...columns.value]))
   } catch {
-    // a browser without storage forgets when the window closes
+    // without storage, the choice lasts until the window closes
   }
 }

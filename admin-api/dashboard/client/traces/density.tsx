@@ -1,4 +1,4 @@
-/** How much mail there was over time, from the counters: bars over a line, failures below it, and a brush that narrows the list. */
+/** Message counts over time: bars above a line, failures below it, and a brush that limits the list. */
 import type { JSX, RefObject } from 'preact'
 import { useEffect, useRef, useState } from 'preact/hooks'
 import { go, linkHere, projectId, query } from '../app/location.ts'
@@ -10,7 +10,7 @@ import { getDeliveryInsight, getSendInsight, type DeliveryInsight, type SendInsi
 import { words } from './traces-words.ts'
 
 interface DensityProps {
-  /** As the filters have them. */
+  /** Start time of the filters. */
   readonly since: string | undefined
   readonly until: string | undefined
 }
@@ -134,7 +134,7 @@ function Labels({ span: { from, stepMs }, steps, width, x }: LabelsProps): JSX.E
   )
 }
 
-/** From one step to another. */
+/** First step, and the step after the last one. */
 type Choice = readonly [number, number]
 
 interface Brush {
@@ -144,7 +144,7 @@ interface Brush {
   readonly onChoose: (choice: Choice) => void
 }
 
-/** A span that is drawn with the pointer; a click without a way chooses all. */
+/** Selects a range with the pointer. A click without movement selects everything. */
 function useBrush({ box, width, steps, onChoose }: Brush) {
   const [dragged, setDragged] = useState<Choice>()
   const place = ({ clientX }: PointerEvent): number => {
@@ -170,7 +170,7 @@ function useBrush({ box, width, steps, onChoose }: Brush) {
 
 const ordered = (a: number, b: number): Choice => (a < b ? [a, b] : [b, a])
 
-/** The steps that the filters choose, within those that are shown. */
+/** Returns the steps selected by the filters, within the visible range. */
 function chosenOf({ since, until }: DensityProps, span: TimeSpan, steps: number): Choice {
   const index = (time: string | undefined, otherwise: number): number => {
     const at = time === undefined ? NaN : (Date.parse(time) - span.from) / span.stepMs
@@ -232,7 +232,7 @@ function Handle({ label, index, steps, x, span, onMove }: HandleProps): JSX.Elem
     <g
       class="handle"
       role="slider"
-      // in SVG, names of attributes are as they are written
+      // SVG attribute names are case-sensitive
       tabindex={0}
       aria-label={label}
       aria-valuemin={0}

@@ -1,4 +1,4 @@
-/** The filters of the list of traces: in the address, as `GET /v1/traces` has them, and as people write them. */
+/** Filters of the trace list: in the address, as parameters of `GET /v1/traces`, and as text of the query bar. */
 import type { Destination } from '../wire/operations.ts'
 
 export const filterNames = [
@@ -21,13 +21,13 @@ export const filterNames = [
 export type FilterName = (typeof filterNames)[number]
 export type Filters = Readonly<Partial<Record<FilterName, string>>>
 
-/** What `has:` takes. */
+/** Valid values of `has:`. */
 const features = ['attachment', 'bounce', 'error', 'report', 'retry', 'template', 'tracking', 'unsubscribe']
 
 export const filtersOf = (search: URLSearchParams): Filters =>
   Object.fromEntries(filterNames.flatMap((name) => (search.get(name) ? [[name, search.get(name) ?? '']] : [])))
 
-/** What people write for a filter. */
+/** Aliases of filter names. */
 const synonyms: Readonly<Record<string, FilterName>> = {
   dest: 'destination_id',
   destination: 'destination_id',
@@ -44,7 +44,9 @@ export interface Parsed {
   readonly unknown: readonly string[]
 }
 
-/** Terms and free text; a time of day is one of today, a destination may be given by its name, and `has` adds to what it was. */
+/**
+ * Parses terms and free text. A time without a date means today, a destination may be given by name, and `has` extends the previous value.
+ */
 export function parse(text: string, before: Filters, destinations: readonly Destination[]): Parsed {
   const filters: Partial<Record<FilterName, string>> = {}
   const unknown: string[] = []

@@ -1,4 +1,4 @@
-/** One field for all filters: terms such as `to:ada@example.org` become chips, the rest is looked for in subjects and addresses. */
+/** Search field for all filters. Terms such as `to:ada@example.org` become chips; other text searches subjects and addresses. */
 import type { JSX } from 'preact'
 import { useRef, useState } from 'preact/hooks'
 import { useKeys } from '../app/keys.ts'
@@ -11,7 +11,7 @@ import { listOf, parse, type Filters } from './filters.ts'
 interface Chip {
   readonly name: string
   readonly value: string
-  /** The address without it. */
+  /** URL without this filter. */
   readonly without: string
 }
 

@@ -1,10 +1,10 @@
-/** Filters under a name, kept in this browser for each organization; to share one, its address is enough. */
+/** Named filters, stored in this browser per organization. Their URL shares them. */
 import { signal } from '@preact/signals'
 import { organization } from '../app/location.ts'
 
 export interface SavedView {
   readonly name: string
-  /** The query of the address. */
+  /** Query string of the address. */
   readonly query: string
 }
 
@@ -23,7 +23,7 @@ function stored(): readonly SavedView[] {
   }
 }
 
-/** Those of each organization that was looked at. */
+/** Loaded views by organization. */
 const known = signal<ReadonlyMap<string, readonly SavedView[]>>(new Map())
 
 export const savedViews = (): readonly SavedView[] => known.value.get(keyOf()) ?? stored()
@@ -33,11 +33,11 @@ function keep(views: readonly SavedView[]): void {
   try {
     localStorage.setItem(keyOf(), JSON.stringify(views))
   } catch {
-    // a browser without storage forgets when the window closes
+    // without storage, the views last until the window closes
   }
 }
 
-/** One of the same name is replaced. */
+/** Replaces a view with the same name. */
 export const saveView = (view: SavedView): void => keep([...savedViews().filter(({ name }) => name !== view.name), view].slice(-maxViews))
 
 export const removeView = (name: string): void => keep(savedViews().filter((view) => view.name !== name))

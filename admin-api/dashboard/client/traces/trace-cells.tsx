@@ -1,4 +1,4 @@
-/** The columns of the list of traces, in their order, with what stands in each. */
+/** Columns of the trace list and their cells. */
 import type { ComponentChildren, JSX } from 'preact'
 import { link } from '../app/location.ts'
 import { projects } from '../app/projects.ts'
@@ -19,14 +19,14 @@ interface Cell {
   readonly cell: (trace: TraceSummary, destination: string | undefined) => ComponentChildren
 }
 
-/** `captured · sandbox` */
+/** Formats `captured · sandbox`. */
 const outcomeWords = (outcome: string): string =>
   outcome.replace('captured.', 'captured · ').replace('_destination', '').replace('_project', '').replaceAll('_', ' ')
 
 export const recipientWords = ({ to }: Pick<TraceSummary, 'to'>): string =>
   to.length > 1 ? `${to[0] ?? ''} ${words().andMore({ count: to.length - 1 })}` : (to[0] ?? '')
 
-/** From the acceptance to the last change; what is not at an end waits. */
+/** Returns the time from acceptance to the last change, or that the message is waiting or scheduled. */
 function tookWords({ status, created_at: from, updated_at: until, outcome, send_at: sendAt }: TraceSummary): string {
   if (status === 'queued' || status === 'pending') return sendAt === null ? words().waits : words().planned
   return outcome === 'relayed' ? span(Date.parse(until) - Date.parse(from)) : '–'

@@ -1,4 +1,4 @@
-/** Traces as rows of a table, and as a list where it is narrow. */
+/** Traces as table rows, and as a list on narrow screens. */
 import type { JSX } from 'preact'
 import { useRef } from 'preact/hooks'
 import { meantBy } from '../app/keys.ts'
@@ -16,13 +16,13 @@ import { words } from '../words/words.ts'
 interface TraceRowsProps {
   readonly traces: readonly TraceSummary[]
   readonly destinations: readonly Destination[]
-  /** Without the columns that a look does not need. */
+  /** Whether the rows have only the columns of a preview. */
   readonly isShort?: boolean
-  /** The trace in the panel. */
+  /** Id of the trace in the panel. */
   readonly selected?: string | undefined
-  /** Shows a trace in the panel; without it rows lead to its page. */
+  /** Opens a trace in the panel. Without it, rows link to the trace page. */
   readonly onSelect?: (id: string) => void
-  /** Rows are chosen by `x` or by their boxes. */
+  /** Selection by `x` or checkboxes. */
   readonly selection?: Selection<TraceSummary>
 }
 
@@ -91,7 +91,7 @@ function WideRows({ traces, destinations, isShort = false, selected, onSelect, s
   )
 }
 
-/** In place of rows that are not drawn. */
+/** Placeholder with the height of rows that are not rendered. */
 const Room = ({ height, columns }: { readonly height: number; readonly columns: number }): JSX.Element | null =>
   height <= 0 ? null : (
     <tr aria-hidden="true" class="still room">
@@ -145,9 +145,9 @@ const boxOf = (trace: TraceSummary, { has, toggle }: Selection<TraceSummary>) =>
   onToggle: () => toggle(trace.trace_id),
 })
 
-/** The arrows, `j` and `k` go from row to row, and Enter opens one. */
+/** Arrow keys, `j` and `k` move between rows, and Enter opens a row. */
 function moveFocus(event: KeyboardEvent, open: (inFull: boolean) => void): void {
-  if (event.target !== event.currentTarget && event.key === 'Enter') return // of a box in the row
+  if (event.target !== event.currentTarget && event.key === 'Enter') return // belongs to a checkbox in the row
   const row = event.currentTarget as HTMLElement
   const isPlain = !event.metaKey && !event.ctrlKey
   const key = meantBy(event.key)

@@ -1,4 +1,4 @@
-/** All traces: filters in the address, pages by cursor, what is new as a pill, and a trace in a panel beside the list. */
+/** Screen for traces: filters in the address, pages by cursor, a pill for new entries, and a trace panel. */
 import type { JSX } from 'preact'
 import { useCallback, useEffect, useRef, useState } from 'preact/hooks'
 import { call } from '../app/api.ts'
@@ -139,7 +139,7 @@ interface StatusesProps {
   readonly isMore: boolean
 }
 
-/** With how many of the loaded ones have it; there can be more. */
+/** Status filter with the counts of loaded rows. Further pages may contain more. */
 function Statuses({ chosen, rows, isMore }: StatusesProps): JSX.Element {
   const w = words()
   const counts = new Map<string, number>()
@@ -167,7 +167,7 @@ function Statuses({ chosen, rows, isMore }: StatusesProps): JSX.Element {
   )
 }
 
-/** Older ones come by themselves when the end of the list is near; the button is for who uses keys. */
+/** Loads older entries near the end of the list. The button serves keyboard users. */
 function More({ count, more, isLoading }: { readonly count: number; readonly more: () => void; readonly isLoading: boolean }): JSX.Element {
   const end = useRef<HTMLDivElement>(null)
   useNear(end, isLoading ? undefined : more)
@@ -181,7 +181,7 @@ function More({ count, more, isLoading }: { readonly count: number; readonly mor
   )
 }
 
-/** Which trace the panel shows, and the keys that change it. */
+/** Selects the trace in the panel, and binds the keys for it. */
 function usePanel(shown: string | undefined, rows: readonly TraceSummary[]) {
   const select = (id: string | undefined): void => go(linkHere({ trace: id }), { replaces: shown !== undefined })
   const step = useListKeys(
@@ -234,7 +234,7 @@ function Nothing({ filters, isFiltered, onSend }: NothingProps): JSX.Element {
   )
 }
 
-/** An empty list shows what comes at once. */
+/** Reloads an empty list when entries arrive. */
 function useFirst({ read, reload }: Listing<TraceSummary>): void {
   const isEmpty = read.state === 'ready' && read.data.length === 0
   const look = useCallback(() => void (isEmpty && reload()), [isEmpty, reload])
@@ -242,7 +242,7 @@ function useFirst({ read, reload }: Listing<TraceSummary>): void {
   useChanges('traces', look)
 }
 
-/** How many came since the list was read; they are shown when somebody wants to see them. */
+/** Pill with the number of new entries. Pressing it shows them. */
 function NewPill({
   filters,
   since,

@@ -1,4 +1,4 @@
-/** What the list of traces shows: its columns, and filters under a name. */
+/** Menus of the trace list: columns and saved views. */
 import type { ComponentChildren, JSX } from 'preact'
 import { useRef, useState } from 'preact/hooks'
 import { go, linkHere, query } from '../app/location.ts'
@@ -56,7 +56,7 @@ export function ColumnsMenu(): JSX.Element {
 
 const viewParts = [...filterNames, 'range'] as const
 
-/** The filters of the address, without the trace in the panel. */
+/** Returns the filters of the address without the open trace. */
 const filtersHere = (): string =>
   new URLSearchParams(viewParts.flatMap((name) => (query.value.get(name) ? [[name, query.value.get(name) ?? '']] : []))).toString()
 

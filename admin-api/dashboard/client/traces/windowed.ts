@@ -1,23 +1,23 @@
-/** Which rows of a long list are drawn: those that are seen in the sheet, and some around them. Others leave room of their height. */
+/** Virtual scrolling: renders only the visible rows of a long list and some around them. Placeholders keep the height of the others. */
 import type { RefObject } from 'preact'
 import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks'
 
-/** Shorter lists are drawn whole. */
+/** Shorter lists are rendered completely. */
 const maxWhole = 200
 const around = 20
-/** The part that is drawn moves by so many rows at once. */
+/** Number of rows per move of the rendered range. */
 const step = 10
 
 export interface Windowed {
-  /** The first row that is drawn, and the one behind the last. */
+  /** Index of the first rendered row. `end` is exclusive. */
   readonly start: number
   readonly end: number
-  /** What the rows before and behind would take, in pixels. */
+  /** Height of the rows before and after the range in pixels. */
   readonly before: number
   readonly behind: number
 }
 
-/** `body` holds the rows, which all have the height of the one marked with `data-row`. */
+/** `body` contains the rows. All rows have the height of the row with `data-row`. */
 export function useWindowed(count: number, body: RefObject<HTMLElement | null>): Windowed {
   const isLong = count > maxWhole
   const [range, setRange] = useState({ start: 0, end: maxWhole })
@@ -57,7 +57,7 @@ export function useWindowed(count: number, body: RefObject<HTMLElement | null>):
   return { start: Math.min(range.start, end), end, before: range.start * rowPx, behind: (count - end) * rowPx }
 }
 
-/** Calls `onNear` when the element comes near to what is seen. */
+/** Calls `onNear` when the element comes close to the visible area. */
 export function useNear(element: RefObject<HTMLElement | null>, onNear: (() => void) | undefined): void {
   const latest = useRef(onNear)
   latest.current = onNear
@@ -73,13 +73,13 @@ export function useNear(element: RefObject<HTMLElement | null>, onNear: (() => v
   }, [onNear === undefined, onNear])
 }
 
-/** Whether tables give way to lists, as in the style sheet. */
+/** Whether tables become lists. Matches the breakpoint of the style sheet. */
 export function useNarrow(): boolean {
   const [media] = useState(() => matchMedia('(max-width: 1020px)'))
   const [isNarrow, setNarrow] = useState(media.matches)
   useEffect(() => {
     const follow = (): void => setNarrow(media.matches)
-    follow() // it may have changed since the first drawing
+    follow() // it may have changed since the first render
     media.addEventListener('change', follow)
     return () => media.removeEventListener('change', follow)
   }, [media])

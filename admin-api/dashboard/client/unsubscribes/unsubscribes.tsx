@@ -1,4 +1,4 @@
-/** Who left which mailing list by its link, and taking that back at the wish of the owner of the address. */
+/** Screen for mailing list unsubscribes by link, with an action that reverts one on request of the recipient. */
 import type { JSX } from 'preact'
 import { useState } from 'preact/hooks'
 import { call } from '../app/api.ts'
@@ -67,7 +67,7 @@ export default function Unsubscribes(): JSX.Element {
   )
 }
 
-/** An entry that is older than lists is of all of them. */
+/** Returns the list name. An entry from before the introduction of lists applies to all lists. */
 const nameOf = ({ list }: Unsubscribe): string => list ?? words().everyList
 
 function columns(actions: (row: Unsubscribe) => JSX.Element | string): readonly Column<Unsubscribe>[] {
@@ -110,7 +110,7 @@ function columns(actions: (row: Unsubscribe) => JSX.Element | string): readonly 
   ]
 }
 
-/** Narrows to one list; the address names it. */
+/** Filter by mailing list, stored in the address. */
 function OfList({ list }: { readonly list: string }): JSX.Element {
   const w = words()
   const [typed, setTyped] = useTyped(list)
@@ -137,7 +137,7 @@ function OfList({ list }: { readonly list: string }): JSX.Element {
 
 interface NothingProps {
   readonly isFiltered: boolean
-  /** A page that was narrowed can be empty although a later one is not. */
+  /** A filtered page can be empty although later pages are not. */
   readonly more: (() => void) | undefined
 }
 

@@ -1,4 +1,4 @@
-/** The request for a larger plan, as text to send: plans are the operator's. */
+/** Text of a request for a larger plan. Only the operator can change plans. */
 import type { JSX } from 'preact'
 import { useState } from 'preact/hooks'
 import { organization } from '../app/location.ts'

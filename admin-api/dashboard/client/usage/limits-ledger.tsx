@@ -1,4 +1,4 @@
-/** How much of each limit is used now, beside the sends of the month. */
+/** Current use of each limit, and the messages of the month. */
 import type { JSX } from 'preact'
 import { Gauge } from '../parts/controls.tsx'
 import { number } from '../parts/time.ts'

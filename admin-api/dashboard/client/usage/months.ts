@@ -1,9 +1,9 @@
-/** Months as the API names them, and how far the present one is. */
+/** Months in the format of the API, and the progress of the current month. */
 
 const shownMonths = 12
 const dayMs = 86_400_000
 
-/** This month and those before it. */
+/** Returns the current month and previous ones. */
 export function months(): readonly string[] {
   const now = new Date()
   return Array.from({ length: shownMonths }, (_, i) =>
@@ -11,15 +11,15 @@ export function months(): readonly string[] {
   )
 }
 
-/** The part of the month that is over; undefined before its first day is, and for a month that is over. */
+/** Returns the elapsed share of the month. Undefined on its first day and for a past month. */
 export function elapsed({ from, until }: { readonly from: string; readonly until: string }): number | undefined {
   const [now, begin, end] = [Date.now(), Date.parse(from), Date.parse(until)]
   return now >= end || now - begin < dayMs ? undefined : (now - begin) / (end - begin)
 }
 
-/** These count what there is at a time, and not what happens. */
+/** Metrics that count current items instead of events. */
 const standing: ReadonlySet<string> = new Set(['sources', 'traces_stored', 'smtp_credentials'])
 
-/** How much it will be by the end of the month at the pace so far. */
+/** Projects a quantity to the end of the month at the current rate. */
 export const projected = (axis: string, quantity: number, part: number): number =>
   standing.has(axis) ? quantity : Math.round(quantity / part)

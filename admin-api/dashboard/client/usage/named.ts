@@ -1,4 +1,4 @@
-/** What limits and axes are called; one that is new here keeps its name on the wire. */
+/** Names of limits and metrics. Unknown ones keep their API name. */
 import { words } from './usage-words.ts'
 
 export function named(name: string): string {

@@ -1,4 +1,4 @@
-/** The plans of the service beside each other, with what was agreed for the organization. */
+/** Comparison of all plans, including the agreed terms of the organization. */
 import type { JSX } from 'preact'
 import { organization } from '../app/location.ts'
 import { useRead } from '../app/query.ts'

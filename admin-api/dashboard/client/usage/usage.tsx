@@ -1,4 +1,4 @@
-/** What the organization uses: its limits now, a month with what it will come to, projects, and the plans beside each other. */
+/** Screen for usage: current limits, a month with its projection, projects, and the comparison of plans. */
 import type { JSX } from 'preact'
 import { useState } from 'preact/hooks'
 import { later } from '../app/later.tsx'
@@ -111,12 +111,12 @@ function Month({ period, all, usage }: MonthProps): JSX.Element {
   )
 }
 
-/** Prices are kept in millionths of a rappen. */
+/** Prices are in millionths of a rappen. */
 const urpPerRappen = 1e6
 
 interface AxesProps {
   readonly usage: Usage
-  /** What the plan includes; undefined until it is read. */
+  /** Quantities included in the plan. Undefined while loading. */
   readonly lines: InvoicePreview['lines'] | undefined
 }
 

@@ -1,4 +1,4 @@
-/** The versions of something, the newest first; one of them is compared with another beside the list. */
+/** List of versions, newest first. A selected version is compared with another next to the list. */
 import type { JSX } from 'preact'
 import { go } from '../app/location.ts'
 import type { Listing } from '../app/query.ts'
@@ -11,10 +11,10 @@ export interface VersionEntry {
   readonly key: number
   readonly href: string
   readonly isChosen: boolean
-  /** Stands in a column of its own before the title. */
+  /** Text in a separate column before the title. */
   readonly sign?: string | undefined
   readonly title: string
-  /** What visitors or sends get now. */
+  /** Marks the version in use. */
   readonly tag?: string | undefined
   readonly note?: string | undefined
   readonly at?: string | undefined
@@ -25,7 +25,7 @@ interface VersionListProps<T> {
   readonly list: Listing<T>
   readonly failure: string
   readonly entryOf: (row: T) => VersionEntry
-  /** What is no version yet. */
+  /** The draft, which is not a version yet. */
   readonly draft?: VersionEntry
 }
 
@@ -48,7 +48,7 @@ export const VersionList = <T,>({ label, list, failure, entryOf, draft }: Versio
   </Show>
 )
 
-/** Another version is another look at the same screen: the way back leaves it. */
+/** Link to a version. It replaces the history entry, so that Back leaves the screen. */
 const Entry = ({ href, isChosen, sign, title, tag, note, at }: Omit<VersionEntry, 'key'>): JSX.Element => (
   <li>
     <a

@@ -1,4 +1,4 @@
-/** What was sent to a webhook, how each delivery ended, and sending it again; one of them beside the list. */
+/** Webhook deliveries with their results, redelivery, and the details of a delivery next to the list. */
 import type { JSX } from 'preact'
 import { call } from '../app/api.ts'
 import { useKeys } from '../app/keys.ts'
@@ -23,14 +23,14 @@ import { words as own } from './webhooks-words.ts'
 const statuses = ['pending', 'succeeded', 'failed', 'parked'] as const
 
 interface DeliveriesProps {
-  /** Of the endpoint, or of what has a webhook of its own. */
+  /** Id of the endpoint, or of another resource with a webhook. */
   readonly id: string
   readonly targetUrl: string
-  /** The events by which the list is narrowed; undefined where there is one kind alone. */
+  /** Event types of the filter. Undefined if only one type exists. */
   readonly events?: readonly string[]
-  /** Subject of the mail that a delivery is about, in place of its event, where all have one event. */
+  /** Returns the subject of the message, shown in place of the event type if all deliveries have the same type. */
   readonly subjectOf?: (attemptId: string) => string
-  /** Where Escape leads while no delivery is open. */
+  /** Target of Escape while no delivery is open. */
   readonly back: string
 }
 
@@ -159,7 +159,7 @@ function Narrowing({ events, event, code }: NarrowingProps): JSX.Element {
   )
 }
 
-/** A page that was narrowed can be empty although a later one is not. */
+/** No delivery matches the filter. A filtered page can be empty although later pages are not. */
 const NothingNarrowed = ({ more }: { readonly more: (() => void) | undefined }): JSX.Element => (
   <State title={own().noneFits} text={more ? own().noneFitsYet : own().noneFitsText} drawing={<Icon name="search" />}>
     <div class="actions">
@@ -175,7 +175,7 @@ const NothingNarrowed = ({ more }: { readonly more: (() => void) | undefined }):
   </State>
 )
 
-/** With the subjects of mail that came in, or else with events of sends and their traces. */
+/** Returns the columns: subjects of received mail, or event types with traces. */
 function columns(shown: string | undefined, subjectOf: ((row: WebhookAttempt) => string) | undefined): readonly Column<WebhookAttempt>[] {
   const w = words()
   return [

@@ -1,4 +1,4 @@
-/** One delivery: where it stands on the ladder of retries, every attempt with its answer, and the body that was sent. */
+/** Details of a delivery: position in the retry schedule, attempts with responses, and the request body. */
 import type { JSX } from 'preact'
 import { useState } from 'preact/hooks'
 import { call } from '../app/api.ts'
@@ -86,7 +86,7 @@ export function Delivery({ id, targetUrl, onChange }: DeliveryProps): JSX.Elemen
   )
 }
 
-/** The way to the received mail that a delivery is about, where that is not shown already. */
+/** Link to the received message of the delivery, unless its page is open. */
 function ItsMail({
   detail: { event_type: type, endpoint_id: route, body },
 }: {
@@ -111,7 +111,7 @@ function pretty(body: string): string {
   }
 }
 
-/** At once, then the retries; what is done, what is next, and what may come. */
+/** Retry schedule: completed attempts, the next one, and possible later ones. */
 function Ladder({ detail }: { readonly detail: WebhookAttemptDetail }): JSX.Element {
   const w = words()
   const { attempts, status } = detail

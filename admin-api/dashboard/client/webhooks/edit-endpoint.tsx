@@ -1,4 +1,4 @@
-/** Name, address and events of an endpoint, when it is made and when it is changed. */
+/** Form for name, URL and event types of an endpoint, for creation and changes. */
 import type { JSX } from 'preact'
 import { ChooseField, TextField } from '../parts/controls.tsx'
 import { EditDialog } from '../parts/forms.tsx'
@@ -20,10 +20,10 @@ export interface EndpointSettings {
 interface EditProps {
   readonly title: string
   readonly submit?: string
-  /** Undefined for a new one. */
+  /** Undefined for a new endpoint. */
   readonly endpoint?: WebhookEndpoint
   readonly onClose: () => void
-  /** Returns what is said when it is done. */
+  /** Returns the confirmation text. */
   readonly onSave: (settings: EndpointSettings) => Promise<string | undefined>
 }
 

@@ -1,4 +1,4 @@
-/** What is done to an endpoint as a whole: its settings, a pause, its end. */
+/** Menu of an endpoint: settings, pause, delete. */
 import type { JSX } from 'preact'
 import { useState } from 'preact/hooks'
 import { call } from '../app/api.ts'

@@ -1,4 +1,4 @@
-/** The formats of webhooks as people choose them, and what each cannot do. */
+/** Names of webhook formats and their restrictions. */
 import type { WebhookEndpoint } from '../wire/operations.ts'
 import { words } from './webhooks-words.ts'
 
@@ -23,7 +23,7 @@ export const formatOptions = Object.entries(labels) as readonly (readonly [Forma
 const unsigned: readonly Format[] = ['postmark', 'brevo', 'sparkpost', 'mailjet']
 const complete: readonly Format[] = ['native', 'resend', 'postmark']
 
-/** How receivers know that it is from here, and which events it has no word for. */
+/** Returns how receivers verify the format, and which events it cannot express. */
 export function formatHint(format: Format): string | undefined {
   if (format === 'native') return undefined
   const w = words()

@@ -1,4 +1,4 @@
-/** How deliveries of the last day went: for each endpoint, and for all that are shown. */
+/** Webhook deliveries of the last day, by endpoint and in total. */
 import type { JSX } from 'preact'
 import { useState } from 'preact/hooks'
 import { useChanges } from '../app/live.ts'
@@ -27,7 +27,7 @@ function useDay(): { readonly from: string; readonly to: string } {
   return { from: new Date(now - dayMs).toISOString(), to: new Date(now).toISOString() }
 }
 
-/** By the id of the endpoint; those without an attempt are left out. */
+/** Returns totals by endpoint id. Omits endpoints without attempts. */
 export function useLastDay(): ReadonlyMap<string, DayTotals> | undefined {
   const project = projectId.value === undefined ? {} : { project: projectId.value }
   const { data } = useRead(getWebhookEndpointInsight, { query: { ...useDay(), ...project, limit: most } }, { every: refreshMs })
@@ -36,20 +36,20 @@ export function useLastDay(): ReadonlyMap<string, DayTotals> | undefined {
 
 const nothing: DayTotals = { succeeded: 0, failed: 0, parked: 0, p50_ms: null, p95_ms: null }
 
-/** The share of attempts that succeeded. */
+/** Returns the share of successful attempts. */
 export function successOf({ succeeded, failed }: DayTotals): string {
   const all = succeeded + failed
   return all === 0 ? '–' : percent(Math.floor((succeeded / all) * 1000) / 1000, 1)
 }
 
-/** Of all endpoints that are shown. */
+/** Totals of all displayed endpoints. */
 export function LastDay(): JSX.Element | null {
   const project = projectId.value === undefined ? {} : { project: projectId.value }
   const { data } = useRead(getWebhookInsight, { query: { ...useDay(), ...project } }, { every: refreshMs })
   return data ? <DayLedger totals={data.totals} /> : null
 }
 
-/** Of one endpoint, with what waits and is parked now. */
+/** The last day of an endpoint, and its currently waiting and parked deliveries. */
 export function EndpointDay({ id }: { readonly id: string }): JSX.Element | null {
   const w = own()
   const day = useInsight(getWebhookEndpointInsight, lastDay(useSpan().now), { limit: 50 }).data
@@ -87,7 +87,7 @@ const healthOf = ({ succeeded, failed, p50_ms, p95_ms }: DayTotals) => ({
 
 const countedTo = 50
 
-/** How many deliveries are in a state now, and where they are listed. */
+/** Returns the current number of deliveries with a status, and the URL of their list. */
 function useCount(id: string, status: 'failed' | 'parked'): { readonly value: string; readonly href: string } {
   const input = { path: { id }, query: { status, limit: String(countedTo) } }
   const read = useRead(listWebhookAttempts, input, { every: refreshMs })
@@ -109,7 +109,7 @@ function DayLedger({ totals }: { readonly totals: DayTotals }): JSX.Element {
   )
 }
 
-/** How long receivers took. */
+/** Response times of receivers. */
 const Latency = ({ p50_ms: p50, p95_ms: p95 }: DayTotals): JSX.Element => (
   <Figure name={own().latency} value={took(p50)} {...(p95 !== null && { unit: `p95 ${took(p95)}` })} />
 )
@@ -121,7 +121,7 @@ interface FigureProps {
   readonly value: string
   readonly unit?: string
   readonly isBad?: boolean
-  /** Where it is shown one by one. */
+  /** URL of the list. */
   readonly href?: string
 }
 

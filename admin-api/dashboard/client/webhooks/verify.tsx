@@ -1,4 +1,4 @@
-/** How a receiver checks that a delivery is from here. */
+/** Instructions and code for receivers that verify deliveries. */
 import type { JSX } from 'preact'
 import { words } from './webhooks-words.ts'
 
@@ -13,7 +13,7 @@ export const Verify = (): JSX.Element => (
 
 const verification = `import { createHmac, timingSafeEqual } from 'node:crypto'
 
-// body: the octets of the request as they came, before JSON is read; header: that of X-Service-Signature
+// body: raw bytes of the request, before JSON parsing; header: value of X-Service-Signature
 export function isFromPostern(body, header, secret) {
   const expected = createHmac('sha256', secret).update(body).digest()
   const given = Buffer.from(header.replace(/^sha256=/, ''), 'hex')

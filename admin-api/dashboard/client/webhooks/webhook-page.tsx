@@ -1,4 +1,4 @@
-/** One endpoint with its deliveries: what was sent, what it answered, when the next attempt is, and sending it again. */
+/** Page of a webhook endpoint: deliveries with responses, next attempts and redelivery. */
 import type { JSX } from 'preact'
 import { useState } from 'preact/hooks'
 import { call } from '../app/api.ts'
@@ -137,7 +137,7 @@ function About({ endpoint }: { readonly endpoint: WebhookEndpoint }): JSX.Elemen
   )
 }
 
-/** What receivers verify signatures of a key pair with. */
+/** Public key for signature verification. */
 const Key = ({ endpoint: { verification_key: key } }: { readonly endpoint: WebhookEndpoint }): JSX.Element | null =>
   key === null ? null : (
     <span class="verification-key">
@@ -145,7 +145,7 @@ const Key = ({ endpoint: { verification_key: key } }: { readonly endpoint: Webho
     </span>
   )
 
-/** What the endpoint may have been sent; an endpoint of every event has any. */
+/** Returns the event types that the endpoint can receive. An empty list means all types. */
 const eventsOf = ({ event_types: types }: WebhookEndpoint): readonly EventType[] => (types.length === 0 ? everyEvent : types)
 type EventType = WebhookEndpoint['event_types'][number]
 const everyEvent: readonly EventType[] = ['delivered', 'bounced', 'complained', 'failed', 'auto_suppressed']

@@ -1,4 +1,4 @@
-/** Webhook endpoints: where events go, and making one with its secret. */
+/** Screen for webhook endpoints, and the form that creates one and shows its secret. */
 import type { JSX } from 'preact'
 import { useState } from 'preact/hooks'
 import { call } from '../app/api.ts'

@@ -1,4 +1,4 @@
-/** One deploy of a website with its report: dead links, images without alt text, forms, and rules without effect. */
+/** Page of a website deploy with its report: dead links, images without alt text, forms, and rules without effect. */
 import type { ComponentChildren, JSX } from 'preact'
 import { useKeys } from '../app/keys.ts'
 import { go, link } from '../app/location.ts'
@@ -104,7 +104,7 @@ function Report({ report: { broken_links: broken, missing_alt: alt, forms, rules
 
 interface PartProps {
   readonly title: string
-  /** Stands there when nothing was found. */
+  /** Text for an empty section. */
   readonly none: string
   readonly count: number
   readonly shown: number

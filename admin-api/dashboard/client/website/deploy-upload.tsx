@@ -1,4 +1,4 @@
-/** Sends an archive to a website as a new deploy, and shows how much of it is sent. */
+/** Uploads an archive as a new deploy and shows the progress. */
 import type { JSX } from 'preact'
 import { useEffect, useRef, useState } from 'preact/hooks'
 import type { ApiFault } from '../app/api.ts'

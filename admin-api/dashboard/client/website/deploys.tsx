@@ -1,4 +1,4 @@
-/** The deploys of a website: sending one, which is live, going back, previews, and what each report found. */
+/** Deploys of a website: upload, live deploy, rollback, previews and report summaries. */
 import type { JSX } from 'preact'
 import { useState } from 'preact/hooks'
 import { call } from '../app/api.ts'

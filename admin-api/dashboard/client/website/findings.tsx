@@ -1,4 +1,4 @@
-/** What the report of a deploy found, in a few words. */
+/** Summary of a deploy report. */
 import type { JSX } from 'preact'
 import type { SiteDeployReport } from '../wire/operations.ts'
 import { words } from '../websites/websites-words.ts'

@@ -1,4 +1,4 @@
-/** Domains of a website: the records to publish, what a look at DNS found, and looking again. */
+/** Domains of a website: required DNS records, results of the latest check, and a new check. */
 import type { JSX } from 'preact'
 import { useState } from 'preact/hooks'
 import { call } from '../app/api.ts'

@@ -1,4 +1,4 @@
-/** What is done to a website as a whole: its name and project, a pause, its end. */
+/** Menu of a website: name, project, pause, delete. */
 import type { JSX } from 'preact'
 import { useState } from 'preact/hooks'
 import { call } from '../app/api.ts'

@@ -1,4 +1,4 @@
-/** One website: what visitors get, its deploys, its domains, and what it uses. */
+/** Page of a website: live deploy, deploys, domains and usage. */
 import type { JSX } from 'preact'
 import { useKeys } from '../app/keys.ts'
 import { go, link, linkHere, query } from '../app/location.ts'

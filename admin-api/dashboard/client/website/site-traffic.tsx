@@ -1,4 +1,4 @@
-/** What a website sent on each day, and what it stores. */
+/** Traffic of a website by day, and its storage. */
 import type { JSX } from 'preact'
 import type { Reading } from '../app/query.ts'
 import type { PlotData } from '../insights/drawing.ts'
@@ -49,7 +49,7 @@ export function SiteTraffic({ read, name }: { readonly read: Reading<SiteUsage>;
 
 const units = ['B', 'KiB', 'MiB', 'GiB'] as const
 
-/** The unit in which the largest day is written, and how many bytes it has. */
+/** Returns the unit for the largest day, and its size in bytes. */
 function unitOf({ days }: SiteUsage): readonly [unit: string, size: number] {
   const most = Math.max(1, ...days.map(({ traffic_bytes: sent }) => sent))
   const power = Math.min(units.length - 1, Math.floor(Math.log2(most) / 10))

@@ -1,4 +1,4 @@
-/** Sends a file to an operation whose body is the file, and says how much of it is sent. */
+/** Uploads a file as a request body and reports the progress. */
 import { addressOf, type Operation, type RequestParts } from '../wire/operation.ts'
 import { ApiFault, read } from '../app/api.ts'
 import { organization } from '../app/location.ts'
@@ -12,7 +12,7 @@ interface Sending {
   readonly onProgress: (share: number) => void
 }
 
-/** Throws `ApiFault`, and an `AbortError` where `signal` aborts. `fetch` says nothing of what was sent, so this asks the older way. */
+/** Throws `ApiFault`, or an `AbortError` after `signal` aborts. Uses `XMLHttpRequest`, because `fetch` reports no upload progress. */
 export async function upload<I, O>(
   operation: Operation<I, O>,
   input: Pick<RequestParts, 'path' | 'query'>,

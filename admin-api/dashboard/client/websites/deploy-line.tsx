@@ -1,4 +1,4 @@
-/** The command that deploys a folder. */
+/** Shell command that deploys a folder. */
 import type { JSX } from 'preact'
 import { CopyButton } from '../parts/controls.tsx'
 import { words } from '../words/words.ts'

@@ -1,4 +1,4 @@
-/** A place to drop a ZIP archive on, or to choose one. */
+/** Drop target and file input for a ZIP archive. */
 import type { JSX } from 'preact'
 import { useId, useState } from 'preact/hooks'
 import { Icon } from '../parts/icon.tsx'
@@ -45,7 +45,7 @@ export function DropPlace({ onFile }: { readonly onFile: (file: File) => void })
         accept=".zip,application/zip"
         onChange={({ currentTarget }) => {
           take(currentTarget.files?.[0])
-          currentTarget.value = '' // the same file can be chosen again
+          currentTarget.value = '' // allows choosing the same file again
         }}
       />
     </div>

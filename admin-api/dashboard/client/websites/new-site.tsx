@@ -1,4 +1,4 @@
-/** Making a website, with its first deploy where there is an archive already. */
+/** Form that creates a website, with a first deploy if an archive is given. */
 import type { JSX } from 'preact'
 import { useState } from 'preact/hooks'
 import { call } from '../app/api.ts'
@@ -12,7 +12,7 @@ import { words as allWords } from '../words/words.ts'
 import { words } from './websites-words.ts'
 import { waitingArchive } from './waiting-archive.ts'
 
-/** A name made of that of a file: `My Site (2).zip` becomes `my-site-2`. */
+/** Returns a name derived from the file name: `My Site (2).zip` becomes `my-site-2`. */
 const slugOf = (file: File | undefined): string =>
   (file?.name ?? '')
     .replace(/\.zip$/i, '')

@@ -1,4 +1,4 @@
-/** The list of websites, and how long the credits last at what they use. */
+/** List of websites, and the remaining days of credits at the current use. */
 import type { JSX } from 'preact'
 import { useState } from 'preact/hooks'
 import { go, link, linkHere, projectId } from '../app/location.ts'
@@ -106,7 +106,7 @@ function columns(usages: SiteUsages): readonly Column<Site>[] {
   ]
 }
 
-/** What all sites cost in a day, and for how long there are credits. */
+/** Daily cost of all websites, and the days until the credits are used up. */
 function Lasting({ sites, usages }: { readonly sites: readonly Site[]; readonly usages: SiteUsages }): JSX.Element | null {
   const w = words()
   const read = useRead(getCredits, {})

@@ -1,4 +1,4 @@
-/** What a website is, in a mark and a word. */
+/** Status of a website, as a mark and a text. */
 import type { JSX } from 'preact'
 import { Mark } from '../parts/mark.tsx'
 import type { Site } from '../wire/operations.ts'
@@ -6,7 +6,7 @@ import { words } from './websites-words.ts'
 
 type Status = Site['status'] | 'empty'
 
-/** A live site without a deploy has nothing to show. */
+/** Returns the status. A live site without a deploy is empty. */
 export const statusOf = ({ status, active_deploy_id: deploy }: Site): Status => (status === 'live' && deploy === null ? 'empty' : status)
 
 const marks = { live: 'live', paused: 'paused', paused_credits: 'failed', taken_down: 'refused', empty: 'pending' } as const
@@ -20,5 +20,5 @@ export const SiteStatus = ({ site }: { readonly site: Site }): JSX.Element => (
   </span>
 )
 
-/** The end of an id, which differs from one to the next. */
+/** The last characters of an id, which are distinct. */
 export const ShortId = ({ id }: { readonly id: string }): JSX.Element => <code title={id}>{id.slice(-8)}</code>

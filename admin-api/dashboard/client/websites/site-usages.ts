@@ -1,4 +1,4 @@
-/** What sites use, and how long the credits of their organization last at that pace. */
+/** Usage of websites, and how long the credits last at that rate. */
 import { useEffect, useState } from 'preact/hooks'
 import { call } from '../app/api.ts'
 import { getSiteUsage, type Credits, type Site, type SiteUsage } from '../wire/operations.ts'
@@ -6,10 +6,10 @@ import { words } from './websites-words.ts'
 
 export type SiteUsages = ReadonlyMap<string, SiteUsage>
 
-/** So many are asked for at a time. */
+/** Maximum number of parallel requests. */
 const atOnce = 4
 
-/** By the id of the site; each is there as soon as it was read. */
+/** Returns usage by site id. Entries appear as their responses arrive. */
 export function useSiteUsages(sites: readonly Site[] | undefined): SiteUsages {
   const [usages, setUsages] = useState<SiteUsages>(new Map())
   const key = sites?.map(({ id }) => id).join(' ') ?? ''
@@ -30,7 +30,7 @@ export function useSiteUsages(sites: readonly Site[] | undefined): SiteUsages {
   return usages
 }
 
-/** Of all of them together; undefined until each is known. */
+/** Returns the daily total. Undefined until every site is loaded. */
 export function perDayOf(sites: readonly Site[], usages: SiteUsages): number | undefined {
   const known = sites.flatMap(({ id }) => usages.get(id) ?? [])
   return known.length < sites.length ? undefined : known.reduce((sum, one) => sum + Number(one.credits_per_day), 0)
@@ -38,7 +38,7 @@ export function perDayOf(sites: readonly Site[], usages: SiteUsages): number | u
 
 const mostDays = 365
 
-/** For how long the credits last. */
+/** Returns as text how long the credits last. */
 export function lasting({ balance_credits: balance, is_unlimited: isUnlimited }: Credits, perDay: number): string {
   const w = words()
   if (isUnlimited) return w.byContract

@@ -1,4 +1,4 @@
-/** An archive that was dropped before its website was there: the page of the site sends it. */
+/** An archive that was dropped before its website existed. The page of the website uploads it. */
 import { signal } from '@preact/signals'
 
 export const waitingArchive = signal<{ readonly siteId: string; readonly file: File } | undefined>(undefined)

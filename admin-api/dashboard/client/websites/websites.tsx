@@ -1,4 +1,4 @@
-/** Managed websites: the list, the page of one, and the report of one deploy. */
+/** Screen for managed websites: the list, the page of a website and deploy reports. */
 import type { JSX } from 'preact'
 import type { ScreenProps } from '../app/screen-props.ts'
 import { later } from '../app/later.tsx'

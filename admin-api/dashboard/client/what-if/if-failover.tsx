@@ -1,10 +1,10 @@
-/** A failover chain to try: a destination, those that take over in their order, and when. */
+/** Failover chain of a trial: primary destination, fallbacks in order, and conditions. */
 import type { JSX } from 'preact'
 import { ChooseField } from '../parts/controls.tsx'
 import { conditionWords } from '../routing/edit-failover.tsx'
 import { words } from '../routing/routing-words.ts'
 
-/** As it stands in the address: ids and causes with commas between them; without a destination there is none. */
+/** Form values as in the address: comma-separated ids and causes. No chain without a primary destination. */
 export interface Chain {
   readonly primary: string
   readonly fallbacks: string

@@ -1,4 +1,4 @@
-/** What if: stored messages under settings as they would be, with what would have gone another way. The trial stands in the address. */
+/** Routing trial: routes stored messages with changed settings and lists the differences. The address stores the trial. */
 import type { JSX } from 'preact'
 import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks'
 import { call, type ApiFault } from '../app/api.ts'
@@ -33,7 +33,7 @@ const trialOf = (search: URLSearchParams): Trial => Object.fromEntries(fields.ma
 
 const isNumber = (text: string): boolean => /^\d+$/.test(text)
 
-/** The request of a trial that was begun at a time; from a midnight in UTC on, so that budgets count whole days. */
+/** Returns the request of a trial. The period starts at midnight UTC, so that send budgets count whole days. */
 function bodyOf(trial: Trial, projectId: string | undefined, beganMs: number): Body {
   const days = Number(trial.days) || 7
   const since = Math.floor((beganMs - days * dayMs) / dayMs) * dayMs
@@ -194,7 +194,7 @@ function Result({ trial, home, destinations }: ResultProps): JSX.Element {
 function Sums({ rows }: { readonly rows: readonly SimulatedTrace[] }): JSX.Element {
   const w = words()
   const heading = useRef<HTMLHeadingElement>(null)
-  // the button stands below a long form, from where the result cannot be seen
+  // the button is below a long form, so the result would be out of view
   useLayoutEffect(() => heading.current?.focus(), [])
   const count = (fits: (row: SimulatedTrace) => boolean): string => number(rows.filter(fits).length)
   const sums = [
@@ -273,7 +273,7 @@ function Differing({
   )
 }
 
-/** In the language of the reader where the code is known. */
+/** Reason of a refusal in the current language, or in English for an unknown code. */
 function Refused({ code, message }: NonNullable<SimulatedTrace['now']['refusal']>): JSX.Element {
   const own = refusalReason(code)
   return own === undefined ? <span lang="en">{message}</span> : <span>{own}</span>

@@ -1,23 +1,23 @@
-/** An operation of the REST API as a value: where it is, the scope that it needs, and the types of what it takes and gives. */
+/** A REST operation as a value: method, path, required scope, and input and output types. */
 
-/** The places of a request that an operation takes something from. */
+/** Parts of a request. */
 export interface RequestParts {
   readonly path?: Readonly<Record<string, string>>
   readonly query?: Readonly<Record<string, string | undefined>>
   readonly body?: unknown
-  /** The body, where it is a file as it is. */
+  /** The body, if it is a file. */
   readonly file?: { readonly name: string; readonly type: string }
 }
 
 export interface Operation<Input, Output> {
   readonly id: string
   readonly method: string
-  /** With parameters in braces: `/v1/traces/{trace_id}`. */
+  /** Path with parameters in braces, such as `/v1/traces/{trace_id}`. */
   readonly path: string
   readonly scope: string
-  /** The tool of agents that does the same, with its arguments: `name argument=field …`. */
+  /** Equivalent agent tool with its arguments: `name argument=field …`. */
   readonly tool?: string | undefined
-  /** The types alone; never there. */
+  /** Carries the types only. Never set. */
   readonly types?: { readonly input: Input; readonly output: Output }
 }
 
@@ -31,7 +31,7 @@ export const operation = <Input, Output>(
   tool?: string,
 ): Operation<Input, Output> => ({ id, method, path, scope, tool })
 
-/** The path of a request with its query, as it is asked for. */
+/** Returns the path and query of a request. */
 export function addressOf({ path }: Pick<Operation<unknown, unknown>, 'path'>, { path: values = {}, query = {} }: RequestParts): string {
   const filled = path.replaceAll(/\{(\w+)\}/g, (_, name: string) => encoded(values[name] ?? ''))
   const search = new URLSearchParams(
@@ -40,6 +40,6 @@ export function addressOf({ path }: Pick<Operation<unknown, unknown>, 'path'>, {
   return search.size === 0 ? filled : `${filled}?${search.toString()}`
 }
 
-/** Also what is a quote or a bracket to shells and to JavaScript, so that an address can be pasted there. */
+/** Also encodes quotes and brackets, so that the URL can be pasted into shells and JavaScript. */
 const encoded = (text: string): string =>
   encodeURIComponent(text).replaceAll(/[!'()*~]/g, (one) => `%${one.charCodeAt(0).toString(16).toUpperCase()}`)

@@ -1,10 +1,10 @@
-/** A call as an agent makes it: its tool with the arguments that the fields of the request are. */
+/** Converts a request to the equivalent call of an agent tool. */
 import type { Operation, RequestParts } from './operation.ts'
 
-/** Beside these fields of a query, a tool that takes none of a field says the same. */
+/** Query fields that do not change the meaning of a call. A tool may lack them. */
 const aside: ReadonlySet<string> = new Set(['limit', 'cursor', 'project', 'project_id'])
 
-/** Undefined where no tool does the same. */
+/** Returns undefined without an equivalent tool. */
 export function toolOf(operation: Pick<Operation<unknown, unknown>, 'tool'>, input: RequestParts): string | undefined {
   const [name, ...pairs] = operation.tool?.split(' ') ?? []
   if (name === undefined) return undefined

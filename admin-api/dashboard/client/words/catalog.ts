@@ -1,23 +1,23 @@
-/** Words in the chosen language. Each screen brings its catalog along, which is loaded with the code of the screen. */
+/** Texts in the current language. The catalog of a screen loads together with its code. */
 import { batch, signal } from '@preact/signals'
 import type { Catalogs } from '../../../catalogs/dashboard/dashboard-catalogs.ts'
 import { language, type Language } from './language.ts'
 
 type Load = (language: Language) => Promise<{ readonly default: unknown }>
 
-/** Loads the messages of a catalog in a language and returns what shows them. */
+/** Loads the messages of a catalog in a language. Returns a function that displays them. */
 type Fetch = (wanted: Language) => Promise<() => void>
 
 const catalogs = new Set<Fetch>()
 const loading = new Set<Promise<void>>()
 
-/** Returns the words of a catalog in the chosen language; see `loaded`. */
+/** Returns the texts of a catalog in the current language; see `loaded`. */
 export const catalog = <Name extends keyof Catalogs>(name: Name, load: Load, english?: Catalogs[Name]): (() => Catalogs[Name]) =>
   loaded(name, load, english)
 
 /**
- * Returns texts in the chosen language. Unless English is given, components may use them after `withWords` has waited for them. A language
- * that cannot be loaded is shown in English.
+ * Returns texts in the current language. Without `english`, components may use them only after `withWords` has resolved. Falls back to
+ * English if a language fails to load.
  */
 export function loaded<Texts extends object>(name: string, load: Load, english?: Texts): () => Texts {
   const shown = signal(english)
@@ -30,7 +30,7 @@ export function loaded<Texts extends object>(name: string, load: Load, english?:
   if (!english) {
     const first = showFirst(fetch).finally(() => loading.delete(first))
     loading.add(first)
-    first.catch(() => undefined) // reported by `withWords`
+    first.catch(() => undefined) // `withWords` reports it
   }
   return () => {
     if (!shown.value) throw new Error(`Catalog ${name} is not loaded: await withWords() first`)
@@ -48,14 +48,14 @@ async function showFirst(fetch: Fetch): Promise<void> {
   show()
 }
 
-/** Resolves with the code once its words are loaded too. */
+/** Resolves with the code after its texts have loaded. */
 export async function withWords<Code>(code: Promise<Code>): Promise<Code> {
   const all = await code
   await Promise.all(loading)
   return all
 }
 
-/** Switches all words that are loaded to another language, at once. */
+/** Switches all loaded texts to another language in one update. */
 export async function speak(next: Language): Promise<void> {
   const shows = await Promise.all([...catalogs].map((fetch) => fetch(next)))
   batch(() => {

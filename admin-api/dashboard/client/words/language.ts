@@ -1,4 +1,4 @@
-/** The chosen language, alone, so that what formats numbers and times can stand below the words that contain them. */
+/** The current language. A separate module, because number and time formats depend on it and the texts depend on these formats. */
 import { signal } from '@preact/signals'
 
 export const languages = ['en', 'de', 'fr', 'it'] as const
@@ -6,5 +6,5 @@ export type Language = (typeof languages)[number]
 
 export const language = signal<Language>('en')
 
-/** After a label; French sets a space before it, at which no line breaks. */
+/** Colon after a label. French has a non-breaking space before it. */
 export const colon = (): string => (language.value === 'fr' ? '\u00a0:' : ':')

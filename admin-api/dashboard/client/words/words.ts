@@ -1,4 +1,4 @@
-/** Words that several screens share, with those of the frame. Not for the frame itself, whose own are `shell-words.ts`. */
+/** Texts shared by several screens, combined with the texts of the shell. The shell itself uses only `shell-words.ts`. */
 import { computed } from '@preact/signals'
 import { catalog } from './catalog.ts'
 import { words as shell } from './shell-words.ts'
@@ -11,5 +11,5 @@ const all = computed(() => ({ ...screens(), ...insights(), ...settings(), ...she
 
 export type Words = typeof all.value
 
-/** The words to show now. */
+/** Returns the texts in the current language. */
 export const words = (): Words => all.value
