@@ -1,4 +1,4 @@
-/** A new resource of seven operations on a running daemon, and how many lines it takes. */
+/** A new resource with seven operations on a running daemon, and the number of lines that it needs. */
 import { readFile } from 'node:fs/promises'
 import test from '#test'
 import { operationsOf } from '../../../admin-api/actions/http.ts'
@@ -31,7 +31,7 @@ test('a new resource has seven operations in its project, the audit log and the 
   )
 })
 
-test('it takes at most 150 lines, with its record, core and wire', async (t) => {
+test('a new resource needs at most 150 lines for its record, core and wire format', async (t) => {
   const lines = (await readFile(new URL('notes.ts', import.meta.url), 'utf8')).trimEnd().split('\n')
   t.true(lines.length <= 150, `${lines.length} lines`)
 })

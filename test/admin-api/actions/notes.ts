@@ -1,4 +1,4 @@
-/** A resource of seven operations, whole: its record, its core, its wire and its actions, added as `admin-api/docs/` describes. */
+/** A complete resource with seven operations: record, core, wire format and actions, added as `admin-api/docs/` describes. */
 import * as z from 'zod'
 import { listReachable, type List, type OfProject, type PageQuery } from '#core/access/principal/lists.ts'
 import { owningProject } from '#core/access/principal/project-choice.ts'

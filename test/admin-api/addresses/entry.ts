@@ -3,11 +3,11 @@ import { trimInvisible } from '#config/mail/invisible.ts'
 import type { RestClient } from '../../support/daemon/rest.ts'
 
 export interface Entry {
-  /** What the entry point takes from an input before it judges it. */
+  /** Normalizes an input as the entry point does before validation. */
   readonly clean: (text: string) => string
-  /** Whether refusals of the entry point have the reason in words. */
+  /** False if refusals of the entry point have no reason in words. */
   readonly tells?: false
-  /** Returns the words of the refusal; undefined for an accepted input. */
+  /** Returns the text of the refusal, or undefined if the input is accepted. */
   readonly ask: (text: string) => Promise<string | undefined>
 }
 
@@ -19,7 +19,7 @@ interface Changes {
   readonly headers?: Readonly<Record<string, string>>
 }
 
-/** Entry points over HTTP. A conflict is no refusal of an address. */
+/** Entry points over HTTP. A 409 conflict does not refuse the address. */
 export const callsOf =
   (rest: RestClient): Calls =>
   (path, bodyOf, { method, clean = trimInvisible, headers: more } = {}) => ({

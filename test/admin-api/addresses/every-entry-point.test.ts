@@ -15,7 +15,7 @@ import { settingsEntryPoints } from './settings-entry-points.ts'
 
 const unseen = ['\u200b', '\u00ad', '\u2060', '\u200c', '\u3164', '\u{e0041}', '\ufeff', '\u202e', '\u00a0']
 
-/** Accepted ones, and refused ones with a part of the reason if it is more than "not an address". */
+/** Inputs. Without a reason an input is accepted; a reason is a part of the refusal, or empty for "not an address". */
 const inputs: readonly (readonly [text: string, reason?: string])[] = [
   ['ada@example.org'],
   ['Ada.L+tag@Example.ORG'],
@@ -54,7 +54,7 @@ async function entryPoints(fixture: McpFixture): Promise<Readonly<Record<string,
   const { rest, daemon } = fixture
   const destination = await makeDestination(rest, { name: 'Sandbox', port: 2525, mode: 'sandbox' })
   const login = await makeLogin(rest, destination)
-  /** A session of its own, as the clock of forms ends those that are idle. */
+  /** Opens a separate session each time, since the clock of forms ends idle sessions. */
   const smtp = (...commands: readonly ((text: string) => string)[]): Entry => ({
     clean: (text) => text,
     async ask(text) {
@@ -112,7 +112,7 @@ async function entryPoints(fixture: McpFixture): Promise<Readonly<Record<string,
   }
 }
 
-/** Entry points that speak as other services do. */
+/** Entry points in the formats of other services. */
 const serviceEntryPoints = (calls: Calls): Readonly<Record<string, Entry>> => ({
   Resend: calls(paths.resend, (to) => ({ from, to: [to], subject: 's', text: 't' })),
   SendGrid: calls(paths.sendgrid, (to) => ({
@@ -166,7 +166,7 @@ const importing = ({ rest }: McpFixture): Entry => ({
   },
 })
 
-/** A recipient of another domain is an address all the same: only a refusal of its form counts. */
+/** A recipient of another domain is still a valid address: only a refusal of its syntax counts. */
 const incoming = ({ daemon }: McpFixture): Entry => ({
   clean: (text) => text,
   async ask(text) {
@@ -179,7 +179,7 @@ const incoming = ({ daemon }: McpFixture): Entry => ({
   },
 })
 
-/** A form with a field for an address, and what a visitor is told. */
+/** A form with an address field, and the error that a visitor sees. */
 async function publishedForm({ rest, clock }: McpFixture): Promise<Pick<Entry, 'ask'>> {
   const schema = { version: 1, fields: [{ key: 'email', type: 'email', label: 'Email' }] }
   const { id, public_id } = await rest.must('POST', '/v1/forms', { name: 'Contact', definition: { name: 'Contact', schema } })

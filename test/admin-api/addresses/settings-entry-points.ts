@@ -32,7 +32,7 @@ export async function settingsEntryPoints({ rest }: Fixture, calls: Calls, desti
 
 const asIs = (text: string): string => text
 
-/** Deletes what was created, as a project has few of them. */
+/** Deletes each created resource, since a project may have only a few. */
 function releasing(rest: Fixture['rest'], entry: Entry): Entry {
   return {
     ...entry,
@@ -44,7 +44,7 @@ function releasing(rest: Fixture['rest'], entry: Entry): Entry {
   }
 }
 
-/** The command, which reads the address before it looks for its data. */
+/** The command, which validates the address before it opens its data. */
 const linkFor = (email: string): Promise<string | undefined> =>
   loginLink(loadConfig({ env: { POSTERN_DATA_DIR: '/nowhere' }, readFile: () => '' }), email, { write: () => true }).then(
     () => undefined,

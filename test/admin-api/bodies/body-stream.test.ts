@@ -1,4 +1,4 @@
-/** Bodies and answers that pass through as streams: limits, back-pressure, and what happens when one side stops. */
+/** Streamed bodies and answers: limits, back-pressure, and the end of one side. */
 import { Readable } from 'node:stream'
 import test, { type ExecutionContext } from '#test'
 import * as z from 'zod'
@@ -17,7 +17,7 @@ import { call, errorOf, isWhole, keyOf, ofTwo, open, receive, startDemo } from '
 const limit = 300_000
 const large = 32 * 1_048_576
 
-/** Counts a body; the path says when to stop, and what to answer with. */
+/** Counts the octets of a body. The path selects where it stops and what it answers. */
 async function start(t: ExecutionContext, options: Partial<AdminApiOptions<unknown>> = {}) {
   const seen: number[] = []
   const hold = Promise.withResolvers<void>()
@@ -82,7 +82,7 @@ const csv = { 'content-type': 'text/csv' }
 const head = (path: string, length: number) =>
   `POST /v1/${path} HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${keyOf('api:send')}\r\nContent-Type: text/csv\r\nContent-Length: ${length}\r\n\r\n`
 
-test('a body that is kept in memory waits for its turn, and for none of another organization', async (t) => {
+test('a body in memory waits for others of its organization, but not of another one', async (t) => {
   const { port, answered } = await start(t, { limits: { maxBodyMemoryBytes: 400_000 }, authenticate: ofTwo })
   const body = Buffer.alloc(150_000, 'x')
   const slow = await open(t, port)
@@ -99,7 +99,7 @@ test('a body that is kept in memory waits for its turn, and for none of another 
   for (const socket of [slow, own]) t.true((await receive(socket, isWhole)).startsWith('HTTP/1.1 200 '))
 })
 
-test('openBodyStream() takes the declared media types in UTF-8, and no others', async (t) => {
+test('openBodyStream() accepts only the declared media types, in UTF-8', async (t) => {
   const { port } = await start(t)
   const send = (type: string, more: Record<string, string> = {}) =>
     call(port, 'POST', '/v1/count/all', { key: 'api:send', body: 'abc', headers: { 'content-type': type, ...more } })
@@ -115,7 +115,7 @@ test('openBodyStream() takes the declared media types in UTF-8, and no others', 
   t.is((await send('text/csv', { 'content-encoding': 'gzip' })).status, 415)
 })
 
-test('openBodyStream() refuses what is longer than allowed, by its declared length and by counting', async (t) => {
+test('openBodyStream() refuses a body above the limit by declared and by counted length', async (t) => {
   const { port, seen } = await start(t)
   const declared = await call(port, 'POST', '/v1/count/all', { key: 'api:send', body: 'x'.repeat(limit + 1), headers: csv })
   t.is(declared.status, 413)
@@ -128,7 +128,7 @@ test('openBodyStream() refuses what is longer than allowed, by its declared leng
   t.is(JSON.parse(whole.text).bytes, limit)
 })
 
-test('a handler that stops reading still answers, and the connection goes on', async (t) => {
+test('a handler that stops reading still answers, and the connection stays open', async (t) => {
   const { port } = await start(t)
   const socket = await open(t, port)
   for (const how of ['some', 'begun']) {
@@ -139,7 +139,7 @@ test('a handler that stops reading still answers, and the connection goes on', a
   t.regex(await receive(socket, isWhole), /^HTTP\/1\.1 200 [^]*"bytes":3/)
 })
 
-test('a client sends no faster than the handler reads', async (t) => {
+test('the client sends only as fast as the handler reads', async (t) => {
   const { port, hold, started } = await start(t)
   const socket = await open(t, port)
   socket.write(head('large/later', large))
@@ -151,7 +151,7 @@ test('a client sends no faster than the handler reads', async (t) => {
   t.regex(await receive(socket, isWhole), new RegExp(`"bytes":${large}`))
 })
 
-test('a client that goes away in the middle ends the reading', async (t) => {
+test('reading ends if the client disconnects in the middle', async (t) => {
   const { port, answered, hasAnswered } = await start(t)
   const socket = await open(t, port)
   socket.write(head('count/all', 1000) + 'x'.repeat(10), () => socket.destroy())
@@ -159,7 +159,7 @@ test('a client that goes away in the middle ends the reading', async (t) => {
   t.like(answered[0], { status: 499 })
 })
 
-test('an endless answer is made no faster than the client reads it, and ends with the client', async (t) => {
+test('an endless answer follows the pace of its client and ends when the client disconnects', async (t) => {
   const { port, produced, failures } = await start(t)
   const socket = await open(t, port)
   socket.write(`GET /v1/stream/end HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${keyOf('api:read')}\r\n\r\n`)
@@ -171,7 +171,7 @@ test('an endless answer is made no faster than the client reads it, and ends wit
   t.deepEqual(failures, [])
 })
 
-test('an answer that breaks off is seen as incomplete by the client and told in the log', async (t) => {
+test('an interrupted answer is incomplete for the client and logged', async (t) => {
   const { port, failures } = await start(t)
   const socket = await open(t, port)
   socket.write(`GET /v1/stream/break HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${keyOf('api:read')}\r\n\r\n`)
@@ -199,7 +199,7 @@ test('the OpenAPI document shows every media type of a streamed body', async (t)
   t.true(['413', '415'].every((status) => status in (responses ?? {})))
 })
 
-test('an answer whose stream fails before its first piece is refused in the envelope', async (t) => {
+test('an answer whose stream fails before its first octets is an error envelope', async (t) => {
   const { port } = await start(t)
   for (const method of ['GET', 'HEAD'] as const) {
     const reply = await call(port, method, '/v1/stream/fail', { key: 'api:read' })
@@ -208,7 +208,7 @@ test('an answer whose stream fails before its first piece is refused in the enve
   }
 })
 
-test('what a handler does with a streamed body is charged to the caller', async (t) => {
+test('processor time of a handler with a streamed body is charged to the caller', async (t) => {
   let now = 0
   using meter = new ThreadMeter(() => now)
   const fairness = new Fairness({ clock: new FakeClock(), meter })

@@ -1,10 +1,10 @@
-/** A process that was stopped, or a machine that was frozen: the missing time counts against no client. */
+/** A stopped process or a frozen machine: clients do not pay for the missing time. */
 import test from '#test'
 import * as z from 'zod'
 import { operation } from '../../../admin-api/operation/operation.ts'
 import { call, startDemo } from '../http/demo-api.ts'
 
-test('an hour in which the process stood still takes nothing from the time of a request', async (t) => {
+test('an hour in a stopped process does not count towards the deadline of a request', async (t) => {
   const begun = Promise.withResolvers<void>()
   const goOn = Promise.withResolvers<void>()
   const slow = operation({

@@ -5,7 +5,7 @@ import { findJsonFault } from '../../../admin-api/bodies/json/json-fault.ts'
 
 const parse = (text: string, maxDepth = 32) => parseJsonBody(Buffer.from(text), { maxDepth, maxValues: 2_000_000 })
 
-test('parseJsonBody() parses what JSON.parse does, and leaves out a byte order mark', (t) => {
+test('parseJsonBody() parses like JSON.parse and skips a byte order mark', (t) => {
   for (const text of ['{"a":[1,2,{"b":"]}\\"\\\\"}]}', '"é😀"', ' [ ] ', '-1.5e3', 'null']) t.deepEqual(parse(text), JSON.parse(text))
   t.deepEqual(parse('\uFEFF{"a":1}'), { a: 1 })
 })
@@ -17,7 +17,7 @@ test('parseJsonBody() counts brackets outside strings only', (t) => {
   t.deepEqual(parse('[[],[],[],[]]', 2), [[], [], [], []])
 })
 
-test('parseJsonBody() refuses a million open brackets without building them', (t) => {
+test('parseJsonBody() refuses a million open brackets before parsing', (t) => {
   t.throws(() => parse('['.repeat(1_000_000)), { message: 'body: nests deeper than 32 levels' })
 })
 
@@ -48,7 +48,7 @@ for (const [text, offset, expected] of faults) {
   })
 }
 
-test('findJsonFault() agrees with the parser on every text made by breaking a good one', (t) => {
+test('findJsonFault() agrees with the parser on every damaged text', (t) => {
   const good = '{"a":[1,-2.5e+3,true,null,"x\\u00e9\\n"],"b":{"c":{}},"d":[[]]}'
   let broken = 0
   for (let at = 0; at < good.length; at++) {

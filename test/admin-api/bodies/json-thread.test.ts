@@ -12,13 +12,13 @@ const parse = async (thread: JsonThread, bytes: Buffer): Promise<unknown> => {
   try {
     using intake = thread.receive()
     intake.push(bytes)
-    return (await waiting('the body is read', intake.value(limits))).value
+    return (await waiting('the parsed body', intake.value(limits))).value
   } catch (error) {
     return error instanceof Refusal ? error.message : error
   }
 }
 
-test('JsonThread reads large bodies like small ones, many at a time', async (t) => {
+test('JsonThread parses large bodies like small ones, many at a time', async (t) => {
   await using thread = new JsonThread()
   const bodies = Array.from({ length: 5 }, (_, i) => parse(thread, large(`{"n":${i},"text":"`, '"}')))
   const values = (await Promise.all(bodies)) as { n: number; text: string }[]
@@ -29,7 +29,7 @@ test('JsonThread reads large bodies like small ones, many at a time', async (t) 
   t.deepEqual(await parse(thread, Buffer.from('{"n":5}')), { n: 5 })
 })
 
-test('JsonThread names what is wrong with a large body', async (t) => {
+test('JsonThread names the fault of a large body', async (t) => {
   await using thread = new JsonThread()
   t.regex(String(await parse(thread, large('{"text":"', '"'))), /^body: is not JSON: line 1, column 1000011 .*: expected "," or "}"$/)
   t.is(await parse(thread, large(`${'['.repeat(33)}"`, '"')), 'body: nests deeper than 32 levels')
@@ -37,14 +37,14 @@ test('JsonThread names what is wrong with a large body', async (t) => {
   t.is(await parse(thread, Buffer.concat([large('"', ''), Buffer.from([0xff, 0x22])])), 'body: must be UTF-8 text')
 })
 
-test('no object of a large body inherits from one of its fields', async (t) => {
+test('objects of a large body ignore __proto__ fields', async (t) => {
   await using thread = new JsonThread()
   const value = (await parse(thread, large('{"__proto__":{"admin":true},"text":"', '"}'))) as { admin?: boolean }
   t.is(value.admin, undefined)
   t.true(Object.hasOwn(value, '__proto__'))
 })
 
-test('JsonThread that is closed answers what it still reads', async (t) => {
+test('closing a JsonThread finishes bodies in progress', async (t) => {
   const thread = new JsonThread()
   const reading = parse(thread, large('"', '"'))
   await thread[Symbol.asyncDispose]()
@@ -54,7 +54,7 @@ test('JsonThread that is closed answers what it still reads', async (t) => {
 const latin = `${'caf\u00e9 '.repeat(250_000)}\0\u00ff`
 const wide = `${'\u20ac'.repeat(1_100_000)}\ud83d\ude00\ud800`
 
-test('JsonThread gives back long texts as they were, wherever they stand', async (t) => {
+test('JsonThread returns long texts unchanged, at any position', async (t) => {
   await using thread = new JsonThread()
   const given = { latin, list: ['short', { wide }, latin], '': wide, end: 1 }
   const value = await parse(thread, Buffer.from(JSON.stringify(given)))
@@ -68,11 +68,11 @@ test('JsonThread gives back long texts as they were, wherever they stand', async
   t.true(Object.hasOwn(inherited, '__proto__'))
 })
 
-test('the memory of a long text is free once it was read, or when its body is over', async (t) => {
+test('the memory of a long text is freed after its first use or with its body', async (t) => {
   await using thread = new JsonThread()
   using intake = thread.receive()
   intake.push(Buffer.from(JSON.stringify({ known: latin, unknown: latin })))
-  const { value, free } = await waiting('the body is read', intake.value(limits))
+  const { value, free } = await waiting('the parsed body', intake.value(limits))
   const { known } = value as { known: string }
   free()
   t.true(known === latin && (value as { known: string }).known === latin)
@@ -80,18 +80,18 @@ test('the memory of a long text is free once it was read, or when its body is ov
   free()
 })
 
-test('JsonThread puts a large body together, however small its pieces are', async (t) => {
+test('JsonThread assembles a large body from pieces of any size', async (t) => {
   await using thread = new JsonThread()
   const bytes = Buffer.from(JSON.stringify({ text: 'x'.repeat(300_000) }))
   for (const length of [1, 16_383, 16_384, 65_537]) {
     using intake = thread.receive()
     for (let at = 0; at < bytes.length; at += length) intake.push(Buffer.from(bytes.subarray(at, at + length)))
-    const { value } = await waiting('the body is read', intake.value(limits))
+    const { value } = await waiting('the parsed body', intake.value(limits))
     t.true(JSON.stringify(value) === bytes.toString(), String(length))
   }
 })
 
-test('JsonThread forgets a body of which the rest never comes, and reads the next', async (t) => {
+test('JsonThread discards an incomplete body and parses the next one', async (t) => {
   await using thread = new JsonThread()
   {
     using intake = thread.receive()
@@ -100,11 +100,11 @@ test('JsonThread forgets a body of which the rest never comes, and reads the nex
   t.deepEqual(await parse(thread, Buffer.from(JSON.stringify(['next', latin]))), ['next', latin])
 })
 
-test('withOctets(): octets of a long text outlive the request, and the text can be read again', async (t) => {
+test('withOctets(): octets of a long text outlive the request, and the text stays readable', async (t) => {
   await using thread = new JsonThread()
   using intake = thread.receive()
   intake.push(Buffer.from(JSON.stringify({ latin, wide })))
-  const { value, free } = await waiting('the body is read', intake.value(limits))
+  const { value, free } = await waiting('the parsed body', intake.value(limits))
   const [taken, again] = [withOctets(value, 'latin'), withOctets(value, 'latin')] as { latin: Uint8Array }[]
   t.is(withOctets(value, 'wide'), value)
   free()

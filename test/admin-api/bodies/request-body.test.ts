@@ -8,7 +8,7 @@ const head = (key: string, more: string) =>
   `POST /v1/notes HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${key}\r\nContent-Type: application/json\r\n${more}\r\n`
 const sender = keyOf('api:send')
 
-test('readJsonBody() takes JSON with its charset named, and refuses every other type', async (t) => {
+test('readJsonBody() accepts JSON with a named charset, and refuses all other types', async (t) => {
   const { port } = await startDemo(t)
   const body = JSON.stringify({ text: 'hello' })
   const send = (type: string) => call(port, 'POST', '/v1/notes', { key: 'api:send', body, headers: { 'content-type': type } })
@@ -32,7 +32,7 @@ test('readJsonBody() refuses a compressed body', async (t) => {
   t.is(errorOf(reply).message, 'Send the body as it is, without Content-Encoding.')
 })
 
-test('readJsonBody() refuses by the declared length before anything of the body has come', async (t) => {
+test('readJsonBody() refuses by the declared length before the body arrives', async (t) => {
   const { port } = await startDemo(t)
   const socket = await open(t, port)
   socket.write(head(sender, 'Content-Length: 2001\r\n'))
@@ -56,7 +56,7 @@ test('readJsonBody() counts a chunked body and refuses it at the limit', async (
   t.true((await receive(whole, isWhole)).startsWith('HTTP/1.1 201 '))
 })
 
-test('readJsonBody() puts a large body together, however it comes', async (t) => {
+test('readJsonBody() assembles a large body from pieces of any size', async (t) => {
   const echo = operation({
     ...{ method: 'POST', path: '/v1/echo', operationId: 'echo', summary: 'Say it back', tags: ['notes'], scope: 'api:send' },
     maxBodyBytes: 2_000_000,
@@ -81,7 +81,7 @@ test('readJsonBody() puts a large body together, however it comes', async (t) =>
   }
 })
 
-test('discardRest() keeps the connection after a small refused body and cuts it during an endless one', async (t) => {
+test('discardRest() keeps the connection after a small refused body, cuts an endless one', async (t) => {
   const { port } = await startDemo(t)
   const kept = await open(t, port)
   kept.write(`${head(sender, 'Content-Length: 3000\r\n')}${' '.repeat(3000)}`)
@@ -102,14 +102,14 @@ test('discardRest() keeps the connection after a small refused body and cuts it 
   t.true(endless.bytesWritten < 50_000_000)
 })
 
-test('Exchange checks the key before it reads the body', async (t) => {
+test('Exchange authenticates before it reads the body', async (t) => {
   const { port } = await startDemo(t)
   const socket = await open(t, port)
   socket.write(head('svckey_unknown', 'Content-Length: 1000\r\n'))
   t.true((await receive(socket, isWhole)).startsWith('HTTP/1.1 401 '))
 })
 
-test('readJsonBody() asks for the body only when the request is welcome', async (t) => {
+test('readJsonBody() sends 100 Continue only for an accepted request', async (t) => {
   const { port } = await startDemo(t)
   const refused = await open(t, port)
   refused.write(head('svckey_unknown', 'Content-Length: 15\r\nExpect: 100-continue\r\n'))
@@ -124,7 +124,7 @@ test('readJsonBody() asks for the body only when the request is welcome', async 
   t.true((await receive(welcome, isWhole)).startsWith('HTTP/1.1 400 '))
 })
 
-test('readJsonBody() names the place of a mistake, refuses depth and bytes that are not UTF-8', async (t) => {
+test('readJsonBody() names the place of a fault, and refuses deep nesting and invalid UTF-8', async (t) => {
   const { port } = await startDemo(t)
   const cases: [string | Uint8Array, string][] = [
     ['{"text": "a",\n "to": }', 'body: is not JSON: line 2, column 8 (position 21): expected a value'],
@@ -140,7 +140,7 @@ test('readJsonBody() names the place of a mistake, refuses depth and bytes that 
   }
 })
 
-test('check() refuses __proto__ as a field, and no object inherits from one', async (t) => {
+test('check() refuses a field __proto__, and objects do not inherit from one', async (t) => {
   const { port } = await startDemo(t)
   const send = (body: string) => call(port, 'POST', '/v1/notes', { key: 'api:send', body })
   const top = await send('{"text":"x","__proto__":{"polluted":1}}')
@@ -149,13 +149,13 @@ test('check() refuses __proto__ as a field, and no object inherits from one', as
   t.is(({} as { polluted?: number }).polluted, undefined)
 })
 
-test('readJsonBody() leaves out a body that may be missing', async (t) => {
+test('readJsonBody() returns undefined for a missing optional body', async (t) => {
   const { port } = await startDemo(t)
   t.is(JSON.parse((await call(port, 'POST', '/v1/echo-address')).text).again, null)
   t.is(JSON.parse((await call(port, 'POST', '/v1/echo-address', { body: { again: true } })).text).again, true)
 })
 
-test('BodyMemory refuses a body while others fill the memory, and takes it again afterwards', async (t) => {
+test('BodyMemory refuses a body while the memory is full, and accepts it afterwards', async (t) => {
   const { port } = await startDemo(t, { limits: { maxSmallBodyMemoryBytes: 1500 } })
   const half = await open(t, port)
   const first = 'x'.repeat(700)
@@ -169,7 +169,7 @@ test('BodyMemory refuses a body while others fill the memory, and takes it again
   t.is((await call(port, 'POST', '/v1/notes', { key: 'api:send', body })).status, 201)
 })
 
-test('BodyTurns: large bodies are worked on one after the other, and small ones at once', async (t) => {
+test('BodyTurns: large bodies are processed one after the other, small ones immediately', async (t) => {
   const begun: string[] = []
   const inWork: (() => void)[] = []
   let large = Promise.withResolvers<void>()
@@ -201,7 +201,7 @@ test('BodyTurns: large bodies are worked on one after the other, and small ones 
 const longNotes = [{ ...demoOperations[0], maxBodyBytes: 1_048_576 } as Operation]
 const noteOf = (bytes: number): string => JSON.stringify({ text: 'x', extra: { pad: 'y'.repeat(bytes - 32) } })
 
-test('BodyTurns: whoever sends slowly keeps none but the bodies of its own organization waiting', async (t) => {
+test('BodyTurns: a slow body delays only bodies of its organization', async (t) => {
   const limits = { maxBodyMemoryBytes: 400_000 }
   const { port, answered } = await startDemo(t, { operations: longNotes, limits, authenticate: ofTwo })
   const slow = await open(t, port)
@@ -219,7 +219,7 @@ test('BodyTurns: whoever sends slowly keeps none but the bodies of its own organ
   for (const socket of [slow, own]) t.true((await receive(socket, isWhole)).startsWith('HTTP/1.1 201 '))
 })
 
-test('BodyTurns: a waiting body whose client has left takes no turn, and too many are refused', async (t) => {
+test('BodyTurns: a waiting body of a disconnected client takes no turn; too many are refused', async (t) => {
   const { port } = await startDemo(t, { operations: longNotes, limits: { maxBodyMemoryBytes: 100_000 } })
   const body = noteOf(90_000)
   const begun = head(sender, `Content-Length: ${body.length}\r\n`) + body.slice(0, 100)
@@ -238,7 +238,7 @@ test('BodyTurns: a waiting body whose client has left takes no turn, and too man
   t.is((await call(port, 'POST', '/v1/notes', { key: 'api:send', body })).status, 201)
 })
 
-test('a large body whose length was not declared is read in turn, and small ones are not kept out', async (t) => {
+test('a large chunked body waits for its turn, and small bodies do not wait for it', async (t) => {
   const { port } = await startDemo(t, { operations: longNotes, limits: { maxSmallBodyMemoryBytes: 70_000 } })
   const whole = await open(t, port)
   const body = noteOf(200_000)
@@ -248,7 +248,7 @@ test('a large body whose length was not declared is read in turn, and small ones
   t.true((await receive(whole, isWhole)).startsWith('HTTP/1.1 201 '))
 })
 
-test('a body is read no faster than its caller may go on, who is charged for it', async (t) => {
+test("a body is read at the pace of its caller's account, which pays for it", async (t) => {
   const pause = Promise.withResolvers<void>()
   const read = Promise.withResolvers<void>()
   const accounts = { resume() {}, spend() {}, turn: () => undefined, reserve() {}, ended() {} }
@@ -270,7 +270,7 @@ test('a body is read no faster than its caller may go on, who is charged for it'
   t.is((await long).status, 201)
 })
 
-test('Exchange reports a client that goes away in the middle of its body, and frees the memory', async (t) => {
+test('Exchange reports a client that disconnects during its body, and frees the memory', async (t) => {
   const gone = Promise.withResolvers<unknown>()
   const events = { answered: gone.resolve, failed: t.fail, connectionDropped() {} }
   const { port } = await startDemo(t, { events, operations: [demoOperations[0] as Operation], limits: { maxSmallBodyMemoryBytes: 1500 } })
@@ -281,10 +281,10 @@ test('Exchange reports a client that goes away in the middle of its body, and fr
   t.is((await call(port, 'POST', '/v1/notes', { key: 'api:send', body })).status, 201)
 })
 
-/** Bytes of buffers that have been asked for, touched or not. */
+/** Allocated bytes of buffers, used or not. */
 const bufferBytes = (): number => process.memoryUsage().arrayBuffers
 
-test('a declared length takes no memory before its bytes have come', async (t) => {
+test('a declared length allocates no memory before its bytes arrive', async (t) => {
   const large = demoOperations.map((one): Operation => (one.operationId === 'createNote' ? { ...one, maxBodyBytes: 64 * 1_048_576 } : one))
   const { port } = await startDemo(t, { operations: large })
   const before = bufferBytes()

@@ -51,7 +51,7 @@ const cases: readonly (readonly [title: string, value: unknown, ...expected: str
   ['a kind that does not exist', { from: 'a', part: { type: 'c' } }, 'part.type: must be one of a, b'],
   ['a name in a free object', { from: 'a', headers: { Bcc: 'x' } }, 'headers.Bcc: must begin with X-'],
   ['a nested field', { from: 'a', attachments: [{ filename: 'x', content: '*' }] }, 'attachments[0].content: must be base64'],
-  ['a form without words of its own', { from: 'a', code: 'x' }, 'code: has the wrong form'],
+  ['a schema without a custom message', { from: 'a', code: 'x' }, 'code: has the wrong form'],
   ['a misspelt field', { from: 'a', htlm: 'x' }, 'htlm: is not a known field; did you mean html?'],
   [
     'two unknown fields',
@@ -73,7 +73,7 @@ for (const [title, value, ...expected] of cases) {
   })
 }
 
-test('check() says in the message what is wrong with the first field and names some others', (t) => {
+test('check() describes the first invalid field in the message and names some others', (t) => {
   const body = z.strictObject({ to: z.string(), from: z.string(), text: z.string(), size: z.int().optional() })
   const message = (value: object): string => t.throws(() => check(body, value, 'body'), { instanceOf: Refusal }).message
   t.is(message({ to: 'a', from: 'b' }), 'text: is required')
@@ -94,14 +94,14 @@ test('check() puts at most six fields into the message and at most twenty into t
   t.true(message.length < 600, message)
 })
 
-test('check() returns a fresh object with defaults and transforms done', (t) => {
+test('check() returns a new object with defaults and transforms applied', (t) => {
   const given = { limit: '5' }
   const result = check(z.strictObject({ limit: z.string().transform(Number), all: z.boolean().default(false) }), given, 'query')
   t.deepEqual(result, { limit: 5, all: false })
   t.not<unknown, unknown>(result, given)
 })
 
-test('check() looks for near names of the first twenty unknown fields only', (t) => {
+test('check() suggests names for the first twenty unknown fields only', (t) => {
   const unknown = (count: number) => Object.fromEntries(Array.from({ length: count }, (_, i) => [`reply_${i}`, 1]))
   t.is(problems(unknown(40_000)).length, 20)
   t.true(growsLinearly((size) => void problems(unknown(size)), 2000))
@@ -122,7 +122,7 @@ const nullable = z.strictObject({
   match: z.union([z.strictObject({ from: z.string() }), z.strictObject({ domain: z.string() })]).optional(),
 })
 
-test('check() takes null for a field that can be left out as if it were, at every depth', (t) => {
+test('check() treats null in an optional field as absent, at every depth', (t) => {
   const given = {
     ...{ name: 'x', note: null, cleared: null, size: null, kind: null },
     to: { email: 'a@b.ch', name: null },
@@ -136,16 +136,16 @@ test('check() takes null for a field that can be left out as if it were, at ever
     files: [{ content: 'y' }],
     match: { domain: 'b.ch' },
   })
-  t.deepEqual(given, copy, 'what was given is not changed')
+  t.deepEqual(given, copy, 'the input is unchanged')
   t.deepEqual(check(nullable, { name: 'x', to: null, files: null, match: null }, 'body'), { name: 'x', size: 5 })
 })
 
-test('check() keeps a field __proto__ what it is while it leaves nulls out', (t) => {
+test('check() keeps __proto__ as a plain field while it removes nulls', (t) => {
   const given: unknown = JSON.parse('{"name":"x","note":null,"__proto__":{"size":9}}')
   t.throws(() => check(nullable, given, 'body'), { message: /__proto__: is not a known field/ })
 })
 
-test('check() leaves nulls out in proportion to what is given', (t) => {
+test('check() removes nulls in linear time', (t) => {
   const list = z.strictObject({ rows: z.array(z.strictObject({ a: z.string().optional() })) })
   t.true(growsLinearly((size) => void check(list, { rows: Array.from({ length: size }, () => ({ a: null })) }, 'body'), 5000))
 })

@@ -1,4 +1,4 @@
-/** Catalogs: their types are current, translations fit English, and what a language lacks is in English. */
+/** Catalogs: generated types are current, translations match the English messages, and missing translations fall back to English. */
 import { globSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { basename, dirname, join } from 'node:path'
@@ -29,18 +29,18 @@ test('generated types of the catalogs are current', (t) => {
   for (const [path, text] of catalogTypes()) t.is(readFileSync(path, 'utf8'), text, 'run npm run generate')
 })
 
-/** Problems of a form are all given the same parameters. */
+/** Every problem of a form gets the same parameters. */
 const parametersGiven = (name: string, english: ReadonlyMap<string, string>): ReadonlyMap<string, string> =>
   name.startsWith('problems.')
     ? new Map([...english].filter(([each]) => each.startsWith('problems.')).flatMap(([, message]) => [...parametersOf(message)]))
     : parametersOf(english.get(name) ?? '')
 
-test('every translation is of a message of English, with its parameters', (t) => {
+test('every translation has an English message with the same parameters', (t) => {
   const faults = catalogs.flatMap((path) => {
     const english = new Map(flat(readCatalog(join(dirname(dirname(path)), 'en', basename(path)))))
     return flat(readCatalog(path)).flatMap(([name, message]) => {
       const [own, known] = [parametersOf(message), parametersGiven(name, english)]
-      // A translation may choose by a parameter that English shows as it is.
+      // A translation may select by a parameter that English shows as text.
       const fits = (type: string, given: string | undefined): boolean =>
         given === type ||
         (given === 'string | number' && ['string', 'number'].includes(type)) ||
@@ -92,7 +92,7 @@ test('every catalog of the dashboard is loaded under its own name', (t) => {
   t.deepEqual(named.map(([, name = '']) => name).sort(), files.sort())
 })
 
-test('catalogPlugin: a message that a language lacks is in English, and so is a language that is gone', async (t) => {
+test('catalogPlugin: missing messages and missing languages are in English', async (t) => {
   const folder = mkdtempSync(join(tmpdir(), 'postern-catalogs-'))
   t.teardown(() => rmSync(folder, { recursive: true }))
   for (const [language, messages] of Object.entries({ en: { yes: 'Yes', n: '{n, number} mails' }, de: { yes: 'Ja' } })) {

@@ -1,4 +1,4 @@
-/** The operator reads which logins failed, and the log names the user that was tried. */
+/** The operator reads failed logins, and the log names the attempted user. */
 import test from '#test'
 import { waitFor } from '../../support/waits.ts'
 import { Daemon, portOf } from '../../support/daemon/daemon.ts'
@@ -6,7 +6,7 @@ import { RestClient } from '../../support/daemon/rest.ts'
 import { SmtpClient } from '../../support/smtp/smtp-client.ts'
 import { temporaryFolder } from '../../support/daemon/workspace.ts'
 
-test('a failed SMTP login is in the list of the operator and in the log, with the user that was tried and no password', async (t) => {
+test('a failed SMTP login is listed and logged with its user and without a password', async (t) => {
   await using folder = await temporaryFolder('operator-logins')
   const key = `svcop_${'o'.repeat(43)}`
   await using daemon = await Daemon.start({ folder: folder.path, env: { POSTERN_OPERATOR_KEY: key } })

@@ -1,4 +1,4 @@
-/** The address itself: methods and media types, sessions of the dashboard, the log and the metrics, and what breaks inside. */
+/** The GraphQL endpoint: methods and media types, sessions of the dashboard, the log and the metrics, and internal errors. */
 import test from '#test'
 import { adminKey, startFixture, type Fixture } from '../rest/fixture/rest-fixture.ts'
 import { PageClient } from '../pages/page-client.ts'
@@ -11,7 +11,7 @@ const get = (fixture: Pick<Fixture, 'address'>, search: Readonly<Record<string, 
     headers: { authorization: `Bearer ${adminKey}`, ...headers },
   })
 
-test('GET is for queries, with variables in the query string', async (t) => {
+test('GET runs queries only, with variables in the query string', async (t) => {
   const fixture = await startFixture(t)
   const answer = await get(fixture, {
     query: 'query Me($with: Boolean!) { me { name @include(if: $with) } }',
@@ -41,7 +41,7 @@ test('GET is for queries, with variables in the query string', async (t) => {
   t.is((data as unknown[]).length, 1)
 })
 
-test('a client chooses the media type; one that asks for nothing gets JSON', async (t) => {
+test('the client selects the media type; the default is JSON', async (t) => {
   const fixture = await startFixture(t)
   const typeOf = async (query: string, accept?: string) => {
     const { status, headers } = await post(fixture, { query }, accept === undefined ? {} : { accept })
@@ -54,7 +54,7 @@ test('a client chooses the media type; one that asks for nothing gets JSON', asy
   t.deepEqual(await typeOf('{ nothing }', accept), [400, 'application/graphql-response+json; charset=utf-8'])
 })
 
-test('other methods are named, and several operations need a name', async (t) => {
+test('other methods get 405 with Allow, and several operations need operationName', async (t) => {
   const fixture = await startFixture(t)
   const put = await fixture.rest.call('PUT', '/v1/graphql', {})
   t.deepEqual([put.status, put.headers['allow']], [405, 'POST, GET, HEAD'])
@@ -85,7 +85,7 @@ async function asPage(
   return { ...((await answer.json()) as Answer), status: answer.status }
 }
 
-test('who is signed in asks with the session, from pages of the service alone', async (t) => {
+test('a session authenticates GraphQL requests only from pages of the service', async (t) => {
   const server = await startPageServer(t)
   const olga = new PageClient(server)
   await olga.signIn('olga@example.ch')
@@ -97,7 +97,7 @@ test('who is signed in asks with the session, from pages of the service alone', 
   t.is((await asPage(server, new PageClient(server), '{ me { name } }')).status, 401)
 })
 
-test('what makes keys needs a session that was confirmed a short time ago; nothing else does', async (t) => {
+test('mutations that create keys need a recent sign-in; others do not', async (t) => {
   const server = await startPageServer(t)
   const olga = new PageClient(server)
   await olga.signIn('olga@example.ch')
@@ -108,7 +108,7 @@ test('what makes keys needs a session that was confirmed a short time ago; nothi
   t.is((await asPage(server, olga, 'mutation { createProject(input: { name: "A" }) { id } }')).errors, undefined)
 })
 
-test('each field is counted, and the log names what was refused, without arguments', async (t) => {
+test('each field is counted, and the log names refused fields without arguments', async (t) => {
   const fixture = await startFixture(t)
   const { must, refused } = graphqlCaller(fixture)
   await must('{ me { name } a: me { planTier } }')
@@ -121,7 +121,7 @@ test('each field is counted, and the log names what was refused, without argumen
   t.true(text.includes('postern_http_requests_total{route="callGraphql",status="200"} 2'))
 })
 
-test('what breaks inside is reported to the operator, and not shown', async (t) => {
+test('an internal error is reported to the operator and hidden from the client', async (t) => {
   const disk = foreignText(t)
   const fixture = await startFixture(t)
   const { must, refused } = graphqlCaller(fixture)

@@ -1,4 +1,4 @@
-/** A document for every field of `Query` and `Mutation`, with all that it takes and selects, and variables from the request of REST. */
+/** A document for every field of `Query` and `Mutation`, with all arguments and selections, and variables from the REST request. */
 import {
   getNamedType,
   getNullableType,
@@ -26,7 +26,7 @@ export interface WalkedField {
   variables(request: Request): Json
 }
 
-/** All of them, in the order of the table. */
+/** All fields, in the order of the table. */
 export const everyField: readonly WalkedField[] = [...builtSchema.fields].map(([name, { action }]) => {
   const { root } = action.graphql
   const field = fieldOf(builtSchema.schema, root, name)
@@ -43,7 +43,7 @@ function fieldOf(schema: GraphQLSchema, root: 'query' | 'mutation', name: string
   return field
 }
 
-/** Everything down to so many levels, but for what ids lead to. */
+/** Selects all fields down to the given level, except linked projects and destinations. */
 function selectionOf(type: GraphQLOutputType, levels: number): string {
   const named = getNamedType(type)
   if (!isObjectType(named)) return ''
@@ -81,13 +81,13 @@ function converted(type: GraphQLInputType, value: unknown): unknown {
   return String(bare) === 'Boolean' ? value === 'true' : value
 }
 
-/** What GraphQL alone has, and what has another name here. */
+/** Requests that exist only in GraphQL, or under another name here. */
 const ownRequests = ({ made }: Installation): Readonly<Record<string, Request>> => ({
   moveResource: { params: { resource_type: 'webhook_endpoint', resource_id: made.webhook, project_id: made.target }, outsider: 'refused' },
   setNoRoutePolicy: { body: { no_route_policy: 'capture' }, outsider: 'own' },
 })
 
-/** With its request, in an order in which the owner can make all of them. */
+/** Each field with its request, in an order that the owner can run completely. */
 export function walkOf(installation: Installation): readonly (WalkedField & { readonly request: Request })[] {
   const requests = { ...installation.requests, ...ownRequests(installation) }
   const names = ['moveResource', ...Object.keys(requests)]

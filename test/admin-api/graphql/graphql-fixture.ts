@@ -1,4 +1,4 @@
-/** Clients of GraphQL at the door: `graphql-request` over HTTP, with any key. */
+/** GraphQL clients: `graphql-request` over HTTP, with any key. */
 import { ClientError, GraphQLClient } from 'graphql-request'
 import type { Fixture } from '../rest/fixture/rest-fixture.ts'
 import { adminKey } from '../rest/fixture/rest-fixture.ts'
@@ -22,7 +22,7 @@ export interface GraphqlCaller {
   readonly client: GraphQLClient
   /** The data of a request that must succeed. */
   must<T = Record<string, never>>(document: string, variables?: Json): Promise<T>
-  /** The first error of a request that must be refused, as a whole or in part. */
+  /** The first error of a request that must be refused, completely or in part. */
   refused(document: string, variables?: Json): Promise<Failure>
 }
 
@@ -54,7 +54,7 @@ export async function failuresOf(request: Promise<unknown>): Promise<{ readonly 
   }
 }
 
-/** An answer as it came, of a request that no client would make. */
+/** Returns the raw answer to a request that a client library would not make. */
 export async function post(
   { address }: Pick<Fixture, 'address'>,
   body: unknown,

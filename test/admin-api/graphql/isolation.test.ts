@@ -1,4 +1,4 @@
-/** Every query and mutation, asked by those who must not: other organizations and projects, too small a scope, keys that are no good. */
+/** Every query and mutation, called by unauthorized callers: other organizations and projects, too small a scope, and invalid keys. */
 import test from '#test'
 import { within } from '#store/tuple.ts'
 import { keyUses } from '#core/access/keys/key-uses.ts'
@@ -9,7 +9,7 @@ import { walkOf } from './every-field.ts'
 import { failuresOf, graphqlCaller, post } from './graphql-fixture.ts'
 
 interface Outcome {
-  /** `ok`, `refused` where an id is said to be none, or the codes of the errors. */
+  /** `ok`, `refused` if an id is reported as unknown, or the codes of the errors. */
   readonly code: string
   readonly status: number
   readonly text: string
@@ -28,7 +28,7 @@ const isWrongId = (code: string, message: string): boolean => code === 'validati
 const keyOf = async (rest: RestClient, scopes: readonly string[], project?: string): Promise<string> =>
   String((await rest.must('POST', '/v1/api-keys', { name: 'walk', scopes, ...(project !== undefined && { project_id: project }) }))['key'])
 
-/** The rows of the organization but for the last use of its keys. */
+/** Returns the rows of the organization, except the last use of its keys. */
 async function rowsOf({ daemon, database, organizationId }: Installation): Promise<ReadonlyMap<string, string>> {
   await daemon.settled()
   const rows = new Map<string, string>()
@@ -46,7 +46,7 @@ async function changedSince(installation: Installation, before: ReadonlyMap<stri
 const idsOf = ({ made }: Installation): string[] =>
   Object.values(made).filter((id) => /^(prj|dst|rul|smc|tpl|key|rpl|inb|cap|uns|whk|wha)_/.test(id))
 
-test('the owner can ask for every field with all that it selects', async (t) => {
+test('the owner can select all fields of every query and mutation', async (t) => {
   const installation = await installationOf(t)
   const { client } = graphqlCaller(installation)
   for (const { name, document, variables, request } of walkOf(installation)) {
@@ -56,7 +56,7 @@ test('the owner can ask for every field with all that it selects', async (t) => 
   t.deepEqual(installation.failures, [])
 })
 
-test('another organization reads and changes nothing', async (t) => {
+test('another organization can neither read nor change anything', async (t) => {
   const installation = await installationOf(t)
   const outsider = await keyOf((await installation.addOrganization()).rest, ['api:admin'])
   const before = await rowsOf(installation)
@@ -69,7 +69,7 @@ test('another organization reads and changes nothing', async (t) => {
   }
 })
 
-test('an access token of somebody else reads and changes nothing', async (t) => {
+test('an access token of another organization reads and changes nothing', async (t) => {
   const installation = await installationOf(t)
   const { body } = await installation.bootstrap({ resource: restResource })
   const before = await rowsOf(installation)
@@ -82,7 +82,7 @@ test('an access token of somebody else reads and changes nothing', async (t) => 
   }
 })
 
-test('a key of another project reads nothing of this one', async (t) => {
+test('a key of another project can neither read nor change this project', async (t) => {
   const installation = await installationOf(t)
   const neighbour = await keyOf(installation.rest, ['api:admin'], await installation.addProject())
   for (const { name, document, variables, request } of walkOf(installation)) {
@@ -98,7 +98,7 @@ test('a key of another project reads nothing of this one', async (t) => {
   }
 })
 
-test('too small a scope is refused, and changes nothing', async (t) => {
+test('a key without the required scope is refused and changes nothing', async (t) => {
   const installation = await installationOf(t)
   const reader = await keyOf(installation.rest, ['api:read'])
   const sender = await keyOf(installation.rest, ['api:send'])
@@ -114,7 +114,7 @@ test('too small a scope is refused, and changes nothing', async (t) => {
   t.deepEqual(await changedSince(installation, before), [])
 })
 
-test('no key, and keys that are no good, open nothing', async (t) => {
+test('a missing or invalid key is refused by every field', async (t) => {
   const installation = await installationOf(t)
   const mint = async (body: object) => installation.rest.must('POST', '/v1/api-keys', { name: 'bad', scopes: ['api:admin'], ...body })
   const revoked = await mint({})

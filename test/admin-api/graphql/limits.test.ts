@@ -1,4 +1,4 @@
-/** Requests that ask for too much are refused before anything of them runs, each with a clear error. */
+/** Expensive requests are refused before execution, each with a clear error. */
 import test from '#test'
 import { getIntrospectionQuery } from 'graphql'
 import { startFixture, type Fixture } from '../rest/fixture/rest-fixture.ts'
@@ -7,7 +7,7 @@ import { failuresOf, graphqlCaller, post } from './graphql-fixture.ts'
 const many = (count: number, one: (index: number) => string): string => Array.from({ length: count }, (_, index) => one(index)).join(' ')
 const nested = (levels: number, name = 'project'): string => (levels === 0 ? 'id' : `${name} { ${nested(levels - 1, name)} }`)
 
-/** Each with the limit that it is beyond. */
+/** Requests with the limit that each of them exceeds. */
 const abuses: readonly (readonly [string, string, string])[] = [
   ['deep fields', `{ destinations { nodes { ${nested(7)} } } }`, 'depth'],
   ['fields deep beyond reason', `{ ${nested(600)} }`, 'depth'],
@@ -62,7 +62,7 @@ const abuses: readonly (readonly [string, string, string])[] = [
   ['much of the schema', `{ ${many(401, () => '__schema { description }')} }`, 'schema_selections'],
 ]
 
-test('what asks for too much is refused as a whole, with the limit', async (t) => {
+test('a request above a limit is refused as a whole, with the limit', async (t) => {
   const fixture = await startFixture(t)
   const rows = await rowCount(fixture)
   for (const [what, query, limit] of abuses) {
@@ -79,7 +79,7 @@ async function rowCount({ rest }: Fixture): Promise<number> {
   return (projects['data'] as unknown[]).length + (credentials['data'] as unknown[]).length
 }
 
-test('what is within the limits is answered', async (t) => {
+test('a request within the limits is answered', async (t) => {
   const { must } = graphqlCaller(await startFixture(t))
   await must(`{ ${many(15, (i) => `a${i}: me { name }`)} }`)
   await must('{ a: traces(first: 200) { nodes { traceId } } b: traces(first: 200) { nodes { traceId } } traces { nodes { traceId } } }')
@@ -88,7 +88,7 @@ test('what is within the limits is answered', async (t) => {
   t.pass()
 })
 
-test('the longest answers about the schema are some times as long as the usual one', async (t) => {
+test('the longest introspection answer is at most a few times the usual length', async (t) => {
   const fixture = await startFixture(t)
   const sizeOf = async (query: string): Promise<number> => {
     const { status, body } = await post(fixture, { query })
@@ -103,10 +103,10 @@ test('the longest answers about the schema are some times as long as the usual o
   const lists = (inner: string): string => `${facts}
     fields(includeDeprecated: true) { name description isDeprecated deprecationReason args { ${value} } type { ${facts} ${inner} } }
     inputFields { ${value} } interfaces { ${facts} } possibleTypes { ${facts} } enumValues { name description }`
-  // 0.48 MB is usual now and 1.9 MB the longest, 3.9 times as much; without the limit of lists, four of them in each other come to 5.7 MB
+  // At present 0.48 MB is usual and 1.9 MB the longest, 3.9 times as much. Without the limit of lists, four nested lists make 5.7 MB.
   for (const inner of [lists(chain), `ofType { ${lists(chain)} }`]) {
     const longest = await sizeOf(`{ __schema { types { ${lists(inner)} } } }`)
-    t.true(longest < 5 * usual, `${longest} octets beside ${usual}`)
+    t.true(longest < 5 * usual, `${longest} octets, and ${usual} is usual`)
   }
 })
 
@@ -120,7 +120,7 @@ test('the cost counts variables and their defaults', async (t) => {
   t.like((await refused(`query ($n: Int) { ${pages} }`, { n: -1 })).extensions, { details: { fields: [{ path: 'first' }] } })
 })
 
-test('fragments that lead back to themselves, batches, subscriptions and bodies beyond the limit are refused', async (t) => {
+test('circular fragments, batches, subscriptions and bodies above the limit are refused', async (t) => {
   const fixture = await startFixture(t)
   const { client } = graphqlCaller(fixture)
   const codeOf = async (query: string): Promise<string> => (await failuresOf(client.request(query))).errors[0]?.message ?? ''

@@ -1,4 +1,4 @@
-/** What is made, changed, moved and deleted, with the rules of REST. */
+/** Create, update, move and delete mutations follow the rules of REST. */
 import test from '#test'
 import { addDestination, startFixture, type Fixture } from '../rest/fixture/rest-fixture.ts'
 import { graphqlCaller, post, type GraphqlCaller } from './graphql-fixture.ts'
@@ -16,7 +16,7 @@ async function create({ must }: GraphqlCaller, noun: string, input: Json, fields
   return data[`create${noun}`] ?? {}
 }
 
-/** Of everything that is made in a project: what it takes besides. */
+/** For every resource of a project: its required fields. */
 const made: Readonly<Record<string, Json>> = {
   Destination: { name: 'Host', provider: 'smtp', credentials: { host: '127.0.0.1', port: 2600, security: 'none' } },
   Form: { name: 'Contact', template: 'contact' },
@@ -31,7 +31,7 @@ const made: Readonly<Record<string, Json>> = {
   InspectTest: {},
 }
 
-test('everything of a project is made in the project that projectId names', async (t) => {
+test('create mutations create resources in the project of projectId', async (t) => {
   const fixture = await startFixture(t)
   const caller = graphqlCaller(fixture)
   const projectId = await projectOf(fixture, 'Shop')
@@ -45,7 +45,7 @@ test('everything of a project is made in the project that projectId names', asyn
   }
 })
 
-test('secrets come with what was made, and never again', async (t) => {
+test('secrets appear in the answer of their creation only', async (t) => {
   const fixture = await startFixture(t)
   const caller = graphqlCaller(fixture)
   const login = await create(caller, 'SmtpCredential', {}, 'id username password')
@@ -63,7 +63,7 @@ test('secrets come with what was made, and never again', async (t) => {
 const moving =
   'mutation ($type: MovableResource!, $id: ID!, $to: ID!) { moveResource(resourceType: $type, resourceId: $id, projectId: $to) { resourceType resourceId projectId project { name } warnings { path message } } }'
 
-test('moveResource moves each kind, and again changes nothing', async (t) => {
+test('moveResource moves each kind, and repeating it changes nothing', async (t) => {
   const fixture = await startFixture(t)
   const caller = graphqlCaller(fixture)
   const to = await projectOf(fixture, 'Target')
@@ -92,7 +92,7 @@ test('moveResource moves each kind, and again changes nothing', async (t) => {
   }
 })
 
-test('what an organization may not change does not move either', async (t) => {
+test('resources of a disabled flag do not move', async (t) => {
   const fixture = await startFixture(t)
   const caller = graphqlCaller(fixture)
   const to = await projectOf(fixture, 'Target')
@@ -106,7 +106,7 @@ test('what an organization may not change does not move either', async (t) => {
   t.is((await fixture.rest.call('GET', `/v1/webhooks/${String(id)}`)).status, 403)
 })
 
-test('movable says of a destination whether moveResource moves it', async (t) => {
+test('movable shows whether moveResource can move a destination', async (t) => {
   const fixture = await startFixture(t)
   const caller = graphqlCaller(fixture)
   const to = await projectOf(fixture, 'Target')
@@ -136,7 +136,7 @@ test('movable says of a destination whether moveResource moves it', async (t) =>
   }
 })
 
-test('what must not move stays: named and shared destinations, taken names, and what is of others', async (t) => {
+test('moveResource refuses named and shared destinations, taken names, and foreign resources', async (t) => {
   const fixture = await startFixture(t)
   const caller = graphqlCaller(fixture)
   const { refused } = caller
@@ -167,7 +167,7 @@ test('what must not move stays: named and shared destinations, taken names, and 
 
 const marking = 'mutation ($id: ID!, $input: UpdateDestinationInput!) { updateDestination(id: $id, input: $input) { scope isOrgDefault } }'
 
-test('a destination becomes organization-wide and the default sender, where the plan has it', async (t) => {
+test('a destination becomes organization-wide and the default sender if the plan allows it', async (t) => {
   const fixture = await startFixture(t)
   const { must } = graphqlCaller(fixture)
   const id = await addDestination(fixture.rest, {}, true)
@@ -184,7 +184,7 @@ test('a destination becomes organization-wide and the default sender, where the 
   t.is(refusal.extensions.code, 'feature_disabled')
 })
 
-test('faults name the arguments as they are called here', async (t) => {
+test('errors use the GraphQL names of the arguments', async (t) => {
   const { refused } = graphqlCaller(await startFixture(t))
   const fieldsOf = async (mutation: string): Promise<unknown> => (await refused(mutation)).extensions.details?.['fields']
   t.like(await fieldsOf('mutation { createWebhookEndpoint(input: { name: "", targetUrl: "https://a.example.ch/" }) { id } }'), [
@@ -208,7 +208,7 @@ test('faults name the arguments as they are called here', async (t) => {
   )
 })
 
-test('null says the same as leaving out, where REST takes it so', async (t) => {
+test('null means the same as an absent argument if REST treats it that way', async (t) => {
   const caller = graphqlCaller(await startFixture(t))
   t.like(await create(caller, 'WebhookEndpoint', { ...made['WebhookEndpoint'], eventTypes: null, projectId: null }), {
     project: { name: 'Default' },
@@ -220,7 +220,7 @@ test('null says the same as leaving out, where REST takes it so', async (t) => {
   t.deepEqual(traces.nodes, [])
 })
 
-test('mutations of one request run in order, and one that is refused undoes none', async (t) => {
+test('mutations of one request run in order; a refused one does not undo the others', async (t) => {
   const fixture = await startFixture(t)
   const { must, refused } = graphqlCaller(fixture)
   const twice = 'first: createEmailTemplate(input: $input) { slug } second: createEmailTemplate(input: $input) { slug }'

@@ -1,4 +1,4 @@
-/** Lists with their filters and pages, single things, and what their ids lead to. */
+/** Lists with filters and pages, single resources, and linked resources. */
 import test from '#test'
 import { addDestination, startFixture, type Fixture } from '../rest/fixture/rest-fixture.ts'
 import { graphqlCaller } from './graphql-fixture.ts'
@@ -13,7 +13,7 @@ const projectOf = async ({ rest }: Fixture, name: string): Promise<string> =>
 
 const mail = { from: 'shop@example.ch', text: 'Thank you.' }
 
-test('pages follow each other without gaps and are those of REST', async (t) => {
+test('pages follow each other without gaps and equal the pages of REST', async (t) => {
   const fixture = await startFixture(t)
   const { must } = graphqlCaller(fixture)
   for (let i = 0; i < 7; i++)
@@ -38,7 +38,7 @@ test('pages follow each other without gaps and are those of REST', async (t) => 
   t.deepEqual(sizes, [3, 3, 1])
 })
 
-test('projectId shows one project; without it the whole organization, or the project of the key', async (t) => {
+test('projectId selects one project; the default is all that the key reaches', async (t) => {
   const fixture = await startFixture(t)
   const { must } = graphqlCaller(fixture)
   const [first, second] = [await projectOf(fixture, 'First'), await projectOf(fixture, 'Second')]
@@ -118,7 +118,7 @@ test('traces are filtered as over REST, with their recipients and times', async 
   t.like(await refused('{ traces(status: lost) { nodes { traceId } } }'), { extensions: { code: 'validation_failed' } })
 })
 
-test('captured mail is read through the inbox', async (t) => {
+test('captured mail is read through its inbox', async (t) => {
   const fixture = await startFixture(t)
   const { must } = graphqlCaller(fixture)
   await fixture.rest.must('POST', '/v1/messages', { ...mail, to: 'ada@example.ch', subject: 'Welcome' })
@@ -138,7 +138,7 @@ test('captured mail is read through the inbox', async (t) => {
   t.like(virtualInboxMessage, { subject: 'Welcome', text: 'Thank you.' })
 })
 
-test('a list of 100 with a hundred projects and destinations costs a few reads, not some for each of them', async (t) => {
+test('100 rules with a hundred projects and destinations need few reads, not some for each', async (t) => {
   const fixture = await startFixture(t)
   const { must } = graphqlCaller(fixture)
   const names = Array.from({ length: 100 }, (_, i) => `P${i}`)
@@ -168,10 +168,10 @@ test('a list of 100 with a hundred projects and destinations costs a few reads, 
   t.is(new Set(hundred.nodes.map(({ project }) => project?.name)).size, 100)
   t.is(new Set(hundred.nodes.map(({ destination }) => destination?.id)).size, 100)
   const pieces = 100 / 20
-  t.is(hundred.reads - plain.reads, 3 * pieces, 'for each piece of the list: counters, what waits, destinations')
+  t.is(hundred.reads - plain.reads, 3 * pieces, 'for each part of the list: counters, queued mail, destinations')
 })
 
-test('a longer list of projects or forms costs no more reads', async (t) => {
+test('a longer list of projects or forms needs no additional reads', async (t) => {
   const fixture = await startFixture(t)
   const { must } = graphqlCaller(fixture)
   for (let i = 0; i < 4; i++) {
@@ -194,7 +194,7 @@ test('a longer list of projects or forms costs no more reads', async (t) => {
   }
 })
 
-test('what an id leads to and the key does not reach is null', async (t) => {
+test('a linked resource that the key does not reach is null', async (t) => {
   const fixture = await startFixture(t)
   const [own, other] = [await projectOf(fixture, 'Own'), await projectOf(fixture, 'Other')]
   const shared = await addDestination(fixture.rest, { project_id: other })
@@ -205,7 +205,7 @@ test('what an id leads to and the key does not reach is null', async (t) => {
   t.deepEqual(destinations.nodes as readonly object[], [{ id: shared, scope: 'org', projectId: other, project: null }])
 })
 
-test('one field that is refused leaves the others', async (t) => {
+test('a refused field leaves the other fields in the answer', async (t) => {
   const fixture = await startFixture(t)
   const { client } = graphqlCaller(fixture)
   const { data, errors } = await client

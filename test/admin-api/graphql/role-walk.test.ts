@@ -1,4 +1,4 @@
-/** Every query and mutation, asked with the session of a browser: a role may do over GraphQL what it may over REST, and nothing else. */
+/** Every query and mutation, called with a browser session: a role has the same permissions over GraphQL and REST. */
 import test from '#test'
 import { roles } from '#core/access/principal/role.ts'
 import { ask, installationOf } from '../rest/fixture/one-of-everything.ts'
@@ -11,14 +11,14 @@ type Outcome = string
 
 const codeOf = (body: unknown): string => (body as { error?: { code: string } } | undefined)?.error?.code ?? 'without a code'
 
-/** Who may read nothing is refused as a whole. */
+/** A caller without read access gets an error for the whole request. */
 type Answered = Awaited<ReturnType<typeof post>>['body'] & { readonly error?: object }
 
-/** What GraphQL alone has, asked of those who may change what belongs to projects. */
+/** Expected outcome of mutations that exist only in GraphQL, by permission to change project resources. */
 const ownOf = (mayChange: boolean): Outcome => (mayChange ? 'done' : 'insufficient_scope')
 
 for (const role of roles)
-  test(`a signed-in member with the role ${role} does over GraphQL what the role allows over REST`, async (t) => {
+  test(`a session with the role ${role} has the same permissions over GraphQL as over REST`, async (t) => {
     const [overRest, overGraphql] = [await installationOf(t), await installationOf(t)]
     const [restCookie, cookie] = await Promise.all(
       [overRest, overGraphql].map(async (one) => sessionOf(one, await one.addMember(`${role}@example.ch`, role))),

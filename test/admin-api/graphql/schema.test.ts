@@ -1,4 +1,4 @@
-/** The schema: the file is current, it follows the rules of GraphQL, and what belongs to projects is found and made by project. */
+/** The schema: the file is current, it follows the GraphQL rules, and project resources are listed and created by project. */
 import { readFileSync } from 'node:fs'
 import test from '#test'
 import {
@@ -20,13 +20,13 @@ import { graphqlCaller } from './graphql-fixture.ts'
 
 const file = new URL('../../../admin-api/graphql/schema.graphql', import.meta.url)
 
-test('the file is current and follows the rules', (t) => {
+test('the schema file is current and follows the rules', (t) => {
   const text = readFileSync(file, 'utf8')
   t.is(text, schemaText(), 'run npm run generate')
   t.deepEqual(validateSchema(buildSchema(text)), [])
 })
 
-test('a client builds the same schema from what the daemon says of it', async (t) => {
+test('a client builds the same schema from introspection', async (t) => {
   const { must } = graphqlCaller(await startFixture(t))
   const introspection = await must<IntrospectionQuery>(getIntrospectionQuery())
   const described = printSchema(lexicographicSortSchema(buildClientSchema(introspection)))
@@ -38,7 +38,7 @@ const sortedFile = (): string => printSchema(lexicographicSortSchema(buildSchema
 const queries = Object.values(builtSchema.schema.getQueryType()?.getFields() ?? {})
 const mutations = Object.values(builtSchema.schema.getMutationType()?.getFields() ?? {})
 
-test('every list has first and after, and says whether there is more', (t) => {
+test('every list has first and after, and reports whether more entries follow', (t) => {
   const lists = queries.filter(({ type }) => String(type).endsWith('Connection'))
   t.true(lists.length >= 18)
   for (const { name, type, args } of lists) {
@@ -48,7 +48,7 @@ test('every list has first and after, and says whether there is more', (t) => {
   }
 })
 
-test('what belongs to projects is listed by project and made in a project', (t) => {
+test('resources of projects are listed by project and created in a project', (t) => {
   const owned = ['destinations', 'routingRules', 'failoverPolicies', 'emailTemplates', 'inboundRoutes', 'smtpCredentials', 'apiKeys']
   const more = [
     'publishableKeys',
@@ -91,7 +91,7 @@ test('what belongs to projects is listed by project and made in a project', (t) 
   t.true(isInterfaceType(interfaceType) && builtSchema.schema.getPossibleTypes(interfaceType).length > 10)
 })
 
-test('everything that moves is named, and nothing else', (t) => {
+test('the enum of moveResource names every movable type and no other', (t) => {
   const file = sortedFile()
   const [, values = ''] = /enum MovableResource \{([^}]*)\}/.exec(file) ?? []
   t.deepEqual(values.trim().split(/\s+/), [

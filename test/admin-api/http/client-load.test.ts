@@ -9,7 +9,7 @@ import { column } from '../../support/column.ts'
 const limits = { maxConnectionsPerAddress: 3, countsLoopback: true }
 const request = 'POST /v1/echo-address HTTP/1.1\r\nHost: x\r\nContent-Length: 0\r\n\r\n'
 
-test('a client address has so many connections, and is told when it wants more', async (t) => {
+test('the connections of a client address are limited; more get 503 with the limit', async (t) => {
   const { port } = await startDemo(t, { limits })
   const sockets = [await open(t, port), await open(t, port), await open(t, port)]
   const fourth = await open(t, port)
@@ -30,7 +30,7 @@ test('a client address has so many connections, and is told when it wants more',
   }
 })
 
-test('AdminApi: answers while another server holds its maximum of refused connections', async (t) => {
+test('AdminApi answers while another server holds its maximum of refused connections', async (t) => {
   const one = { limits: { ...limits, maxConnectionsPerAddress: 1 } }
   const [full, other] = [await startDemo(t, one), await startDemo(t, one)]
   await open(t, full.port)
@@ -44,7 +44,7 @@ test('AdminApi: answers while another server holds its maximum of refused connec
   t.regex(await receive(await open(t, other.port)), /^HTTP\/1\.1 503 Service Unavailable\r\n/)
 })
 
-test('another address is not counted with the first one', async (t) => {
+test('connections of different addresses are counted separately', async (t) => {
   const { port } = await startDemo(t, { limits })
   await Promise.all([open(t, port), open(t, port), open(t, port)])
   const other = connect({ port, host: '127.0.0.1', localAddress: '127.0.0.2' }).setEncoding('latin1')
@@ -54,13 +54,13 @@ test('another address is not counted with the first one', async (t) => {
   t.regex(await receive(other, isWhole), /^HTTP\/1\.1 202 /)
 })
 
-test('a connection that closes makes room', async (t) => {
+test('closing a connection makes room for another', async (t) => {
   const { port, api } = await startDemo(t, { limits })
   t.truthy(api)
   for (let round = 0; round < 10; round++) t.is((await call(port, 'POST', '/v1/echo-address')).status, 202)
 })
 
-test('connections from this machine and from trusted proxies are not counted', async (t) => {
+test('local connections and connections of trusted proxies do not count', async (t) => {
   for (const options of [{ limits: { maxConnectionsPerAddress: 3 } }, { limits, trustProxy: ['127.0.0.1'] }]) {
     const { port } = await startDemo(t, options)
     await Promise.all(Array.from({ length: 10 }, () => open(t, port)))
@@ -68,7 +68,7 @@ test('connections from this machine and from trusted proxies are not counted', a
   }
 })
 
-test('behind a trusted proxy the requests under way of one client are counted', async (t) => {
+test('trusted proxies: concurrent requests of each client count', async (t) => {
   const { promise, resolve } = Promise.withResolvers<void>()
   let waiting = 0
   const all = Promise.withResolvers<void>()

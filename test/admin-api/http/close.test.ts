@@ -1,11 +1,11 @@
-/** Closing the server: waits end, other requests finish, and late ones are cut. */
+/** Closing the server: waits end, other requests finish, and late requests are cut. */
 import { once } from 'node:events'
 import * as z from 'zod'
 import test from '#test'
 import { operation, type Operation } from '../../../admin-api/operation/operation.ts'
 import { call, errorOf, heldNotes, isWhole, keyOf, open, receive, startDemo, waitingOperation } from './demo-api.ts'
 
-test('close() ends waits at once and lets other requests finish on connections that then close', async (t) => {
+test('close() ends waits immediately and finishes other requests, then closes connections', async (t) => {
   const wait = waitingOperation({ waits: true })
   const released = Promise.withResolvers<void>()
   const begun = Promise.withResolvers<void>()
@@ -42,7 +42,7 @@ test('close() ends waits at once and lets other requests finish on connections t
   await t.throwsAsync(call(port, 'GET', '/healthz'), { code: 'ECONNREFUSED' })
 })
 
-test('close() waits for requests whose clients have gone', async (t) => {
+test('close() waits for requests of disconnected clients', async (t) => {
   const [released, begun, gone] = [Promise.withResolvers<void>(), Promise.withResolvers<void>(), Promise.withResolvers<void>()]
   const order: string[] = []
   const handle: Operation['handle'] = async ({ signal }) => {
@@ -66,7 +66,7 @@ test('close() waits for requests whose clients have gone', async (t) => {
   t.deepEqual(order, ['handled', 'closed'])
 })
 
-test('close() cuts what is left at its deadline', async (t) => {
+test('close() cuts remaining requests at its deadline', async (t) => {
   const wait = waitingOperation({ method: 'GET' })
   const { api, port } = await startDemo(t, { operations: [wait.operation] })
   const reply = t.throwsAsync(call(port, 'GET', '/v1/wait', { key: 'api:read' }))
@@ -76,7 +76,7 @@ test('close() cuts what is left at its deadline', async (t) => {
   t.truthy(await wait.ended)
 })
 
-test('close() keeps the connection of a request whose write is under way, and answers its outcome', async (t) => {
+test('close() finishes a request with a write in progress before it closes the connection', async (t) => {
   const held = heldNotes()
   const wait = waitingOperation({ method: 'GET' })
   const { api, port } = await startDemo(t, { operations: [held.operation, wait.operation] })

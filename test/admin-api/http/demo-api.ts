@@ -1,4 +1,4 @@
-/** A listening HTTP side with a few demo operations, and clients for it: one polite, one that writes bare bytes. */
+/** A listening HTTP side with a few demo operations, and two clients: an HTTP client and a client for raw bytes. */
 import { EventEmitter, once } from 'node:events'
 import { request, type IncomingHttpHeaders } from 'node:http'
 import { connect, type Socket } from 'node:net'
@@ -98,7 +98,7 @@ export const demoOperations: readonly Operation[] = [
     method: 'POST',
     path: '/v1/echo-address',
     operationId: 'echoAddress',
-    summary: 'See what the service sees',
+    summary: "View the service's own data",
     tags: ['notes'],
     scope: 'none',
     body: z.strictObject({ again: z.boolean() }).optional(),
@@ -112,7 +112,7 @@ export interface DemoApi {
   readonly api: AdminApi
   readonly port: number
   readonly answered: Answered[]
-  /** Resolves when the server has answered so many requests. */
+  /** Resolves when the server has answered the given number of requests. */
   hasAnswered(count: number): Promise<void>
   readonly failures: unknown[]
 }
@@ -155,7 +155,7 @@ async function verifyDemoKey(key: string): Promise<Principal> {
   return { organizationId: 'o', projectId: 'p', bound: false, scopes: [right], credentialId: 'key_1' }
 }
 
-/** The usual keys are of one organization, and all others of another. */
+/** The usual keys belong to one organization, and all other keys to another. */
 export const ofTwo = bearerAuthentication(async (key) => {
   const isUsual = key.includes('api')
   return { organizationId: isUsual ? 'o' : 'other', projectId: 'p', bound: false, scopes: ['api:send'], credentialId: key }
@@ -173,7 +173,7 @@ interface Call {
   readonly body?: unknown
 }
 
-/** One request on a connection of its own; a body that is not text is sent as JSON. */
+/** Makes one request on a separate connection; sends a body that is not text as JSON. */
 export async function call(port: number, method: string, path: string, { key, headers = {}, body }: Call = {}): Promise<Reply> {
   const all: Record<string, string> = { ...(key ? { authorization: `Bearer ${keyOf(key)}` } : {}) }
   if (body !== undefined) all['content-type'] = 'application/json'
@@ -185,7 +185,7 @@ export async function call(port: number, method: string, path: string, { key, he
   return { status: res.statusCode, headers: res.headers, text }
 }
 
-/** The envelope of a refusal. */
+/** Returns the error envelope of a refusal. */
 export function errorOf(reply: { readonly text: string }): {
   code: string
   message: string
@@ -204,7 +204,7 @@ export async function open(t: ExecutionContext, port: number): Promise<Socket> {
   return socket
 }
 
-/** Everything that comes until `enough` says so, or the other side closes. */
+/** Returns everything received until `enough` returns true or the other side closes. */
 export async function receive(socket: Socket, enough: (text: string) => boolean = () => false): Promise<string> {
   let text = ''
   for await (const chunk of socket.iterator({ destroyOnReturn: false })) {
@@ -214,13 +214,13 @@ export async function receive(socket: Socket, enough: (text: string) => boolean 
   return text
 }
 
-/** Whether a whole answer with a length has come. */
+/** Returns whether a complete answer with a Content-Length has arrived. */
 export function isWhole(text: string): boolean {
   const end = text.indexOf('\r\n\r\n')
   return end >= 0 && text.length >= end + 4 + Number(/content-length: (\d+)/i.exec(text)?.[1] ?? 0)
 }
 
-/** An operation that waits until its signal aborts, and reports when it has begun and how it ended. */
+/** An operation that waits for its signal to abort, and reports its begin and its end. */
 export function waitingOperation(facts: Partial<Operation> = {}) {
   const begun = Promise.withResolvers<void>()
   const ended = Promise.withResolvers<unknown>()
@@ -242,7 +242,7 @@ export function waitingOperation(facts: Partial<Operation> = {}) {
   return { operation: { ...wait, ...facts }, begun: begun.promise, ended: ended.promise }
 }
 
-/** The operation that writes notes, held until it is released. */
+/** The operation that writes notes, delayed until it is released. */
 export function heldNotes() {
   const [notes] = demoOperations as readonly [Operation]
   const begun = Promise.withResolvers<void>()

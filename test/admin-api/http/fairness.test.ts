@@ -1,4 +1,4 @@
-/** Callers beyond their share, at the door of HTTP. */
+/** Callers above their share of the HTTP side. */
 import test, { type ExecutionContext } from '#test'
 import type { Principal } from '#core/access/principal/principal.ts'
 import { Fairness } from '#core/fairness/fairness.ts'
@@ -10,7 +10,7 @@ import { call, demoOperations, errorOf, startDemo } from './demo-api.ts'
 
 const reader: Principal = { organizationId: 'o', projectId: 'p', bound: false, scopes: ['api:admin'], credentialId: 'key_1' }
 
-/** The demo, in which each request costs as many milliseconds of the main thread as the test sets. */
+/** The demo API, in which each request costs the milliseconds of main-thread time that the test sets. */
 async function startCostly(t: ExecutionContext) {
   const time = new FakeClock()
   const passing = {
@@ -38,7 +38,7 @@ async function startCostly(t: ExecutionContext) {
   return { port, cost, time }
 }
 
-test('AdminApi refuses a caller beyond its share with 429 and Retry-After, and serves the others', async (t) => {
+test('AdminApi refuses a caller above its share with 429 and Retry-After, serves others', async (t) => {
   const { port, cost } = await startCostly(t)
   const read = (key?: 'api:read' | 'api:send') => call(port, 'GET', '/v1/notes/n_1', key && { key })
   t.is((await read('api:send')).status, 200)
@@ -58,7 +58,7 @@ test('AdminApi refuses a caller beyond its share with 429 and Retry-After, and s
   t.is((await call(port, 'GET', '/healthz')).status, 200)
 })
 
-test('AdminApi charges requests that no operation serves to their address', async (t) => {
+test('AdminApi charges requests without an operation to their address', async (t) => {
   const { port, cost, time } = await startCostly(t)
   const requests = [
     ['GET', '/nothing', 404],
@@ -80,7 +80,7 @@ test('AdminApi charges requests that no operation serves to their address', asyn
   }
 })
 
-test('AdminApi charges anonymous requests of a local proxy apart from those of local programs', async (t) => {
+test('AdminApi charges anonymous local requests with and without proxy headers separately', async (t) => {
   const { port, cost, time } = await startCostly(t)
   const ask = async (path: string, headers: Record<string, string> = {}): Promise<number> =>
     (await call(port, 'GET', path, { headers })).status
@@ -96,7 +96,7 @@ test('AdminApi charges anonymous requests of a local proxy apart from those of l
   }
 })
 
-test('probes of the process alone are charged to nobody', async (t) => {
+test('health probes of the process are charged to no account', async (t) => {
   const { operations } = (await startDaemon(t)).http
   t.deepEqual(
     operations.filter(({ isFree }) => isFree).map(({ operationId }) => operationId),

@@ -6,7 +6,7 @@ import { operation, type Operation } from '../../../admin-api/operation/operatio
 import { call, demoOperations, errorOf, heldNotes, isWhole, keyOf, open, receive, startDemo, waitingOperation } from './demo-api.ts'
 import { column } from '../../support/column.ts'
 
-test('AdminApi answers a good request with the wire object, a request id and safe headers', async (t) => {
+test('AdminApi answers a valid request with the wire object, a request id and safe headers', async (t) => {
   const { port, answered } = await startDemo(t)
   const reply = await call(port, 'POST', '/v1/notes', { key: 'api:send', body: { text: 'hello' } })
   t.is(reply.status, 201)
@@ -20,7 +20,7 @@ test('AdminApi answers a good request with the wire object, a request id and saf
   t.is(line?.requestId, String(reply.headers['x-request-id']))
 })
 
-test('AdminApi gives every answer its own request id', async (t) => {
+test('AdminApi gives every answer a different request id', async (t) => {
   const { port } = await startDemo(t)
   const replies = await Promise.all(['/healthz', '/nowhere', '/v1/notes', '/v1/notes'].map((path) => call(port, 'GET', path)))
   const ids = replies.map((reply) => reply.headers['x-request-id'])
@@ -28,7 +28,7 @@ test('AdminApi gives every answer its own request id', async (t) => {
   t.true(ids.every((id) => /^req_[\w-]{9,}$/.test(String(id))))
 })
 
-test('AdminApi refuses in the envelope what has no route, and a method the path does not take', async (t) => {
+test('AdminApi returns the error envelope for an unknown route and an unsupported method', async (t) => {
   const { port, answered } = await startDemo(t)
   const missing = await call(port, 'GET', '/v1/nothing?x=1')
   t.is(missing.status, 404)
@@ -56,7 +56,7 @@ test('AdminApi answers HEAD with the headers of GET', async (t) => {
   }
 })
 
-test('AdminApi decodes path values and checks query fields', async (t) => {
+test('AdminApi decodes path values and validates query fields', async (t) => {
   const { port } = await startDemo(t)
   const read = await call(port, 'GET', '/v1/notes/a%2Fb', { key: 'api:admin' })
   t.deepEqual(JSON.parse(read.text), { id: 'a/b', text: 'key_1' })
@@ -74,7 +74,7 @@ test('AdminApi decodes path values and checks query fields', async (t) => {
   t.is(errorOf(onPlain).message, 'x: is not a known field')
 })
 
-test('AdminApi asks for a key, refuses a wrong one and one without the right', async (t) => {
+test('AdminApi requires a key, and refuses a wrong one and one without the scope', async (t) => {
   const { port } = await startDemo(t)
   const none = await call(port, 'GET', '/v1/notes')
   t.is(none.status, 401)
@@ -89,7 +89,7 @@ test('AdminApi asks for a key, refuses a wrong one and one without the right', a
   t.is((await call(port, 'DELETE', '/v1/notes/n_1', { key: 'api:admin' })).status, 204)
 })
 
-test('AdminApi renders a refusal with Retry-After and never leaks a defect', async (t) => {
+test('AdminApi renders a refusal with Retry-After and hides internal errors', async (t) => {
   const { port, failures, answered } = await startDemo(t)
   const refused = await call(port, 'POST', '/v1/notes', { key: 'api:send', body: { text: 'refuse' } })
   t.is(refused.status, 429)
@@ -109,7 +109,7 @@ test('AdminApi renders a refusal with Retry-After and never leaks a defect', asy
   t.deepEqual(column(answered, 'code'), ['rate_limit_exceeded', 'internal_error'])
 })
 
-test('AdminApi with checkAnswers refuses to send what the schema does not declare', async (t) => {
+test('AdminApi with checkAnswers refuses to send undeclared fields', async (t) => {
   const { port, failures } = await startDemo(t)
   const reply = await call(port, 'POST', '/v1/notes', { key: 'api:send', body: { text: 'lie' } })
   t.is(reply.status, 500)
@@ -125,7 +125,7 @@ test('AdminApi sends bytes and streams with the headers of the answer', async (t
   }
 })
 
-test('AdminApi sheds load before it looks at the key, but still tells its health', async (t) => {
+test('AdminApi sheds load before authentication, but still reports its health', async (t) => {
   const admission = {
     check() {
       throw new Refusal('overloaded', 'Too busy.', { retryAfterSeconds: 1 })
@@ -152,7 +152,7 @@ test('AdminApi serves health, readiness with reasons, and metrics', async (t) =>
   t.is(metrics.headers['content-type'], 'text/plain; version=0.0.4')
 })
 
-test('AdminApi believes X-Forwarded-For only from a trusted proxy, and takes the nearest untrusted hop', async (t) => {
+test('AdminApi trusts X-Forwarded-For only from trusted proxies, and uses the nearest untrusted hop', async (t) => {
   const forwarded = { headers: { 'x-forwarded-for': '6.6.6.6, 203.0.113.9' } }
   const plain = await startDemo(t)
   t.is(JSON.parse((await call(plain.port, 'POST', '/v1/echo-address', forwarded)).text).address, '127.0.0.1')
@@ -162,7 +162,7 @@ test('AdminApi believes X-Forwarded-For only from a trusted proxy, and takes the
   t.is(JSON.parse(reply.text).address, '203.0.113.9')
 })
 
-test('AdminApi answers broken HTTP and an oversized header in the envelope', async (t) => {
+test('AdminApi answers malformed HTTP and an oversized header with the error envelope', async (t) => {
   const { port } = await startDemo(t)
   const cases = [
     ['GARBAGE\r\n\r\n', 'HTTP/1.1 400 ', 'validation_failed'],
@@ -179,7 +179,7 @@ test('AdminApi answers broken HTTP and an oversized header in the envelope', asy
   }
 })
 
-test('AdminApi counts connections beyond the limit and closes them', async (t) => {
+test('AdminApi counts connections above the limit and closes them', async (t) => {
   const dropped = Promise.withResolvers<void>()
   const events = { answered() {}, failed() {}, connectionDropped: dropped.resolve }
   const { port } = await startDemo(t, { limits: { maxConnections: 1 }, events })
@@ -189,7 +189,7 @@ test('AdminApi counts connections beyond the limit and closes them', async (t) =
   await t.notThrowsAsync(dropped.promise)
 })
 
-test('Exchange aborts the signal of a handler whose client has gone', async (t) => {
+test('Exchange aborts the signal of a handler whose client has disconnected', async (t) => {
   const wait = waitingOperation()
   const { port } = await startDemo(t, { operations: [wait.operation] })
   const socket = await open(t, port)
@@ -211,7 +211,7 @@ test('Exchange ends a request that passes its deadline', async (t) => {
   t.deepEqual(failures, [])
 })
 
-test('Exchange does not run a handler whose client was already told to repeat the request', async (t) => {
+test('Exchange does not run a handler after it answered 503 at the deadline', async (t) => {
   const known = Promise.withResolvers<Principal>()
   const asked = Promise.withResolvers<void>()
   let handled = false
@@ -253,7 +253,7 @@ test('Exchange ends a body that does not arrive before the deadline', async (t) 
   t.true((await receive(socket)).startsWith('HTTP/1.1 503 '))
 })
 
-test('listen() rejects when the port is taken', async (t) => {
+test('listen() rejects if the port is in use', async (t) => {
   const { port } = await startDemo(t)
   await t.throwsAsync(startDemo(t, { listen: { host: '127.0.0.1', port } }), { code: 'EADDRINUSE' })
 })
@@ -263,7 +263,7 @@ const noteRequest = (body = JSON.stringify({ text: 'hello' })): string =>
   `POST /v1/notes HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${keyOf('api:send')}\r\n` +
   `Content-Type: application/json\r\nContent-Length: ${body.length}\r\n\r\n${body}`
 
-test('a request that did not arrive in time is refused with 408, and what arrives later is not run', async (t) => {
+test('a request that arrives too late is refused with 408, and its rest does not run', async (t) => {
   const held = heldNotes()
   held.release()
   const { port } = await startDemo(t, { operations: [held.operation], limits: { headerMs: 50, requestMs: 100, arrivalCheckMs: 10 } })
@@ -280,7 +280,7 @@ test('a request that did not arrive in time is refused with 408, and what arrive
   t.is(held.runs(), 0)
 })
 
-test('bytes that break HTTP do not answer for the request before them', async (t) => {
+test('malformed bytes do not answer an earlier request that is in progress', async (t) => {
   const held = heldNotes()
   const { port, answered } = await startDemo(t, { operations: [held.operation] })
   const socket = await open(t, port)

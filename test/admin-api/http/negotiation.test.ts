@@ -13,11 +13,11 @@ const programs = [
   ...['text/html;q=0', 'text/html;q=0.5, application/json', 'text/html;q=7', 'text/plain', 'application/*, text/html;q=0.9', ',;,;q='],
 ]
 
-test('prefersPage() takes browsers for browsers, and everything that does not ask for HTML first for a program', (t) => {
+test('prefersPage() is true only for requests that prefer HTML, as browsers do', (t) => {
   for (const accept of browsers) t.true(prefersPage({ accept }), accept)
   for (const accept of programs) t.false(prefersPage({ accept }), accept)
 })
 
-test('prefersPage() looks at the first ranges of an endless list alone', (t) => {
+test('prefersPage() reads only the first ranges of an endless list', (t) => {
   t.false(prefersPage({ accept: `${'image/png,'.repeat(5000)}text/html` }))
 })

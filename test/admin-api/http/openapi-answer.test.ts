@@ -1,4 +1,4 @@
-/** `/openapi.json` as clients get it: built once, compressed, and known again by its ETag. */
+/** `/openapi.json` for clients: built once, compressed, and cacheable by its ETag. */
 import { brotliDecompressSync, gunzipSync } from 'node:zlib'
 import test from '#test'
 import { BuiltText } from '../../../admin-api/operation/built-text.ts'
@@ -9,7 +9,7 @@ async function read(port: number, headers: Record<string, string>) {
   return { status: response.status, headers: response.headers, text: await response.text() }
 }
 
-test('GET /openapi.json has an ETag, and answers 304 to a client that has it', async (t) => {
+test('GET /openapi.json has an ETag and returns 304 for a matching If-None-Match', async (t) => {
   const { port } = await startDemo(t)
   const plain = await read(port, {})
   const etag = plain.headers.get('etag') ?? ''
@@ -28,7 +28,7 @@ test('GET /openapi.json has an ETag, and answers 304 to a client that has it', a
   }
 })
 
-test('BuiltText is built once, and sent in the best encoding that the client takes', async (t) => {
+test('BuiltText is built once, and sent in the best encoding that the client accepts', async (t) => {
   let built = 0
   const text = new BuiltText('text/plain', async () => {
     built++

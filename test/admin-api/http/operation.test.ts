@@ -12,14 +12,14 @@ test('pathParameters() lists the names in braces', (t) => {
   t.deepEqual(pathParameters('/v1/a'), [])
 })
 
-test('operation() refuses params that are not those of the path', (t) => {
+test('operation() refuses params that differ from those of the path', (t) => {
   t.throws(() => operation({ ...facts, path: '/v1/a/{id}', handle }), { message: /params must be those of/ })
   t.throws(() => operation({ ...facts, path: '/v1/a', params: z.strictObject({ id: z.string() }), handle }), {
     message: /params must be those of/,
   })
 })
 
-test('operation() refuses a query or body that drops unknown fields silently', (t) => {
+test('operation() refuses a query or body schema that drops unknown fields', (t) => {
   t.throws(() => operation({ ...facts, path: '/', body: z.object({}), handle }), {
     message: /body must say what happens to unknown fields/,
   })
@@ -31,7 +31,7 @@ test('operation() refuses a GET with a body', (t) => {
   t.throws(() => operation({ ...facts, method: 'GET', path: '/', body: z.string(), handle }), { message: /GET has no body/ })
 })
 
-test('operation() carries the types of its schemas into the handler', (t) => {
+test('operation() passes the types of its schemas to the handler', (t) => {
   const made = operation({
     ...facts,
     path: '/v1/{id}',
@@ -44,7 +44,7 @@ test('operation() carries the types of its schemas into the handler', (t) => {
   t.is(made.path, '/v1/{id}')
 })
 
-test('AdminApi refuses a table in which two operations share an id or a route', async (t) => {
+test('AdminApi refuses a table with a duplicate operation id or route', async (t) => {
   const a = operation({ ...facts, path: '/v1/{id}', params: z.strictObject({ id: z.string() }), handle })
   const b = operation({ ...facts, path: '/v1/{key}', operationId: 'other', params: z.strictObject({ key: z.string() }), handle })
   await t.throwsAsync(startDemo(t, { operations: [a, a] }), { message: /demo .* is there twice/ })

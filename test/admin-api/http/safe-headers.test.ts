@@ -1,4 +1,4 @@
-/** Headers that keep browsers safe, on every kind of answer that the whole daemon gives. */
+/** Security headers on every kind of answer of the whole daemon. */
 import test from '#test'
 import { anyOrigin } from '#core/visitors/web-origin.ts'
 import { media, raw } from '../../../admin-api/operation/answer.ts'
@@ -24,7 +24,7 @@ const paths = [
   ...['/embed.js', '/favicon.ico', '/llms.txt', '/.well-known/oauth-authorization-server', '/.well-known/oauth-protected-resource/v1'],
 ]
 
-test('every answer says by which transport and in which frames it may be shown, and what may run in it', async (t) => {
+test('every answer has HSTS, nosniff, Referrer-Policy and a content security policy', async (t) => {
   const { addresses } = await startDaemon(t, { env: { POSTERN_BASE_URL: 'https://mail.example.org' } })
   const kinds = new Set<string>()
   for (const accept of ['text/html', 'application/json'])
@@ -46,7 +46,7 @@ test('every answer says by which transport and in which frames it may be shown, 
     t.true(kinds.has(kind), `${kind} in ${[...kinds].join(', ')}`)
 })
 
-test('answers that name the site that asks, or would name another one, vary by Origin', async (t) => {
+test('answers that depend on the Origin header have Vary: Origin', async (t) => {
   const { addresses } = await startDaemon(t)
   const origin = 'https://a.example'
   const named = new Set<string>()
@@ -69,14 +69,14 @@ test('answers that name the site that asks, or would name another one, vary by O
     t.true(named.has(answer), `${answer} in ${[...named].join(', ')}`)
 })
 
-test('without an https address nothing is said of https', async (t) => {
+test('without an https base URL no answer has HSTS', async (t) => {
   const { port } = await startDemo(t, { baseUrl: 'http://127.0.0.1:8080' })
   t.is((await call(port, 'GET', '/healthz')).headers['strict-transport-security'], undefined)
   const secured = await startDemo(t)
   t.is((await call(secured.port, 'GET', '/nowhere')).headers['strict-transport-security'], 'max-age=31536000')
 })
 
-test('Vary and Link of an operation join those of the frame, and other headers replace them', async (t) => {
+test('Vary of an operation is added to the default; its other headers replace defaults', async (t) => {
   const operations = [
     operation({
       ...{ method: 'GET', path: '/v1/page', operationId: 'readPage', summary: 'Read a page', tags: ['pages'], scope: 'none' },

@@ -1,4 +1,4 @@
-/** Ten actions of different shapes on two surfaces: REST, and a toy one that calls them as an agent calls tools. */
+/** Ten actions of different shapes on two surfaces: REST, and a toy surface that calls them as an agent calls tools. */
 import test from '#test'
 import * as z from 'zod'
 import { Refusal } from '#core/refusals.ts'
@@ -89,7 +89,7 @@ const actions: readonly Action[] = [
     summary: 'Update a lamp',
     input: z.strictObject({ name: z.string().optional() }).refine(({ name }) => name !== '', { path: ['name'], message: 'is empty' }),
     output: lamp,
-    run: (_context, { id, name }) => ({ ...found(id), name: name ?? 'as before' }),
+    run: (_context, { id, name }) => ({ ...found(id), name: name ?? 'unchanged' }),
   }),
   lampActions.remove({ summary: 'Delete a lamp', run: async (_context, { id }) => void found(id) }),
   lampActions.act('switch-on', {
@@ -143,7 +143,7 @@ test('list, get, create, update, delete and an act are REST operations', async (
   t.is((await call(port, 'GET', '/v1/lamps/l_9', { key: 'api:read' })).status, 404)
 })
 
-test('wrong input is refused with the place and name of the field', async (t) => {
+test('invalid input is refused with the place and name of the field', async (t) => {
   const { port } = await startDemo(t, { operations })
   const fields = async (...args: Parameters<typeof call> extends [number, ...infer Rest] ? Rest : never) => {
     const reply = await call(port, ...args)
@@ -159,7 +159,7 @@ test('wrong input is refused with the place and name of the field', async (t) =>
   t.deepEqual(await fields('DELETE', '/v1/lamps/l_1?force=1', { key: 'api:admin' }), [400, ['force']])
 })
 
-test('a field may come from a header, a body may be missing, and an answer may have a status and headers of its own', async (t) => {
+test('fields can come from headers, bodies are optional, and answers have status and headers', async (t) => {
   const { port } = await startDemo(t, { operations })
   const path = '/v1/lamps/l_1/switch-on'
   const on = (body: unknown, headers = {}) => call(port, 'POST', path, { key: 'api:send', body, headers })
@@ -199,13 +199,13 @@ test('an action names its credentials: a header, the query, Basic, a session', a
   t.is(await status('/v1/session'), 401)
 })
 
-test('a table names the credentials of what names none, and the first that a request carries counts', async (t) => {
+test('a table has default credentials; the first kind that a request carries counts', async (t) => {
   const taken = credentials.session({ cookie: 'lamp', ownOrigin: 'https://post.example.ch', authenticate: known })
   const plain = operation({
     method: 'GET',
     path: '/v1/plain',
     operationId: 'plain',
-    summary: 'Who asks',
+    summary: 'Identify the caller',
     tags: ['lamps'],
     scope: 'api:read',
     response: z.object({ principal_id: z.string() }),
@@ -223,7 +223,7 @@ test('a table names the credentials of what names none, and the first that a req
   t.is((await call(port, 'GET', '/v1/own', { headers: cookie })).status, 401)
 })
 
-test('a body that is left out means what its schema makes of it, and a whole resource has a scope of its own', async (t) => {
+test('an empty body gets the defaults of its schema, and a resource sets a scope for all', async (t) => {
   const moons = resource('/v1/moons', { name: 'Moon', tags: ['lamps'], scope: 'none' })
   const output = encoder(z.object({ phase: z.string(), for: z.string() })).from<{ phase: string; for: string }>()
   const turning = moons.act('turn', {
@@ -258,7 +258,7 @@ test('a session changes nothing from another site', async (t) => {
   t.is(await status({}), 403)
 })
 
-test('the address of another product keeps its own form of refusals', async (t) => {
+test("routes of another product's API keep its error format", async (t) => {
   const { port } = await startDemo(t, { operations })
   const headers = { 'x-lamp-key': 'known' }
   t.is((await call(port, 'POST', '/lamps/send', { headers, body: { Name: 'Hall' } })).text, '{"name":"Hall"}')
@@ -336,7 +336,7 @@ async function callTool(name: string, right: Principal['scopes'][number], given:
   }
 }
 
-test('another surface calls the same actions by its own names, with values of their own types', async (t) => {
+test('another surface calls the same actions by other names, with values of its types', async (t) => {
   t.deepEqual(column(tools, 'name'), [
     'list_lamps',
     'get_lamp',
@@ -359,7 +359,7 @@ test('another surface calls the same actions by its own names, with values of th
   t.deepEqual(await callTool('headed', 'api:read', {}), { seen_from: '192.0.2.1', principal_id: 'g', origin: null })
 })
 
-test('another surface refuses as REST does: scope, feature, input, core', async (t) => {
+test('another surface refuses like REST: scope, feature, input, core', async (t) => {
   t.like(await callTool('create_lamp', 'api:read', {}), { code: 'insufficient_scope' })
   t.like(await callTool('create_lamp', 'api:admin', {}, false), { code: 'feature_disabled' })
   t.like(await callTool('create_lamp', 'api:admin', { name: 'Sun' }), {

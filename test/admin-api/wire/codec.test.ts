@@ -38,7 +38,7 @@ const mail: Mail = {
   id: 'm_1',
 }
 
-test('camel() takes underscores before letters and digits away', (t) => {
+test('camel() removes underscores before letters and digits', (t) => {
   t.deepEqual(['id', 'created_at', 'no_route_policy', 'last_24_hours', 'a'].map(camel), [
     'id',
     'createdAt',
@@ -48,7 +48,7 @@ test('camel() takes underscores before letters and digits away', (t) => {
   ])
 })
 
-test('an encoder writes what the schema names, in its order, with times as RFC 3339 and null for what is missing', (t) => {
+test('an encoder writes the fields of the schema in order, RFC 3339 times and null', (t) => {
   const { encode } = encoder(mailShape).from<Mail>({ is_late: ({ sentAt }) => sentAt > 0 })
   t.is(
     JSON.stringify(encode(mail)),
@@ -67,39 +67,39 @@ test('an encoder writes what the schema names, in its order, with times as RFC 3
   t.true(mailShape.safeParse(full).success)
 })
 
-test('code for a field goes before what the source has under its name', (t) => {
+test("an encoder prefers code for a field over the source's property", (t) => {
   const { encode } = encoder(z.object({ id: z.string() })).from<{ id: string }>({ id: ({ id }) => `m_${id}` })
   t.deepEqual(encode({ id: '7' }), { id: 'm_7' })
 })
 
-test('via() makes an encoder of something that holds the source', (t) => {
+test('via() makes an encoder for an object that contains the source', (t) => {
   const inner = encoder(z.object({ id: z.string(), secret_key: z.string() })).from<{ id: string; secretKey: string }>()
   const outer = inner.via(({ record, secret }: { record: { id: string }; secret: string }) => ({ ...record, secretKey: secret }))
   t.deepEqual(outer.encode({ record: { id: 'a' }, secret: 's' }), { id: 'a', secret_key: 's' })
   t.is(outer.schema, inner.schema)
 })
 
-test('the compiler refuses a field that the source has not, has as something else, or may not have', (t) => {
+test('the compiler refuses fields that the source lacks, or has with another type', (t) => {
   const shape = encoder(z.object({ owner_name: z.string(), created_at: wireTime }))
   shape.from<{ ownerName: string; createdAt: number }>()
   // @ts-expect-error the source has no ownerName
   shape.from<{ createdAt: number }>()
   // @ts-expect-error a time is a number inside
   shape.from<{ ownerName: string; createdAt: string }>()
-  // @ts-expect-error it may be undefined, and the field may not
+  // @ts-expect-error the source may be undefined, and the field may not
   shape.from<{ ownerName?: string; createdAt: number }>()
-  // @ts-expect-error code for one of two is not enough
+  // @ts-expect-error code for only one of two fields
   shape.from<{ id: string }>({ owner_name: ({ id }) => id })
   // @ts-expect-error a nullable field must be there too
   encoder(z.object({ read_at: wireTime.nullable() })).from<{ id: string }>()
   // @ts-expect-error a field deep inside is missing
   encoder(z.object({ hops: z.array(hopShape) })).from<{ hops: { fromHost: string }[] }>()
-  // @ts-expect-error code must give what the field is on the wire
+  // @ts-expect-error code must return the wire type of the field
   shape.from<{ id: string; createdAt: number }>({ owner_name: ({ createdAt }) => createdAt })
   t.pass()
 })
 
-test('a decoder gives names in camelCase, every field there, and leaves alone what has keys of the caller', (t) => {
+test('a decoder returns all fields in camelCase and leaves records of the caller unchanged', (t) => {
   const input = z.strictObject({
     project_id: z.string().optional(),
     send_at: timeInput.nullable().optional(),

@@ -15,20 +15,20 @@ function problemOf(given: object): string {
   }
 }
 
-test('messageHeaders take fifty fields and refuse more with one sentence', (t) => {
+test('messageHeaders accept fifty fields and refuse more with one error', (t) => {
   t.is(problemOf(names(50)), '')
   t.is(problemOf({ ...names(50), Bcc: 'x', 'x-0': 'v' }), 'body: at most 50 fields')
 })
 
-test('messageHeaders name a field that is given twice, with different case', (t) => {
+test('messageHeaders name a duplicate field, in any case of letters', (t) => {
   t.is(problemOf({ 'X-A': '1', 'X-B': '1', 'x-a': '2' }), 'x-a: is given twice, with different case')
 })
 
-test('messageHeaders look at none of too many', (t) => {
+test('messageHeaders check no field if there are too many', (t) => {
   t.is(problemOf(Object.fromEntries(Object.entries(names(51)).map(([name]) => [name, 1]))), 'body: at most 50 fields')
   t.is(problemOf([]), 'body: expected an object, got a list')
 })
 
-test('messageHeaders cost in proportion to what is given', (t) => {
+test('messageHeaders are checked in linear time', (t) => {
   t.true(growsLinearly((size) => void problemOf(names(size)), 10_000))
 })

@@ -7,12 +7,12 @@ import { textFormOf } from '../../../admin-api/wire/fields/text-form.ts'
 const query = z.strictObject({ ...pageFields, limit: textFormOf(pageFields.limit), project })
 const read = (value: object) => check(query, value, 'query')
 
-test('the fields of a page have defaults and turn the limit into a number', (t) => {
+test('page fields have defaults, and convert the limit to a number', (t) => {
   t.deepEqual(read({}), { limit: 50 })
   t.deepEqual(read({ limit: '200', cursor: 'aZ09-_', project: 'p_1' }), { limit: 200, cursor: 'aZ09-_', project: 'p_1' })
 })
 
-test('the fields of a page refuse limits and cursors nobody gave out', (t) => {
+test('page fields refuse invalid limits and cursors', (t) => {
   for (const limit of ['0', '-1', '1e2', '2.5', '', 'all', '1000']) {
     t.throws(() => read({ limit }), { message: 'limit: must be a whole number from 1 to 200' })
   }
@@ -21,7 +21,7 @@ test('the fields of a page refuse limits and cursors nobody gave out', (t) => {
   t.throws(() => read({ cursor: 'a'.repeat(1025) }), { message: 'cursor: at most 1024 characters' })
 })
 
-test('pageOf() wants the entries and the next cursor or null', (t) => {
+test('pageOf() needs the entries and the next cursor or null', (t) => {
   const page = pageOf(z.string())
   t.true(page.safeParse({ data: ['a'], next_cursor: null }).success)
   t.false(page.safeParse({ data: ['a'] }).success)
