@@ -1,4 +1,4 @@
-/** The rules of large receivers, and whether this mail meets them. */
+/** The rules of large receivers, and whether the mail meets them. */
 import type { CheckResult, Provider, ProviderRule, Requirement, RuleStatus } from '#core/inspect/report.ts'
 import { weakKey, type Authentication, type DkimFacts } from './facts/authentication.ts'
 import type { Facts } from './facts/mail-facts.ts'
@@ -83,14 +83,14 @@ function identityRules({ auth }: Facts, results: ReadonlyMap<string, CheckResult
   ]
 }
 
-/** One key that is long enough will do; of a signature that does not hold, the key may never have been asked for. */
+/** A single key of sufficient length is enough. The key of an invalid signature may not have been queried. */
 function longKeys(signatures: readonly DkimFacts[]): RuleOutcome {
   if (signatures.length === 0) return 'not_applicable'
   if (signatures.some(({ result, keyBits }) => (keyBits === null ? result === 'pass' : keyBits >= keyBitsMin))) return true
   return signatures.every(({ comment }) => comment === weakKey) ? false : 'unknown'
 }
 
-/** How Gmail refuses mail that not both of SPF and DKIM prove. */
+/** Gmail's reply code for mail without both an SPF and a DKIM pass. */
 function gmailCode({ spf }: Authentication): string {
   if (spf.result === 'permerror') return '550 5.7.24'
   return spf.result === 'pass' || spf.result === 'temperror' ? '550 5.7.30' : '550 5.7.27'

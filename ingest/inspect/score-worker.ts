@@ -1,4 +1,4 @@
-/** The thread that scores one mail. It has no network of its own: it asks the main thread about names and policies. */
+/** The thread that scores one mail. It has no network access: the main thread answers its DNS queries and fetches policies. */
 import { parentPort } from 'node:worker_threads'
 import { AskedQuestions } from '../dns/thread-questions.ts'
 import type { DnsList } from '../dns/resolve.ts'
@@ -17,7 +17,7 @@ parentPort?.on('message', (message: ToThread) => {
   if (message.kind !== 'score') return asked.receive(message)
   const { raw, session, now, hasPolicies } = message
   post({ kind: 'begun' })
-  // what throws ends the thread, and the main thread is notified
+  // an error ends the thread, and the main thread is notified
   void inspectMail({ raw, session, lists: lists.promise, now, resolve: asked.resolve, ...(hasPolicies && { fetchPolicy }) }).then(
     (report) => post({ kind: 'report', report }),
   )

@@ -1,4 +1,7 @@
-/** Scores one mail: 17 checks, caps for grave faults, and the rules of large receivers. A function of its input and of DNS. */
+/**
+ * Scores one mail: 17 checks, score caps for grave faults, and the rules of large receivers. The result depends only on the input and on
+ * DNS.
+ */
 import type { Cap, CheckResult, Grade, InspectReport } from '#core/inspect/report.ts'
 import { checkAddressLists, checkDomainLists } from './checks/block-lists.ts'
 import { checkHelo, checkReverse, checkTls } from './checks/client.ts'

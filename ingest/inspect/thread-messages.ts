@@ -1,4 +1,4 @@
-/** What the thread that scores and the main thread say to each other. */
+/** Messages between the scoring thread and the main thread. */
 import type { InspectReport, InspectSession } from '#core/inspect/report.ts'
 import type { Question, QuestionAnswer } from '../dns/thread-questions.ts'
 import type { DnsList } from '../dns/resolve.ts'
@@ -10,19 +10,19 @@ export type ToThread =
       readonly raw: Uint8Array
       readonly session: InspectSession
       readonly now: number
-      /** Whether it may ask for policies. */
+      /** True if the thread may request MTA-STS policies. */
       readonly hasPolicies: boolean
     }
   | { readonly kind: 'lists'; readonly lists: readonly DnsList[] }
   | QuestionAnswer
 
-/** For the MTA-STS policy of a domain. */
+/** Requests the MTA-STS policy of a domain. */
 export interface PolicyQuestion {
   readonly kind: 'policy'
   readonly number: number
   readonly domain: string
 }
 
-/** From the thread: that it begins, questions to DNS and for policies, and at last the report. */
+/** From the thread: its start, DNS queries and policy requests, and finally the report. */
 export type FromThread =
   { readonly kind: 'begun' } | Question | PolicyQuestion | { readonly kind: 'report'; readonly report: InspectReport }

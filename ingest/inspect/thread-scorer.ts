@@ -1,4 +1,4 @@
-/** Scores mails on threads of their own, a few at a time: mail is hostile, and the packages that verify signatures are large. */
+/** Scores mails on separate threads, a few at a time, because mail is hostile and the signature packages are large. */
 import { Worker } from 'node:worker_threads'
 import type { Clock } from '#core/clock.ts'
 import type { InspectScore, InspectScorer, InspectSession } from '#core/inspect/report.ts'
@@ -12,13 +12,13 @@ import { problems } from './sentences/problems.ts'
 import type { FromThread, ToThread } from './thread-messages.ts'
 
 export interface ScorerLimits {
-  /** For all questions to DNS about a mail, from the first one on, in milliseconds. */
+  /** Limit for all DNS queries of a mail, from the first query on, in milliseconds. */
   readonly dnsMs: number
-  /** Of processor for a mail, from when its thread begins with it; the thread is ended then. See `thread-time.ts`. */
+  /** Limit of processor time for a mail, from the start of its scoring; see `thread-time.ts`. */
   readonly allMs: number
-  /** For the thread to begin; a busy machine takes long to load it. */
+  /** Limit for the start of the thread, which takes long on a busy machine. */
   readonly startMs: number
-  /** Mails at a time. */
+  /** Number of mails scored at a time. */
   readonly most: number
 }
 
@@ -26,7 +26,7 @@ export interface ThreadScorerOptions {
   readonly clock: Clock
   readonly resolve: Resolve
   readonly lists: readonly DnsList[]
-  /** The MTA-STS policy of a domain, within so many milliseconds; left out where none may be fetched. */
+  /** Fetches the MTA-STS policy of a domain before the deadline in milliseconds. Undefined if fetching is not permitted. */
   readonly fetchPolicy?: ((domain: string, deadlineMs: number) => Promise<string>) | undefined
   readonly limits?: ScorerLimits
   /** For tests. */
@@ -55,7 +55,7 @@ export class ThreadScorer implements InspectScorer, AsyncDisposable {
     this.#free = this.#limits.most
   }
 
-  /** Threads that are at work. */
+  /** Number of running threads. */
   get running(): number {
     return this.#threads.size
   }
@@ -79,7 +79,7 @@ export class ThreadScorer implements InspectScorer, AsyncDisposable {
     await Promise.all([...this.#threads].map((thread) => thread.terminate()))
   }
 
-  /** What is left of the time for DNS, which runs from the first question. */
+  /** The remaining time for DNS queries; the limit starts with the first query. */
   #dnsTime(): () => number {
     const { clock } = this.#options
     let end: number | undefined
@@ -91,7 +91,7 @@ export class ThreadScorer implements InspectScorer, AsyncDisposable {
     const left = this.#dnsTime()
     const resolve = boundedDns(this.#options.resolve, clock, left)
     const { promise, resolve: settle } = Promise.withResolvers<InspectScore>()
-    // it reads hostile input: no environment, so no secret of it either
+    // the thread parses hostile input: no environment variables, because they may hold secrets
     const thread = new Worker(entry, { resourceLimits: { maxOldGenerationSizeMb: heapMiB }, env: {}, execArgv: [] })
     this.#threads.add(thread)
     const late = (): void => settle({ ok: false, problem: problems.slow })
@@ -102,7 +102,7 @@ export class ThreadScorer implements InspectScorer, AsyncDisposable {
       if (message.kind === 'begun') {
         timer.cancel()
         timer = afterProcessorTime(clock, () => thread, this.#limits.allMs, late)
-        // all other questions go on while lists are looked at
+        // other queries continue while the lists are tested
         void this.#lists.current(boundedDns(this.#options.resolve, clock, this.#dnsTime())).then((lists) => post({ kind: 'lists', lists }))
       } else if (message.kind === 'report') settle({ ok: true, report: message.report })
       else if (message.kind === 'question') void answerQuestion(message, resolve).then(post)

@@ -1,4 +1,4 @@
-/** Checks 8 and 9: whether DNS lists know the client's address, or a domain of the mail, as a source of unwanted mail. */
+/** Checks 8 and 9: whether DNS lists contain the client's address, or a domain of the mail, as a source of unwanted mail. */
 import type { Said } from '#core/inspect/report.ts'
 import { isPublic, plainAddress, reversed } from '../../dns/host-addresses.ts'
 import { organizationOf } from '../../dns/domains.ts'
@@ -12,13 +12,13 @@ const maxLinkHosts = 20
 
 interface Lookup {
   readonly list: DnsList
-  /** An address or a domain. */
+  /** An IP address or a domain. */
   readonly subject: string
   readonly result: 'listed' | 'clear' | 'silent'
   readonly codes: readonly string[]
 }
 
-/** A listing is an answer inside 127.0.0.0/8 that is no error of the list; any other answer is none (RFC 5782 §2.1). */
+/** A listing is an answer in 127.0.0.0/8 that is not an error of the list; other answers do not count (RFC 5782 §2.1). */
 async function lookUp(questions: Questions, list: DnsList, subject: string, label: string): Promise<Lookup> {
   const answer = await questions.addresses(`${label}.${list.zone}`, 4)
   if (answer.kind === 'fault') return { list, subject, result: 'silent', codes: [] }
@@ -28,7 +28,7 @@ async function lookUp(questions: Questions, list: DnsList, subject: string, labe
   return { list, subject, result: isError ? 'silent' : 'listed', codes }
 }
 
-/** What every list said; about the lists that were not asked or did not answer, why. */
+/** The result of each list, or the reason why it was not queried or did not answer. */
 function evidenceOf(lookups: readonly Lookup[], off: readonly DnsList[]): Looked[] {
   const zones = [...new Set(lookups.map(({ list }) => list))]
   return [
@@ -43,10 +43,10 @@ function evidenceOf(lookups: readonly Lookup[], off: readonly DnsList[]): Looked
   ]
 }
 
-/** Asked, and nothing came; a list that is off for another reason is dead. */
+/** True for a list without an answer. Lists with another fault are dead. */
 const isSilent = ({ off }: DnsList): boolean => off === undefined || off === 'silent'
 
-/** Names of lists or of what stands on them, each once. */
+/** Joins names of lists or entries without duplicates. */
 const named = (names: readonly string[]): string => [...new Set(names)].join(', ')
 const zonesOf = (lookups: readonly Lookup[]): string => named(lookups.map(({ list }) => list.zone))
 

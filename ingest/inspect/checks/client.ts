@@ -1,4 +1,4 @@
-/** Checks 5 to 7: the server that delivered, by its address, its name and its encryption. */
+/** Checks 5 to 7: the address, the name and the encryption of the sending server. */
 import type { Said } from '#core/inspect/report.ts'
 import { familyOf, isGeneric, isPublic, plainAddress, pointerName } from '../../dns/host-addresses.ts'
 import { plainDomain } from '../../dns/domains.ts'
@@ -7,7 +7,7 @@ import type { Questions } from '../../dns/questions.ts'
 import { unanswered, type Looked, type Verdict } from './verdict.ts'
 import { say, term } from '../sentences/say.ts'
 
-/** A host with more names than this is looked at by the first ones only. */
+/** Limit of PTR names to confirm. */
 const maxNames = 10
 
 /** `unknown`: DNS did not answer. */

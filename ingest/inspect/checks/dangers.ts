@@ -1,4 +1,4 @@
-/** Attachments of kinds that receivers refuse: programs, documents with macros, and archives that no scanner can look into. */
+/** Attachments of kinds that receivers refuse: programs, documents with macros, and archives that scanners cannot read. */
 import type { Attachment } from '../facts/parsed-mail.ts'
 import type { Finding } from './verdict.ts'
 import { archivedFiles } from '../facts/zip-directory.ts'
@@ -22,14 +22,14 @@ export function dangersOf({ filename, octets }: Attachment): Finding[] {
 const rar4 = Buffer.from('Rar!\u001a\u0007\0')
 const rar5 = Buffer.from('Rar!\u001a\u0007\u0001\0')
 const sevenZip = Buffer.of(0x37, 0x7a, 0xbc, 0xaf, 0x27, 0x1c)
-/** The name of AES in the list of methods, which stands at the end. */
+/** The method ID of AES in the list of methods, which is at the end of the archive. */
 const sevenZipAes = Buffer.of(6, 0xf1, 7, 1)
 const maxMethods = 64 * 1024
 
-/** Whether a RAR or 7z archive says at once that a password is needed; one that says so deep inside is not found out. */
+/** Reports whether a RAR or 7z archive needs a password. Detects encryption only if the first headers show it. */
 function isLocked(octets: Buffer): boolean {
   if (octets.subarray(0, 6).equals(sevenZip)) return octets.subarray(-maxMethods).includes(sevenZipAes)
-  // the type of its first header: the one that encrypts those behind it
+  // the type of the first header: an encryption header, which encrypts all later headers
   if (octets.subarray(0, 8).equals(rar5)) return octets[13] === 4
   if (!octets.subarray(0, 7).equals(rar4) || octets.length < 14) return false
   const first = 7 + octets.readUInt16LE(12)

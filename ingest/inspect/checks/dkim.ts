@@ -1,4 +1,4 @@
-/** Check 2: whether a signature holds, and how well it is made. */
+/** Check 2: whether a DKIM signature is valid and well made. */
 import type { Said } from '#core/inspect/report.ts'
 import { weakAlgorithm, weakKey, type DkimFacts } from '../facts/authentication.ts'
 import type { Facts } from '../facts/mail-facts.ts'
@@ -18,7 +18,7 @@ export function checkDkim(facts: Facts): Verdict {
   if (valid.length === 0) return withoutValid(facts, evidence)
   const hasRsa = valid.some(({ keyBits }) => keyBits !== null)
   const checked = valid.map((signature) => findingsOf(signature, { hasRsa, now: input.now, fromFields: countOf(mail.fields, 'from') }))
-  // strong with weak: a receiver takes the best, and Ed25519 beside RSA is as good as a longer key
+  // a receiver uses the best signature, and Ed25519 in addition to RSA is as good as a longer key
   const isBeside = hasRsa && valid.some(({ keyBits }) => keyBits === null)
   const fewest = checked
     .map((findings) => findings.filter(({ isWeakKey }) => !(isWeakKey && isBeside)))
@@ -46,7 +46,7 @@ function withoutValid(facts: Facts, evidence: Verdict['evidence'] = []): Verdict
   return { status: 'fail', summary, fix: isOwn ? (refusal?.fix(by) ?? say('fix_dkim_selector')) : signAdvice(facts), evidence }
 }
 
-/** For a mail without a signature of its sender. */
+/** Advice for a mail without a signature of its sender. */
 function signAdvice({ mail: { fromDomain: domain } }: Facts): Said {
   if (domain === '') return say('fix_one_from')
   return isMailboxProvider(domain) ? say('fix_from_own_domain') : say('fix_dkim_sign', { domain })
@@ -54,12 +54,12 @@ function signAdvice({ mail: { fromDomain: domain } }: Facts): Said {
 
 interface Refusal {
   readonly because: string
-  /** Left out for what the reason itself says. */
+  /** Undefined if mailauth's comment is the summary. */
   readonly summary?: Said
   readonly fix: (signature: DkimFacts) => Said
 }
 
-/** Why no signature counts, by the comment of mailauth; the first that applies. */
+/** Reasons why no signature counts, by the comment of mailauth. The first that applies is reported. */
 const refusals: readonly Refusal[] = [
   { because: weakKey, summary: say('dkim_weak'), fix: () => say('fix_dkim_new_key') },
   { because: weakAlgorithm, summary: say('dkim_sha1'), fix: () => say('fix_dkim_sha256') },

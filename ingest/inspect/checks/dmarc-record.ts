@@ -1,4 +1,7 @@
-/** The DMARC record of a domain: found, read by its grammar (RFC 9989 §4.8), begun and repaired. One record for each name. */
+/**
+ * The DMARC record of a domain: finds it, parses it (RFC 9989 §4.8), and proposes a first or corrected record. All checks give the same
+ * advice for a name.
+ */
 import type { Said } from '#core/inspect/report.ts'
 import { organizationOf } from '../../dns/domains.ts'
 import type { Facts } from '../facts/mail-facts.ts'
@@ -9,7 +12,7 @@ export interface Published {
   readonly records: readonly string[]
 }
 
-/** The records of the domain, or else those of the domain that mailauth found on its walk up, or of the registrable domain. */
+/** The records of the From domain, else of the domain that mailauth's tree walk found, else of the registrable domain. */
 export async function published({ questions, mail, auth }: Facts): Promise<Published | 'fault'> {
   const { policyDomain } = auth.dmarc
   const places = [...new Set([mail.fromDomain, policyDomain === '' ? organizationOf(mail.fromDomain) : policyDomain])]
@@ -22,11 +25,11 @@ export async function published({ questions, mail, auth }: Facts): Promise<Publi
   return { domain: places.at(-1) ?? '', records: [] }
 }
 
-/** The record to begin with; all checks advise the same one. */
+/** The first record to publish. */
 export const firstRecord = (domain: string): Said =>
   say('fix_dmarc_begin', { where: `_dmarc.${domain}`, record: `v=DMARC1; p=none; rua=mailto:dmarc@${domain}` })
 
-/** The published record with a policy and without the parts that receivers cannot read. */
+/** The published record with a policy, without the parts that receivers cannot parse. */
 export function repairedRecord(domain: string, record: string): Said {
   const kept = new Map<string, string>()
   for (const [name, value] of writtenTags(record)) if (isReadable(name, value) && !kept.has(name)) kept.set(name, value)
@@ -41,7 +44,7 @@ const policyTags: ReadonlySet<string> = new Set(['p', 'sp', 'np'])
 const isReadable = (name: string, value: string): boolean =>
   policyTags.has(name) ? policies.has(value) : name !== 'pct' || /^\d+$/.test(value)
 
-/** The parts of the form `tag=value`, names in lower case, and values of words too. */
+/** The parts of the form `tag=value`, with names and keyword values in lower case. */
 const writtenTags = (record: string): (readonly [name: string, value: string])[] =>
   record.split(';').flatMap((part) => {
     const [, name = '', value] = /^\s*([a-z]{1,20})\s*=\s*([^]*?)\s*$/i.exec(part) ?? []
@@ -50,7 +53,7 @@ const writtenTags = (record: string): (readonly [name: string, value: string])[]
     return [[tag, policyTags.has(tag) || tag === 't' ? value.toLowerCase() : value] as const]
   })
 
-/** The tags by name; undefined if the record does not follow the grammar. */
+/** The tags by name, or undefined if the record violates the grammar. */
 export function tagsOf(record: string): ReadonlyMap<string, string> | undefined {
   const written = writtenTags(record)
   const tags = new Map(written)

@@ -1,4 +1,4 @@
-/** Checks 3 and 4: whether the From domain is proved, and what its policy asks for. */
+/** Checks 3 and 4: whether the From domain is authenticated, and which policy it publishes. */
 import type { Said } from '#core/inspect/report.ts'
 import type { Facts } from '../facts/mail-facts.ts'
 import type { Forwarder } from '../facts/forwarders.ts'
@@ -9,7 +9,7 @@ import { failedFor, summaryOf, unanswered, type Finding, type Verdict } from './
 import { firstRecord, published, repairedRecord, tagsOf } from './dmarc-record.ts'
 import { say, term } from '../sentences/say.ts'
 
-/** Services that forward mail and whose word on what they saw is believed. */
+/** Forwarding services whose authentication results are trusted. */
 const trustedSealers: ReadonlySet<string> = new Set([
   'google.com',
   'microsoft.com',
@@ -19,7 +19,7 @@ const trustedSealers: ReadonlySet<string> = new Set([
   'icloud.com',
 ])
 
-/** Whether SPF or DKIM speaks for the From domain; `unknown` when DNS kept silent about one of them. */
+/** Whether SPF or DKIM is aligned with the From domain. `unknown` if DNS did not answer about either. */
 export function alignment({ auth, mail }: Facts): { readonly dkim: boolean; readonly spf: boolean; readonly unknown: boolean } {
   const { dmarc, spf, dkim } = auth
   const unknown = dmarc.result === 'temperror' || spf.result === 'temperror' || dkim.some(({ result }) => result === 'temperror')
@@ -72,7 +72,7 @@ export async function checkDmarc(facts: Facts): Promise<Verdict> {
   return { status: 'fail', summary, evidence, fix: align }
 }
 
-/** How the From domain is proved next time: by what is missing of a signature, and of MAIL FROM. */
+/** Advice to align the From domain: for a missing signature, or for MAIL FROM. */
 function alignAdvice({ auth, mail }: Facts, isBySpf: boolean): Said {
   const domain = organizationOf(mail.fromDomain)
   if (isMailboxProvider(domain)) return say('fix_from_own_domain')
@@ -82,7 +82,7 @@ function alignAdvice({ auth, mail }: Facts, isBySpf: boolean): Said {
   return isBySpf || isForwarded ? say('fix_align_sign', { domain }) : say('fix_align', { domain })
 }
 
-/** More than one From field, or authors of several domains: whose policy holds cannot be said (RFC 9989 §5.3.1, RFC 7489 §6.6.1). */
+/** Several From fields, or authors of several domains: no single policy applies (RFC 9989 §5.3.1, RFC 7489 §6.6.1). */
 function severalAuthors({ mail }: Facts): Verdict | undefined {
   const fields = mail.fields.filter(({ name }) => name.toLowerCase() === 'from')
   const authors = fields.flatMap(({ value }) => addressList(value)).filter(({ address }) => address !== '')
@@ -98,15 +98,15 @@ function severalAuthors({ mail }: Facts): Verdict | undefined {
 
 const maxShown = 10
 
-/** Why there is no record to go by. */
+/** The reason why no record is usable. */
 interface Lack extends Finding {
-  /** What is published all the same. */
+  /** The records that are published. */
   readonly evidence?: string
 }
 
 const missing = (from: string): Lack => ({ text: say('dmarc_missing'), fix: firstRecord(organizationOf(from)) })
 
-/** Receivers use none of several records (RFC 9989 §4.10). */
+/** Receivers ignore several records (RFC 9989 §4.10). */
 async function lackOf(facts: Facts): Promise<Lack> {
   const found = await published(facts)
   if (found === 'fault' || found.records.length === 0) return missing(facts.mail.fromDomain)
@@ -124,7 +124,7 @@ async function lackOf(facts: Facts): Promise<Lack> {
   }
 }
 
-/** Who saw DMARC pass, of those that are trusted: anybody may have written what is behind the first untrusted one. */
+/** The trusted forwarder that saw DMARC pass. An untrusted forwarder may have forged all earlier seals, so those do not count. */
 function witnessOf(forwarders: readonly Forwarder[]): string | undefined {
   const untrusted = forwarders.findIndex(({ domain }) => !trustedSealers.has(organizationOf(domain)))
   return forwarders.slice(0, untrusted < 0 ? undefined : untrusted).find(({ sawDmarcPass }) => sawDmarcPass)?.domain
@@ -175,11 +175,11 @@ function policyFindings(tags: ReadonlyMap<string, string>): Finding[] {
   return findings
 }
 
-/** Those of the mail addresses; reports go to no other sort (RFC 9990 §4). */
+/** Domains of the mail addresses; reports are sent to no other kind of address (RFC 9990 §4). */
 const reportDomains = (rua: string): string[] =>
   [...rua.matchAll(/mailto:[^,!\s]{1,200}@([a-z0-9.-]{1,253})/gi)].map(([, domain = '']) => domain.toLowerCase())
 
-/** Domains of report addresses that are not the policy's own and have not agreed (RFC 9990 §4). */
+/** Domains of report addresses that do not belong to the policy domain and have not authorized it (RFC 9990 §4). */
 async function unauthorized({ questions }: Facts, policyDomain: string, rua: string): Promise<readonly string[] | 'fault'> {
   const foreign = [...new Set(reportDomains(rua))].filter((domain) => !sameOrganization(domain, policyDomain)).slice(0, 5)
   const answers = await Promise.all(foreign.map((domain) => questions.texts(`${policyDomain}._report._dmarc.${domain}`)))

@@ -1,4 +1,4 @@
-/** Check 12: the header against RFC 5322, with what large receivers refuse. */
+/** Check 12: whether the header conforms to RFC 5322 and to the rules of large receivers. */
 import { addressList } from '../../mime/address-list.ts'
 import { decodeEncodedWords } from '../../mime/encoded-words.ts'
 import type { Facts } from '../facts/mail-facts.ts'
@@ -6,7 +6,7 @@ import { countOf, valueOf, type Mail } from '../facts/parsed-mail.ts'
 import { failedFor, lessForEach, type Finding, type Verdict } from './verdict.ts'
 import { say } from '../sentences/say.ts'
 
-/** RFC 5322 §3.6: at most one of each. */
+/** Fields that may occur once at most (RFC 5322 §3.6). */
 const single = [
   'Date',
   'From',
@@ -114,7 +114,7 @@ function timeFaults(date: string, receivedAt: number): Finding[] {
 const form =
   /^(?:(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun),?\s+)?(\d{1,2})\s+(Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec)\s+(\d{4}|\d{2})\s+(\d{2}:\d{2}(?::\d{2})?)\s+([+-]\d{4}|UT|GMT|[ECMP][SD]T|[A-IK-Z])$/i
 
-/** Milliseconds since the epoch (RFC 5322 §3.3, §4.3); undefined for what is no date. */
+/** Milliseconds since the epoch (RFC 5322 §3.3, §4.3), or undefined if the value is not a date. */
 function dateOf(value: string): number | undefined {
   const [, day = '', month = '', year = '', time = '', zone = ''] = form.exec(withoutComments(value)) ?? []
   const full = year.length === 2 ? String((Number(year) < 50 ? 2000 : 1900) + Number(year)) : year

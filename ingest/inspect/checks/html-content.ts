@@ -1,4 +1,4 @@
-/** Check 16: what stands in the HTML, seen and unseen. */
+/** Check 16: the visible and hidden content of the HTML. */
 import { countWords, type Facts } from '../facts/mail-facts.ts'
 import { failedFor, lessForEach, type Finding, type Verdict } from './verdict.ts'
 import { say, term } from '../sentences/say.ts'

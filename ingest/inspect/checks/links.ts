@@ -1,4 +1,4 @@
-/** Check 17: where links lead, as far as they show it themselves. No link is followed. */
+/** Check 17: the targets of links, as far as the addresses show them. No link is followed. */
 import { readsLike } from '../facts/characters.ts'
 import { shownHosts } from '../../html/shown-hosts.ts'
 import { organizationOf, plainDomain } from '../../dns/domains.ts'
@@ -34,7 +34,7 @@ export function checkLinks({ links, bulk, auth }: Facts): Verdict {
     { label: term('links'), value: String(links.length) },
     { label: term('hosts'), value: hosts.slice(0, maxHosts).join(', ') },
   ]
-  // a signature whose key DNS did not give may hold
+  // a signature whose key DNS did not return may be valid
   const signatures = auth.dkim.filter(({ result }) => result === 'pass' || result === 'temperror')
   const signers = new Set(signatures.map(({ domain }) => organizationOf(plainDomain(domain))))
   const grave = links.flatMap((link) => deceptions(link, signers))

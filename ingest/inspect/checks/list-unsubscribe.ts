@@ -1,4 +1,4 @@
-/** Check 15: whether readers of bulk mail can leave with one click. */
+/** Check 15: whether bulk mail supports one-click unsubscribe. */
 import type { Said } from '#core/inspect/report.ts'
 import { linkSign, type Facts } from '../facts/mail-facts.ts'
 import { valueOf } from '../facts/parsed-mail.ts'

@@ -1,4 +1,4 @@
-/** Check 14: how the mail is built, how large it is, and what is attached. */
+/** Check 14: structure, size and attachments of the mail. */
 import { BrokenMime } from '../../mime/mime-head.ts'
 import { placedParts, type PlacedPart } from '../../mime/mime-tree.ts'
 import { decodeBody } from '../../mime/transfer-encoding.ts'
@@ -31,7 +31,7 @@ export function checkMimeStructure(facts: Facts): Verdict {
   return { ...lessForEach('mime_structure', [...bodyFindings(facts), ...structure.soft], 2, 1, say('mime_pass')), evidence }
 }
 
-/** Whether an attachment is of a kind that receivers refuse; also asked for the cap of the score. */
+/** Reports whether receivers refuse an attachment of the mail. Also used for a score cap. */
 export const hasDanger = (mail: Mail): boolean => mail.attachments.some((attachment) => dangersOf(attachment).length > 0)
 
 interface Structure {
@@ -60,7 +60,7 @@ function structureOf(raw: Buffer, hadBareLineEnd: boolean): Structure {
   }
 }
 
-/** The octets of a part; of one in quoted-printable, which takes much room to decode, as many lines as anybody writes. */
+/** The decoded octets of a part. Quoted-printable needs much memory to decode, so only the lines of its first 2 MiB are decoded. */
 function decoded(raw: Buffer, { bodyStart, bodyEnd, encoding }: PlacedPart): Buffer | undefined {
   const body = raw.subarray(bodyStart, bodyEnd)
   if (encoding !== 'quoted-printable' || body.length <= maxQuoted) return decodeBody(body, encoding)
@@ -117,7 +117,7 @@ function bodyFindings(facts: Facts): Finding[] {
   return findings
 }
 
-/** Whether less than two of five words of the HTML occur in the text. */
+/** True if less than 40 % of the words of the HTML occur in the text. */
 function saysOther(text: string, shown: string): boolean {
   const words = wordsOf(shown)
   if (words.size < 5) return false

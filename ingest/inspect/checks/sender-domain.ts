@@ -1,4 +1,4 @@
-/** Checks 10 and 11: whether the sender's domains can get an answer, and how well mail to them is protected. */
+/** Checks 10 and 11: whether the sender's domains can receive replies, and how well mail to them is protected. */
 import type { Said } from '#core/inspect/report.ts'
 import { organizationOf, domainOf } from '../../dns/domains.ts'
 import type { Facts } from '../facts/mail-facts.ts'
@@ -20,14 +20,14 @@ interface Lack {
 
 type Reach =
   | { readonly kind: 'mx'; readonly hosts: readonly string[] }
-  /** It takes mail, but not as it should. */
+  /** The domain receives mail, but its DNS records are not correct. */
   | ({ readonly kind: 'odd' } & Lack)
   | ({ readonly kind: 'none' } & Lack)
-  /** The domain exists, and nothing in DNS says where its mail goes. */
+  /** The domain exists but has no record for mail delivery. */
   | ({ readonly kind: 'absent' } & Lack)
   | { readonly kind: 'fault' }
 
-/** How mail gets to a domain. */
+/** Determines how mail reaches a domain. */
 async function reachOf(questions: Questions, domain: string): Promise<Reach> {
   const answer = await questions.exchanges(domain)
   if (answer.kind === 'fault') return { kind: 'fault' }
@@ -80,7 +80,7 @@ export async function checkSenderDomain(facts: Facts): Promise<Verdict> {
     },
   ]
   const reply = domainOf(addressList(valueOf(mail.fields, 'reply-to') ?? '')[0]?.address ?? '')
-  // replies may go elsewhere, but a From domain that does not exist or says that it takes no mail is refused all the same
+  // replies may use another domain, but receivers still refuse a From domain that does not exist or has a null MX
   const elsewhere = reply !== '' && reply !== from && reaches[0]?.kind === 'absent' ? await reachOf(questions, reply) : undefined
   const findings: Finding[] = []
   let isFailure = false
@@ -172,7 +172,7 @@ async function daneOf(questions: Questions, domain: string): Promise<Presence> {
   return answer.kind === 'records' ? 'yes' : answer.kind === 'none' ? 'no' : 'no_answer'
 }
 
-/** `unknown` when the policy may not be fetched, or could not be. */
+/** Returns `unknown` if fetching the policy is not permitted or failed. */
 async function modeOf(fetchPolicy: InspectInput['fetchPolicy'], domain: string): Promise<PolicyMode | 'unknown'> {
   if (!fetchPolicy) return 'unknown'
   try {

@@ -1,4 +1,4 @@
-/** Check 1: whether the domain of MAIL FROM lets the client send for it. */
+/** Check 1: whether the domain of MAIL FROM authorizes the client. */
 import type { Said } from '#core/inspect/report.ts'
 import { isSpf, joinedRecords, withoutPassForAll, withTerms } from '#config/mail/spf-record.ts'
 import { isPublic, plainAddress } from '../../dns/host-addresses.ts'
@@ -9,7 +9,7 @@ import { say, term } from '../sentences/say.ts'
 
 const lookupsFine = 8
 const maxLookups = 10
-/** A longer record is not repeated in advice, as it would be cut there. */
+/** A longer record does not appear in advice, because it would be truncated. */
 const maxRecord = 400
 
 export async function checkSpf(facts: Facts): Promise<Verdict> {
@@ -47,13 +47,13 @@ export async function checkSpf(facts: Facts): Promise<Verdict> {
   }
 }
 
-/** The SPF records of the domain, each as one text. */
+/** The SPF records of the domain, each joined to one text. */
 async function published({ questions, mailFromDomain }: Facts): Promise<readonly string[]> {
   const answer = await questions.texts(mailFromDomain)
   return answer.kind === 'records' ? answer.records.filter(isSpf) : []
 }
 
-/** What the owner of the domain changes. Terms of the published record stay, as they are of its other senders. */
+/** Advice for the owner of the domain. Terms of the published record are preserved, because they authorize its other senders. */
 function adviceFor({ auth: { spf }, input, mailFromDomain: domain }: Facts, records: readonly string[], isOpen: boolean): Said {
   const ip = plainAddress(input.session.clientIp)
   const mechanism = ip !== undefined && isPublic(ip) ? `ip${ip.includes(':') ? '6' : '4'}:${ip}` : undefined
@@ -74,7 +74,7 @@ function joinedAdvice(domain: string, records: readonly string[]): Said {
   return record.length > maxRecord ? say('fix_spf_one', { domain, count }) : say('fix_spf_join', { domain, count, record })
 }
 
-/** For a record that allows everybody: the server that sent the mail stays allowed. */
+/** Advice for a record that authorizes everyone. The server that sent the mail stays authorized. */
 function closedAdvice(record = '', mechanism: string | undefined): Said {
   const closed = withTerms(withoutPassForAll(record), mechanism === undefined ? [] : [mechanism])
   const isShown = mechanism !== undefined && opensToAll(record) && closed.length <= maxRecord

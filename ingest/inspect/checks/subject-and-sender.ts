@@ -1,4 +1,4 @@
-/** Check 13: what the reader sees first, and what filters know of spam and of forgeries. */
+/** Check 13: subject and sender as the reader sees them, with signs of spam and forgery. */
 import { addressList } from '../../mime/address-list.ts'
 import { emojiIn, hasCheckMark, hasInvisible, hasMixedScripts, readsLike } from '../facts/characters.ts'
 import { domainOf, sameOrganization } from '../../dns/domains.ts'

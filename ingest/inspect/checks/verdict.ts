@@ -1,4 +1,4 @@
-/** The 17 checks by name and weight, and how a verdict becomes a result. */
+/** The 17 checks with their weights, and the conversion of a verdict to a result. */
 import type { CheckResult, CheckStatus, Evidence, Reference, Said } from '#core/inspect/report.ts'
 import { inEnglish, say } from '../sentences/say.ts'
 
@@ -21,23 +21,23 @@ export type CheckId =
   | 'html_content'
   | 'links'
 
-/** One sentence or several. */
+/** One or more sentences. */
 export type Sentences = Said | readonly Said[]
 
-/** What a check looked at: its name and what was there, in words of the service or verbatim. */
+/** Evidence of a check: a label and the observed value, as sentences or verbatim. */
 export interface Looked {
   readonly label: string | Said
   readonly value: string | Said
 }
 
-/** What a check found. Points are left out for `na`, and for `pass` when all are given. */
+/** The outcome of a check. Points are omitted for `na`, and for `pass` with full points. */
 export interface Verdict {
   readonly status: CheckStatus
   readonly points?: number
   readonly summary: Sentences
   readonly evidence?: readonly Looked[]
   readonly fix?: Sentences
-  /** DNS did not answer what decides this. */
+  /** DNS did not answer a decisive query. */
   readonly isUnanswered?: boolean
 }
 
@@ -83,7 +83,7 @@ export const checkIds = Object.keys(definitions) as readonly CheckId[]
 const maxValue = 500
 const maxEvidence = 40
 
-/** The verdict with the check's name and bounds. Values are untrusted text: they are cut to a readable size. */
+/** Converts a verdict to a result with the check's name and limits. Values are untrusted text and are cut to a readable length. */
 export function resultOf(id: CheckId, { status, points, summary, evidence = [], fix }: Verdict): CheckResult {
   const { title, max, references } = definitions[id]
   const given = status === 'na' ? 0 : (points ?? (status === 'pass' ? max : 0))
@@ -98,7 +98,7 @@ export function resultOf(id: CheckId, { status, points, summary, evidence = [], 
 
 const text = (sentences: readonly Said[]): string => sentences.map(inEnglish).join(' ')
 
-/** Nothing is said twice. */
+/** Removes duplicate sentences. */
 const readableSentences = (sentences: Sentences): Said[] => [
   ...new Map([sentences].flat().map((one) => [inEnglish(one), readableSaid(one)])).values(),
 ]
@@ -117,7 +117,7 @@ function evidenceOf({ label, value }: Looked): Evidence {
   }
 }
 
-/** Untrusted text in one line, without characters that cannot be seen, cut to a readable size. */
+/** Converts untrusted text to one line without invisible characters, cut to a readable length. */
 export function readable(text: string, max = maxValue): string {
   const plain = text
     .replaceAll(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\s]+/gu, ' ')
@@ -126,19 +126,19 @@ export function readable(text: string, max = maxValue): string {
   return plain.length > max ? `${plain.slice(0, max - 1).toWellFormed()}…` : plain
 }
 
-/** Something that is wrong, and how to mend it. */
+/** A fault and its remedy. */
 export interface Finding {
   readonly text: Said
   readonly fix: Said
 }
 
-/** `each` points less for every finding, but at least `least`; all of them without one. */
+/** Subtracts `each` points for every finding, down to `least`. Without findings, the check passes. */
 export function lessForEach(id: CheckId, findings: readonly Finding[], each: number, least: number, good: Said): Verdict {
   if (findings.length === 0) return { status: 'pass', summary: good }
   return { status: 'warn', points: Math.max(least, definitions[id].max - each * findings.length), ...summaryOf(findings) }
 }
 
-/** No point at all. */
+/** A failure with zero points. */
 export const failedFor = (findings: readonly Finding[]): Verdict => ({ status: 'fail', points: 0, ...summaryOf(findings) })
 
 export const summaryOf = (findings: readonly Finding[]): Pick<Verdict, 'summary' | 'fix'> => ({
@@ -146,7 +146,7 @@ export const summaryOf = (findings: readonly Finding[]): Pick<Verdict, 'summary'
   fix: findings.map(({ fix }) => fix),
 })
 
-/** DNS did not answer, so that the outcome is unknown. */
+/** The outcome is unknown because DNS did not answer. */
 export const unanswered = (silence: Said, evidence: readonly Looked[] = []): Verdict => ({
   status: 'na',
   isUnanswered: true,

@@ -1,4 +1,4 @@
-/** SPF, DKIM, DMARC and ARC of a mail, by mailauth, in the terms of the checks. */
+/** SPF, DKIM, DMARC and ARC of a mail, by mailauth, in the form that the checks need. */
 import { dkimVerify } from 'mailauth/lib/dkim/verify.js'
 import { evaluateDmarc } from 'mailauth/lib/dmarc/index.js'
 import { spf } from 'mailauth/lib/spf/index.js'
@@ -18,9 +18,9 @@ export interface SpfFacts {
   readonly comment: string
 }
 
-/** What `comment` says where the key is shorter than 1024 bits. */
+/** The value of `comment` for a key shorter than 1024 bits. */
 export const weakKey = 'weak-key'
-/** What `comment` says of rsa-sha1, which proves nothing (RFC 8301 §3.1). */
+/** The value of `comment` for rsa-sha1, which is not accepted (RFC 8301 §3.1). */
 export const weakAlgorithm = 'weak algorithm'
 
 export interface DkimFacts {
@@ -28,25 +28,25 @@ export interface DkimFacts {
   readonly domain: string
   readonly selector: string
   readonly algorithm: string
-  /** Bits of an RSA key; null for other keys and where no key was had. */
+  /** Bits of an RSA key; null for other keys, or if the key is unknown. */
   readonly keyBits: number | null
   readonly isTesting: boolean
-  /** `l=` leaves a part of the body unsigned, or would. */
+  /** The signature has an `l=` tag, so a part of the body may be unsigned. */
   readonly isBodyLimited: boolean
-  /** Milliseconds since the epoch; null when the signature does not expire. */
+  /** Milliseconds since the epoch; null if the signature does not expire. */
   readonly expiresAt: number | null
-  /** Lower-case names of the signed fields, as often as they are named. */
+  /** Lower-case names of the signed fields, including repetitions. */
   readonly signed: readonly string[]
   readonly comment: string
 }
 
 export interface DmarcFacts {
-  /** `none` without a record. */
+  /** `none` if there is no record. */
   readonly result: string
   readonly record: string
-  /** Where the record was found. */
+  /** The domain of the record. */
   readonly policyDomain: string
-  /** The aligned domains; null where there is none. */
+  /** The aligned domains, or null. */
   readonly byDkim: string | null
   readonly bySpf: string | null
 }
@@ -58,7 +58,7 @@ export interface Authentication {
   readonly forwarders: Forwarders
 }
 
-/** The domain that SPF is about: that of MAIL FROM, or of EHLO for the null sender (RFC 7208 §2.4). */
+/** The domain that SPF checks: of MAIL FROM, or of EHLO for the null reverse-path (RFC 7208 §2.4). */
 export const spfIdentity = ({ session }: InspectInput): string =>
   session.mailFrom === '' ? plainDomain(session.helo) : domainOf(session.mailFrom)
 
@@ -87,7 +87,7 @@ export async function authenticate(input: InspectInput, mail: Mail, questions: Q
   const signatures = mail.fields.filter(({ name }) => name.toLowerCase() === 'dkim-signature')
   return {
     spf: {
-      // a silent ptr mechanism only does not match (RFC 7208 §5.5), but might have
+      // an unanswered ptr mechanism does not match (RFC 7208 §5.5), but could have matched
       result: spfResult.status.result !== 'pass' && spfWatched.hasFault() ? 'temperror' : spfResult.status.result,
       ...{ domain: spfResult.domain, record: spfResult.rr ?? '' },
       lookups: (spfResult as { lookups?: { count?: number } }).lookups?.count ?? 0,
@@ -125,7 +125,7 @@ function dkimFacts(row: DkimRow, signatures: readonly HeaderField[]): DkimFacts 
 
 const plainValue = (text: string): string => text.replaceAll(/\s/g, '')
 
-/** The value of a tag in a tag list (RFC 6376 §3.2), without blanks. */
+/** The value of a tag in a tag list (RFC 6376 §3.2), without white space. */
 function tagOf(list: string, name: string): string {
   const tag = list.split(';').find((part) => part.slice(0, part.indexOf('=')).trim() === name)
   return tag === undefined ? '' : plainValue(tag.slice(tag.indexOf('=') + 1))

@@ -1,14 +1,14 @@
-/** Characters that are made to deceive: letters of several scripts in one word, letters that look like others, and what cannot be seen. */
+/** Deceptive characters: mixed scripts in one word, lookalike letters, and invisible characters. */
 import { domainToUnicode } from 'node:url'
 
 const scripts = ['Latin', 'Cyrillic', 'Greek', 'Armenian', 'Hebrew', 'Arabic', 'Cherokee'] as const
 const tests = scripts.map((name) => new RegExp(String.raw`\p{Script=${name}}`, 'u'))
 
-/** Whether one word has letters of scripts that do not go together (UTS 39: highly restrictive). */
+/** Reports whether a word mixes scripts (UTS 39, highly restrictive). */
 export const hasMixedScripts = (text: string): boolean =>
   text.split(/[^\p{L}\p{M}]+/u).some((word) => tests.filter((script) => script.test(word)).length > 1)
 
-/** Letters of other scripts beside the Latin letters that they look like (UTS 39, confusables): those that make up whole words. */
+/** Non-Latin letters with the Latin letters that they resemble (UTS 39, confusables), limited to letters that form whole words. */
 const twins =
   'аa вb сc ԁd еe һh іi јj кk ӏl мm оo рp ԛq гr ѕs тt υu ѵv ԝw хx уy αa βb еe ηn ιi κk νv οo ρp τt υu χx γy ωw ո' +
   'n սu օo ցg հh յj ӧo ґr ѐe ёe їi'
@@ -20,8 +20,8 @@ const latinTwin: ReadonlyMap<string, string> = new Map(
 )
 
 /**
- * What a domain reads like if it is written to be taken for another one; undefined for other domains. A name of it mixes scripts, or has
- * only letters of another script that look like Latin ones, below a top-level domain in ASCII (UTS 39: whole-script confusables).
+ * The Latin reading of a domain that imitates another domain, or undefined. A label of such a domain mixes scripts, or consists only of
+ * letters that resemble Latin letters, below an ASCII top-level domain (UTS 39, whole-script confusables).
  */
 export function readsLike(domain: string): string | undefined {
   const shown = domainToUnicode(domain.toLowerCase())
@@ -36,12 +36,15 @@ const isAllTwins = (name: string): boolean => {
   return letters.some((letter) => letter > '\x7f') && letters.every((letter) => latinTwin.has(letter))
 }
 
-/** Whether the text has control or zero-width characters. Emoji and some scripts need joiners, variation selectors and tags. */
+/**
+ * Reports whether the text contains control or zero-width characters. Joiners, variation selectors and tags are permitted, because emoji
+ * and some scripts need them.
+ */
 export const hasInvisible = (text: string): boolean =>
   /(?![\u200c\u200d\p{Variation_Selector}\u{e0020}-\u{e007f}])[\p{Cc}\p{Default_Ignorable_Code_Point}]/u.test(text)
 
 export const emojiIn = (text: string): number =>
   [...text.matchAll(/\p{Extended_Pictographic}(?:\ufe0f|\u200d\p{Extended_Pictographic})*/gu)].length
 
-/** Marks with which names pretend to be verified. */
+/** Detects marks that make a name look verified. */
 export const hasCheckMark = (text: string): boolean => /[\u2611\u2705\u2713\u2714\u{1f5f8}\u2122\u00ae\u{1f6e1}\u{1f535}]/u.test(text)

@@ -1,28 +1,28 @@
-/** What a reader would see of HTML, and what stands in it unseen: in one pass over its tags, without a browser. */
+/** Determines visible and hidden content of HTML in one pass over its tags, without a browser. */
 import { Parser } from 'htmlparser2'
 import { addressOf, baseOf, linkElements, resolvedAddress } from '../../html/addressed-elements.ts'
 import { ShownStyle } from './shown-style.ts'
 
 export interface PageLink {
   readonly href: string
-  /** What the reader sees of it. */
+  /** The visible text of the link. */
   readonly text: string
 }
 
 export interface PageImage {
   readonly hasAlt: boolean
-  /** Too small to be seen. */
+  /** Too small to be visible. */
   readonly isPixel: boolean
 }
 
 export interface HtmlPage {
-  /** Text that is shown. */
+  /** The visible text. */
   readonly text: string
   readonly links: readonly PageLink[]
   readonly images: readonly PageImage[]
-  /** Things that no mail program runs, and receivers take for an attack. */
+  /** Active content, which no mail client runs and which receivers treat as an attack. */
   readonly active: readonly string[]
-  /** Characters that are hidden, behind the first that may be a preview text; that are tiny; that have the colour of their ground. */
+  /** Numbers of characters: hidden, after the first that may be a preview text; tiny; in the colour of the background. */
   readonly hidden: number
   readonly tiny: number
   readonly camouflaged: number
@@ -47,7 +47,7 @@ export function readPage(html: string): HtmlPage {
     },
     { decodeEntities: true, lowerCaseTags: true, lowerCaseAttributeNames: true, recognizeSelfClosing: false },
   )
-  // the parser's own list of open tags is slow to grow, so that very deep pages are read to that depth only
+  // the parser's list of open tags is slow, so parsing stops at the depth limit
   for (let at = 0; at < html.length && !reader.isTooDeep; at += pieceLength) parser.write(html.slice(at, at + pieceLength))
   if (!reader.isTooDeep) parser.end()
   return reader.page()
@@ -101,7 +101,7 @@ class HtmlPageReader {
     if (isUnseen || this.#text.length > maxText) return
     const length = text.replaceAll(/[\s\p{Default_Ignorable_Code_Point}]+/gu, '').length
     if (style.isHidden) {
-      // hidden text before all other text is what lists of mails show beside the subject
+      // hidden text before all other text is a preview, which mail clients display next to the subject
       if (!this.#isPreview) this.#hidden += length
       else this.#hidden += Math.max(0, length - 200)
       return

@@ -1,4 +1,4 @@
-/** What all checks look at, made once for a mail. */
+/** The facts that all checks use, computed once for each mail. */
 import { authenticate, spfIdentity, type Authentication } from './authentication.ts'
 import { readPage, type HtmlPage } from './html-page.ts'
 import type { InspectInput } from './score-input.ts'
@@ -11,13 +11,13 @@ export interface Facts {
   readonly questions: Questions
   readonly mail: Mail
   readonly auth: Authentication
-  /** Null for mail without HTML. */
+  /** Null if the mail has no HTML. */
   readonly page: HtmlPage | null
-  /** Links to the web, in HTML and in text. */
+  /** Web links in HTML and text. */
   readonly links: readonly WebLink[]
-  /** Why the mail looks like one of many; empty for what looks like a message to one person. */
+  /** Signs of bulk mail; empty for a personal message. */
   readonly bulk: readonly string[]
-  /** The domain of MAIL FROM, or of EHLO for the null sender. */
+  /** The domain of MAIL FROM, or of EHLO for the null reverse-path. */
   readonly mailFromDomain: string
 }
 
@@ -30,21 +30,21 @@ export async function factsOf(input: InspectInput): Promise<Facts> {
   return { ...{ input, questions, mail, auth, page, links }, bulk: bulkSigns(mail, links), mailFromDomain: spfIdentity(input) }
 }
 
-/** How many words a text has. */
+/** Counts the words of a text. */
 export const countWords = (text: string): number => text.split(/\s+/).filter((word) => /[\p{L}\p{N}]/u.test(word)).length
 
-/** Whether neither the HTML nor the text of a mail shows a word. */
+/** True if neither the HTML nor the text contains a word. */
 export const isWordless = ({ page, mail }: Pick<Facts, 'page' | 'mail'>): boolean =>
   countWords(`${page?.text ?? ''} ${mail.text ?? ''}`) === 0
 
-/** Fields in which senders of newsletters name a campaign. */
+/** Header fields that name the campaign of a newsletter. */
 const campaign =
   /^x-(?:campaign(?:-?id)?|mailing-?id|mc-user|mailchimp-campaign-?id|mailgun-(?:tag|campaign)|mailjet-campaign|sg-campaign|cmail-gameid|newsletter(?:-?id)?|list-?id|mailer-?recptid|msys-api)$/i
 
-/** The sign of bulk mail that is no field of its header. */
+/** The only sign of bulk mail outside of the header. */
 export const linkSign = 'a link to unsubscribe'
 
-/** Why the mail looks like one of many: what it says of itself, and what it offers its reader. */
+/** Collects signs of bulk mail in the header and the links. */
 function bulkSigns(mail: Mail, links: readonly WebLink[]): string[] {
   const { fields } = mail
   const signs = ['List-Id', 'List-Unsubscribe', 'Feedback-ID'].filter((name) => valueOf(fields, name.toLowerCase()) !== undefined)

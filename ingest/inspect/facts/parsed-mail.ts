@@ -1,4 +1,4 @@
-/** A mail taken apart for the checks: leniently, so that what is wrong with it can be reported and the rest still be read. */
+/** Parses a mail for the checks, leniently, so that the report can describe its faults. */
 import { addressList, type ListedAddress } from '../../mime/address-list.ts'
 import { decodeEncodedWords } from '../../mime/encoded-words.ts'
 import { headerFields, type HeaderField } from '../../mime/header-fields.ts'
@@ -14,25 +14,25 @@ export interface Attachment {
 
 export interface Mail {
   readonly raw: Buffer
-  /** With its line ends and without the empty line behind it; one character an octet. */
+  /** The header with its line ends, without the empty line after it; one character for each octet. */
   readonly head: string
   readonly fields: readonly HeaderField[]
   readonly parts: readonly ReportPart[]
-  /** Bodies for people; null when the mail has none of the sort. */
+  /** The displayed bodies; null if the mail has no such body. */
   readonly text: string | null
   readonly html: string | null
-  /** Octets of the decoded HTML, with CRLF as line end. */
+  /** Octets of the decoded HTML, with CRLF line ends. */
   readonly htmlOctets: number
   readonly attachments: readonly Attachment[]
-  /** Addresses of the From field. */
+  /** Addresses in the From field. */
   readonly from: readonly ListedAddress[]
-  /** The domain of the first of them; empty when there is none. */
+  /** The domain of the first From address; empty if missing. */
   readonly fromDomain: string
-  /** Decoded. */
+  /** The decoded subject. */
   readonly subject: string
 }
 
-/** Parses a mail with the reader that people use. Texts and files are empty for a mail that exceeds the limits of that reader. */
+/** Parses a mail with the parser used for display. Texts and files are empty if the mail exceeds its limits. */
 export async function openMail(octets: Uint8Array): Promise<Mail> {
   const raw = Buffer.from(octets.buffer, octets.byteOffset, octets.byteLength)
   const fields = headerFields(raw)
@@ -59,7 +59,7 @@ const attachmentOf = ({ raw, octets }: OpenedAttachment): Attachment => ({
   octets: Buffer.from(octets ?? []),
 })
 
-/** The first value of a field, unfolded. */
+/** The unfolded value of the first field with that name. */
 export const valueOf = (fields: readonly HeaderField[], name: string): string | undefined =>
   fields.find((field) => field.name.toLowerCase() === name)?.value
 

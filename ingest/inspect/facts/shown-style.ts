@@ -1,4 +1,4 @@
-/** How inline styles let a text be seen, as far as that shows in the tags around it. Style sheets are not looked at. */
+/** Determines from inline styles whether text is visible. Style sheets are ignored. */
 
 const invisible =
   /(?:^|;)\s*(?:display\s*:\s*none|visibility\s*:\s*hidden|opacity\s*:\s*0(?:\.0+)?\s*(?:;|!|$)|max-height\s*:\s*0(?:px)?\s*(?:;|!|$)|mso-hide\s*:\s*all)/i
@@ -20,17 +20,17 @@ export class ShownStyle {
     this.#ground = ground
   }
 
-  /** Too small to be read. */
+  /** The font is too small to read. */
   get isTiny(): boolean {
     return this.#px < 2
   }
 
-  /** In the very colour of its ground. */
+  /** The text has exactly the colour of its background. */
   get isCamouflaged(): boolean {
     return this.#ink === this.#ground
   }
 
-  /** The style of an element with these attributes, inside one of this style. */
+  /** The style of an element with these attributes inside an element of this style. */
   inside(attributes: Readonly<Record<string, string>>): ShownStyle {
     const style = (attributes['style'] ?? '').slice(0, maxStyle)
     const { bgcolor, color, hidden } = attributes
@@ -38,7 +38,7 @@ export class ShownStyle {
     const [, size, unit] = sizePx.exec(style) ?? []
     const px = size === undefined ? this.#px : Number(size) * (unit === 'pt' ? 4 / 3 : 1)
     const ink = colour(valueIn(style, 'color') ?? color) ?? this.#ink
-    // behind an image or a gradient the ground is unknown
+    // with a background image or gradient, the background colour is unknown
     const picture = /(?:^|;)\s*background(?:-image)?\s*:[^;]*(?:url\(|gradient\()/i.test(style)
     const ground = picture ? '' : (colour(valueIn(style, 'background-color') ?? valueIn(style, 'background') ?? bgcolor) ?? this.#ground)
     return new ShownStyle(this.isHidden || invisible.test(style) || hidden !== undefined, px, ink, ground)
@@ -48,7 +48,7 @@ export class ShownStyle {
 const valueIn = (style: string, property: string): string | undefined =>
   new RegExp(String.raw`(?:^|;)\s*${property}\s*:\s*([^;!]{1,60})`, 'i').exec(style)?.[1]
 
-/** One spelling for a colour; undefined for none and for what is not understood. */
+/** Normalizes a colour; undefined if it is missing or unknown. */
 function colour(text: string | undefined): string | undefined {
   const plain = text?.trim().toLowerCase().replaceAll(/\s/g, '') ?? ''
   if (/^#[0-9a-f]{6}$/.test(plain)) return plain

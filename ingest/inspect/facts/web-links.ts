@@ -1,11 +1,11 @@
-/** The links of a mail to the web. They are read and never followed. */
+/** The web links of a mail. They are parsed and never followed. */
 import type { HtmlPage } from './html-page.ts'
 
 export interface WebLink {
   readonly url: URL
-  /** What stands in the mail for it; of a link in plain text, the address itself. */
+  /** The text of the link; for a link in plain text, the address itself. */
   readonly text: string
-  /** As it is written. */
+  /** The address as written. */
   readonly href: string
 }
 
@@ -13,7 +13,7 @@ const maxLinks = 1000
 const maxHref = 4000
 const inText = /https?:\/\/[^\s<>"'`|\\^{}[\]]{1,4000}/gi
 
-/** http and https only; addresses that cannot be read are left out. */
+/** Finds http and https links. Invalid addresses are skipped. */
 export function webLinks(page: HtmlPage | null, text: string | null): WebLink[] {
   const written = [
     ...(page?.links ?? []),
@@ -28,7 +28,7 @@ export function webLinks(page: HtmlPage | null, text: string | null): WebLink[] 
   })
 }
 
-/** A link by which readers leave a list. */
+/** Recognizes a link to unsubscribe from a list. */
 export const isUnsubscribeLink = ({ url, text }: WebLink): boolean =>
   /un-?subscri|opt-?out|abmeld|abbestell|austrag|d[ée]s-?(?:abonn|inscri)|disiscri|cancella(?:ti|re)|darse.{0,3}de.{0,3}baja|afmeld|avregistr|avmeld|frameld/i.test(
     `${text} ${url.pathname}${url.search}`.slice(0, 2000),

@@ -1,4 +1,4 @@
-/** Which files a zip archive holds, by its directory; nothing is unpacked. Office documents are such archives. */
+/** Lists the files in a ZIP archive, including Office documents, from its directory. Nothing is unpacked. */
 
 interface ArchivedFile {
   readonly name: string
@@ -6,10 +6,13 @@ interface ArchivedFile {
 }
 
 const maxFiles = 5000
-/** The end of the directory stands in the last octets, before a comment of at most 64 KiB. */
+/** The end record is at the end of the archive, before a comment of at most 64 KiB. */
 const maxEnd = 22 + 65_535
 
-/** By the directory at the end; of an archive without one, the first file. None for what is no archive. Never throws. */
+/**
+ * Returns the files in the directory, or the first file if the archive has no directory. Empty if the octets are not an archive. Never
+ * throws.
+ */
 export function archivedFiles(octets: Buffer): ArchivedFile[] {
   if (!isAt(octets, 0, 3, 4)) return []
   const tail = octets.subarray(-maxEnd)
@@ -25,7 +28,7 @@ export function archivedFiles(octets: Buffer): ArchivedFile[] {
   return files
 }
 
-/** Whether a record of that kind begins there. */
+/** Reports whether a record of that kind begins at the offset. */
 const isAt = (octets: Buffer, at: number, ...kind: readonly number[]): boolean =>
   octets.subarray(at, at + 4).equals(Buffer.of(0x50, 0x4b, ...kind))
 
