@@ -1,18 +1,18 @@
-/** One line of Exim's main log, as chapter 52 of its specification describes it. */
+/** Parses one line of Exim's main log, as described in chapter 52 of its specification. */
 import type { NoNews } from './log-group.ts'
 import type { ShippedLine } from './shipped-record.ts'
 
-/** What Exim reports of one address. */
+/** The outcome that Exim reports for one address. */
 export interface EximDelivery {
   readonly outcome: 'delivered' | 'bounced' | 'deferred' | 'discarded'
-  /** The address after routing and rewriting; a file or command for local deliveries. */
+  /** The address after routing and rewriting, or the file or command of a local delivery. */
   readonly to: string
-  /** The address that the message was sent to, where the line names another one. */
+  /** The original recipient address, if the line names a different one. */
   readonly originalTo: string | null
   readonly transport: string
   readonly remoteMta: string | null
   readonly remoteIp: string | null
-  /** The reply that confirms a delivery, or the reason why there is none. */
+  /** The reply that confirms a delivery, or the reason for a failure. */
   readonly words: string
 }
 
@@ -24,30 +24,30 @@ type EximFact =
 export interface EximLine {
   readonly queueId: string
   readonly host: string
-  /** As it was written: with its zone if the line has one, otherwise the time of the syslog header or shipper. */
+  /** The time as written: with its zone if the line has one, otherwise from the syslog header or shipper. */
   readonly time: unknown
-  /** The time as the line itself writes it, which tells repeated deferrals apart. */
+  /** The time in the line itself, which distinguishes repeated deferrals. */
   readonly stamp: string
   readonly fact: EximFact
 }
 
 const stamp = '(\\d{4}-\\d\\d-\\d\\d \\d\\d:\\d\\d:\\d\\d(?:\\.\\d{1,6})?)(?: ([+-]\\d{4}))?'
-/** With the optional parts of `log_selector` and `log_timezone`. */
+/** Includes the optional parts of `log_selector` and `log_timezone`. */
 const head = new RegExp(`^(?:${stamp} )?(?:\\[\\d{1,10}\\] )?`)
 export const eximHeader = new RegExp(`^${stamp} `)
-/** 16 characters, or 23 since Exim 4.97. */
+/** A message ID: 16 characters, or 23 since Exim 4.97. */
 const idForm = /^([0-9A-Za-z]{6}-(?:[0-9A-Za-z]{6}-[0-9A-Za-z]{2}|[0-9A-Za-z]{11}-[0-9A-Za-z]{4})) /
-/** `*>`: delivery was suppressed by option `-N`. */
+/** `*>`: option `-N` suppressed the delivery. */
 const outcomes: ReadonlyMap<string, EximDelivery['outcome']> = new Map([
   ...(['=>', '->', '>>'] as const).map((mark) => [mark, 'delivered'] as const),
   ['*>', 'discarded'],
   ['**', 'bounced'],
   ['==', 'deferred'],
 ])
-/** Addresses and fields are looked for in so much of a line; the words of a reply are its rest. */
+/** Length of the prefix searched for addresses and fields. The remaining text is the reply. */
 const fieldsLength = 4000
 
-/** Reads a line without its syslog header. Undefined when it is no line of Exim. */
+/** Parses a line without its syslog header. Undefined if it is not a line of Exim. */
 export function readEximText({ text, program, host, time }: ShippedLine): EximLine | NoNews | undefined {
   const [header = '', local, zone] = head.exec(text) ?? []
   const rest = text.slice(header.length)
@@ -63,7 +63,7 @@ export function readEximText({ text, program, host, time }: ShippedLine): EximLi
   return { queueId, host: host ?? '', time: exact, stamp: local ?? (typeof time === 'string' ? time : ''), fact }
 }
 
-/** A string is the reason why a delivery cannot be read. */
+/** A string is the reason why a delivery line is invalid. */
 function factOf(text: string): EximFact | string | undefined {
   if (text.startsWith('<= ')) return acceptedIn(text.slice(3))
   if (text === 'Completed' || text.startsWith('Completed ')) return { kind: 'completed' }
@@ -79,7 +79,7 @@ function acceptedIn(text: string): EximFact {
   return { kind: 'accepted', from: from === '<>' ? '' : from, messageId: messageId === undefined ? '' : `<${messageId}>` }
 }
 
-/** The address or target, and the addresses it came from, the first one last. */
+/** The address or target, then the addresses that produced it; the original one is last. */
 const parentsForm = '((?: <[^<>]*>)'
 const fieldsFollow = '(?=$| ?: | [A-Z]{1,2}=| defer)'
 const targets = new RegExp(
@@ -106,15 +106,15 @@ function deliveryIn(outcome: EximDelivery['outcome'], text: string): EximDeliver
   }
 }
 
-/** Of an access list that discards all recipients; such a line names none of them. */
+/** For an access list that discards all recipients; its line names none of them. */
 const discarded: EximDelivery = {
   ...{ outcome: 'discarded', to: '', originalTo: null, transport: '', remoteMta: null, remoteIp: null, words: '' },
 }
 
-/** The name in a certificate may contain a colon. */
+/** Blanks quoted certificate names, which may contain a colon. */
 const withoutQuoted = (fields: string): string => fields.replaceAll(/ DN="(?:[^"\\]|\\.)*"/g, ({ length }) => ' '.repeat(length))
 
-/** Local deliveries name a user, file or command first, and the address behind it. */
+/** Lines of local deliveries first name a user, file or command, and then the address. */
 function addressesOf(to: string, original: string): Pick<EximDelivery, 'to' | 'originalTo'> {
   const isAddress = to.includes('@') && !/^[|/:>]/.test(to)
   if (!isAddress && original !== '') return { to: original, originalTo: null }

@@ -1,4 +1,4 @@
-/** Exim's main log as feedback events. A final failure is a line of its own, so nothing is kept of recipients who wait. */
+/** Converts Exim's main log to feedback events. A final failure has its own line, so deferred recipients are not remembered. */
 import type { FeedbackEvent } from '#core/feedback/event.ts'
 import { eventKey, feedbackEvent, replyIn, statusFor } from '../events/feedback-event.ts'
 import { eximHeader, readEximText, type EximDelivery, type EximLine } from './exim-line.ts'
@@ -53,7 +53,7 @@ function deliveryEvent(line: EximLine, delivery: EximDelivery, { returnPath, mes
   })
 }
 
-/** RFC 3463 §3.5: X.4.7 is the end of the delivery time. */
+/** X.4.7 means that the delivery time expired (RFC 3463 §3.5). */
 const expiryStatus = (outcome: string, words: string): string | null =>
   outcome === 'bounced' && /\bretry timeout exceeded\b|\bretry time not reached\b.*\btoo long\b|\btimed? ?out\b/i.test(words)
     ? '4.4.7'
@@ -62,16 +62,16 @@ const expiryStatus = (outcome: string, words: string): string | null =>
 const frame =
   /^(?:SMTP|LMTP) error from remote mail server after [^:]{1,60}(?::<[^>]{0,320}>[^:]{0,120})?: (?:host (\S{1,255}) \[([\da-fA-F.:]{2,45})\]: )?/
 
-/** The words of the server without Exim's frame around them, and the server where the frame names it. */
+/** The server's reply without Exim's prefix, and the server if the prefix names it. */
 function saidBy({ words }: EximDelivery): Pick<EximDelivery, 'words' | 'remoteMta' | 'remoteIp'> {
   const [head = '', remoteMta = null, remoteIp = null] = frame.exec(words.slice(0, 1000)) ?? []
   return { words: words.slice(head.length), remoteMta, remoteIp }
 }
 
-/** A line that is no delivery by what it says itself: mail that is discarded, or goes to a content filter or into this service. */
+/** A delivery line that is not a final delivery: discarded mail, and mail for a content filter or this service. */
 const movesOn = ({ outcome, transport, words }: EximDelivery): boolean =>
   outcome === 'discarded' || (outcome === 'delivered' && (isFilter(transport) || isOurReply(words)))
 
-/** A filter gives the message back: then the id in its reply is one of the same Exim, and its own lines have the outcome. */
+/** The queue ID in a filter's reply. A filter returns the message to the same Exim, whose later lines contain the outcome. */
 const idBehindFilter = ({ outcome, remoteIp, words }: EximDelivery): string | undefined =>
   outcome === 'delivered' && remoteIp !== null && isNear(remoteIp) ? /\bid=([0-9A-Za-z-]{16,23})\b/.exec(words)?.[1] : undefined

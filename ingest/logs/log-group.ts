@@ -1,12 +1,12 @@
-/** What a group of log lines is read into, and what is remembered between groups. */
+/** The result of parsing a group of log lines, and the state that is remembered between groups. */
 import type { FeedbackEvent } from '#core/feedback/event.ts'
 import type { IgnoredLine, IgnoredReason } from '#core/ingest-sources/ignored-lines.ts'
 
-/** An event and the number of its line, from 1. */
+/** An event and its line number, from 1. */
 export interface LineEvent {
   readonly line: number
   readonly event: FeedbackEvent
-  /** Domains that a complaint without a recipient is about; empty for everything else. */
+  /** Domains of a complaint without a recipient; empty for all other events. */
   readonly domains: readonly string[]
 }
 
@@ -15,12 +15,12 @@ export interface RejectedLine {
   readonly reason: string
 }
 
-/** Why a line has no news of a message: it is ignored, or cannot be read. */
+/** A line without an event: ignored with a reason, or rejected because it is invalid. */
 export type NoNews = { readonly ignored: IgnoredReason } | { readonly rejected: string }
 
 export const hasNews = <T extends object>(found: T | NoNews): found is T => !('ignored' in found || 'rejected' in found)
 
-/** A recipient whose delivery was put off, with the last reason. */
+/** A deferred recipient with the last reason. */
 export interface DeferredRecipient {
   readonly recipient: string
   readonly originalRecipient: string | null
@@ -29,7 +29,7 @@ export interface DeferredRecipient {
   readonly remoteIp: string | null
 }
 
-/** What is known of one message in a server's queue from its other lines. Plain data, at most some 100 KiB. */
+/** State of one message in a server's queue, collected from its other lines. Plain data of at most some 100 KiB. */
 export interface LogSession {
   readonly returnPath: string | null
   readonly messageId: string | null
@@ -39,18 +39,18 @@ export interface LogSession {
 export interface LogReading {
   readonly events: readonly LineEvent[]
   readonly rejected: readonly RejectedLine[]
-  /** Lines and records that report no outcome, empty lines among them. */
+  /** Lines and records without an outcome, including empty lines. */
   readonly ignored: readonly IgnoredLine[]
-  /** To be kept for a day, in place of what was kept under the same name. */
+  /** Sessions to store for a day. Each replaces the stored session with the same name. */
   readonly remember: ReadonlyMap<string, LogSession>
-  /** Messages that left the queue. */
+  /** Sessions of messages that left the queue. */
   readonly forget: readonly string[]
 }
 
-/** Lines that were taken apart and wait for what is remembered. */
+/** Parsed lines that wait for remembered sessions. */
 export interface LogGroup {
   readonly lines: number
-  /** Names of the sessions, unique for one source of logs, that `read` wants to know; at most one for each record. */
+  /** Names of the sessions that `read` needs, unique within one source of logs; at most one for each record. */
   readonly needs: readonly string[]
   readonly read: (known: ReadonlyMap<string, LogSession>) => LogReading
 }

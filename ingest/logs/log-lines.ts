@@ -1,20 +1,20 @@
-/** Lines out of octets in pieces of any size, in groups, holding one group at a time. */
+/** Splits octets into lines, in groups. Holds one group at a time; input pieces may have any size. */
 
 /** Lines in a group. */
 const maxGroup = 1000
-/** Longest line in UTF-16 units; some shippers send a list of records as one line. */
+/** Maximum length of a line in UTF-16 units. Some shippers send an array of records as one line. */
 const maxLine = 1_048_576
-/** A group ends early when its lines have so many units, so that long lines do not add up. */
+/** A group ends early at this size, so that long lines do not accumulate. */
 const maxGroupUnits = 262_144
 
-/** Lines that follow one another; undefined stands for one that is too long. */
+/** Consecutive lines. Undefined replaces a line that is too long. */
 export interface LineGroup {
-  /** The number of the first line, from 1. */
+  /** Number of the first line, from 1. */
   readonly first: number
   readonly lines: readonly (string | undefined)[]
 }
 
-/** Lines end by LF or CRLF; octets that are not UTF-8 become U+FFFD. */
+/** Lines end with LF or CRLF. Octets that are not UTF-8 become U+FFFD. */
 export async function* lineGroups(bytes: AsyncIterable<Uint8Array>): AsyncGenerator<LineGroup> {
   const decoder = new TextDecoder()
   const collector = new LineCollector()
@@ -27,7 +27,7 @@ class LineCollector {
   #first = 1
   #lines: (string | undefined)[] = []
   #units = 0
-  /** Pieces of the line that has not ended; joined once, so that a long line in small pieces stays linear. */
+  /** Pieces of the unfinished line, joined once, so that the cost of a long line in small pieces stays linear. */
   #open: string[] = []
   #openUnits = 0
 

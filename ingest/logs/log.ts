@@ -1,6 +1,6 @@
 /**
- * Logs of mail servers as shippers send them, a group of lines at a time: memory does not grow with the log, and what a line
- * needs from lines of earlier groups or requests is asked for by name and handed back to be kept.
+ * Reads logs of mail servers, one group of lines at a time, so that memory does not grow with the log. A line may need facts from earlier
+ * groups or requests. The reader requests them by name, and returns facts to store.
  */
 import type { LogGroup } from './log-group.ts'
 import { lineGroups, type LineGroup } from './log-lines.ts'
@@ -17,7 +17,7 @@ const readers: Readonly<Record<LogSource, (group: LineGroup) => LogGroup>> = {
   exim: (group) => eximLog.readGroup(group),
 }
 
-/** Reads a log. Each group must be read, and what it remembers kept, before the next one is asked for. */
+/** Reads a log. Read each group and store its `remember` before the next group is requested. */
 export async function* readLog(source: LogSource, bytes: AsyncIterable<Uint8Array>): AsyncGenerator<LogGroup> {
   for await (const group of lineGroups(bytes)) yield readers[source](group)
 }

@@ -1,4 +1,4 @@
-/** What a delivery line of Postfix means: its own delivery, a hand-over within the host, or the answer of the next host. */
+/** Interprets a delivery line of Postfix: a local delivery, a hand-over within the host, or the reply of the next host. */
 import type { FeedbackEvent } from '#core/feedback/event.ts'
 import { eventKey, feedbackEvent, replyIn, statusFor } from '../events/feedback-event.ts'
 import { isFilter, isNear, isOurReply } from './hand-over.ts'
@@ -6,7 +6,9 @@ import type { DeferredRecipient, LogSession } from './log-group.ts'
 import type { PostfixDelivery, PostfixLine } from './postfix-line.ts'
 import { timeOf } from './shipped-record.ts'
 
-/** Every status of Postfix's delivery agents. With `soft_bounce` it keeps what it would return. `null`: of probes, which carry no mail. */
+/**
+ * Every status of Postfix's delivery agents. With `soft_bounce`, Postfix defers instead of bouncing. `null`: probes, which contain no mail.
+ */
 const meanings = {
   ...{ sent: 'delivered', bounced: 'bounced', deferred: 'deferred', SOFTBOUNCE: 'deferred' },
   ...{ deliverable: null, undeliverable: null },
@@ -16,7 +18,7 @@ const meanings = {
 export const meaningOf = (status: string): FeedbackEvent['type'] | null | undefined =>
   Object.hasOwn(meanings, status) ? meanings[status as keyof typeof meanings] : undefined
 
-/** The event of a delivery line; undefined for probes, and for what only moves the message about. */
+/** The event of a delivery line. Undefined for probes and for hand-overs. */
 export function deliveryEvent(line: PostfixLine, delivery: PostfixDelivery, session: LogSession): FeedbackEvent | undefined {
   const { status, words, to } = delivery
   const type = meaningOf(status)
@@ -36,7 +38,7 @@ export function deliveryEvent(line: PostfixLine, delivery: PostfixDelivery, sess
   })
 }
 
-/** The bounce of a recipient who was still waiting when the message expired. RFC 3463 §3.5: X.4.7. */
+/** The bounce event of a recipient that was deferred when the message expired (RFC 3463 §3.5, X.4.7). */
 export function expiredEvent(line: PostfixLine, waiting: DeferredRecipient, session: LogSession): FeedbackEvent {
   return feedbackEvent({
     ...shared(line, session),
@@ -52,7 +54,7 @@ export function expiredEvent(line: PostfixLine, waiting: DeferredRecipient, sess
   })
 }
 
-/** What is kept of a recipient who waits. */
+/** The state to remember for a deferred recipient. */
 export function waitingRecipient(delivery: PostfixDelivery): DeferredRecipient {
   const { recipient, originalRecipient } = recipients(delivery)
   return { recipient, originalRecipient, diagnostic: diagnosticOf(delivery).slice(0, 500) || null, ...peerOf(delivery) }
@@ -80,9 +82,7 @@ const recipients = ({ to, originalTo }: PostfixDelivery): { readonly recipient: 
 const localServices: ReadonlySet<string> = new Set(['local', 'virtual', 'pipe', 'lmtp'])
 const isFinal = (service: string, relay: string): boolean => localServices.has(service) || localServices.has(relay)
 
-/**
- * `sent` that is no delivery, by what the line itself says: to a content filter, along an alias, or into this service.
- */
+/** Recognizes `sent` without a final delivery: to a content filter, along an alias, or to this service. */
 function movesOn(service: string, { relay, words }: PostfixDelivery): boolean {
   if (service === 'pipe' || relay === 'pipe') return isFilter(relay) || isFilter(/^delivered via (\S+)/.exec(words)?.[1] ?? '')
   if (isFinal(service, relay) && words.startsWith('forwarded as ')) return true
@@ -90,8 +90,8 @@ function movesOn(service: string, { relay, words }: PostfixDelivery): boolean {
 }
 
 /**
- * The queue id under which the next host, where it is a near one, took the message. A filter gives the message back: then the id is
- * one of the same Postfix, and its own lines have the outcome.
+ * The queue ID in the reply of a host in the local network. A filter returns the message to the same Postfix, whose later lines contain the
+ * outcome.
  */
 export function idBehindFilter({ status, relay, words }: PostfixDelivery): string | undefined {
   return status === 'sent' && isNear(/\[([^\]]*)/.exec(relay)?.[1] ?? '') ? /\bqueued as ([0-9A-Za-z]{6,20})\b/.exec(words)?.[1] : undefined
@@ -100,7 +100,7 @@ export function idBehindFilter({ status, relay, words }: PostfixDelivery): strin
 const statusOf = (dsn: string | null): string | null => (dsn !== null && /^[245]\.\d{1,3}\.\d{1,3}$/.test(dsn) ? dsn : null)
 
 const said = /^host (\S{1,255})\[([\da-fA-F.:]{2,45})\] (?:said|refused to talk to me): /
-/** Postfix's own frame around a foreign reply goes, so that the words are the server's. */
+/** The server's reply without Postfix's prefix and suffix. */
 function diagnosticOf({ words }: PostfixDelivery): string {
   const head = said.exec(words)?.[0]
   return head === undefined ? words : words.slice(head.length).replace(/ \(in reply to [^()]{1,60}\)$/, '')

@@ -1,9 +1,9 @@
-/** One line of Postfix about one message, as text or as the fields that a grok filter made of it. */
+/** Parses one line of Postfix about one message, from text or from the fields of a grok filter. */
 import { textIn, wordIn, type JsonObject } from '../events/json-value.ts'
 import type { NoNews } from './log-group.ts'
 import { originOf, type Origin, type ShippedLine } from './shipped-record.ts'
 
-/** What a delivery agent reports of one recipient. */
+/** The outcome that a delivery agent reports for one recipient. */
 export interface PostfixDelivery {
   readonly to: string
   readonly originalTo: string | null
@@ -11,11 +11,11 @@ export interface PostfixDelivery {
   readonly delay: string
   readonly dsn: string | null
   readonly status: string
-  /** The text in brackets behind the status. */
+  /** The text in parentheses after the status. */
   readonly words: string
 }
 
-/** `queued` is cleanup's line, `active` the queue manager's. */
+/** `queued` is a line of cleanup, `active` a line of the queue manager. */
 type LineFact =
   | { readonly kind: 'queued'; readonly messageId: string }
   | { readonly kind: 'active'; readonly from: string }
@@ -25,18 +25,18 @@ type LineFact =
 
 export interface PostfixLine {
   readonly queueId: string
-  /** The last part of the program's name, such as `smtp`; empty when it is not known. */
+  /** The last part of the program's name, such as `smtp`; empty if unknown. */
   readonly service: string
   readonly host: string
-  /** As somebody wrote it, for `timeOf`. */
+  /** The time as written, for `timeOf`. */
   readonly time: Origin['time']
   readonly fact: LineFact
 }
 
 const queueIdForm = /^(?:[0-9A-F]{6,16}|[0-9A-Za-z]{10,20})$/
-/** `postfix/smtp`, `postfix/submission/smtpd`, or with a `syslog_name` of its own `news/smtp`: the service is the last part. */
+/** `postfix/smtp`, `postfix/submission/smtpd`, or `news/smtp` with a changed `syslog_name`: the service is the last part. */
 const programForm = /^[^/]+\/(?:[^/]+\/)?([a-z]+)$/
-/** Those whose lines look like delivery agents', and the two that report sender and Message-ID. */
+/** Services whose lines look like a delivery agent's, and the two that report sender and Message-ID. */
 const services: ReadonlySet<string> = new Set([
   'smtp',
   'lmtp',
@@ -51,20 +51,20 @@ const services: ReadonlySet<string> = new Set([
   '',
 ])
 
-/** Reads a line without its syslog header. A line without a program must look like one of Postfix; undefined when it does not. */
+/** Parses a line without its syslog header. Undefined if a line without a program does not look like Postfix. */
 export function readPostfixText({ text, program, host, time }: ShippedLine): PostfixLine | NoNews | undefined {
   const service = serviceOf(program)
   const colon = text.indexOf(': ')
   const queueId = colon > 0 && colon <= 20 ? text.slice(0, colon) : ''
   const fact = queueIdForm.test(queueId) ? factOf(text.slice(colon + 2)) : undefined
   if (fact && service === 'discard') return { ignored: 'handed_on' }
-  // The form of these lines is Postfix's under any program name: operators choose `syslog_name`, and shippers cut it at the slash.
+  // a line of this form is accepted under any program name, because operators choose `syslog_name` and shippers cut it at the slash
   if (fact) return { queueId, service: service ?? '', host: host ?? '', time, fact }
   if (program === null) return undefined
   return { ignored: /postfix/i.test(program) || service !== undefined ? 'no_outcome' : 'other_program' }
 }
 
-/** Empty when it is not known: shippers cut `postfix/smtp` at the slash. */
+/** Empty if unknown, because shippers cut `postfix/smtp` at the slash. */
 function serviceOf(program: string | null): string | undefined {
   if (program === null || program === 'postfix') return ''
   const service = programForm.exec(program)?.[1]
@@ -106,10 +106,10 @@ function deliveryIn(text: string): PostfixDelivery | undefined {
   }
 }
 
-/** A Message-ID with its brackets, which grok filters take off; an empty one stays empty. */
+/** Adds the brackets that grok filters remove from a Message-ID. An empty ID stays empty. */
 const bracketed = (id: string): string => (id === '' || id === '<>' || id.startsWith('<') ? id : `<${id}>`)
 
-/** Reads what grok patterns in wide use make of a line: `postfix_queueid`, `postfix_to`, `postfix_status` and so on. */
+/** Parses the fields of common grok patterns: `postfix_queueid`, `postfix_to`, `postfix_status` and so on. */
 export function readPostfixFields(record: JsonObject): PostfixLine | NoNews {
   const field = (name: string): string | null => wordIn(record[`postfix_${name}`])
   const queueId = field('queueid') ?? ''

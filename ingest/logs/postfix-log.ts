@@ -1,4 +1,4 @@
-/** The log of Postfix, as lines and as the fields of a grok filter. */
+/** Converts the log of Postfix to feedback events, from lines or from the fields of a grok filter. */
 import type { FeedbackEvent } from '#core/feedback/event.ts'
 import type { JsonObject } from '../events/json-value.ts'
 import { hasNews, type NoNews } from './log-group.ts'
@@ -6,7 +6,7 @@ import { deliveryEvent, expiredEvent, idBehindFilter, meaningOf, waitingRecipien
 import { isGrokked, readPostfixFields, readPostfixText, type PostfixLine } from './postfix-line.ts'
 import { messageIdOf, returnPathOf, SessionLog, type SessionDraft } from './session-log.ts'
 
-/** Recipients of one message whose waiting is remembered. */
+/** Number of deferred recipients that are remembered for one message. */
 const maxDeferred = 100
 
 export const postfixLog = new SessionLog<PostfixLine>({
@@ -23,10 +23,10 @@ export const postfixLog = new SessionLog<PostfixLine>({
   isDelivery: ({ fact }) => fact.kind === 'delivery',
 })
 
-/** A status that is not known says nothing of the recipient, who may be waiting still. */
+/** Rejects a line with an unknown status, because its recipient may still be deferred. */
 function withKnownStatus<None extends undefined>(found: PostfixLine | NoNews | None): PostfixLine | NoNews | None {
   if (!found || !hasNews(found) || found.fact.kind !== 'delivery' || meaningOf(found.fact.delivery.status) !== undefined) return found
-  return { rejected: `has the delivery status "${found.fact.delivery.status.slice(0, 40)}", which is not known` }
+  return { rejected: `has the unknown delivery status "${found.fact.delivery.status.slice(0, 40)}"` }
 }
 
 function eventsOf(line: PostfixLine, draft: SessionDraft, cameBack: boolean): readonly FeedbackEvent[] {

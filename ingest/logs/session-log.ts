@@ -1,6 +1,6 @@
 /**
- * Logs of mail servers that write of one message in several lines, bare or in the records of shippers. Sender and Message-ID stand on
- * other lines than the outcome, so lines of one queue id are joined, within a group and by what is remembered across groups.
+ * Reads logs whose lines each contain only some facts of a message, as plain lines or in the records of shippers. Sender, Message-ID and
+ * outcome are on different lines. Lines are joined by queue ID, within a group and with the remembered sessions.
  */
 import type { FeedbackEvent } from '#core/feedback/event.ts'
 import type { IgnoredLine } from '#core/ingest-sources/ignored-lines.ts'
@@ -12,44 +12,47 @@ import { recordsIn, type LogRecord } from './log-records.ts'
 import { lineIn, originOf, type ShippedLine } from './shipped-record.ts'
 import { syslogLine } from './syslog-line.ts'
 
-/** A line of the server about one message. Queue ids are unique on one host only. */
+/** A line of the server about one message. Queue IDs are unique on one host only. */
 export interface SessionLine {
   readonly host: string
   readonly queueId: string
 }
 
-/** What is known of a message while lines are joined. */
+/** Known facts about a message while lines are joined. */
 export interface SessionDraft {
   returnPath: string | null
   messageId: string | null
   readonly deferred: Map<string, DeferredRecipient>
-  /** It left the queue. */
+  /** The message left the queue. */
   isGone: boolean
 }
 
-/** How the lines of one kind of server are read. */
+/** The functions that read the lines of one kind of server. */
 export interface SessionLogKind<L extends SessionLine> {
-  /** For sentences about lines that cannot be read. */
+  /** Name for error messages. */
   readonly name: string
-  /** Matches a line of the server without a syslog header, where its form is sure. */
+  /** Recognizes a line of the server without a syslog header, if the server has such a form. */
   readonly ownHeader?: RegExp
-  /** Undefined for what is no line of a log. */
+  /** Undefined if the text is not a log line. */
   readonly readText: (line: ShippedLine) => L | NoNews | undefined
-  /** Records whose fields a filter has taken out of the line; undefined for others. */
+  /** Reads records whose fields a filter extracted from the line. Undefined for other records. */
   readonly readFields?: (record: JsonObject) => L | NoNews | undefined
-  /** The queue id under which a filter beside the server may have given the message back. */
+  /** The queue ID of the copy that a local filter may have returned. */
   readonly idBehindFilter: (line: L) => string | undefined
   readonly learn: (line: L, draft: SessionDraft) => void
-  /** The events of a line; moves recipients in and out of the draft's waiting list. Mail that comes back from a filter makes none. */
+  /**
+   * The events of a line. Adds recipients to the draft's deferred list or removes them. `cameBack`: a filter returned the message, so the
+   * line causes no event.
+   */
   readonly eventsOf: (line: L, draft: SessionDraft, cameBack: boolean) => readonly FeedbackEvent[]
-  /** Whether a line without an event reports a delivery all the same. */
+  /** True if a line without an event still reports a delivery. */
   readonly isDelivery: (line: L) => boolean
 }
 
 interface NumberedLine<L> {
   readonly line: number
   readonly text: string
-  /** Of its session. */
+  /** Name of the line's session. */
   readonly name: string
   readonly parsed: L
 }
@@ -60,7 +63,7 @@ interface TakenApart<L> {
   readonly ignored: readonly IgnoredLine[]
 }
 
-/** Takes a group of lines apart and joins them with what is remembered. */
+/** Parses a group of lines and joins them with the remembered sessions. */
 export class SessionLog<L extends SessionLine> {
   readonly #kind: SessionLogKind<L>
 
@@ -90,7 +93,7 @@ export class SessionLog<L extends SessionLine> {
     return { lines: parsed, rejected, ignored }
   }
 
-  /** The session of the copy that a filter may have given back. */
+  /** The session of the copy that a filter may have returned. */
   #nameBehindFilter(line: L): readonly string[] {
     const queueId = this.#kind.idBehindFilter(line)
     return queueId === undefined ? [] : [sessionName({ ...line, queueId })]
@@ -102,16 +105,16 @@ export class SessionLog<L extends SessionLine> {
     const { name, readText, readFields } = this.#kind
     if (record.kind === 'text') {
       const bare = { text: record.text, program: null, host: null, time: null }
-      return readText(this.#headed(record.text) ?? bare) ?? { rejected: `is no line of syslog or ${name}` }
+      return readText(this.#headed(record.text) ?? bare) ?? { rejected: `is not a line of syslog or ${name}` }
     }
     const fields = readFields?.(record.value)
     if (fields) return fields
     const text = lineIn(record.value)
-    if (text === undefined) return { rejected: 'is no record with the field message, log, line, msg or MESSAGE' }
-    return readText(this.#withinRecord(text, record.value)) ?? { rejected: `holds no line of syslog or ${name}` }
+    if (text === undefined) return { rejected: 'has no field message, log, line, msg or MESSAGE' }
+    return readText(this.#withinRecord(text, record.value)) ?? { rejected: `contains no line of syslog or ${name}` }
   }
 
-  /** The header of the line itself says more than the shipper, which may have read it hours later and on another host. */
+  /** The header of the line takes precedence over the shipper, which may have read it hours later on another host. */
   #withinRecord(text: string, record: JsonObject): ShippedLine {
     const inner = this.#headed(text)
     if (inner && inner.program !== null && inner.host !== null && inner.time !== null) return inner
@@ -145,7 +148,7 @@ export class SessionLog<L extends SessionLine> {
     return { events, rejected, ignored: passed, remember, forget }
   }
 
-  /** What is known of each message before its deliveries are looked at: files of several services may come in any order. */
+  /** Collects the facts about all messages first, and their deliveries later, because files of several services may arrive in any order. */
   #draftsOf(lines: readonly NumberedLine<L>[], known: ReadonlyMap<string, LogSession>): ReadonlyMap<string, SessionDraft> {
     const drafts = new Map<string, SessionDraft>()
     for (const { name, parsed } of lines) {
@@ -171,6 +174,6 @@ const draftFrom = (session: LogSession | undefined): SessionDraft => ({
   isGone: false,
 })
 
-/** A return path or Message-ID as it is remembered: cut, and null when it is empty. */
+/** A return path or Message-ID to remember: cut to its maximum length, null if empty. */
 export const returnPathOf = (text: string): string | null => text.slice(0, 320) || null
 export const messageIdOf = (text: string): string | null => text.slice(0, 998) || null

@@ -1,7 +1,7 @@
-/** What log shippers wrap around a line: the line itself, and what they know of where it came from. */
+/** Reads the records of log shippers: the line, and its origin. */
 import { objectIn, textIn, wordIn, type JsonObject } from '../events/json-value.ts'
 
-/** Where a line came from: its program and host, and the time as somebody wrote it, for `timeOf`. */
+/** Origin of a line: program, host, and time as written, for `timeOf`. */
 export interface Origin {
   readonly program: string | null
   readonly host: string | null
@@ -13,28 +13,28 @@ export interface ShippedLine extends Origin {
   readonly text: string
 }
 
-/** In this order: `log` of Filebeat is an object, that of Fluent Bit and Docker the line. `MESSAGE` is journald's and syslog-ng's. */
+/** In this order: `log` is an object in Filebeat, and the line in Fluent Bit and Docker. journald and syslog-ng use `MESSAGE`. */
 const lineFields = ['message', 'log', 'line', 'msg', 'MESSAGE'] as const
 const programFields = ['program', 'programname', 'ident', 'appname', 'syslogtag', 'SYSLOG_IDENTIFIER', 'PROGRAM'] as const
 const hostFields = ['host', 'hostname', '_HOSTNAME', 'HOST', 'logsource', 'sysloghost'] as const
 const timeFields = ['@timestamp', 'timestamp', 'time', 'date', 'ts'] as const
 
-/** The line in a record; undefined when no field of it holds one. */
+/** The line in a record; undefined if no field contains one. */
 export function lineIn(record: JsonObject): string | undefined {
   for (const name of lineFields) {
     const text = lineText(record[name])
-    if (text !== null) return text.trim() // the `msg` of rsyslog begins with a blank
+    if (text !== null) return text.trim() // the `msg` of rsyslog begins with a space
   }
   return undefined
 }
 
-/** What a record says of the line's origin. */
+/** The line's origin according to the record. */
 export function originOf(record: JsonObject): Origin {
   const time = timeFields.map((name) => record[name]).find((value) => timeOf(value) !== null)
   return { program: programOf(record), host: hostOf(record), time: time ?? journalTime(record) }
 }
 
-/** journald sends a line that is not UTF-8 as a list of octets. */
+/** journald sends a line that is not UTF-8 as an array of octets. */
 function lineText(value: unknown): string | null {
   if (!Array.isArray(value)) return textIn(value)
   return value.length > 0 && value.every((octet) => Number.isInteger(octet) && octet >= 0 && octet <= 255)
@@ -42,7 +42,7 @@ function lineText(value: unknown): string | null {
     : null
 }
 
-/** The first name, or a longer form of it: rsyslog cuts `programname` at the slash, and has the whole in `syslogtag`. */
+/** The first program name, or a longer form of it: rsyslog cuts `programname` at the slash but keeps the full name in `syslogtag`. */
 function programOf(record: JsonObject): string | null {
   const given = [
     ...programFields.map((name) => record[name]),
@@ -59,19 +59,19 @@ function hostOf(record: JsonObject): string | null {
   return direct ?? textIn(nested?.['hostname']) ?? textIn(nested?.['name'])
 }
 
-/** Milliseconds since 1970, of text with a zone or of seconds since then; null for everything else, which says nothing sure. */
+/** Converts text with a zone, or seconds since 1970, to milliseconds since 1970; null for other values, because they are ambiguous. */
 export function timeOf(value: unknown): number | null {
   if (typeof value === 'number') return value > 1e8 && value < 1e11 ? Math.round(value * 1000) : null
   return typeof value === 'string' ? zonedTime(value) : null
 }
 
-/** The seconds of journald, which counts microseconds. */
+/** The time of journald, which counts microseconds, in seconds. */
 function journalTime(record: JsonObject): number | null {
   const micros = wordIn(record['_SOURCE_REALTIME_TIMESTAMP']) ?? wordIn(record['__REALTIME_TIMESTAMP'])
   return micros !== null && /^\d{15,17}$/.test(micros) ? Number(micros) / 1e6 : null
 }
 
-/** A time of RFC 3339 with its zone, in milliseconds since 1970; null for others, as a time without a zone is none. */
+/** Converts an RFC 3339 time with its zone to milliseconds since 1970; null for other text, including times without a zone. */
 export function zonedTime(text: string): number | null {
   if (!/^\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d(?:[.,]\d{1,9})?(?:Z|[+-]\d\d:?\d\d)$/.test(text)) return null
   const at = Date.parse(text.replace(' ', 'T').replace(',', '.'))

@@ -1,28 +1,28 @@
-/** Syslog headers as files and shippers have them: RFC 3164, RFC 3339 times, RFC 5424. */
+/** Parses syslog headers in the forms of files and shippers: RFC 3164, RFC 3339 times, RFC 5424. */
 import type { ShippedLine } from './shipped-record.ts'
 
 const priority = '^(?:<\\d{1,3}>)?'
 const tag = ' +(\\S{1,255}) ([^\\s:[\\]]{1,64})(?:\\[\\d{1,10}\\])?: ?'
-/** Such a time has neither year nor zone: it says nothing sure. RFC 3164 §4.1.2. */
+/** The time has no year and no zone, so it is not used (RFC 3164 §4.1.2). */
 const bsd = new RegExp(`${priority}[A-Z][a-z]{2} [ \\d]\\d(?: \\d{4})? \\d\\d:\\d\\d:\\d\\d(?:\\.\\d{1,9})?${tag}`)
 const dated = new RegExp(`${priority}(\\d{4}-\\d\\d-\\d\\dT\\S{8,30})${tag}`)
 /** RFC 5424 §6: structured data is `-`, or elements in brackets with quoted values. */
 const rfc5424 =
   /^<\d{1,3}>1 (\S{1,64}) (\S{1,255}) (\S{1,64}) \S{1,128} \S{1,128} (?:-|(?:\[(?:[^\]\\"]|"(?:[^"\\]|\\[^])*")*\])+)(?: \ufeff?|$)/
-/** journalctl's `short-full`. Of names of zones, one is sure. */
+/** `short-full` of journalctl. Of the zone names, only UTC is unambiguous. */
 const weekday = new RegExp(`^[A-Z][a-z]{2} (\\d{4}-\\d\\d-\\d\\d) (\\d\\d:\\d\\d:\\d\\d) ([A-Z][\\w+-]{1,7})${tag}`)
-/** A container's output has the program, but no time and host. */
+/** The output of a container has a program, but no time and host. */
 const bare = /^(postfix[^\s:[\]]{0,57}|[^\s:[\]]{1,48}\/[a-z]{2,16})\[\d{1,10}\]: /
 const level = '(?:DEBUG|INFO|NOTICE|WARN|WARNING|ERR|ERROR|CRIT|CRITICAL|ALERT|EMERG|FATAL)'
-/** The line of an image that writes the level, which is no host. */
+/** A line of an image that writes the log level in the place of the host. */
 const levelled = new RegExp(`^(\\d{4}-\\d\\d-\\d\\dT\\S{8,30}) +${level} +(?=\\S+\\[)`)
-/** What container engines put before a line, with its time: Kubernetes, Docker, and Docker Compose. */
+/** Prefixes of container engines with the time: Kubernetes, Docker, and Docker Compose. */
 const wrappers = [/^(\d{4}-\d\d-\d\dT\S{8,30}) (?:stdout|stderr) [FP] /, levelled, /^(\d{4}-\d\d-\d\dT\S{8,30}) /, /^[\w.-]{1,64} +\| /]
 const mostWrappers = 3
 
 /**
  * Removes the syslog header and the prefix of a container engine. Returns undefined if the line has no header. A line that matches `own`
- * begins with the header of its program, which stays.
+ * begins with the header of its program, which is preserved.
  */
 export function syslogLine(line: string, own?: RegExp, wrapped = 0): ShippedLine | undefined {
   const found = own?.test(line) ? { text: line, program: null, host: null, time: null } : headedLine(line)

@@ -1,15 +1,15 @@
-/** Local times of a place as moments: IANA time zones and fixed offsets. */
+/** Converts local times to UTC: IANA time zones and fixed offsets. */
 
-/** Milliseconds that local time is ahead of UTC at a moment. */
+/** Returns the milliseconds that local time is ahead of UTC at a time. */
 export type ZoneOffset = (at: number) => number
 
 const dayMs = 86_400_000
 const fields = { year: 'numeric', month: '2-digit', day: '2-digit', hour: '2-digit', minute: '2-digit', second: '2-digit' } as const
 
-/** Within this time no place changes its clocks twice; the shortest known is the month of Ramadan. */
+/** No time zone changes its clocks twice within this span; the shortest known interval is the month of Ramadan. */
 const spanMs = 10 * dayMs
 
-/** The offsets of a span: one until the clocks change, if they do, and one from then on. */
+/** The offsets of a span, before and after a possible clock change. */
 interface Span {
   readonly first: number
   readonly changesAt: number
@@ -17,8 +17,8 @@ interface Span {
 }
 
 /**
- * The offsets of an IANA time zone; undefined for a name that is none. They are looked up once for each span of time, as a
- * look-up takes 5 µs and a log asks several times a line.
+ * The offset function of an IANA time zone; undefined if the name is unknown. Results are cached by span, because a look-up takes 5 µs and
+ * a log needs several for each line.
  */
 export function zoneOffset(timeZone: string): ZoneOffset | undefined {
   const lookUp = zoneLookup(timeZone)
@@ -61,8 +61,8 @@ function zoneLookup(timeZone: string): ZoneOffset | undefined {
 }
 
 /**
- * The moment of a local time, given as if it were UTC. An hour that comes twice at the end of summer time means the first
- * occurrence; an hour that never was means as much later as the clock was put forward.
+ * Converts a local time, given as if it were UTC. An hour that occurs twice at the end of summer time means the first occurrence. A skipped
+ * hour is moved forward by the clock change.
  */
 export function momentOf(localMs: number, offset: ZoneOffset): number {
   const before = offset(localMs - dayMs)

@@ -1,4 +1,4 @@
-/** MailEnable's activity-log envelope: deliveries out of the SMTP log, refusals as counters. */
+/** Reads the activity-log request of the MailEnable agent: deliveries in the SMTP log, and refusals as counters. */
 import { withCommas } from '#config/words/formats.ts'
 import type { FeedbackEvent } from '#core/feedback/event.ts'
 import { feedbackEvent, mailbox, replyIn } from '../events/feedback-event.ts'
@@ -9,27 +9,27 @@ import { lineDigest, pathIn, readActivityLine, syntheticMessageId, type Activity
 
 const maxLines = 5000
 
-/** What is known of a message file from other lines of its session. */
+/** Facts about a message file from other lines of its session. */
 export interface ActivitySession {
-  /** The address of its `MAIL FROM`. */
+  /** The address in `MAIL FROM`. */
   readonly returnPath: string | null
-  /** Who authenticated. */
+  /** The authenticated account. */
   readonly account: string | null
 }
 
 export interface ActivityDelivery {
   readonly index: number
   readonly event: FeedbackEvent
-  /** Stands for the message, which has no id in the log. */
+  /** A generated ID, because the log does not contain the Message-ID. */
   readonly syntheticMessageId: string
-  /** The envelope's, or the domain of the session's account; null when neither is known. */
+  /** The postoffice of the envelope, or the domain of the session's account; null if both are unknown. */
   readonly postoffice: string | null
   readonly subject: string | null
 }
 
 /** A line that reports a refusal. */
 export interface RefusedLine {
-  /** The same for the same line in every batch: 64 hexadecimal digits. */
+  /** Equal for the same line in every batch: 64 hexadecimal digits. */
   readonly key: string
   readonly postoffice: string | null
   readonly direction: 'in' | 'out'
@@ -40,9 +40,9 @@ export interface RefusedLine {
 export interface ActivityReading {
   readonly deliveries: readonly ActivityDelivery[]
   readonly refusals: readonly RefusedLine[]
-  /** Deliveries held back because the server refused the message itself later in the connection. */
+  /** Number of deliveries withheld because the server refused the message later in the connection. */
   readonly withheld: number
-  /** To be kept for a day under the name of the message file, in place of what was kept there. */
+  /** Sessions to store for a day, by message file. Each replaces the stored session. */
   readonly remember: ReadonlyMap<string, ActivitySession>
 }
 
@@ -53,12 +53,12 @@ export interface RejectedActivityLine {
 
 export interface ActivityEnvelope {
   readonly agent: Agent
-  /** Where the agent goes on when this is stored; null when it keeps no place. */
+  /** The position where the agent continues after this request is stored; null if it has no cursor. */
   readonly cursorEnd: number | null
-  /** Lines that were read, those that say nothing among them. */
+  /** Number of valid lines, including lines without an event. */
   readonly acceptedLines: number
   readonly rejected: readonly RejectedActivityLine[]
-  /** Message files whose sessions `read` wants to know. */
+  /** Message files whose sessions `read` needs. */
   readonly needs: readonly string[]
   readonly read: (known: ReadonlyMap<string, ActivitySession>) => ActivityReading
 }
@@ -69,12 +69,12 @@ interface NumberedLine {
   readonly line: ActivityLine
 }
 
-/** An accepted recipient, with the sender of the transaction where these lines name it. */
+/** An accepted recipient, with the sender of the transaction if these lines contain it. */
 interface AcceptedRecipient extends NumberedLine {
   readonly returnPath: string | null
 }
 
-/** A connection: recipients whose message has not been answered yet. */
+/** A connection, with the recipients whose message has no reply yet. */
 interface Connection {
   returnPath: string | null
   waiting: AcceptedRecipient[]
@@ -87,7 +87,7 @@ interface ActivityContext {
   readonly postoffice: string | null
 }
 
-/** Reads an envelope. `sourceId` is the bounce source's: it goes into the ids of lines. */
+/** Reads an envelope. `sourceId` is the ID of the bounce source; it becomes part of the line digests. */
 export function readActivityEnvelope(body: Uint8Array, sourceId: string): ActivityEnvelope | Unreadable {
   const envelope = readEnvelope(body)
   if ('problems' in envelope) return envelope
@@ -115,7 +115,7 @@ function offsetIn(fields: Fields): ZoneOffset | null {
   if (name !== null) return zoneOffset(name) ?? fields.note('time_zone', 'must be the name of a time zone such as Europe/Zurich')
   const minutes = fields.integer('utc_offset_minutes', -840, 840)
   if (minutes !== null) return () => minutes * 60_000
-  return fields.note('time_zone', 'is required, as the log has local times; or utc_offset_minutes')
+  return fields.note('time_zone', 'is required unless utc_offset_minutes is set, because the log contains local times')
 }
 
 const domainsIn = (fields: Fields): readonly string[] =>
@@ -140,7 +140,7 @@ function linesIn(given: readonly unknown[]): {
     if (typeof line === 'string') rejected.push({ index, reason: line })
     else if (line) lines.push({ index, line, offset: typeof offset === 'number' && Number.isFinite(offset) ? offset : index })
   }
-  // The place in the log is the order, whatever the order of sending.
+  // the offset in the log determines the order, not the order in the request
   return { lines: lines.toSorted((a, b) => a.offset - b.offset), rejected }
 }
 
@@ -169,7 +169,7 @@ function readLines(lines: readonly NumberedLine[], known: ReadonlyMap<string, Ac
   return { deliveries, refusals, withheld, remember }
 }
 
-/** Whether a line ends a message with its being taken (true) or not (false); undefined for a line that ends none. */
+/** True if a line ends a message that was accepted, false if it was not accepted; undefined for other lines. */
 function endOfMessage({ command, replyCode }: ActivityLine): boolean | undefined {
   if (command === 'RSET') return false
   if ((command !== 'DATE' && command !== 'DATA') || replyCode === null) return undefined
@@ -177,7 +177,7 @@ function endOfMessage({ command, replyCode }: ActivityLine): boolean | undefined
   return replyCode < 300 ? true : undefined
 }
 
-/** An accepted recipient who is sent to, or whose mailbox is on the server itself: such mail has no line of sending. */
+/** An accepted recipient of outgoing mail, or with a mailbox on this server. Local mail has no outgoing line. */
 function isDelivery({ replyCode, isOutgoing, argument }: ActivityLine, { localDomains }: ActivityContext): boolean {
   if (replyCode === null || replyCode >= 300) return false
   const recipient = mailbox(pathIn(argument))
@@ -185,7 +185,7 @@ function isDelivery({ replyCode, isOutgoing, argument }: ActivityLine, { localDo
   return isOutgoing || localDomains.has(recipient.slice(recipient.lastIndexOf('@') + 1).toLowerCase())
 }
 
-/** Sessions as these lines and earlier ones show them; batches cut sessions anywhere. */
+/** Sessions from these lines and earlier batches, because a batch may end within a session. */
 function sessionsIn(lines: readonly NumberedLine[], known: ReadonlyMap<string, ActivitySession>): ReadonlyMap<string, ActivitySession> {
   const sessions = new Map<string, ActivitySession>()
   for (const { line } of lines) {

@@ -1,4 +1,4 @@
-/** MailEnable's bounce envelope: events as its agent saw them, some with the notice itself for us to read. */
+/** Reads the bounce request of the MailEnable agent: events, some with the notice itself for parsing. */
 import { hash } from 'node:crypto'
 import type { FeedbackEvent, ReportReading } from '#core/feedback/event.ts'
 import { eventKey, feedbackEvent, mailbox, replyIn, statusFor } from '../events/feedback-event.ts'
@@ -9,16 +9,16 @@ import { zonedTime } from '../logs/shipped-record.ts'
 const maxEvents = 500
 const maxNotice = 4 * 1024 * 1024
 
-/** One event of an envelope that can be used. */
+/** One valid event of an envelope. */
 export interface BounceEntry {
   readonly index: number
-  /** The agent's, or one made of what the event says. */
+  /** The event ID of the agent, or an ID derived from the event. */
   readonly eventId: string
-  /** As written; postoffices are compared without case. */
+  /** As written. Compare postoffices case-insensitively. */
   readonly postoffice: string
-  /** What the fields say. Without a recipient it is to be completed by `entryEvents`. */
+  /** The event according to the fields. Without a recipient, complete it with `entryEvents`. */
   readonly event: FeedbackEvent
-  /** The notice as it came, for `readReport`, where the fields name no recipient. */
+  /** The original notice, as input for `readReport`, if the fields contain no recipient. */
   readonly notice: Uint8Array | null
 }
 
@@ -34,7 +34,10 @@ export interface BounceEnvelope {
   readonly invalid: readonly InvalidEntry[]
 }
 
-/** Reads an envelope, or one bare event. `sourceId` is the bounce source's: the same event of two sources is two. */
+/**
+ * Reads an envelope, or one event without an envelope. `sourceId` is the ID of the bounce source; equal events of two sources are different
+ * events.
+ */
 export function readBounceEnvelope(body: Uint8Array, sourceId: string): BounceEnvelope | Unreadable {
   const envelope = readEnvelope(body)
   if ('problems' in envelope) return envelope
@@ -69,7 +72,7 @@ function readEntry(index: number, given: unknown, sourceId: string): BounceEntry
   const values = bounceFields(fields)
   const { postoffice, recipient, rawNotice } = values
   if (postoffice === null) fields.note('postoffice', 'is required')
-  if (recipient === null && rawNotice === null) fields.note('recipient', 'is required where raw_ndr is missing')
+  if (recipient === null && rawNotice === null) fields.note('recipient', 'is required if raw_ndr is missing')
   const notice = rawNotice === null ? null : Buffer.from(rawNotice, 'base64')
   if (notice?.length === 0) fields.note('raw_ndr', 'must be base64')
   const problem = fields.problems[0]
@@ -117,7 +120,7 @@ function statusIn(fields: Fields): string | null {
   return fields.note('status', 'must be an enhanced status code such as 5.1.1')
 }
 
-/** MailEnable's own form is `[SMTP:user@domain]`. */
+/** MailEnable writes addresses as `[SMTP:user@domain]`. */
 function addressIn(fields: Fields, name: string): string | null {
   const text = fields.text(name, 400)
   if (text === null || text === '<>') return null
@@ -156,12 +159,12 @@ function eventOf(values: BounceFields, key: string): FeedbackEvent {
   })
 }
 
-/** A status that says more than its class. */
+/** True if a status has more information than its class. */
 const isExact = (status: string | null): boolean => status !== null && !status.endsWith('.0.0')
 
 /**
- * The events of an entry whose notice was read: those of the notice, completed by the fields of the entry, which the agent
- * made for programs. A notice without events leaves the entry's own, without a recipient.
+ * The events of an entry with a parsed notice: the notice's events, where the entry's fields take precedence. If the notice has no events,
+ * the result is the entry's event without a recipient.
  */
 export function entryEvents({ event }: BounceEntry, { events }: ReportReading): readonly FeedbackEvent[] {
   if (events.length === 0) return [event]

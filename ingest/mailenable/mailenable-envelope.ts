@@ -1,4 +1,4 @@
-/** What MailEnable's agent sends in every body: who it is, and fields whose shape is checked one by one. */
+/** The common part of all requests of the MailEnable agent: its identity, and fields that are validated individually. */
 import { withCommas } from '#config/words/formats.ts'
 import type { FieldProblem } from '#core/refusals.ts'
 import { objectIn, parseBody, unreadable, type JsonObject, type Unreadable } from '../events/json-value.ts'
@@ -16,7 +16,7 @@ export interface Envelope {
 
 const maxWord = 255
 
-/** Reads the fields of one object and keeps what was wrong with them. An absent field and null are the same. */
+/** Reads the fields of one object and collects their problems. A missing field equals null. */
 export class Fields {
   readonly problems: FieldProblem[] = []
   readonly #fields: JsonObject
@@ -55,7 +55,7 @@ export class Fields {
     return Array.isArray(value) ? value : this.#wrong(name, 'must be a list')
   }
 
-  /** Notes a problem that only the reader sees; answers null. */
+  /** Adds a problem that the caller found. Returns null. */
   note(path: string, message: string): null {
     return this.#wrong(path, message)
   }
@@ -66,7 +66,7 @@ export class Fields {
   }
 }
 
-/** The outermost object of a body of version 1. */
+/** Reads the outermost object of a body of version 1. */
 export function readEnvelope(body: Uint8Array): Envelope | Unreadable {
   const parsed = parseBody(body)
   if ('problems' in parsed) return parsed
@@ -82,11 +82,11 @@ export function readEnvelope(body: Uint8Array): Envelope | Unreadable {
 export interface Healthcheck {
   readonly agent: Agent
   readonly nonce: string | null
-  /** The agent's clock, in milliseconds since 1970, where it reports it. */
+  /** The agent's clock in milliseconds since 1970; null if missing. */
   readonly sentAt: number | null
 }
 
-/** Reads the body of the call that an installer makes to try its secret. */
+/** Reads the body of a health check, which an installer sends to test its secret. */
 export function readHealthcheck(body: Uint8Array): Healthcheck | Unreadable {
   const envelope = readEnvelope(body)
   if ('problems' in envelope) return envelope

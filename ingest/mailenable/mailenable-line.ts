@@ -1,29 +1,29 @@
 /**
- * One line of MailEnable's SMTP activity log: tab-separated columns, one command with its reply a line. Columns as the vendor
- * documents them for versions 9 and 10.
+ * Parses one line of MailEnable's SMTP activity log: tab-separated columns, with one command and its reply on each line. The columns follow
+ * the vendor's documentation of versions 9 and 10.
  */
 import { hash } from 'node:crypto'
 import { withCommas } from '#config/words/formats.ts'
 
 export interface ActivityLine {
-  /** The local time as if it were UTC, in milliseconds. */
+  /** The local time in milliseconds, as if it were UTC. */
   readonly localMs: number
-  /** `SMTP-OU` is mail that the server sends. */
+  /** `SMTP-OU` marks mail that the server sends. */
   readonly isOutgoing: boolean
-  /** The message's file, such as `3B9454B8BCED4F88A24BFEF44DE6CF50.MAI`, in upper case; it names the session. */
+  /** The message file, such as `3B9454B8BCED4F88A24BFEF44DE6CF50.MAI`, in upper case; it identifies the session. */
   readonly file: string
-  /** File, direction, socket and peer: lines of one connection. */
+  /** File, direction, socket and peer, which together identify a connection. */
   readonly connection: string
   readonly peer: string
   readonly command: string
-  /** The command line; empty for AUTH, where it holds passwords. */
+  /** The command line; empty for AUTH, because it contains passwords. */
   readonly argument: string
   readonly reply: string
   readonly replyCode: number | null
-  /** The authenticated account, and the subject. */
+  /** The authenticated account (column 11) and the subject (column 12). */
   readonly account: string | null
   readonly subject: string | null
-  /** The first eight columns as written; without the command line for AUTH. */
+  /** The first eight columns as written, without the command line of AUTH. */
   readonly identity: string
 }
 
@@ -33,7 +33,7 @@ const started = /^\[\d\d\/\d\d\/\d\d \d\d:\d\d:\d\d\]\*/
 const timeForm = /^(\d\d)\/(\d\d)\/(\d\d) (\d\d):(\d\d):(\d\d)$/
 const maxLine = 16_384
 
-/** Reads a line; null for one that says nothing (empty, or the start of a file), or a reason why it cannot be read. */
+/** Parses a line. Null for an empty line or the start of a file; a string is the reason why the line is invalid. */
 export function readActivityLine(given: string): ActivityLine | string | null {
   if (given.length > maxLine) return `is longer than ${withCommas(maxLine)} characters`
   const text = given.replace(/[\r\n]+$/, '')
@@ -65,7 +65,7 @@ export function readActivityLine(given: string): ActivityLine | string | null {
   }
 }
 
-/** Month first, two digits of a year of this century. */
+/** Parses month, day and a two-digit year of this century. */
 function localTime(text: string): number | undefined {
   const [, month, day, year, hour, minute, second] = (timeForm.exec(text) ?? []).map(Number)
   if (month === undefined || day === undefined || year === undefined) return undefined
@@ -74,14 +74,14 @@ function localTime(text: string): number | undefined {
   return isReal ? at.getTime() : undefined
 }
 
-/** The address in `MAIL FROM:<…>` or `RCPT TO:<…>`; null when there is none. */
+/** The address in `MAIL FROM:<…>` or `RCPT TO:<…>`; null if missing. */
 export function pathIn(argument: string): string | null {
   return /:\s{0,8}<([^<>\s]{1,320})>/.exec(argument)?.[1] ?? null
 }
 
-/** The digest that stands for a line, the same wherever it is read: 64 hexadecimal digits. `sourceId` is the bounce source's. */
+/** The digest of a line: 64 hexadecimal digits, equal for the same line and source. `sourceId` is the ID of the bounce source. */
 export const lineDigest = (sourceId: string, { identity }: ActivityLine): string =>
   hash('sha256', `me-activity.v1\0${sourceId}\0${identity}`, 'hex')
 
-/** The message id that stands for a delivery, which has none of its own in the log. */
+/** The generated Message-ID of a delivery, because the log does not contain one. */
 export const syntheticMessageId = (digest: string): string => `<${digest.slice(0, 32)}@activity.mailenable.invalid>`

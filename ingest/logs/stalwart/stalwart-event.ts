@@ -1,10 +1,10 @@
-/** One event of Stalwart in our terms, whether from a webhook or a log line. Read in the source of versions 0.12 to 0.16. */
+/** Converts one Stalwart event, from a webhook or a log line, to a feedback event. Based on the source of versions 0.12 to 0.16. */
 import type { FeedbackEvent } from '#core/feedback/event.ts'
 import { eventKey, feedbackEvent, mailbox, replyIn, statusFor, type Reply } from '../../events/feedback-event.ts'
 import { canonical, objectIn, textIn, wordIn, type JsonObject } from '../../events/json-value.ts'
 import { zonedTime } from '../shipped-record.ts'
 
-/** The outcome of one event: an event of ours, nothing that concerns us, or a reason why it cannot be read. */
+/** The result for one event: a feedback event, nothing relevant, or the reason why it is invalid. */
 export type Outcome =
   { readonly event: FeedbackEvent; readonly domains: readonly string[] } | { readonly event: null; readonly reason: string | null }
 
@@ -14,14 +14,14 @@ export const refused = (reason: string): Outcome => ({ event: null, reason })
 type Meaning = Pick<FeedbackEvent, 'type' | 'action'>
 
 const delivered: Meaning = { type: 'delivered', action: 'delivered' }
-/** Refusals within an attempt are left out: `dsn-perm-fail` and `dsn-temp-fail` follow them, and report the outcome. */
+/** Refusals within an attempt are ignored, because `dsn-perm-fail` or `dsn-temp-fail` follows with the outcome. */
 const deliveries: ReadonlyMap<string, Meaning> = new Map([
   ['delivery.delivered', delivered],
   ['delivery.dsn-success', delivered],
   ['delivery.dsn-perm-fail', { type: 'bounced', action: 'failed' }],
   ['delivery.dsn-temp-fail', { type: 'deferred', action: 'delayed' }],
 ])
-/** Feedback types of RFC 5965 §7.3 by Stalwart's names. */
+/** Feedback types (RFC 5965 §7.3) by Stalwart's names. */
 const complaints: ReadonlyMap<string, string> = new Map([
   ['incoming-report.abuse-report', 'abuse'],
   ['incoming-report.fraud-report', 'fraud'],
@@ -30,19 +30,19 @@ const complaints: ReadonlyMap<string, string> = new Map([
 ])
 const maxDomains = 100
 
-/** Whether events of this type are read at all. */
+/** Reports whether events of this type are processed. */
 export const concernsUs = (type: string): boolean => deliveries.has(type) || complaints.has(type)
 
-/** Reads an event of the webhook's shape, `{type, createdAt, data}`. */
+/** Reads an event in the webhook's form, `{type, createdAt, data}`. */
 export function readStalwartEvent(given: unknown): Outcome {
   const outer = objectIn(given)
   const kind = textIn(outer?.['type'])
-  if (!outer || kind === null) return refused('is no Stalwart event: it has no type')
+  if (!outer || kind === null) return refused('is not a Stalwart event: it has no type')
   const meaning = deliveries.get(kind)
   const complaint = complaints.get(kind)
   if (!meaning && complaint === undefined) return notOurs
   const data = objectIn(outer['data'])
-  if (!data) return refused('is no Stalwart event: it has no data')
+  if (!data) return refused('is not a Stalwart event: it has no data')
   const createdAt = textIn(outer['createdAt']) ?? ''
   const at = zonedTime(createdAt)
   const shared = { format: 'stalwart', key: keyOf(kind, at, createdAt, data), occurredAt: at } as const
@@ -61,13 +61,13 @@ export function readStalwartEvent(given: unknown): Outcome {
 }
 
 /**
- * A retry repeats everything but the id, and a log line repeats the webhook; so the key is over the rest. Numbers and texts
- * of the same digits count as the same.
+ * A retry repeats everything except the ID, and a log line repeats the webhook, so the key does not include the ID. Numbers and strings
+ * with the same digits are equal.
  */
 function keyOf(kind: string, at: number | null, createdAt: string, data: JsonObject): string {
   const { queueId, to, hostname, details, code, domain, remoteIp } = data
   const seconds = at === null ? createdAt : Math.floor(at / 1000)
-  // complaints name neither message nor recipient: they differ by what they are about
+  // complaints name neither message nor recipient, so their domain and IP address distinguish them
   const values = [queueId, to, hostname, details, code, ...(complaints.has(kind) ? [domain, remoteIp] : [])]
   const words = values.map((value) => (value == null ? null : (wordIn(value) ?? canonical(value))))
   return eventKey(['stalwart.v1', kind, seconds, ...words])
@@ -87,14 +87,14 @@ function delivery(known: Pick<FeedbackEvent, 'format' | 'key' | 'occurredAt' | '
   })
 }
 
-/** Stalwart's reply to us gives the queue id in hexadecimal, its events give it in decimal. */
+/** Stalwart's SMTP reply contains the queue ID in hexadecimal, its events contain it in decimal. */
 function queueIds(id: string | null): readonly string[] {
   return id !== null && /^\d{1,20}$/.test(id) ? [BigInt(id).toString(16), id] : []
 }
 
 const isElsewhere = (hostname: string | null): boolean => hostname !== null && hostname !== 'localhost'
 
-/** The event's own `to` is one address; a list is the envelope's, and names the recipient when it has one entry. */
+/** The event's own `to` is one address. A list is the envelope's, and identifies the recipient only if it has one entry. */
 function recipientIn(to: unknown): string | null {
   const list: readonly unknown[] = Array.isArray(to) ? to : [to]
   return list.length === 1 ? mailbox(textIn(list[0])) : null
@@ -117,7 +117,7 @@ const texts = (data: JsonObject): Texts => ({
   remoteIp: textIn(data['remoteIp']),
 })
 
-/** `details` is text, a list of texts, or in older versions an object `{type, text, data}`. */
+/** `details` is a string, an array of strings, or in older versions an object `{type, text, data}`. */
 function detailsIn(given: unknown): string | null {
   if (Array.isArray(given)) return given.filter((entry) => typeof entry === 'string').join('; ') || null
   const nested = objectIn(given)
@@ -130,7 +130,7 @@ function detailsIn(given: unknown): string | null {
 const joined = (values: readonly unknown[], separator: string): string => values.map(wordIn).filter(Boolean).join(separator)
 
 const quoted = /Code: (\d{3}), Enhanced code: (\d\.\d{1,3}\.\d{1,3}), Message: ([^]*)$/
-/** What stopped an attempt before any reply, by its first words, as RFC 3463 subject and detail. */
+/** Causes that stopped an attempt before any reply, by their first words, with RFC 3463 subject and detail. */
 const causes: readonly (readonly [RegExp, string])[] = [
   [/^DNS (?:lookup|record)/i, '4.4'],
   [/^Connection/i, '4.1'],
@@ -139,7 +139,7 @@ const causes: readonly (readonly [RegExp, string])[] = [
   [/^Queue/i, '3.0'],
 ]
 
-/** Codes and the remote server's own words out of `details`; `code` is what older versions and successes give apart from it. */
+/** Extracts codes and the remote server's reply from `details`. `code` is the separate field of older versions and of successes. */
 function replyOf(details: string, code: number, type: FeedbackEvent['type']): Reply & Pick<FeedbackEvent, 'diagnostic'> {
   const [, digits, enhanced, message = ''] = quoted.exec(details) ?? []
   if (digits !== undefined && enhanced !== undefined) {

@@ -1,6 +1,6 @@
 /**
- * A line of Stalwart's own log: `time LEVEL description (type) key = value, …`. Strings stand in quotes; older versions do
- * not escape quotes inside, and repeat keys (the envelope's first, the event's own last).
+ * Parses a line of Stalwart's log: `time LEVEL description (type) key = value, …`. Strings are quoted. Older versions do not escape quotes
+ * in strings, and repeat keys (first for the envelope, last for the event).
  */
 import type { JsonObject } from '../../events/json-value.ts'
 import { concernsUs, notOurs, readStalwartEvent, refused, type Outcome } from './stalwart-event.ts'
@@ -12,15 +12,15 @@ const color = /\u001b\[[\d;]{0,8}m/g
 export function readStalwartText(line: string): Outcome {
   const text = line.includes('\u001b') ? line.replaceAll(color, '') : line
   const [start, createdAt, type] = head.exec(text) ?? []
-  if (start === undefined) return refused('is no line of a Stalwart log')
+  if (start === undefined) return refused('is not a line of a Stalwart log')
   if (!type || !concernsUs(type)) return notOurs
   return readStalwartEvent({ type, createdAt, data: fieldsIn(text.slice(start.length)) })
 }
 
 const key = /([A-Za-z][A-Za-z0-9]{0,40}) = /y
-/** A quote ends a string when the text ends behind it, or the next key begins. */
+/** A quote ends a string if the text ends after it, or if the next key follows. */
 const closing = /"(?=$|, [A-Za-z][A-Za-z0-9]{0,40} = )/g
-/** A bracket ends a list likewise; addresses can hold brackets of their own. */
+/** A bracket ends a list in the same way, because addresses may contain brackets. */
 const closingBracket = /\](?=$|, [A-Za-z][A-Za-z0-9]{0,40} = )/g
 const separator = ', '
 
@@ -51,8 +51,8 @@ function valueEnd(name: string, text: string, from: number): number {
 }
 
 /**
- * Where a string ends. `details` holds the words of a foreign server, which could write quotes and keys of its own into an old
- * log: it reaches to the last quote of the line, as Stalwart writes no string behind it.
+ * Offset of the end of a string. `details` contains the reply of a foreign server, which could insert quotes and keys into an old log. So
+ * it extends to the last quote of the line, since Stalwart writes no later string.
  */
 function stringEnd(name: string, text: string, from: number): number {
   if (name === 'details') {

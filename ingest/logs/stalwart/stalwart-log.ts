@@ -1,4 +1,4 @@
-/** Log lines of Stalwart, bare or in the records of shippers: text lines, and events of the webhook's shape. */
+/** Reads log lines of Stalwart, plain or in the records of shippers: text lines, and events in the webhook's form. */
 import type { IgnoredLine } from '#core/ingest-sources/ignored-lines.ts'
 import { parseJson, objectIn, type JsonObject } from '../../events/json-value.ts'
 import type { LineGroup } from '../log-lines.ts'
@@ -8,7 +8,7 @@ import { lineIn } from '../shipped-record.ts'
 import { notOurs, readStalwartEvent, refused, type Outcome } from './stalwart-event.ts'
 import { readStalwartText } from './stalwart-line.ts'
 
-/** These lines stand alone: nothing is remembered. */
+/** Each line is complete, so no state is remembered. */
 export function readStalwartGroup({ first, lines }: LineGroup): LogGroup {
   return { lines: lines.length, needs: [], read: () => readLines(first, lines) }
 }

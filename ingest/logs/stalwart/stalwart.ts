@@ -1,14 +1,14 @@
-/** Bodies of Stalwart's webhook. */
+/** Reads request bodies of Stalwart's webhook. */
 import { withCommas } from '#config/words/formats.ts'
 import type { FeedbackEvent } from '#core/feedback/event.ts'
 import { objectIn, parseBody, unreadable, type Unreadable } from '../../events/json-value.ts'
 import { readStalwartEvent } from './stalwart-event.ts'
 
-/** An event and the place, from 0, in the list it came in. */
+/** An event and its index, from 0, in the list of events. */
 export interface ReadEvent {
   readonly index: number
   readonly event: FeedbackEvent
-  /** Domains that a complaint without a recipient is about; empty for everything else. */
+  /** Domains of a complaint without a recipient; empty for all other events. */
   readonly domains: readonly string[]
 }
 
@@ -19,18 +19,18 @@ export interface RejectedEntry {
 
 export interface StalwartReading {
   readonly events: readonly ReadEvent[]
-  /** The first of them. */
+  /** The first rejected entries. */
   readonly rejected: readonly RejectedEntry[]
-  /** So many more were rejected than are listed. */
+  /** Number of rejected entries beyond the listed ones. */
   readonly rejectedMore: number
-  /** Events that do not concern us. */
+  /** Number of irrelevant events. */
   readonly ignored: number
 }
 
 const maxRejected = 1000
 const maxEvents = 10_000
 
-/** Reads `{events: […]}`, a bare list or one bare event. What cannot be read in one event leaves the others alone. */
+/** Reads `{events: […]}`, a plain array or a single event. An invalid event does not affect the others. */
 export function readStalwartWebhook(body: Uint8Array): StalwartReading | Unreadable {
   const parsed = parseBody(body)
   if ('problems' in parsed) return parsed
@@ -50,7 +50,7 @@ export function readStalwartWebhook(body: Uint8Array): StalwartReading | Unreada
   return { events, rejected, rejectedMore, ignored: list.length - events.length - rejected.length - rejectedMore }
 }
 
-/** The events in a body or a line; undefined for what is neither an event nor a list. */
+/** The events in a body or line; undefined if it is neither an event nor an array. */
 function eventsIn(value: unknown): readonly unknown[] | undefined {
   if (Array.isArray(value)) return value
   const fields = objectIn(value)

@@ -164,8 +164,8 @@ test('lines of Exim without an outcome and lines of other programs are ignored, 
   )
   t.deepEqual([events, ignored], [[], 4])
   t.deepEqual(rejected, [
-    { line: 5, reason: 'is no line of syslog or Exim' },
-    { line: 6, reason: 'holds no line of syslog or Exim' },
+    { line: 5, reason: 'is not a line of syslog or Exim' },
+    { line: 6, reason: 'contains no line of syslog or Exim' },
     { line: 7, reason: 'is a delivery line of Exim without an address' },
   ])
 })

@@ -146,9 +146,9 @@ test('JSON that nests a million levels deep, or holds more than it may, is refus
     [false, false, true],
   )
   const long = `{"message":"${'[{'.repeat(100_000)}\\"${':'.repeat(100_000)}"}`
-  t.deepEqual((await readWholeLog('postfix', long)).rejected, [{ line: 1, reason: 'holds no line of syslog or Postfix' }])
+  t.deepEqual((await readWholeLog('postfix', long)).rejected, [{ line: 1, reason: 'contains no line of syslog or Postfix' }])
   const { rejected } = await readWholeLog('postfix', `{"a":${nested(3000)}}`)
-  t.deepEqual(rejected, [{ line: 1, reason: 'nests too deep or holds too much' }])
+  t.deepEqual(rejected, [{ line: 1, reason: 'exceeds the limits on nesting or size' }])
 })
 
 test('a line beyond a mebibyte is told, and the lines around it are read', async (t) => {
@@ -161,7 +161,7 @@ test('a line beyond a mebibyte is told, and the lines around it are read', async
   const { rejected } = await readWholeLog('postfix', `${'x'.repeat(1_048_576)}\n\0\0\0\n\ufeff`)
   t.deepEqual(
     rejected.map(({ line, reason }) => `${String(line)} ${reason}`),
-    ['1 is no line of syslog or Postfix', '2 is no line of syslog or Postfix'],
+    ['1 is not a line of syslog or Postfix', '2 is not a line of syslog or Postfix'],
   )
 })
 
@@ -172,7 +172,7 @@ test('groups stay small, whether lines are many, long, or hold many records', as
   t.deepEqual(await sizes('a'), [1])
   t.deepEqual(await sizes(''), [])
   const { rejected } = await readWholeLog('postfix', `[${'{},'.repeat(1000)}{}]`)
-  t.deepEqual(rejected, [{ line: 1, reason: 'holds more than 1000 records' }])
+  t.deepEqual(rejected, [{ line: 1, reason: 'contains more than 1000 records' }])
 })
 
 test('a line is the same in whatever pieces it comes', async (t) => {

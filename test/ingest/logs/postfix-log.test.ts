@@ -161,7 +161,7 @@ test('with soft_bounce a refusal is a delay, and a status that is not known is r
   const deferral = `${id}: to=<ada@example.net>, relay=none, delay=1, delays=0/0/0/1, dsn=4.4.1, status=deferred (connect to x: timed out)`
   await readWholeLog('postfix', line(`smtp[1]: ${deferral}`), memory)
   const { rejected, ignored } = await readWholeLog('postfix', line(`smtp[1]: ${deferral.replace('deferred', 'postponed')}`), memory)
-  t.deepEqual([rejected, ignored], [[{ line: 1, reason: 'has the delivery status "postponed", which is not known' }], 0])
+  t.deepEqual([rejected, ignored], [[{ line: 1, reason: 'has the unknown delivery status "postponed"' }], 0])
   const { events } = await readWholeLog('postfix', line(`qmgr[1]: ${id}: from=<${sender}>, status=expired, returned to sender`), memory)
   t.deepEqual(
     events.map(({ event }) => [event.recipient, event.type]),
@@ -311,7 +311,7 @@ test('all lines of a message count under a program name that says nothing, as te
     postfix_to: 'ada@example.net',
     postfix_status: 'lost',
   })
-  t.deepEqual([rejected.map(({ reason }) => reason), ignored], [['has the delivery status "lost", which is not known'], 0])
+  t.deepEqual([rejected.map(({ reason }) => reason), ignored], [['has the unknown delivery status "lost"'], 0])
 })
 
 test('lines of other programs are passed over, and what is no log line is told by its number', async (t) => {
@@ -332,10 +332,10 @@ test('lines of other programs are passed over, and what is no log line is told b
       0,
       5,
       [
-        '5 is no line of syslog or Postfix',
-        '6 is no record with the field message, log, line, msg or MESSAGE',
-        '7 holds no line of syslog or Postfix',
-        '8 is no line of syslog or Postfix',
+        '5 is not a line of syslog or Postfix',
+        '6 has no field message, log, line, msg or MESSAGE',
+        '7 contains no line of syslog or Postfix',
+        '8 is not a line of syslog or Postfix',
       ],
     ],
   )

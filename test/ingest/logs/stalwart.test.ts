@@ -21,10 +21,10 @@ test('a list without an envelope is read, and what is wrong with one entry leave
   t.deepEqual(
     rejected.map(({ index, reason }) => `${String(index)} ${reason}`),
     [
-      '1 is no Stalwart event: it has no type',
-      '2 is no Stalwart event: it has no type',
-      '3 is no Stalwart event: it has no data',
-      '4 is no Stalwart event: it has no type',
+      '1 is not a Stalwart event: it has no type',
+      '2 is not a Stalwart event: it has no type',
+      '3 is not a Stalwart event: it has no data',
+      '4 is not a Stalwart event: it has no type',
     ],
   )
   t.is(ignored, 1)
@@ -197,10 +197,10 @@ test('lines of other events are passed over, and what is no line of Stalwart is 
       0,
       4,
       [
-        '4 is no line of a Stalwart log',
-        '6 is no line of a Stalwart log',
+        '4 is not a line of a Stalwart log',
+        '6 is not a line of a Stalwart log',
         '7 is neither an event nor a record with the field message, log, line or msg',
-        '8 is not JSON, though it begins like it',
+        '8 is not valid JSON',
       ],
     ],
   )

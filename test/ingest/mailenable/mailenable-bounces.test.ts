@@ -38,7 +38,7 @@ test('an event that cannot be used is told by its place and field, and leaves th
     [null, 'must be an object'],
     [[], 'must be an object'],
     [{ ...bounce, postoffice: ' ' }, 'postoffice: is required'],
-    [{ ...bounce, recipient: undefined }, 'recipient: is required where raw_ndr is missing'],
+    [{ ...bounce, recipient: undefined }, 'recipient: is required if raw_ndr is missing'],
     [{ ...bounce, recipient: 'nobody' }, 'recipient: must be an e-mail address'],
     [{ ...bounce, type: 'rumour' }, 'type: must be one of bounce, delay, complaint'],
     [{ ...bounce, occurred_at: '2026-08-21T12:15:03' }, 'occurred_at: must be a time with its offset, such as 2026-08-21T12:15:03+02:00'],
