@@ -97,7 +97,7 @@ for (const [text, address] of good) {
     t.is(mailbox?.address, address)
     t.is(`${mailbox?.local}@${mailbox?.domain}`, address)
     t.is(mailbox?.name, '')
-    t.deepEqual(parseAddress(address), mailbox, 'what was read reads the same')
+    t.deepEqual(parseAddress(address), mailbox, 'the parsed address parses to itself')
     t.deepEqual(parseMailbox(`<${text}>`), mailbox)
     t.deepEqual(parseMailbox(`  Anna M. <${text}>  `), mailbox && { ...mailbox, name: 'Anna M.' })
   })
@@ -224,7 +224,7 @@ test('parseAddress(): accepted random text is harmless, and parses to the same a
       if (Buffer.byteLength(address) > 254) t.fail(JSON.stringify(text))
     }
   }
-  t.true(taken > 1000, `${taken} were taken`)
+  t.true(taken > 1000, `${taken} addresses accepted`)
 })
 
 test('parseAddress(), parseMailbox(): are linear on a megabyte of junk', (t) => {

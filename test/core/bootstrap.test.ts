@@ -80,7 +80,7 @@ test('bootstrap(): shows key, login and a new link until the organization has an
   const owner = { id: 'usr_1', organizationId, role: 'owner' as const, joinedAt: clock.now() }
   await database.commit(new Change().insert(members, organizationId, owner))
   t.deepEqual(await start(undefined), { organizationId, apiKey: undefined, smtpLogin: undefined, ownerLink: undefined })
-  t.deepEqual(await database.all(firstSecrets, { organizationId }), [], 'nothing is kept beyond its use')
+  t.deepEqual(await database.all(firstSecrets, { organizationId }), [], 'used-up links are removed')
   const commits = database.commits
   await start(undefined)
   t.is(database.commits, commits)

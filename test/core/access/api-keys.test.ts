@@ -8,7 +8,7 @@ import { coreOf } from '../core-of.ts'
 import { FakeClock } from '../../support/fake-clock.ts'
 import { storeOf } from '../../store/level/folders.ts'
 
-/** Keys over a store that counts what is read. */
+/** Keys over a store that counts reads. */
 async function openKeys(t: ExecutionContext) {
   const { kv } = await storeOf(t)
   let reads = 0
@@ -51,7 +51,7 @@ test('authenticate() reads the store once until settings change', async (t) => {
   t.deepEqual((await keys.authenticate(key)).scopes, ['api:read'])
 })
 
-test('authenticate() notices expiry although the key is kept in memory', async (t) => {
+test('authenticate() notices expiry of a cached key', async (t) => {
   const { keys, apiKey, clock } = await openKeys(t)
   const { key } = await keys.create(await keys.authenticate(apiKey), { name: 'x', scopes: ['api:read'], expiresAt: clock.now() + 10 })
   await keys.authenticate(key)
@@ -61,7 +61,7 @@ test('authenticate() notices expiry although the key is kept in memory', async (
   await t.throwsAsync(keys.authenticate(key), refused)
 })
 
-test('authenticate() never revives a key that is revoked while it is looked up', async (t) => {
+test('authenticate() refuses a key that is revoked during its lookup', async (t) => {
   const { keys, apiKey } = await openKeys(t)
   const principal = await keys.authenticate(apiKey)
   for (let round = 0; round < 20; round++) {
@@ -71,7 +71,7 @@ test('authenticate() never revives a key that is revoked while it is looked up',
   }
 })
 
-test('create() gives no scope that the creating key does not have', async (t) => {
+test('create() refuses scopes that the creating key lacks', async (t) => {
   const { keys, apiKey } = await openKeys(t)
   const scope = { ...(await keys.authenticate(apiKey)), scopes: ['api:send'] as const }
   await t.throwsAsync(keys.create(scope, { name: 'x', scopes: ['api:admin'] }), {
@@ -83,7 +83,7 @@ test('create() gives no scope that the creating key does not have', async (t) =>
   ])
 })
 
-test('a key in use is written down once in five minutes, and another process knows when', async (t) => {
+test('the last use of a key is stored at most every five minutes, for all processes', async (t) => {
   const { keys, another, apiKey, clock, database } = await openKeys(t)
   const principal = await keys.authenticate(apiKey)
   const used = clock.now()
@@ -95,11 +95,11 @@ test('a key in use is written down once in five minutes, and another process kno
   t.is((await keys.get(principal, principal.credentialId)).usedAt, used)
   clock.advance(1)
   await keys.authenticate(apiKey)
-  await another.create(principal, { name: 'x', scopes: ['api:read'] }) // a later write: the use is durable before it
+  await another.create(principal, { name: 'x', scopes: ['api:read'] }) // a later write; the use is durable when it ends
   t.is((await another.get(principal, principal.credentialId)).usedAt, used + 300_000)
 })
 
-test('update() never shortens the time for which the organization has an administrator', async (t) => {
+test('update() refuses to shorten the time with an administrator key', async (t) => {
   const { keys, apiKey, clock } = await openKeys(t)
   const principal = await keys.authenticate(apiKey)
   const day = 86_400_000

@@ -1,7 +1,7 @@
 import test from '#test'
 import { clientAddress, clientNetwork } from '#core/access/client-network.ts'
 
-test('clientNetwork() is the address of IPv4 and the /64 of IPv6, however they are written', (t) => {
+test('clientNetwork() returns the IPv4 address or the IPv6 /64, in any notation', (t) => {
   const networks = {
     '192.0.2.1': '192.0.2.1',
     '::ffff:192.0.2.1': '192.0.2.1',
@@ -21,7 +21,7 @@ test('clientNetwork() is the address of IPv4 and the /64 of IPv6, however they a
   for (const [address, network] of Object.entries(networks)) t.is(clientNetwork(address), network, address)
 })
 
-test('clientAddress() is the address alone, whatever a proxy writes around it', (t) => {
+test('clientAddress() returns the address without port and brackets', (t) => {
   const addresses = {
     '192.0.2.1': '192.0.2.1',
     '192.0.2.1:50123': '192.0.2.1',

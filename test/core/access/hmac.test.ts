@@ -1,10 +1,10 @@
-/** HMAC-SHA-256 of two digests, against that of Node. */
+/** HMAC-SHA-256 from two prepared digests, compared with Node's. */
 import { createHmac } from 'node:crypto'
 import test from '#test'
 import { hmac, hmacKey } from '../../../daemon/core/access/hmac.ts'
 import { Seeded } from '../../support/seeded.ts'
 
-test('keys and messages of any length give the HMAC that createHmac gives', (t) => {
+test('keys and messages of any length give the same HMAC as createHmac', (t) => {
   const random = new Seeded('keys and messages')
   for (const keyBytes of [0, 1, 20, 32, 63, 64, 65, 131, 500])
     for (const bytes of [0, 1, 55, 56, 64, 152, 5000]) {
@@ -16,7 +16,7 @@ test('keys and messages of any length give the HMAC that createHmac gives', (t) 
     }
 })
 
-test('the second case of RFC 4231', (t) => {
+test('the second test case of RFC 4231', (t) => {
   const mac = hmac(hmacKey(Buffer.from('Jefe')), Buffer.from('what do ya want for nothing?'))
   t.is(mac.toString('hex'), '5bdcc146bf60754e6a042426089575c75a003f089d2739839dec58b964ec3843')
 })

@@ -1,4 +1,4 @@
-/** Secrets at rest: they open where they belong, under their key, and unchanged. */
+/** Encrypted secrets open only in their context, with their key, and unchanged. */
 import { createHmac, hkdfSync } from 'node:crypto'
 import test from '#test'
 import { SecretBox } from '#core/access/secret-box.ts'
@@ -6,24 +6,24 @@ import { SecretBox } from '#core/access/secret-box.ts'
 const box = new SecretBox(Buffer.alloc(32, 1))
 const place = 'destination/dst_1/password'
 
-test('SecretBox.open() gives back what was sealed', (t) => {
+test('SecretBox.open() returns the sealed secret', (t) => {
   for (const secret of ['', 'x', 'pässwörd 🔑', 'x'.repeat(10_000)]) t.is(box.open(box.seal(secret, place), place), secret)
   t.is(new SecretBox(Buffer.alloc(32, 1)).open(box.seal('x', place), place), 'x', 'another process with the same key')
 })
 
-test('SecretBox.seal() never gives the same twice, and shows nothing of the secret', (t) => {
+test('SecretBox.seal() returns a different text each time, which hides the secret', (t) => {
   const sealed = box.seal('hunter2', place)
   t.not(sealed, box.seal('hunter2', place))
   t.regex(sealed, /^v1\.[0-9a-f]{8}\.[\w-]{16}\.[\w-]+$/)
   t.false(sealed.includes(Buffer.from('hunter2').toString('base64url')))
 })
 
-test('SecretBox.open() refuses another place', (t) => {
+test('SecretBox.open() refuses another context', (t) => {
   const sealed = box.seal('x', place)
   for (const other of ['destination/dst_2/password', 'destination/dst_1', '', `${place}/`]) t.is(box.open(sealed, other), undefined)
 })
 
-test('SecretBox.open() refuses another key, also one that pretends to be the same', (t) => {
+test('SecretBox.open() refuses another key, also with a forged key id', (t) => {
   const other = new SecretBox(Buffer.alloc(32, 2))
   const sealed = box.seal('x', place)
   t.is(other.open(sealed, place), undefined)
@@ -31,7 +31,7 @@ test('SecretBox.open() refuses another key, also one that pretends to be the sam
   t.not(other.keyId, box.keyId)
 })
 
-test('SecretBox.open() refuses every changed octet, and everything that is no sealed secret', (t) => {
+test('SecretBox.open() refuses every changed octet and every malformed text', (t) => {
   const sealed = box.seal('secret', place)
   const [version = '', keyId = '', nonce = '', body = ''] = sealed.split('.')
   for (const [name, part] of Object.entries({ nonce, body })) {
@@ -61,12 +61,12 @@ test('SecretBox.fingerprint() is keyed, and matches() compares it', (t) => {
   t.not(new SecretBox(Buffer.alloc(32, 2)).hash('password'), print)
 })
 
-test('SecretBox wants a key of 32 bytes', (t) => {
+test('SecretBox requires a key of 32 bytes', (t) => {
   t.throws(() => new SecretBox(Buffer.alloc(31)), { instanceOf: TypeError, message: 'a master key has 32 bytes' })
 })
 
-test('SecretBox.open() refuses a tag that was cut short, though it begins right', (t) => {
-  // the empty secret is nothing but its tag
+test('SecretBox.open() refuses a truncated tag', (t) => {
+  // an empty secret consists of the tag only
   const [version, keyId, nonce, tag = ''] = box.seal('', place).split('.')
   for (const bytes of [4, 8, 12, 13, 14, 15]) {
     const cut = Buffer.from(tag, 'base64url').subarray(0, bytes).toString('base64url')
@@ -74,7 +74,7 @@ test('SecretBox.open() refuses a tag that was cut short, though it begins right'
   }
 })
 
-test('SecretBox.mac() is HMAC-SHA-256 under a key of its own, apart for each purpose', (t) => {
+test('SecretBox.mac() is HMAC-SHA-256 with a separate key for each purpose', (t) => {
   const key = Buffer.from(hkdfSync('sha256', Buffer.alloc(32, 1), '', 'postern tokens', 32))
   for (const data of ['', 'x', 'y'.repeat(500)]) {
     const expected = createHmac('sha256', key).update(`link\0${data}`).digest()

@@ -1,4 +1,4 @@
-/** Projects with something of everything in them, and what is left of them in the store. */
+/** Projects with one of each resource, and the rows that remain in the store. */
 import type { ExecutionContext } from 'ava'
 import { apiKeys } from '#core/access/keys/api-key.ts'
 import { newKeyRecord } from '#core/access/keys/api-keys.ts'
@@ -27,7 +27,7 @@ import {
 /** The parts of a fixture that delete. */
 export const officeOf = (fixture: CoreFixture): Administration => fixture.part('administration')
 
-/** The project Default, another project and a partition of it, each with one of everything. */
+/** The project Default, another project and a partition of it, each with one of each resource. */
 export async function furnished(t: ExecutionContext, options: CoreFixtureOptions = {}): Promise<CoreFixture> {
   const fixture = await coreFixture(t, { deaf: true, ...options })
   await fixture.inbox()
@@ -41,7 +41,7 @@ export async function furnished(t: ExecutionContext, options: CoreFixtureOptions
   return fixture
 }
 
-/** Puts one of everything into a project. */
+/** Adds one of each resource to a project. */
 export async function furnish(fixture: CoreFixture, id: string): Promise<void> {
   const { database, policies, clock, core } = fixture
   const inside: Principal = { ...principal, projectId: id, bound: true }
@@ -77,14 +77,14 @@ export async function furnish(fixture: CoreFixture, id: string): Promise<void> {
   const content = { subject: 'Hello', text: null, html: null, schema: null }
   const { template } = await core.templates.create(inside, { slug: `hello-${id}`, name: 'Hello', content })
   await core.templates.save(inside, template.id, { content: { ...content, text: 'again' } })
-  fixture.part('replayRunner').wake = () => {} // the job stays as it is
+  fixture.part('replayRunner').wake = () => {} // Keeps the job unchanged.
   await core.replays.create(inside, { filter: {}, includeUnknown: false })
   const elsewhere = {
     mailFrom: 'a@elsewhere.example',
     facts: { ...factsDefaults, headerFrom: 'a@elsewhere.example', headerAddresses: ['a@elsewhere.example'] },
   }
-  await fixture.submit({ projectId: id, principal: inside, ...elsewhere }) // captured
-  await fixture.submit({ projectId: id, principal: inside, ...elsewhere, sendAt: clock.now() + 3_600_000 }) // to be captured
+  await fixture.submit({ projectId: id, principal: inside, ...elsewhere }) // This send is captured.
+  await fixture.submit({ projectId: id, principal: inside, ...elsewhere, sendAt: clock.now() + 3_600_000 }) // This send will be captured.
   await fixture.submit({ projectId: id, principal: inside, idempotencyKey: `key-${id}` })
   await fixture.submit({
     projectId: id,
@@ -96,7 +96,7 @@ export async function furnish(fixture: CoreFixture, id: string): Promise<void> {
 
 const text = (bytes: Uint8Array): string => Buffer.from(bytes).toString('latin1')
 
-/** Every row of the store and every counter that is not 0, by key. */
+/** Returns every row of the store and every counter other than 0, by key. */
 export async function everyRow({ kv, clock }: CoreFixture): Promise<Map<string, string>> {
   const rows = new Map<string, string>()
   for await (const { key, value } of kv.range({ start: Buffer.of(0), end: Buffer.of(0xff) })) rows.set(text(key), text(value))
@@ -109,7 +109,7 @@ export async function everyRow({ kv, clock }: CoreFixture): Promise<Map<string, 
   return rows
 }
 
-/** Rows that name one of the projects, but those that outlive it: the log of acts, and keys that a sweep is to remove. */
+/** Returns rows that name one of the projects, except the audit log and keys that a later sweep removes. */
 export async function rowsNaming(fixture: CoreFixture, ...ids: readonly string[]): Promise<string[]> {
   const outlive = [pack([organizationId, 'audit']), pack(['', 'expire'])].map(text)
   const rows = [...(await everyRow(fixture))].filter(([key]) => !outlive.some((prefix) => key.startsWith(prefix)))

@@ -1,4 +1,4 @@
-/** A deleted project leaves nothing behind and takes nothing else along, wherever the process ends meanwhile. */
+/** Deleting a project removes all of its rows and no others, also after a crash at any time. */
 import type { ExecutionContext } from 'ava'
 import test from '#test'
 import type { Principal } from '#core/access/principal/principal.ts'
@@ -25,21 +25,24 @@ const discard = { discardQueued: true }
 const inside = (id: string): Principal => ({ ...principal, projectId: id, bound: true })
 
 /**
- * Everything is removed that was deleted before. A daemon that was not started, as that of a fixture, holds no lease of this work where
- * daemons share a store, and a deletion wakes who holds it: the test is in its place.
+ * Resolves when all earlier deletions are complete. A fixture's daemon is not started, so it holds no lease of this work on a shared store.
+ * The test wakes the removals in its place.
  */
 function allRemoved(removals: Administration['removals']): Promise<void> {
   removals.wake()
   return removals.idle()
 }
 
-/** Rows of the first project, which nothing may change; those of what is alive are of the whole organization. */
+/** Returns the rows of the first project, which removals must not change. Usage counts of the whole organization are excluded. */
 async function others(fixture: CoreFixture): Promise<[string, string][]> {
   const rows = [...(await everyRow(fixture))].filter(([key]) => !key.includes('usage.held'))
   return rows.filter(([key, value]) => `${key} ${value}`.includes(projectId) && !`${key} ${value}`.includes('prj_2'))
 }
 
-/** Does the work in a process that ends after so many writes: the next life, or the fixture itself when the work came to its end before. */
+/**
+ * Runs the work in a process that ends after the given number of writes. Returns the next process, or the fixture itself if the work ended
+ * earlier.
+ */
 function crashedAfter(fixture: CoreFixture, writesBefore: number, work: () => Promise<void>): Promise<CoreFixture> {
   let writes = 0
   const crash = Promise.withResolvers<CoreFixture>()
@@ -51,19 +54,19 @@ function crashedAfter(fixture: CoreFixture, writesBefore: number, work: () => Pr
   return Promise.race([work().then(() => fixture), crash.promise])
 }
 
-test('a deleted project and its partition leave no row, and other projects keep all of theirs', async (t) => {
+test('removing a project and its partition leaves no row, and keeps other projects', async (t) => {
   const fixture = await furnished(t)
   const { projects: administered, removals } = officeOf(fixture)
   const before = await others(fixture)
-  t.true((await rowsNaming(fixture, 'prj_2', 'prj_3')).length > 60, 'the search finds what is there')
+  t.true((await rowsNaming(fixture, 'prj_2', 'prj_3')).length > 60, 'the search finds existing rows')
   await administered.remove(principal, 'prj_2', discard)
   await allRemoved(removals)
   t.deepEqual(await rowsNaming(fixture, 'prj_2', 'prj_3', 'hello-prj_2'), [])
   t.deepEqual(await others(fixture), before)
   await fixture.assertSound(t)
-  t.is(await fixture.queueLength(), 3, 'those of the first project')
+  t.is(await fixture.queueLength(), 3, 'rows of the first project')
   const most = async (month: string) => (await peakUsage(fixture.database, organizationId, 'smtp_credentials', month)).most
-  t.deepEqual(await most('2030-01'), { count: 3, projects: [[projectId, 1]] }, 'what is of the deleted ones is of none now')
+  t.deepEqual(await most('2030-01'), { count: 3, projects: [[projectId, 1]] }, 'counts of the deleted projects are gone')
   t.deepEqual(await most('2030-02'), { count: 1, projects: [[projectId, 1]] })
   fixture.clock.advance(25 * 3_600_000)
   await fixture.database.sweep(fixture.clock.now())
@@ -71,7 +74,7 @@ test('a deleted project and its partition leave no row, and other projects keep 
   t.deepEqual(left, [])
 })
 
-test('wherever the process ends during a deletion, the next one ends it', async (t) => {
+test('a deletion interrupted at any write is completed by the next process', async (t) => {
   for (let writesBefore = 0, ended = false; !ended; writesBefore++) {
     const fixture = await furnished(t)
     const before = await others(fixture)
@@ -99,7 +102,7 @@ test('wherever the process ends during a deletion, the next one ends it', async 
   }
 })
 
-test('wherever the process ends while an organization is removed, the next one ends it', async (t) => {
+test('an organization removal interrupted at any write completes in the next process', async (t) => {
   const dayMs = 86_400_000
   for (let writesBefore = 0, ended = false; !ended; writesBefore++) {
     const fixture = await coreFixture(t, { deaf: true })
@@ -131,7 +134,7 @@ test('wherever the process ends while an organization is removed, the next one e
   }
 })
 
-/** Removes a project or its organization during a roll-up, whose writes wait until the removal has made so many. */
+/** Removes a project or its organization during a roll-up whose writes wait until the removal has made the given number of writes. */
 async function removedDuringRollUp(
   t: ExecutionContext,
   whole: boolean,
@@ -169,7 +172,7 @@ async function removedDuringRollUp(
   return { left, writes }
 }
 
-test('a roll-up of counts that ends at any moment of a removal leaves none behind', async (t) => {
+test('a roll-up that ends at any time of a removal leaves no counts behind', async (t) => {
   for (const whole of [false, true]) {
     const { writes } = await removedDuringRollUp(t, whole, Infinity)
     for (let writesBefore = Math.max(0, writes - 5); writesBefore < writes; writesBefore++)
@@ -177,7 +180,7 @@ test('a roll-up of counts that ends at any moment of a removal leaves none behin
   }
 })
 
-test('what belongs to a deleted project is out of reach at once, and nothing can be made in it', async (t) => {
+test('a deleted project is inaccessible immediately, and refuses new resources', async (t) => {
   const fixture = await furnished(t)
   const { projects: administered } = officeOf(fixture)
   fixture.accept.settled = () => new Promise(() => {})
@@ -194,10 +197,10 @@ test('what belongs to a deleted project is out of reach at once, and nothing can
   await t.throwsAsync(fixture.submit({ projectId: 'prj_2', principal: inside('prj_2') }), { code: 'not_found' })
   await t.throwsAsync(fixture.door.login('user-prj_2', 'secret', '192.0.2.1'), { code: 'unauthorized' })
   t.deepEqual(await credentialsOf(fixture), ['crd_prj_1', 'crd_prj_2', 'crd_prj_3'])
-  t.is((await fixture.policies.of(organizationId)).credentials.size, 1, 'only those of living projects count')
+  t.is((await fixture.policies.of(organizationId)).credentials.size, 1, 'only counts of living projects')
 })
 
-test('nothing is sent once a deletion is answered: attempts under way are broken off, and those to come find it gone', async (t) => {
+test('a deletion aborts running attempts, and later attempts find no message', async (t) => {
   const fixture = await coreFixture(t, { transport: new ScriptedTransport(hang) })
   await fixture.project({ id: 'prj_2', name: 'Second', isDefault: false })
   for (const id of [projectId, 'prj_2']) {
@@ -215,7 +218,7 @@ test('nothing is sent once a deletion is answered: attempts under way are broken
   await t.throwsAsync(administered.remove(principal, 'prj_2', { discardQueued: false }), { code: 'conflict' })
   t.deepEqual(aborted(), [])
   await administered.remove(principal, 'prj_2', discard)
-  t.true(aborted().length > 0 && aborted().every((id) => id === 'dst_prj_2'), 'only those of the project')
+  t.true(aborted().length > 0 && aborted().every((id) => id === 'dst_prj_2'), 'only attempts of the project')
   const calls = fixture.transport.calls.length
   await allRemoved(removals)
   fixture.clock.advance(3_600_000)
@@ -229,7 +232,7 @@ test('nothing is sent once a deletion is answered: attempts under way are broken
   await stopped
 })
 
-test('a scheduled send that waits to be captured is queued mail too: it keeps its project, or goes with it', async (t) => {
+test('a scheduled capture counts as queued mail: it blocks a deletion or is discarded', async (t) => {
   const fixture = await coreFixture(t)
   await fixture.project({ id: 'prj_2', name: 'Second', isDefault: false })
   const { projects: administered, removals } = officeOf(fixture)
@@ -245,7 +248,7 @@ test('a scheduled send that waits to be captured is queued mail too: it keeps it
   await fixture.assertSound(t)
 })
 
-/** Holds up every write of a trace until it is released. */
+/** Delays every write of a trace until it is released. */
 function holdTraces(fixture: CoreFixture): { readonly release: () => void; held: number } {
   const { promise, resolve: release } = Promise.withResolvers<void>()
   const writing = { release, held: 0 }
@@ -257,14 +260,14 @@ function holdTraces(fixture: CoreFixture): { readonly release: () => void; held:
   return writing
 }
 
-test('a removal waits for an acceptance that was under way, and takes its rows too, if that is not refused', async (t) => {
+test('a removal waits for an acceptance in progress and removes its rows too', async (t) => {
   const fixture = await coreFixture(t, { deaf: true })
   await fixture.project({ id: 'prj_2', name: 'Second', isDefault: false })
   const { projects: administered, removals } = officeOf(fixture)
   const writing = holdTraces(fixture)
   const sent = fixture.submit({ projectId: 'prj_2', principal: inside('prj_2') })
   await fixture.settled()
-  t.is(writing.held, 1, 'its write is held up')
+  t.is(writing.held, 1, 'the write is delayed')
   await administered.remove(principal, 'prj_2', discard)
   let ended = false
   const idle = allRemoved(removals).then(() => (ended = true))
@@ -277,7 +280,7 @@ test('a removal waits for an acceptance that was under way, and takes its rows t
   await fixture.assertSound(t)
 })
 
-test('a removal waits for a refused send that was being recorded, and takes its trace too', async (t) => {
+test('a removal waits for a refused send that is being stored, and removes its trace', async (t) => {
   const fixture = await coreFixture(t, { deaf: true })
   await fixture.project({ id: 'prj_2', name: 'Second', isDefault: false })
   const { projects: administered, removals } = officeOf(fixture)
@@ -289,7 +292,7 @@ test('a removal waits for a refused send that was being recorded, and takes its 
     new Refusal('validation_failed', 'text: is wrong'),
   )
   await fixture.settled()
-  t.is(writing.held, 1, 'its write is held up')
+  t.is(writing.held, 1, 'the write is delayed')
   await administered.remove(principal, 'prj_2', discard)
   let ended = false
   const idle = allRemoved(removals).then(() => (ended = true))
@@ -302,7 +305,7 @@ test('a removal waits for a refused send that was being recorded, and takes its 
   await fixture.assertSound(t)
 })
 
-test('messages that arrive while their project is deleted either go with it or are refused', async (t) => {
+test('messages that arrive during a deletion are removed with it or refused', async (t) => {
   for (let seed = 1; seed <= 12; seed++) {
     const random = new Seeded(seed)
     const fixture = await coreFixture(t)
@@ -337,7 +340,7 @@ test('messages that arrive while their project is deleted either go with it or a
   }
 })
 
-test('a queue entry that rests after a defect goes when it is due', async (t) => {
+test('a queue entry deferred by a defect is removed when due', async (t) => {
   const fixture = await furnished(t)
   const { projects: administered, removals } = officeOf(fixture)
   const [entry] = await queueHead(fixture.database, { destinationId: 'dst_prj_2', projectId: 'prj_2' }, { limit: 1 })
@@ -348,14 +351,14 @@ test('a queue entry that rests after a defect goes when it is due', async (t) =>
   t.is((await rowsNaming(fixture, 'prj_2', 'prj_3')).length, 1)
   await fixture.queue.start()
   fixture.clock.advance(60_000)
-  // daemons at a database take up parts of the queue after their start
+  // Daemons on a shared database take over parts of the queue after their start.
   await fixture.kv.holds('the entry is gone', async () => (await rowsNaming(fixture, 'prj_2', 'prj_3')).length === 0)
   await fixture.kv.holds('the other message was sent', async () => fixture.transport.calls.length > 0)
   await fixture.settled()
   t.deepEqual(column(fixture.transport.calls, 'target', 'destinationId'), ['dst_prj_1'])
 })
 
-test('organization-wide destinations of a deleted project pass to the project Default', async (t) => {
+test('organization-wide destinations of a deleted project move to the project Default', async (t) => {
   const fixture = await furnished(t)
   const { projects: administered, removals } = officeOf(fixture)
   const shared = await fixture.database.get(destinations, principal, 'dst_b_prj_2')
@@ -367,7 +370,7 @@ test('organization-wide destinations of a deleted project pass to the project De
   t.is(await fixture.database.get(destinations, principal, 'dst_prj_2'), undefined)
 })
 
-test('queued mail of a deleted organization fails, and its trace tells why', async (t) => {
+test('queued mail of a deleted organization fails, and its trace gives the reason', async (t) => {
   const fixture = await relayingFixture(t)
   await fixture.queue.start()
   const sendAt = fixture.clock.now() + 3_600_000

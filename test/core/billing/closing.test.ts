@@ -1,4 +1,4 @@
-/** When months are closed, by whom, and in what order; `year.test.ts` has what stands on the invoices. */
+/** Closing of months: time, order and concurrency. `year.test.ts` checks the amounts. */
 import test from '#test'
 import { invoiceDocuments, invoicePartition, type InvoiceDocument } from '#core/billing/closing/invoice-document.ts'
 import { invoicePayments } from '#core/billing/payment/payment.ts'
@@ -19,7 +19,7 @@ async function addOrganizations(fixture: CoreFixture, ids: readonly string[]): P
 const documentsOf = async ({ database }: CoreFixture): Promise<InvoiceDocument[]> =>
   (await database.all(invoiceDocuments, { organizationId: invoicePartition })).map(({ record }) => record)
 
-test('whoever closes a month at the same time makes each invoice once, with numbers in a row', async (t) => {
+test('concurrent closings of a month make each invoice once, with consecutive numbers', async (t) => {
   const fixture = await coreFixture(t, { deaf: true })
   fixture.clock.step(Date.UTC(2030, 2, 1) - fixture.clock.now())
   await fixture.organization({ createdAt: fixture.clock.now() })
@@ -36,7 +36,7 @@ test('whoever closes a month at the same time makes each invoice once, with numb
   t.is(new Set(documents.map((one) => one.organizationId)).size, 4)
 })
 
-test('months are closed while invoices are taken back: each once, with numbers in a row of either sort', async (t) => {
+test('closings during credit notes: each once, with consecutive numbers of both kinds', async (t) => {
   const fixture = await coreFixture(t, { deaf: true })
   fixture.clock.step(Date.UTC(2030, 2, 1) - fixture.clock.now())
   await fixture.organization({ createdAt: fixture.clock.now() })
@@ -66,7 +66,7 @@ test('months are closed while invoices are taken back: each once, with numbers i
   await fixture.assertSound(t)
 })
 
-test('an organization that cannot be billed holds up no other', async (t) => {
+test('an organization that cannot be billed does not block others', async (t) => {
   const fixture = await coreFixture(t, { deaf: true })
   const { clock, database } = fixture
   clock.step(Date.UTC(2030, 2, 1) - clock.now())
@@ -79,7 +79,7 @@ test('an organization that cannot be billed holds up no other', async (t) => {
   t.deepEqual((await documentsOf(fixture)).map((one) => one.organizationId).toSorted(), [organizationId, 'org_3'])
 })
 
-test('months are closed by themselves six hours after their end, from the first that the service saw', async (t) => {
+test('months close automatically six hours after their end, from the first month in use', async (t) => {
   const fixture = await coreFixture(t, { deaf: true })
   const { clock } = fixture
   await fixture.organization({ plan: 'pro', createdAt: Date.UTC(2029, 0, 1) })
@@ -104,7 +104,7 @@ test('months are closed by themselves six hours after their end, from the first 
   await t.throwsAsync(fixture.part('billing').closing.close('2030-05'), { message: /is not over/ })
 })
 
-test('an organization that is removed is billed before its counts go, for the days on which it was there', async (t) => {
+test('a removed organization is billed for its days before its counts are deleted', async (t) => {
   const fixture = await coreFixture(t, { deaf: true })
   const { clock, database } = fixture
   clock.step(Date.UTC(2030, 2, 1) - clock.now())
@@ -138,7 +138,7 @@ test('verify: reports invoices with wrong sums, wrong numbers or missing records
     ['2030-000001', { netRappen: 4901, totalRappen: 5298 }, 'the invoice 2030-000001 does not add up'],
     ['CN-2030-000001', { vatRappen: 397 }, 'the invoice CN-2030-000001 does not add up'],
     ['2030-000001', { number: '2030-000002' }, 'the number 2030-000002 was never given out'],
-    ['CN-2030-000001', { voids: note.document.id.replace(/.$/, 'x') }, 'what belongs to CN-2030-000001 is missing'],
+    ['CN-2030-000001', { voids: note.document.id.replace(/.$/, 'x') }, 'the row for CN-2030-000001 is missing'],
   ]
   for (const [number, damage, problem] of damages) {
     const change = new Change()

@@ -1,4 +1,4 @@
-/** Credits of a year, with all that can come between, against a model that knows no remainders, books or writes. */
+/** A year of credits with all events, compared with a model without remainders, ledger and writes. */
 import test, { type ExecutionContext } from '#test'
 import type { PlanName } from '#config/plans/plans.ts'
 import { alertPercentOf, creditAlertKey } from '#core/billing/credits/alert.ts'
@@ -13,7 +13,7 @@ import { assertSound, problemsOf } from '../../support/problems.ts'
 const dayMs = 86_400_000
 const gibibyte = 2 ** 30
 const gibibyteMonth = BigInt(gibibyte) * 730n * 3_600_000n
-/** Spec "Limits" 15, in millionths: what a GiB that is sent, and one that is stored for 730 hours, costs. */
+/** Spec "Limits" 15: the price of a GiB sent, and of a GiB stored for 730 hours, in millionths of a credit. */
 const prices = { traffic: { ucr: 10_000_000n, units: BigInt(gibibyte) }, storage: { ucr: 5_000_000n, units: gibibyteMonth } }
 const allowances: Readonly<Record<PlanName, { readonly credits: number; readonly carriedMonths: number }>> = {
   ...{
@@ -32,7 +32,7 @@ interface ModelGrant {
   left: number
 }
 
-/** What credits are, in the words of the specification. */
+/** Credits as the specification defines them. */
 class Model {
   readonly grants: ModelGrant[] = []
   readonly used = { traffic: 0n, storage: 0n }
@@ -83,7 +83,7 @@ class Model {
   }
 }
 
-/** All entries are the balance, all use of a sort costs what its sum costs, and none is missing. */
+/** Asserts that the entries add up to the balance, that use costs its exact sum by kind, and that no entry is missing. */
 async function assertLedger(
   t: ExecutionContext,
   fixture: CoreFixture,
@@ -116,7 +116,7 @@ async function assertLedger(
 }
 
 for (const seed of [1, 2, 3])
-  test(`a year of use, grants, plans and crashes is that of a plain model to the micro-credit, seed ${seed}`, async (t) => {
+  test(`a year of use, grants, plans and crashes equals the model to the micro-credit, seed ${seed}`, async (t) => {
     const random = new Seeded(seed)
     let fixture = await coreFixture(t, { deaf: true })
     const { clock } = fixture
@@ -145,7 +145,7 @@ for (const seed of [1, 2, 3])
       const trafficBytes = random.between(0, isLarge ? 40 * gibibyte : 20_000_000)
       const storedByteMs = (gibibyteMonth * BigInt(random.between(0, isLarge ? 90_000_000 : 1000))) / 1_000_003n
       const used = { organizationId, siteId: random.chance(0.5) ? 'sit_1' : 'sit_2', trafficBytes, storedByteMs, untilMs: clock.now() }
-      // a crash before the write leaves nothing, and the same is settled again
+      // A crash before the write changes nothing, and the same use is settled again.
       for (let lives = random.between(0, 2); lives > 0; lives--) await credits.settle(new Change(), used)
       const change = new Change()
       await credits.settle(change, used)
@@ -174,7 +174,7 @@ for (const seed of [1, 2, 3])
     await assertSound(t, fixture)
   })
 
-test('use that meets a grant is paid once, whoever writes first', async (t) => {
+test('use settled concurrently with a grant is charged once', async (t) => {
   const fixture = await coreFixture(t, { deaf: true })
   await fixture.organization({ plan: 'free' })
   const credits = fixture.part('billing').credits
@@ -182,7 +182,7 @@ test('use that meets a grant is paid once, whoever writes first', async (t) => {
   const late = new Change()
   await credits.settle(late, used)
   await credits.give(organizationId, { kind: 'operator', amountUcr: 5_000_000, expiresAt: null, note: '' })
-  t.false((await fixture.database.commit(late)).ok, 'it was decided on what is not so any more')
+  t.false((await fixture.database.commit(late)).ok, 'its decision is outdated')
   const again = new Change()
   await credits.settle(again, used)
   t.true((await fixture.database.commit(again)).ok)
@@ -198,12 +198,12 @@ test('use that meets a grant is paid once, whoever writes first', async (t) => {
   t.deepEqual(more, [])
 })
 
-test('80, 95 and 100 % of the credits are told once each, at the millionth of a credit', async (t) => {
+test('alerts at 80, 95 and 100 % of the credits: sent once, at the exact micro-credit', async (t) => {
   const fixture = await coreFixture(t, { deaf: true })
   await fixture.organization({ plan: 'free' })
   const { credits } = fixture.part('billing')
   let used = 0n
-  /** Uses as much traffic as makes the use so many millionths of a credit. */
+  /** Uses traffic until the total use is the given number of millionths of a credit. */
   const useUpTo = async (ucr: number): Promise<unknown> => {
     const bytes = (BigInt(ucr) * BigInt(gibibyte) + 9_999_999n) / 10_000_000n
     const change = new Change()
@@ -218,14 +218,14 @@ test('80, 95 and 100 % of the credits are told once each, at the millionth of a 
   }
   t.deepEqual(await useUpTo(159_999_999), [0, undefined, true])
   t.deepEqual(await useUpTo(160_000_000), [80, 80, true])
-  t.deepEqual(await useUpTo(189_999_999), [80, undefined, true], 'it is told once')
+  t.deepEqual(await useUpTo(189_999_999), [80, undefined, true], 'the alert is sent once')
   t.deepEqual(await useUpTo(190_000_000), [95, 95, true])
   t.deepEqual(await useUpTo(199_999_999), [95, undefined, true])
   t.deepEqual(await useUpTo(200_000_000), [100, 100, false])
   t.deepEqual(await useUpTo(230_000_000), [100, undefined, false])
   await credits.give(organizationId, { kind: 'purchased', amountUcr: 50_000_000, expiresAt: null, note: '' })
   t.like(await credits.of(organizationId), { alertPercent: 0, balanceUcr: 20_000_000, hasCredit: true })
-  t.deepEqual(await useUpTo(249_000_000), [95, 95, true], 'of what is left after the debt; the highest alone')
+  t.deepEqual(await useUpTo(249_000_000), [95, 95, true], 'of the amount after the debt; only the highest')
 })
 
 test('alerts: percentages ignore expired credits', async (t) => {
@@ -261,7 +261,7 @@ test('alerts: an organization without credits gets no alert', async (t) => {
   t.like(await credits.of(organizationId), { balanceUcr: -10_000_000, alertPercent: 0 })
 })
 
-test('credits of a month can be used up to its last millisecond, carried ones up to the last of the sixth that follows', async (t) => {
+test('monthly credits last to the end of the month, carried ones to the end of the sixth', async (t) => {
   const fixture = await coreFixture(t, { deaf: true })
   const { credits } = fixture.part('billing')
   const at = async (ms: number): Promise<readonly string[]> => {
@@ -273,7 +273,7 @@ test('credits of a month can be used up to its last millisecond, carried ones up
   t.deepEqual(await at(Date.UTC(2030, 1, 1) - 1), ['2030-01 200'])
   t.deepEqual(await at(Date.UTC(2030, 1, 1)), ['2030-02 200'])
   await fixture.organization({ plan: 'basic' })
-  t.deepEqual(await at(Date.UTC(2030, 1, 1) + 1), ['2030-02 200', '2030-02 600'], 'a larger plan adds what it has more')
+  t.deepEqual(await at(Date.UTC(2030, 1, 1) + 1), ['2030-02 200', '2030-02 600'], 'a larger plan adds the difference')
   t.deepEqual(
     (await at(Date.UTC(2030, 8, 1) - 1)).map((grant) => grant.slice(0, 7)),
     ['2030-02', '2030-03', '2030-04', '2030-05', '2030-06', '2030-07', '2030-08'],

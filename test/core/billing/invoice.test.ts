@@ -5,7 +5,7 @@ import { priceIn, type Price } from '#core/billing/price.ts'
 import { sharesOf } from '#core/billing/explained/shares.ts'
 import { Seeded } from '../../support/seeded.ts'
 
-test('the prices are those of the specification', (t) => {
+test('prices equal those of the specification', (t) => {
   const rappen = (axis: keyof typeof billableAxes): number => billableAxes[axis].unitPriceUrp / 1_000_000
   t.deepEqual(
     (['sources', 'inspect_tests', 'traces_stored', 'smtp_credentials', 'team_orgs'] as const).map(rappen),
@@ -22,13 +22,13 @@ test('an amount is rounded half up to whole rappen', (t) => {
   t.is(amount(3, 500_000), 2)
 })
 
-test('what the plan includes is not billed', (t) => {
+test('included volume is not billed', (t) => {
   const line = (quantity: number) => invoiceLine('smtp_credentials', '', { quantity, included: 10, unitPriceUrp: 100_000_000 })
   t.like(line(10), { quantity: 10, included: 10, billable: 0, amountRappen: 0 })
   t.like(line(12), { billable: 2, amountRappen: 200 })
 })
 
-test('lines, net, VAT and total are whole and even, whatever the quantities and prices', (t) => {
+test('lines, net, VAT and total are whole and add up for all quantities and prices', (t) => {
   for (let seed = 1; seed <= 300; seed++) {
     const random = new Seeded(seed)
     const lines = axisNames.slice(0, random.between(1, axisNames.length)).map((axis) =>
@@ -56,7 +56,7 @@ test('lines, net, VAT and total are whole and even, whatever the quantities and 
   }
 })
 
-test('a price holds from its month on, and the later of two for one month takes the place of the other', (t) => {
+test('a price applies from its month; for one month the latest price applies', (t) => {
   const price = (number: number, effectiveFrom: string, unitPriceUrp: number): Price => ({
     id: `prc_${9 - number}`,
     number,
@@ -70,7 +70,7 @@ test('a price holds from its month on, and the later of two for one month takes 
   t.deepEqual([of('2025-12'), of('2026-01'), of('2026-02'), of('2026-03'), of('2027-01')], [0, 11, 11, 33, 33])
 })
 
-test('plan enterprise has prices of its own or none', (t) => {
+test('plan enterprise has individual prices or no price', (t) => {
   t.is(priceIn('2026-01', 'sources', 'enterprise', []), 0)
   t.is(priceIn('2026-01', 'sources', 'pro', []), 350_000_000)
   t.is(
@@ -81,7 +81,7 @@ test('plan enterprise has prices of its own or none', (t) => {
   )
 })
 
-test('shares of a whole add up to it, are as near to their weights as whole numbers are, and none is more than its weight', (t) => {
+test('shares add up to the whole, are as near to their weights as integers allow, and never exceed them', (t) => {
   t.deepEqual(sharesOf(10, [1, 1, 1]), [4, 3, 3])
   t.deepEqual(sharesOf(5, [0, 90, 10]), [0, 5, 0])
   t.deepEqual(sharesOf(0, [3, 4]), [0, 0])

@@ -1,18 +1,18 @@
 /**
- * What an organization owes, as somebody would work it out with a pocket calculator: what happened is written down day by day, and a month
- * is added up from that in plain numbers. Knows nothing of the service but the words of the specification ("Limits").
+ * Calculates the invoice of an organization independently: it records events day by day and adds up a month with plain numbers. It uses
+ * only the specification ("Limits") and no code of the service.
  */
 
 export type NotedPlan = 'free' | 'basic' | 'pro' | 'enterprise'
 
 const fee = { free: 0, basic: 1000, pro: 4900, enterprise: 0 }
-/** Which of two plans a day or a month with both is on. */
+/** The rank that decides between two plans on the same day or in the same month. */
 const rank = { free: 0, basic: 1, pro: 2, enterprise: 3 }
 const daily = { free: 100, basic: 5000, pro: 50_000, enterprise: Infinity }
-/** By contract nothing is included of what has a price. */
+/** On plan enterprise nothing with a price is included. */
 const tracesIncluded = { free: 1000, basic: 50_000, pro: 500_000, enterprise: 0 }
 const loginsIncluded = { free: 1, basic: 10, pro: 100, enterprise: 0 }
-/** Rappen; what is not listed costs nothing. */
+/** Rappen. Other counts are free. */
 const prices: Readonly<Record<string, number>> = {
   ...{ sources: 350, inspect_tests: 10, traces_stored: 0.1, smtp_credentials: 100, team_orgs: 50 },
 }
@@ -22,10 +22,10 @@ interface Day {
   readonly plans: NotedPlan[]
   /** By project. */
   readonly sends: number[]
-  /** By project, as what is alive is. */
+  /** By project. Counts existing resources. */
   stored: readonly number[]
   readonly events: Map<string, number>
-  /** The most alive on the day, as it was when there were first so many. */
+  /** The maximum of the day, by project at the time when the maximum was first reached. */
   readonly most: Map<string, readonly number[]>
 }
 
@@ -34,13 +34,13 @@ const dearest = (plans: readonly NotedPlan[]): NotedPlan => plans.toSorted((a, b
 
 export class Notebook {
   readonly days: Day[] = []
-  /** Prices of its own, in millionths of a rappen, with the month from which they hold. */
+  /** Individual prices in millionths of a rappen, with the first month in which they apply. */
   readonly own: { readonly axis: string; readonly from: string; readonly urp: number }[] = []
   plan: NotedPlan = 'free'
   readonly alive = new Map<string, readonly number[]>()
   vatBasisPoints = 810
 
-  /** A day begins, on the plan of the evening before unless it changes with the day. */
+  /** Begins a day, with the plan of the evening before unless it changes with the day. */
   begin(date: string, plan = this.plan): Day {
     this.plan = plan
     const day = { date, plans: [plan], sends: [0, 0], stored: this.days.at(-1)?.stored ?? [], events: new Map(), most: new Map(this.alive) }
@@ -64,13 +64,13 @@ export class Notebook {
     if (sum(alive) > sum(this.today.most.get(what) ?? [])) this.today.most.set(what, alive)
   }
 
-  /** The most at a time in a month, by project. */
+  /** Returns the maximum in a month, by project. */
   most(month: string, what: string): readonly number[] {
     const days = this.days.filter(({ date }) => date.startsWith(month)).map(({ most }) => most.get(what) ?? [])
     return days.reduce((most, day) => (sum(day) > sum(most) ? day : most), [])
   }
 
-  /** Rappen by line, each rounded half up, as no sum of a month here has more digits than a double holds. */
+  /** Returns rappen by line, each rounded half up. A double holds every sum of a month exactly. */
   lines(month: string): Map<string, number> {
     const days = this.days.filter(({ date }) => date.startsWith(month))
     const [year = 0, number = 0] = month.split('-').map(Number)
@@ -96,7 +96,7 @@ export class Notebook {
     return lines
   }
 
-  /** Sends that the plans of the day do not include; only the plan free bills them. */
+  /** Returns the sends above the daily limit; only plan free bills them. */
   beyond({ plans, sends }: Day): number {
     return plans.includes('free') ? Math.max(0, sum(sends) - Math.max(...plans.map((plan) => daily[plan]))) : 0
   }

@@ -1,4 +1,4 @@
-/** A provider of payments that customers see, as an HTTP service with state of its own, and a way of payment that goes through it. */
+/** A fake payment provider as an HTTP service with state, and a payment port that uses it. */
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { ExecutionContext } from 'ava'
 import type { InvoiceDocument } from '#core/billing/closing/invoice-document.ts'
@@ -9,16 +9,16 @@ interface Demand {
   readonly reference: string
   readonly rappen: number
   state: 'open' | 'paid' | 'withdrawn'
-  /** Letters that the customer got. */
+  /** Number of mails to the customer. */
   letters: number
 }
 
 export class PaymentProvider {
   readonly demands = new Map<string, Demand>()
-  /** Of the calls to come, so many are carried out and their answers lost. */
+  /** The number of next calls that are executed without an answer. */
   losesAnswers = 0
   isAway = false
-  /** Is notified of a call before it is carried out, and holds it up. */
+  /** Called before a call is executed, which it can delay. */
   onCall: ((method: string, id: string) => void | Promise<void>) | undefined
   #port = 0
 
@@ -29,13 +29,13 @@ export class PaymentProvider {
     return provider
   }
 
-  /** A customer pays what was asked for. */
+  /** Pays the invoice as a customer. */
   pay(id: string): void {
     const demand = this.demands.get(id)
     if (demand?.state === 'open') demand.state = 'paid'
   }
 
-  /** The way of payment of a daemon, which remembers nothing itself. */
+  /** Returns a payment port of a daemon. The port has no state. */
   port(): PaymentPort {
     const call = async (method: string, { id, totalRappen }: InvoiceDocument): Promise<Asked> => {
       const answer = await fetch(`http://127.0.0.1:${this.#port}/${id}?rappen=${totalRappen}`, { method })

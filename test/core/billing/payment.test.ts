@@ -1,4 +1,4 @@
-/** Ways of payment against their contract, and the register against a provider that fails, is slow, and loses answers. */
+/** Payment ports against their contract, and the register against a provider that fails, is slow, and loses answers. */
 import test, { type ExecutionContext } from '#test'
 import { InvoiceRegister } from '#core/billing/closing/invoice-register.ts'
 import { manualPayment } from '#core/billing/payment/manual.ts'
@@ -7,7 +7,7 @@ import { paymentContract } from '../../contracts/payment-contract.ts'
 import { coreFixture, organizationId, type CoreFixture } from '../core-fixture.ts'
 import { PaymentProvider } from './payment-provider.ts'
 
-// customers pay as the invoice says, as long as it is not void: there is nothing that could be expected twice
+// Customers pay from the invoice itself unless it is void, so no request can be repeated.
 paymentContract(test, 'manual payment', async () => {
   const asSaid = new Set<string>()
   const port = (): PaymentPort => ({
@@ -37,7 +37,7 @@ paymentContract(test, 'payment through a provider', async (t) => {
   }
 })
 
-/** A register whose invoices are paid through a provider, with one invoice that nothing was told of yet. */
+/** Returns a register with a payment provider, and an invoice that the provider does not know yet. */
 async function billed(t: ExecutionContext) {
   const fixture = await coreFixture(t, { deaf: true })
   const provider = await PaymentProvider.start(t)
@@ -56,7 +56,7 @@ async function billed(t: ExecutionContext) {
   return { fixture, provider, registerOf, id, seen, never: () => false }
 }
 
-test('an invoice is asked for once, whatever answers are lost and wherever the process ends', async (t) => {
+test('a payment is requested once despite lost answers and crashes at any time', async (t) => {
   const { fixture, provider, registerOf, id, seen, never } = await billed(t)
   provider.losesAnswers = 1
   await t.throwsAsync(registerOf(fixture).askForPayment(never))
@@ -67,7 +67,7 @@ test('an invoice is asked for once, whatever answers are lost and wherever the p
     cut.resolve()
   }
   void registerOf(fixture).askForPayment(never)
-  await cut.promise // asked, and not noted
+  await cut.promise // requested, but not recorded
   const next = await fixture.crash()
   await registerOf(next).askForPayment(never)
   t.is(provider.demands.get(id)?.letters, 1)
@@ -77,7 +77,7 @@ test('an invoice is asked for once, whatever answers are lost and wherever the p
   t.is(seen(), 'paid')
 })
 
-/** The way of payment of a daemon that ends while it waits: the provider gets its call, and nothing comes back. */
+/** Returns the payment port of a daemon that ends during the call: the provider gets the call, and no answer returns. */
 function portOfEnded(provider: PaymentProvider) {
   const called = Promise.withResolvers<{ readonly call: Promise<unknown> }>()
   const lose = (call: Promise<unknown>): Promise<never> => {
@@ -93,7 +93,7 @@ for (const [late, meanwhile, method] of [
   ['open', 'uncollectible', 'PUT'],
   ['uncollectible', 'open', 'DELETE'],
 ] as const)
-  test(`a call that says ${late} has not the last word where its daemon ended and another said ${meanwhile} before it was carried out`, async (t) => {
+  test(`a delayed ${late} of an ended daemon does not override a later ${meanwhile}`, async (t) => {
     const { fixture, provider, registerOf, id, seen, never } = await billed(t)
     const register = registerOf(fixture)
     await register.mark(id, meanwhile, 'as it is')
@@ -114,27 +114,27 @@ for (const [late, meanwhile, method] of [
     await (
       await called
     ).call
-    t.not(seen(), wanted, 'the provider did as it was told')
+    t.not(seen(), wanted, 'the provider executed it')
     for (let round = 0; round < 2; round++) {
       fixture.clock.advance(3_600_000)
       await register.askForPayment(never)
     }
     t.is(seen(), meanwhile === 'open' ? 'open' : 'withdrawn')
-    t.is((await register.get(undefined, id)).payment?.askedAt, fixture.clock.now() - 3_600_000, 'and it is not told for ever')
+    t.is((await register.get(undefined, id)).payment?.askedAt, fixture.clock.now() - 3_600_000, 'and it is not repeated forever')
     await fixture.assertSound(t)
   })
 
-test('what is void or paid by hand is not expected any more, also where the provider was away, or was just being asked', async (t) => {
+test('void and manually paid invoices end their payment request, also after an outage', async (t) => {
   const { fixture, provider, registerOf, id, seen, never } = await billed(t)
   const register = registerOf(fixture)
   await register.mark(id, 'paid', 'in cash')
   await register.askForPayment(never)
-  t.is(seen(), undefined, 'what is paid was never asked for')
+  t.is(seen(), undefined, 'a paid invoice was never requested')
   await register.mark(id, 'open', 'it was another one')
   t.is(seen(), 'open')
   provider.isAway = true
   await register.mark(id, 'uncollectible', 'bankrupt')
-  t.is(seen(), 'open', 'the mark stands, and the provider is told later')
+  t.is(seen(), 'open', 'the mark stays, and the provider is notified later')
   provider.isAway = false
   await register.askForPayment(never)
   t.is(seen(), 'withdrawn')
@@ -150,7 +150,7 @@ test('what is void or paid by hand is not expected any more, also where the prov
   }
   const marking = register.mark(id, 'open', 'they pay after all')
   await asking.promise
-  await registerOf(fixture).void(id, 'wrong plan', false) // by another daemon, while this one asks
+  await registerOf(fixture).void(id, 'wrong plan', false) // Another daemon voids it during the request.
   t.is(seen(), 'withdrawn')
   held.resolve()
   await marking

@@ -1,4 +1,4 @@
-/** What is metered, against what was done. */
+/** Metered usage, compared with the operations made. */
 import test, { type ExecutionContext } from '#test'
 import { Invoices, type Invoice } from '#core/billing/invoice.ts'
 import { storedTracesCounter } from '#core/tenancy/counters.ts'
@@ -18,7 +18,7 @@ async function officeOf(t: ExecutionContext, changes: Partial<Organization> = {}
 const amountOf = async (invoices: Invoices, axis: string, month?: string): Promise<number | undefined> =>
   (await invoices.preview(organizationId, month)).lines.find((line) => line.axis === axis)?.amountRappen
 
-test('usage is the sum of what was done, by project and by month, whatever was refused between', async (t) => {
+test('usage is the sum of all accepted operations by project and month', async (t) => {
   const { fixture, usage } = await officeOf(t, { overrides: { sendsPerDay: 40 } })
   await fixture.destination()
   await fixture.rule({ domain: 'live.test' })
@@ -71,7 +71,7 @@ const defaultFacts = {
 const partsOf = ({ lines }: Invoice, axis: string): string[] =>
   (lines.find((line) => line.axis === axis)?.projects ?? []).map(({ projectId: id, quantity }) => `${String(id)} ${quantity}`)
 
-test('the most SMTP credentials at a time are billed beyond what the plan includes, rotation unchanged', async (t) => {
+test('the monthly maximum of SMTP credentials above the plan is billed; rotation adds none', async (t) => {
   const { fixture, usage, invoices, credentials } = await officeOf(t, { plan: 'free', paymentState: 'manual_ok' })
   await fixture.project({ id: 'prj_2', name: 'Second', isDefault: false })
   const [first, second] = [await credentials.create(principal, {}), await credentials.create(principal, { projectId: 'prj_2' })]
@@ -90,18 +90,18 @@ test('the most SMTP credentials at a time are billed beyond what the plan includ
   t.is(await amountOf(invoices, 'smtp_credentials'), 0, 'where no limit was agreed, all are included')
   await fixture.organization({ overrides: undefined })
   fixture.clock.advance(31 * dayMs)
-  t.is((await usage.of(organizationId, undefined)).axes.smtp_credentials, 1, 'what is alive since last month counts on')
+  t.is((await usage.of(organizationId, undefined)).axes.smtp_credentials, 1, 'credentials of last month still count')
   t.is(await amountOf(invoices, 'smtp_credentials'), 0)
   t.deepEqual(await projectsIn('2030-02'), ['prj_2 1'], 'where it is since last month')
   await credentials.revoke(principal, first.record.id)
   t.is((await usage.of(organizationId, undefined)).axes.smtp_credentials, 1, 'it was alive in this month')
   fixture.clock.advance(31 * dayMs)
   t.is((await usage.of(organizationId, undefined)).axes.smtp_credentials, 0)
-  t.is((await usage.of(organizationId, '2030-01')).axes.smtp_credentials, 3, 'the past stays as it was')
+  t.is((await usage.of(organizationId, '2030-01')).axes.smtp_credentials, 3, 'the past is unchanged')
   await fixture.assertSound(t)
 })
 
-test('what is left in a deleted project counts for no limit', async (t) => {
+test('resources of a deleted project do not count for limits', async (t) => {
   const { fixture, usage } = await officeOf(t)
   const used = async () => (await usage.of(organizationId, undefined)).limits?.find(({ name }) => name === 'smtp_credentials')?.used
   const before = await used()
@@ -112,7 +112,7 @@ test('what is left in a deleted project counts for no limit', async (t) => {
   t.is(await used(), before)
 })
 
-test('traces stored are the average over the days of the month', async (t) => {
+test('traces_stored is the average over the days of the month', async (t) => {
   const { fixture, usage, invoices, retention } = await officeOf(t, { plan: 'enterprise' })
   await fixture.project({ id: 'prj_2', name: 'Second', isDefault: false })
   fixture.clock.advance(17 * dayMs - 12 * 3_600_000) // the first of February
@@ -143,7 +143,7 @@ test('traces stored are the average over the days of the month', async (t) => {
   t.deepEqual(await fixture.problems(), [`${projectId} has records of the kind send that weigh 28, but their counter says 29.`])
 })
 
-test('sends beyond those of plan free are overage, day by day', async (t) => {
+test('sends above the daily limit of plan free are overage, day by day', async (t) => {
   const { fixture, usage, operator, invoices } = await officeOf(t, {
     plan: 'free',
     paymentState: 'manual_ok',
@@ -168,7 +168,7 @@ test('sends beyond those of plan free are overage, day by day', async (t) => {
   t.is((await usage.of(organizationId, undefined)).axes.sends_overage, 2)
 })
 
-test('fees are billed by the day, each day on the plan with the largest fee that was in force on it', async (t) => {
+test('fees are billed by day, each day on its plan with the largest fee', async (t) => {
   const { fixture, operator, invoices } = await officeOf(t, { plan: 'free' })
   const bill = async (month: string) => {
     const { plan, netRappen, vatRappen, totalRappen } = await invoices.preview(organizationId, month)
@@ -178,7 +178,7 @@ test('fees are billed by the day, each day on the plan with the largest fee that
   await operator.setPlan(organizationId, 'pro')
   fixture.clock.advance(1000)
   await operator.setPlan(organizationId, 'basic')
-  // made on the 15th: a day of pro is 158, and 16 days of basic are 516
+  // Created on the 15th: a day of pro is 158, and 16 days of basic are 516.
   t.deepEqual(await bill('2030-01'), ['pro', 674, 55, 729])
   t.deepEqual(
     (await invoices.preview(organizationId, '2030-01')).lines.slice(0, 2).map(({ label }) => label),
@@ -190,7 +190,7 @@ test('fees are billed by the day, each day on the plan with the largest fee that
   t.deepEqual(await bill('2030-02'), ['basic', 536 + 361, 73, 970], '15 days at 1000, 13 at 777')
   fixture.clock.advance(31 * dayMs)
   t.deepEqual(await bill('2030-03'), ['basic', 777, 63, 840])
-  t.deepEqual(await bill('2030-01'), ['pro', 674, 55, 729], 'the past stays as it was')
+  t.deepEqual(await bill('2030-01'), ['pro', 674, 55, 729], 'the past is unchanged')
   await fixture.assertSound(t)
 })
 

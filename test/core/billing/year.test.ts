@@ -1,4 +1,4 @@
-/** A year of plans, prices, use and crashes, against a notebook that adds up day by day. */
+/** A year of plans, prices, use and crashes, compared with an independent day-by-day calculation. */
 import test, { type ExecutionContext } from '#test'
 import { invoiceDocuments, invoicePartition, type InvoiceDocument } from '#core/billing/closing/invoice-document.ts'
 import { invoicePayments } from '#core/billing/payment/payment.ts'
@@ -30,7 +30,7 @@ interface Year {
   crashes: number
 }
 
-/** Does something; the process ends at the write of this number, where there are so many. True when it did. */
+/** Runs `act` in a process that ends at the write of the given number. Returns whether it ended there. */
 async function endsAt(year: Year, write: number, act: () => Promise<unknown>): Promise<boolean> {
   const { fixture } = year
   const ended = Promise.withResolvers<'ended'>()
@@ -48,7 +48,7 @@ async function endsAt(year: Year, write: number, act: () => Promise<unknown>): P
   return true
 }
 
-/** The operator sets another plan, and tries again where the process ended before it was there. Returns the plan that it is now. */
+/** Sets another plan, and repeats it if the process ended before the write. Returns the current plan. */
 async function setPlan(year: Year, id: string): Promise<NotedPlan> {
   const plan = plans[year.random.between(0, plans.length - 1)] ?? 'free'
   if (year.random.chance(0.2)) await endsAt(year, year.random.between(0, 2), () => year.fixture.core.operator.setPlan(id, plan))
@@ -94,7 +94,7 @@ async function setPrice({ fixture, random }: Year, id: string, book: Notebook): 
   const price = { axis, urp: random.between(0, 3_000_000), from: random.chance(0.5) ? month : nextMonth(month) }
   await fixture.core.operator.setPrices(id, [{ axis, unitPriceUrp: price.urp, effectiveFrom: price.from }])
   book.own.push(price)
-  book.own.sort((a, b) => (a.from < b.from ? -1 : Number(a.from > b.from))) // those of one month stay in their order
+  book.own.sort((a, b) => (a.from < b.from ? -1 : Number(a.from > b.from))) // prices of the same month keep their order
 }
 
 async function aDay(year: Year): Promise<void> {
@@ -128,7 +128,7 @@ async function startYear(t: ExecutionContext): Promise<Year> {
   return { fixture, random: new Seeded(21), books, crashes: 0 }
 }
 
-test('a year of plans, prices, use and crashes is billed as a notebook has it, to the rappen, once, without gaps in the numbers', async (t) => {
+test('a year of plans, prices, use and crashes is billed exactly, with consecutive numbers', async (t) => {
   const year = await startYear(t)
   const { clock } = year.fixture
   const months = new Set<string>()

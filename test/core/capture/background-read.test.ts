@@ -14,7 +14,7 @@ import { NoReader } from '../no-parsers.ts'
 
 /** Number of pending rows of unread messages. */
 const passedOver = async (fixture: CoreFixture): Promise<number> => (await fixture.keys('capture.pending')).length
-/** Total notifications, which are counted in the writes that decide them. */
+/** Returns the total number of notifications; each is counted in the write that decides it. */
 async function notified(fixture: CoreFixture): Promise<number> {
   const month = new Date(fixture.clock.now()).toISOString().slice(0, 7)
   const counts = [projectId, 'prj_2'].map((id) => fixture.kv.counter(pack(usageCounter(organizationId, 'vi_notifies', month, id))))
@@ -23,7 +23,7 @@ async function notified(fixture: CoreFixture): Promise<number> {
 const seen = async (fixture: CoreFixture): Promise<string[][]> =>
   (await fixture.database.all(traces, { organizationId })).map(({ record }) => [...(record.capture?.addressesSeen ?? [])])
 
-test('BackgroundRead: adds body addresses to those of headers and envelope', async (t) => {
+test('BackgroundRead: adds body addresses to header and envelope addresses', async (t) => {
   const reader = new NoReader()
   reader.addresses = ['body@example.org', 'anna@example.net']
   const fixture = await coreFixture(t, { reader })
@@ -104,7 +104,7 @@ test('BackgroundRead: a slow message delays no other organization', async (t) =>
   const fixture = await coreFixture(t, { reader })
   for (let i = 0; i < 3; i++) await fixture.submit()
   const other = ['org_0', 'org_2', 'org_2'].map((of, i) => pendingReadKey(of, `cap_${i}`)) // of deleted captures
-  // organizations are found by their keys
+  // The reader finds organizations by their keys.
   const own = ['org_0', 'org_2'].map((of) => [of, 'settings'])
   await fixture.database.commit([...other, ...own].reduce((change, key) => change.set(key), new Change()))
   fixture.backgroundRead.wake()
@@ -195,7 +195,7 @@ test('stop(): waits for the current message, and begins no other', async (t) => 
   const next = await fixture.crash()
   next.backgroundRead.wake()
   await next.backgroundRead.idle()
-  t.is(reader.reads, 3, 'the two that were left, and the first one not again')
+  t.is(reader.reads, 3, 'only the two remaining messages')
 })
 
 test('stop(): leaves messages of a stopped reader for the next start', async (t) => {

@@ -1,4 +1,4 @@
-/** Claims over the people of the core's tests: sandboxes, their agents, and persons who take them over. */
+/** Claims in the core: sandboxes, their agents, and users who claim them. */
 import type { ExecutionContext } from 'ava'
 import type { Principal } from '#core/access/principal/principal.ts'
 import { Claims } from '#core/claims/claims.ts'
@@ -18,9 +18,9 @@ export interface ClaimFixture extends PeopleFixture {
   readonly claims: Claims
   readonly sandboxes: Sandboxes
   readonly clock: PeopleFixture['fixture']['clock']
-  /** A sandbox and what its agent asks with. */
+  /** A sandbox, and the principal of its agent. */
   sandbox(): Promise<NewSandbox & { readonly principal: Principal }>
-  /** Somebody who has signed in before. */
+  /** Adds a user who has signed in before. */
   user(email: string): Promise<User>
 }
 
@@ -53,7 +53,10 @@ export async function claimFixture(
   }
 }
 
-/** Ids of sandboxes begin with a time and would come before the organization of the fixture; mail of the service is the first one's. */
+/**
+ * Ids of sandboxes begin with a time and would sort before the organization of the fixture, which must be the first one, since it owns mail
+ * of the service.
+ */
 async function putFirst(database: Database): Promise<void> {
   const id = 'org_0'
   const reach = { organizationId }
@@ -66,6 +69,6 @@ async function putFirst(database: Database): Promise<void> {
   await database.commit(change)
 }
 
-/** The code of the refusal with which the work ends. */
+/** Returns the code of the refusal that ends the work. */
 export const codeOf = async (t: ExecutionContext, work: Promise<unknown>): Promise<string> =>
   (await t.throwsAsync(work, { instanceOf: Refusal })).code

@@ -1,4 +1,4 @@
-/** Claims: open for half an hour, taken once, by whoever was mailed or sees the code; and never by a guess. */
+/** Claims: valid for half an hour, used once, by the mailed user or with the code, and never by a guess. */
 import test from '#test'
 import { auditEntries } from '#core/writes/audit.ts'
 import { claims as claimRecords } from '#core/claims/claim.ts'
@@ -16,7 +16,7 @@ const minute = 60_000
 const hour = 60 * minute
 const day = 24 * hour
 
-test('codes are read however they are typed', (t) => {
+test('codes are read in any case and spacing', (t) => {
   for (let i = 0; i < 200; i++) {
     const code = newUserCode()
     t.is(readUserCode(` ${code.toLowerCase().replace('-', ' ')} `), code)
@@ -24,14 +24,14 @@ test('codes are read however they are typed', (t) => {
   for (const typed of ['', 'KITE', 'KITE-42', '4207', 'KITE-42071', 'KITE-4207; x']) t.is(readUserCode(typed), '')
 })
 
-test('what a person chooses becomes scopes; sending over REST is live sending', (t) => {
+test('choices of a person become scopes; a REST scope means live sending', (t) => {
   t.deepEqual(scopesOfPermissions([]), ['mcp:read', 'api:read'])
   t.deepEqual(scopesOfPermissions(['send_sandbox']), ['mcp:read', 'mcp:send-sandbox', 'api:read'])
   t.deepEqual(scopesOfPermissions(['send_live']), ['mcp:read', 'mcp:send-sandbox', 'mcp:send', 'api:read', 'api:send'])
   t.deepEqual(scopesOfPermissions(['admin', 'send_sandbox']).length, 7)
 })
 
-test('a claim makes the sandbox an organization of who was mailed', async (t) => {
+test('a claim makes the sandbox an organization of the mailed user', async (t) => {
   const setup = await claimFixture(t)
   const { organizationId, principal, grant } = await setup.sandbox()
   const started = await setup.claims.start(principal, 'Ada@Example.ch')
@@ -98,7 +98,7 @@ test('the link works once, a code once, and both for half an hour', async (t) =>
   t.truthy(await setup.claims.confirm(ada, again, []))
 })
 
-test('a new claim of a sandbox ends the one before', async (t) => {
+test('a new claim of a sandbox ends the previous one', async (t) => {
   const setup = await claimFixture(t)
   const { principal } = await setup.sandbox()
   const [ada, bea] = [await setup.user('ada@example.ch'), await setup.user('bea@example.ch')]
@@ -109,7 +109,7 @@ test('a new claim of a sandbox ends the one before', async (t) => {
   t.is((await setup.claims.look(bea, now)).claim.email, bea.email)
 })
 
-test('three an hour for each session, five a day for each address, and fifteen wrong codes an hour', async (t) => {
+test('limits: 3 claims an hour per session, 5 a day per address, 15 wrong codes an hour', async (t) => {
   const setup = await claimFixture(t)
   const first = await setup.sandbox()
   for (const email of ['a@example.ch', 'b@example.ch', 'c@example.ch']) await setup.claims.start(first.principal, email)
@@ -129,7 +129,7 @@ test('three an hour for each session, five a day for each address, and fifteen w
   setup.clock.advance(hour)
 })
 
-test('known and unknown addresses get the same answer; mail goes to who can sign in', async (t) => {
+test('known and unknown addresses get the same answer; mail goes only to users', async (t) => {
   const setup = await claimFixture(t, { signUp: 'invited' })
   await setup.user('known@example.ch')
   const answers = []
@@ -144,7 +144,7 @@ test('known and unknown addresses get the same answer; mail goes to who can sign
   )
 })
 
-test('without mail of the service the code does it', async (t) => {
+test('without mail of the service, the code is sufficient', async (t) => {
   const setup = await claimFixture(t, { hasMail: false })
   const { principal } = await setup.sandbox()
   const { progress, open } = await setup.claims.start(principal, 'ada@example.ch')
@@ -154,7 +154,7 @@ test('without mail of the service the code does it', async (t) => {
   t.deepEqual(await setup.mails(), [])
 })
 
-test('nobody gathers the quotas of many free organizations by claims', async (t) => {
+test('the number of free organizations that a user may claim is limited', async (t) => {
   const setup = await claimFixture(t)
   const ada = await setup.user('ada@example.ch')
   const claim = async (): Promise<string> => {
@@ -175,14 +175,14 @@ test('nobody gathers the quotas of many free organizations by claims', async (t)
   await t.notThrowsAsync(claim(), 'an organization that is paid for does not count')
 })
 
-test('of a claim and the removal of the sandbox at the same moment one wins, and whole', async (t) => {
+test('of a concurrent claim and removal of a sandbox, exactly one succeeds completely', async (t) => {
   const setup = await claimFixture(t)
   const ada = await setup.user('ada@example.ch')
   const { principal, organizationId } = await setup.sandbox()
   setup.clock.advance(8 * day)
   const code = (await setup.claims.start(principal, ada.email)).open?.userCode ?? ''
   await setup.background.idle()
-  // the sandbox goes between the reading and the writing of the claim
+  // The sandbox is removed between the read and the write of the claim.
   let swept = 0
   const { kv } = setup.fixture
   kv.beforeWrite = async () => {
@@ -219,7 +219,7 @@ test('a claim is one write: a crash leaves all of it or nothing', async (t) => {
   await assertSound(t, setup)
 })
 
-test('undo ends the session of the agent, for seven days, for who took it over', async (t) => {
+test("undo ends the agent's session, for seven days, for the claiming user", async (t) => {
   const setup = await claimFixture(t)
   const [ada, eve] = [await setup.user('ada@example.ch'), await setup.user('eve@example.ch')]
   const { principal, organizationId, grant } = await setup.sandbox()

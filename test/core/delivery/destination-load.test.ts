@@ -12,7 +12,7 @@ test('DestinationLoad: one attempt while limits are unknown or during a trial', 
   load.limits = { ...limits, breaker: { pauseMs: 0, onTrial: true } }
   t.is(load.width, 1)
   load.limits = { ...limits, breaker: { pauseMs: 5, onTrial: false } }
-  t.is(load.width, 1, 'one that looks whether the pause is over')
+  t.is(load.width, 1, 'a trial attempt')
   load.limits = { ...limits, breaker: { pauseMs: 0, onTrial: false } }
   t.is(load.width, 6)
   for (let begun = 0; begun < 6; begun++) {

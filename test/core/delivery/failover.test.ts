@@ -47,7 +47,7 @@ for (const [what, script] of [
   ['says 421', refuse('peer_closing')],
   ['fails at TLS', refuse('tls_failed')],
   ['refuses the sign-in', refuse('auth_failed')],
-  ['puts everybody off with 4xx', defer],
+  ['defers every recipient with 4xx', defer],
 ] as const) {
   test(`failover: skips a first fallback with the same fault when the primary ${what}`, async (t) => {
     const fixture = await chain(t, { dst_1: script, dst_2: script })

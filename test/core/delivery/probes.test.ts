@@ -145,7 +145,7 @@ test('firstLook(): waits five seconds for a silent provider, and reports it', as
   transport.held[0]?.([])
   transport.holds = false
   t.deepEqual(await probes.firstLook(destination), [])
-  t.is(fixture.clock.pending, 0, 'no timer is left over')
+  t.is(fixture.clock.pending, 0, 'no timer remains')
 })
 
 test('firstLook(): names the unfinished step with its advice', async (t) => {

@@ -148,7 +148,7 @@ test('VERP copies: a crash before a copy is recorded repeats only that copy', as
   const fixture = await relaying(t, (call) => (call.nth === 1 ? take(call) : hang(call)))
   const { traceId } = await fixture.submit({ rcptTo: three, verp })
   await fixture.settled()
-  t.is(fixture.transport.calls.length, 2, 'the second copy is begun')
+  t.is(fixture.transport.calls.length, 2, 'the second copy has started')
   const next = await fixture.crash()
   next.transport.script = (call) => take(call)
   await next.queue.start()
@@ -363,5 +363,5 @@ test('VERP copies: the writes of a copy do not grow with earlier copies', async 
   )
   let rows = 0
   for await (const _row of fixture.database.kv.range(within([organizationId, 'event', traceId]))) rows++
-  t.is(rows, 1, 'the end takes the place of what was written on the way')
+  t.is(rows, 1, 'the final result replaces intermediate rows')
 })

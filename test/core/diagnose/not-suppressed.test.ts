@@ -1,4 +1,4 @@
-/** Advice that was not followed by itself says why. */
+/** Explains why a recommended suppression was not added automatically. */
 import test from '#test'
 import { whyNotSuppressed } from '#core/diagnose/bounce/not-suppressed.ts'
 import type { TraceReport } from '#core/trace/trace-report.ts'
@@ -6,7 +6,7 @@ import type { TraceReport } from '#core/trace/trace-report.ts'
 const advice = { recommended: true, done: false, flag: true, report: undefined, recipients: 1 }
 const told = (facts: Partial<TraceReport>): TraceReport => ({ proof: 'return_path', suppression: null, ...facts }) as TraceReport
 
-test('there is a reason exactly when something is recommended and not done', (t) => {
+test('a reason is given exactly if a suppression is recommended and missing', (t) => {
   for (const flag of [true, false])
     for (const recipients of [1, 2])
       for (const report of [
@@ -21,7 +21,7 @@ test('there is a reason exactly when something is recommended and not done', (t)
           }
 })
 
-test('the reason is the one that holds', (t) => {
+test('the reason matches the evidence', (t) => {
   t.regex(whyNotSuppressed({ ...advice, flag: false }) ?? '', /bounce_auto_suppress is off/)
   t.regex(whyNotSuppressed(advice) ?? '', /No server refused this recipient over SMTP/)
   t.regex(whyNotSuppressed({ ...advice, report: told({ proof: 'attempt', maySuppress: false }) }) ?? '', /one reply for all/)

@@ -1,11 +1,11 @@
-/** The pure parts of diagnoses: windows, near misses, queue ids, and what makes two replies the same. */
+/** The pure parts of diagnoses: windows, similar addresses, queue ids, and equality of replies. */
 import test from '#test'
 import { nearness } from '#core/diagnose/missing/near-misses.ts'
 import { isQueueIdIn, queueIdForms, queueIdIn } from '#core/diagnose/search/queue-id.ts'
 import { fingerprint } from '#core/diagnose/search/related-refusals.ts'
 import { readWindow } from '#core/diagnose/search/time-window.ts'
 
-test('readWindow() takes durations back from now and two times, and says what is wrong otherwise', (t) => {
+test('readWindow() accepts durations before now and two times, and names errors', (t) => {
   const now = Date.UTC(2026, 10, 21, 12)
   const hours = (from: number, to = 0) => ({ from: now - from * 3_600_000, to: now - to * 3_600_000 })
   const faultOf = (text: string): string => {
@@ -39,7 +39,7 @@ test('readWindow() takes durations back from now and two times, and says what is
     t.regex(faultOf(text), /^must start in the past/, text)
 })
 
-test('nearness() tells mistakes from other people', (t) => {
+test('nearness() distinguishes typing errors from other people', (t) => {
   const near = (other: string) => nearness('ada.lovelace@gmail.com', other)
   t.is(near('ada.lovelace+shop@gmail.com'), 0)
   t.is(nearness('ada+a@gmail.com', 'ada+b@gmail.com'), 0)
@@ -54,7 +54,7 @@ test('nearness() tells mistakes from other people', (t) => {
   t.is(nearness('a@b.ch', 'a@cd.ch'), undefined, 'two changes of a short address')
 })
 
-test('queue ids are found in replies as hosts give them', (t) => {
+test('queue ids are found in replies in the formats of hosts', (t) => {
   const replies: readonly (readonly [string, string | undefined])[] = [
     ['Ok: queued as 4bXyZ91Qwz', '4bXyZ91Qwz'],
     ['OK id=1tXyZ0-000000012ab-3cDe', '1tXyZ0-000000012ab-3cDe'],
@@ -71,7 +71,7 @@ test('queue ids are found in replies as hosts give them', (t) => {
     t.false(isQueueIdIn('Ok: queued as 4bXyZ91Qwz', queueIdForms(word)), word)
 })
 
-test('fingerprint() leaves out what differs from message to message', (t) => {
+test('fingerprint() omits the parts that differ between messages', (t) => {
   const one = fingerprint('<ada@a.ch>: Recipient rejected, see https://a.ch/x?1 (in queue 4bXyZ91)')
   t.is(fingerprint('<eva@b.ch>: Recipient  rejected, see https://a.ch/x?2 (in queue 9cXyZ33)'), one)
   t.not(fingerprint('<eva@b.ch>: Sender rejected, see https://a.ch/x?2 (in queue 9cXyZ33)'), one)

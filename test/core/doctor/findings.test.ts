@@ -1,4 +1,4 @@
-/** What facts are findings, and that the documentation explains every one. */
+/** Findings from facts; the documentation explains every one of them. */
 import { readFileSync } from 'node:fs'
 import test from '#test'
 import { blocklistFindings, reverseFindings } from '#core/doctor/address-findings.ts'
@@ -27,7 +27,7 @@ const day = 24 * 60 * minute
 const now = Date.UTC(2030, 0, 15)
 const ids = (findings: readonly { readonly id: string }[]): unknown[] => column(findings, 'id')
 
-test('the chapter explains every finding, with its severity, and no other', (t) => {
+test('the chapter explains every finding with its severity, and no other', (t) => {
   const chapter = readFileSync(new URL('../../../admin-api/docs/doctor.md', import.meta.url), 'utf8')
   const rows = [...chapter.matchAll(/^\| `([a-z_]+\.[a-z_]+)` +\| (\w+) +\| (.+?) +\| (.+?) +\|$/gm)]
   const told = rows.map(([, id = '', severity = '']) => `${id} ${severity}`)
@@ -39,7 +39,7 @@ test('the chapter explains every finding, with its severity, and no other', (t) 
   )
 })
 
-test('room, open files, backups and the queue are judged by their limits', (t) => {
+test('room, open files, backups and the queue have findings by their limits', (t) => {
   const disk = { dataDir: '/d', lowBytes: 100 }
   t.deepEqual(ids(diskFindings({ ...disk, freeBytes: 99 })), ['disk.low'])
   t.deepEqual(ids(diskFindings({ ...disk, freeBytes: 299 })), ['disk.filling'])
@@ -77,7 +77,7 @@ test('room, open files, backups and the queue are judged by their limits', (t) =
   t.deepEqual(alertFindings(null, false), [])
 })
 
-test('a database is judged by its settings, its age, its connections, its standbys and its clock', (t) => {
+test('a database has findings on settings, age, connections, standbys and clock', (t) => {
   const server = { shown: 'postgresql://host/db', version: '16.4', unsafe: [], standbys: [], forgottenCopy: null, clockLagMs: 100 }
   const facts = { ...server, connections: { used: 77, limit: 97 } }
   t.deepEqual(databaseFindings(facts), [])
@@ -99,7 +99,7 @@ test('a database is judged by its settings, its age, its connections, its standb
   t.deepEqual(ids(objectFindings('It is full.')), ['objects.away'])
 })
 
-test('a certificate is judged by its days, its name and who made it', (t) => {
+test('a certificate has findings on remaining days, name and issuer', (t) => {
   const judged = (certificate: Parameters<typeof certificateFindings>[0]['certificate'], isPublic = true, orderProblem?: string) =>
     ids(certificateFindings({ host: 'mail.example.org', isPublic, isOrdered: orderProblem !== undefined, now, certificate, orderProblem }))
   const good = { beginsAt: now - 60 * day, expiresAt: now + 30 * day, isSelfSigned: false, coversHost: true }
@@ -110,7 +110,7 @@ test('a certificate is judged by its days, its name and who made it', (t) => {
   t.deepEqual(judged({ ...good, isSelfSigned: true }), ['certificate.self_signed'])
   t.deepEqual(judged({ ...good, isSelfSigned: true, expiresAt: now + 10 * day }, false), [], 'the next start renews our own')
   const short = { ...good, beginsAt: now - 2 * day }
-  t.deepEqual(judged({ ...short, expiresAt: now + 4 * day }), [], 'one of six days, as long as it should be renewed')
+  t.deepEqual(judged({ ...short, expiresAt: now + 4 * day }), [], 'a six-day certificate just after its renewal time')
   t.deepEqual(judged({ ...short, beginsAt: now - 5 * day, expiresAt: now + day }), ['certificate.expiring'])
   t.deepEqual(judged('POSTERN_TLS_CERT: no.'), ['certificate.unusable'])
   t.deepEqual(judged({ ...good, expiresAt: now + 13 * day }, true, 'No.'), ['certificate.renewal_failed', 'certificate.expiring'])
@@ -119,14 +119,14 @@ test('a certificate is judged by its days, its name and who made it', (t) => {
   t.deepEqual(judged(undefined, false), [])
 })
 
-test('a clock that jumped is told for a day', (t) => {
+test('a clock jump is reported for a day', (t) => {
   t.deepEqual(clockFindings({ now, jump: undefined }), [])
   t.deepEqual(clockFindings({ now, jump: { ms: 59_000, at: now } }), [])
   t.regex(clockFindings({ now, jump: { ms: -90_000, at: now } })[0]?.summary ?? '', /jumped back by 90 seconds/)
   t.deepEqual(clockFindings({ now, jump: { ms: 90_000, at: now - day - 1 } }), [])
 })
 
-test('codes of blocklists: listed, refused to this name server, and answers of servers that know every name', (t) => {
+test('blocklist codes: listed, refused to this name server, and wildcard answers', (t) => {
   const [address, zone] = ['192.0.2.7', 'zen.spamhaus.org']
   const [listed] = blocklistFindings([{ address, zone, codes: ['127.0.0.4', '127.0.0.10'] }])
   t.is(listed?.id, 'address.listed')
@@ -140,7 +140,7 @@ test('codes of blocklists: listed, refused to this name server, and answers of s
   t.deepEqual(blocklistFindings([{ address, zone, codes: [] }]), [])
 })
 
-test('a reverse name must be there and lead back', (t) => {
+test('a reverse name must exist and resolve back', (t) => {
   const address = '192.0.2.7'
   const judged = (...names: { name: string; addresses: string[] }[]) => ids(reverseFindings([{ address, names }], 'mail.example.org'))
   t.deepEqual(judged(), ['address.no_reverse_name'])
@@ -148,7 +148,7 @@ test('a reverse name must be there and lead back', (t) => {
   t.deepEqual(judged({ name: 'a.example', addresses: [] }, { name: 'b.example', addresses: [address] }), [])
 })
 
-test('a domain: its keys that sign, its advice, and what the service itself needs', (t) => {
+test("a domain has findings on its keys, its records, and the service's needs", (t) => {
   const key = { algorithm: 'rsa', publicKey: 'AAAA', sealedPrivateKey: 'x', createdAt: 0, retiredAt: null } as const
   const domain = { domain: 'example.ch', status: 'verified', keys: [{ ...key, selector: 'a', state: 'active' }] } as const
   const record = { type: 'TXT', expected: 'v=spf1 ~all', required: false, hint: '' } as const
@@ -171,7 +171,7 @@ test('a domain: its keys that sign, its advice, and what the service itself need
       ['domain.spf', 'example.ch'],
       ['domain.bounce_mx', 'bounces.example.org'],
     ],
-    "a key that is not used yet is nobody's fault",
+    'an unused key is no finding',
   )
   t.regex(
     found('mismatch').find(({ id }) => id === 'domain.spf')?.summary ?? '',
@@ -181,7 +181,7 @@ test('a domain: its keys that sign, its advice, and what the service itself need
   t.deepEqual(ids(found('error')), ['domain.lookup_failed'])
 })
 
-test('breakers count once they are open for a while, sources once they are silent for days', (t) => {
+test('breakers have a finding after a while, sources after days of silence', (t) => {
   const resting = { id: 'dst_1', name: 'P', organizationName: 'O', reason: 'No route' }
   t.deepEqual(ids(breakerFindings([{ ...resting, since: now - 5 * minute }], now)), ['destination.resting'])
   t.deepEqual(breakerFindings([{ ...resting, since: now - 4 * minute }], now), [])
@@ -199,7 +199,7 @@ test('breakers count once they are open for a while, sources once they are silen
   t.deepEqual(judged({ source: { ...source, imap }, poll: { ...failing, lastError: null } }), [])
 })
 
-test('a domain of a website is told of while the latest look found something wrong', (t) => {
+test('a website domain has a finding while its latest check fails', (t) => {
   const facts = { domain: 'www.example.ch', slug: 'gipfel', organizationName: 'O' }
   t.deepEqual(siteDomainFindings([{ ...facts, problem: null }]), [])
   const [found] = siteDomainFindings([{ ...facts, problem: 'It does not lead here.' }])
@@ -207,7 +207,7 @@ test('a domain of a website is told of while the latest look found something wro
   t.regex(found?.summary ?? '', /website gipfel \(O\) is not as it was when it was verified: It does not lead here\.$/)
 })
 
-test('the worst comes first', (t) => {
+test('findings are sorted by severity, the worst first', (t) => {
   const all = findingIds.map((id) => ({ id, severity: severityOf[id], subject: '', summary: '', fix: '' }))
   const order = inOrder(all).map(({ severity }) => severities.indexOf(severity))
   t.deepEqual(

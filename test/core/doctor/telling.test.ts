@@ -1,4 +1,4 @@
-/** Each finding is told at most once a day, and once when it is over. */
+/** Each finding is reported at most once a day, and once when it is resolved. */
 import test from '#test'
 import { finding } from '#core/doctor/finding.ts'
 import { dayOf, toTell, type Reported } from '#core/doctor/telling.ts'
@@ -7,7 +7,7 @@ import { column } from '../../support/column.ts'
 const spf = finding('domain.spf', 'example.ch', 'SPF.', 'Fix.')
 const notice = finding('backup.none', '', 'None.', 'Make one.')
 
-/** A store of rows, and what a look tells over it. */
+/** A store of rows, and the reports that a check makes from it. */
 function book() {
   const reported = new Map<string, Reported>()
   return (day: string, ...found: [check: string, ...(typeof spf)[]][]) => {
@@ -20,7 +20,7 @@ function book() {
   }
 }
 
-test('a finding is told once a day as long as it stands, and once when it is over', (t) => {
+test('a finding is reported daily while it persists, and once when it is resolved', (t) => {
   const look = book()
   t.deepEqual(look('1', ['domains', spf]), { standing: ['domain.spf'], over: [], rows: 1 })
   t.deepEqual(look('1', ['domains', spf]), { standing: [], over: [], rows: 1 })
@@ -30,7 +30,7 @@ test('a finding is told once a day as long as it stands, and once when it is ove
   t.deepEqual(look('3', ['domains']), { standing: [], over: [], rows: 0 }, 'then it is forgotten')
 })
 
-test('one that comes and goes within a day is told once, and is over once', (t) => {
+test('a finding that comes and goes within a day is reported once and resolved once', (t) => {
   const look = book()
   look('1', ['domains', spf])
   t.deepEqual(look('1', ['domains']).over, ['domain.spf'])
@@ -41,14 +41,14 @@ test('one that comes and goes within a day is told once, and is over once', (t) 
   t.deepEqual(look('2', ['domains']).over, ['domain.spf'])
 })
 
-test('what a check did not look at stays as it is, and a notice is never told', (t) => {
+test('an unchecked finding is unchanged, and a notice is never reported', (t) => {
   const look = book()
   look('1', ['domains', spf])
   t.deepEqual(look('1', ['process', notice]), { standing: [], over: [], rows: 1 })
   t.deepEqual(look('1').over, [])
 })
 
-test('days are those of UTC', (t) => {
+test('days are UTC days', (t) => {
   t.is(dayOf(Date.UTC(2030, 0, 15, 23, 59)), '2030-01-15')
   t.is(dayOf(Date.UTC(2030, 0, 16)), '2030-01-16')
 })

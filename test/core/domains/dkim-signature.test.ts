@@ -1,4 +1,4 @@
-/** What a signature covers, whatever the pieces that a message comes in; verified by mailauth. */
+/** Fields that a signature covers, with the message in pieces of any size; verified by mailauth. */
 import { createPrivateKey, generateKeyPairSync } from 'node:crypto'
 import test from '#test'
 import { dkimVerify } from 'mailauth/lib/dkim/verify.js'
@@ -27,10 +27,10 @@ async function verdictOf(text: string): Promise<string | undefined> {
   return results[0]?.status.result
 }
 
-test('nobody adds a second From, Subject, Date or To to a signed message, above the first or below it', async (t) => {
+test('a second From, Subject, Date or To breaks the signature, above or below the first', async (t) => {
   const whole = await signed()
   t.is(await verdictOf(whole), 'pass')
-  t.is(await verdictOf(`X-Other: may come\r\n${whole}`), 'pass', 'what is not closed may be added on the way')
+  t.is(await verdictOf(`X-Other: may come\r\n${whole}`), 'pass', 'unprotected fields may be added in transit')
   for (const field of [
     'From: Bank <bank@example.org>',
     'Subject: Pay now',
@@ -42,7 +42,7 @@ test('nobody adds a second From, Subject, Date or To to a signed message, above 
   }
 })
 
-test('From is named once more than it occurs, whatever else a message has', async (t) => {
+test('From is listed once more than it occurs, regardless of other fields', async (t) => {
   const names =
     (await signed())
       .replaceAll(/\r\n\t/g, '')
@@ -61,7 +61,7 @@ test('From is named once more than it occurs, whatever else a message has', asyn
   )
 })
 
-test('the end of the header block is found wherever the message is cut, also within its first octets', async (t) => {
+test('the end of the header block is found across any piece boundary', async (t) => {
   for (const text of [message, 'From:a@b.ch\r\n\r\n', 'From:a@b.ch\r\n\r\n\r\n\r\nx', 'From:a@b.ch\r\nX: y\r\n\r\nFrom: c@d.ch\r\n\r\nx']) {
     const octets = Buffer.from(text)
     const expected = await digestMessage([octets])

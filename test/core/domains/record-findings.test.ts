@@ -47,7 +47,7 @@ for (const [verdict, found, hint] of [
     t.regex(finding.hint, hint)
   })
 
-test('spffinding() a network is covered by a network around it only', (t) => {
+test('spfFinding() accepts a network only within a network of the record', (t) => {
   const verdict = (record: string, mechanism: string) => spfFinding([`v=spf1 ${record} ~all`], [mechanism], '').verdict
   t.is(verdict('ip4:192.0.2.0/24', 'ip4:192.0.2.128/25'), 'ok')
   t.is(verdict('ip4:192.0.2.128/25', 'ip4:192.0.2.0/24'), 'mismatch')
@@ -72,14 +72,14 @@ for (const [verdict, found, at, hint] of [
     t.regex(finding.hint, hint)
   })
 
-test('mxfinding() wants our host as the most preferred', (t) => {
+test('mxFinding() requires our host as the most preferred one', (t) => {
   t.is(mxFinding([], 'mx.post.test').verdict, 'missing')
   t.is(mxFinding([{ exchange: 'MX.post.test.', priority: 5 }], 'mx.post.test').verdict, 'ok')
   const ours = { exchange: 'mx.post.test', priority: 20 }
   t.regex(mxFinding([ours, { exchange: 'other.test', priority: 10 }], 'mx.post.test').hint, /goes to other\.test/)
 })
 
-test('checkRecords() takes a DMARC record from above, and does not go on behind a failed look-up', async (t) => {
+test('checkRecords() finds a DMARC record of a parent, and stops at a failed lookup', async (t) => {
   const asked: string[] = []
   const resolver: RecordResolver = {
     async resolveTxt(name) {
@@ -103,7 +103,7 @@ test('withParents() ends at two labels and after five parents', (t) => {
   t.is(withParents('1.2.3.4.5.6.7.8.example.ch').length, 6)
 })
 
-test('spfMechanismOf() knows hosts by whole labels, and providers with an API by name', (t) => {
+test('spfMechanismOf() matches hosts by whole labels, and API providers by name', (t) => {
   t.is(spfMechanismOf({ provider: 'smtp', host: 'email-smtp.eu-west-1.amazonaws.com' }), 'include:amazonses.com')
   t.is(spfMechanismOf({ provider: 'smtp', host: 'SMTP.sendgrid.net' }), 'include:sendgrid.net')
   t.is(spfMechanismOf({ provider: 'smtp', host: 'notsendgrid.net' }), undefined)

@@ -1,4 +1,4 @@
-/** Recipients that are refused for good while the message is handed over: failed, and a bounce for people. */
+/** Recipients with a permanent refusal during delivery: status failed, and reported as a bounce. */
 import test, { type ExecutionContext } from '#test'
 import { bouncesIn } from '#core/feedback/apply/attempt-bounces.ts'
 import { suppressions } from '#core/feedback/suppression/suppression.ts'
@@ -21,9 +21,9 @@ const replies: Readonly<Record<string, { code: number; enhanced: string; text: s
   [carl]: { code: 554, enhanced: '5.7.1', text: 'blocked because of poor reputation' },
 }
 
-const gone = { code: 451, enhanced: '5.1.1', text: 'no such user' } // never hard: it was no refusal for good
+const gone = { code: 451, enhanced: '5.1.1', text: 'no such user' } // never hard, since the refusal is temporary
 
-/** Refuses those that have a reply above. */
+/** Refuses the recipients that have a reply above. */
 function refuse(call: Call) {
   const verdicts = Object.fromEntries(Object.keys(replies).map((address) => [address, 'permanent' as const]))
   const seen = report(call, verdicts)
@@ -54,7 +54,7 @@ const bodies = async (fixture: CoreFixture) =>
       JSON.parse(record.body) as { type: string; data: { recipient: string; corrects: string | null; bounce: { class: string } | null } },
   )
 
-test('each has its class in trace, events and list, and the state stays failed', async (t) => {
+test('a refusal sets the bounce class in trace, events and list, and status failed', async (t) => {
   const { fixture, traceId } = await refused(t, [anna, ben, carl, dora])
   const trace = await fixture.trace(traceId)
   t.deepEqual(
@@ -78,7 +78,7 @@ test('each has its class in trace, events and list, and the state stays failed',
   await sound(t, fixture)
 })
 
-test('without the flag nobody is suppressed, and the class is told all the same', async (t) => {
+test('without the flag no address is suppressed, and the class is still recorded', async (t) => {
   const fixture = await sendingFixture(t)
   fixture.transport.script = async (call) => (await take(call), refuse(call))
   const { traceId } = await fixture.submit({ destinationId: 'dst_1', rcptTo: [anna] })
@@ -88,7 +88,7 @@ test('without the flag nobody is suppressed, and the class is told all the same'
   t.deepEqual(await listed(fixture), [])
 })
 
-test('a bounce that is reported later of a recipient who failed changes nothing', async (t) => {
+test('a later bounce report about a failed recipient changes nothing', async (t) => {
   const { fixture, traceId } = await refused(t, [ben])
   for (const format of ['dsn', 'postfix'] as const) {
     const told = event({ format, recipient: ben, clues: tokenOf(await fixture.trace(traceId)) })
@@ -98,7 +98,7 @@ test('a bounce that is reported later of a recipient who failed changes nothing'
   await sound(t, fixture)
 })
 
-test('one reply to the content suppresses nobody of several, and a refusal of the sender, an answer by HTTP or what no server was asked is no bounce', async (t) => {
+test('refusals of content suppress no one of several; sender and HTTP refusals are no bounce', async (t) => {
   const noSuchUser = { code: 550, enhanced: '5.1.1', text: 'recipient unknown' }
   const { fixture, traceId } = await refused(t, [anna, ben], (call) => ({
     ...report(call, 'permanent'),
@@ -119,7 +119,7 @@ test('one reply to the content suppresses nobody of several, and a refusal of th
   await sound(t, fixture)
 })
 
-test('what is tried again has no bounce any more, and one that comes again stands in its place', async (t) => {
+test('a retried recipient has no bounce, and a second bounce replaces the first', async (t) => {
   const { fixture, traceId } = await refused(t, [anna])
   const [entry] = await fixture.database.all(suppressions, { organizationId })
   t.is(entry?.record.email, anna)
@@ -133,7 +133,7 @@ test('what is tried again has no bounce any more, and one that comes again stand
   t.is((await readReports(fixture.database, organizationId, traceId)).length, 1)
 })
 
-/** Sends the message again, as a replay does, and hands it over with the script. */
+/** Sends the message again like a replay, and attempts delivery with the script. */
 async function replayed(fixture: CoreFixture, traceId: string, script: typeof refuse | 'accepted'): Promise<void> {
   fixture.clock.advance(60_000)
   const stored = await fixture.database.get(traces, { organizationId }, traceId)
@@ -146,7 +146,7 @@ async function replayed(fixture: CoreFixture, traceId: string, script: typeof re
   await fixture.settled()
 }
 
-test('who was taken off the list and is refused for good again is put on it again', async (t) => {
+test('a recipient removed from the list returns after another permanent refusal', async (t) => {
   const { fixture, traceId } = await refused(t, [anna])
   for (const { record } of await fixture.database.all(suppressions, { organizationId }))
     await fixture.core.suppressions.remove(principal, record.id)
@@ -155,7 +155,7 @@ test('who was taken off the list and is refused for good again is put on it agai
   await sound(t, fixture)
 })
 
-test('a bounce of a copy that was sent again is no worse evidence of what befell the first', async (t) => {
+test('an earlier bounce of another copy does not replace the first one', async (t) => {
   const { fixture, traceId } = await refused(t, [carl])
   await replayed(fixture, traceId, 'accepted')
   t.like((await fixture.trace(traceId)).recipients[0], { status: 'sent' })
@@ -174,7 +174,7 @@ test('a bounce of a copy that was sent again is no worse evidence of what befell
   await sound(t, fixture)
 })
 
-test('a bounce after a replay counts although its server is behind by hours, as the refused copy never left', async (t) => {
+test("after a replay, a bounce counts even if its server's clock is hours behind", async (t) => {
   const { fixture, traceId } = await refused(t, [carl])
   await replayed(fixture, traceId, 'accepted')
   const clues = tokenOf(await fixture.trace(traceId))
@@ -184,7 +184,7 @@ test('a bounce after a replay counts although its server is behind by hours, as 
   await sound(t, fixture)
 })
 
-test('what was put off until it was given up is a soft bounce that suppresses nobody; a broken connection and throttling are none', async (t) => {
+test('an expired message is a soft bounce and suppresses no one; faults are no bounce', async (t) => {
   const full = { code: 452, enhanced: '4.2.2', text: 'mailbox full' }
   const fixture = await suppressingFixture(t)
   await fixture.put(webhookEndpoints, hook)

@@ -1,9 +1,9 @@
-/** The messages that reports are looked for among: read once for neighbours in a batch, and never all held at a time. */
+/** Messages that a report may match: read once for all reports of a batch, with limited memory. */
 import test from '#test'
 import { Candidates } from '#core/feedback/apply/candidates.ts'
 import type { Database } from '#store/database.ts'
 
-test('what was read for an address is remembered, and forgotten after a hundred others', async (t) => {
+test('candidates of an address are cached until a hundred others were read', async (t) => {
   let reads = 0
   const kv = {
     async *range() {

@@ -1,11 +1,11 @@
-/** Bounces that were really sent: whether those addresses would be suppressed that should be, and no others. */
+/** Real bounces: the suppressed addresses are exactly the invalid ones. */
 import test from '#test'
 import { classify } from '#core/feedback/apply/classify.ts'
 import type { FeedbackEvent } from '#core/feedback/event.ts'
 import { readReport } from '#ingest/report/report.ts'
 import { corpus, octetsOf } from '../../ingest/report/report-fixtures.ts'
 
-/** Of the labels, those whose addresses are fine: a refusal of the sender, the message or the moment. */
+/** Labels of valid addresses: the sender, the message or a temporary state was refused. */
 const neverBad = new Set([
   ...[
     'authfailure',
@@ -32,14 +32,14 @@ const neverBad = new Set([
   ...['speeding', 'suppressed', 'syntaxerror', 'systemerror', 'systemfull', 'toomanyconn', 'virusdetected'],
 ])
 
-/** Labels that the words of the reply contradict. */
+/** Labels that contradict the text of the reply. */
 const saysOtherwise: Readonly<Record<string, string>> = {
   'sisimai/lhost-v5sendmail-05.eml': 'Host unknown',
   'sisimai/rfc3464-01.eml': 'User Unknown',
   'sisimai/rhost-nttdocomo-02.eml': 'Unknown user',
 }
 
-test('no address is suppressed that is fine, and nearly all are that do not exist', (t) => {
+test('no valid address is suppressed, and nearly all invalid ones are', (t) => {
   let bad = 0
   let found = 0
   const contradicted = new Set<string>()
@@ -59,7 +59,7 @@ test('no address is suppressed that is fine, and nearly all are that do not exis
       else t.log(`${file}: ${reason ?? ''} taken for ${category}: ${wordsOf(event)}`)
     }
   }
-  t.log(`${found} of ${bad} bad addresses are found`)
+  t.log(`${found} of ${bad} invalid addresses`)
   t.deepEqual([...contradicted].toSorted(), Object.keys(saysOtherwise).toSorted())
   t.is(bad, 65)
   t.true(found >= 61)

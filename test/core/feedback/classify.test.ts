@@ -1,4 +1,4 @@
-/** What refusals are taken to mean, as a table: every rule of a provider, every enhanced code, and the traps. */
+/** Classification of refusals as a table: every rule of a provider, every enhanced code, and the traps. */
 import test from '#test'
 import { findReplyMeaning, refusalRules } from '#config/mail/status-codes.ts'
 import statusCodes from '#config/mail/status-codes.json' with { type: 'json' }
@@ -42,7 +42,7 @@ test('every rule names its source, or that of its provider', (t) => {
   for (const { source } of statusCodes.providers) t.truthy(source)
 })
 
-test('every registered code has a meaning when it is permanent, and is soft when it is temporary', (t) => {
+test('every registered code has a class if permanent, and is soft if temporary', (t) => {
   for (const [bounce, details] of Object.entries(codeTable))
     for (const detail of details) {
       const permanent = classify(factsOf({ status: `5.${detail}` }))
@@ -56,19 +56,19 @@ test('every registered code has a meaning when it is permanent, and is soft when
   t.is(Object.values(codeTable).flat().length, 80)
 })
 
-test('a code that is not registered means what its subject means, and has no entry of the registry', (t) => {
+test('an unregistered code has the class of its subject, and no registry entry', (t) => {
   const seen = classify(factsOf({ status: '5.1.77' }))
   t.deepEqual([seen.registry, seen.category, seen.bounce], [null, 'recipient', 'soft'])
   t.is(classify(factsOf({ status: '5.9.9' })).category, 'undetermined')
 })
 
-test('the registry entry stays that of the code, also where a provider means something else', (t) => {
+test('the registry entry belongs to the code, also if a provider uses it differently', (t) => {
   const seen = classify(factsOf({ status: '5.1.10', remoteMta: 'example-ch.mail.protection.outlook.com', diagnostic: '550 5.1.10 x' }))
   t.deepEqual(seen.registry, { name: 'Recipient address has null MX', rfc: 'RFC 7505' })
   t.is(seen.category, 'recipient_unknown')
 })
 
-test('reply codes tell where nothing else does; one that refuses anything suppresses nobody', (t) => {
+test('reply codes decide only without other evidence; refusals of everything suppress no one', (t) => {
   const seen = (code: number) => classify(factsOf({ smtpCode: code }))
   t.deepEqual([seen(550).bounce, seen(550).category], ['soft', 'undetermined'])
   t.deepEqual([seen(554).bounce, seen(556).bounce, seen(521).bounce, seen(421).bounce], ['block', 'hard', 'hard', 'soft'])
@@ -77,26 +77,26 @@ test('reply codes tell where nothing else does; one that refuses anything suppre
   t.is(findReplyMeaning(250), undefined)
 })
 
-test('nothing known is soft and says so', (t) => {
+test('an unclassified refusal is soft and named as unknown', (t) => {
   const seen = classify(factsOf({}))
   t.deepEqual([seen.bounce, seen.suppress, seen.status, seen.registry, seen.provider], ['soft', false, null, null, null])
   t.regex(seen.reason, /The report does not state/)
 })
 
-test('temporary wins where the code and the reply disagree, so that nobody is suppressed by mistake', (t) => {
+test('temporary wins if the code and the reply disagree, to avoid a wrong suppression', (t) => {
   t.false(classify(factsOf({ status: '4.1.1', diagnostic: '550 5.1.1 no such user' })).suppress)
   t.false(classify(factsOf({ status: '5.1.1', diagnostic: '450 4.1.1 try again later' })).suppress)
   t.false(classify(factsOf({ status: '4.2.2', smtpCode: 452, diagnostic: '452 4.2.2 mailbox full' })).suppress)
 })
 
-test('a vague status of the report gives way to the code of the reply it quotes', (t) => {
+test('the code of the quoted reply replaces a vague status of the report', (t) => {
   for (const status of ['5.0.0', '5.5.0', null]) {
     const seen = classify(factsOf({ status, smtpCode: 550, diagnostic: 'smtp; 550 5.1.1 <ada@example.ch>: sorry' }))
     t.deepEqual([seen.status, seen.bounce], ['5.1.1', 'hard'])
   }
 })
 
-test('a code that only the reporting program gives comes after the words of the server', (t) => {
+test("the server's text has priority over a code of the reporting program only", (t) => {
   const seen = (status: string, diagnostic: string, format = 'dsn') => classify(factsOf({ status, diagnostic, format }))
   t.like(seen('5.1.1', '550 Message rejected as spam'), { bounce: 'block', category: 'content', suppress: false })
   t.like(seen('5.1.1', '550 5.1.1 Message rejected as spam'), { bounce: 'hard', category: 'recipient_unknown' })
@@ -105,22 +105,22 @@ test('a code that only the reporting program gives comes after the words of the 
   t.like(seen('4.4.7', '452 Insufficient disk space; try again later'), { bounce: 'soft', category: 'expired' })
 })
 
-test('an address in the text is no enhanced code', (t) => {
+test('an address in the text is not read as an enhanced code', (t) => {
   const seen = classify(factsOf({ diagnostic: '550 connection from 5.1.1.7 not wanted, 15.1.1 neither' }))
   t.deepEqual([seen.status, seen.suppress], [null, false])
 })
 
-test('codes that repeat on each line do not hide what the lines say', (t) => {
+test('repeated codes on each line do not hide the text', (t) => {
   const text = '450-4.2.1 The user you are trying to contact is receiving mail at 450-4.2.1 a rate that prevents additional messages.'
   t.is(classify(factsOf({ diagnostic: text, remoteMta: 'gmail-smtp-in.l.google.com' })).category, 'rate')
 })
 
-test('the name of the relay that tells of a reply is not taken for the reply', (t) => {
+test('the name of the reporting relay is not read as part of the reply', (t) => {
   const text = 'host d1.ess.barracudanetworks.com[192.0.2.7] said: 550 5.1.1 <ada@example.ch>: User unknown (in reply to RCPT TO command)'
   t.deepEqual(classify(factsOf({ diagnostic: text })).category, 'recipient_unknown')
 })
 
-test('the answering server decides whose rules hold; the domain only where no server is named', (t) => {
+test('the answering server selects the rules; the domain only if no server is named', (t) => {
   const text = '550 Requested action not taken: mailbox unavailable, see SPF'
   t.is(classify(factsOf({ diagnostic: text, remoteMta: 'dns; mx00.emig.gmx.net (212.227.15.9)' })).provider, 'gmx_webde')
   t.is(classify(factsOf({ diagnostic: text, recipient: 'ada@gmx.ch' })).provider, 'gmx_webde')
@@ -128,7 +128,7 @@ test('the answering server decides whose rules hold; the domain only where no se
   t.is(classify(factsOf({ diagnostic: text, remoteMta: 'mx.notgmx.net' })).provider, null)
 })
 
-test('a link of the reply is given: the last one, without what follows it, and only of the web', (t) => {
+test('the last web link of a reply is returned, without trailing characters', (t) => {
   const link = (diagnostic: string) => classify(factsOf({ diagnostic })).providerLink
   t.is(link('554 see http://a.example/x. 554 For explanation visit https://b.example/case?c=r1&i=ip.'), 'https://b.example/case?c=r1&i=ip')
   t.is(link('550 look at postmaster.gmx.net/en/case?c=hi'), 'https://postmaster.gmx.net/en/case?c=hi')
@@ -143,7 +143,7 @@ test('a link of the reply is given: the last one, without what follows it, and o
     t.is(link(text), null, text)
 })
 
-test('a link leads on only where the sender can do something', (t) => {
+test('a link is suggested only if the sender can act on it', (t) => {
   const actions = (diagnostic: string) => classify(factsOf({ diagnostic })).nextActions.join(' ')
   t.regex(
     actions('554 5.7.1 listed by spamhaus, see https://check.example/192.0.2.1'),
@@ -152,16 +152,16 @@ test('a link leads on only where the sender can do something', (t) => {
   t.notRegex(actions('550 5.1.1 no such user, see https://help.example/user'), /Open the link/)
 })
 
-test('every expression of the rules has bounded repetitions only, so that matching is linear in the text', (t) => {
+test('all expressions of the rules have bounded repetitions, so matching is linear', (t) => {
   for (const { text, status } of refusalRules)
     for (const expression of [text, status]) {
       const source = expression?.source.replaceAll(/\\./g, '_').replaceAll(/\[[^\]]*\]/g, '_') ?? ''
       t.notRegex(source, /[*+]|,\}/, source)
-      t.notRegex(source, /\}[^|)]*\)[{?]/, `repeated inside what is repeated: ${source}`)
+      t.notRegex(source, /\}[^|)]*\)[{?]/, `nested repetition: ${source}`)
     }
 })
 
-test('the longest text is read, and what is beyond 2,000 characters is not', (t) => {
+test('the first 2,000 characters of a text are read', (t) => {
   t.false(classify(factsOf({ diagnostic: `550 ${'x'.repeat(2000)} no such user` })).suppress)
   for (const unit of ['5.7.1 ', 'sender ', '550 ', 'https://', 'IP= ', '5.1.1', 'postmaster.', 'a@', '"', 'said: 550 ', '\u0000\n']) {
     const seen = classify(

@@ -1,4 +1,4 @@
-/** What metrics count of feedback: once, and only what became durable. */
+/** Metrics of feedback count each event once, and only durable ones. */
 import test from '#test'
 import { observeBounces, observeCounts, type ReportedBounce } from '#core/feedback/suppression/counts.ts'
 import { principal, type CoreFixture } from '../core-fixture.ts'
@@ -15,7 +15,7 @@ function counting(fixture: CoreFixture): string[] {
   return counted
 }
 
-test('bounces, complaints and suppressions are counted once, however often and by how many they are told', async (t) => {
+test('bounces, complaints and suppressions count once, regardless of repeated reports', async (t) => {
   const fixture = await suppressingFixture(t)
   const counted = counting(fixture)
   const { feedback } = intakeOf(fixture)
@@ -33,7 +33,7 @@ test('bounces, complaints and suppressions are counted once, however often and b
   t.is(counted.filter((one) => one.startsWith('suppressed')).length, 1, counted.join())
 })
 
-test('what is refused for good while it is handed over is a bounce of its class', async (t) => {
+test('a permanent refusal during delivery counts as a bounce of its class', async (t) => {
   const fixture = await sendingFixture(t)
   const counted = counting(fixture)
   fixture.transport.script = async (call) => (await take(call), { ...report(call, 'permanent'), milliseconds: { mail: 1, rcpt: 1 } })
@@ -45,7 +45,7 @@ test('what is refused for good while it is handed over is a bounce of its class'
   t.deepEqual(counted, ['bounced hard'])
 })
 
-test('observeBounces(): a bounce that is reported later is told once, with its recipient and words', async (t) => {
+test('observeBounces(): a later bounce is observed once, with its recipient and text', async (t) => {
   const fixture = await suppressingFixture(t)
   const told: ReportedBounce[] = []
   observeBounces(fixture.database, (bounce) => void told.push(bounce))
@@ -60,7 +60,7 @@ test('observeBounces(): a bounce that is reported later is told once, with its r
   t.truthy(told[0]?.recipient)
 })
 
-test('an entry by hand counts when it is new, and not again', async (t) => {
+test('a manual entry counts when it is new, and not again', async (t) => {
   const fixture = await sendingFixture(t)
   const counted = counting(fixture)
   const { suppressions: list } = fixture.core

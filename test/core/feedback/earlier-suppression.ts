@@ -1,4 +1,4 @@
-/** An unsubscribe as versions of before 2026-11-22 recorded it. */
+/** An unsubscribe as recorded by versions before 2026-11-22. */
 import type { Database } from '#store/database.ts'
 import type { Suppression } from '#core/feedback/suppression/suppression.ts'
 import { startOfTime } from '../../support/fake-clock.ts'

@@ -1,4 +1,4 @@
-/** Several reports of one fate: the best evidence decides, in whatever order they come, and whoever was notified is notified again. */
+/** Several reports about one recipient: the strongest evidence decides in any order, and corrections are sent as events. */
 import test, { type ExecutionContext } from '#test'
 import type { FeedbackEvent } from '#core/feedback/event.ts'
 import type { FeedbackOrigin } from '#core/feedback/feedback-origin.ts'
@@ -14,7 +14,7 @@ import { organizationId, principal, type CoreFixture } from '../core-fixture.ts'
 import { complaint, delivered, event, hook, intakeOf, mailed, suppressingFixture, sentMessage, signed, sound, tokenOf } from './reports.ts'
 import { column } from '../../support/column.ts'
 
-/** One report, about the nth recipient. */
+/** A report about the recipient with the given index. */
 type Telling = (trace: Trace) => { readonly origin: FeedbackOrigin; readonly told: FeedbackEvent }
 
 const vagueWords = { isStructured: false, status: null, smtpCode: null, diagnostic: 'Sorry, your message could not be delivered.' }
@@ -22,7 +22,7 @@ const full = { status: '5.2.2', smtpCode: 552, diagnostic: '552 5.2.2 mailbox fu
 const blocked = { status: '5.7.1', smtpCode: 554, diagnostic: '554 5.7.1 blocked because of poor reputation' }
 const addressOf = ({ recipients }: Trace, at: number): string => recipients[at]?.address ?? ''
 
-/** To the return path of the recipient, where there is one. */
+/** Sent to the return path of the recipient, if the message has one. */
 const returned =
   (changes: Parameters<typeof event>[0] = {}, at = 0, make = event): Telling =>
   (trace) => {
@@ -31,12 +31,12 @@ const returned =
     return { origin, told: make({ recipient: addressOf(trace, at), ...changes }) }
   }
 
-/** By the token in the message, from a mailbox by default. */
+/** Identified by the token in the message, from a mailbox by default. */
 const byToken =
   (changes: Parameters<typeof event>[0] = {}, at = 0, origin: FeedbackOrigin = mailed, make = event): Telling =>
   (trace) => ({ origin, told: make({ recipient: addressOf(trace, at), clues: tokenOf(trace), ...changes }) })
 
-/** By who knows the Message-ID alone. */
+/** Identified only by the Message-ID. */
 const forged =
   (changes: Parameters<typeof event>[0] = {}): Telling =>
   (trace) => ({
@@ -51,7 +51,7 @@ function* ordersOf<T>(items: readonly T[]): Generator<readonly T[]> {
   for (const [i, item] of items.entries()) for (const rest of ordersOf(items.toSpliced(i, 1))) yield [item, ...rest]
 }
 
-/** What is left of the reports: the state and class of each recipient, what stands in the trace, the list, and the latest events. */
+/** The result of the reports: state and class of each recipient, reports of the trace, the list, and the latest events. */
 async function endOf(fixture: CoreFixture, { id }: Trace) {
   const { trace, reports } = await fixture.traces.get(principal, id)
   const plain = (value: unknown): unknown =>
@@ -129,7 +129,7 @@ const messageTo = (fixture: CoreFixture, recipients: number, verp: boolean): Pro
 }
 const facts = { prefix: '', subject: 'hi', headerFrom: '', headerAddresses: [], eightBit: false }
 
-/** Reports every order of the same reports, each for its own message, and returns their one outcome. */
+/** Applies every order of the same reports, each to a new message, and returns their common result. */
 async function sameEnd(t: ExecutionContext, tellings: readonly Telling[], { recipients = 1, verp = false, isStatusOpen = false } = {}) {
   const fixture = await prepared(t)
   const ends = new Map<string, Awaited<ReturnType<typeof endOf>>>()
@@ -150,23 +150,23 @@ async function sameEnd(t: ExecutionContext, tellings: readonly Telling[], { reci
   return end
 }
 
-test('a vague notice before or after a DSN and a log line: hard, suppressed, and told so', async (t) => {
+test('a vague notice with a DSN and a log line, in any order: hard and suppressed', async (t) => {
   const end = await sameEnd(t, [returned(vagueWords), returned(), log({ occurredAt: startOfTime - 5000 }), forged()], { verp: true })
   t.like(end, { recipients: [{ status: 'bounced', bounce: 'hard' }], list: [{ source: 'bounce' }], reports: { length: 1 } })
 })
 
-test('of two recipients each is suppressed by the log, whether the DSN comes before it or after it', async (t) => {
+test('of two recipients the log suppresses each, with the DSN before or after it', async (t) => {
   const end = await sameEnd(t, [byToken({}, 0), byToken({}, 1), log({}, 0), log({}, 1)], { recipients: 2 })
   t.is(end.list.length, 2)
   t.deepEqual(column(end.recipients, 'bounce'), ['hard', 'hard'])
 })
 
-test('prose that reads like a bad address gives way to a DSN that tells of a full mailbox, and nobody stays on the list for it', async (t) => {
+test('a DSN about a full mailbox replaces a prose notice and its suppression', async (t) => {
   const end = await sameEnd(t, [returned({ isStructured: false }), returned(full), returned(vagueWords)], { verp: true })
   t.like(end, { recipients: [{ bounce: 'soft' }], list: { length: 0 } })
 })
 
-test('equal evidence that says different things comes to one end', async (t) => {
+test('contradicting evidence of equal strength has one result in any order', async (t) => {
   const tellings = [
     returned(full),
     returned(blocked),
@@ -176,14 +176,14 @@ test('equal evidence that says different things comes to one end', async (t) => 
   await sameEnd(t, tellings, { verp: true })
 })
 
-test('complaints, bounces and deliveries of one recipient: the list says the weightiest cause', async (t) => {
+test('complaint, bounce and delivery of one recipient: the list shows the strongest cause', async (t) => {
   const spam = returned({}, 0, complaint)
   const notSpam = returned({ feedbackType: 'not-spam' }, 0, complaint)
   const end = await sameEnd(t, [spam, notSpam, returned(), returned({}, 0, delivered)], { verp: true, isStatusOpen: true })
   t.like(end, { list: [{ source: 'complaint' }] })
 })
 
-test('delays and the bounce at last', async (t) => {
+test('delays and a final bounce', async (t) => {
   const delay = { type: 'deferred', action: 'delayed', status: '4.2.2', smtpCode: 452, diagnostic: '452 4.2.2 full' } as const
   await sameEnd(
     t,
@@ -197,7 +197,7 @@ test('delays and the bounce at last', async (t) => {
   )
 })
 
-test('reports in one batch come to the same end as one by one', async (t) => {
+test('reports in one batch have the same result as single reports', async (t) => {
   const fixture = await prepared(t)
   const ends = new Set<string>()
   for (const order of ordersOf([log(full), log(), log({ status: '5.0.0', diagnostic: null, smtpCode: null }), byToken({}, 0, signed)])) {
@@ -212,7 +212,7 @@ test('reports in one batch come to the same end as one by one', async (t) => {
   await sound(t, fixture)
 })
 
-test('soft bounces of three days suppress, and a day whose bounce was none does not count', async (t) => {
+test('soft bounces on three days suppress; a day with a corrected bounce does not count', async (t) => {
   const fixture = await prepared(t)
   const rcptTo = ['anna@example.net']
   const bounce = async (...changes: Parameters<typeof event>[0][]): Promise<void> => {
@@ -229,7 +229,7 @@ test('soft bounces of three days suppress, and a day whose bounce was none does 
   await sound(t, fixture)
 })
 
-test('an entry that somebody else called for as well, or that was changed or removed by hand, is left alone', async (t) => {
+test('an entry with another cause, or changed or removed by hand, stays as it is', async (t) => {
   const fixture = await prepared(t)
   const { database, core } = fixture
   const { suppressions: lists } = core
@@ -255,11 +255,11 @@ test('an entry that somebody else called for as well, or that was changed or rem
   const [, , third] = await entries()
   await lists.remove(principal, third?.id ?? '')
   await tell(removed, returned())
-  t.is((await entries()).length, 2, 'better evidence of the same puts nobody on the list again')
+  t.is((await entries()).length, 2, 'stronger evidence of the same bounce does not restore the entry')
   await sound(t, fixture)
 })
 
-test('a correction is an event of its own that names the one it corrects, and the entry says the better reason', async (t) => {
+test('a correction is a separate event that names the earlier one and updates the entry', async (t) => {
   const fixture = await prepared(t)
   const trace = await messageTo(fixture, 1, true)
   for (const telling of [returned(vagueWords), returned(), returned()]) {
@@ -281,7 +281,7 @@ test('a correction is an event of its own that names the one it corrects, and th
   t.is((await fixture.story(trace.id)).filter((line) => line.startsWith('bounced')).length, 1)
 })
 
-test('each mail is kept with what it says, and goes with the trace', async (t) => {
+test('each report mail is stored with its content, and deleted with the trace', async (t) => {
   const fixture = await prepared(t)
   const trace = await messageTo(fixture, 2, false)
   const both = [0, 1].map((at) => byToken({ ...vagueWords }, at)(trace).told)
@@ -296,7 +296,7 @@ test('each mail is kept with what it says, and goes with the trace', async (t) =
   t.deepEqual(await fixture.keys('feedback.raw'), [])
 })
 
-test('somebody who has a token can replace what stands only so often', async (t) => {
+test('reports by token may replace the current one only a limited number of times', async (t) => {
   const fixture = await prepared(t)
   const trace = await messageTo(fixture, 2, false)
   const results: (string | undefined)[] = []
@@ -305,13 +305,13 @@ test('somebody who has a token can replace what stands only so often', async (t)
     results.push((await intakeOf(fixture).feedback.take({ ...mailed, raw: Buffer.from(String(i)) }, [told]))[0]?.result)
   }
   t.is(results.filter((result) => result === 'recorded').length, 11)
-  // and keeps out no one's stronger evidence by it
+  // and cannot exclude stronger evidence of others
   const { origin, told } = log({ status: '5.2.2', diagnostic: '552 5.2.2 mailbox full', smtpCode: 552 })(trace)
   t.like((await intakeOf(fixture).feedback.take(origin, [told]))[0], { result: 'recorded', bounce: 'soft' })
   await sound(t, fixture)
 })
 
-test('records of before evidence was compared give way to better evidence, and are found by their class', async (t) => {
+test('records without evidence rank give way to stronger evidence and are found by class', async (t) => {
   const fixture = await prepared(t)
   const trace = await messageTo(fixture, 1, true)
   const vague = returned(vagueWords)(trace)

@@ -1,4 +1,4 @@
-/** What reports make of messages: states, suppressions, duplicates, belief, and reports that come too early. */
+/** Effects of reports on messages: states, suppressions, duplicates, trust, and reports that arrive early. */
 import test from '#test'
 import { suppressions } from '#core/feedback/suppression/suppression.ts'
 import { removeTrace } from '#core/retention/remove-trace.ts'
@@ -34,7 +34,7 @@ const dayMs = 86_400_000
 const listed = async (fixture: CoreFixture): Promise<string[]> =>
   (await fixture.database.all(suppressions, { organizationId })).map(({ record }) => record.email)
 
-test('a bounce makes the message bounced, and its trace says why', async (t) => {
+test('a bounce makes the message bounced, and its trace gives the reason', async (t) => {
   const fixture = await sendingFixture(t)
   const trace = await sentMessage(fixture)
   const { feedback } = intakeOf(fixture)
@@ -56,7 +56,7 @@ test('a bounce makes the message bounced, and its trace says why', async (t) => 
   await sound(t, fixture)
 })
 
-test('one bounce that two sources and a second notice tell counts once', async (t) => {
+test('a bounce reported by two sources and a second notice counts once', async (t) => {
   const fixture = await sendingFixture(t)
   const trace = await sentMessage(fixture)
   const { feedback } = intakeOf(fixture)
@@ -75,7 +75,7 @@ test('one bounce that two sources and a second notice tell counts once', async (
   await sound(t, fixture)
 })
 
-test('reports at the same moment are all told, each once, whatever else writes to the trace', async (t) => {
+test('concurrent reports are each recorded once, despite other writes to the trace', async (t) => {
   const fixture = await sendingFixture(t)
   const rcptTo = Array.from({ length: 20 }, (_, i) => `r${i}@example.net`)
   const trace = await sentMessage(fixture, { rcptTo })
@@ -88,7 +88,7 @@ test('reports at the same moment are all told, each once, whatever else writes t
   await sound(t, fixture)
 })
 
-test('a mail about many recipients of a message is kept once, and each of its reports leads to it', async (t) => {
+test('a report mail about several recipients is stored once, linked from each report', async (t) => {
   const fixture = await sendingFixture(t)
   const rcptTo = Array.from({ length: 20 }, (_, i) => `r${i}@example.net`)
   const trace = await sentMessage(fixture, { rcptTo })
@@ -109,7 +109,7 @@ test('a mail about many recipients of a message is kept once, and each of its re
   t.deepEqual(await fixture.keys('feedback.raw'), [])
 })
 
-test('thousands of events are taken some at a time, each once and with its outcome, and what the caller adds is there once', async (t) => {
+test("thousands of events are processed in batches, once each, with the caller's change once", async (t) => {
   const fixture = await sendingFixture(t)
   const trace = await sentMessage(fixture)
   const { feedback } = intakeOf(fixture)
@@ -126,7 +126,7 @@ test('thousands of events are taken some at a time, each once and with its outco
   t.is(await fixture.database.kv.counter(pack(counter)), 1)
 })
 
-test('what was delivered stays delivered; a later complaint is told and suppresses', async (t) => {
+test('delivered stays delivered; a later complaint is recorded and suppresses', async (t) => {
   const fixture = await suppressingFixture(t)
   const trace = await sentMessage(fixture)
   const { feedback } = intakeOf(fixture)
@@ -144,7 +144,7 @@ test('what was delivered stays delivered; a later complaint is told and suppress
   await sound(t, fixture)
 })
 
-test('nobody is suppressed while the flag is off, and no annotation is made', async (t) => {
+test('with the flag off no address is suppressed and no annotation made', async (t) => {
   const fixture = await sendingFixture(t)
   const trace = await sentMessage(fixture)
   const { feedback } = intakeOf(fixture)
@@ -154,7 +154,7 @@ test('nobody is suppressed while the flag is off, and no annotation is made', as
   t.false((await fixture.story(trace.id)).some((line) => line.startsWith('auto_suppressed')))
 })
 
-test('the address that the message was sent to is suppressed, and not where it was forwarded', async (t) => {
+test('the address of the message is suppressed, not the address it was forwarded to', async (t) => {
   const fixture = await suppressingFixture(t)
   const trace = await sentMessage(fixture)
   const { feedback } = intakeOf(fixture)
@@ -164,7 +164,7 @@ test('the address that the message was sent to is suppressed, and not where it w
 
 const soft = { status: '5.2.2', smtpCode: 552, diagnostic: '552 5.2.2 mailbox full' }
 
-test('soft bounces suppress on the third day of thirty, and not before', async (t) => {
+test('soft bounces suppress on the third day of thirty', async (t) => {
   const fixture = await suppressingFixture(t)
   const { feedback } = intakeOf(fixture)
   const bounce = async (): Promise<boolean | undefined> => {
@@ -183,7 +183,7 @@ test('soft bounces suppress on the third day of thirty, and not before', async (
   await sound(t, fixture)
 })
 
-test('blocks, delays and what is no complaint suppress nobody', async (t) => {
+test('blocks, delays and other feedback suppress no one', async (t) => {
   const fixture = await suppressingFixture(t)
   const { feedback } = intakeOf(fixture)
   const block = { status: '5.7.1', smtpCode: 554, diagnostic: '554 5.7.1 blocked because of poor reputation' }
@@ -200,7 +200,7 @@ test('blocks, delays and what is no complaint suppress nobody', async (t) => {
   t.deepEqual(await listed(fixture), [])
 })
 
-test('a mail that only knows the Message-ID is shown as unverified and changes nothing', async (t) => {
+test('a mail with only the Message-ID is shown as unverified and changes nothing', async (t) => {
   const fixture = await suppressingFixture(t)
   const trace = await sentMessage(fixture)
   const { feedback } = intakeOf(fixture)
@@ -215,7 +215,7 @@ test('a mail that only knows the Message-ID is shown as unverified and changes n
   t.deepEqual(await listed(fixture), [])
 })
 
-test('prose without a token, and prose from a sender of its own, suppress nobody', async (t) => {
+test('prose without a token, or with a non-null envelope sender, suppresses no one', async (t) => {
   const fixture = await suppressingFixture(t)
   const { feedback } = intakeOf(fixture)
   const first = await sentMessage(fixture)
@@ -228,7 +228,7 @@ test('prose without a token, and prose from a sender of its own, suppress nobody
   t.deepEqual(await listed(fixture), ['anna@example.net'])
 })
 
-test('who got one message of several recipients cannot have the others suppressed by mail', async (t) => {
+test('a recipient cannot suppress other recipients of the message by mail', async (t) => {
   const fixture = await suppressingFixture(t)
   const trace = await sentMessage(fixture, { rcptTo: ['anna@example.net', 'ben@example.net'] })
   const { feedback } = intakeOf(fixture)
@@ -236,7 +236,7 @@ test('who got one message of several recipients cannot have the others suppresse
   const { recipients, status } = await fixture.trace(trace.id)
   t.deepEqual([recipients.map((one) => one.status), status], [['sent', 'bounced'], 'bounced'])
   t.deepEqual(await listed(fixture), [])
-  // whoever passes mails on signs what others wrote
+  // A signed source passes on mail of others.
   const passedOn = [event(), complaint()].map((one) => ({ ...one, recipient: 'ben@example.net', clues: { ...noClues, ...tokenOf(trace) } }))
   await feedback.take(signed, passedOn)
   const second = await sentMessage(fixture, { rcptTo: ['anna@example.net', 'ben@example.net'] })
@@ -246,7 +246,7 @@ test('who got one message of several recipients cannot have the others suppresse
   t.deepEqual(await listed(fixture), ['anna@example.net'])
 })
 
-test('the queue id that the next host gave leads to the message', async (t) => {
+test('the queue id of the next host identifies the message', async (t) => {
   const fixture = await suppressingFixture(t)
   fixture.transport.script = async (call) => {
     const report = await take(call)
@@ -261,7 +261,7 @@ test('the queue id that the next host gave leads to the message', async (t) => {
   t.like(right, { result: 'recorded', traceId: trace.id, suppressed: true })
 })
 
-test('a source of another organization touches nothing, whatever it knows', async (t) => {
+test('a source of another organization changes nothing, whichever identifiers it has', async (t) => {
   const fixture = await sendingFixture(t)
   const trace = await sentMessage(fixture, verp)
   const { feedback } = intakeOf(fixture)
@@ -275,7 +275,7 @@ test('a source of another organization touches nothing, whatever it knows', asyn
 const verp = { verp: { bounceDomain: null }, rcptTo: ['anna@example.net', 'ben@example.net'] }
 const returnPathOf = ({ recipients }: Trace, at = 0): string => recipients[at]?.verp ?? ''
 
-test('the return path decides the recipient, whatever the report says', async (t) => {
+test('the return path decides the recipient, regardless of the report', async (t) => {
   const fixture = await suppressingFixture(t)
   const trace = await sentMessage(fixture, verp)
   const { feedback } = intakeOf(fixture)
@@ -289,7 +289,7 @@ test('the return path decides the recipient, whatever the report says', async (t
   t.is(nobody?.result, 'unmatched')
 })
 
-test('what the caller adds is in the last write, and nothing is lost or doubled when the process ends before it', async (t) => {
+test("the caller's change is in the last write, once, also after a crash before it", async (t) => {
   const fixture = await sendingFixture(t)
   const clues = [tokenOf(await sentMessage(fixture)), tokenOf(await sentMessage(fixture)), tokenOf(await sentMessage(fixture))]
   const told = clues.map((one) => event({ clues: one }))
@@ -312,7 +312,7 @@ test('what the caller adds is in the last write, and nothing is lost or doubled 
   t.true(again.every(({ result }) => result === 'duplicate'))
 })
 
-test('the shared view tells of bounces, and neither of complaints nor of what follows from them', async (t) => {
+test('the shared view shows bounces, but neither complaints nor suppressions', async (t) => {
   const fixture = await suppressingFixture(t)
   const { feedback } = intakeOf(fixture)
   const bounced = await sentMessage(fixture)
@@ -325,7 +325,7 @@ test('the shared view tells of bounces, and neither of complaints nor of what fo
   t.notRegex(JSON.stringify([first, second]), /complain|suppress|5\.1\.1|no such user|example/)
 })
 
-test('webhooks hear of each fate once, in the write that makes it', async (t) => {
+test('webhooks get each outcome once, in the same write', async (t) => {
   const fixture = await suppressingFixture(t)
   await fixture.put(webhookEndpoints, hook)
   const trace = await sentMessage(fixture)
@@ -342,7 +342,7 @@ test('webhooks hear of each fate once, in the write that makes it', async (t) =>
     t.like(data, { trace_id: trace.id, recipient: 'anna@example.net', status: 'bounced', bounce: { class: 'hard' } })
 })
 
-test('webhooks hear nothing of what nobody vouches for', async (t) => {
+test('webhooks get no event for unverified reports', async (t) => {
   const fixture = await suppressingFixture(t)
   await fixture.put(webhookEndpoints, hook)
   const trace = await sentMessage(fixture)
@@ -360,7 +360,7 @@ test('webhooks hear nothing of what nobody vouches for', async (t) => {
   t.deepEqual(told.toSorted(), ['auto_suppressed', 'bounced'])
 })
 
-test('a clock that tells nonsense leads to the message all the same', async (t) => {
+test('a report with an impossible time still matches its message', async (t) => {
   const fixture = await sendingFixture(t)
   const { feedback } = intakeOf(fixture)
   for (const occurredAt of [0, -1, 0.5, 8.64e15, startOfTime + 0.25, startOfTime - 3_600_000.5]) {
@@ -373,7 +373,7 @@ test('a clock that tells nonsense leads to the message all the same', async (t) 
   await sound(t, fixture)
 })
 
-test('a report of the second in which the message left comes after it in the timeline', async (t) => {
+test('a report of the same second comes after the sending in the timeline', async (t) => {
   const fixture = await sendingFixture(t)
   const { feedback } = intakeOf(fixture)
   fixture.clock.advance(700)

@@ -1,4 +1,4 @@
-/** A report without proof, and then the same with proof: from a mailbox, posted, and of every format that mails have. */
+/** A report without proof, then the same with proof: from a mailbox, posted, and in every mail format. */
 import test from '#test'
 import { complaint, event, intakeOf, mailed, sendingFixture, sentMessage, signed, tokenOf } from './reports.ts'
 
@@ -28,7 +28,7 @@ for (const origin of [signed, mailed])
       await fixture.assertSound(t)
     })
 
-test('both in one batch: the one with proof counts', async (t) => {
+test('both in one batch: the report with proof counts', async (t) => {
   const fixture = await sendingFixture(t)
   const { feedback } = intakeOf(fixture)
   const trace = await sentMessage(fixture)

@@ -1,4 +1,4 @@
-/** Replies as servers give them, and what they mean. */
+/** Replies of real servers, and their classification. */
 import type { RefusalCategory } from '#config/mail/status-codes.ts'
 import type { BounceClass } from '#core/feedback/event.ts'
 
@@ -129,7 +129,7 @@ export const providerReplies: readonly Reply[] = [
     ['550 5.7.0 Blocked - see https://support.apple.com/en-us/HT204137 [CS01]', 'reputation', 'block'],
     ['550 5.7.1 Mail rejected due to local policy', 'reputation', 'block'],
   ]),
-  // known by what they write, where only a relay is named
+  // Recognized by their text if only a relay is named.
   ...repliesOf('gmail', 'relay.example.net', [['550 5.7.26 unauthenticated - gsmtp', 'authentication', 'block']]),
   ...repliesOf('microsoft', 'relay.example.net', [['550 5.1.10 RESOLVER.ADR.RecipientNotFound; not found', 'recipient_unknown', 'hard']]),
 ]
@@ -198,12 +198,12 @@ export const genericReplies: readonly Reply[] = repliesOf(null, 'mx.example.ch',
   ['550 5.7.1 Message content rejected, UBE, id=1', 'content', 'block'],
   ['550 Access from ip address 192.0.2.9 blocked', 'reputation', 'block'],
   ['550 Your server requires confirmation.', 'reputation', 'block'],
-  // a word in an address, or of the relay's own, is not what the server says
+  // A word in an address or of the relay is not the server's text.
   ['550 <ada@spam.example>: user unknown', 'recipient_unknown', 'hard'],
   ['550 <spam@example.ch>: no such user', 'recipient_unknown', 'hard'],
   ['450 delivery temporarily suspended: connect to mx.example.ch: Connection refused', 'mailbox', 'soft'],
   ['550 5.7.1 Relaying denied', 'routing', 'block'],
-  // a full disk of the server is not a full mailbox, and a code that names something goes before the text
+  // A full disk of the server is not a full mailbox, and a specific code has priority over the text.
   ['452 4.3.1 Insufficient system storage', 'system', 'soft'],
   ['550 5.7.1 no reason given', 'policy', 'block'],
   ['550 5.2.2 user unknown', 'mailbox_full', 'soft'],

@@ -1,4 +1,4 @@
-/** Messages that have left, and reports about them, as the tests of feedback need them. */
+/** Sent messages, and reports about them, for tests of feedback. */
 import { hash } from 'node:crypto'
 import type { ExecutionContext } from 'ava'
 import type { Feedback } from '#core/feedback/intake/feedback.ts'
@@ -15,7 +15,7 @@ export const noClues: FeedbackEvidence = { returnPaths: [], references: [], enve
 
 type EventChanges = Partial<Omit<FeedbackEvent, 'clues'>> & { readonly clues?: Partial<FeedbackEvidence> }
 
-/** A hard bounce of Anna, by default; its key follows from what it says. */
+/** A hard bounce of Anna by default. Its key follows from its content. */
 export function event({ clues, ...changes }: EventChanges = {}): FeedbackEvent {
   const told: FeedbackEvent = {
     ...{ format: 'dsn', type: 'bounced', key: '', occurredAt: null, recipient: 'anna@example.net', originalRecipient: null },
@@ -40,22 +40,22 @@ export const tokenOf = ({ id }: Trace): Partial<FeedbackEvidence> => ({ referenc
 
 /** Posted with the secret of a source of the fixture's organization. */
 export const signed: FeedbackOrigin = { organizationId, sourceId: 'src_1', channel: 'signed' }
-/** Mail that anybody could have sent to the mailbox of a source. */
+/** Mail that any sender could have sent to the mailbox of a source. */
 export const mailed: FeedbackOrigin = { ...signed, sourceId: 'src_2', channel: 'mailbox' }
 
-/** What takes reports, and what tries those again that came too early. */
+/** Returns the intake of reports, and the retry of reports that arrived early. */
 export function intakeOf(fixture: CoreFixture): { readonly feedback: Feedback; readonly pending: PendingReports } {
   const { feedback, pendingReports } = fixture.part('ingest')
   return { feedback, pending: pendingReports }
 }
 
-/** An endpoint that wants every event. */
+/** An endpoint that subscribes to every event. */
 export const hook: WebhookEndpoint = {
   ...{ id: 'whk_1', projectId, name: 'Shop', targetUrl: 'https://hooks.example.net/', eventTypes: [], sealedSecret: '' },
   ...{ createdAt: startOfTime, updatedAt: startOfTime },
 }
 
-/** A message that the provider has taken. */
+/** Returns a message that the provider has accepted. */
 export async function sentMessage(fixture: CoreFixture, changes: Parameters<CoreFixture['submit']>[0] = {}): Promise<Trace> {
   const { traceId } = await fixture.submit({ destinationId: 'dst_1', ...changes })
   await fixture.settled()
@@ -67,7 +67,7 @@ export async function switchFlag(fixture: CoreFixture, flag: string, on: boolean
   await fixture.organization({ flags: { ...organization.flags, [flag]: on } })
 }
 
-/** A fixture with a destination, whose queue runs. */
+/** Returns a fixture with a destination and a running queue. */
 export async function sendingFixture(t: ExecutionContext): Promise<CoreFixture> {
   const fixture = await coreFixture(t)
   await fixture.destination()
@@ -76,14 +76,14 @@ export async function sendingFixture(t: ExecutionContext): Promise<CoreFixture> 
   return fixture
 }
 
-/** One that suppresses whose mail comes back. */
+/** Returns a fixture that suppresses bounced recipients. */
 export async function suppressingFixture(t: ExecutionContext): Promise<CoreFixture> {
   const fixture = await sendingFixture(t)
   await switchFlag(fixture, 'bounce_auto_suppress', true)
   return fixture
 }
 
-/** Nothing in the store contradicts itself, and nothing went wrong. */
+/** Asserts that the store is consistent and that no background work failed. */
 export const sound = async (t: ExecutionContext, fixture: CoreFixture): Promise<void> => {
   await fixture.assertSound(t)
 }

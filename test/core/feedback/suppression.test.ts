@@ -1,4 +1,4 @@
-/** The suppression list at send and before every attempt, and what adding to it means. */
+/** The suppression list at send and before every attempt, and the effect of new entries. */
 import test from '#test'
 import { addSuppressions } from '#core/feedback/suppression/add-suppressions.ts'
 import { suppressions } from '#core/feedback/suppression/suppression.ts'
@@ -16,7 +16,7 @@ const add = async (fixture: CoreFixture, email: string, more: Partial<NewSuppres
   (await fixture.core.suppressions.add(principal, { email, ...more })).suppression
 const fates = ({ recipients }: Trace): string[] => recipients.map(({ address, status }) => `${address} ${status}`)
 
-test('a message to suppressed recipients alone is kept as suppressed, is never queued, and says why', async (t) => {
+test('a message to suppressed recipients only is stored as suppressed, with the reason', async (t) => {
   const fixture = await relaying(t, (call) => take(call))
   const entry = await add(fixture, 'Anna@Example.NET', { reason: 'asked on the telephone' })
   const { traceId, status, outcome, repeated } = await fixture.submit({ rcptTo: ['aNNa@example.net'] })
@@ -39,7 +39,7 @@ test('a message to suppressed recipients alone is kept as suppressed, is never q
   t.deepEqual([fixture.transport.calls.length, fixture.queued.length, await fixture.queueLength()], [0, 0, 0])
 })
 
-test('of several recipients only the suppressed ones are held back, and each has its own state', async (t) => {
+test('only suppressed recipients are withheld; each recipient has its own state', async (t) => {
   const fixture = await relaying(t, (call) => take(call))
   await add(fixture, 'ben@example.net')
   const { traceId, status } = await fixture.submit({ rcptTo: three })
@@ -58,7 +58,7 @@ test('of several recipients only the suppressed ones are held back, and each has
   ])
 })
 
-test('a recipient suppressed while the message waits for its retry is not handed over any more', async (t) => {
+test('a recipient suppressed before a retry is not attempted again', async (t) => {
   const fixture = await relaying(t, (call) => report(call, { 'ben@example.net': 'transient', 'carl@example.net': 'transient' }))
   const { traceId } = await fixture.submit({ rcptTo: three })
   await fixture.settled()
@@ -84,7 +84,7 @@ test('a recipient suppressed while the message waits for its retry is not handed
   await fixture.assertSound(t)
 })
 
-test('a message whose last recipients failed names those that were suppressed apart', async (t) => {
+test('a failed message lists its suppressed recipients separately', async (t) => {
   const fixture = await relaying(t, (call) => report(call, 'permanent'))
   await add(fixture, 'ben@example.net')
   const { traceId } = await fixture.submit({ rcptTo: three.slice(0, 2) })
@@ -94,7 +94,7 @@ test('a message whose last recipients failed names those that were suppressed ap
   t.is((await fixture.story(traceId)).at(-2), 'failed: Delivery was abandoned for all recipients that are not suppressed.')
 })
 
-test('captures stay captures, whoever is suppressed', async (t) => {
+test('captures stay captures with suppressed recipients', async (t) => {
   const fixture = await relaying(t, (call) => take(call))
   await fixture.inbox()
   await fixture.destination({ mode: 'sandbox' })
@@ -104,7 +104,7 @@ test('captures stay captures, whoever is suppressed', async (t) => {
   t.deepEqual(fates(await fixture.trace(traceId)), ['anna@example.net captured'])
 })
 
-test('an expired entry suppresses nothing, and a new one takes its place', async (t) => {
+test('an expired entry has no effect, and a new one replaces it', async (t) => {
   const fixture = await relaying(t, (call) => take(call))
   const old = await add(fixture, 'anna@example.net', { expiresAt: startOfTime + hour, reason: 'old' })
   t.is((await fixture.submit()).status, 'suppressed')
@@ -119,7 +119,7 @@ test('an expired entry suppresses nothing, and a new one takes its place', async
   await fixture.assertSound(t)
 })
 
-test('the same idempotency key tells again that the message was suppressed', async (t) => {
+test('a repeated idempotency key returns the suppressed result', async (t) => {
   const fixture = await relaying(t, (call) => take(call))
   const entry = await add(fixture, 'anna@example.net')
   const first = await fixture.submit({ idempotencyKey: 'k' })
@@ -127,7 +127,7 @@ test('the same idempotency key tells again that the message was suppressed', asy
   t.deepEqual(await fixture.submit({ idempotencyKey: 'k' }), { ...first, status: 'suppressed', repeated: true })
 })
 
-test('addresses are the same in any case, with composed letters and with either form of a domain', async (t) => {
+test('addresses match in any case, composed or not, and in both forms of a domain', async (t) => {
   const fixture = await relaying(t, (call) => take(call))
   const entry = await add(fixture, 'Zoe\u0308@BÜCHER.example')
   t.is(entry.email, 'zoë@xn--bcher-kva.example')
@@ -136,7 +136,7 @@ test('addresses are the same in any case, with composed letters and with either 
   t.deepEqual(await Promise.all(['ZOË', 'bücher', 'XN--', 'anna'].map(found)), [1, 1, 1, 0])
 })
 
-test('other organizations are not asked', async (t) => {
+test('entries of other organizations have no effect', async (t) => {
   const fixture = await relaying(t, (call) => take(call))
   const entry = await add(fixture, 'anna@example.net')
   await fixture.core.suppressions.remove(principal, entry.id)
@@ -144,14 +144,14 @@ test('other organizations are not asked', async (t) => {
   t.is((await fixture.submit()).status, undefined)
 })
 
-test('addSuppressions() adds an address once, whoever adds it at the same time', async (t) => {
+test('addSuppressions() adds an address once, also in concurrent calls', async (t) => {
   const fixture = await coreFixture(t)
   const placed = await Promise.all(Array.from({ length: 8 }, () => fixture.core.suppressions.add(principal, { email: 'anna@example.net' })))
   t.is(placed.filter(({ added }) => added).length, 1)
   t.is(new Set(placed.map(({ suppression }) => suppression.id)).size, 1)
 })
 
-test('addSuppressions() that expects new addresses leaves what is there, renews what has expired and adds the rest', async (t) => {
+test('addSuppressions() for new addresses keeps existing entries and renews expired ones', async (t) => {
   const fixture = await coreFixture(t)
   const there = await add(fixture, 'anna@example.net', { reason: 'first' })
   const expired = await add(fixture, 'otto@example.net', { expiresAt: startOfTime + hour })
@@ -176,7 +176,7 @@ test('addSuppressions() that expects new addresses leaves what is there, renews 
   await fixture.assertSound(t)
 })
 
-test('addSuppressions() never lets an entry end earlier than somebody asked for', async (t) => {
+test('addSuppressions() never shortens an entry', async (t) => {
   const fixture = await coreFixture(t)
   const until = async (expiresAt: number | null) =>
     (await add(fixture, 'anna@example.net', { expiresAt, reason: String(expiresAt) })).expiresAt
@@ -185,14 +185,14 @@ test('addSuppressions() never lets an entry end earlier than somebody asked for'
   t.is(await until(startOfTime + 3 * hour), startOfTime + 3 * hour)
   t.is(await until(null), null)
   t.is(await until(startOfTime + hour), null)
-  t.is((await add(fixture, 'anna@example.net')).reason, String(startOfTime + 2 * hour), 'the rest stays as it was')
+  t.is((await add(fixture, 'anna@example.net')).reason, String(startOfTime + 2 * hour), 'other fields are unchanged')
 })
 
-test('an import of rows that are all refused lets others have their turn', async (t) => {
+test('an import with only refused rows yields to other work', async (t) => {
   const { core } = await coreFixture(t)
   let [mutex, isDone] = [0, false]
   const toEntry = (): never => {
-    throw invalid([{ path: 'email', message: 'is none' }])
+    throw invalid([{ path: 'email', message: 'is invalid' }])
   }
   async function* rows(bytes: AsyncIterable<Uint8Array>) {
     for await (const _ of bytes);

@@ -1,4 +1,4 @@
-/** Opt-outs of lists at send and before every attempt, whose lists they are, and what unsubscribes of earlier versions mean. */
+/** Opt-outs of lists at send and before every attempt, their ownership, and unsubscribes of earlier versions. */
 import test, { type ExecutionContext } from '#test'
 import { earlierSuppression } from './earlier-suppression.ts'
 import { moveEarlierUnsubscribes } from '#core/feedback/suppression/move-unsubscribes.ts'
@@ -43,11 +43,11 @@ const moved = async ({ database, policies, clock }: CoreFixture): Promise<void> 
   await moveEarlierUnsubscribes({ database, organization, nowMs: clock.now() }, () => false)
 }
 
-/** Which mail reaches Anna: of each list, and of none. */
+/** Returns whether mail reaches Anna, for each list and for mail without a list. */
 const reaching = async (fixture: CoreFixture, lists: readonly (MailingList | undefined)[]): Promise<boolean[]> =>
   Promise.all(lists.map(async (list) => (await fixture.submit(mailOf(list))).status !== 'suppressed'))
 
-test('an opt-out stops the mail of its list, and no other', async (t) => {
+test('an opt-out stops mail of its list only', async (t) => {
   const fixture = await sendingFixture(t)
   const lists = [sender, news, namedList(projectId, 'Offers'), namedList('prj_2', 'News'), senderList('SHOP@example.com'), undefined]
   t.deepEqual(await reaching(fixture, lists), [true, true, true, true, true, true])
@@ -59,7 +59,7 @@ test('an opt-out stops the mail of its list, and no other', async (t) => {
   await sound(t, fixture)
 })
 
-test('mail that waits for its retry is not handed over any more when its recipient leaves the list', async (t) => {
+test('waiting mail is not attempted again after its recipient leaves the list', async (t) => {
   const fixture = await sendingFixture(t)
   fixture.transport.script = (call) => report(call, 'transient')
   const { traceId } = await fixture.submit(mailOf(news))
@@ -69,12 +69,12 @@ test('mail that waits for its retry is not handed over any more when its recipie
   await fixture.core.unsubscribes.unsubscribe(linkOf(fixture, traceId))
   fixture.clock.advance(3_600_000)
   await fixture.settled()
-  t.is((await fixture.trace(traceId)).status, 'suppressed', 'it is kept back')
+  t.is((await fixture.trace(traceId)).status, 'suppressed', 'the message is withheld')
   t.is(fixture.transport.attemptsAt(other).length, 2, 'the other is tried again')
   t.is(fixture.transport.attemptsAt(traceId).length, 1)
 })
 
-test('two clicks at the same moment are one opt-out, and a link of an earlier version leaves the list of the sender', async (t) => {
+test("two concurrent clicks are one opt-out; an old link opts out of the sender's list", async (t) => {
   const fixture = await sendingFixture(t)
   const { id } = await sentMessage(fixture, mailOf(news))
   const stored = await fixture.database.get(traces, { organizationId }, id)
@@ -92,14 +92,14 @@ test('two clicks at the same moment are one opt-out, and a link of an earlier ve
   t.like(await unsubscribes.look(linkOf(fixture, id)), { recipient: 'zoe@example.net', list: sender, isUnsubscribed: false })
 })
 
-/** A fixture with an unsubscribe of before there were lists. */
+/** A fixture with an unsubscribe from before lists existed. */
 async function withEarlier(t: ExecutionContext): Promise<CoreFixture> {
   const fixture = await sendingFixture(t)
   await fixture.database.commit(new Change().insert(suppressions, organizationId, earlierSuppression(fixture.database, 'anna@example.net')))
   return fixture
 }
 
-test('an unsubscribe of an earlier version stops every list and nothing else, before and after it is moved', async (t) => {
+test('an old unsubscribe stops every list and nothing else, before and after migration', async (t) => {
   const fixture = await withEarlier(t)
   t.deepEqual(await reaching(fixture, [sender, news, undefined]), [false, false, true])
   for (let i = 0; i < 2; i++) await moved(fixture)
@@ -115,7 +115,7 @@ test('an unsubscribe of an earlier version stops every list and nothing else, be
   await sound(t, fixture)
 })
 
-test('an unsubscribe of an earlier version ends when it was to end, and one that has ended is none', async (t) => {
+test('an old unsubscribe ends at its expiry, and an expired one has no effect', async (t) => {
   const fixture = await sendingFixture(t)
   const now = fixture.clock.now()
   const entry = earlierSuppression(fixture.database, 'anna@example.net')
@@ -126,7 +126,7 @@ test('an unsubscribe of an earlier version ends when it was to end, and one that
   fixture.clock.advance(6000)
   t.deepEqual(await reaching(fixture, [sender, news, undefined]), [true, true, true])
   t.true((await fixture.core.suppressions.add(principal, { email: 'anna@example.net' })).added)
-  t.is((await fixture.database.all(optOuts, { organizationId })).length, 0, 'what has ended is not moved either')
+  t.is((await fixture.database.all(optOuts, { organizationId })).length, 0, 'expired entries are not migrated either')
   await sound(t, fixture)
 })
 
@@ -134,12 +134,12 @@ for (const [told, source] of [
   [event, 'bounce'],
   [complaint, 'complaint'],
 ] as const)
-  test(`who had unsubscribed before a ${source} of an earlier version is suppressed for it`, async (t) => {
+  test(`a ${source} that an old unsubscribe replaced is suppressed after the migration`, async (t) => {
     const fixture = await suppressingFixture(t)
     const trace = await sentMessage(fixture)
     await intakeOf(fixture).feedback.take(signed, [told({ clues: tokenOf(trace) })])
     const [made] = await fixture.database.all(suppressions, { organizationId })
-    // the earlier version left the unsubscribe in its place, and the report without a suppression
+    // The earlier version kept the unsubscribe, and the report without a suppression.
     if (made) await fixture.database.commit(new Change().remove(suppressions, organizationId, made))
     for (const { record } of await readReports(fixture.database, organizationId, trace.id))
       await fixture.put<TraceReport>(traceReports, { ...record, suppression: null, isStructured: undefined, maySuppress: undefined })
@@ -153,7 +153,7 @@ for (const [told, source] of [
     await sound(t, fixture)
   })
 
-test('who left every list is shown as unsubscribed, and another click adds nothing', async (t) => {
+test('a recipient who left all lists shows as unsubscribed; another click adds nothing', async (t) => {
   const fixture = await withEarlier(t)
   await moved(fixture)
   const { id } = await sentMessage(fixture, { ...mailOf(news), rcptTo: ['zoe@example.net'] })
@@ -164,7 +164,7 @@ test('who left every list is shown as unsubscribed, and another click adds nothi
   t.is((await fixture.database.all(optOuts, { organizationId })).length, 1)
 })
 
-test('a key of one project takes back only the opt-outs that it sees', async (t) => {
+test('a project key removes only the opt-outs that it sees', async (t) => {
   const fixture = await sendingFixture(t)
   await leave(fixture, sender)
   const unsubscribes = fixture.core.unsubscribes
@@ -176,7 +176,7 @@ test('a key of one project takes back only the opt-outs that it sees', async (t)
 })
 
 for (const by of ['a bounce', 'hand'])
-  test(`a suppression by ${by} takes the place of an unsubscribe of an earlier version, which becomes an opt-out`, async (t) => {
+  test(`a suppression by ${by} replaces an old unsubscribe, which becomes an opt-out`, async (t) => {
     const fixture = await withEarlier(t)
     await switchFlag(fixture, 'bounce_auto_suppress', true)
     const { suppressions: lists } = fixture.core

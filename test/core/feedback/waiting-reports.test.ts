@@ -1,4 +1,4 @@
-/** Reports that come too early, or fit nothing: how long they wait, how many may, and where they are seen in the end. */
+/** Reports that arrive early or match nothing: waiting time, limits, and where they are shown. */
 import test, { type ExecutionContext } from '#test'
 import { Feedback } from '#core/feedback/intake/feedback.ts'
 import { PendingReports } from '#core/feedback/intake/pending-reports.ts'
@@ -13,7 +13,7 @@ import { delivered, event, intakeOf, mailed, sendingFixture, signed, sound, toke
 
 const dayMs = 86_400_000
 
-/** A message whose delivery is under way until the provider answers. */
+/** A message whose delivery is in progress until the provider answers. */
 async function unanswered(t: ExecutionContext) {
   const fixture = await sendingFixture(t)
   const { promise, resolve: answer } = Promise.withResolvers<void>()
@@ -27,7 +27,7 @@ async function unanswered(t: ExecutionContext) {
   return { fixture, traceId, answer }
 }
 
-test('a bounce that comes before the answer of the provider is written down waits for it', async (t) => {
+test("a bounce that arrives before the provider's answer is stored waits for it", async (t) => {
   const { fixture, traceId, answer } = await unanswered(t)
   const { feedback, pending } = intakeOf(fixture)
   const told = event({ clues: tokenOf(await fixture.trace(traceId)) })
@@ -40,13 +40,13 @@ test('a bounce that comes before the answer of the provider is written down wait
   t.is((await fixture.trace(traceId)).status, 'sent', 'the message is sent')
   fixture.clock.advance(15_000)
   await fixture.settled()
-  t.is((await fixture.trace(traceId)).status, 'bounced', 'the report is taken')
+  t.is((await fixture.trace(traceId)).status, 'bounced', 'the report is accepted')
   await pending.round()
   t.deepEqual(await fixture.keys('feedback.pending'), [])
   await sound(t, fixture)
 })
 
-test('the mail that many waiting reports came as is kept once, and goes to the trace that one of them fits', async (t) => {
+test('the mail of many waiting reports is stored once, and moves to the matching trace', async (t) => {
   const { fixture, traceId, answer } = await unanswered(t)
   const { feedback, pending } = intakeOf(fixture)
   const raw = Buffer.alloc(100_000, 'a bounce for many ')
@@ -66,7 +66,7 @@ test('the mail that many waiting reports came as is kept once, and goes to the t
   t.deepEqual(await fixture.keys('feedback.pending-raw'), [])
 })
 
-test('a report that fits nothing is given up after a quarter of an hour, also across a restart', async (t) => {
+test('an unmatched report is given up after 15 minutes, also across a restart', async (t) => {
   const fixture = await sendingFixture(t)
   const { feedback } = intakeOf(fixture)
   const [outcome] = await feedback.take(signed, [event({ clues: { messageIds: ['<nobody@example.net>'] } })])
@@ -81,7 +81,7 @@ test('a report that fits nothing is given up after a quarter of an hour, also ac
   t.deepEqual(await next.keys('feedback.pending'), [])
 })
 
-test('one that our own code fails keeps no other waiting, and is given up when its time is over', async (t) => {
+test('a report that fails in our code delays no other, and is given up at its end', async (t) => {
   const fixture = await sendingFixture(t)
   const { feedback, pending } = intakeOf(fixture)
   const told = Array.from({ length: 3 }, (_, i) => event({ diagnostic: `no message ${i}` }))
@@ -102,7 +102,7 @@ test('one that our own code fails keeps no other waiting, and is given up when i
   t.is((await fixture.keys('feedback.pending')).length, 2)
 })
 
-test('what fits no message is counted by its source, at once or when it is given up, and the latest bounces are told', async (t) => {
+test('unmatched events are counted by source, and the latest bounces are listed', async (t) => {
   const fixture = await sendingFixture(t)
   const { feedback, pending } = intakeOf(fixture)
   const { database, clock } = fixture
@@ -125,7 +125,7 @@ test('what fits no message is counted by its source, at once or when it is given
   t.deepEqual(await unmatchedReports(database, place, at), { counts: none, latest: [] })
 })
 
-test('of reports that fit nothing, so many wait for an organization; those whose message is under way still find room', async (t) => {
+test('unmatched waiting reports are limited; reports of messages in flight have extra room', async (t) => {
   const { fixture, traceId, answer } = await unanswered(t)
   const { context, errors } = fixture
   const room = new WaitingRoom(10, 20)
@@ -149,7 +149,7 @@ test('of reports that fit nothing, so many wait for an organization; those whose
   answer()
 })
 
-test('a report about a recipient who still waits when its time is over is told all the same, and one of the next copy counts', async (t) => {
+test('a report about a recipient still in flight is recorded at its end; later ones count', async (t) => {
   const { fixture, traceId, answer } = await unanswered(t)
   const { feedback, pending } = intakeOf(fixture)
   await feedback.take(signed, [event({ clues: tokenOf(await fixture.trace(traceId)) })])

@@ -25,7 +25,7 @@ export async function ended(fixture: CoreFixture, { id }: QueueAct): Promise<Que
 export const states = async (fixture: CoreFixture): Promise<string[]> =>
   (await fixture.core.queueActs.waiting(principal, { limit: 100 })).rows.map(({ state }) => state)
 
-/** Runs `meanwhile` before the first write of an act that counts a message; the write then continues. */
+/** Runs `meanwhile` before the first write of an act that counts a message. The write then continues. */
 export function beforeFirstMessage(fixture: CoreFixture, meanwhile: () => Promise<void>): void {
   fixture.kv.beforeWrite = ({ adds }) => {
     if (!adds.some(({ key }) => Buffer.from(key).includes('queue.act'))) return undefined

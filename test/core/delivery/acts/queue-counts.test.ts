@@ -40,7 +40,7 @@ test('queue counts: read no trace if queue rows suffice, and otherwise each trac
   t.deepEqual(await readsOf({ filter: { toDomain: 'example.net' } }), [messages, messages])
   await act(fixture, { act: 'hold', filter: { destinationId: 'dst_1' } })
   fixture.clock.advance(1)
-  t.deepEqual(await readsOf({ filter: { acceptedBefore: fixture.clock.now() }, isHeld: true }), [messages, 0], 'what is held')
+  t.deepEqual(await readsOf({ filter: { acceptedBefore: fixture.clock.now() }, isHeld: true }), [messages, 0], 'held messages')
   await fixture.assertSound(t)
 })
 

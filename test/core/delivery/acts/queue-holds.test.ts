@@ -113,7 +113,7 @@ test('standing hold: only the operator releases its holds; a project key is limi
   const hold = await queueHolds.create(operator, { filter: {}, reason: 'abuse' })
   const { traceId } = await fixture.submit()
   await fixture.settled()
-  t.is((await states(fixture)).join(), 'held', 'it is held')
+  t.is((await states(fixture)).join(), 'held', 'the message is held')
   fixture.clock.advance(1)
   await t.throwsAsync(queueHolds.release({ principal }, hold.id), { code: 'insufficient_scope' })
   const made = await queueActs.create({ principal }, { act: 'release', filter: {}, expected: 1 })
