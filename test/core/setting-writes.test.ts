@@ -95,7 +95,7 @@ test('runAudited(): records one audit entry in the write, despite repeated decis
     }),
   )
   await ours.runAudited(requester, 'routing_rule.deleted', () => {})
-  t.deepEqual(await acts(database), [told], 'what is refused or changes nothing is no act')
+  t.deepEqual(await acts(database), [told], 'refusals and empty changes make no entry')
 })
 
 test('runAudited(): names changed fields, and gives other records their own verb', async (t) => {

@@ -167,9 +167,9 @@ class Simulation {
 
   #auditRecipient({ address, status }: Trace['recipients'][number]): void {
     const deliveries = this.ledger.get(address) ?? []
-    if (status === 'sent' && deliveries.length === 0) this.faults.push(`${address} is sent, but nobody took it`)
+    if (status === 'sent' && deliveries.length === 0) this.faults.push(`${address} is sent, but the provider did not accept it`)
     if (status === 'failed' && deliveries.some(({ replied, era }) => replied && era === this.era))
-      this.faults.push(`${address} failed, but was taken`)
+      this.faults.push(`${address} failed, but the provider accepted it`)
     for (const [i, next] of deliveries.slice(1).entries()) {
       const earlier = deliveries[i]
       if (earlier?.replied && earlier.era === next.era) this.faults.push(`${address} was delivered twice in era ${next.era}`)

@@ -25,7 +25,7 @@ const setPriority = (database: Database, id: string, priority: number) =>
     change.replace(routingRules, 'o', stored, { ...stored.record, priority })
   })
 
-test('transact(): checks reads, so one of two conflicting decisions runs again', async (t) => {
+test('transact(): checks reads, so the later of two conflicting decisions runs again', async (t) => {
   const database = await openStore(t)
   /** Sets one record to 9 unless the other one has it. */
   const claim = (own: string, other: string) =>

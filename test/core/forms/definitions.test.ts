@@ -1,4 +1,4 @@
-/** What a definition may be: every type of field, layout, theme, logic and texts. */
+/** Valid form definitions: every type of field, layout, theme, logic and texts. */
 import test from '#test'
 import { checkDefinition } from '#core/forms/definition/check-definition.ts'
 import { contrast } from '#core/forms/definition/contrast.ts'
@@ -29,7 +29,7 @@ const options = [
   { value: 'b', label: 'B' },
 ]
 
-/** One of each, with what it must have. */
+/** One field of each type, with its required properties. */
 const oneOfEach: Readonly<Record<string, Json>> = {
   ...{ text: {}, textarea: {}, email: {}, phone: {}, url: {}, number: {}, date: {}, time: {}, datetime: {}, checkbox: {}, file_upload: {} },
   ...{
@@ -46,7 +46,7 @@ const oneOfEach: Readonly<Record<string, Json>> = {
 const unlabelled = new Set(['image', 'heading', 'paragraph', 'divider', 'page_break'])
 const fieldOf = (type: string): Json => ({ key: `f_${type}`, type, ...(!unlabelled.has(type) && { label: type }), ...oneOfEach[type] })
 
-test('all 23 types of fields are taken, with what they must have', (t) => {
+test('all 23 types of fields are accepted with their required properties', (t) => {
   t.is(fieldTypes.length, 23)
   t.deepEqual(Object.keys(oneOfEach).toSorted(), [...fieldTypes].toSorted())
   t.deepEqual(problems(form(fieldTypes.map(fieldOf))), [])
@@ -59,7 +59,7 @@ test('all 23 types of fields are taken, with what they must have', (t) => {
     t.deepEqual(problems(form([text('a'), { ...fieldOf(type), css: 'x' }])), ['schema.fields[1].css unknown_property'], type)
 })
 
-test('what is wrong with fields is named by its place', (t) => {
+test('invalid fields are named by their path', (t) => {
   const wrong: readonly (readonly [Json, string])[] = [
     [{ key: 'A', type: 'text', label: 'a' }, 'schema.fields[0].key invalid_key'],
     [text('data'), 'schema.fields[0].key reserved_key'],
@@ -100,7 +100,7 @@ test('what is wrong with fields is named by its place', (t) => {
     t.true(problems(odd).length > 0)
 })
 
-test('a layout places fields in 12 columns; what it does not place follows; without one, widths pack', (t) => {
+test('a layout places fields in 12 columns, the rest follow; without one, widths pack', (t) => {
   const fields = ['a', 'b', 'c', 'd'].map((key) => text(key))
   const rows = [{ fields: ['b', 'a'], spans: [8, 4] }, { fields: ['c'] }]
   const { schema } = sound(form(fields, {}, { layout: { version: 1, rows } }))
@@ -128,7 +128,7 @@ test('a layout places fields in 12 columns; what it does not place follows; with
   t.deepEqual(publicDefinition(sound(form(fields))).schema.layout.rows[0], { fields: ['a'], spans: [12] })
 })
 
-test('colours that are hard to read are warnings with a colour that passes', (t) => {
+test('colours with low contrast get a warning with a readable colour', (t) => {
   const { warnings, errors } = checkDefinition(
     form([text('a')], { theme: { mode: 'light', colors: { background: '#ffffff', text: '#999999', primary: '#eeeeee' } } }),
   )
@@ -147,7 +147,7 @@ test('colours that are hard to read are warnings with a colour that passes', (t)
   t.deepEqual(problems(form([text('a')], { theme: { colors: { primary: 'red' } } })), ['theme.colors.primary invalid_text'])
 })
 
-test('rules are typed, bounded, and look back only', (t) => {
+test('rules are typed and limited, and refer to earlier fields only', (t) => {
   const fields = [text('a'), fieldOf('number'), { ...fieldOf('select'), key: 's' }, fieldOf('page_break'), text('b'), fieldOf('checkbox')]
   const ruleOf = (when: unknown, then: unknown = [{ action: 'show', target: 'b' }]) =>
     problems(form(fields, { logic: { version: 1, rules: [{ id: 'r', when, then }] } }))
@@ -182,7 +182,7 @@ test('rules are typed, bounded, and look back only', (t) => {
   for (const odd of [null, {}, [], { all: [] }, { field: 'a' }, { eval: 'x' }, 'a = 1']) t.true(ruleOf(odd).length > 0, JSON.stringify(odd))
 })
 
-test('a form speaks other languages; texts without a translation stay', (t) => {
+test('a form has translations; missing texts fall back to its language', (t) => {
   const definition = sound(
     form([{ key: 's', type: 'select', label: 'Topic', options }], {
       translations: { fr: { 'fields.s.label': 'Sujet', 'fields.s.options.a': 'Un', 'thank_you.title': 'Merci' } },
@@ -200,7 +200,7 @@ test('a form speaks other languages; texts without a translation stay', (t) => {
   )
 })
 
-test('every starter can be published as it stands, without a warning', (t) => {
+test('every starter can be published unchanged, without a warning', (t) => {
   t.deepEqual([...starterNames].toSorted(), ['application', 'contact', 'feedback', 'newsletter-optin', 'rsvp', 'support'])
   for (const name of starterNames) {
     const { errors, warnings } = checkDefinition(starterDefinition(name, 'Mine'))
@@ -208,7 +208,7 @@ test('every starter can be published as it stands, without a warning', (t) => {
   }
 })
 
-test('a difference is told field by field', (t) => {
+test('a difference between definitions is described by field', (t) => {
   const before = sound(form([text('a'), text('b'), text('c')]))
   const after = sound(form([text('c', { required: true }), text('a'), text('d')], { settings: { submit_label: 'Go' } }))
   t.deepEqual(

@@ -1,4 +1,4 @@
-/** How each type reads its answers, and what logic makes of a form, in one pass. */
+/** Parsing of answers by field type, and evaluation of form logic in one pass. */
 import { build } from 'esbuild'
 import { runInNewContext } from 'node:vm'
 import test from '#test'
@@ -19,7 +19,7 @@ function sound(fields: readonly Json[], rules: readonly Json[] = [], more: Json 
 
 const options = ['a', 'b'].map((value) => ({ value, label: value }))
 
-/** Type, its properties, what is given, and the answer or the code of the problem. */
+/** Type, its properties, the given value, and the answer or the code of the problem. */
 const readings: readonly (readonly [type: string, more: Json, given: unknown, expected: unknown])[] = [
   ['text', {}, '  Ada  ', { answer: 'Ada' }],
   ['text', {}, 'two\r\nlines', { answer: 'two lines' }],
@@ -116,7 +116,7 @@ const readings: readonly (readonly [type: string, more: Json, given: unknown, ex
   ['file_upload', { required: true }, 'file', 'file_missing'],
 ]
 
-test('every type reads its answers, and names what is wrong with them', (t) => {
+test('every type parses its answers and names their problems', (t) => {
   for (const [type, more, given, expected] of readings) {
     const definition = sound([{ key: 'f', type, label: 'F', ...more }])
     const { answers, problems } = evaluate(definition, { values: { f: given }, ...reading })
@@ -132,7 +132,7 @@ test('every type reads its answers, and names what is wrong with them', (t) => {
   }
 })
 
-test('what is not visible is not required, not kept, and empty to later rules', (t) => {
+test('invisible fields are not required, not stored, and empty in later rules', (t) => {
   const definition = sound(
     [
       { key: 'topic', type: 'select', label: 'Topic', options },
@@ -155,7 +155,7 @@ test('what is not visible is not required, not kept, and empty to later rules', 
   t.deepEqual(seen({ topic: 'a' })['problems'], ['steps'])
 })
 
-test('hide beats show, unrequire beats require, pages hide whole, jumps pass over pages', (t) => {
+test('hide beats show, unrequire beats require, hidden pages hide all, jumps skip pages', (t) => {
   const page = (key: string) => ({ key, type: 'page_break' })
   const text = (key: string, more: Json = {}) => ({ key, type: 'text', label: key, ...more })
   const fields = [
@@ -195,7 +195,7 @@ test('hide beats show, unrequire beats require, pages hide whole, jumps pass ove
   t.false(of('end').visible.has('p2'))
 })
 
-test('the thank-you follows the answers', (t) => {
+test('the thank-you text depends on the answers', (t) => {
   const definition = sound([{ key: 'n', type: 'number', label: 'N' }], [], {
     thank_you: {
       title: 'Thanks',
@@ -210,7 +210,7 @@ test('the thank-you follows the answers', (t) => {
   )
 })
 
-test('the module is one bundle for browsers, which decides as the server does', async (t) => {
+test('the module is one bundle for browsers and decides like the server', async (t) => {
   const { outputFiles, metafile } = await build({
     stdin: {
       contents: "export { checkDefinition } from './check-definition.ts'; export { evaluate } from './evaluate.ts'",
@@ -224,7 +224,7 @@ test('the module is one bundle for browsers, which decides as the server does', 
     ['config/mail/addresses.ts', 'config/mail/invisible.ts', 'daemon/core/addresses.ts'],
     'from outside of the folder only the grammar of addresses',
   )
-  // what browsers have too, and nothing of Node
+  // only globals of browsers, and no API of Node.js
   const code = `${outputFiles[0]?.text ?? ''}; given.map(([form, data]) => {
     const { definition, errors } = forms.checkDefinition(form)
     const shown = definition && forms.evaluate(definition, { values: data, today: '2030-01-15', slackDays: 0 })
@@ -244,9 +244,9 @@ test('the module is one bundle for browsers, which decides as the server does', 
     soundForms++
     if (shown.visible.size < definition.schema.fields.length) hidden++
     for (const key of [...Object.keys(shown.answers), ...Object.keys(shown.problems), ...shown.required])
-      t.true(shown.visible.has(key), 'nothing is asked or kept that is not visible')
+      t.true(shown.visible.has(key), 'no invisible field is shown or stored')
     const again = evaluate(definition, { values: shown.answers, ...reading })
-    if (Object.keys(shown.problems).length === 0) t.deepEqual(again.answers, shown.answers, 'what was read is read the same again')
+    if (Object.keys(shown.problems).length === 0) t.deepEqual(again.answers, shown.answers, 'parsed answers parse to themselves')
   }
   t.true(soundForms > 1500 && hidden > 300, `${soundForms} sound, ${hidden} with something hidden`)
 })

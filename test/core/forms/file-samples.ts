@@ -1,4 +1,4 @@
-/** Small whole files of each kind that forms take. */
+/** A small valid file of each kind that forms accept. */
 import type { FileKind } from '#core/forms/uploads/file-kinds.ts'
 
 const base64 = (text: string): Buffer => Buffer.from(text, 'base64')
@@ -14,7 +14,7 @@ export const samples: Readonly<Record<FileKind, Buffer>> = {
   pdf: pdfWith(Buffer.from('BT /F1 12 Tf 20 20 Td (Hello) Tj ET')),
 }
 
-/** A PDF with these octets in the stream of its page. */
+/** Returns a PDF with these octets in the stream of its page. */
 export function pdfWith(content: Buffer): Buffer {
   const head = Buffer.from(
     '%PDF-1.4\n1 0 obj<</Type/Catalog/Pages 2 0 R>>endobj\n2 0 obj<</Type/Pages/Kids[3 0 R]/Count 1>>endobj\n' +
@@ -24,7 +24,7 @@ export function pdfWith(content: Buffer): Buffer {
   return Buffer.concat([head, content, Buffer.from('\nendstream endobj\ntrailer<</Root 1 0 R>>\nstartxref\n0\n%%EOF\n')])
 }
 
-/** A PNG of about so many octets, all in one chunk that says nothing. */
+/** Returns a PNG of about the given size, with one chunk of filler. */
 export function largePng(octets: number): Buffer {
   const { png } = samples
   const chunk = Buffer.alloc(octets - png.length)
@@ -33,8 +33,8 @@ export function largePng(octets: number): Buffer {
   return Buffer.concat([png.subarray(0, 33), chunk, png.subarray(33)])
 }
 
-/** An archive without entries. */
+/** A ZIP archive without entries. */
 export const emptyZip = Buffer.concat([Buffer.from('PK\x05\x06', 'latin1'), Buffer.alloc(18)])
 
-/** The test file of the EICAR, in two halves, so that no scanner takes this file for it. */
+/** The EICAR test file in two halves, so that scanners ignore this source file. */
 export const testVirus = Buffer.from(['X5O!P%@AP[4\\PZX54(P^)7CC)7}$', 'EICAR-STANDARD-ANTIVIRUS-TEST-FILE!$H+H*'].join(''), 'latin1')

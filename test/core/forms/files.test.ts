@@ -1,4 +1,4 @@
-/** What a file is, by its octets: the kinds that forms take, and everything that only looks like one of them. */
+/** Detection of file types by content: accepted kinds, and files that only look like one. */
 import test from '#test'
 import { FileCheck, type FileFinding } from '#core/forms/uploads/file-check.ts'
 import { fileName, type FileKind } from '#core/forms/uploads/file-kinds.ts'
@@ -19,12 +19,12 @@ const outcome = (file: Buffer, piece?: number): string => {
   return 'kind' in found ? found.kind : found.fault.code
 }
 
-test('each kind is known, however its octets are cut', (t) => {
+test('each kind is detected, with its octets in pieces of any size', (t) => {
   for (const kind of kinds) for (const piece of [1, 2, 3, 7, 16, 17, 1000]) t.is(outcome(samples[kind], piece), kind, `${kind} in ${piece}`)
   t.is(outcome(largePng(300_000), 65_536), 'png')
 })
 
-test('what is cut off anywhere is damaged, and never taken for whole', (t) => {
+test('a file cut at any place is damaged, and never accepted as complete', (t) => {
   for (const kind of kinds)
     for (let length = 0; length < samples[kind].length - (kind === 'pdf' ? 6 : 0); length++) {
       const found = outcome(samples[kind].subarray(0, length), 5)
@@ -32,7 +32,7 @@ test('what is cut off anywhere is damaged, and never taken for whole', (t) => {
     }
 })
 
-test('what is something else is refused, whatever it begins like', (t) => {
+test('other content is refused, regardless of its first octets', (t) => {
   const { png, gif, jpeg, webp, pdf } = samples
   const others: Readonly<Record<string, Buffer>> = {
     empty: Buffer.alloc(0),
@@ -58,7 +58,7 @@ test('what is something else is refused, whatever it begins like', (t) => {
   t.is(outcome(wide), 'file_damaged', 'no width')
 })
 
-test('nothing that comes breaks the check, and how it is cut changes nothing', (t) => {
+test('damaged files never break the check, and the size of pieces has no effect', (t) => {
   const random = new Seeded(17)
   for (let round = 0; round < 3000; round++) {
     const kind = kinds[random.between(0, kinds.length - 1)] ?? 'png'
@@ -69,7 +69,7 @@ test('nothing that comes breaks the check, and how it is cut changes nothing', (
   t.notThrows(() => check(Buffer.alloc(1_000_000, 0xff), 65_536))
 })
 
-test('names keep what they say and get the extension of what they are', (t) => {
+test('file names are kept, with the extension of the detected type', (t) => {
   const names: readonly [string, FileKind, string][] = [
     ['photo.JPG', 'jpeg', 'photo.JPG'],
     ['photo.jpg', 'png', 'photo.png'],
@@ -83,7 +83,7 @@ test('names keep what they say and get the extension of what they are', (t) => {
   t.true(fileName(`${'ä'.repeat(500)}.pdf`, 'pdf').endsWith('.pdf'))
 })
 
-test('the test virus is found wherever it stands and however it is cut', (t) => {
+test('the test virus is found at any position, with pieces of any size', (t) => {
   const file = pdfWith(Buffer.concat([Buffer.alloc(50, 'a'), testVirus]))
   for (let piece = 1; piece <= file.length; piece++) {
     const search = new TestVirusSearch()

@@ -1,8 +1,8 @@
-/** Patterns of authors: as JavaScript reads them, in bounded time whatever they are. */
+/** Patterns of form authors: the same results as JavaScript, in bounded time. */
 import test from '#test'
 import { matcherOf, maxPattern, PatternFault, presets } from '#core/forms/definition/pattern.ts'
 
-/** Whatever it is, the same each time. */
+/** Any deterministic generator. */
 function randomOf(seed: number): () => number {
   let state = seed
   return () => {
@@ -20,12 +20,12 @@ function randomPattern(random: () => number, depth = 0): string {
   return random() < 0.25 ? `${sequence()}|${sequence()}` : sequence()
 }
 
-test('patterns match what those of JavaScript match', (t) => {
+test('patterns match the same texts as JavaScript', (t) => {
   const random = randomOf(7)
   let [compared, matched] = [0, 0]
   for (let round = 0; round < 800; round++) {
     const pattern = randomPattern(random).slice(0, maxPattern)
-    if (pattern.length === maxPattern) continue // cut off
+    if (pattern.length === maxPattern) continue // truncated
     const matches = matcherOf(pattern)
     const reference = new RegExp(`^(?:${pattern})$`, 'u')
     for (let i = 0; i < 10; i++) {
@@ -38,13 +38,13 @@ test('patterns match what those of JavaScript match', (t) => {
   t.true(compared > 6000 && matched > 500, `${matched} of ${compared} matched`)
 })
 
-test('what takes others for ever ends after a bounded number of steps', (t) => {
+test('exponential patterns end after a limited number of steps', (t) => {
   const input = `${'a'.repeat(999)}!`
   for (const pattern of ['a*a*a*a*a*b', `${'a?'.repeat(59)}b`, '(a|a)*b', '(?:a{1,10}){1,10}b', '(a|aa)+b'])
     t.false(matcherOf(pattern)(input), pattern)
 })
 
-test('what is not taken is said', (t) => {
+test('unsupported patterns are refused with the reason', (t) => {
   const faults: Readonly<Record<string, RegExp>> = {
     '(a)\\1': /back references/,
     '(?=a)b': /look-around/,

@@ -72,7 +72,7 @@ const values: readonly unknown[] = [
   ...[undefined, null, 'z'.repeat(1100), '1,5', { a: 1 }],
 ]
 
-/** Pairs of a definition and what a visitor sends. */
+/** Returns pairs of a definition and the data of a visitor. */
 export function randomForms(count: number, seed: number): readonly (readonly [form: Json, data: Json])[] {
   let state = seed
   const random = (): number => {

@@ -1,4 +1,4 @@
-/** How much mail is kept by inbound routes, and what makes room for more. */
+/** The storage limit of inbound mail, and the mail that is deleted to make room. */
 import test, { type ExecutionContext } from '#test'
 import type { RouteIntake } from '#core/inbound-routes/route-intake.ts'
 import { inboundMessages } from '#core/inbound-routes/inbound-message.ts'
@@ -18,7 +18,7 @@ interface Place {
   readonly intake: RouteIntake
 }
 
-/** An organization that keeps a MiB. */
+/** An organization with a limit of one MiB. */
 async function place(t: ExecutionContext): Promise<Place> {
   const fixture = await coreFixture(t)
   await fixture.organization({ overrides: { inboundMebibytes: 1 } })
@@ -28,7 +28,7 @@ async function place(t: ExecutionContext): Promise<Place> {
 }
 
 async function take({ fixture: { clock }, intake }: Place, octets: number): Promise<string> {
-  clock.advance(1) // ids begin with the time
+  clock.advance(1) // Ids begin with the time.
   const found = await intake.routeFor('sales')
   const mail = intake.open([{ route: found!, recipients: ['sales@in.test'] }], '192.0.2.1')
   await mail.write(Buffer.alloc(octets, 'x'))
@@ -40,7 +40,7 @@ async function take({ fixture: { clock }, intake }: Place, octets: number): Prom
   }
 }
 
-/** Its webhook was called, with that success. */
+/** Records a webhook call for the mail with the given result. */
 async function tell({ database, clock }: CoreFixture, id: string, status: WebhookDelivery['status']): Promise<string> {
   const stored = (await database.get(inboundMessages, { organizationId }, id))!
   const change = new Change().delete(['', 'inbound.unprepared', organizationId, id])
@@ -59,7 +59,7 @@ async function tell({ database, clock }: CoreFixture, id: string, status: Webhoo
 const ids = async ({ database }: CoreFixture): Promise<string[]> =>
   (await database.all(inboundMessages, { organizationId })).map(({ record }) => record.id)
 const taken = ({ database }: CoreFixture): Promise<number> => database.kv.counter(pack(storedInboundCounter(organizationId)))
-test('an organization keeps as much mail as its plan says, and is then full until its webhook has some of it', async (t) => {
+test('mail is stored up to the plan limit; above it only mail reported by webhook is deleted', async (t) => {
   const here = await place(t)
   const { fixture } = here
   const mails: string[] = []
@@ -70,14 +70,14 @@ test('an organization keeps as much mail as its plan says, and is then full unti
   const succeeded = await tell(fixture, mails[1]!, 'succeeded')
   fixture.clock.advance(10_000)
   t.is((await here.intake.routeFor('sales'))?.id, 'inr_1')
-  t.deepEqual(await ids(fixture), [mails[0], mails[2], mails[3]], 'what nobody was told of, or nobody heard, stays')
+  t.deepEqual(await ids(fixture), [mails[0], mails[2], mails[3]], 'mail without a successful webhook stays')
   t.truthy(await fixture.database.get(webhookDeliveries, { organizationId }, parked))
   t.is(await fixture.database.get(webhookDeliveries, { organizationId }, succeeded), undefined)
   t.is(await taken(fixture), 768 * kibibyte)
   await fixture.assertSound(t)
 })
 
-test('room is made when a mail does not fit, so that nobody is turned away while something can go', async (t) => {
+test('room is made when a mail does not fit, so that mail is accepted if any can be deleted', async (t) => {
   const here = await place(t)
   const { fixture } = here
   const mails: string[] = []
@@ -88,7 +88,7 @@ test('room is made when a mail does not fit, so that nobody is turned away while
   await fixture.assertSound(t)
 })
 
-test('a mail that is larger than all that may be kept is too large, and leaves nothing behind', async (t) => {
+test('a mail larger than the whole limit is refused and leaves nothing behind', async (t) => {
   const here = await place(t)
   const { fixture } = here
   await t.throwsAsync(take(here, 1025 * kibibyte), { code: 'request_too_large' })
@@ -96,7 +96,7 @@ test('a mail that is larger than all that may be kept is too large, and leaves n
   await fixture.assertSound(t)
 })
 
-test('mails that come at the same moment do not pass the limit together', async (t) => {
+test('concurrent mails do not exceed the limit together', async (t) => {
   const here = await place(t)
   const { fixture } = here
   const results = await Promise.allSettled(Array.from({ length: 8 }, () => take(here, 300 * kibibyte)))
@@ -105,7 +105,7 @@ test('mails that come at the same moment do not pass the limit together', async 
   await fixture.assertSound(t)
 })
 
-test('a small mail counts for what it takes, and what goes is no longer counted', async (t) => {
+test('a small mail counts at least 16 KiB, and deleted mail no longer counts', async (t) => {
   const here = await place(t)
   const { fixture } = here
   await take(here, 1)

@@ -1,4 +1,4 @@
-/** What is made of mail after the acknowledgement, and that no mail keeps that of others waiting. */
+/** Processing of mail after the acknowledgement; no mail delays that of other organizations. */
 import test, { type ExecutionContext } from '#test'
 import type { Authentication, Authenticator, ReceivedMail } from '#core/inbound-routes/authentication.ts'
 import { RouteIntake } from '#core/inbound-routes/route-intake.ts'
@@ -20,7 +20,7 @@ const reader: MessageReader = {
   [Symbol.asyncDispose]: async () => {},
 } as never
 
-/** Mail from `slow@` waits until it is let go. */
+/** Delays mail from `slow@` until it is released. */
 class Slow implements Authenticator {
   waiting = 0
   most = 0
@@ -81,7 +81,7 @@ async function take({ intake, fixture }: Place, local: string, mailFrom: string)
 const isPrepared = async ({ fixture: { database } }: Place, organization: string, id: string): Promise<boolean> =>
   (await database.get(inboundMessages, { organizationId: organization }, id))?.record.prepared !== null
 
-test('a flood that is slow to authenticate keeps only the mail of its own organization waiting', async (t) => {
+test('a flood with slow authentication delays only mail of its organization', async (t) => {
   const here = await place(t)
   const flood: string[] = []
   for (let n = 0; n < 100; n++) flood.push(await take(here, 'one', 'slow@peer.test'))
@@ -99,7 +99,7 @@ test('a flood that is slow to authenticate keeps only the mail of its own organi
   t.deepEqual(here.errors, [])
 })
 
-test('a mail whose content is damaged is told of once, and what comes after it is prepared', async (t) => {
+test('a mail with damaged content is reported once, and later mail is processed', async (t) => {
   const here = await place(t)
   const damaged = await take(here, 'one', 'ada@peer.test')
   await here.fixture.database.commit(new Change().delete(contentRowKey(organizationId, damaged, 0)))

@@ -1,4 +1,4 @@
-/** Mail for routes in the core: who takes it, and what goes when. */
+/** Mail for routes in the core: the matching route, and deletion. */
 import test, { type ExecutionContext } from '#test'
 import { removeProject } from '#core/administration/remove-project.ts'
 import type { RouteIntake } from '#core/inbound-routes/route-intake.ts'
@@ -25,7 +25,7 @@ async function place(t: ExecutionContext, ...patterns: string[]): Promise<{ read
 
 async function take(intake: RouteIntake, local: string, octets = 10): Promise<readonly string[]> {
   const found = await intake.routeFor(local)
-  if (!found) throw new Error(`nobody is at ${local}`)
+  if (!found) throw new Error(`no route for ${local}`)
   const mail = intake.open([{ route: found, recipients: [`${local}@in.test`] }], '192.0.2.1')
   await mail.write(Buffer.alloc(octets, 'x'))
   return mail.commit({ mailFrom: '', remoteAddress: '192.0.2.1', helo: 'mx.peer.test', isEncrypted: false, prefix: '' })
@@ -34,13 +34,13 @@ async function take(intake: RouteIntake, local: string, octets = 10): Promise<re
 const kept = async ({ database }: CoreFixture): Promise<InboundMessage[]> =>
   (await database.all(inboundMessages, { organizationId })).map(({ record }) => record)
 
-test('patterns are tried from the most specific one', (t) => {
+test('the most specific pattern is tried first', (t) => {
   t.deepEqual(patternsFor('Sales+EU+1'), ['sales+eu+1', 'sales+eu+*', 'sales+*', '*'])
   t.deepEqual(patternsFor('+x'), ['+x', '*'])
   t.is(parsePattern(' Sales+* '), 'sales+*')
 })
 
-test('a route whose organization or flag is off takes nothing, and no wider pattern takes it instead', async (t) => {
+test('a disabled route or organization accepts no mail, and no wider pattern applies', async (t) => {
   const { fixture, intake } = await place(t, 'sales', '*')
   t.is((await intake.routeFor('SALES'))?.id, 'inr_sales')
   t.is((await intake.routeFor('else'))?.id, 'inr_*')
@@ -48,7 +48,7 @@ test('a route whose organization or flag is off takes nothing, and no wider patt
   t.is(await intake.routeFor('sales'), undefined)
 })
 
-test('a mail whose route was deleted or changed while it came in is not taken, and leaves nothing behind', async (t) => {
+test('a mail whose route is deleted or changed during reception is refused without a row', async (t) => {
   const { fixture, intake } = await place(t, 'sales')
   const found = await intake.routeFor('sales')
   const mail = intake.open([{ route: found!, recipients: [] }], '192.0.2.1')
@@ -61,14 +61,14 @@ test('a mail whose route was deleted or changed while it came in is not taken, a
   t.deepEqual(await fixture.keys('content'), [])
 })
 
-test('mail goes with age once it is told of, with a deleted route at once, and with its project', async (t) => {
+test('mail is deleted by age after its webhook, and with its route or project', async (t) => {
   const { fixture, intake } = await place(t, 'sales', 'shop')
   const [first = ''] = await take(intake, 'sales', 600_000)
   const [second = ''] = await take(intake, 'shop')
   const work = { database: fixture.database, stopping: () => false }
   const later = { nowMs: fixture.clock.now() + 8 * day, retentionDays: 7 }
   await sweepInbound(work, organizationId, later)
-  t.is((await kept(fixture)).length, 2, 'nobody was told of them yet')
+  t.is((await kept(fixture)).length, 2, 'no webhook was called for it yet')
   const { record } = (await fixture.database.get(inboundMessages, { organizationId }, first))!
   const none = { result: 'none', domain: null }
   const authentication = { spf: none, dkim: [], dmarc: { ...none, policy: null }, arc: { result: 'none' } }

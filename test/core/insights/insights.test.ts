@@ -1,4 +1,4 @@
-/** Figures over time: what is counted, what minutes are added up to, and what goes. */
+/** Figures over time: counters, aggregation of minutes, and retention. */
 import test from '#test'
 import { projectNames, recipientNames } from '#core/insights/count.ts'
 import type { Counted } from '#core/insights/insights.ts'
@@ -13,7 +13,7 @@ const dayMs = 86_400_000
 
 const named = ({ total }: Pick<Counted, 'total'>, name: string): number => total.get(name) ?? 0
 
-/** How many rows each level has. */
+/** Returns the number of rows by level. */
 async function rows(fixture: CoreFixture): Promise<Record<string, number>> {
   const found: Record<string, number> = {}
   for (const { name } of levels) found[name] = 0
@@ -26,11 +26,11 @@ async function rows(fixture: CoreFixture): Promise<Record<string, number>> {
 
 const isBad = (address: string): boolean => address.startsWith('gone')
 
-/** A service that relays; recipients that are gone are refused. */
+/** A service that relays; recipients that begin with `gone` are refused. */
 const relay = (t: Parameters<typeof relaying>[0]): Promise<CoreFixture> =>
   relaying(t, (call) => take(call, Object.fromEntries(call.job.rcptTo.map((to) => [to, isBad(to) ? 'permanent' : 'accepted']))))
 
-test('Insights count messages by outcome, and recipients by destination and domain, in the writes that accept and deliver', async (t) => {
+test('Insights count messages by outcome and recipients by destination in the same write', async (t) => {
   const fixture = await relay(t)
   const insights = fixture.part('insights')
   await fixture.submit({ rcptTo: ['anna@peer.test', 'gone@peer.test', 'ben@Other.test'] })
@@ -60,7 +60,7 @@ test('Insights count messages by outcome, and recipients by destination and doma
   )
 })
 
-test('Insights count captures by their reason, and refused sends by their code a second later', async (t) => {
+test('Insights count captures by reason, and refused sends by code a second later', async (t) => {
   const fixture = await coreFixture(t)
   await fixture.submit()
   await fixture.project({ noRoutePolicy: 'reject' })
@@ -73,7 +73,7 @@ test('Insights count captures by their reason, and refused sends by their code a
   t.is(named(sends, 'xno_route'), 2)
 })
 
-test('Insights are the same before and after minutes were added up, and minutes go when they are old', async (t) => {
+test('Insights are equal before and after aggregation; old minutes are deleted', async (t) => {
   const fixture = await relay(t)
   const { clock } = fixture
   const [insights, rollUp] = [fixture.part('insights'), fixture.part('rollUp')]
@@ -116,7 +116,7 @@ test('Insights are the same before and after minutes were added up, and minutes 
   clock.advance(3 * dayMs)
   await rollUp.rollUp()
   t.is((await rows(fixture))['insight.minute'], 0)
-  t.deepEqual(await seen(), before, 'quarters are kept longer')
+  t.deepEqual(await seen(), before, 'quarters have longer retention')
   clock.advance(100 * dayMs)
   await rollUp.rollUp()
   const left = await rows(fixture)
@@ -125,7 +125,7 @@ test('Insights are the same before and after minutes were added up, and minutes 
   await fixture.assertSound(t)
 })
 
-test('Insights count what happens after the clock was set back, by a little, by hours, and after a year in the future', async (t) => {
+test('Insights count after the clock was set back by minutes, by hours, and from the future', async (t) => {
   const fixture = await relay(t)
   const { clock } = fixture
   const rollUp = fixture.part('rollUp')
@@ -138,7 +138,7 @@ test('Insights count what happens after the clock was set back, by a little, by 
     clock.advance(minutes * minuteMs)
     await fixture.settled()
   }
-  rollUp.start() // adds up by its own timer, a minute into each quarter of an hour
+  rollUp.start() // Aggregates by its timer, a minute into each quarter of an hour.
   await fixture.settled()
   await send(fixture)
   await passes(20)
@@ -171,7 +171,7 @@ test('Insights count what happens after the clock was set back, by a little, by 
   await next.assertSound(t)
 })
 
-test('Insights of a time that is not kept, or of too many steps, are refused', async (t) => {
+test('Insights refuse a time before retention and too many steps', async (t) => {
   const fixture = await coreFixture(t)
   const insights = fixture.part('insights')
   const now = fixture.clock.now()
@@ -187,7 +187,7 @@ test('Insights of a time that is not kept, or of too many steps, are refused', a
   t.true(whole.to >= now && whole.points.every(({ counts }) => counts.size === 0))
 })
 
-test('percentilesOf() is at most half too long', (t) => {
+test('percentilesOf() is at most half too high', (t) => {
   const counts = new Map<string, number>()
   const add = (ms: number, times: number): void =>
     void counts.set(timingName('delivery', ms), (counts.get(timingName('delivery', ms)) ?? 0) + times)

@@ -1,4 +1,4 @@
-/** Deliverability tests in the core: creation, the first mail, scoring across restarts, removal, and what verify says. */
+/** Deliverability tests in the core: creation, the first mail, scoring across restarts, removal, and integrity. */
 import test, { type ExecutionContext } from '#test'
 import type { Principal } from '#core/access/principal/principal.ts'
 import { inspectStatus, inspectTests, type InspectTest } from '#core/inspect/inspect-test.ts'
@@ -35,7 +35,7 @@ async function bench(t: ExecutionContext): Promise<Bench> {
   return benchOf(fixture, scorer)
 }
 
-/** The process ends, and another one opens the same store. */
+/** Ends the process and opens the same store in a new one. */
 async function crashed({ fixture }: Bench): Promise<Bench> {
   const scorer = new ScriptedScorer()
   return benchOf(await fixture.crash({ scorer }), scorer)
@@ -48,7 +48,7 @@ const session = (clientIp = '203.0.113.25'): InspectSession => ({
 
 async function deliver({ tests }: Bench, { token }: InspectTest, text = 'Subject: hi\r\n\r\nhello\r\n'): Promise<string> {
   const recipient = await tests.recipientOf(`${token}@${domain}`)
-  if (!recipient) throw new Error('nobody takes the mail')
+  if (!recipient) throw new Error('no test accepts the mail')
   const draft = tests.openMail(recipient, '192.0.2.1')
   await draft.write(Buffer.from(text))
   return tests.receive(recipient, session(), draft)
@@ -69,7 +69,7 @@ async function intact(t: ExecutionContext, { fixture }: Bench): Promise<void> {
   await fixture.assertSound(t)
 }
 
-test('an address is minted, counted once, takes mail for a day and is found in any case', async (t) => {
+test('a test address is counted once, accepts mail for a day, and matches in any case', async (t) => {
   const b = await bench(t)
   const made = await b.tests.create(principal, undefined)
   t.regex(made.token, /^[a-z2-7]{26}$/)
@@ -93,7 +93,7 @@ test('an address is minted, counted once, takes mail for a day and is found in a
   await intact(t, b)
 })
 
-test('the first mail counts, later ones are counted, and the report is read with the test and by its link', async (t) => {
+test('the first mail is scored, later ones are counted; test and link show the report', async (t) => {
   const b = await bench(t)
   const made = await b.tests.create(principal, undefined)
   const now = (): number => b.fixture.clock.now()
@@ -113,7 +113,7 @@ test('the first mail counts, later ones are counted, and the report is read with
   await intact(t, b)
 })
 
-test('of many mails at the same moment one is first, and the others leave nothing behind', async (t) => {
+test('of concurrent mails one is the first, and the others leave nothing behind', async (t) => {
   const b = await bench(t)
   const made = await b.tests.create(principal, undefined)
   const large = `Subject: large\r\n\r\n${'x'.repeat(600_000)}\r\n`
@@ -124,7 +124,7 @@ test('of many mails at the same moment one is first, and the others leave nothin
   await intact(t, b)
 })
 
-test('a mail whose scoring a crash interrupts is scored by the next process', async (t) => {
+test('a mail whose scoring was interrupted by a crash is scored by the next process', async (t) => {
   const b = await bench(t)
   const made = await b.tests.create(principal, undefined)
   await deliver(b, made)
@@ -136,7 +136,7 @@ test('a mail whose scoring a crash interrupts is scored by the next process', as
   await intact(t, next)
 })
 
-test('a stop breaks the scoring off without a verdict, and the next start gives one', async (t) => {
+test('stopping aborts scoring without a verdict, and the next start gives one', async (t) => {
   const b = await bench(t)
   const made = await b.tests.create(principal, undefined)
   await deliver(b, made)
@@ -149,7 +149,7 @@ test('a stop breaks the scoring off without a verdict, and the next start gives 
   t.is((await settled(next, made)).result?.grade, 'B')
 })
 
-test('a mail that cannot be read, or that ends the process again and again, fails with a reason', async (t) => {
+test('an unreadable mail, or one that repeatedly ends the process, fails with a reason', async (t) => {
   const b = await bench(t)
   const made = await b.tests.create(principal, undefined)
   const error = new Error('out of memory')
@@ -172,7 +172,7 @@ test('a mail that cannot be read, or that ends the process again and again, fail
   await intact(t, life)
 })
 
-test('who has another project or organization, or a wrong link, finds nothing', async (t) => {
+test('another project, another organization and a wrong link find nothing', async (t) => {
   const b = await bench(t)
   const made = await b.tests.create(principal, undefined)
   const other: Principal = { ...principal, projectId: 'prj_2', bound: true }
@@ -185,12 +185,12 @@ test('who has another project or organization, or a wrong link, finds nothing', 
   await t.throwsAsync(b.tests.create({ ...principal, scopes: ['api:read'] }, undefined), { message: /api:send/ })
 })
 
-test('without a domain no address is minted', async (t) => {
+test('without a domain no test can be created', async (t) => {
   const fixture = await coreFixture(t, { bounceDomain: null })
   await t.throwsAsync(fixture.core.inspectTests.create(principal, undefined), { message: /operator/ })
 })
 
-test('old tests go with mail and report, also those of a project that is deleted; young ones stay', async (t) => {
+test('old tests are deleted with mail and report, also of deleted projects', async (t) => {
   const b = await bench(t)
   b.scorer.answer = { ok: true, report: someReport }
   const [old, kept] = [await b.tests.create(principal, undefined), await b.tests.create(principal, 'prj_2')]

@@ -1,4 +1,4 @@
-/** A scorer whose verdict a test gives, and when. */
+/** A scorer with a verdict and a time controlled by the test. */
 import type { InspectReport, InspectScore, InspectScorer, InspectSession } from '#core/inspect/report.ts'
 
 export const someReport: InspectReport = {
@@ -7,9 +7,9 @@ export const someReport: InspectReport = {
 }
 
 export class ScriptedScorer implements InspectScorer, AsyncDisposable {
-  /** Mails that are being scored, as text, and how to end it. */
+  /** Mails that are being scored, as text, each with a function that ends it. */
   readonly open: { readonly text: string; readonly session: InspectSession; readonly end: (score: InspectScore) => void }[] = []
-  /** Responds at once when set. */
+  /** The immediate verdict, if set. */
   answer: InspectScore | undefined
   scored = 0
 

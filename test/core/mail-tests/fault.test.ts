@@ -1,10 +1,10 @@
-/** Which recipients misbehave in a mail test, and how. */
+/** The faults of recipients in a mail test. */
 import test from '#test'
 import { faultOf } from '#core/mail-tests/fault.ts'
 import { TestRecipients } from '#core/mail-tests/test-recipients.ts'
 import { FakeClock } from '../../support/fake-clock.ts'
 
-test('faultOf() reads the word, the number and nothing else', (t) => {
+test('faultOf() reads only the word and the number', (t) => {
   const known: readonly [string, string, number][] = [
     ['defer@x.test', 'defer', 1],
     ['Defer+3@x.test', 'defer', 3],
@@ -24,14 +24,14 @@ test('faultOf() reads the word, the number and nothing else', (t) => {
     t.is(faultOf(address), undefined, address)
 })
 
-test('a deferred recipient is counted by its address, and anew once it was taken', async (t) => {
+test('a deferred recipient is counted by address, and again after an acceptance', async (t) => {
   const recipients = new TestRecipients(new FakeClock())
   const code = async (address: string): Promise<number> => (await recipients.answer(address, 'submission'))?.code ?? 250
   t.deepEqual([await code('defer+2@x.test'), await code('DEFER+2@x.test'), await code('defer+2@x.test')], [451, 451, 250])
   t.deepEqual([await code('defer+2@x.test'), await code('defer+2.b@x.test')], [451, 451])
 })
 
-test('a bounce refuses who submits and takes what is delivered; a slow recipient answers after its time', async (t) => {
+test('bounce refuses submission and accepts delivery; slow answers after its time', async (t) => {
   const clock = new FakeClock()
   const recipients = new TestRecipients(clock)
   t.like(await recipients.answer('bounce+552@x.test', 'submission'), { code: 552, enhanced: '5.2.2' })

@@ -1,4 +1,4 @@
-/** Notices to authors: who gets one and when, what it says, how it leaves, and that a crash neither loses nor doubles it. */
+/** Failure notices: recipients, time, content and sending; a crash neither loses nor doubles one. */
 import test, { type ExecutionContext } from '#test'
 import { suppressions } from '#core/feedback/suppression/suppression.ts'
 import { removeTrace } from '#core/retention/remove-trace.ts'
@@ -29,11 +29,11 @@ import {
   verifiedDomain,
 } from './notices-fixture.ts'
 
-/** What the fields of a notice say of each recipient. */
+/** Returns the fields of a notice for each recipient. */
 const failedIn = (text: string) =>
   readReport(Buffer.from(text)).events.map(({ type, recipient, status, diagnostic }) => [type, recipient, status, diagnostic])
 
-test('a refusal after the 250 brings the author a notice that a reader of reports understands', async (t) => {
+test('a refusal after 250 sends the author a notice that report parsers understand', async (t) => {
   const fixture = await noticing(t)
   const traceId = await send(fixture, { rcptTo: ['anna@example.net', gone] })
   t.is(handedOver(fixture).length, 0, 'recipients that end within a minute share a notice')
@@ -92,7 +92,7 @@ for (const [what, fields, changes] of silent)
     await fixture.assertSound(t)
   })
 
-test('a notice shows raw 8-bit header fields in the charset that they are written in', async (t) => {
+test('a notice shows raw 8-bit header fields in their charset', async (t) => {
   const fixture = await noticing(t)
   const subject = 'Grüße aus Köln'
   const written = message(['X-Name: Jürg']).replace('=?utf-8?q?Gr=C3=BCezi?=', subject)
@@ -110,7 +110,7 @@ test('Auto-Submitted: no is mail of a person', async (t) => {
   t.is((await noticeTraces(fixture)).length, 1)
 })
 
-test('a reverse-path that nothing ties to the sender brings no mail to a stranger', async (t) => {
+test('a reverse-path unrelated to the sender gets no notice', async (t) => {
   const fixture = await noticing(t)
   await fixture.credential('right', { allowedFromDomains: [], enforceHeaderFrom: false })
   await send(fixture, { mailFrom: 'victim@example.org' })
@@ -137,7 +137,7 @@ test('notices about mail of local names go to the recipient of local mail', asyn
   )
 })
 
-test('a trace has at most three notices, one for each minute in which recipients ended', async (t) => {
+test('a trace has at most three notices, one for each minute with final recipients', async (t) => {
   const fixture = await noticing(t, {
     retry: { delaysMs: Array.from({ length: 10 }, () => 2 * minute), maxAgeMs: 3_600_000 },
     script: (call) => {
@@ -162,7 +162,7 @@ test('a trace has at most three notices, one for each minute in which recipients
   await fixture.assertSound(t)
 })
 
-test('suppressed recipients are in a notice, with the entry and how to remove it', async (t) => {
+test('suppressed recipients appear in a notice with the entry and the way to remove it', async (t) => {
   const fixture = await noticing(t)
   const entry = {
     id: 'sup_1',
@@ -201,7 +201,7 @@ for (const verpEnabled of [true, false])
     await fixture.assertSound(t)
   })
 
-test('a notice leaves as mail of the service when the destination sets its own envelope sender', async (t) => {
+test('a notice is mail of the service if the destination sets the envelope sender', async (t) => {
   const systemDestination = `dst_${'0'.repeat(32)}`
   const fixture = await noticing(t, {
     env: { POSTERN_SYSTEM_DESTINATION: systemDestination, POSTERN_SYSTEM_FROM: 'Post <post@example.ch>' },
@@ -223,7 +223,7 @@ test('a notice leaves as mail of the service when the destination sets its own e
   await fixture.assertSound(t)
 })
 
-test('a failed notice brings no other notice', async (t) => {
+test('a failed notice causes no other notice', async (t) => {
   const fixture = await noticing(t)
   const traceId = await send(fixture, { mailFrom: 'gone@example.com', rcptTo: ['gone.too@example.net'] })
   await fixture.pass(10 * minute)
@@ -243,7 +243,7 @@ test('two services that send notices to each other exchange one for a message', 
     await submit(live, await textOf(call), { mailFrom, rcptTo, remoteAddress: '127.0.0.1' })
     return report(call, 'accepted')
   }
-  // the mailbox of the author is gone too
+  // The mailbox of the author is gone too.
   const fixture = await noticing(t, { script: (call) => (call.job.mailFrom === '' ? report(call, 'permanent') : handTo(other, call)) })
   other.transport.script = (call) => (call.job.mailFrom === '' ? handTo(fixture, call) : refusing(call))
   await send(fixture)
@@ -253,7 +253,7 @@ test('two services that send notices to each other exchange one for a message', 
   t.is((await noticeTraces(other)).length, 1)
 })
 
-test('a message that goes again before its notice is due has none', async (t) => {
+test('a message retried before its notice is due has no notice', async (t) => {
   const fixture = await noticing(t)
   const traceId = await send(fixture)
   fixture.transport.script = (call) => take(call)
@@ -269,7 +269,7 @@ test('ledger: a crash at any write loses no notice and sends none twice', async 
   for (let at = 1, isOver = false; !isOver; at++) isOver = await crashedAt(t, at)
 })
 
-/** Sends a message that fails, and ends the process at this write. True when fewer writes were made. */
+/** Sends a message that fails, and ends the process at this write. Returns true if there were fewer writes. */
 async function crashedAt(t: ExecutionContext, at: number): Promise<boolean> {
   const fixture = await noticing(t)
   const submitted = await send(fixture)
@@ -293,7 +293,7 @@ async function crashedAt(t: ExecutionContext, at: number): Promise<boolean> {
   return isOver
 }
 
-test('the row of a notice goes with its trace, and verify finds a row or a trace that lacks the other', async (t) => {
+test('a notice row is deleted with its trace; verify finds a row or trace without the other', async (t) => {
   const fixture = await noticing(t)
   const traceId = await send(fixture)
   t.is((await fixture.keys('notice.due')).length, 1)
@@ -311,7 +311,7 @@ test('the row of a notice goes with its trace, and verify finds a row or a trace
   t.regex((await fixture.problems()).join('\n'), new RegExp(`the trace ${other} has no notice that is due then`))
 })
 
-test('a message that damage hides does not hold up the notices of others', async (t) => {
+test('a damaged trace does not block notices of other traces', async (t) => {
   const fixture = await noticing(t)
   const hidden = await send(fixture)
   await send(fixture)
@@ -340,7 +340,7 @@ test('a failed read of the due notices delays them by a minute at most', async (
   t.is(handedOver(fixture).length, 1)
 })
 
-test('notices count in no budget and in no plan', async (t) => {
+test('notices count towards no budget and no plan limit', async (t) => {
   const fixture: CoreFixture = await noticing(t)
   await fixture.project({ sendBudget: 1 })
   await send(fixture)
@@ -349,7 +349,7 @@ test('notices count in no budget and in no plan', async (t) => {
   await fixture.assertSound(t)
 })
 
-test('settings of a credential: on for every client, off, and another address than the reverse-path', async (t) => {
+test('credential settings: notices on for every client, off, and a different address', async (t) => {
   const fixture = await noticing(t)
   const credential = { allowedFromDomains: ['example.com'] }
   const remoteAddress = '198.51.100.7'

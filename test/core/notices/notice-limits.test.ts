@@ -1,8 +1,8 @@
-/** Limits of the notices that the mail of one credential causes. */
+/** Limits of notices for the mail of one credential. */
 import test from '#test'
 import { minute, noticeTraces, noticing, outcomes, send } from './notices-fixture.ts'
 
-test('a credential brings about 20 notices an hour; further ones are counted and shown', async (t) => {
+test('a credential causes about 20 notices an hour; further ones are counted and shown', async (t) => {
   const fixture = await noticing(t)
   const ids: string[] = []
   for (let i = 0; i < 22; i++) ids.push(await send(fixture))
@@ -17,7 +17,7 @@ test('a credential brings about 20 notices an hour; further ones are counted and
   t.deepEqual(outcomes(await fixture.trace(later)), ['sent'])
 })
 
-test('notices: a credential causes 100 a day, and again some after a day', async (t) => {
+test('notices: a credential causes 100 a day, and more after a day', async (t) => {
   const fixture = await noticing(t)
   const hourOf = async (): Promise<readonly string[]> => {
     const ids: string[] = []

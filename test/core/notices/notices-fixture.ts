@@ -1,4 +1,4 @@
-/** A fixture whose author sends from a machine nearby, to a provider that refuses every address that begins with `gone`. */
+/** A fixture whose author sends from a local machine to a provider that refuses every address that begins with `gone`. */
 import type { SmtpMessage } from '#core/submission/doors/smtp-door.ts'
 import { sendingDomains } from '#core/domains/sending-domain.ts'
 import { traces, type Trace } from '#core/trace/trace.ts'
@@ -11,7 +11,7 @@ export const minute = 60_000
 export const author = 'shop@example.com'
 export const gone = 'gone@example.net'
 
-/** Refuses at RCPT, as a provider does that knows its mailboxes. */
+/** Refuses unknown recipients at RCPT. */
 export const refusing: Script = (call) => {
   const verdicts = Object.fromEntries(
     call.job.rcptTo.map((address) => [address, address.toLowerCase().startsWith('gone') ? 'permanent' : 'accepted'] as const),
@@ -34,7 +34,7 @@ export const message = (fields: readonly string[] = [], to = gone): string =>
     '\r\n',
   )
 
-/** Submits over SMTP from this machine, and lets every attempt end. */
+/** Submits over SMTP from this machine, and completes every attempt. */
 export async function send(
   fixture: CoreFixture,
   changes: Partial<SmtpMessage> & { readonly text?: string | Buffer } = {},
@@ -52,12 +52,12 @@ export const verifiedDomain = (fixture: CoreFixture, domain: string) =>
     ...{ id: `sdm_${domain}`, domain, status: 'verified', keys: [], check: null, createdAt: startOfTime, updatedAt: startOfTime },
   })
 
-/** Notices that were handed to a provider. */
+/** Returns the notices that were passed to a provider. */
 export const handedOver = ({ transport }: CoreFixture): readonly Call[] => transport.calls.filter(({ job }) => job.mailFrom === '')
 
 export const textOf = async (call: Call | undefined): Promise<string> => (call ? (await contentOf(call)).toString() : '')
 
-/** Traces of notices in the store. */
+/** Returns the traces of notices. */
 export const noticeTraces = async ({ database }: CoreFixture, of = organizationId): Promise<readonly Trace[]> =>
   (await database.all(traces, { organizationId: of })).map(({ record }) => record).filter(({ door }) => door === 'failure_notice')
 

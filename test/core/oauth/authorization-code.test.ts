@@ -9,7 +9,7 @@ import {
 import { Change } from '#store/change.ts'
 import { coreFixture } from '../core-fixture.ts'
 
-test('useAuthorizationCode() works once, whoever else has read the code meanwhile', async (t) => {
+test('useAuthorizationCode() succeeds once, also in concurrent requests', async (t) => {
   const { database, clock } = await coreFixture(t)
   const change = new Change()
   const text = addAuthorizationCode(change, {
@@ -28,7 +28,7 @@ test('useAuthorizationCode() works once, whoever else has read the code meanwhil
   t.true((await findAuthorizationCode(database, text))?.code.isUsed)
 })
 
-test('verifiesChallenge() is that of RFC 7636 §B.', (t) => {
+test('verifiesChallenge() follows RFC 7636 §B.', (t) => {
   const challenge = 'E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM'
   t.true(isCodeChallenge(challenge))
   t.true(verifiesChallenge('dBjftJeZ4CVP-mB92K27uhbUJU1p1r_wW1gFWFOEjXk', challenge))

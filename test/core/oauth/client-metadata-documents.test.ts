@@ -3,7 +3,7 @@ import { ClientMetadataDocuments, isMetadataAddress } from '#core/oauth/clients/
 import type { FetchedDocument } from '#core/outbound/fetch.ts'
 import { FakeClock } from '../../support/fake-clock.ts'
 
-test('isMetadataAddress() takes https addresses with a path in their plain form', (t) => {
+test('isMetadataAddress() accepts normalized https URLs with a path', (t) => {
   for (const good of [
     'https://a.example/c',
     'https://a.example/c.json?v=1',
@@ -43,7 +43,7 @@ const documentOf = (id: string, cacheControl?: string): FetchedDocument => ({
   text: JSON.stringify({ client_id: id, redirect_uris: ['https://a.example/back'] }),
 })
 
-test('ClientMetadataDocuments keeps a document as long as it says, from half a minute to a day', async (t) => {
+test('ClientMetadataDocuments caches a document for its own time, 30 seconds to a day', async (t) => {
   const kept = async (cacheControl: string | undefined): Promise<number> => {
     const clock = new FakeClock()
     let fetched = 0
@@ -70,7 +70,7 @@ test('ClientMetadataDocuments keeps a document as long as it says, from half a m
   t.is(await kept('s-maxage=900'), 300)
 })
 
-test('ClientMetadataDocuments fetches twenty at a time and refuses more, until one is there', async (t) => {
+test('ClientMetadataDocuments fetches twenty at a time and refuses more', async (t) => {
   const waiting = new Map<string, (document: FetchedDocument) => void>()
   const fetch = (id: string) => new Promise<FetchedDocument>((resolve) => waiting.set(id, resolve))
   const documents = new ClientMetadataDocuments({ clock: new FakeClock(), fetch })
@@ -93,13 +93,13 @@ test('ClientMetadataDocuments fetches twenty a minute for one network', async (t
   const find = async (n: number, from = '2001:db8::1') => documents.find(`https://a.example/${n}`, from)
   for (let n = 0; n < 20; n++) await find(n)
   await t.throwsAsync(find(20, '2001:db8::2'), { message: /try again in a moment/ })
-  await t.notThrowsAsync(find(0), 'what is kept need not be fetched')
+  await t.notThrowsAsync(find(0), 'a cached document needs no fetch')
   await t.notThrowsAsync(find(20, '2001:db8:0:1::1'))
   clock.advance(60_000)
   await t.notThrowsAsync(find(21))
 })
 
-test('ClientMetadataDocuments lets a defect through, and forgets the oldest of many', async (t) => {
+test('ClientMetadataDocuments throws defects, and evicts the oldest of many documents', async (t) => {
   const broken = new ClientMetadataDocuments({ clock: new FakeClock(), fetch: () => Promise.reject(new TypeError('defect')) })
   await t.throwsAsync(broken.find('https://a.example/c', address), { instanceOf: TypeError })
   let fetched = 0

@@ -1,4 +1,4 @@
-/** The redirect matcher against a naive model that reads addresses as browsers do, over mutated addresses. */
+/** The redirect matcher compared with a naive model that parses URLs as browsers do, with mutated URLs. */
 import test from '#test'
 import {
   isLoopbackRedirect,
@@ -21,7 +21,7 @@ const registered = [
   'cursor://anysphere.cursor-mcp/oauth/callback',
 ]
 
-/** What tricks are made of. */
+/** Pieces of hostile URLs. */
 const tricks = [
   ...['/', '\\', '@', ':', '#', '?', '.', '..', '%2e', '%2F', '%40', '%00', ' ', '\t', '\n', '&', ';', '[', ']'],
   ...['0', '80', '65536', ':0', '::1', 'evil.example', 'localhost', 'LOCALHOST', '127.0.0.1', '127.1', '2130706433', '0x7f.1'],
@@ -30,7 +30,7 @@ const tricks = [
 
 const hosts = new Set(['127.0.0.1', '[::1]', 'localhost'])
 
-/** Where a browser would go, apart from the port on the loopback interface; undefined when it would not, or not only there. */
+/** Returns the target in a browser, without the port on the loopback interface; undefined if there is no unique target. */
 function destination(uri: string): string | undefined {
   const url = URL.parse(uri)
   if (!url || url.username !== '' || url.password !== '' || url.hash !== '') return undefined
@@ -38,7 +38,7 @@ function destination(uri: string): string | undefined {
   return `${url.protocol}//${isLocal ? url.hostname : url.host}${url.pathname}${url.search}`
 }
 
-test('matchesRedirectUri() never takes an address that a browser would take elsewhere', (t) => {
+test('matchesRedirectUri() accepts no URL that a browser opens elsewhere', (t) => {
   const random = new Seeded(20261121)
   let taken = 0
   for (let round = 0; round < 300_000; round++) {
@@ -52,14 +52,14 @@ test('matchesRedirectUri() never takes an address that a browser would take else
     if (!matchesRedirectUri(from, presented)) continue
     taken++
     if (destination(presented) === undefined || destination(presented) !== destination(from)) {
-      t.fail(`${JSON.stringify(presented)} was taken for ${from}`)
+      t.fail(`${JSON.stringify(presented)} was accepted for ${from}`)
       return
     }
   }
-  t.true(taken > 10_000, `only ${taken} were taken, so little was compared`)
+  t.true(taken > 10_000, `only ${taken} were accepted, so the comparison covers little`)
 })
 
-test('matchesRedirectUri() takes every port on the loopback interface and no other change', (t) => {
+test('matchesRedirectUri() accepts every port on the loopback interface and no other change', (t) => {
   for (const from of registered) {
     t.true(matchesRedirectUri(from, from))
     const url = new URL(from)
@@ -78,7 +78,7 @@ test('matchesRedirectUri() takes every port on the loopback interface and no oth
   t.false(matchesRedirectUri('http://client.example/cb', 'http://client.example:81/cb'))
 })
 
-test('mayRegisterRedirectUri() takes https, loopback and schemes of applications', (t) => {
+test('mayRegisterRedirectUri() accepts https, loopback and application schemes', (t) => {
   for (const uri of registered) t.true(mayRegisterRedirectUri(uri), uri)
   const refused = [
     'http://client.example/cb',
@@ -109,7 +109,7 @@ test('mayRegisterRedirectUri() takes https, loopback and schemes of applications
   for (const uri of refused) t.false(mayRegisterRedirectUri(uri), uri)
 })
 
-test('withParameters() keeps what the address has, and redirectHost() tells what people should see', (t) => {
+test('withParameters() keeps the query of the URL; redirectHost() returns the host to show', (t) => {
   t.is(withParameters('https://client.example/back', { code: 'a b', state: undefined }), 'https://client.example/back?code=a+b')
   t.is(withParameters('https://client.example/back?x=1', { code: 'c' }), 'https://client.example/back?x=1&code=c')
   t.is(withParameters('com.example.app:/back', { state: '&=' }), 'com.example.app:/back?state=%26%3D')

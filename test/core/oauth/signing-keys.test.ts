@@ -6,7 +6,7 @@ import { coreFixture } from '../core-fixture.ts'
 const day = 86_400_000
 const facts = { grantId: 'grt_1', organizationId: 'org_1', projectId: 'prj_1', userId: null, clientId: 'c', scopes: ['api:read'] } as const
 
-test('SigningKeys publishes a new key before it signs, and the old one until its last token is over', async (t) => {
+test('SigningKeys publishes a new key before use, and the old one until its last token ends', async (t) => {
   const { clock, part } = await coreFixture(t)
   const { signingKeys: keys } = part('oauth')
   const published = async () => (await keys.published()).map(({ kid }) => kid)
@@ -18,7 +18,7 @@ test('SigningKeys publishes a new key before it signs, and the old one until its
   const [, second] = await published()
   t.deepEqual(await published(), [first, second])
   t.truthy(second)
-  t.is((await keys.current()).kid, first ?? '', 'not everybody has the new one yet')
+  t.is((await keys.current()).kid, first ?? '', 'clients may not have the new one yet')
   clock.advance(day - 1)
   t.is((await keys.current()).kid, first ?? '')
   clock.advance(1)
@@ -31,7 +31,7 @@ test('SigningKeys publishes a new key before it signs, and the old one until its
   t.is(await keys.find(first), undefined)
 })
 
-test('a token that was signed just before the change of keys is good for its whole hour', async (t) => {
+test('a token signed just before the change of keys is valid for its whole hour', async (t) => {
   const { clock, part } = await coreFixture(t)
   const { signingKeys: keys, accessTokens: tokens } = part('oauth')
   await keys.current()
@@ -48,7 +48,7 @@ test('a token that was signed just before the change of keys is good for its who
 
 const header = (token: string): unknown => JSON.parse(Buffer.from(token.split('.')[0] ?? '', 'base64url').toString())
 
-test('many who look at the same time get one key, and so does the next process', async (t) => {
+test('concurrent callers get one key, and so does the next process', async (t) => {
   const { context, clock, part } = await coreFixture(t)
   const { signingKeys: keys } = part('oauth')
   const found = await Promise.all(Array.from({ length: 20 }, () => keys.current()))
@@ -60,7 +60,7 @@ test('many who look at the same time get one key, and so does the next process',
   t.deepEqual(await next.published(), await keys.published())
 })
 
-test('a year without anybody ends in one change, not in four', async (t) => {
+test('a year without use ends in one change of keys, not in four', async (t) => {
   const { clock, part } = await coreFixture(t)
   const { signingKeys: keys } = part('oauth')
   const { kid: first } = await keys.current()
@@ -69,7 +69,7 @@ test('a year without anybody ends in one change, not in four', async (t) => {
   t.is((await keys.published()).length, 2)
 })
 
-test('private keys are neither published nor stored in clear, and another master key does not open them', async (t) => {
+test('private keys are sealed and unpublished, and need the right master key', async (t) => {
   const { context, database, part } = await coreFixture(t)
   const { signingKeys: keys } = part('oauth')
   const [shown] = await keys.published()

@@ -1,11 +1,11 @@
-/** Challenges of passkeys: for one purpose, for a quarter of an hour, once. */
+/** Passkey challenges: for one purpose, for 15 minutes, used once. */
 import test from '#test'
 import { Challenges } from '#core/people/sign-in/challenges.ts'
 import { relyingPartyOf } from '#core/people/sign-in/relying-party.ts'
 import { Change } from '#store/change.ts'
 import { coreFixture, secrets } from '../core-fixture.ts'
 
-test('a challenge is known again for its purpose and until its end, and a changed one is not', (t) => {
+test('a challenge is valid for its purpose until its end, and an altered one is invalid', (t) => {
   const challenges = new Challenges(secrets)
   const now = Date.UTC(2030, 0, 1)
   const challenge = Buffer.from(challenges.issue('sign in', now)).toString('base64url')
@@ -22,7 +22,7 @@ test('a challenge is known again for its purpose and until its end, and a change
   for (const wrong of ['', 'x', challenge.slice(0, -2), `${challenge}AA`]) t.false(challenges.isGood(wrong, 'sign in', now))
 })
 
-test('a challenge is used once, also by two writes at the same time', async (t) => {
+test('a challenge is used once, also by two concurrent writes', async (t) => {
   const { database } = await coreFixture(t)
   const challenges = new Challenges(secrets)
   const challenge = Buffer.from(challenges.issue('sign in', 0)).toString('base64url')
@@ -34,7 +34,7 @@ test('a challenge is used once, also by two writes at the same time', async (t) 
   t.true(await challenges.wasUsed(database, challenge))
 })
 
-test('relyingPartyOf() has passkeys where browsers have them', (t) => {
+test('relyingPartyOf() enables passkeys only for base URLs that browsers allow', (t) => {
   t.deepEqual(relyingPartyOf('https://post.example.ch'), { origin: 'https://post.example.ch', isHttps: true, id: 'post.example.ch' })
   t.deepEqual(relyingPartyOf('http://localhost:8080'), { origin: 'http://localhost:8080', isHttps: false, id: 'localhost' })
   for (const url of ['http://post.example.ch', 'http://127.0.0.1:8080', 'https://192.0.2.1', 'https://[2001:db8::1]'])

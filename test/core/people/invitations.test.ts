@@ -1,4 +1,4 @@
-/** Invitations: for a week, for one address, once. */
+/** Invitations: valid for a week, for one address, once. */
 import test, { type ExecutionContext } from '#test'
 import { Refusal } from '#core/refusals.ts'
 import { invitations as invitationRecords } from '#core/people/members/invitation.ts'
@@ -34,7 +34,7 @@ test('an invitation is mailed, shown and accepted once, by the invited address o
   t.deepEqual(await acts(), ['api_key invitation.created', 'user member.added'])
 })
 
-test('an invitation ends after 7 days, when revoked, and its old link when sent again', async (t) => {
+test('an invitation ends after 7 days or by revocation, its old link by resending', async (t) => {
   const { invitations, mails, fixture, acts } = await peopleFixture(t)
   const made = await invitations.create(principal, { email: 'ben@example.ch', role: 'viewer' })
   fixture.clock.advance(7 * 24 * 3_600_000)
@@ -53,7 +53,7 @@ test('an invitation ends after 7 days, when revoked, and its old link when sent 
   t.deepEqual(await acts(), ['api_key invitation.created', 'api_key invitation.resent', 'api_key invitation.revoked'])
 })
 
-test('an address is invited once, and members are not invited', async (t) => {
+test('an address has one invitation, and members cannot be invited', async (t) => {
   const { invitations, member } = await peopleFixture(t)
   await member('ada@example.ch', 'viewer')
   await invitations.create(principal, { email: 'ben@example.ch', role: 'viewer' })
@@ -80,7 +80,7 @@ test('only owners invite owners, and only administrators invite', async (t) => {
   t.is(await code(t, invitations.list(bound, { limit: 1 })), 'insufficient_scope')
 })
 
-test('mails of invitations are limited by the hour', async (t) => {
+test('invitation mails are limited per hour', async (t) => {
   const { invitations, fixture } = await peopleFixture(t)
   const made = await invitations.create(principal, { email: 'ben@example.ch', role: 'viewer' })
   for (let i = 1; i < 60; i++) await invitations.resend(principal, made.id)
@@ -89,7 +89,7 @@ test('mails of invitations are limited by the hour', async (t) => {
   await t.notThrowsAsync(invitations.resend(principal, made.id))
 })
 
-test('the mail of an invitation outlives a crash right after it was made, and is sent once', async (t) => {
+test('the mail of an invitation survives a crash right after creation, and is sent once', async (t) => {
   const { invitations, mails, handing, outbox, background, errors, fixture } = await peopleFixture(t)
   handing.fails = true
   const made = await invitations.create(principal, { email: 'ben@example.ch', role: 'viewer' })
@@ -107,7 +107,7 @@ test('the mail of an invitation outlives a crash right after it was made, and is
   for await (const _ of fixture.database.kv.range(within(globalKey('people.outbox')))) t.fail('a row stays behind')
 })
 
-test('mail that is being handed over while the clock passes its day is still sent once', async (t) => {
+test('mail whose day changes while it is sent is still sent once', async (t) => {
   const { invitations, mails, handing, outbox, background, errors, fixture } = await peopleFixture(t)
   handing.fails = true
   await invitations.create(principal, { email: 'ben@example.ch', role: 'viewer' })
@@ -124,7 +124,7 @@ test('mail that is being handed over while the clock passes its day is still sen
   t.deepEqual(errors, [])
 })
 
-test('nobody joins an organization that is deleted', async (t) => {
+test('a deleted organization accepts no invitation', async (t) => {
   const { invitations, member, mails, fixture } = await peopleFixture(t)
   const ben = await member('ben@example.ch', 'viewer')
   const user = { ...ben, id: `usr_${'c'.repeat(32)}`, email: 'cleo@example.ch' }

@@ -1,4 +1,4 @@
-/** Sign-in links: single use, short-lived, the same for known and unknown addresses, and read only by their mail's reader. */
+/** Sign-in links: single use, short-lived, the same for known and unknown addresses, and readable only in their mail. */
 import test, { type ExecutionContext } from '#test'
 import { loginLinks as linkRecords, safePath } from '#core/people/sign-in/login-link.ts'
 import { operatorLink } from '#core/people/sign-in/operator-link.ts'
@@ -17,7 +17,7 @@ async function linkFor({ loginLinks, mails }: PeopleFixture, email: string): Pro
   return (await mails()).at(-1)?.secret ?? ''
 }
 
-test('a link signs in once, within 15 minutes; looking at it uses nothing up', async (t) => {
+test('a link signs in once, within 15 minutes; viewing its page does not use it', async (t) => {
   const people = await peopleFixture(t)
   const first = await people.fixture.keys('login_link')
   const ada = await people.member('ada@example.ch', 'owner')
@@ -37,7 +37,7 @@ test('a link signs in once, within 15 minutes; looking at it uses nothing up', a
   t.deepEqual(await people.fixture.keys('login_link'), first)
 })
 
-test('of two who press the button at the same time one signs in', async (t) => {
+test('of two concurrent sign-ins with one link, one succeeds', async (t) => {
   const people = await peopleFixture(t)
   await people.member('ada@example.ch', 'owner')
   const secret = await linkFor(people, 'ada@example.ch')
@@ -45,16 +45,16 @@ test('of two who press the button at the same time one signs in', async (t) => {
   t.deepEqual(pressed.map(({ status }) => status).toSorted(), ['fulfilled', 'rejected', 'rejected'])
 })
 
-test('the store holds no secret of a link that is not used yet, but in its mail', async (t) => {
+test('the store holds no secret of an unused link, except in its mail', async (t) => {
   const people = await peopleFixture(t)
   await people.member('ada@example.ch', 'owner')
   const secret = await linkFor(people, 'ada@example.ch')
   const rows = await people.fixture.database.all(linkRecords, { organizationId: 'people' })
-  t.is(rows.length, 2, 'the one of the first start, and this one')
+  t.is(rows.length, 2, 'the link of the first start, and this one')
   t.false(JSON.stringify(rows.map(({ record }) => record)).includes(secret))
 })
 
-test('an unknown address gets nothing, unless sign-up is open or it is invited', async (t) => {
+test('an unknown address gets no link, unless sign-up is open or it is invited', async (t) => {
   for (const [signUp, expected] of [
     ['closed', []],
     ['invited', ['invited@example.ch']],
@@ -68,7 +68,7 @@ test('an unknown address gets nothing, unless sign-up is open or it is invited',
   }
 })
 
-test('asking answers before anybody looks, and too often is refused alike for known and unknown addresses', async (t) => {
+test('requests have the same answer and limits for known and unknown addresses', async (t) => {
   const people = await peopleFixture(t)
   await people.member('ada@example.ch', 'owner')
   const { loginLinks, fixture } = people
@@ -79,7 +79,7 @@ test('asking answers before anybody looks, and too often is refused alike for kn
   }
   fixture.clock.advance(3_600_000)
   for (let i = 0; i < 20; i++) await loginLinks.request(`a${i}@example.ch`, undefined, '2001:db8::1')
-  // the whole /64 counts as one
+  // The whole /64 counts as one.
   await t.throwsAsync(() => loginLinks.request('b@example.ch', undefined, '2001:db8::2'), { instanceOf: Refusal })
   await t.notThrowsAsync(() => loginLinks.request('b@example.ch', undefined, '2001:db8:0:1::2'))
   await t.throwsAsync(() => loginLinks.request('nonsense', undefined, '192.0.2.7'), {
@@ -105,7 +105,7 @@ test('no key of the organization that owns the destination can see the mail or i
   t.is(mail?.trace.destinationId, systemDestinationId)
 })
 
-test('a destination that is gone or in sandbox mode sends nothing, and nothing is captured', async (t) => {
+test('a missing or sandbox destination sends no link, and captures none', async (t) => {
   const people = await peopleFixture(t)
   await people.member('ada@example.ch', 'owner')
   t.true(await people.mail.isReady())
@@ -117,7 +117,7 @@ test('a destination that is gone or in sandbox mode sends nothing, and nothing i
   t.false(await (await peopleFixture(t, { hasMail: false })).mail.isReady())
 })
 
-test('the operator’s link makes the account, and the first owner', async (t) => {
+test('the operator’s link creates the account and the first owner', async (t) => {
   const people = await peopleFixture(t, { hasMail: false, signUp: 'closed' })
   const { database, clock } = people.fixture
   const secretOf = async (email: string) => (await operatorLink(database, clock, email)).split('/').at(-1) ?? ''
@@ -131,7 +131,7 @@ test('the operator’s link makes the account, and the first owner', async (t) =
   t.is(await code(t, secretOf('nonsense')), 'validation_failed')
 })
 
-test('after a sign-in only pages of this service follow', (t) => {
+test('after sign-in only pages of this service are opened', (t) => {
   for (const path of ['/account', '/organizations/org_1/members?done=role', '/oauth/authorize?a=b&c=%20']) t.is(safePath(path), path)
   for (const path of [
     '//evil.example',

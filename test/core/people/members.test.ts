@@ -1,4 +1,4 @@
-/** Roles: what they allow, live; and that an organization never loses its last owner. */
+/** Roles and their current permissions; an organization never loses its last owner. */
 import test, { type ExecutionContext } from '#test'
 import { apiKeys } from '#core/access/keys/api-key.ts'
 import { roles } from '#core/access/principal/role.ts'
@@ -12,7 +12,7 @@ const refusedWith = async (t: ExecutionContext, code: RefusalCode, work: Promise
   t.is(error.code, code, error.message)
 }
 
-test('each role has its rights, and who is no member has none', async (t) => {
+test('each role has its scopes, and a non-member has none', async (t) => {
   const { members, member } = await peopleFixture(t)
   const table: Record<string, unknown> = {}
   for (const role of roles) {
@@ -31,7 +31,7 @@ test('each role has its rights, and who is no member has none', async (t) => {
   t.is(await members.scopesOfMember('org_other', 'usr_none'), undefined)
 })
 
-test('a change of role and a removal act at once, and the member is told', async (t) => {
+test('role changes and removals take effect immediately, and the member is notified', async (t) => {
   const { members, member, mails, acts } = await peopleFixture(t)
   const [olga, ben] = [await member('olga@example.ch', 'owner'), await member('ben@example.ch', 'admin')]
   const principal = await members.principalOf(olga.id, organizationId)
@@ -46,7 +46,7 @@ test('a change of role and a removal act at once, and the member is told', async
   t.deepEqual(await acts(), ['user member.removed', 'user member.role_changed'])
 })
 
-test('the last owner neither leaves, nor is demoted or removed', async (t) => {
+test('the last owner cannot leave, be demoted or be removed', async (t) => {
   const { members, member } = await peopleFixture(t)
   const olga = await member('olga@example.ch', 'owner')
   const principal = await members.principalOf(olga.id, organizationId)
@@ -57,14 +57,14 @@ test('the last owner neither leaves, nor is demoted or removed', async (t) => {
   t.truthy(await members.scopesOfMember(organizationId, ben.id))
 })
 
-test('two owners who leave at the same time leave one', async (t) => {
+test('of two owners who leave at the same time, one remains', async (t) => {
   const { members, member } = await peopleFixture(t)
   const both = [await member('a@example.ch', 'owner'), await member('b@example.ch', 'owner')]
   const left = await Promise.allSettled(both.map(async ({ id }) => members.remove(await members.principalOf(id, organizationId), id)))
   t.deepEqual(left.map(({ status }) => status).toSorted(), ['fulfilled', 'rejected'])
 })
 
-test('only owners make and unmake owners; administrators and keys do not', async (t) => {
+test('only owners add and remove owners; administrators and keys cannot', async (t) => {
   const { members, member } = await peopleFixture(t)
   const olga = await member('olga@example.ch', 'owner')
   const adam = await member('adam@example.ch', 'admin')
@@ -78,7 +78,7 @@ test('only owners make and unmake owners; administrators and keys do not', async
   }
 })
 
-test('ownership is handed on in one step', async (t) => {
+test('ownership is transferred in one step', async (t) => {
   const { members, member, acts } = await peopleFixture(t)
   const [olga, ben] = [await member('olga@example.ch', 'owner'), await member('ben@example.ch', 'viewer')]
   const principal = await members.principalOf(olga.id, organizationId)
@@ -95,7 +95,7 @@ test('ownership is handed on in one step', async (t) => {
   t.deepEqual(await acts(), ['user organization.ownership_transferred'])
 })
 
-test('developers and viewers change nothing of the whole organization, and everybody may leave', async (t) => {
+test('developers and viewers change no organization resources; every member may leave', async (t) => {
   const { members, member, fixture } = await peopleFixture(t)
   await member('olga@example.ch', 'owner')
   const ben = await member('ben@example.ch', 'viewer')
@@ -113,7 +113,7 @@ test('developers and viewers change nothing of the whole organization, and every
   }
 })
 
-test('a developer mints keys of a project only, and reaches no others', async (t) => {
+test('a developer creates keys of one project only, and reaches no others', async (t) => {
   const { members, member, fixture } = await peopleFixture(t)
   const dev = await member('dev@example.ch', 'developer')
   const principal = await members.principalOf(dev.id, organizationId)
@@ -125,5 +125,5 @@ test('a developer mints keys of a project only, and reaches no others', async (t
   await refusedWith(t, 'not_found', keys.rotate(principal, wide.record.id))
   await refusedWith(t, 'not_found', keys.revoke(principal, wide.record.id))
   await t.notThrowsAsync(keys.revoke(principal, mine.record.id))
-  t.is((await fixture.database.all(apiKeys, { organizationId })).length, 3, 'the one of the operator too')
+  t.is((await fixture.database.all(apiKeys, { organizationId })).length, 3, "including the operator's key")
 })

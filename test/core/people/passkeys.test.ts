@@ -1,4 +1,4 @@
-/** Passkeys of each kind that authenticators make: phones and computers have ES256 or RS256, and few have EdDSA. */
+/** Passkeys of each key type: phones and computers have ES256 or RS256, few have EdDSA. */
 import { createHash, generateKeyPairSync, randomBytes, sign, type KeyObject } from 'node:crypto'
 import test from '#test'
 import { Change } from '#store/change.ts'
@@ -9,7 +9,7 @@ const base64url = (bytes: Uint8Array): string => Buffer.from(bytes).toString('ba
 const hashOf = (bytes: string | Uint8Array): Buffer => createHash('sha256').update(bytes).digest()
 const part = (key: KeyObject, name: 'x' | 'y' | 'n'): Buffer => Buffer.from(String(key.export({ format: 'jwk' })[name]), 'base64url')
 
-/** Key pairs, and public keys as COSE writes them (RFC 9053 §7, RFC 8230 §4). */
+/** Key pairs, and public keys in COSE format (RFC 9053 §7, RFC 8230 §4). */
 const kinds = {
   ES256() {
     const { publicKey, privateKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' })
@@ -29,7 +29,7 @@ const kinds = {
 const bytesOf = (pieces: readonly (string | Buffer)[]): Buffer =>
   Buffer.concat(pieces.map((piece) => (typeof piece === 'string' ? Buffer.from(piece, 'hex') : piece)))
 
-/** An authenticator that has one key. WebAuthn Level 3 §6.1, §6.5. */
+/** An authenticator with one key. WebAuthn Level 3 §6.1, §6.5. */
 function authenticatorOf(kind: keyof typeof kinds) {
   const { coded, privateKey, hash } = kinds[kind]()
   const id = randomBytes(16)

@@ -1,4 +1,4 @@
-/** People over the fixture of the core's tests: a destination that is live, and mail that stays in the queue. */
+/** People in the core: a live destination, and mail that stays in the queue. */
 import type { ExecutionContext } from 'ava'
 import { auditEntries } from '#core/writes/audit.ts'
 import { members } from '#core/people/members/member.ts'
@@ -18,13 +18,13 @@ export const systemDestinationId = `dst_${'0'.repeat(32)}`
 export interface PeopleFixture extends People {
   readonly fixture: CoreFixture
   readonly errors: unknown[]
-  /** Whether handing over mail of the service breaks off, as in a crash. */
+  /** If `fails` is set, sending mail of the service is interrupted as in a crash. */
   readonly handing: { fails: boolean }
-  /** A member of the first organization. */
+  /** Adds a member to the first organization. */
   member(email: string, role: Role): Promise<User>
-  /** Traces of the service's own mail, once all is handed over, and the mails themselves. */
+  /** Returns the traces and mails of the service, after all of them were passed on. */
   mails(): Promise<{ readonly trace: Trace; readonly raw: string; readonly secret: string }[]>
-  /** Acts of the audit log, by name. */
+  /** Returns the names of audit entries. */
   acts(): Promise<string[]>
 }
 

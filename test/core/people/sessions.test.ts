@@ -1,4 +1,4 @@
-/** Sessions: they slide, end, are proved anew and never share a secret. */
+/** Sessions: extension, end, confirmation, and secrets. */
 import test from '#test'
 import { Refusal } from '#core/refusals.ts'
 import { sessions as sessionRecords } from '#core/people/sign-in/session.ts'
@@ -15,7 +15,7 @@ async function begin({ sessions, fixture }: PeopleFixture, userId: string, cooki
   return begun
 }
 
-test('a session lasts 14 days after it was last seen, and being seen is written once an hour', async (t) => {
+test('a session lasts 14 days from the last request, which is stored once an hour', async (t) => {
   const people = await peopleFixture(t)
   const { sessions, fixture, member } = people
   const { id } = await member('ada@example.ch', 'owner')
@@ -39,7 +39,7 @@ test('a session lasts 14 days after it was last seen, and being seen is written 
   t.deepEqual(await fixture.keys('session'), [])
 })
 
-test('a prolonged session survives the sweep of its first end', async (t) => {
+test('an extended session survives the sweep at its first end', async (t) => {
   const people = await peopleFixture(t)
   const { id } = await people.member('ada@example.ch', 'owner')
   const { cookie } = await begin(people, id)
@@ -50,7 +50,7 @@ test('a prolonged session survives the sweep of its first end', async (t) => {
   t.truthy(await people.sessions.read(cookie))
 })
 
-test('the store holds no secret of a session, and a cookie that was cut or changed does not work', async (t) => {
+test('the store holds no session secret, and a truncated or altered cookie is refused', async (t) => {
   const people = await peopleFixture(t)
   const { id } = await people.member('ada@example.ch', 'owner')
   const { cookie } = await begin(people, id)
@@ -63,7 +63,7 @@ test('the store holds no secret of a session, and a cookie that was cut or chang
     t.is(await people.sessions.read(wrong), undefined, wrong)
 })
 
-test('a sign-in ends the session that the browser had, and gives a new secret', async (t) => {
+test('a sign-in ends the previous session of the browser, and issues a new secret', async (t) => {
   const people = await peopleFixture(t)
   const { id } = await people.member('ada@example.ch', 'owner')
   const first = await begin(people, id)
@@ -96,7 +96,7 @@ test('sessions are listed and ended, one or all others', async (t) => {
   ])
 })
 
-test('what is hard to undo needs a proof that is not older than ten minutes', async (t) => {
+test('sensitive operations need a sign-in within ten minutes', async (t) => {
   const people = await peopleFixture(t)
   const { id } = await people.member('ada@example.ch', 'owner')
   const { session } = await begin(people, id)
@@ -107,7 +107,7 @@ test('what is hard to undo needs a proof that is not older than ten minutes', as
   t.is(error.nextAction, 'sign_in_again')
 })
 
-test('the token of forms is that of the session', async (t) => {
+test('the form token depends on the session', async (t) => {
   const people = await peopleFixture(t)
   const { id } = await people.member('ada@example.ch', 'owner')
   const [{ session: one }, { session: two }] = [await begin(people, id), await begin(people, id)]

@@ -1,4 +1,4 @@
-/** The windows of a key against a naive model, and over the life of two processes. */
+/** Rate windows of a key compared with a naive model, and across two processes. */
 import { join } from 'node:path'
 import test from '#test'
 import { KeyWindows } from '#core/publishable/key-windows.ts'
@@ -20,12 +20,12 @@ const keyWith = (rates: PublishableKey['rates']): PublishableKey => ({
   ...{ ratePreset: 'normal', rates: { ...unlimited, ...rates }, captcha: null, createdAt: 0, updatedAt: 0, revokedAt: null },
 })
 
-/** The windows of a store, at a time that a test sets. */
+/** The windows of a store, at a time set by the test. */
 function windowsOf(database: Database) {
   const time = { nowMs: 1_900_000_000_000 }
   const windows = new KeyWindows({ database, clock: { now: () => time.nowMs } })
   const counted = { remoteAddress: '192.0.2.1', recipients: ['a@b.ch'] }
-  /** Whether a send is taken; it is written when `written` is over. */
+  /** Returns whether a send is accepted. It is stored when `written` resolves. */
   const take = async (key: PublishableKey, written: Promise<unknown> = Promise.resolve()): Promise<boolean> => {
     try {
       return await windows.during('org_1', key, counted, async (open) => {
@@ -47,7 +47,7 @@ for (const [rate, length, slice] of [
   ['perKeyHour', hour, minute],
   ['perKeyDay', 24 * hour, 15 * minute],
 ] as const)
-  test(`${rate}: no stretch of its length sees more, and ${slice / minute} minutes later there is room again`, async (t) => {
+  test(`${rate}: no period of its length has more sends, and ${slice / minute} minutes later one is free`, async (t) => {
     const { kv } = await storeOf(t)
     const { time, take } = windowsOf(new Database(kv))
     const seeded = new Seeded(7)
@@ -65,7 +65,7 @@ for (const [rate, length, slice] of [
     t.true(taken.length > 50 && taken.length < 300, String(taken.length))
   })
 
-test('a restart forgets nothing', async (t) => {
+test('a restart keeps all counts', async (t) => {
   await using folder = await temporaryFolder('windows')
   const path = join(folder.path, 'store')
   const key = keyWith({ perKeyHour: 3 })
@@ -78,7 +78,7 @@ test('a restart forgets nothing', async (t) => {
   t.deepEqual([await life(2), await life(5), await life(5)], [2, 1, 0])
 })
 
-test('the last place goes to one send, also when its slice ends while it is written', async (t) => {
+test('the last place goes to one send, also if its slice ends during the write', async (t) => {
   const { kv } = await storeOf(t)
   const { time, take } = windowsOf(new Database(kv))
   const key = keyWith({ perKeyHour: 1 })
@@ -92,7 +92,7 @@ test('the last place goes to one send, also when its slice ends while it is writ
   t.deepEqual(await Promise.all([first, second]), [true, false])
 })
 
-test('a send waits for an earlier one that then is not taken, and has its place', async (t) => {
+test('a send waits for an earlier one, and takes its place if that fails', async (t) => {
   const { kv } = await storeOf(t)
   const { time, take } = windowsOf(new Database(kv))
   const key = keyWith({ perKeyHour: 1 })
@@ -104,7 +104,7 @@ test('a send waits for an earlier one that then is not taken, and has its place'
   t.deepEqual(await Promise.all([first, second]), [false, true])
 })
 
-test('of several full windows the one that opens last says when to come again', async (t) => {
+test('of several full windows, Retry-After follows the one that opens last', async (t) => {
   const { kv } = await storeOf(t)
   const { time, take, windows, counted } = windowsOf(new Database(kv))
   const key = keyWith({ perIpHour: 1, perKeyDay: 1 })

@@ -20,7 +20,7 @@ import {
 } from '../core-fixture.ts'
 
 const projectIds = [firstProject, 'prj_2', 'prj_3']
-/** Labels that nest, share a prefix, and one with two spellings. */
+/** Nested labels, labels with a common prefix, and a label with two spellings. */
 const labels = ['a', 'b', 'shop', 'xshop', 'ch', 'müller']
 const asAscii: Readonly<Record<string, string>> = { müller: 'xn--mller-kva' }
 const locals = ['info', 'sales', 'b.ch']
@@ -117,7 +117,7 @@ function fit(match: RuleMatch, { local, labels: parts }: Question): number | und
 /** A destination that the project may use. */
 const reachable = ({ projectId }: Question, one: Destination): boolean => one.projectId === projectId || one.shared !== undefined
 
-/** Target of a rule, request or project: the destination, or the best one of the environment. */
+/** Target of a rule, request or project: the destination, or the best destination of the environment. */
 function target(world: World, question: Question, asked: { destinationId?: string | null; environment?: string | null | undefined }) {
   const open = world.destinations.filter((one) => reachable(question, one))
   if (asked.environment == null) return open.find(({ id }) => id === asked.destinationId)

@@ -1,4 +1,4 @@
-/** What sites use goes into credits once, to the byte; and a site without credit is away within ten seconds, as it is back. */
+/** Usage of sites is charged to credits once, to the byte. A site without credit stops within ten seconds and returns as fast. */
 import test from '#test'
 import { SiteAddresses } from '#core/sites/site-addresses.ts'
 import type { SiteUse } from '#core/sites/metering/site-credits.ts'
@@ -14,17 +14,17 @@ import { assertSound } from '../../support/problems.ts'
 const hour = 3_600_000
 const day = 24 * hour
 
-test('traffic and octets times time are settled once, in the write that takes them from the site, also for a site that is gone', async (t) => {
+test('site traffic and storage time are settled once, in one write, also after a removal', async (t) => {
   const clock = new FakeClock(Date.UTC(2030, 0, 1))
   const { daemon, create, deploy, ask, rest } = await startSites(t, { replacements: { clock } })
-  await daemon.sites.upkeep.stop() // what is settled is settled here
+  await daemon.sites.upkeep.stop() // The test settles itself.
   const core = daemon.part('core')
   const paid: SiteUse[] = []
   let isRefused = false
   const ledger = ['', 'ledger']
   const settle = async (change: Change, use: SiteUse): Promise<void> => {
     if (isRefused)
-      change.check(ledger, 1n) // another write came between
+      change.check(ledger, 1n) // another write happened in between
     else paid.push(use)
   }
   const upkeep = siteUpkeep({ ...core, credits: { hasCredit: async () => true, settle }, onError: (error) => t.fail(String(error)) })
@@ -75,7 +75,7 @@ test('traffic and octets times time are settled once, in the write that takes th
   t.is(
     sum(({ trafficBytes }) => BigInt(trafficBytes)),
     BigInt(Number(all)),
-    'what was sent last is settled too, and nothing twice',
+    'the latest traffic is settled too, and nothing twice',
   )
   t.deepEqual(await daemon.database.all(siteUsages, { organizationId: daemon.organizationId }), [])
   await assertSound(t, daemon)
@@ -115,14 +115,14 @@ test('a removed site: leaves no counter, even of traffic counted after its remov
   t.deepEqual((await left()).slice(0, 2), [false, 0], 'its use is settled')
   traffic.count(organizationId, site, 700) // an answer that took an hour
   await traffic.flush()
-  t.true((await left()).some(Boolean), 'it is counted when it ends')
+  t.true((await left()).some(Boolean), 'traffic counts when the answer ends')
   await pass(hour)
   await pass(day)
   t.deepEqual((await left()).filter(Boolean), [])
   await assertSound(t, daemon)
 })
 
-test('a site without credit is away within ten seconds, and back within ten of a grant', async (t) => {
+test('a site without credit stops within ten seconds, and restarts as fast on a grant', async (t) => {
   const clock = new FakeClock(Date.UTC(2030, 0, 1))
   const { daemon, create, deploy } = await startSites(t, { replacements: { clock } })
   await deploy(await create('gipfel'), [{ path: 'index.html', content: 'home' }])

@@ -1,12 +1,12 @@
-/** The cache of websites: bounded by weight, and what is used stays before what is not. */
+/** The cache of websites: limited by weight, with recently used entries kept longest. */
 import test from '#test'
 import { WeighedCache } from '#core/sites/serving/weighed-cache.ts'
 
-test('what was used since its last turn stays, and all together never weigh more than they may', (t) => {
+test('WeighedCache keeps entries used since their last turn, within the total weight', (t) => {
   const cache = new WeighedCache<number>(80)
   for (let i = 0; i < 8; i++) cache.set(`k${i}`, i, 10)
   t.is(cache.get('k0'), 0)
-  cache.set('k8', 8, 10) // all came lately: the first goes
+  cache.set('k8', 8, 10) // all are recent, so the first is removed
   t.is(cache.get('k0'), undefined)
   t.is(cache.get('k1'), 1)
   cache.set('k9', 9, 10)

@@ -7,7 +7,7 @@ import { secrets } from '../core-fixture.ts'
 
 const target = 'https://shop.example.ch/order?id=1&lang=de#top'
 
-test('readClickToken() gives back what the token was made of', (t) => {
+test('readClickToken() returns the contents of the token', (t) => {
   for (const to of ['http://a.test/', target, `https://a.test/${'x'.repeat(2033)}`]) {
     for (const link of [1, 1000]) {
       const click = { traceId: newTraceId(), link, target: to }
@@ -18,7 +18,7 @@ test('readClickToken() gives back what the token was made of', (t) => {
   }
 })
 
-test('readClickToken() takes no token in which any character is another, is missing or is added', (t) => {
+test('readClickToken() refuses a token with any changed, missing or added character', (t) => {
   const alphabet = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_'
   for (const end of ['', '1', '12']) {
     const token = clickToken(secrets, { traceId: newTraceId(), link: 3, target: target + end })
@@ -34,7 +34,7 @@ test('readClickToken() takes no token in which any character is another, is miss
   }
 })
 
-test('readClickToken() takes no token of another service, and nothing that is none', (t) => {
+test('readClickToken() refuses tokens of other services and malformed ones', (t) => {
   const token = clickToken(new SecretBox(Buffer.alloc(32, 8)), { traceId: newTraceId(), link: 1, target })
   t.is(readClickToken(secrets, token), undefined)
   const seeded = new Seeded('tokens')
@@ -45,7 +45,7 @@ test('readClickToken() takes no token of another service, and nothing that is no
   for (const text of ['', '.', 'null', target, Buffer.from(target).toString('base64url')]) t.is(readClickToken(secrets, text), undefined)
 })
 
-test('readClickToken() leads to nothing but web addresses as a browser writes them, even under a right MAC', (t) => {
+test('readClickToken() accepts only normalized web URLs, even with a valid MAC', (t) => {
   const others = [
     ...[
       'javascript:alert(1)',

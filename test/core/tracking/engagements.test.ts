@@ -1,4 +1,4 @@
-/** Openings and clicks: what is counted, what is kept, and that it cannot be made to grow. */
+/** Opens and clicks: counting, storage, and limits on growth. */
 import test, { type ExecutionContext } from '#test'
 import { Refusal } from '#core/refusals.ts'
 import { integrityChecks } from '#core/integrity.ts'
@@ -33,7 +33,7 @@ async function tracked(t: ExecutionContext, options: CoreFixtureOptions = {}, rc
 
 const seen = async (fixture: CoreFixture, traceId: string) => (await fixture.traces.get(principal, traceId)).engagement
 
-test('An opening and a click show in the timeline, with the recipient when there is one', async (t) => {
+test('An open and a click appear in the timeline, with the recipient if known', async (t) => {
   const { fixture, traceId } = await tracked(t)
   t.is(await seen(fixture, traceId), undefined)
   t.true(fixture.engagements.open(openOf(traceId), true))
@@ -54,14 +54,14 @@ test('An opening and a click show in the timeline, with the recipient when there
   t.is((await fixture.trace(traceId)).status, 'queued', 'the status of the trace is about delivery alone')
 })
 
-test('Of a message with several recipients nobody is named', async (t) => {
+test('For a message with several recipients no recipient is named', async (t) => {
   const { fixture, traceId } = await tracked(t, {}, ['anna@example.net', 'bob@example.net'])
   fixture.engagements.open(openOf(traceId), true)
   await fixture.engagements.settled()
   t.is((await fixture.story(traceId)).at(-1), 'opened: Opened by one of its 2 recipients: its image was loaded.')
 })
 
-test('The public view of a trace tells nothing of tracking', async (t) => {
+test('The public view of a trace shows no tracking', async (t) => {
   const { fixture, traceId } = await tracked(t)
   fixture.engagements.click(clickOf(traceId), true)
   await fixture.engagements.settled()
@@ -73,7 +73,7 @@ test('The public view of a trace tells nothing of tracking', async (t) => {
   t.false(JSON.stringify(shared).includes('shop.test'))
 })
 
-test('A flood is counted, and keeps to its first events and to one write after the other', async (t) => {
+test('A flood is counted with a limited number of stored events and sequential writes', async (t) => {
   const { fixture, traceId } = await tracked(t)
   const before = fixture.database.commits
   for (let n = 0; n < 500; n++) {
@@ -91,7 +91,7 @@ test('A flood is counted, and keeps to its first events and to one write after t
   t.like(await seen(fixture, traceId), { opens: 501, firstOpens: kept?.firstOpens ?? [] })
 })
 
-test('Who asks for a header only is not counted', async (t) => {
+test('HEAD requests are not counted', async (t) => {
   const { fixture, traceId } = await tracked(t)
   t.true(fixture.engagements.open(openOf(traceId), false))
   t.is(fixture.engagements.click(clickOf(traceId), false), target)
@@ -99,7 +99,7 @@ test('Who asks for a header only is not counted', async (t) => {
   t.is(await seen(fixture, traceId), undefined)
 })
 
-test('A link of a trace that is gone leads on, and leaves nothing behind', async (t) => {
+test('A link of a deleted trace redirects, and stores nothing', async (t) => {
   const { fixture, traceId } = await tracked(t)
   const gone = newTraceId()
   t.is(fixture.engagements.click(clickOf(gone), true), target)
@@ -119,7 +119,7 @@ test('A link of a trace that is gone leads on, and leaves nothing behind', async
   t.deepEqual(await fixture.keys('engagement'), [], 'also when it goes while the opening is written')
 })
 
-test('A trace that changes meanwhile is no obstacle', async (t) => {
+test('A concurrent change of the trace does not lose an event', async (t) => {
   const { fixture, traceId } = await tracked(t)
   let changes = 0
   fixture.kv.beforeWrite = async () => {
@@ -130,7 +130,7 @@ test('A trace that changes meanwhile is no obstacle', async (t) => {
   t.like(await seen(fixture, traceId), { opens: 1 })
 })
 
-test('What is not ours is told apart, and recorded nowhere', async (t) => {
+test('Foreign and malformed tokens are refused, and stored nowhere', async (t) => {
   const { fixture, traceId } = await tracked(t)
   for (const token of ['', 'x', openOf(traceId).slice(1), clickOf(traceId), traceToken(secrets, 'service-ref.v1', traceId)])
     t.false(fixture.engagements.open(token, true), token)
@@ -139,7 +139,7 @@ test('What is not ours is told apart, and recorded nowhere', async (t) => {
   t.deepEqual(await fixture.keys('engagement'), [])
 })
 
-test('While nothing may be written, and when a write fails, links lead on all the same', async (t) => {
+test('Links redirect when writes are refused or fail', async (t) => {
   let full = true
   const admission = {
     check: () => {
@@ -161,7 +161,7 @@ test('While nothing may be written, and when a write fails, links lead on all th
   t.like(await seen(fixture, traceId), { clicks: 1 })
 })
 
-test('verify misses the trace of an engagement', async (t) => {
+test('verify reports an engagement without its trace', async (t) => {
   const { fixture, traceId } = await tracked(t)
   const checks = integrityChecks(fixture.database)
   const record = { id: traceId, projectId, opens: 1, clicks: 0, firstOpens: [1], firstClicks: [] }

@@ -1,4 +1,4 @@
-/** Tracking on the way of a message: what is rewritten, what the trace keeps, and what is left alone. */
+/** Tracking of a message: rewriting, the trace, and unchanged messages. */
 import test, { type ExecutionContext } from '#test'
 import type { SmtpCredential } from '#core/access/smtp-credential.ts'
 import { readClickToken } from '#core/tracking/click-token.ts'
@@ -27,7 +27,7 @@ async function stored(fixture: CoreFixture, traceId: string): Promise<string> {
 
 const clicksIn = (text: string): string[] => [...text.matchAll(/\/t\/c\/([\w-]+)/g)].map(([, token = '']) => token)
 
-test('A tracked message is rewritten before it is stored, and its trace tells so', async (t) => {
+test('A tracked message is rewritten before it is stored, and its trace records that', async (t) => {
   const fixture = await trackingFixture(t)
   const { traceId } = await fixture.submit({ content: html, tracking: both })
   const text = await stored(fixture, traceId)
@@ -44,7 +44,7 @@ test('A tracked message is rewritten before it is stored, and its trace tells so
   t.true((await fixture.story(traceId)).includes('tracking: Tracked: clicks on 2 links and openings.'))
 })
 
-test('Only what is asked for is done', async (t) => {
+test('Only the requested tracking is applied', async (t) => {
   const fixture = await trackingFixture(t)
   const clicks = await fixture.submit({ content: html, tracking: { clicks: true, opens: false } })
   const clicked = await stored(fixture, clicks.traceId)
@@ -66,7 +66,7 @@ test('Only what is asked for is done', async (t) => {
   t.deepEqual((await fixture.trace(none.traceId)).tracking, { clicks: true, links: 0, opens: false })
 })
 
-test('A message in many rows is rewritten whole, and nothing of the first writing stays', async (t) => {
+test('A message in many rows is rewritten completely, and its first rows are deleted', async (t) => {
   const fixture = await trackingFixture(t)
   const file = 'QUJD'.repeat(19).concat('\r\n').repeat(12_000)
   const large = `${head}Content-Type: multipart/mixed; boundary=b\r\n\r\n--b\r\nContent-Type: text/html\r\n\r\n<a href="https://shop.test/">x</a>\r\n--b\r\nContent-Type: application/pdf\r\nContent-Transfer-Encoding: base64\r\n\r\n${file}\r\n--b--\r\n`
@@ -79,7 +79,7 @@ test('A message in many rows is rewritten whole, and nothing of the first writin
   t.is((await fixture.keys(traceId)).filter((key) => key.includes('content')).length, content.rows)
 })
 
-test('Nothing is tracked that plan, flag, address or outcome do not allow', async (t) => {
+test('Nothing is tracked if plan, flag, base URL or outcome exclude it', async (t) => {
   const submitWith = async (fixture: CoreFixture): Promise<readonly [unknown, string]> => {
     const { traceId } = await fixture.submit({ content: html, tracking: both })
     const { tracking } = await fixture.trace(traceId)
@@ -112,7 +112,7 @@ test('Nothing is tracked that plan, flag, address or outcome do not allow', asyn
   t.like(await submitWith(homeless), [untracked('no_public_url')])
 })
 
-test('A message that cannot be rewritten is taken as it is, with the reason', async (t) => {
+test('A message that cannot be rewritten is accepted unchanged, with the reason', async (t) => {
   const fixture = await trackingFixture(t)
   const signed = `DKIM-Signature: v=1; a=rsa-sha256; d=example.com\r\n${html}`
   for (const [content, off] of [
@@ -141,7 +141,7 @@ test('A refused message is not rewritten, and one key gives one trace', async (t
   t.is(await stored(fixture, first.traceId), 'rewritten 1')
 })
 
-test('The toggles of an SMTP credential are what its login asks for', async (t) => {
+test('Tracking settings of an SMTP credential apply to its messages', async (t) => {
   const fixture = await trackingFixture(t)
   const login = async (changes: Partial<SmtpCredential>): Promise<string> => {
     await fixture.credential('right', changes)

@@ -1,4 +1,4 @@
-/** Brute force on SMTP AUTH: who is held off, for how long, and who is not. */
+/** Brute force on SMTP AUTH: delays by user and by address, and their limits. */
 import test from '#test'
 import { OneDaemon } from '#store/daemons/one-daemon.ts'
 import { LoginGuard } from '#core/visitors/login-guard.ts'
@@ -17,12 +17,12 @@ const guardOf = () => {
   const fail = async (user: string, address: string, times: number): Promise<void> => {
     for (let i = 0; i < times; i++) await guard.failed(user, address)
   }
-  /** Whether a wrong login from there has to wait; it counts as one. */
+  /** Returns whether a wrong login from the address must wait. It counts as one. */
   const isCrowded = async (address: string): Promise<boolean> => (await guard.failed('nobody', address)).code === 'rate_limit_exceeded'
   return { clock, guard, isOpen, fail, isCrowded }
 }
 
-test('LoginGuard.check() holds a user off after too many failures, from anywhere', async (t) => {
+test('LoginGuard.check() delays a user after too many failures from any address', async (t) => {
   const { guard, isOpen, fail } = guardOf()
   await fail('anna', '192.0.2.1', 2)
   t.true(await isOpen('anna', '192.0.2.1'))
@@ -35,7 +35,7 @@ test('LoginGuard.check() holds a user off after too many failures, from anywhere
   })
 })
 
-test('LoginGuard.failed() tells an address that sprays users to wait, and check() locks nobody else behind it out', async (t) => {
+test('LoginGuard.failed() delays an address that tries many users, and no correct login', async (t) => {
   const { guard, isOpen, fail } = guardOf()
   for (const user of ['a', 'b', 'c', 'd', 'e']) await fail(user, '192.0.2.1', 1)
   t.is((await guard.failed('f', '192.0.2.1')).code, 'rate_limit_exceeded')
@@ -55,7 +55,7 @@ test('LoginGuard counts IPv6 addresses by their /64', async (t) => {
   t.true(await isCrowded('2001:db8:0:0:9::1'), 'zeros left out are zeros')
 })
 
-test('LoginGuard forgets failures as the window slides on, and not before', async (t) => {
+test('LoginGuard forgets failures only when they leave the window', async (t) => {
   const { clock, isOpen, fail } = guardOf()
   await fail('anna', '192.0.2.1', 2)
   clock.advance(30_000)
@@ -69,7 +69,7 @@ test('LoginGuard forgets failures as the window slides on, and not before', asyn
   t.false(await isOpen('anna', '192.0.2.1'))
 })
 
-test('LoginGuard does not care for the wall clock', async (t) => {
+test('LoginGuard ignores changes of the wall clock', async (t) => {
   const { clock, isOpen, fail } = guardOf()
   await fail('anna', '192.0.2.1', 3)
   clock.step(3_600_000)
@@ -88,7 +88,7 @@ test('LoginGuard.succeeded() clears the user, but not the address', async (t) =>
   t.true(await isCrowded('192.0.2.1'))
 })
 
-test('LoginGuard keeps its memory under a flood of names', async (t) => {
+test('LoginGuard limits its memory during a flood of names', async (t) => {
   const { guard, isOpen, fail, isCrowded } = guardOf()
   await fail('anna', '192.0.2.1', 3)
   for (let i = 0; i < 60_000; i++) await guard.failed(`user ${i}`, '198.51.100.1')
@@ -97,7 +97,7 @@ test('LoginGuard keeps its memory under a flood of names', async (t) => {
   t.is(guard.list().length, 1000)
 })
 
-test('LoginGuard lets a user in from where they logged in before, whatever others try elsewhere', async (t) => {
+test('LoginGuard accepts a user from an address that logged in before, despite failures', async (t) => {
   const { guard, isOpen, fail } = guardOf()
   await guard.succeeded('anna', '192.0.2.7', await guard.check('anna', '192.0.2.7').catch(() => 3))
   for (let i = 0; i < 100; i++) await fail('anna', `198.51.100.${i}`, 1)
@@ -105,7 +105,7 @@ test('LoginGuard lets a user in from where they logged in before, whatever other
   t.true(await isOpen('anna', '192.0.2.7'))
 })
 
-test('LoginGuard.list() names who tried to log in, from where and how often, the latest first, as long as the window lasts', async (t) => {
+test('LoginGuard.list() names user, address and number of failures, the latest first', async (t) => {
   const { clock, guard, fail } = guardOf()
   await fail('anna', '192.0.2.1', 3)
   await t.throwsAsync(() => guard.check('anna', '192.0.2.1'))

@@ -1,11 +1,11 @@
-/** The window in memory: it slides, keeps what matters, and forgets the oldest keys of a flood. */
+/** The sliding window in memory: order, and eviction of the oldest keys in a flood. */
 import test from '#test'
 import { OneDaemon } from '#store/daemons/one-daemon.ts'
 import { RateWindow } from '#core/visitors/rate-window.ts'
 import { RecentTries } from '#core/visitors/recent-tries.ts'
 import { FakeClock } from '../../support/fake-clock.ts'
 
-test('RecentTries tells the tries of the window, of each key the last ones', (t) => {
+test('RecentTries lists the tries of the window, for each key the latest ones', (t) => {
   const clock = new FakeClock()
   const tries = new RecentTries(clock, 1000)
   for (let n = 0; n < 5; n++) {
@@ -19,7 +19,7 @@ test('RecentTries tells the tries of the window, of each key the last ones', (t)
   t.deepEqual(tries.of('a'), [])
 })
 
-test('RecentTries forgets the oldest of 50,000 keys and keeps the latest', (t) => {
+test('RecentTries evicts the oldest of 50,000 keys and keeps the latest', (t) => {
   const tries = new RecentTries(new FakeClock(), 1000)
   for (let n = 0; n < 60_000; n++) tries.add(`key ${n}`, 1)
   t.deepEqual(tries.of('key 0'), [])
@@ -27,7 +27,7 @@ test('RecentTries forgets the oldest of 50,000 keys and keeps the latest', (t) =
   t.is(tries.of('key 40000').length, 1)
 })
 
-test('RateWindow refuses what is too often, says for how long, and counts no refusal', async (t) => {
+test('RateWindow refuses above the limit with the wait, and counts no refusal', async (t) => {
   const clock = new FakeClock()
   const window = new RateWindow(
     { clock, database: { daemons: new OneDaemon() } },

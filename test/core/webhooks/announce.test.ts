@@ -1,4 +1,4 @@
-/** Events become deliveries in the write that makes them happen, or not at all. */
+/** Webhook events become deliveries in the write that causes them, or not at all. */
 import test from '#test'
 import { webhookEventShape } from '#core/webhooks/events/event-body.ts'
 import { FakeClock } from '../../support/fake-clock.ts'
@@ -9,7 +9,7 @@ import { webhookFixture } from './webhook-fixture.ts'
 
 const elsewhere = 'https://hooks.example.ch/'
 
-test('each recipient that a message was given up for is an event of its own, with the reply as reason', async (t) => {
+test('each failed recipient has its own event, with the reply as reason', async (t) => {
   const setup = await webhookFixture(t, { isIdle: true })
   const { fixture } = setup
   await fixture.destination()
@@ -41,7 +41,7 @@ test('each recipient that a message was given up for is an event of its own, wit
   await setup.assertSound(t)
 })
 
-test('a message that is tried again is announced when it is given up, with the reason where nobody replied', async (t) => {
+test('a retried message is announced when given up, with a reason also without a reply', async (t) => {
   const clock = new FakeClock()
   const setup = await webhookFixture(t, { isIdle: true, clock, retry: { delaysMs: [60_000], maxAgeMs: 90_000 } })
   const { fixture } = setup
@@ -54,12 +54,12 @@ test('a message that is tried again is announced when it is given up, with the r
   t.is((await setup.deliveries()).length, 0, 'it is still tried')
   clock.advance(60_000)
   await fixture.settled()
-  t.is((await fixture.trace(traceId)).status, 'failed', 'it is given up')
+  t.is((await fixture.trace(traceId)).status, 'failed', 'the message is given up')
   const { body } = await setup.delivery()
   t.like(JSON.parse(body), { data: { reason: 'The attempt failed: connect_timeout.', reply: null } })
 })
 
-test('a refusal that was on record when the process died is announced by the next one', async (t) => {
+test('a refusal stored before a crash is announced by the next process', async (t) => {
   const setup = await webhookFixture(t, { isIdle: true })
   const { fixture } = setup
   await fixture.destination()
@@ -78,11 +78,11 @@ test('a refusal that was on record when the process died is announced by the nex
   await next.fixture.queue.start()
   next.fixture.clock.advance(3_600_000)
   await next.fixture.settled()
-  t.is((await next.fixture.trace(traceId)).status, 'failed', 'it is given up')
+  t.is((await next.fixture.trace(traceId)).status, 'failed', 'the message is given up')
   t.is((await next.deliveries()).length, 1)
 })
 
-test('endpoints hear of their own project and of the types they want; without any, nothing is written', async (t) => {
+test('endpoints get events of their project and types; without any, nothing is stored', async (t) => {
   const setup = await webhookFixture(t, { isIdle: true })
   const { fixture } = setup
   const before = (await fixture.keys('')).length
@@ -102,7 +102,7 @@ test('endpoints hear of their own project and of the types they want; without an
   t.is(new Set(bounced.map(({ deliveryId }) => deliveryId)).size, 2, 'a delivery for each endpoint')
 })
 
-test('while the flag is off nothing is announced, and what was announced before is not sent', async (t) => {
+test('while the flag is off nothing is announced, and earlier events are not sent', async (t) => {
   const receiver = await receiverOf(t)
   const setup = await webhookFixture(t, { isIdle: true })
   const { fixture, core } = setup

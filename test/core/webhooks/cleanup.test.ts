@@ -1,4 +1,4 @@
-/** What goes, and when: old deliveries, and everything of deleted projects and organizations. */
+/** Retention of deliveries, and deletion with projects and organizations. */
 import test from '#test'
 import { removeTrace } from '#core/retention/remove-trace.ts'
 import { webhookEndpoints } from '#core/webhooks/endpoint.ts'
@@ -11,7 +11,7 @@ import { column, columns } from '../../support/column.ts'
 
 const day = 86_400_000
 
-test('what succeeded goes after 7 days, what did not after 30, and what was asked for again counts from then', async (t) => {
+test('succeeded deliveries are deleted after 7 days, others after 30; a repeat starts again', async (t) => {
   const receiver = await receiverOf(t, { answer: (response, _request, nth) => response.writeHead(nth > 130 ? 500 : 200).end() })
   const setup = await webhookFixture(t)
   const retention = setup.fixture.part('retention')
@@ -52,7 +52,7 @@ test('a plan that keeps traces for 7 days keeps no delivery longer', async (t) =
   t.is((await setup.deliveries()).length, 0)
 })
 
-test('a trace that goes leaves the event of it on its way', async (t) => {
+test('deleting a trace does not stop its event in delivery', async (t) => {
   const receiver = await receiverOf(t)
   const setup = await webhookFixture(t, { isIdle: true })
   const { fixture } = setup
@@ -62,7 +62,7 @@ test('a trace that goes leaves the event of it on its way', async (t) => {
   fixture.transport.script = (call) => take(call, 'permanent')
   const { traceId } = await fixture.submit()
   await fixture.settled()
-  t.is((await fixture.trace(traceId)).status, 'failed', 'it is given up')
+  t.is((await fixture.trace(traceId)).status, 'failed', 'the message is given up')
   t.true(await removeTrace(fixture.database, organizationId, traceId, fixture.clock.now()))
   await setup.core.webhookDispatcher.start()
   await setup.reaches('succeeded')
@@ -70,7 +70,7 @@ test('a trace that goes leaves the event of it on its way', async (t) => {
   await setup.assertSound(t)
 })
 
-test('a deleted project takes its endpoints and events with it, and nothing more is sent', async (t) => {
+test('deleting a project deletes its endpoints and events, and ends sending', async (t) => {
   const receiver = await receiverOf(t, { answer: (response) => response.writeHead(500).end() })
   const setup = await webhookFixture(t)
   const { fixture, core } = setup
@@ -86,7 +86,7 @@ test('a deleted project takes its endpoints and events with it, and nothing more
   t.is(receiver.received.length, 3)
   await office.projects.remove(principal, 'prj_2', { discardQueued: false })
   await setup.pass(60_000)
-  t.is(receiver.received.length, 4, 'only that of the project that is left')
+  t.is(receiver.received.length, 4, 'only the event of the remaining project')
   await office.removals.idle()
   t.deepEqual(columns(await setup.deliveries(), 'endpointId', 'projectId'), [[kept.id, 'prj_1']])
   const left = (await fixture.database.all(webhookEndpoints, { organizationId })).map(({ record }) => record.id)
@@ -99,7 +99,7 @@ test('a deleted project takes its endpoints and events with it, and nothing more
   await office.removals.stop()
 })
 
-test('a deleted organization is sent nothing, and what is due says why', async (t) => {
+test('a deleted organization gets no more events, and due ones name the reason', async (t) => {
   const receiver = await receiverOf(t)
   const setup = await webhookFixture(t, { isIdle: true })
   const { fixture } = setup

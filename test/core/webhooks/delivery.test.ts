@@ -1,4 +1,4 @@
-/** From an announced event to a receiver that has it: the schedule, what is signed, crashes, and asking again. */
+/** Delivery of webhook events: schedule, signatures, crashes, and redelivery. */
 import { createHmac } from 'node:crypto'
 import test from '#test'
 import { Webhook as StandardWebhook } from 'standardwebhooks'
@@ -15,9 +15,9 @@ import { columns } from '../../support/column.ts'
 const minute = 60_000
 const hour = 60 * minute
 
-test('an event arrives once, signed as the specification has it and as Standard Webhooks has it', async (t) => {
+test('an event arrives once, signed by the specification and by Standard Webhooks', async (t) => {
   const receiver = await receiverOf(t)
-  const setup = await webhookFixture(t, { clock: FakeClock.atMachineTime() }) // the packages look at the clock
+  const setup = await webhookFixture(t, { clock: FakeClock.atMachineTime() }) // The packages use the machine's clock.
   const { secret } = await setup.endpoint(receiver.url)
   await setup.announce(['ada+ü@example.net'])
   const [first] = await receiver.hasReceived(1)
@@ -40,7 +40,7 @@ test('an event arrives once, signed as the specification has it and as Standard 
   t.is(receiver.received.length, 1)
 })
 
-test('after a rotation the next attempt is signed with the new secret, and the old one verifies nothing', async (t) => {
+test('after a rotation the next attempt has the new signature only', async (t) => {
   const receiver = await receiverOf(t, { answer: (response) => response.writeHead(500).end() })
   const setup = await webhookFixture(t, { clock: FakeClock.atMachineTime() })
   const { id, secret } = await setup.endpoint(receiver.url)
@@ -57,7 +57,7 @@ test('after a rotation the next attempt is signed with the new secret, and the o
   t.not((await setup.fixture.database.get(webhookEndpoints, { organizationId }, id))!.record.sealedSecret, fresh)
 })
 
-test('a failing receiver is asked at once and after 1 m, 5 m, 25 m, 2 h, 12 h and 24 h, under one delivery id, and then never', async (t) => {
+test('a failing receiver gets retries after 1 m, 5 m, 25 m, 2 h, 12 h, 24 h, with one id', async (t) => {
   const times: number[] = []
   const setup = await webhookFixture(t)
   const { clock } = setup.fixture
@@ -97,7 +97,7 @@ test('a failing receiver is asked at once and after 1 m, 5 m, 25 m, 2 h, 12 h an
   await setup.assertSound(t)
 })
 
-test('what was parked or has succeeded can be asked for again: the same delivery id, at once, and a whole new schedule', async (t) => {
+test('redelivery of parked and succeeded events: same id, immediately, with a new schedule', async (t) => {
   const receiver = await receiverOf(t, { answer: (response) => response.writeHead(500).end() })
   const setup = await webhookFixture(t)
   await setup.endpoint(receiver.url)
@@ -123,7 +123,7 @@ test('what was parked or has succeeded can be asked for again: the same delivery
   await setup.assertSound(t)
 })
 
-test('asked for again while an attempt is under way, it is sent again behind that', async (t) => {
+test('redelivery requested during an attempt sends the event again after it', async (t) => {
   const setup = await webhookFixture(t)
   const release = Promise.withResolvers<void>()
   const receiver = await receiverOf(t, {
@@ -141,7 +141,7 @@ test('asked for again while an attempt is under way, it is sent again behind tha
   await setup.assertSound(t)
 })
 
-test('a process that dies during an attempt, or before, leaves the event to the next one, under the same delivery id', async (t) => {
+test('a crash during or before an attempt repeats the event with the same delivery id', async (t) => {
   const receiver = await receiverOf(t, { answer: (response, _request, nth) => void (nth > 2 && response.writeHead(200).end()) })
   const first = await webhookFixture(t, { isIdle: true })
   await first.endpoint(receiver.url)
@@ -157,7 +157,7 @@ test('a process that dies during an attempt, or before, leaves the event to the 
   t.is(new Set(receiver.received.map(({ headers }) => headers['x-service-delivery'])).size, 1)
 })
 
-test('a wait between two attempts goes on in the next process, from where it stood', async (t) => {
+test('a wait between two attempts continues in the next process', async (t) => {
   const receiver = await receiverOf(t, { answer: (response) => response.writeHead(500).end() })
   const first = await webhookFixture(t)
   await first.endpoint(receiver.url)
@@ -171,7 +171,7 @@ test('a wait between two attempts goes on in the next process, from where it sto
   t.is(receiver.received.length, 2)
 })
 
-test('stopping breaks off what does not end, which is due again at once and counts as no attempt', async (t) => {
+test('stopping aborts attempts, which are due again immediately and do not count', async (t) => {
   const receiver = await receiverOf(t, { answer: (response, _request, nth) => void (nth > 1 && response.writeHead(200).end()) })
   const setup = await webhookFixture(t)
   await setup.endpoint(receiver.url)
@@ -187,7 +187,7 @@ test('stopping breaks off what does not end, which is due again at once and coun
   t.like(await next.delivery(), { attemptCount: 1 })
 })
 
-test('a deleted endpoint gets nothing more, and its deliveries go with their attempts', async (t) => {
+test('a deleted endpoint gets no more events, and its deliveries are deleted', async (t) => {
   const receiver = await receiverOf(t, { answer: (response) => response.writeHead(500).end() })
   const setup = await webhookFixture(t)
   const { id } = await setup.endpoint(receiver.url)
@@ -200,7 +200,7 @@ test('a deleted endpoint gets nothing more, and its deliveries go with their att
   t.is((await setup.deliveries()).length, 120, 'they are gone')
   t.true((await setup.deliveries()).every(({ endpointId }) => endpointId === kept.id))
   await setup.core.webhookDispatcher.idle()
-  const isHistory = (key: string): boolean => key.includes('audit') || key.includes('insight.') // kept as such
+  const isHistory = (key: string): boolean => key.includes('audit') || key.includes('insight.') // rows that outlive the endpoint
   t.deepEqual(
     (await setup.fixture.keys(id)).filter((key) => !isHistory(key)),
     [],
@@ -208,7 +208,7 @@ test('a deleted endpoint gets nothing more, and its deliveries go with their att
   await setup.assertSound(t)
 })
 
-test('a deletion that a crash cuts short goes on with the next start, and an event announced at that moment is dropped', async (t) => {
+test('a deletion interrupted by a crash continues, and concurrent events are dropped', async (t) => {
   const receiver = await receiverOf(t)
   const setup = await webhookFixture(t, { isIdle: true })
   const { id } = await setup.endpoint(receiver.url)
@@ -222,7 +222,7 @@ test('a deletion that a crash cuts short goes on with the next start, and an eve
   await next.assertSound(t)
 })
 
-test('a name that led to the internet when it was set, and inside when it is sent to, is not connected to', async (t) => {
+test('a public name that later resolves to an internal address is not connected to', async (t) => {
   const inside = await receiverOf(t, { host: '127.0.0.2' })
   const setup = await webhookFixture(t)
   setup.names.set('hooks.test', ['8.8.8.8'])
@@ -234,7 +234,7 @@ test('a name that led to the internet when it was set, and inside when it is sen
   t.is(inside.connections, 0)
 })
 
-test('verify finds a delivery that nothing would send, and a row that sends what is not due', async (t) => {
+test('verify finds a delivery without a due row, and a due row at a wrong time', async (t) => {
   const receiver = await receiverOf(t)
   const setup = await webhookFixture(t, { isIdle: true })
   await setup.endpoint(receiver.url)

@@ -1,4 +1,4 @@
-/** Receivers that hang, fail or are flooded take nothing from others. */
+/** Receivers that hang, fail or get many events do not delay others. */
 import test from '#test'
 import type { AttemptResult } from '#core/webhooks/sending/attempts.ts'
 import { Dispatcher, type DispatcherOptions } from '#core/webhooks/sending/dispatcher.ts'
@@ -13,7 +13,7 @@ import { column } from '../../support/column.ts'
 
 const names = (count: number): string[] => Array.from({ length: count }, (_, n) => `r${n}@example.net`)
 
-test('a receiver that hangs holds up nobody, and its events get through when it answers again', async (t) => {
+test('a hanging receiver delays no other, and gets its events when it answers again', async (t) => {
   const setup = await webhookFixture(t)
   const hanging = await receiverOf(t, { answer: () => undefined })
   const good = await receiverOf(t)
@@ -25,7 +25,7 @@ test('a receiver that hangs holds up nobody, and its events get through when it 
   await hanging.hasReceived(2)
   t.deepEqual([hanging.received.length, setup.core.webhookDispatcher.active], [2, 2], 'a new endpoint gets two at a time')
   hanging.answer = (response) => response.writeHead(200).end()
-  setup.fixture.clock.advance(10_000) // those under way are given up
+  setup.fixture.clock.advance(10_000) // attempts in progress time out
   await setup.fixture.settled()
   t.is((await setup.deliveries()).filter(({ status }) => status === 'succeeded').length, 398, 'the rest has arrived')
   t.deepEqual(
@@ -37,7 +37,7 @@ test('a receiver that hangs holds up nobody, and its events get through when it 
   )
 })
 
-test('a receiver that goes on hanging gets one connection at a time, and rests three times as long as each took', async (t) => {
+test('a receiver that keeps hanging gets one connection, with pauses of three times its time', async (t) => {
   const setup = await webhookFixture(t)
   const { clock } = setup.fixture
   const hanging = await receiverOf(t, { answer: () => undefined })
@@ -48,7 +48,7 @@ test('a receiver that goes on hanging gets one connection at a time, and rests t
     const before = await failed()
     const active = setup.core.webhookDispatcher.active
     clock.advance(10_000)
-    await setup.fixture.kv.holds('the deliveries are given up', async () => (await failed()) === before + active)
+    await setup.fixture.kv.holds('the deliveries have failed', async () => (await failed()) === before + active)
   }
   await hanging.hasReceived(2)
   await giveUp()
@@ -66,7 +66,7 @@ test('a receiver that goes on hanging gets one connection at a time, and rests t
   t.is(setup.core.webhookDispatcher.active, 1)
 })
 
-/** A dispatcher whose attempts end when the test says so. */
+/** Starts a dispatcher whose attempts end on command of the test. */
 async function dispatching(t: Parameters<typeof coreFixture>[0], limits: Partial<DispatcherOptions> = {}) {
   const fixture = await coreFixture(t)
   const { context, database, clock, errors } = fixture
@@ -104,7 +104,7 @@ async function dispatching(t: Parameters<typeof coreFixture>[0], limits: Partial
   return { fixture, dispatcher, inFlight, due, endAll, most: () => most }
 }
 
-test('an endpoint that answers well gets more at a time, up to ten', async (t) => {
+test('an endpoint that answers well gets more concurrent attempts, up to ten', async (t) => {
   const { inFlight, due, endAll } = await dispatching(t)
   await due('whk_a', 300)
   const widths = []
@@ -115,7 +115,7 @@ test('an endpoint that answers well gets more at a time, up to ten', async (t) =
   t.deepEqual(widths, [2, 4, 8, 10, 10, 10])
 })
 
-test('an organization gets its share and no more, and endpoints of others go on', async (t) => {
+test('the concurrent attempts of an organization are limited, and others continue', async (t) => {
   const { inFlight, due, endAll, most } = await dispatching(t, { maxActive: 12, maxActiveOfOne: 8 })
   for (let n = 0; n < 10; n++) await due(`whk_a${n}`, 50)
   t.is(inFlight.length, 8)
@@ -126,11 +126,11 @@ test('an organization gets its share and no more, and endpoints of others go on'
     for (const { row } of inFlight) served.add(row.endpointId)
     await endAll()
   }
-  t.is(served.size, 11, 'everybody has had a turn')
+  t.is(served.size, 11, 'every endpoint had an attempt')
   t.true(most() <= 12)
 })
 
-test('an attempt that our own code fails rests its endpoint for a minute and says so', async (t) => {
+test('an attempt that fails in our code pauses its endpoint a minute and is reported', async (t) => {
   const { fixture, inFlight, due } = await dispatching(t)
   await due('whk_a', 3)
   const [first] = inFlight
@@ -155,7 +155,7 @@ const neighbour = async (fixture: CoreFixture): Promise<void> => {
   await fixture.database.commit(change.insert(projects, 'org_2', { ...projectDefaults, id: 'prj_b' }))
 }
 
-test('an endpoint of another organization hears nothing', async (t) => {
+test('an endpoint of another organization gets no event', async (t) => {
   const setup = await webhookFixture(t)
   await neighbour(setup.fixture)
   const receiver = await receiverOf(t)

@@ -1,4 +1,4 @@
-/** Endpoints that are paused: nothing is attempted, events wait, and no loop spins over them. Real receivers on loopback. */
+/** Paused endpoints: nothing is attempted, events wait, and no loop polls them. Real receivers on loopback. */
 import test from '#test'
 import { sweepDeliveries } from '#core/webhooks/sending/cleanup.ts'
 import { organizationId, principal } from '../core-fixture.ts'
@@ -11,7 +11,7 @@ const day = 86_400_000
 
 const pause = ({ core }: WebhookFixture, id: string, paused = true) => core.webhooks.update(principal, id, { paused })
 
-test('events of a paused endpoint wait as pending, and go in order when it is resumed', async (t) => {
+test('events of a paused endpoint are pending, and leave in order after resuming', async (t) => {
   const setup = await webhookFixture(t)
   const receiver = await receiverOf(t)
   const { id } = await setup.endpoint(receiver.url)
@@ -40,7 +40,7 @@ test('events of a paused endpoint wait as pending, and go in order when it is re
   ])
 })
 
-test('what failed before the pause is tried again after it, on its schedule', async (t) => {
+test('failures from before the pause are retried after it, on schedule', async (t) => {
   const setup = await webhookFixture(t)
   const receiver = await receiverOf(t, { answer: (response) => void response.writeHead(500).end() })
   const { id } = await setup.endpoint(receiver.url)
@@ -57,7 +57,7 @@ test('what failed before the pause is tried again after it, on its schedule', as
   t.is((await setup.delivery()).nextAttemptAt, setup.fixture.clock.now() + 5 * minute)
 })
 
-test('a paused endpoint is still paused for the next process, other endpoints go on, and a test is sent', async (t) => {
+test('a pause survives a restart, other endpoints continue, and a test is sent', async (t) => {
   const first = await webhookFixture(t)
   const [paused, other] = [await receiverOf(t), await receiverOf(t)]
   const { id } = await first.endpoint(paused.url, { paused: true })
@@ -77,9 +77,9 @@ test('a paused endpoint is still paused for the next process, other endpoints go
   await setup.reaches('succeeded', 4)
 })
 
-test('what waited since an earlier process goes in order too when the endpoint is resumed', async (t) => {
+test('events from before a restart leave in order after resuming', async (t) => {
   const first = await webhookFixture(t)
-  const receiver = await receiverOf(t, { answer: () => undefined }) // never answers, so that those under way are the first
+  const receiver = await receiverOf(t, { answer: () => undefined }) // never answers, so the attempts in progress are the first ones
   const { id } = await first.endpoint(receiver.url, { paused: true })
   for (const name of ['a', 'b', 'c', 'd', 'e']) {
     await first.announce([`${name}@example.net`])
@@ -93,7 +93,7 @@ test('what waited since an earlier process goes in order too when the endpoint i
   t.deepEqual(told.toSorted(), ['a@example.net', 'b@example.net'])
 })
 
-test('nobody reads or attempts anything for a paused endpoint, however many events and however long it is', async (t) => {
+test('a paused endpoint causes no reads and no attempts, with any number of events', async (t) => {
   const setup = await webhookFixture(t)
   const receiver = await receiverOf(t)
   const { id } = await setup.endpoint(receiver.url, { paused: true })
@@ -115,7 +115,7 @@ test('nobody reads or attempts anything for a paused endpoint, however many even
   t.is(receiver.received.length, 300)
 })
 
-test('an endpoint that is paused and resumed again and again while events come loses none of them', async (t) => {
+test('repeated pausing and resuming during events loses none of them', async (t) => {
   const setup = await webhookFixture(t)
   const receiver = await receiverOf(t)
   const { id } = await setup.endpoint(receiver.url)
@@ -129,7 +129,7 @@ test('an endpoint that is paused and resumed again and again while events come l
   t.is(new Set(receiver.received.map(({ headers }) => headers['x-service-delivery'])).size, 20)
 })
 
-test('asking for a delivery again while paused keeps it for later; deleting the endpoint removes what waits', async (t) => {
+test('redelivery during a pause waits; deleting the endpoint deletes waiting events', async (t) => {
   const setup = await webhookFixture(t)
   const receiver = await receiverOf(t)
   const { id } = await setup.endpoint(receiver.url)
@@ -146,7 +146,7 @@ test('asking for a delivery again while paused keeps it for later; deleting the 
   await setup.assertSound(t)
 })
 
-test('what waits for a paused endpoint is kept as long as every other delivery', async (t) => {
+test('events of a paused endpoint have the same retention as others', async (t) => {
   const setup = await webhookFixture(t)
   const { id } = await setup.endpoint('https://hooks.example.net/', { paused: true })
   await setup.announce()

@@ -11,11 +11,11 @@ import { coreFixture, organizationId, projectId, principal, type CoreFixture, ty
 
 export const address = 'anna@example.net'
 
-/** A fixture with what carries its webhooks out; another one stands for the next process. */
+/** A fixture with the webhook parts of a daemon. A second fixture represents the next process. */
 export class WebhookFixture {
   readonly fixture: CoreFixture
   readonly core: WebhookCore
-  /** Addresses by name, as DNS has them now. */
+  /** Current addresses by name, as in DNS. */
   readonly names: Map<string, readonly string[]>
 
   constructor(fixture: CoreFixture, names: Map<string, readonly string[]>) {
@@ -24,7 +24,7 @@ export class WebhookFixture {
     this.core = fixture.part('webhooks')
   }
 
-  /** The process dies, and another one starts on the same store. */
+  /** Ends the process and starts another one on the same store. */
   async crash(): Promise<WebhookFixture> {
     const next = new WebhookFixture(await this.fixture.crash(), this.names)
     await next.core.webhookDispatcher.start()
@@ -36,7 +36,7 @@ export class WebhookFixture {
     return { id: endpoint.id, secret }
   }
 
-  /** Events of a message, one for each recipient. */
+  /** Announces events of a message, one for each recipient. */
   async announce(
     recipients: readonly string[] = [address],
     { type = 'failed', project = projectId }: { readonly type?: WebhookEventType; readonly project?: string } = {},
@@ -53,7 +53,7 @@ export class WebhookFixture {
     return id
   }
 
-  /** Oldest first. */
+  /** Returns deliveries, oldest first. */
   async deliveries(): Promise<WebhookDelivery[]> {
     const rows = await this.fixture.database.all(webhookDeliveries, { organizationId })
     return rows.map(({ record }) => record)
@@ -65,7 +65,7 @@ export class WebhookFixture {
     return one
   }
 
-  /** Lets time pass, and what is due then be done. */
+  /** Advances the clock and completes all due work. */
   async pass(ms: number): Promise<void> {
     this.fixture.clock.advance(ms)
     await this.core.webhookDispatcher.idle()
@@ -87,7 +87,7 @@ export class WebhookFixture {
   }
 }
 
-/** With the dispatcher running unless it is left to the test. */
+/** Returns a fixture with a running dispatcher, unless `isIdle` is set. */
 export async function webhookFixture(
   t: ExecutionContext,
   options: CoreFixtureOptions & { readonly isIdle?: boolean } = {},

@@ -254,7 +254,7 @@ test('accept(): allows exactly the monthly captures; refusals use no budget', as
   t.is(await fixture.kv.counter(pack([organizationId, 'counter', 'sends', projectId, '2030-01-15'])), 5)
   await fixture.destination()
   await fixture.rule({ any: true })
-  t.is((await fixture.submit()).outcome, 'relayed', 'what is relayed is no capture')
+  t.is((await fixture.submit()).outcome, 'relayed', 'relayed mail is not a capture')
   await fixture.destination({ mode: 'sandbox' })
   fixture.clock.step(Date.UTC(2030, 1, 1) - startOfTime - 1)
   await t.throwsAsync(fixture.submit(), { code: 'quota_exhausted_captures' })

@@ -69,7 +69,7 @@ test('FileScan: detects files behind obfuscated delimiters', (t) => {
   t.true(hasFile(mixed(text, 'Content-Type: text/plain; name="notes.txt"\r\n\r\nx')))
   const deep = Array.from({ length: 30 }, (_, i) => `Content-Type: multipart/mixed; boundary=d${i}x\r\n\r\n--d${i}x\r\n`).join('')
   t.true(hasFile(deep + file))
-  t.false(hasFile(`Content-Type: multipart/mixed; boundary=b\r\n\r\n--b\r\n${text}--b--\r\n${file}`), 'behind the end')
+  t.false(hasFile(`Content-Type: multipart/mixed; boundary=b\r\n\r\n--b\r\n${text}--b--\r\n${file}`), 'after the end')
 })
 
 test('FileScan: bounds its memory and is linear in skipped content', (t) => {

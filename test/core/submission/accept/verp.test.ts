@@ -38,7 +38,7 @@ test('VERP: return paths are at the domain of the service, or at the requested d
   for (const trace of [ours, other])
     for (const { address, verp = '' } of trace.recipients)
       t.deepEqual(await recipientOfVerp(fixture.database, secrets, verp), { organizationId, traceId: trace.id, address })
-  t.is(ours.mailFrom, 'shop@example.com', 'what was submitted stays')
+  t.is(ours.mailFrom, 'shop@example.com', 'the submitted address stays')
   t.is(await recipientOfVerp(fixture.database, secrets, 'shop@example.com'), undefined)
   await fixture.assertSound(t)
 })

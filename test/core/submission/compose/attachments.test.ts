@@ -35,9 +35,9 @@ test('attachmentsOf(): derives a missing or generic type from the name', (t) => 
   t.is(typed(undefined, 'Bill.PDF'), 'application/pdf')
   t.is(typed('application/octet-stream', 'a/b.csv'), 'text/csv')
   t.is(typed('Application/Octet-Stream; x=y', 'a.png'), 'image/png')
-  t.is(typed('', 'a.zip'), 'application/zip', 'browsers say so of files that they do not know')
+  t.is(typed('', 'a.zip'), 'application/zip', 'the type that browsers send for unknown files')
   t.is(typed(undefined, 'a.unheard-of'), 'application/octet-stream')
-  t.is(typed('text/plain', 'a.pdf'), 'text/plain', 'what the caller says comes first')
+  t.is(typed('text/plain', 'a.pdf'), 'text/plain', "the caller's type has priority")
 })
 
 test('attachmentsOf(): keeps parameters of a type except the name', (t) => {

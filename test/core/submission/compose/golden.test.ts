@@ -31,7 +31,7 @@ const goldens: readonly Golden[] = Object.entries(goldenRequests).map(([name, bo
 })
 
 for (const { name, composed } of goldens) {
-  test(`golden: ${name} is composed octet by octet as before`, async (t) => {
+  test(`golden: ${name} is composed with unchanged octets`, async (t) => {
     const file = new URL(`${name}.eml`, folder)
     if (rewriting) await writeFile(file, composed)
     t.is(composed.toString('latin1'), await readFile(file, 'latin1'))

@@ -45,7 +45,7 @@ test('retry: resends only to recipients that have not received the message', asy
   const events = story.map((line) => line.split(':', 1)[0])
   t.true(
     events.includes('bounced') && events.indexOf('bounced') < events.indexOf('retried'),
-    `what happened before the retry is told before it: ${events.join()}`,
+    `earlier events precede the retry: ${events.join()}`,
   )
   await fixture.settled()
   t.is(await fixture.queueLength(), 0)
@@ -88,7 +88,7 @@ test('retry: skips suppressed recipients until the suppression is removed', asyn
     nextAction: 'remove_suppression',
     message: 'Every remaining recipient is suppressed or has unsubscribed; remove the suppression, then retry.',
   })
-  t.deepEqual(await fixture.trace(id), left, 'nothing changes, and nothing is counted')
+  t.deepEqual(await fixture.trace(id), left, 'no change and no count')
   await fixture.remove(suppressions, suppression.id)
   await retries.retry(principal, id, safely)
   await settledAs(t, fixture, id, 'sent')

@@ -168,7 +168,7 @@ test('reschedule(): moves a due send that waits for a connection', async (t) => 
   }
   await fixture.submit({ rcptTo: ['first@example.net'] })
   await fixture.settled()
-  t.is(fixture.queue.active, 1, 'the only connection is taken')
+  t.is(fixture.queue.active, 1, 'the only connection is in use')
   const [later = '', now = ''] = await Promise.all([1, 2].map(async () => (await fixture.submit({ sendAt: startOfTime + second })).traceId))
   await fixture.pass(2 * second)
   t.is(fixture.queue.lanes()[0]?.ready, 2, 'both are due')
@@ -182,7 +182,7 @@ test('reschedule(): moves a due send that waits for a connection', async (t) => 
   const next = await fixture.crash()
   await next.queue.start()
   await next.settled()
-  t.is(next.transport.calls.length, 2, 'none stands in its old place')
+  t.is(next.transport.calls.length, 2, 'the old position is empty')
 })
 
 test('reschedule(): concurrent with the old time, exactly one time applies', async (t) => {
@@ -298,7 +298,7 @@ test('scheduled send: is never early, even if the wall clock is set back', async
   }
   await fixture.submit({ rcptTo: ['first@example.net'] })
   await fixture.settled()
-  t.is(fixture.queue.active, 1, 'the only connection is taken')
+  t.is(fixture.queue.active, 1, 'the only connection is in use')
   await fixture.pass(second)
   fixture.clock.step(-hour) // due and waiting for a connection when the clock is set back
   gate.resolve()

@@ -7,7 +7,7 @@ import { content, doorOf, login, submit } from './smtp-fixture.ts'
 /** Fake DNS with one satellite and one bank. */
 const names: Resolver = {
   async resolve4(name) {
-    if (name === 'slow.example.net') throw new ResolveError('timeout', 'nobody answered')
+    if (name === 'slow.example.net') throw new ResolveError('timeout', 'no server answered')
     if (name === 'gone.example.net') throw new ResolveError('not_found', 'no such name')
     return (
       { 'web1.example.net': ['192.0.2.9', '192.0.2.1'], 'bank.example': ['203.0.113.7'], 'local.bank.example': ['127.0.0.1'] }[name] ?? []
@@ -103,7 +103,7 @@ test('SMTP login: accepts an author without a domain, as cron writes it', async 
     code: 'sender_not_allowed',
     message: /^A Sender or Resent-From boss@bank/,
   })
-  await t.throwsAsync(from(`"${'x'.repeat(400)}" <root>`), { code: 'sender_not_allowed' }, 'too long to be read')
+  await t.throwsAsync(from(`"${'x'.repeat(400)}" <root>`), { code: 'sender_not_allowed' }, 'too long to parse')
 })
 
 test('satellite: makes at most one DNS lookup per accepted bounce', async (t) => {

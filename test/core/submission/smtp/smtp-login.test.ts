@@ -312,7 +312,7 @@ test('login(): accepts a user name with other case and surrounding blanks', asyn
   await t.throwsAsync(fixture.door.login(username, ' right', '192.0.2.1'), { code: 'unauthorized' })
 })
 
-test('login(): wrong logins from an address do not block other sites behind it', async (t) => {
+test('login(): wrong logins from an address do not block other logins from it', async (t) => {
   const fixture = await doorOf(t)
   await fixture.credential('right')
   for (let wrong = 0; wrong < 60; wrong++) {
