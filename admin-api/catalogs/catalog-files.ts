@@ -1,12 +1,12 @@
-/** Where catalogs are. */
+/** Finds and reads catalogs. */
 import { join } from 'node:path'
 import { ownFile } from '#config/own-files.ts'
 import type { MessageTree } from '#config/words/message-tree.ts'
 
-/** Folder of the catalogs of a program, with a folder for each language. */
+/** Returns the folder of a program's catalogs, which has a folder for each language. */
 export const catalogFolder = (name: string): string => join(import.meta.dirname, name)
 
 export const readCatalog = (path: string): MessageTree => JSON.parse(ownFile(path).toString('utf8')) as MessageTree
 
-/** Region of numbers and plurals in a language. */
+/** Returns the region for numbers and plurals in a language. */
 export const localeOf = (language: string): string => (language === 'en' ? 'en-GB' : `${language}-CH`)

@@ -1,11 +1,11 @@
-/** Writes the types of catalogs from those of English: `node admin-api/catalogs/generate-types.ts`, which `npm run generate` runs. */
+/** Generates the types of catalogs from the English ones: `node admin-api/catalogs/generate-types.ts`, which `npm run generate` runs. */
 import { globSync, writeFileSync } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { parametersType } from '#config/words/parameter-types.ts'
 import { readCatalog } from './catalog-files.ts'
 
-/** The generated files, each by itself, as knip takes what is named here for written files. */
+/** The generated files, each written separately, since knip reads the names here as written files. */
 const files = {
   config: new URL('../../config/catalogs/config-catalogs.ts', import.meta.url),
   dashboard: new URL('dashboard/dashboard-catalogs.ts', import.meta.url),

@@ -6,7 +6,10 @@ export interface Markup<Parameters> {
   readonly markup: Parameters
 }
 
-/** Type of the messages of a catalog: a function of named parameters if a message has any, else the text; HTML if it has markup. */
+/**
+ * Type of the messages of a catalog. A message with parameters is a function, and any other message is a text. A message with markup is
+ * HTML.
+ */
 export type PageMessages<Tree, Of> = {
   readonly [Name in keyof Tree]: Tree[Name] extends string
     ? Name extends keyof Of

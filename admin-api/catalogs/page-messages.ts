@@ -1,4 +1,4 @@
-/** Messages of server pages. Those with markup are HTML, in which parameters are escaped. */
+/** Messages of server pages. Messages with markup are HTML with escaped parameters. */
 import { join } from 'node:path'
 import { hasOwnFile } from '#config/own-files.ts'
 import type { MessageTree } from '#config/words/message-tree.ts'
@@ -34,7 +34,7 @@ function withMarkup(compiled: CompiledTree, english: MessageTree): Readonly<Reco
 
 const markup = (text: string): Html => Html.of([text], [])
 
-/** Texts are escaped, and HTML is text. Other values choose between texts. */
+/** Escapes texts and converts HTML to text. Other values select between texts. */
 const escaped = (given: Parameters): Parameters =>
   Object.fromEntries(
     Object.entries(given).map(([name, value]) => [

@@ -1,16 +1,16 @@
-/** Builds the documentation that the daemon serves: `node admin-api/docs-site/build.ts`, which `npm ci` does by itself. */
+/** Builds the documentation that the daemon serves: `node admin-api/docs-site/build.ts`, which `npm ci` runs. */
 import { gzipSync } from 'node:zlib'
 import { placeFiles, type BuiltFile } from '../dashboard/place-files.ts'
 import { builtFolder, nameOf, type DocsManifest } from './built-docs.ts'
 import { servedAddresses } from './chapters/links.ts'
 import { makeSite } from './site.ts'
 
-/** Writes everything anew. */
+/** Replaces all built files. */
 export async function buildDocs(): Promise<void> {
   placeFiles(builtFolder, await bundleDocs())
 }
 
-/** The files, the manifest last. */
+/** Returns the files; the manifest is last. */
 export async function bundleDocs(): Promise<readonly BuiltFile[]> {
   const { pages, sources, files, llms, llmsFull } = await makeSite(servedAddresses)
   const manifest: DocsManifest = { pages: [...pages.keys()], sources: [...sources.keys()], files: files.map(([name]) => name) }
@@ -21,7 +21,7 @@ export async function bundleDocs(): Promise<readonly BuiltFile[]> {
     ['llms.txt', llms],
     ['llms-full.txt', llmsFull],
   ]
-  // every browser takes them compressed, and who does not gets them expanded
+  // every browser accepts compressed files; other clients get them decompressed
   const compressed = plain.map(([name, content]): BuiltFile => [`${name}.gz`, gzipSync(content, { level: 9 })])
   return [...compressed, ['manifest.json', JSON.stringify(manifest)]]
 }

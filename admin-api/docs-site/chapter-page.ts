@@ -1,4 +1,4 @@
-/** The page of a chapter: where it stands, its text, what is on it, and the chapters before and after. */
+/** The page of a chapter: its place in the manual, its text, its headings, and the previous and next chapters. */
 import { refusals, type RefusalCode } from '#core/refusals.ts'
 import { html, type Html } from '../pages/layout/html.ts'
 import type { Chapter } from './chapters/chapters.ts'

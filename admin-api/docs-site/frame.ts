@@ -1,10 +1,10 @@
-/** The frame of every page of the documentation: head with its sections and the search, lists of chapters, foot. */
+/** The frame of every page of the documentation: header with sections and search, lists of chapters, footer. */
 import type { Manual } from './chapters/chapters.ts'
 import type { Group, Section } from './chapters/contents.ts'
 import { html, type Html } from '../pages/layout/html.ts'
 import type { Addresses } from './chapters/links.ts'
 
-/** What all pages of one site are made with. */
+/** Common data of all pages of a site. */
 export interface Site {
   readonly manual: Manual
   readonly addresses: Addresses
@@ -18,13 +18,13 @@ export interface SiteFiles {
   readonly script: string
   readonly style: string
   readonly icon: string
-  /** What the search loads when it is first used: its program and its index. */
+  /** Files that the search loads at first use: its program and its index. */
   readonly search: string
   readonly index: string
 }
 
 export interface FramedPage {
-  /** Under `/docs/`; `` is the start page. */
+  /** Path under `/docs/`; `` is the start page. */
   readonly path: string
   readonly title: string
   readonly description: string
@@ -73,7 +73,7 @@ const glass = html`<svg viewBox="0 0 20 20" aria-hidden="true" focusable="false"
   <path d="m13 13 4.5 4.5" />
 </svg>`
 
-/** The search and the switch of colours need the script, which shows them. */
+/** The search and the color switch need the script, which makes them visible. */
 function header({ manual, addresses }: Site, { path, section, hasSide }: FramedPage): Html {
   return html`<header class="head">
     <a class="brand" href="${addresses.page('', path)}">${mark}<b>Postern</b> Docs</a>
@@ -116,7 +116,7 @@ function sectionLinks({ sections }: Manual, addresses: Addresses, from: string, 
   })
 }
 
-/** The chapters of a section, and on a phone the other sections before them. */
+/** Returns the chapters of a section; on phones, preceded by the other sections. */
 export function side({ manual, addresses }: Site, section: Section, from: string): Html {
   return html`<nav class="side" id="side" popover aria-label="${section.title}">
     <div class="others">${sectionLinks(manual, addresses, from, section.title)}</div>
@@ -150,5 +150,5 @@ function footer({ addresses, version }: Site, { path }: FramedPage): Html {
   </footer>`
 }
 
-/** A long code may break behind its underscores. */
+/** Allows line breaks after underscores in long codes. */
 const breakable = (label: string): Html => html`${label.split('_').map((part, index) => (index === 0 ? part : html`_<wbr />${part}`))}`

@@ -1,4 +1,4 @@
-/** The documentation for language models: `llms.txt` lists the chapters, `llms-full.txt` holds all but the reference. */
+/** The documentation for language models: `llms.txt` lists the chapters, and `llms-full.txt` contains all chapters except the reference. */
 import { posix } from 'node:path'
 import { referenceFolder } from './chapters/reference.ts'
 import type { Chapter, Manual } from './chapters/chapters.ts'
@@ -12,7 +12,7 @@ const summary = `# Postern
 - Every error has a code; its page under /docs/errors says why it happens and what to do.
 `
 
-/** `linkTo` gives the address of a chapter's Markdown. */
+/** `linkTo` returns the address of a chapter's Markdown. */
 export function llmsTxt({ sections, chapters }: Manual, linkTo: (path: string) => string): string {
   const byPath = new Map(chapters.map((chapter) => [chapter.entry.path, chapter]))
   const parts = sections.map(({ title, groups }) => {
@@ -29,7 +29,7 @@ export function llmsTxt({ sections, chapters }: Manual, linkTo: (path: string) =
 
 const firstSentence = (chapter: Chapter | undefined): string => /^[^]*?\.(?=\s|$)/.exec(chapter?.sections[0]?.text.trim() ?? '')?.[0] ?? ''
 
-/** Links between chapters lead to their Markdown. The reference is left to `/openapi.json`. */
+/** Links between chapters lead to their Markdown. The reference is omitted, since `/openapi.json` contains it. */
 export function llmsFull({ chapters }: Manual, linkTo: (path: string) => string): string {
   const paths = new Map(chapters.map(({ entry }) => [entry.file, entry.path]))
   const texts = chapters

@@ -11,7 +11,7 @@ import { builtDoc, nameOf, readDocsManifest } from './built-docs.ts'
 const facts = { method: 'GET', tags: ['pages'], scope: 'none', bypassesLoadShedding: true, hiddenFromOpenApi: true } as const
 const isShown = { ...facts, errorRenderer: nothingPage, response: media('text/html') } as const
 
-/** Scripts and styles of the site, and nothing of anybody else. */
+/** Allows only scripts and styles of the site. */
 const policy =
   "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; form-action 'none'; base-uri 'none'; frame-ancestors 'none'"
 
@@ -65,19 +65,19 @@ const file = operation({
   ...facts,
   path: '/docs/files/{file}',
   operationId: 'getDocsFile',
-  summary: 'Read what the documentation is shown with',
+  summary: 'Read a script, style or image of the documentation',
   params: z.strictObject({ file: name }),
   response: media('text/javascript'),
   handle({ params, headers }) {
     if (!readDocsManifest()?.files.includes(params.file)) throw nothing()
     const contentType = /-[A-Za-z0-9]+\.(js|css|svg)$/.exec(params.file)?.[1]
-    // a program keeps its name when it changes
+    // a program keeps its file name when its content changes
     if (contentType === undefined) return contentOf(params.file, headers, 'text/plain; charset=utf-8', { 'cache-control': 'no-cache' })
     return contentOf(params.file, headers, types[contentType] ?? '', { 'cache-control': 'public, max-age=31536000, immutable' })
   },
 })
 
-/** A chapter as a page, or with `.md` behind its name as Markdown. */
+/** Returns a chapter as a page, or as Markdown for a path with `.md`. */
 function documentAt(path: string, headers: IncomingHttpHeaders): Promise<Answer> | Answer {
   const manifest = readDocsManifest()
   if (!manifest) throw new Refusal('feature_unavailable', 'The documentation is not built: run npm run prepare in the folder of Postern.')
@@ -91,7 +91,7 @@ function documentAt(path: string, headers: IncomingHttpHeaders): Promise<Answer>
 
 const nothing = (): Refusal => new Refusal('not_found', 'There is no such page; /docs lists all chapters.')
 
-/** With the address of the service, as a language model reads it away from where it was found. */
+/** Uses full addresses, since a language model may read the text elsewhere. */
 function llms(path: '/llms.txt' | '/llms-full.txt', operationId: string, baseUrl: string): Operation {
   const text = new BuiltText('text/plain; charset=utf-8', async () => {
     const built = await builtDoc(path.slice(1)).catch(() => undefined)

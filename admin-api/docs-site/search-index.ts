@@ -1,12 +1,12 @@
-/** The index of the search, made when the site is built: an entry for each section of a chapter. The browser only looks things up. */
+/** The search index, created when the site is built: an entry for each section of a chapter. The browser only searches it. */
 import MiniSearch from 'minisearch'
 import type { Chapter } from './chapters/chapters.ts'
 import { referenceFolder } from './chapters/reference.ts'
 import { searchOptions, type Found } from './search-options.ts'
 
-/** Words of a section beyond these are not found; a section is not that long, a list of settings is. */
+/** In characters; later text of a section is not found. Only lists of settings are longer. */
 const maxText = 6000
-/** An operation is looked for by its name and what it does; its fields are many and named alike. */
+/** In characters. Operations are found by name and description; their many fields have similar names. */
 const maxReference = 400
 const maxExcerpt = 140
 
@@ -29,7 +29,7 @@ export function searchIndex(chapters: readonly Chapter[]): string {
   return JSON.stringify(index)
 }
 
-/** Its sections are named alike on all of these pages, so that the page is one place. */
+/** Error pages have the same section names, so each page is one entry. */
 const isError = (path: string): boolean => path.startsWith('errors/')
 
 function excerptOf(text: string): string {

@@ -1,7 +1,7 @@
-/** How the search is made and asked: the build and the browser must agree. */
+/** Options of the search index; build and browser must use the same ones. */
 import type { Options } from 'minisearch'
 
-/** What a result is shown with. */
+/** A search result. */
 export interface Found {
   readonly path: string
   readonly anchor: string

@@ -1,4 +1,4 @@
-/** The whole site as files: for the daemon, which serves them under `/docs`, or for any web server. */
+/** The whole site as files, for the daemon under `/docs` or for any web server. */
 import { hash } from 'node:crypto'
 import { globSync, readFileSync } from 'node:fs'
 import { basename, join } from 'node:path'
@@ -14,11 +14,11 @@ import { searchIndex } from './search-index.ts'
 import { startPage } from './start-page.ts'
 
 export interface MadeSite {
-  /** By path under `/docs/`; the start page is ``. */
+  /** Pages by path under `/docs/`; the start page is ``. */
   readonly pages: ReadonlyMap<string, string>
-  /** The Markdown of the same chapters. */
+  /** Markdown of the chapters. */
   readonly sources: ReadonlyMap<string, string>
-  /** What pages load, by names that change with the content, and programs to download. */
+  /** Files that pages load, with names that change with the content, and downloads. */
   readonly files: readonly BuiltFile[]
   readonly llms: string
   readonly llmsFull: string

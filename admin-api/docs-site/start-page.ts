@@ -1,4 +1,4 @@
-/** The start page of the documentation: what Postern is, what happens to a mail, and where to begin from what one has. */
+/** The start page of the documentation: what Postern does, the path of a mail, and the guides to start with. */
 import { html, Html } from '../pages/layout/html.ts'
 import { codeBlock } from './chapters/code-blocks.ts'
 import type { Group } from './chapters/contents.ts'
@@ -77,7 +77,7 @@ const guideList = ({ addresses }: Site, { title, entries }: Group): Html =>
       )}
     </ul>`
 
-/** Eleven stones, of which the middle one is the keystone. */
+/** Eleven stones with the keystone in the middle. */
 const arch = ((): Html => {
   const [stones, inner, outer] = [11, 128, 178]
   const point = (radius: number, turn: number): string => {

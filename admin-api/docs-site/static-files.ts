@@ -1,11 +1,11 @@
-/** Writes the documentation as files for any web server: `npm run docs`, into `build/docs` or the folder that is named. */
+/** Writes the documentation as files for any web server: `npm run docs`, into `build/docs` or a given folder. */
 import { mkdirSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
 import { root } from './chapters/contents.ts'
 import { fileAddresses } from './chapters/links.ts'
 import { makeSite } from './site.ts'
 
-/** The folder is replaced as a whole. */
+/** Replaces the whole folder. */
 export async function writeDocs(folder: string): Promise<number> {
   const { pages, sources, files, llms, llmsFull } = await makeSite(fileAddresses)
   const temporary = `${folder}.${String(process.pid)}.new`

@@ -1,4 +1,4 @@
-/** All chapters of the site, rendered: those of the index, a page for each error, and the reference of the API. */
+/** All rendered chapters of the site: chapters of the index, a page for each error, and the API reference. */
 import { globSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { refusals, type RefusalCode } from '#core/refusals.ts'
@@ -11,7 +11,7 @@ export interface Chapter extends RenderedChapter {
   readonly entry: Entry
   readonly section: string
   readonly group: string
-  /** Its Markdown. */
+  /** Markdown of the chapter. */
   readonly source: string
 }
 
@@ -50,7 +50,7 @@ function addressOf(target: Target, from: string, files: ReadonlyMap<string, stri
 
 const servedOnly = (href: string, { service }: Addresses): string | undefined => (service === undefined ? undefined : service + href)
 
-/** The pages of errors stand in the section of that name, under their status. */
+/** Adds the pages of errors to their section, grouped by status. */
 function withErrors(section: Section): Section {
   if (section.title !== 'Errors') return section
   const written = globSync('errors/*.md', { cwd: join(root, docsFolder) }).map((name) => `${docsFolder}/${name}`)

@@ -1,15 +1,15 @@
-/** Code of a chapter as HTML: coloured when the site is built, with a title, and beside others of its kind as one of several tabs. */
+/** Code blocks of a chapter as HTML: highlighted at build time, with a title, and with tabs for neighbouring blocks. */
 import { createRequire } from 'node:module'
 import { html, Html } from '../../pages/layout/html.ts'
 
-// its declarations bring those of browsers to all sources
+// an import would add its declarations of browser types to all sources
 const require = createRequire(import.meta.url)
 const highlighter = require('highlight.js') as {
   getLanguage(name: string): object | undefined
   highlight(text: string, options: { readonly language: string }): { readonly value: string }
 }
 
-/** What stands after the three backticks: a language, then `title="wp-config.php"` or `tab="Node"`. */
+/** Info string of a block: a language, then `title="wp-config.php"` or `tab="Node"`. */
 export interface CodeFacts {
   readonly language: string
   readonly title: string | undefined
@@ -27,7 +27,7 @@ const languageNames: Readonly<Record<string, string>> = {
   ...{ properties: 'Settings', powershell: 'PowerShell', css: 'CSS', diff: 'Changes' },
 }
 
-/** A block with its title; the button that copies it is made by the script of the site. */
+/** Returns a block with its title. The script of the site adds the copy button. */
 export function codeBlock(text: string, { language, title, tab }: CodeFacts): string {
   const name = title ?? tab ?? languageNames[language] ?? 'Text'
   const coloured = highlighter.getLanguage(language) ? Html.of([highlighter.highlight(text, { language }).value], []) : text

@@ -1,18 +1,18 @@
-/** What the documentation has and in which order: read from the tables of its index, so that a new row is a new page. */
+/** Contents and order of the documentation, read from the tables of its index. A new row adds a page. */
 import { readFileSync } from 'node:fs'
 import { basename, join, posix, relative } from 'node:path'
 
 export const root = join(import.meta.dirname, '../../..')
-/** Of the chapters, from the root of the repository. */
+/** Folder of the chapters, from the root of the repository. */
 export const docsFolder = 'admin-api/docs'
 
-/** A chapter as the index names it. */
+/** A chapter in the index. */
 export interface Entry {
-  /** Under `/docs/`, such as `guides/wordpress`. */
+  /** Path under `/docs/`, such as `guides/wordpress`. */
   readonly path: string
   /** From the root of the repository. */
   readonly file: string
-  /** In lists of chapters, shorter than the title. */
+  /** Label in lists of chapters, shorter than the title. */
   readonly label: string
   /** Protocols of a guide, such as `SMTP`. */
   readonly wayIn: string | undefined
@@ -26,7 +26,7 @@ export interface Group {
   readonly entries: readonly Entry[]
 }
 
-/** A second-level heading of the index, which the head of every page names. */
+/** A second-level heading of the index, shown in the header of every page. */
 export interface Section {
   readonly title: string
   readonly groups: readonly Group[]
@@ -40,7 +40,7 @@ export function readContents(): readonly Section[] {
   }))
 }
 
-/** The headings of one level, each with the text below it. */
+/** Returns the headings of one level, each with the text below it. */
 const partsOf = (text: string, level: string): readonly (readonly [title: string, text: string])[] =>
   text
     .split(new RegExp(`^${level} `, 'm'))
@@ -50,13 +50,13 @@ const partsOf = (text: string, level: string): readonly (readonly [title: string
       return [part.slice(0, end).trim(), part.slice(end)]
     })
 
-/** The cells of the rows below the line of dashes. */
+/** Returns the cells of the table rows. */
 function rowsOf(text: string): readonly (readonly string[])[] {
   const lines = text.split('\n').filter((line) => line.startsWith('|'))
   return lines.slice(2).map((line) => line.split('|').map((cell) => cell.trim()).slice(1, -1)) // prettier-ignore
 }
 
-/** A first cell may lead to several chapters. */
+/** A first cell may link to several chapters. */
 function entriesOf(cells: readonly string[]): readonly Entry[] {
   const [first = ''] = cells
   return [...first.matchAll(/\[([^\]]+)\]\(([^)#]+\.md)\)/g)].map(([, label = '', target = '']) => {
@@ -71,7 +71,7 @@ function entriesOf(cells: readonly string[]): readonly Entry[] {
   })
 }
 
-/** A document of another folder has the name of its file. */
+/** Returns the path of a document; a document of another folder is named after its file. */
 export function pathOf(file: string): string {
   const own = relative(docsFolder, file)
   return (own.startsWith('..') ? basename(file) : own).replace(/\.md$/, '')

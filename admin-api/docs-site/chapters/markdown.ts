@@ -1,4 +1,4 @@
-/** A chapter in Markdown as the parts of a page: title, lead, facts, body, headings, and its text by section for the search. */
+/** Renders a chapter from Markdown to the parts of a page: title, lead, facts, body, headings, and text by section for the search. */
 import assert from 'node:assert'
 import MarkdownIt, { type Token } from 'markdown-it'
 import { Html } from '../../pages/layout/html.ts'
@@ -12,9 +12,9 @@ export interface Heading {
   readonly anchor: string
 }
 
-/** The text below a heading, without marks. */
+/** The text below a heading, without markup. */
 export interface TextSection {
-  /** Undefined for what stands above the first heading. */
+  /** Undefined for text above the first heading. */
   readonly heading: Heading | undefined
   readonly text: string
 }
@@ -24,7 +24,7 @@ export interface RenderedChapter {
   readonly titleHtml: Html
   /** The first paragraph. */
   readonly lead: Html | undefined
-  /** A second paragraph that is a line of short facts with dots between. */
+  /** A second paragraph that is a line of short facts with dots between them. */
   readonly facts: readonly Html[]
   readonly body: Html
   readonly headings: readonly Heading[]
@@ -38,7 +38,7 @@ export interface ChapterSource {
   readonly text: string
 }
 
-/** `hrefOf` gives the address of a link; of undefined nothing but its words is shown. */
+/** Renders a chapter. `hrefOf` returns the address of a link; if it is undefined, only the text of the link remains. */
 export function renderChapter(
   { file, text }: ChapterSource,
   isChapter: (file: string) => boolean,
@@ -68,7 +68,7 @@ export function renderChapter(
   }
 }
 
-/** Links of all tokens, with their addresses set. One that leads nowhere on the site becomes plain words. */
+/** Sets the addresses of all links and returns their targets. A link without an address becomes plain text. */
 function setLinks(
   tokens: readonly Token[],
   find: (href: string) => Target,
@@ -93,7 +93,7 @@ function setLinks(
   return targets
 }
 
-/** Anchors as GitHub makes them, so that links with a fragment work on a forge and here. */
+/** Creates anchors in the same way as GitHub, so that links with a fragment work in both places. */
 function setAnchors(tokens: readonly Token[]): readonly Heading[] {
   const seen = new Map<string, number>()
   return tokens.flatMap((token, index) => {

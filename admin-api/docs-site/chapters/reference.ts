@@ -1,4 +1,4 @@
-/** The reference of the API as chapters, one for each tag, written from the OpenAPI document so that it cannot differ from the service. */
+/** The API reference as chapters, one for each tag. It is generated from the OpenAPI document, so it cannot differ from the service. */
 import { buildOpenApi } from '../../openapi/openapi.ts'
 import { describedCore, describedService } from '../../rest/described-core.ts'
 import { restOperations } from '../../rest/rest-operations.ts'
@@ -49,13 +49,13 @@ interface Document {
 
 let read: Document | undefined
 
-/** Made once, as it takes a second. */
+/** Cached, since it takes a second. */
 const document = (): Document =>
   (read ??= buildOpenApi(restOperations, { ...describedService, core: describedCore }) as unknown as Document)
 
 export const referenceFolder = 'reference'
 
-/** The group of the section, and the Markdown of each chapter by the file that it would be. */
+/** Returns the group of the section, and the Markdown of each chapter by its file name. */
 export function reference(): { readonly group: Group; readonly sources: ReadonlyMap<string, string> } {
   const sources = new Map<string, string>()
   const entries = document().tags.flatMap(({ name, description }): Entry[] => {
@@ -133,7 +133,7 @@ function table(title: string, fields: readonly Field[]): string {
   return [`| ${title} | Meaning |`, '| --- | --- |', ...rows].join('\n')
 }
 
-/** One line that a cell of a table takes. */
+/** Returns the text as one line for a table cell. */
 const cell = (text: string): string => text.replaceAll(/\s+/g, ' ').replaceAll('|', '\\|')
 
 const most = 12

@@ -1,9 +1,9 @@
-/** Shapes that Markdown has no words for, put between the tokens of a chapter: steps, tabs, notes, and frames in which tables scroll. */
+/** Elements beyond Markdown, inserted between the tokens of a chapter: steps, tabs, notes, and scroll frames for tables. */
 import type { Token } from 'markdown-it'
 import { html, type Html } from '../../pages/layout/html.ts'
 import { codeFacts } from './code-blocks.ts'
 
-/** Words and code of inline tokens, without marks. */
+/** Returns text and code of inline tokens, without markup. */
 export function textOf(tokens: readonly Token[]): string {
   const words = ({ type, content, children }: Token): string =>
     children ? children.map(words).join('') : type === 'text' || type === 'code_inline' ? content : type === 'softbreak' ? ' ' : ''
@@ -18,7 +18,7 @@ const callouts: Readonly<Record<string, string>> = {
   CAUTION: 'Careful',
 }
 
-/** The tokens of a body with what Markdown has no words for: steps, tabs, notes, and frames in which wide tables scroll. */
+/** Returns the tokens of a body with steps, tabs, notes, and scroll frames for wide tables. */
 export function shaped(tokens: readonly Token[]): Token[] {
   let isInStep = false
   let heading = ''
@@ -52,7 +52,7 @@ export function shaped(tokens: readonly Token[]): Token[] {
 
 const isTab = (token: Token | undefined): boolean => token?.type === 'fence' && codeFacts(token.info).tab !== undefined
 
-/** A quotation that begins with `[!NOTE]` and the like, which forges show as a box too. */
+/** Opens a note for a quotation that begins with `[!NOTE]` or similar, which code hosts also show as a box. */
 function openCallout(quotation: Token, inline: Token | undefined): void {
   const kind = /^\[!([A-Z]+)\]\s/.exec(inline?.content ?? '')?.[1]
   const name = callouts[kind ?? '']
@@ -63,7 +63,7 @@ function openCallout(quotation: Token, inline: Token | undefined): void {
   inline.children = inline.children.slice(inline.children.findIndex(({ type }) => type === 'softbreak') + 1)
 }
 
-/** A heading is a link to itself, unless it has links; of a step, the number stands in an arch. */
+/** Makes a heading link to itself, unless it contains links. The number of a step is shown in an arch. */
 function linkToItself(inline: Token, heading: Token | undefined): void {
   const [first] = inline.children ?? []
   const step = heading?.tag === 'h2' && first?.type === 'text' ? /^(\d+)\. /.exec(first.content) : null
@@ -78,10 +78,10 @@ function linkToItself(inline: Token, heading: Token | undefined): void {
   ]
 }
 
-/** Ready HTML among the tokens. */
+/** Returns a token with ready HTML. */
 const markup = (type: 'html_block' | 'html_inline', text: Html | string): Token => ({ type, content: text.toString() }) as Token
 
-/** A tag that something else closes. */
+/** Returns an opening tag. */
 const opening = (tag: string, attributes: Readonly<Record<string, string>>): string =>
   `<${tag}${Object.entries(attributes)
     .map(([name, value]) => ` ${name}="${html`${value}`.toString()}"`)

@@ -1,4 +1,4 @@
-/** What a page of the documentation does in a browser, beyond being read: copy code, choose a language and colours, search. */
+/** The script of documentation pages: copy buttons, language and color selection, search. */
 import { prepareSearch } from './search-box.ts'
 import { prepareTabs } from './tabs.ts'
 
@@ -21,7 +21,7 @@ function addCopyButtons(): void {
   }
 }
 
-/** Of a session in a terminal only what was typed, without the prompts. */
+/** Returns only the typed commands of a terminal session, without prompts. */
 function copiedText(text: string): string {
   const lines = text.trimEnd().split('\n')
   if (!lines.some((line) => line.startsWith('$ '))) return text.trimEnd()
@@ -48,12 +48,12 @@ function prepareTheme(): void {
     try {
       localStorage.setItem('theme', theme)
     } catch {
-      // a browser that stores nothing keeps it for this page
+      // without storage, the choice lasts for this page
     }
   })
 }
 
-/** Marks in the list at the side which part of the page is read. */
+/** Marks the current section in the side list. */
 function followReader(): void {
   const links = [...document.querySelectorAll<HTMLAnchorElement>('.contents li a')]
   const targets = links.map((link) => document.getElementById(decodeURIComponent(link.hash.slice(1))))

@@ -1,7 +1,7 @@
-/** The search in the head: a combobox over an index that is loaded when it is first used. ARIA Authoring Practices, combobox. */
+/** The search in the header: a combobox that loads the index at first use. ARIA Authoring Practices, combobox. */
 import type { Found } from '../search-options.ts'
 
-/** What `search.ts` puts on the page once it is loaded. */
+/** Interface that `search.ts` adds to the page when it is loaded. */
 export interface LoadedSearch {
   find(words: string): readonly Found[]
 }
@@ -13,12 +13,12 @@ declare global {
 
 const maxQuery = 100
 
-/** Where results lead and what the search is made of; the page says it. */
+/** Attributes of the page with the addresses of results and search files. */
 const site = document.documentElement.dataset
 
 let loading: Promise<LoadedSearch> | undefined
 
-/** As elements, because a page that was opened as a file may load scripts and nothing else. */
+/** Loads by script elements, since a page opened from a file can load only scripts. */
 function load(): Promise<LoadedSearch> {
   const script = (source: string): Promise<void> =>
     new Promise((resolve, reject) => {
@@ -135,7 +135,7 @@ class ResultView {
   }
 
   #show(found: readonly Found[], wanted: string): void {
-    if (found.length === 0) return this.#say(`Nothing is found for “${wanted}”. Try fewer words, or a code such as rate_limit_exceeded.`)
+    if (found.length === 0) return this.#say(`No results for “${wanted}”. Try fewer words, or a code such as rate_limit_exceeded.`)
     this.#list.replaceChildren(...found.map((one, index) => optionOf(one, index)))
     this.#list.hidden = false
     this.#input.ariaExpanded = 'true'

@@ -1,10 +1,10 @@
-/** Looks words up in the index of the documentation. Loaded with the index when the search is first used. */
+/** Searches the index of the documentation. Loaded with the index at the first search. */
 import MiniSearch from 'minisearch'
 import type { Found } from '../search-options.ts'
 import { searchOptions } from '../search-options.ts'
 
 const maxFound = 12
-/** Of one chapter, so that a long one does not fill the list. */
+/** Limit of results from one chapter, so that a long chapter does not fill the list. */
 const maxOfChapter = 3
 
 const index = MiniSearch.loadJSON<Found>(globalThis.docsIndex ?? '', searchOptions)

@@ -1,4 +1,4 @@
-/** Blocks of code in several languages become tabs; without a script they stand below one another. ARIA Authoring Practices, tabs. */
+/** Turns neighbouring code blocks into tabs; without a script, all blocks are visible. ARIA Authoring Practices, tabs. */
 
 export function prepareTabs(): void {
   for (const [number, group] of document.querySelectorAll<HTMLElement>('.tabs').entries()) {
@@ -9,7 +9,7 @@ export function prepareTabs(): void {
   if (chosen !== undefined) choose(chosen)
 }
 
-/** A figure has a role of its own, so that the panel is around it. */
+/** Wraps a figure in the panel, since a figure already has its own role. */
 function panelOf(figure: HTMLElement): HTMLElement {
   const panel = document.createElement('div')
   panel.dataset['tab'] = figure.dataset['tab']
@@ -47,7 +47,7 @@ function makeTabs(group: HTMLElement, panels: readonly HTMLElement[], number: nu
   show(group, panels[0]?.dataset['tab'] ?? '')
 }
 
-/** In every group of the page that has this language. */
+/** Selects the language in every group of the page that has it. */
 function choose(name: string): void {
   for (const group of document.querySelectorAll<HTMLElement>('.tabs'))
     if (group.querySelector(`[data-tab="${CSS.escape(name)}"]`)) show(group, name)
@@ -87,6 +87,6 @@ function remember(name: string): void {
   try {
     localStorage.setItem(key, name)
   } catch {
-    // a browser that stores nothing keeps it for this page
+    // without storage, the choice lasts for this page
   }
 }

@@ -83,7 +83,7 @@ test('people search, choose a language, change colours and copy', async (t) => {
   t.not(await ground(), before, 'the choice is kept')
   await page.keyboard.press('/')
   await page.keyboard.type('zzzzqqqq')
-  await becomesTrue(page, "document.querySelector('#found').innerText.startsWith('Nothing is found')")
+  await becomesTrue(page, "document.querySelector('#found').innerText.startsWith('No results')")
   t.deepEqual(refused, [])
   await context.close()
 })
