@@ -1,4 +1,4 @@
-/** Who may call an operation: by the scope that it needs, or as one of those whom it is open to without any. */
+/** Access to an operation: by its scope, or for a role that may call it without the scope. */
 import { requireScope, type Principal } from '#core/access/principal/principal.ts'
 import type { OperationFacts, Access } from './operation.ts'
 

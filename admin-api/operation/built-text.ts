@@ -1,11 +1,11 @@
-/** A text that is the same for all: built and compressed once, at the first request, with an ETag (RFC 9110 §8.8.3). */
+/** A text that is the same for all clients. It is built and compressed once, at the first request, with an ETag (RFC 9110 §8.8.3). */
 import { createHash } from 'node:crypto'
 import type { IncomingHttpHeaders } from 'node:http'
 import { promisify } from 'node:util'
 import { brotliCompress, constants, gzip } from 'node:zlib'
 import { raw, type Answer } from './answer.ts'
 
-/** In the order in which they are preferred. */
+/** In order of preference. */
 const encodings = ['br', 'gzip', 'identity'] as const
 
 type Encoding = (typeof encodings)[number]
@@ -14,13 +14,13 @@ type Forms = Readonly<Record<Encoding, { readonly bytes: Uint8Array; readonly ta
 /** Higher levels take seconds for a megabyte. */
 const brotliQuality = 6
 const compressors: Readonly<Record<Encoding, (bytes: Uint8Array) => Promise<Uint8Array> | Uint8Array>> = {
-  // on threads of their own
+  // runs in the thread pool
   br: async (bytes) => await promisify(brotliCompress)(bytes, { params: { [constants.BROTLI_PARAM_QUALITY]: brotliQuality } }),
   gzip: async (bytes) => await promisify(gzip)(bytes),
   identity: (bytes) => bytes,
 }
 
-/** Whether `If-None-Match` of the request names the tag (RFC 9110 §13.1.2). */
+/** Returns whether `If-None-Match` contains the tag (RFC 9110 §13.1.2). */
 export const hasTag = (known: string, tag: string): boolean =>
   known === '*' || known.split(',').some((each) => each.trim().replace(/^W\//, '') === tag)
 
@@ -34,7 +34,7 @@ export class BuiltText {
     this.#build = build
   }
 
-  /** The text in the best encoding that the client takes, or 304 when it has that already. */
+  /** Returns the text in the best encoding that the client accepts, or 304 if the client has it already. */
   async answer({ 'accept-encoding': accepted = '', 'if-none-match': known = '' }: IncomingHttpHeaders): Promise<Answer> {
     this.#forms ??= this.#make()
     const forms = await this.#forms.catch((error: unknown) => {

@@ -1,4 +1,4 @@
-/** One operation of the HTTP side: from this one object come the route, the checks, the scope, the limits and the OpenAPI entry. */
+/** One operation of the HTTP API. This object defines the route, the checks, the scope, the limits and the OpenAPI entry. */
 import assert from 'node:assert'
 import type { IncomingHttpHeaders } from 'node:http'
 import * as z from 'zod'
@@ -12,13 +12,13 @@ import type { Written } from '../wire/fields/codec.ts'
 
 export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
 
-/** The scope a caller needs; `none` means unauthenticated, `operator` is the operator's key alone. */
+/** The required scope; `none` means unauthenticated, and `operator` requires the operator's key. */
 export type Access = Scope | 'none' | 'operator'
 
-/** What admission distinguishes: `storing` adds mail or files, and is refused while the disk is low. */
+/** Kind of work for admission: `storing` adds mail or files, and is refused while the disk is low. */
 export type Work = 'storing' | 'other'
 
-/** The kind of an operation or action, by the refusals that it declares. */
+/** Returns the kind of an operation or action by its declared refusals. */
 export const workOf = ({ errors }: { readonly errors?: readonly RefusalCode[] }): Work =>
   errors?.includes('storage_full') ? 'storing' : 'other'
 
@@ -27,104 +27,104 @@ export interface OperationFacts<in C = unknown> {
   readonly method: Method
   /** Path with parameters in braces: `/v1/messages/{id}`. */
   readonly path: string
-  /** Unique name for generated clients, logs and metrics: `sendMessage`. */
+  /** Unique name for generated clients, logs and metrics, such as `sendMessage`. */
   readonly operationId: string
-  /** One line, shown in lists of operations. */
+  /** One line for lists of operations. */
   readonly summary: string
   readonly description?: string | ((core: C) => string)
   readonly tags: readonly string[]
-  /** Status of the good answer; 200 by default. */
+  /** Status of a successful response; 200 by default. */
   readonly status?: number
-  /** Other statuses that come with the same shape, each with the sentence that explains it. */
+  /** Other statuses with the same shape, each with its description. */
   readonly otherResponses?: Readonly<Record<number, string>>
-  /** Headers of good answers, each with its description. */
+  /** Headers of successful responses, each with its description. */
   readonly responseHeaders?: Readonly<Record<string, string>>
-  /** The feature flag without which it is refused. */
+  /** The feature flag that the operation requires. */
   readonly feature?: Feature | undefined
   /**
-   * The refusals of this operation beyond those every operation can give. `storage_full` declares that it stores new mail or files: it
-   * is refused while the disk is low, and no other operation is.
+   * Refusals of this operation in addition to the common ones. `storage_full` declares that it stores new mail or files. Only such
+   * operations are refused while the disk is low.
    */
   readonly errors?: readonly RefusalCode[]
   /** Largest body in bytes; 65,536 by default. */
   readonly maxBodyBytes?: number | ((core: C) => number)
-  /** The setting from which `maxBodyBytes` comes, for refusals. */
+  /** Name of the setting for `maxBodyBytes`, used in refusals. */
   readonly maxBodySetting?: string
   /**
    * Returns a check of the SHA-256 of the body (hexadecimal) if the request header declares or signs it. The check throws if the digest
    * differs.
    */
   readonly digestCheck?: (headers: IncomingHttpHeaders, core: C) => ((sha256: string) => void) | undefined
-  /** Seconds from the first header byte handled to the answer; 30 by default. */
+  /** Seconds from the first handled header byte to the response; 30 by default. */
   readonly deadlineSeconds?: number
-  /** The operation waits for something to happen: it may take 130 seconds, and a closing server ends it at once. */
+  /** The operation waits for an event. It may take 130 seconds, and a closing server ends it at once. */
   readonly waits?: boolean
-  /** Answered even when the service sheds load: files of pages, refusals of unknown addresses and the like. */
+  /** Served even under load shedding, such as files of pages and refusals of unknown addresses. */
   readonly bypassesLoadShedding?: boolean
-  /** Probes of the process: their time is charged to no caller, and they never wait for a turn. They must be cheap. */
+  /** Probes of the process. Their time counts for no caller, and they never wait in the queue. They must be cheap. */
   readonly isFree?: boolean
-  /** Scripts of any web page may call it, without cookies, and read the answer (CORS, in the Fetch standard). */
+  /** Scripts of any web page may call it without cookies and read the response (CORS, in the Fetch standard). */
   readonly allowsAnyOrigin?: boolean
-  /** Scripts of other pages that may call it without a credential; what has credentials has it from them. */
+  /** Pages whose scripts may call it without a credential. Credentials have their own rules. */
   readonly cors?: Cors
-  /** Throws the refusal of a request by its headers alone, before it is looked at who asks. */
+  /** Throws the refusal of a request by its headers, before authentication. */
   readonly refuse?: (headers: IncomingHttpHeaders) => void
-  /** How callers prove who they are; bearer tokens by default. */
+  /** Accepted credentials; bearer tokens by default. */
   readonly credentials?: Credentials<C>
-  /** Send-only keys may call it too, without the scope. Everything else is closed to them. */
+  /** Send-only keys may call it without the scope. They can call no other operations. */
   readonly openToSendOnlyKeys?: boolean
-  /** Signed-in members of the role for billing may call it too, without the scope. Everything else is closed to them. */
+  /** Signed-in members with the billing role may call it without the scope. They can call no other operations. */
   readonly openToBilling?: boolean
-  /** Another document describes it, so the OpenAPI document leaves it out. */
+  /** The OpenAPI document omits it, since another document describes it. */
   readonly hiddenFromOpenApi?: boolean
-  /** Browsers get its answer as a page, by their `Accept`. */
+  /** Browsers get the response as a page, depending on `Accept`. */
   readonly alsoAsPage?: boolean
   /**
-   * Of a body that its schema refuses: the fields that the handler would miss besides, so that the caller learns of all of them at
-   * once. Nothing in the body has been checked.
+   * Returns further missing fields of a body that its schema refused, so that the caller sees all problems at once. The body has not been
+   * checked.
    */
   readonly alsoMissing?: (body: Readonly<Record<string, unknown>>, principal: Principal, core: C) => Promise<readonly FieldProblem[]>
-  /** Keeps a record of requests that were wrong. Those with publishable keys are left out. */
+  /** Records invalid requests, except requests with publishable keys. */
   readonly onInvalid?: InvalidRequest<C>
-  /** Renders refusals in a form of its own in place of the error envelope. */
+  /** Renders refusals in another format than the error envelope. */
   readonly errorRenderer?: ErrorRenderer
 }
 
-/** Is notified of requests that were refused with `validation_failed` after it was known who asks; returns the refusal to give. */
+/** Called for authenticated requests that were refused with `validation_failed`. Returns the refusal to send. */
 export type InvalidRequest<C = unknown> = (principal: Principal, body: unknown, refusal: Refusal, core: C) => Promise<Refusal>
 
-/** The form that refusals have outside the error envelope; undefined is the envelope all the same. */
+/** Renders a refusal in another format. Returns undefined for the error envelope. */
 export type ErrorRenderer = (refusal: Refusal, headers: IncomingHttpHeaders) => Answer | undefined
 
-/** What a handler gets; everything in it has been checked. */
+/** Checked input of a handler. */
 export interface HandlerInput<P, Q, B, S, C = unknown> {
-  /** Parts of the daemon that serves the operation. */
+  /** The part of the daemon that the operation uses. */
   readonly core: C
   readonly params: P
   readonly query: Q
   readonly body: B
-  /** Octets of memory that a JSON body took; 0 for one that is read as it comes. */
+  /** Memory of a JSON body in octets; 0 for a streamed body. */
   readonly bodyBytes: number
-  /** Who asks; `undefined` where the scope is `none` or `operator`. */
+  /** The caller; `undefined` if the scope is `none` or `operator`. */
   readonly principal: S
-  /** Aborts when the client has gone, the deadline has passed or the server closes. */
+  /** Aborts when the client disconnects, the deadline passes or the server closes. */
   readonly signal: AbortSignal
   readonly requestId: string
   readonly headers: IncomingHttpHeaders
-  /** The client wants to know of the answer, and not to have it (HEAD). */
+  /** The client requests only the headers (HEAD). */
   readonly headOnly: boolean
-  /** Address of the client, seen through trusted proxies; empty when the connection is already gone. */
+  /** Address of the client behind trusted proxies; empty if the connection is already closed. */
   readonly remoteAddress: string
-  /** For answers that go on: throws once the caller may not ask any more. */
+  /** For long responses: throws if the caller is no longer authorized. */
   readonly authenticateAgain: () => Promise<void>
-  /** The user who asks where the scope is `operator`; undefined for the operator's key. */
+  /** The user if the scope is `operator`; undefined for the operator's key. */
   readonly operatorId?: string | undefined
 }
 
-/** What `handle` may return: the wire object, or an `Answer` that carries a status, headers or bytes of its own. */
+/** Result of `handle`: the wire object, or an `Answer` with its own status, headers or bytes. */
 type Handled<R extends ResponseShape> = Answer | (R extends z.ZodType ? Written<R> : R extends { kind: 'none' } ? void : never)
 
-/** What a handler gets as the body: the checked value, or the stream. */
+/** Body for a handler: the checked value, or the stream. */
 type BodyFor<B extends z.ZodType | StreamShape> = B extends z.ZodType ? z.output<B> : BodyStream
 
 type PrincipalFor<A extends Access> = A extends 'none' | 'operator' ? undefined : Principal
@@ -168,8 +168,8 @@ type NoFields = z.ZodObject<Record<never, never>, z.core.$strict>
 const noFields: NoFields = z.strictObject({})
 
 /**
- * Makes an operation from its description, with the types of its schemas carried into `handle`.
- * Refuses descriptions that contradict themselves; such a mistake is a defect, found when the module loads.
+ * Creates an operation from its description. `handle` gets the types of the schemas. Throws for a contradictory description when the module
+ * is loaded.
  */
 export function operation<
   const A extends Access,
@@ -182,10 +182,10 @@ export function operation<
   const params: z.ZodObject = spec.params ?? noFields
   const query: z.ZodObject = spec.query ?? noFields
   const named = pathParameters(spec.path)
-  assert.deepEqual(Object.keys(params.shape).sort(), [...named].sort(), `${spec.operationId}: params must be those of ${spec.path}`)
+  assert.deepEqual(Object.keys(params.shape).sort(), [...named].sort(), `${spec.operationId}: params must match ${spec.path}`)
   for (const [where, schema] of Object.entries({ query, body: spec.body })) {
     const lax = schema instanceof z.ZodObject && !schema.def.catchall
-    assert(!lax, `${spec.operationId}: ${where} must say what happens to unknown fields, with z.strictObject`)
+    assert(!lax, `${spec.operationId}: ${where} must define unknown fields, with z.strictObject`)
   }
   assert(!(spec.body && spec.method === 'GET'), `${spec.operationId}: GET has no body`)
   return { examples: {}, ...(spec as object), params, query, body: spec.body } as unknown as Operation<C>
@@ -193,15 +193,15 @@ export function operation<
 
 const bodyBytesDefault = 65_536
 
-/** Largest body that the operation accepts, in bytes. */
+/** Returns the largest accepted body, in bytes. */
 export const maxBodyBytesOf = <C>({ maxBodyBytes: max = bodyBytesDefault }: Operation<C>, core: C): number =>
   typeof max === 'function' ? max(core) : max
 
-/** Seconds from the first header byte handled to the answer. */
+/** Returns the seconds from the first handled header byte to the response. */
 export const deadlineSecondsOf = ({ deadlineSeconds, waits }: Pick<Operation, 'deadlineSeconds' | 'waits'>): number =>
   deadlineSeconds ?? (waits ? 130 : 30)
 
-/** The names in braces of a path, in order. */
+/** Returns the names in braces of a path, in order. */
 export function pathParameters(path: string): readonly string[] {
   return [...path.matchAll(/\{(\w+)\}/g)].map((match) => match[1] ?? '')
 }

@@ -1,7 +1,7 @@
-/** Bodies that take long: empty lines until the result is there, as connections without a word are closed. */
+/** Writes empty lines until a slow result is available, since idle connections are closed. */
 const beatMs = 10_000
 
-/** The result as a line of JSON. */
+/** Yields the result as a line of JSON. */
 export async function* beatUntil(working: Promise<unknown>): AsyncGenerator<string> {
   for (;;) {
     const beat = Promise.withResolvers<undefined>()

@@ -1,4 +1,4 @@
-/** The invoices of all organizations as one file, written as it is read. */
+/** Exports the invoices of all organizations as one stream. */
 import type { Organization } from '#core/tenancy/organization.ts'
 import type { RestCore } from '../rest/rest-core.ts'
 import { finalInvoice } from '../wire/organization/invoices.ts'
@@ -17,7 +17,7 @@ export async function* exportedPreviews(core: RestCore, month: string, format: '
   if (format === 'json') yield ']}'
 }
 
-/** Invoices and credit notes that are final. */
+/** Exports final invoices and credit notes. */
 export async function* exportedInvoices(core: RestCore, month: string, format: 'csv' | 'json'): AsyncGenerator<string> {
   const before = ['number', 'issued_at', 'state', 'organization_id', 'organization'] as const
   yield format === 'csv' ? invoiceCsvHeader(...before) : '{"data":['

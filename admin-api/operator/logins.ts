@@ -1,4 +1,4 @@
-/** The operator's view of SMTP logins that failed: who is locked out, from where, and as whom they tried. */
+/** Failed SMTP logins for the operator: blocked users and addresses, and the user names of the attempts. */
 import * as z from 'zod'
 import type { FailedLogin } from '#core/visitors/login-guard.ts'
 import { action, type Action } from '../actions/action.ts'
@@ -22,12 +22,12 @@ const failedLogins = encoderOf(z.strictObject({ data: z.array(failedLoginShape) 
   data: rows.map(failedLogin.encode),
 }))
 
-/** Where they are counted. */
+/** Source of the counts. */
 export interface FailedLogins {
   list(): readonly FailedLogin[]
 }
 
-/** Served beside the other operations of the operator. */
+/** Part of the operator's operations. */
 export const operatorLoginActions: readonly Action<{ readonly logins: FailedLogins }>[] = [
   action({
     id: 'operatorListFailedLogins',

@@ -1,4 +1,4 @@
-/** Where the command line of the same machine takes a snapshot of a running daemon's data, and has them verified. */
+/** Operations for the command line on the same machine: take a snapshot of a running daemon's data, and verify the data. */
 import { Readable } from 'node:stream'
 import * as z from 'zod'
 import { UnknownBackup, type EarlierBackup } from '#store/backup/past-backups.ts'
@@ -13,9 +13,9 @@ export const backupPath = '/operator/backup'
 export const verifyPath = '/operator/verify'
 
 export interface OperatorBackupOptions {
-  /** What the caller must know. */
+  /** Token that the caller must send. */
   readonly token: string
-  /** The frames of a backup, without the values of rows that have not changed since an earlier one. Throws `UnknownBackup`. */
+  /** Returns the frames of a backup, without row values that are unchanged since an earlier backup. Throws `UnknownBackup`. */
   readonly frames: (since: EarlierBackup | undefined) => Promise<AsyncIterable<Uint8Array>>
   readonly verify: () => Promise<VerifyReport>
 }
@@ -28,12 +28,12 @@ export const operatorBackupOperations = ({ token, frames, verify }: OperatorBack
     method: 'GET',
     path: backupPath,
     operationId: 'readBackup',
-    summary: 'Stream a snapshot of everything that is stored',
+    summary: 'Stream a snapshot of all stored data',
     tags: ['process'],
     scope: 'none',
     hiddenFromOpenApi: true,
     query: z.strictObject({
-      /** The id of the backup to go on from, with the last write that is in it. */
+      /** Id of the backup to continue from, with its last write. */
       since: z.uuid().optional(),
       until: z
         .string()

@@ -1,4 +1,4 @@
-/** Where the command line of the same machine watches what a running daemon decides. */
+/** Operation for the command line on the same machine: streams the decisions of a running daemon. */
 import { raw, media } from '../operation/answer.ts'
 import { operation, type Operation } from '../operation/operation.ts'
 import { requireRunToken } from './operator-link.ts'
@@ -6,9 +6,9 @@ import { requireRunToken } from './operator-link.ts'
 export const decisionsPath = '/operator/decisions'
 
 export interface OperatorDecisionsOptions {
-  /** What the caller must know. */
+  /** Token that the caller must send. */
   readonly token: string
-  /** Lines of JSON, until the reader cancels. */
+  /** Returns lines of JSON until the reader cancels. */
   readonly watch: () => ReadableStream<Uint8Array>
 }
 

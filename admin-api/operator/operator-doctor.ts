@@ -1,4 +1,4 @@
-/** What is wrong with the service and what to do: for its operator, and for the command line of the same machine. */
+/** Problems of the service and their fixes, for the operator and for the command line on the same machine. */
 import { Readable } from 'node:stream'
 import { setTimeout as after } from 'node:timers/promises'
 import * as z from 'zod'
@@ -20,26 +20,28 @@ export interface DoctorSource {
 
 export const doctorPath = '/operator/doctor'
 const path = '/operator/v1/doctor'
-/** Who asks for a look gets its end when it comes within this time, and otherwise what is known so far. */
+/** A requested check returns its result within this time, or otherwise the current result. */
 const answerMs = 20_000
 
 const findingShape = z.object({
-  id: z.enum(findingIds).meta({ description: 'What kind of finding it is; the documentation explains each.' }),
+  id: z.enum(findingIds).meta({ description: 'Kind of the finding; the documentation explains each.' }),
   severity: z.enum(severities).meta({
     description:
-      '`error`: mail is lost, delayed or refused because of it. `warning`: it will be, or receivers trust less. `notice`: good to know.',
+      '`error`: mail is lost, delayed or refused. `warning`: this may happen later, or receivers trust the mail less. `notice`: for information.',
   }),
-  subject: z.string().meta({ description: 'Which one, such as a domain or the id of a destination; empty for the service itself.' }),
+  subject: z
+    .string()
+    .meta({ description: 'The affected object, such as a domain or the id of a destination; empty for the service itself.' }),
   summary: z.string(),
   fix: z.string().meta({ description: 'What to do.' }),
 })
 
 const reportShape = z
   .object({
-    ok: z.boolean().meta({ description: 'Whether nothing but notices was found.' }),
-    checked_at: wireTime.nullable().meta({ description: 'When it was looked last; null before the first look has ended.' }),
-    examining: z.boolean().meta({ description: 'A look is under way.' }),
-    findings: z.array(findingShape).meta({ description: 'The worst first.' }),
+    ok: z.boolean().meta({ description: 'True if the findings contain only notices.' }),
+    checked_at: wireTime.nullable().meta({ description: 'Time of the last check; null until the first check has ended.' }),
+    examining: z.boolean().meta({ description: 'A check is running.' }),
+    findings: z.array(findingShape).meta({ description: 'Most severe first.' }),
   })
   .meta({ id: 'DoctorReport' })
 
@@ -54,16 +56,16 @@ export const doctorActions: readonly Action<{ readonly doctor: DoctorSource }>[]
   action({
     ...shared,
     id: 'operatorGetDoctor',
-    summary: 'Get what is wrong with the service, and what to do',
-    description: 'The service looks by itself: at the process every 5 minutes, at DNS and blocklists every hour.',
+    summary: 'Get problems of the service and their fixes',
+    description: 'The service checks itself: the process every 5 minutes, DNS and blocklists every hour.',
     http: { method: 'GET', path },
     run: ({ core }) => core.doctor.report(),
   }),
   action({
     ...shared,
     id: 'operatorRunDoctor',
-    summary: 'Look now for what is wrong with the service',
-    description: 'Looks at everything, and answers after 20 seconds in any case; `examining` says that the look goes on.',
+    summary: 'Check the service for problems now',
+    description: 'Runs all checks and responds within 20 seconds. `examining` is true if the checks are still running.',
     http: { method: 'POST', path },
     async run({ core: { doctor } }) {
       const waiting = new AbortController()
@@ -76,13 +78,13 @@ export const doctorActions: readonly Action<{ readonly doctor: DoctorSource }>[]
   }),
 ]
 
-/** The whole look, however long it takes: for `postern doctor`. */
+/** Returns the result of the whole check without a time limit, for `postern doctor`. */
 export const doctorOperation = (token: string, doctor: DoctorSource): Operation =>
   operation({
     method: 'GET',
     path: doctorPath,
     operationId: 'runDoctor',
-    summary: 'Look now for what is wrong with the service',
+    summary: 'Check the service for problems now',
     tags: ['process'],
     scope: 'none',
     hiddenFromOpenApi: true,

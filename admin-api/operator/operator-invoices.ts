@@ -1,4 +1,4 @@
-/** What the operator does with invoices that are final, and what has to be known for them. */
+/** Operations of the operator on final invoices and billing profiles. */
 import * as z from 'zod'
 import { action, type Action } from '../actions/action.ts'
 import { shownInvoice } from '../http/invoices/shown-invoice.ts'
@@ -30,7 +30,7 @@ const reading: readonly (Action<RestCore> | Operation<RestCore>)[] = [
     ...shared,
     id: 'operatorListInvoices',
     summary: 'List the invoices and credit notes of a month',
-    description: 'Of all organizations: credit notes first, then invoices, each in order of their numbers.',
+    description: 'Includes all organizations: credit notes first, then invoices, each in order of their numbers.',
     input: z.strictObject({ period, ...pageFields }),
     output: pageEncoder(invoiceSummary),
     list: { item: invoiceSummary },
@@ -57,7 +57,7 @@ const deciding: readonly Action<RestCore>[] = [
     id: 'operatorCloseMonth',
     summary: 'Close a month',
     description:
-      'Makes the invoice of every organization final, once: what is closed stays as it is. The service does it by itself six hours after the end of a month, for months that ended since it was first started.',
+      'Makes the invoice of every organization final. Closed invoices do not change. The service closes a month automatically six hours after its end, for months that ended after its first start.',
     input: closeChoice,
     output: closedMonth,
     http: { method: 'POST', path: `${root}/close` },
@@ -66,7 +66,7 @@ const deciding: readonly Action<RestCore>[] = [
   action({
     ...shared,
     id: 'operatorMarkInvoice',
-    summary: 'Note what is known of the payment of an invoice',
+    summary: 'Set the payment state of an invoice',
     errors: ['not_found', 'conflict'],
     input: markChoice,
     output: finalInvoice,
@@ -76,8 +76,8 @@ const deciding: readonly Action<RestCore>[] = [
   action({
     ...shared,
     id: 'operatorVoidInvoice',
-    summary: 'Take an invoice back by a credit note',
-    description: 'Returns the credit note. The invoice stays as it is, in the state `void`.',
+    summary: 'Void an invoice with a credit note',
+    description: 'Returns the credit note. The invoice does not change, except for its state `void`.',
     errors: ['not_found', 'conflict'],
     input: voidChoice,
     output: finalInvoice,
@@ -90,7 +90,7 @@ const profiling: readonly Action<RestCore>[] = [
   action({
     ...shared,
     id: 'operatorGetBillingProfile',
-    summary: 'Get whom the invoices of an organization are made out to',
+    summary: 'Get the billing profile of an organization',
     errors: ['not_found'],
     input: idParams,
     output: billingProfile,
@@ -100,7 +100,7 @@ const profiling: readonly Action<RestCore>[] = [
   action({
     ...shared,
     id: 'operatorSetBillingProfile',
-    summary: 'Set whom the invoices of an organization are made out to',
+    summary: 'Set the billing profile of an organization',
     errors: ['not_found', 'conflict'],
     input: profileChoice,
     output: billingProfile,

@@ -1,4 +1,4 @@
-/** Where a running daemon proves itself to the command line of the same machine, and makes sign-in links for the holder of its token. */
+/** Operations for the command line on the same machine: prove the identity of a running daemon, and create sign-in links. */
 import { timingSafeEqual } from 'node:crypto'
 import type { IncomingHttpHeaders } from 'node:http'
 import * as z from 'zod'
@@ -9,13 +9,13 @@ import { operation, type Operation } from '../operation/operation.ts'
 export const operatorLinkPath = '/operator/login-links'
 
 export interface OperatorLinkOptions {
-  /** What the caller must know. */
+  /** Token that the caller must send. */
   readonly token: string
-  /** Returns the whole address of a link that signs this address in. */
+  /** Returns the full address of a sign-in link for this mail address. */
   readonly make: (email: string) => Promise<string>
 }
 
-/** Throws `unauthorized` unless the request carries the token of this run, which the data folder alone holds. */
+/** Throws `unauthorized` unless the request has the token of this run, which is stored only in the data folder. */
 export function requireRunToken({ authorization = '' }: IncomingHttpHeaders, token: string): void {
   const [given, own] = [Buffer.from(authorization), Buffer.from(`Bearer ${token}`)]
   if (given.length === own.length && timingSafeEqual(given, own)) return

@@ -1,4 +1,4 @@
-/** Where the command line of the same machine finds what the daemon logged about a message. */
+/** Operation for the command line on the same machine: reads the log lines of a message. */
 import * as z from 'zod'
 import { media, raw } from '../operation/answer.ts'
 import { operation, type Operation } from '../operation/operation.ts'
@@ -7,9 +7,9 @@ import { requireRunToken } from './operator-link.ts'
 export const logPath = '/operator/log'
 
 export interface OperatorLogOptions {
-  /** What the caller must know. */
+  /** Token that the caller must send. */
   readonly token: string
-  /** The latest lines with this text, each with its line break, the oldest first. */
+  /** Returns the latest lines with this text, oldest first, each with its line break. */
   readonly linesWith: (text: string) => readonly string[]
 }
 

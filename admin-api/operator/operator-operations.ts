@@ -1,4 +1,4 @@
-/** The operator's operations on every organization. They exist only where an operator key is set, and take no other key. */
+/** Operations of the operator on all organizations. They exist only if an operator key is set, and accept no other key. */
 import { Readable } from 'node:stream'
 import * as z from 'zod'
 import { graceDays } from '#core/tenancy/removal-key.ts'
@@ -68,7 +68,7 @@ const reading: readonly Action<RestCore>[] = [
   }),
   organizations.readOf('usage', {
     id: 'operatorGetUsage',
-    summary: 'Get what an organization used in a month',
+    summary: 'Get the usage of an organization in a month',
     input: z.strictObject({ period }),
     output: usage,
     run: ({ core }, asked) => core.usage.of(asked.id, asked.period),
@@ -76,7 +76,7 @@ const reading: readonly Action<RestCore>[] = [
   organizations.listOf('invoices', {
     id: 'operatorListOrganizationInvoices',
     summary: 'List the invoices and credit notes of an organization, newest first',
-    description: 'They stay when the organization is removed.',
+    description: 'They remain available after the organization is deleted.',
     item: invoiceSummary,
     run: ({ core }, { id, ...page }) => core.billing.register.list(id, page),
   }),
@@ -92,8 +92,7 @@ const reading: readonly Action<RestCore>[] = [
   organizations.listOf('audit', {
     id: 'operatorListAuditEntries',
     summary: 'List the audit log entries of an organization, newest first',
-    description:
-      'Acts of the operator are among them. A page can contain fewer entries than `limit`, even none, and still have a next one.',
+    description: 'Includes acts of the operator. A page can contain fewer entries than `limit`, or no entries, and still have a next page.',
     filter: auditFilter,
     item: auditEntry,
     async run({ core }, { id, ...page }) {
@@ -103,7 +102,7 @@ const reading: readonly Action<RestCore>[] = [
   }),
 ]
 
-/** The operator reads what belongs to the whole organization. */
+/** Returns a principal that reads the data of the whole organization. */
 const readerOf = ({ id, defaultProjectId }: Organization): Principal => ({
   ...{ organizationId: id, projectId: defaultProjectId, bound: false },
   ...{ scopes: ['api:read'], credentialId: '' },
@@ -115,7 +114,7 @@ const setting: readonly Action<RestCore>[] = [
     id: 'operatorSetPlan',
     summary: 'Set the plan of an organization',
     description:
-      'Existing resources are kept. The fees of plans that change in a month are billed by the day; its use is billed on the plan with the largest fee in it.',
+      'Existing resources are kept. If the plan changes within a month, fees are billed by the day, and usage is billed on the plan with the largest fee.',
     input: planChoice,
     run: ({ core, client }, { id, plan }) => core.operator.setPlan(id, plan, client.operatorId),
   }),
@@ -174,14 +173,14 @@ const crediting: readonly Action<RestCore>[] = [
     id: 'operatorGrantCredits',
     summary: 'Grant credits to an organization',
     description:
-      'As a gift, or as `purchased` when they were paid for. Websites that are paused for want of credits are served again within ten seconds.',
+      'As a gift, or as `purchased` if they were paid for. Websites paused for lack of credits are served again within ten seconds.',
     input: creditsGiven,
     http: { method: 'POST', path: `${one}/credits`, status: 201 },
     run: ({ core, client }, { id, ...given }) => core.billing.credits.give(id, toCreditsGiven(given), client.operatorId),
   }),
 ]
 
-/** Operations, as their answers can be files. */
+/** Operations rather than actions, since responses can be files. */
 const invoicing: readonly Operation<RestCore>[] = [
   operation({
     tags: ['operator'],
@@ -207,7 +206,7 @@ const invoicing: readonly Operation<RestCore>[] = [
     operationId: 'operatorExportInvoices',
     summary: 'Export the invoices of all organizations for a month',
     description:
-      'Previews, or with `of=final` the invoices and credit notes that are final. CSV, or with `format=json` an object with all of them in `data`.',
+      'Exports previews, or final invoices and credit notes with `of=final`. The format is CSV, or with `format=json` an object with all of them in `data`.',
     query: z.strictObject({
       period,
       format: z.enum(['csv', 'json']).optional().meta({ description: 'Defaults to csv.' }),
@@ -226,7 +225,7 @@ const invoicing: readonly Operation<RestCore>[] = [
   }),
 ]
 
-/** The table that the HTTP side serves under `/operator/v1`. */
+/** Operations under `/operator/v1`. */
 export const operatorOperations: readonly Operation<OperatorCore>[] = operationsOf<OperatorCore>([
   ...reading,
   ...setting,

@@ -26,7 +26,7 @@ const organizations = resource(all, { name: 'Organization', ...shared })
 const ids = z.strictObject({ id, act_id: id })
 const oneAct = `${all}/{id}/queue/acts/{act_id}`
 
-/** The operator acts on what belongs to the whole organization. */
+/** Returns a principal that changes the data of the whole organization. */
 const administratorOf = ({ id: organizationId, defaultProjectId }: Organization): Principal => ({
   ...{ organizationId, projectId: defaultProjectId, bound: false },
   ...{ scopes: ['api:admin'], credentialId: '' },

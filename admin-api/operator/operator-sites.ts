@@ -1,4 +1,4 @@
-/** What the operator does about websites of tenants: finds them, takes one down in one act, and lets it back. */
+/** Operations of the operator on websites of organizations: find, take down and restore a website. */
 import * as z from 'zod'
 import { action, type Action } from '../actions/action.ts'
 import { pageEncoder, pageFields } from '../wire/fields/paging.ts'
@@ -21,7 +21,7 @@ export const operatorSiteActions: readonly Action<RestCore>[] = [
     id: 'operatorTakeDownSite',
     summary: 'Take a website down',
     description:
-      'By its id or its name. From now on visitors get that status in place of everything, at all its hosts. It is in the audit log of its organization.',
+      'Accepts its id or name. All its hosts return this status for every request. The audit log of its organization records it.',
     input: takedownInput,
     examples: { input: { status: 451, reason: 'Order of the court of Zurich, 2026-11-28' } },
     http: { method: 'PUT', path: '/operator/v1/sites/{id}/takedown' },
@@ -30,7 +30,7 @@ export const operatorSiteActions: readonly Action<RestCore>[] = [
   action({
     ...shared,
     id: 'operatorLetSiteBack',
-    summary: 'Let a website back that was taken down',
+    summary: 'Restore a website that was taken down',
     input: siteKeyInput,
     http: { method: 'DELETE', path: '/operator/v1/sites/{id}/takedown', status: 200 },
     run: ({ core, client }, { id }) => core.sites.takedowns.set(id, null, client.operatorId),

@@ -1,10 +1,10 @@
-/** Where `postern sendmail` hands over, apart from what takes it: the command starts in milliseconds and loads little. */
+/** Address and proof of `postern sendmail`. They are a separate module, so that the command starts in milliseconds and loads little. */
 import { isProof, proofOf } from '#core/access/keys/key-proof.ts'
 
 export const sendmailPath = '/v1/sendmail'
 export const sendmailType = 'application/octet-stream'
 
-/** What a proof is over, beside the message. */
+/** Fields that a proof covers, in addition to the message. */
 export interface SendmailHead {
   readonly id: string
   readonly from: string
@@ -14,7 +14,7 @@ export interface SendmailHead {
 
 const signed = ({ id, from, to, by }: SendmailHead): Buffer => Buffer.from(`${JSON.stringify([id, from, to, by])}\n`)
 
-/** `sha256` is the hash of the key. */
+/** Returns the proof; `sha256` is the hash of the key. */
 export const sendmailProof = (sha256: string, head: SendmailHead, message: Uint8Array): string => proofOf(sha256, signed(head), message)
 export const isSendmailProof = (given: string, sha256: string, head: SendmailHead, message: Uint8Array): boolean =>
   isProof(given, sha256, signed(head), message)

@@ -1,4 +1,4 @@
-/** Where `postern sendmail` hands over messages: a line of JSON with the envelope, and the message behind it. */
+/** Accepts messages of `postern sendmail`: a line of JSON with the envelope, followed by the message. */
 import { addressProblem } from '#config/mail/address-problem.ts'
 import * as z from 'zod'
 import { parseAddress, type Mailbox } from '#core/addresses.ts'
@@ -15,7 +15,7 @@ import { operation, type Operation } from '../operation/operation.ts'
 import { sendRefusals } from '../rest/sending/messages.ts'
 import { isSendmailProof, sendmailPath, sendmailType } from './sendmail-address.ts'
 
-/** Of all messages that are being read. */
+/** Memory limit for all messages that are being received. */
 const maxMemoryBytes = 128 * 1024 * 1024
 const lf = 10
 
@@ -41,7 +41,7 @@ export const sendmailOperation = ({ sendMessages, maxBodyBytes, ...proofs }: Sen
     method: 'POST',
     path: sendmailPath,
     operationId: 'submitSendmail',
-    summary: 'Take a message of postern sendmail',
+    summary: 'Accept a message of postern sendmail',
     tags: ['process'],
     scope: 'api:send',
     openToSendOnlyKeys: true,
@@ -79,10 +79,13 @@ function taken(bytes: Buffer): { readonly envelope: Envelope; readonly message: 
   return { envelope, message: bytes.subarray(end + 1) }
 }
 
-/** Keys whose hashes begin alike; more than one is an accident of 64 bits. */
+/** Limit of keys whose hashes have the same prefix of 64 bits. */
 const maxAlike = 4
 
-/** The daemon sends its spool itself: a message that proves its key is sent as by this key. Throws `unauthorized`. */
+/**
+ * Returns the sender. The daemon itself delivers spooled messages: a message with a valid proof is sent with the proved key. Throws
+ * `unauthorized`.
+ */
 async function senderOf(
   { keys, database }: Pick<SendmailOptions, 'keys' | 'database'>,
   principal: Principal,
@@ -93,7 +96,7 @@ async function senderOf(
   const range = { from: by, until: `${by}\uffff`, limit: maxAlike }
   const alike = /^[\da-f]{16}$/.test(by) ? await database.lookupTexts(apiKeys, 'sha256', range) : []
   const proved = alike.find((sha256) => isSendmailProof(proof, sha256, { id, from, to, by }, message))
-  if (proved === undefined) throw new Refusal('unauthorized', 'No API key is known whose proof the message carries.')
+  if (proved === undefined) throw new Refusal('unauthorized', 'The proof of the message matches no API key.')
   return keys.authenticateHash(proved)
 }
 

@@ -1,4 +1,4 @@
-/** How the service itself is: whether it takes mail, what waits, which destinations rest, and how much room there is. */
+/** State of the service: readiness, queue, paused destinations, and disk space. */
 import * as z from 'zod'
 import type { BreakerCause } from '#core/delivery/health/breaker.ts'
 import { action, type Action } from '../actions/action.ts'
@@ -7,35 +7,35 @@ import { noInput } from '../wire/fields/text.ts'
 import { wireTime } from '../wire/fields/time.ts'
 import { breakerCause } from '../wire/routing/destination-health.ts'
 
-/** The service at one moment; times in milliseconds since the epoch. */
+/** A snapshot of the service; times in milliseconds since the epoch. */
 export interface SystemState {
   readonly version: string
   readonly startedAt: number
-  /** Why the daemon cannot do its work; empty when it can. */
+  /** Reasons why the daemon is not ready; empty if it is ready. */
   readonly notReady: readonly string[]
-  /** Why nothing new is accepted now, as callers get it; null while everything is. */
+  /** Refusal of new work, as callers receive it; null if work is accepted. */
   readonly sheds: { readonly code: string; readonly message: string } | null
   readonly queued: number
   readonly active: number
-  /** Since when the message waits that waits longest for an attempt that is due; null when none does. */
+  /** Time when the oldest due attempt became due; null without due attempts. */
   readonly oldestSince: number | null
   readonly lanes: readonly SystemLane[]
   readonly breakers: readonly SystemBreaker[]
   readonly disk: { readonly freeBytes: number; readonly totalBytes: number; readonly lowBytes: number }
   readonly waitingWrites: number
-  /** The moment that the latest backup holds; null when there was none. */
+  /** Time of the latest backup's content; null without a backup. */
   readonly lastBackupAt: number | null
   readonly memoryBytes: number
 }
 
-/** A destination with its owner; null where it is gone. */
+/** A destination with its owner. */
 export interface NamedDestination {
   readonly name: string
   readonly organizationId: string
   readonly organizationName: string
 }
 
-/** A destination that gets no mail now, or one message as a trial. */
+/** A destination that receives no mail, or one message as a trial. */
 export interface SystemBreaker {
   readonly destinationId: string
   readonly destination: NamedDestination | null
@@ -46,7 +46,7 @@ export interface SystemBreaker {
   readonly until: number | null
 }
 
-/** What one destination has to do for one project. */
+/** Load of one destination for one project. */
 export interface SystemLane {
   readonly destinationId: string
   readonly projectId: string
@@ -63,7 +63,7 @@ export interface SystemSource {
 
 const ownedDestination = {
   destination_id: z.string(),
-  destination_name: z.string().nullable().meta({ description: 'Null where the destination is gone.' }),
+  destination_name: z.string().nullable().meta({ description: 'Null if the destination was deleted.' }),
   organization_id: z.string().nullable(),
   organization_name: z.string().nullable(),
 }
@@ -72,7 +72,7 @@ const laneShape = z.object({
   ...ownedDestination,
   project_id: z.string(),
   active: z.int(),
-  ready: z.int().meta({ description: 'Messages that are due and in memory; further ones may wait in the store.' }),
+  ready: z.int().meta({ description: 'Messages that are due and in memory; the store may contain more.' }),
   next_due_at: wireTime.nullable(),
 })
 
@@ -90,22 +90,22 @@ const stateShape = z
     version: z.string(),
     started_at: wireTime,
     ready: z.boolean(),
-    reasons: z.array(z.string()).meta({ description: 'Why the service is not ready, or refuses new work.' }),
+    reasons: z.array(z.string()).meta({ description: 'Reasons why the service is not ready or refuses new work.' }),
     queue: z.object({
       waiting: z.int().meta({ description: 'Messages in the delivery queue, due or not.' }),
-      active: z.int().meta({ description: 'Attempts under way.' }),
-      oldest_due_at: wireTime.nullable().meta({ description: 'When the first attempt was due of the message that waits longest.' }),
+      active: z.int().meta({ description: 'Attempts in progress.' }),
+      oldest_due_at: wireTime.nullable().meta({ description: 'Time when the oldest waiting attempt became due.' }),
     }),
-    lanes: z.array(laneShape).meta({ description: 'At most 500: what each destination has to do for each project, the busiest first.' }),
+    lanes: z.array(laneShape).meta({ description: 'At most 500: the load of each destination for each project, busiest first.' }),
     breakers: z.array(breakerShape).meta({ description: 'Destinations whose circuit breaker is not closed.' }),
     disk: z.object({ free_bytes: z.int(), total_bytes: z.int(), low_bytes: z.int() }).meta({
-      description: 'Of the file system with the data folder. Below low_bytes nothing is accepted.',
+      description: 'Space of the file system with the data folder. Below low_bytes, no new mail is accepted.',
     }),
-    waiting_writes: z.int().meta({ description: 'Writes that wait for the disk.' }),
+    waiting_writes: z.int().meta({ description: 'Writes waiting for the disk.' }),
     memory_bytes: z.int(),
     last_backup_at: wireTime
       .nullable()
-      .meta({ description: 'The moment that the latest backup of the data folder holds; null when `postern backup` has made none.' }),
+      .meta({ description: 'Time of the content of the latest backup of the data folder; null without a backup by `postern backup`.' }),
   })
   .meta({ id: 'SystemState' })
 
@@ -143,7 +143,7 @@ export const systemActions: readonly Action<{ readonly system: SystemSource }>[]
   action({
     id: 'operatorGetSystem',
     summary: 'Get the state of the service: queue, destinations, disk, backup',
-    description: 'Of this process, and of the store that it has. Figures of destinations are in memory and begin with the process.',
+    description: 'Describes this process and its store. Figures of destinations are kept in memory and start with the process.',
     tags: ['operator'],
     scope: 'operator',
     input: noInput,

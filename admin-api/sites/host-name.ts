@@ -1,24 +1,24 @@
-/** The host that a request is for (RFC 9110 §7.2), as names are compared. */
+/** Parses the host of a request (RFC 9110 §7.2), normalized for comparison. */
 
-/** In lower case, without port and final dot; empty for none. */
+/** Returns the host in lower case, without port and final dot; empty without a host. */
 export function hostName(header: string | undefined): string {
   if (header === undefined || header.length > 300) return ''
   const host = header.toLowerCase().replace(/:\d{1,5}$/, '')
   return host.endsWith('.') ? host.slice(0, -1) : host
 }
 
-/** An address, and no name: such a request comes from a proxy on its own behalf, or from whoever looks around. */
+/** Returns whether the host is an address instead of a name. Such a request comes from a proxy itself, or from a scanner. */
 export const isAddress = (host: string): boolean => host === 'localhost' || /^(?:\d{1,3}(?:\.\d{1,3}){3}|\[[\da-f:.]+\])$/.test(host)
 
-/** A request by its host, and its path with its query. */
+/** The host of a request, and its path with query. */
 export interface RequestTarget {
   readonly host: string
   readonly target: string
 }
 
 /**
- * Of a target with an address of its own, that counts and not the field (RFC 9112 §3.2.2). Undefined for two fields, of which a proxy may
- * have read the other one (§3.2).
+ * Returns the host and path. A host in the target overrides the `Host` field (RFC 9112 §3.2.2). Returns undefined for two `Host` fields,
+ * since a proxy may have used the other one (§3.2).
  */
 export function requestTarget(url: string, rawHeaders: readonly string[]): RequestTarget | undefined {
   let host: string | undefined

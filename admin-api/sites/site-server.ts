@@ -1,6 +1,6 @@
 /**
- * The listener of managed websites. Hosts choose the site; there is no credential, cookie or operation here. In front of it stands a proxy
- * with TLS, which may ask `/internal/tls-allow?domain=` whether a certificate for a host may be ordered.
+ * The listener of managed websites. The host selects the site; there are no credentials, cookies or operations. A proxy with TLS forwards
+ * the requests. It may request `/internal/tls-allow?domain=` to learn whether it may order a certificate for a host.
  */
 import { once } from 'node:events'
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
@@ -15,13 +15,13 @@ import { writeAnswer } from './write-answer.ts'
 
 /** In milliseconds. */
 export interface SiteServerLimits {
-  /** Until the fields of a request are there, from its first octet. */
+  /** From the first octet of a request to the end of its header. */
   readonly headersMs: number
-  /** Until a request is there as a whole. */
+  /** From the first octet of a request to its end. */
   readonly requestMs: number
-  /** Nothing was taken of an answer for so long, and nothing sent: whoever reads so slowly holds a place that others want. */
+  /** A connection without any transfer for this time is closed, since slow readers occupy connections. */
   readonly idleMs: number
-  /** How often the first two are looked at. */
+  /** Interval of the checks of `headersMs` and `requestMs`. */
   readonly checkMs: number
 }
 
@@ -33,16 +33,16 @@ export interface SiteServerOptions {
   readonly answers: Pick<SiteAnswers, 'answer' | 'known'>
   readonly traffic: { count(organizationId: string, siteId: string, bytes: number): void }
   readonly maxConnections: number
-  /** Connections of one visitor, and behind a trusted proxy requests under way; an IPv6 /64 counts as one. */
+  /** Limit of connections of one visitor, and of open requests behind a trusted proxy; an IPv6 /64 counts as one. */
   readonly maxPerAddress: number
-  /** Proxies whose `X-Forwarded-For` is believed. */
+  /** Proxies whose `X-Forwarded-For` is trusted. */
   readonly trustProxy: readonly string[]
-  /** Connections from this machine count as well. */
+  /** Includes connections from this machine in the limit. */
   readonly countsLoopback?: boolean
   readonly limits?: Partial<SiteServerLimits>
-  /** Is notified of the port that was bound. */
+  /** Called with the bound port. */
   readonly onListening: (port: number) => void
-  /** Is notified of what cannot be answered. */
+  /** Called with errors that prevent a response. */
   readonly onError: (error: unknown) => void
 }
 
@@ -52,7 +52,7 @@ const maxHeaderBytes = 16_384
 
 export class SiteServer {
   readonly #options: SiteServerOptions
-  /** Octets of each connection that are counted. */
+  /** Counted octets of each connection. */
   readonly #counted = new WeakMap<Socket, number>()
   readonly #visitors: ClientLoad
   #server: Server | undefined
@@ -63,7 +63,7 @@ export class SiteServer {
     this.#visitors = new ClientLoad({ max, trustProxy, countsLoopback })
   }
 
-  /** Starts to accept; resolves with the address that was bound, rejects when it cannot be. */
+  /** Starts to accept connections. Resolves with the bound address, and rejects if the port cannot be bound. */
   async listen(): Promise<{ readonly host: string; readonly port: number }> {
     const { listen, maxConnections, limits } = this.#options
     const { headersMs, requestMs, idleMs, checkMs } = { ...defaultLimits, ...limits }
@@ -76,7 +76,7 @@ export class SiteServer {
     const server = createServer({ ...times, maxHeaderSize: maxHeaderBytes, noDelay: true }, (req, res) => this.#begin(req, res))
     server.maxConnections = maxConnections
     server.timeout = idleMs
-    server.on('checkContinue', (req: IncomingMessage, res: ServerResponse) => this.#begin(req, res)) // nothing here takes a body
+    server.on('checkContinue', (req: IncomingMessage, res: ServerResponse) => this.#begin(req, res)) // no request needs a body
     server.prependListener('connection', (socket) => {
       if (!this.#visitors.admit(socket)) socket.destroy()
     })
@@ -88,7 +88,7 @@ export class SiteServer {
     return { host: address, port }
   }
 
-  /** Stops accepting, lets answers finish for at most `deadlineMs`, then cuts what is left. */
+  /** Stops accepting connections, lets responses finish for at most `deadlineMs`, then closes the remaining connections. */
   async close(deadlineMs: number): Promise<void> {
     const server = this.#server
     if (!server?.listening) return
@@ -101,10 +101,10 @@ export class SiteServer {
     clearTimeout(cut)
   }
 
-  /** Behind a proxy, one connection is of many visitors. */
+  /** Counts requests by visitor behind a proxy, since one connection carries requests of many visitors. */
   #begin(req: IncomingMessage, res: ServerResponse): void {
     const length = req.headers['content-length'] ?? '0'
-    if (length !== '0' || req.headers['transfer-encoding'] !== undefined) res.shouldKeepAlive = false // nothing here reads a body
+    if (length !== '0' || req.headers['transfer-encoding'] !== undefined) res.shouldKeepAlive = false // request bodies are not read
     const { trustProxy } = this.#options
     if (trustProxy.length > 0)
       try {
@@ -139,7 +139,7 @@ export class SiteServer {
     }
   }
 
-  /** What went to the connection since it was counted last; answers of one connection end one after the other. */
+  /** Counts the octets written since the previous response. Responses of one connection end one after the other. */
   #countAtEnd(socket: Socket, res: ServerResponse, { organizationId, siteId }: SiteView): void {
     res.once('close', () => {
       const bytes = socket.bytesWritten - (this.#counted.get(socket) ?? 0)
@@ -148,7 +148,7 @@ export class SiteServer {
     })
   }
 
-  /** 200 where a certificate for the host may be ordered, as proxies that order them on demand ask on their own behalf. */
+  /** Returns 200 if a certificate for the host may be ordered. Proxies that order certificates on demand send this request themselves. */
   async #allow(req: IncomingMessage, res: ServerResponse, target: string): Promise<void> {
     try {
       const { pathname, searchParams } = new URL(target, 'http://address.invalid')

@@ -1,8 +1,11 @@
-/** Who a request to a website is from, and how much one visitor may have open at a time. */
+/** The address of a visitor, for the limit of connections. */
 import type { IncomingMessage } from 'node:http'
 import { clientAddress } from '#core/access/client-network.ts'
 
-/** Behind trusted proxies the last address that none of them added: what stands before it, anybody may have written. */
+/**
+ * Returns the address of the visitor: behind trusted proxies, the last address that is not a trusted proxy. Clients can forge all earlier
+ * addresses.
+ */
 export function visitorOf({ socket, headers }: Pick<IncomingMessage, 'socket' | 'headers'>, trustProxy: readonly string[]): string {
   const peer = clientAddress(socket.remoteAddress ?? '')
   const forwarded = headers['x-forwarded-for']

@@ -1,8 +1,8 @@
-/** An answer on its connection, as fast as the client takes it. */
+/** Writes a response at the speed of the client. */
 import type { ServerResponse } from 'node:http'
 import type { SiteAnswer } from '#core/sites/serving/site-answer.ts'
 
-/** Resolves when all of it was handed over. Throws where it cannot be read to its end; the connection is cut then. */
+/** Resolves when the whole response was written. Throws if reading the body fails, and closes the connection. */
 export async function writeAnswer(res: ServerResponse, { status, headers, body }: SiteAnswer): Promise<void> {
   res.writeHead(status, headers)
   if (body === undefined || body instanceof Uint8Array) return void res.end(body)
@@ -18,7 +18,7 @@ export async function writeAnswer(res: ServerResponse, { status, headers, body }
   }
 }
 
-/** Resolves when more may be written, and when the client has left. */
+/** Resolves when more can be written, or when the client disconnects. */
 function taken(res: ServerResponse): Promise<void> {
   return new Promise((resolve) => {
     const done = (): void => {
