@@ -1,4 +1,4 @@
-/** The media type of an answer: clients that accept both types, one, any, none of them, or name none. RFC 9110 §12.5.1. */
+/** The media type of a response, for clients that accept both types, one, any or no type, or send no `Accept`. RFC 9110 §12.5.1. */
 import { once } from 'node:events'
 import { request, type IncomingMessage } from 'node:http'
 import { text as textOf } from 'node:stream/consumers'
@@ -23,7 +23,7 @@ interface Reply {
   readonly text: string
 }
 
-/** Sends these headers alone: `fetch` adds an `Accept` of its own. */
+/** Sends only these headers; `fetch` adds its own `Accept`. */
 async function post({ address }: McpFixture, body: unknown, headers: Readonly<Record<string, string | undefined>>): Promise<Reply> {
   const [host, port] = address.split(':')
   const given = Object.fromEntries(Object.entries(headers).filter(([, value]) => value !== undefined))
@@ -33,7 +33,7 @@ async function post({ address }: McpFixture, body: unknown, headers: Readonly<Re
   return { status: answer.statusCode ?? 0, type: answer.headers['content-type'] ?? '', text: await textOf(answer) }
 }
 
-/** The types of both eras are those of the package when the client accepts both. */
+/** If the client accepts both types, the package chooses by era. */
 const cases: readonly (readonly [accept: string | undefined, type: 'both' | typeof json | typeof events])[] = [
   [`${json}, ${events}`, 'both'],
   ['*/*', 'both'],
@@ -48,7 +48,7 @@ const cases: readonly (readonly [accept: string | undefined, type: 'both' | type
   ['text/html, text/event-stream;q=0.2', events],
 ]
 
-test('a client is answered in a type that it accepts', async (t) => {
+test('media type: the response has a type that the client accepts', async (t) => {
   const fixture = await startMcp(t)
   const authorization = `Bearer ${await fixture.tokenOf()}`
   const modern = { ...call, params: { ...call.params, _meta: modernMeta } }
@@ -71,7 +71,7 @@ test('a client is answered in a type that it accepts', async (t) => {
     }
 })
 
-test('a batch is answered by an array when the client accepts JSON alone', async (t) => {
+test('media type: a batch returns an array if the client accepts only JSON', async (t) => {
   const fixture = await startMcp(t)
   const headers = { authorization: `Bearer ${await fixture.tokenOf()}`, accept: json, 'mcp-protocol-version': '2025-03-26' }
   const { status, text } = await post(fixture, [call, { ...call, id: 3 }], headers)
@@ -83,7 +83,7 @@ test('a batch is answered by an array when the client accepts JSON alone', async
   )
 })
 
-test('notifications and refusals keep their answers, whatever single type the client accepts', async (t) => {
+test('media type: notifications and refusals do not depend on the accepted type', async (t) => {
   const fixture = await startMcp(t)
   const authorization = `Bearer ${await fixture.tokenOf()}`
   for (const accept of [json, events]) {
@@ -97,7 +97,7 @@ test('notifications and refusals keep their answers, whatever single type the cl
   }
 })
 
-test('a client that accepts neither type gets 406 with the types, and so does a listener that accepts no events', async (t) => {
+test('media type: 406 names the types if the client accepts no available type', async (t) => {
   const fixture = await startMcp(t)
   const authorization = `Bearer ${await fixture.tokenOf()}`
   for (const accept of ['text/html', 'application/json;q=0', 'image/*, text/plain']) {

@@ -1,4 +1,4 @@
-/** The door of the MCP endpoint: both eras of the protocol, who gets in, and what is refused how. */
+/** The MCP endpoint: both eras of the protocol, access checks, and refusals. */
 import { once } from 'node:events'
 import { request, type IncomingMessage } from 'node:http'
 import test from '#test'
@@ -9,7 +9,7 @@ import { lastMessage, startMcp, type Era, type McpFixture } from './mcp-fixture.
 
 const metadata = 'https://post.example.ch/.well-known/oauth-protected-resource/mcp'
 
-/** Returns the whole response: an unread stream would keep its connection open. */
+/** Returns the response after reading it, since an unread stream keeps its connection open. */
 async function post(fixture: McpFixture, body: unknown, headers: Readonly<Record<string, string>> = {}, query = ''): Promise<Response> {
   const response = await fixture.fetch(mcpResource + query, {
     method: 'POST',
@@ -23,7 +23,7 @@ const listing = { jsonrpc: '2.0', id: 1, method: 'tools/list' }
 const bearer = (token: string) => ({ authorization: `Bearer ${token}` })
 
 for (const era of ['legacy', 'modern'] as const satisfies readonly Era[])
-  test(`${era}: an agent connects, is told how to work here, lists tools and calls them`, async (t) => {
+  test(`${era}: an agent connects, gets instructions, lists tools and calls them`, async (t) => {
     const fixture = await startMcp(t)
     const agent = await fixture.agent({ era })
     const instructions = agent.client.getInstructions() ?? ''
@@ -37,7 +37,7 @@ for (const era of ['legacy', 'modern'] as const satisfies readonly Era[])
     await t.throwsAsync(agent.client.callTool({ name: 'email_send_tset', arguments: {} }), { message: /did you mean email_send_test\?/ })
   })
 
-test('who has no token for agents gets 401 with the way to one', async (t) => {
+test('endpoint: 401 without an agent token names the authorization server', async (t) => {
   const fixture = await startMcp(t)
   const none = await post(fixture, listing)
   t.is(none.status, 401)
@@ -58,12 +58,12 @@ test('who has no token for agents gets 401 with the way to one', async (t) => {
   t.is((await post(fixture, listing, bearer(expired))).status, 200)
   fixture.clock.advance(3_700_000)
   t.is((await post(fixture, listing, bearer(expired))).status, 401)
-  t.is((await fixture.callRest(await fixture.tokenOf())).status, 401, 'a token for agents is none for REST')
+  t.is((await fixture.callRest(await fixture.tokenOf())).status, 401, 'REST refuses an agent token')
 })
 
-test('a token is good as long as its grant and the role of its user', async (t) => {
+test('endpoint: a token ends with its grant and with the role of its user', async (t) => {
   const fixture = await startMcp(t)
-  const agent = await fixture.agent({ era: 'legacy' }) // which keeps no list
+  const agent = await fixture.agent({ era: 'legacy' }) // which does not cache the list
   t.true((await agent.names()).includes('destination_promote_to_live'))
   await fixture.setRole('viewer')
   t.false((await agent.names()).includes('destination_promote_to_live'))
@@ -73,7 +73,7 @@ test('a token is good as long as its grant and the role of its user', async (t) 
   t.is((await post(fixture, listing, bearer(agent.token))).status, 401)
 })
 
-test('too little scope is a challenge for clients that can ask their user, and a tool error for others', async (t) => {
+test('endpoint: a missing scope is a challenge or a tool error, as the client supports', async (t) => {
   const fixture = await startMcp(t)
   const token = await fixture.tokenOf('mcp:read')
   const call = {
@@ -107,7 +107,7 @@ test('too little scope is a challenge for clients that can ask their user, and a
   })
 })
 
-test('web pages of other origins, and what is no request, are refused', async (t) => {
+test('endpoint: foreign origins and malformed requests are refused', async (t) => {
   const fixture = await startMcp(t)
   const headers = bearer(await fixture.tokenOf())
   const foreign = await post(fixture, listing, { ...headers, origin: 'https://evil.example' })
@@ -115,7 +115,7 @@ test('web pages of other origins, and what is no request, are refused', async (t
   t.like(await foreign.json(), { jsonrpc: '2.0', id: null, error: { data: { code: 'origin_not_allowed' } } })
   t.is((await post(fixture, listing, { ...headers, origin: 'https://post.example.ch' })).status, 200)
   t.is((await post(fixture, listing, { ...headers, origin: 'http://localhost:6274' })).status, 200, 'a local inspector')
-  t.is((await post(fixture, listing, { origin: 'https://evil.example' })).status, 403, 'whoever asks')
+  t.is((await post(fixture, listing, { origin: 'https://evil.example' })).status, 403, 'for any token')
   const broken = await post(fixture, '{"jsonrpc": "2.0", ', headers)
   t.is(broken.status, 400)
   t.like(await broken.json(), { jsonrpc: '2.0', id: null, error: { code: -32_700 } })
@@ -125,7 +125,7 @@ test('web pages of other origins, and what is no request, are refused', async (t
   t.is((await post(fixture, { ...listing, method: 'tools/dance' }, headers)).status, 200)
 })
 
-test('an inspector in a browser of this machine may read the answers, and no page of others', async (t) => {
+test('endpoint: CORS allows a local inspector and no other page', async (t) => {
   const fixture = await startMcp(t)
   const preflight = (origin: string) =>
     fixture.fetch(mcpResource, {
@@ -140,13 +140,13 @@ test('an inspector in a browser of this machine may read the answers, and no pag
   t.is((await preflight('https://evil.example')).headers.get('access-control-allow-origin'), null)
   const none = await post(fixture, listing, { origin: 'http://localhost:6274' })
   t.is(none.status, 401)
-  t.is(none.headers.get('access-control-allow-origin'), 'http://localhost:6274', 'it reads the way to a token')
+  t.is(none.headers.get('access-control-allow-origin'), 'http://localhost:6274', 'it can read the challenge')
   t.regex(none.headers.get('access-control-expose-headers') ?? '', /www-authenticate/)
   const headers = { ...bearer(await fixture.tokenOf()), origin: 'http://localhost:6274' }
   t.is((await post(fixture, listing, headers)).headers.get('access-control-allow-origin'), 'http://localhost:6274')
 })
 
-test('a service that listens on loopback is asked for by its own names alone (DNS rebinding)', async (t) => {
+test('endpoint: on loopback, only own host names are accepted (DNS rebinding)', async (t) => {
   const fixture = await startMcp(t)
   const token = await fixture.tokenOf()
   const [address, port = ''] = fixture.address.split(':')
@@ -170,7 +170,7 @@ test('a service that listens on loopback is asked for by its own names alone (DN
     t.is(await statusFor(host), 200, host)
 })
 
-test('a service that others reach is asked for by whatever name leads to it, and pages of others stay out', (t) => {
+test('endpoint: a public service accepts any host name, but no foreign origin', (t) => {
   const own = { origins: ['https://post.example.ch'], hosts: undefined }
   t.notThrows(() => requireOwnAddress({ host: 'backend.internal.example:8080' }, own))
   t.notThrows(() => requireOwnAddress({ host: 'mail.example.com', origin: 'https://post.example.ch' }, own))
@@ -178,7 +178,7 @@ test('a service that others reach is asked for by whatever name leads to it, and
   t.throws(() => requireOwnAddress({ host: 'post.example.ch', origin: 'http://localhost.evil.example' }, own))
 })
 
-test('a browser gets a page that says what this is; other GETs and DELETE get 405', async (t) => {
+test('endpoint: a browser gets a page; other GETs and DELETE get 405', async (t) => {
   const fixture = await startMcp(t)
   const shown = await fixture.fetch(mcpResource, { headers: { accept: 'text/html,application/xhtml+xml' } })
   const text = await shown.text()
@@ -188,7 +188,7 @@ test('a browser gets a page that says what this is; other GETs and DELETE get 40
   t.is((await fixture.fetch(mcpResource, { method: 'DELETE' })).status, 405)
 })
 
-test('an agent is shown the groups of tools that its user allowed, and calls no other', async (t) => {
+test('toolsets: an agent lists and calls only tools that its user allowed', async (t) => {
   const fixture = await startMcp(t)
   const token = await fixture.tokenOf(undefined, { toolsets: 'account,webhooks' })
   const one = await fixture.agent({ token })
@@ -200,7 +200,7 @@ test('an agent is shown the groups of tools that its user allowed, and calls no 
   t.like(await narrowed.refused('account_status'), { code: 'not_found', next_action: 'connect_with_toolset' })
 })
 
-test('the list is narrowed by toolsets and to reading, and what is left out cannot be called', async (t) => {
+test('toolsets: the client selects toolsets and read-only tools; others are refused', async (t) => {
   const fixture = await startMcp(t)
   const some = await fixture.agent({ query: '?toolsets=send,account' })
   const names = await some.names()
@@ -223,7 +223,7 @@ test('the list is narrowed by toolsets and to reading, and what is left out cann
   t.like(await reading.refused('email_send_test', { to: 'ada@example.ch', subject: 'x', text: 'x' }), { code: 'not_found' })
 })
 
-test('a tool behind a flag that is off is not listed, and refuses with feature_disabled', async (t) => {
+test('flags: a tool with a disabled flag is not listed and returns feature_disabled', async (t) => {
   const fixture = await startMcp(t)
   const agent = await fixture.agent({ era: 'legacy' })
   await setFlag(fixture, 'webhooks', false)
@@ -231,7 +231,7 @@ test('a tool behind a flag that is off is not listed, and refuses with feature_d
   t.like(await agent.refused('webhook_endpoint_list'), { code: 'feature_disabled', details: { flag: 'webhooks' } })
   await setFlag(fixture, 'smtp_relay', false)
   const names = await agent.names()
-  t.true(names.includes('smtp_credential_revoke') && !names.includes('smtp_credential_create'), 'what takes away stays')
+  t.true(names.includes('smtp_credential_revoke') && !names.includes('smtp_credential_create'), 'the tool that deletes remains')
   await setFlag(fixture, 'webhooks', true)
   t.true((await agent.names()).includes('webhook_endpoint_list'))
 })
@@ -240,7 +240,7 @@ const setFlag = async ({ operator, organizationId }: McpFixture, flag: string, o
   await operator.must('PUT', `/operator/v1/organizations/${organizationId}/flags`, { [flag]: on })
 }
 
-test('each call is a line of the log and a metric, without its arguments', async (t) => {
+test('calls: each adds a log line and a metric, without its arguments', async (t) => {
   const fixture = await startMcp(t)
   const agent = await fixture.agent()
   await agent.must('account_status')
@@ -259,7 +259,7 @@ test('each call is a line of the log and a metric, without its arguments', async
   t.regex(metrics, /postern_agent_tool_calls(?:_total)?\{tool="email_suppression_add",outcome="validation_failed"\} 1/)
 })
 
-test('input errors name the field and the fix, so that a model can repair its call', async (t) => {
+test('calls: input errors name the field and the fix', async (t) => {
   const { agent } = await startMcp(t)
   const one = await agent()
   const missing = await one.refused('email_send_test', { subject: 'x', text: 'y' })

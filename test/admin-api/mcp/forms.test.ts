@@ -1,4 +1,4 @@
-/** Agents at forms: they design and publish them, and reply to one submission at a time, once, as far as a person lets them. */
+/** Agents and forms: agents design and publish forms, and reply to a submission once, with the approval that the project requires. */
 import test from '#test'
 import { startApproval, type ApprovalFixture, type Held } from './approval/approval-fixture.ts'
 import { assertSound } from '../../support/problems.ts'
@@ -13,14 +13,14 @@ const fields = [
   { key: 'steps', type: 'textarea', label: 'Steps' },
 ]
 
-/** The id of a submission of a visitor. */
+/** Submits a form as a visitor. Returns the id of the submission. */
 async function submitted({ rest, clock }: McpFixture, publicId: string, data: Row): Promise<string> {
   const { fill_time_token: _mnx_ft } = await rest.must('GET', `/v1/public/forms/${publicId}`)
   clock.advance(5000)
   return String((await rest.must('POST', `/v1/public/forms/${publicId}/submissions`, { data, _mnx_ft }))['id'])
 }
 
-test('a form is made of its parts, listed, and published once for each version', async (t) => {
+test('forms: an agent creates, lists and publishes a form once for each version', async (t) => {
   const fixture = await startMcp(t)
   const agent = await fixture.agent()
   const made = await agent.must('form_create', {
@@ -52,13 +52,13 @@ test('a form is made of its parts, listed, and published once for each version',
 interface ReplyFixture extends ApprovalFixture {
   readonly writer: Agent
   readonly draftId: string
-  /** The submission at the REST door. */
+  /** Path of the submission in the REST API. */
   readonly path: string
-  /** The draft and the submission as they stand. */
+  /** Returns the current draft and submission. */
   state(): Promise<readonly [draft: unknown, submission: unknown]>
 }
 
-/** A draft of an agent in a project in which a person approves what agents send, with a live destination. */
+/** Creates an agent's draft in a project that requires approval, with a live destination. */
 async function startReply(t: Parameters<typeof startApproval>[0]): Promise<ReplyFixture> {
   const fixture = await startApproval(t)
   const { rest, destinationId } = fixture
@@ -84,13 +84,13 @@ async function startReply(t: Parameters<typeof startApproval>[0]): Promise<Reply
 const send = async ({ writer, draftId }: ReplyFixture): Promise<Held> =>
   (await writer.must('form_reply_send', { draft_id: draftId })) as unknown as Held
 
-test('a reply of an agent waits for a person; turned down, it can be sent again; approved, it goes once', async (t) => {
+test('replies: need approval; can be sent again after a refusal; are sent once', async (t) => {
   const fixture = await startReply(t)
   const { rest, path, draftId, transport } = fixture
   const held = await send(fixture)
   t.like(held, { status: 'awaiting_approval', outcome: 'relayed' })
   t.deepEqual(await fixture.state(), ['awaiting_approval', 'new'])
-  t.is((await send(fixture)).trace_id, held.trace_id, 'again, it still waits')
+  t.is((await send(fixture)).trace_id, held.trace_id, 'a repeated call leaves it pending')
   const at = `${path.split('/submissions/')[0]}/reply-drafts/${draftId}`
   for (const answer of [await rest.call('PATCH', at, { text: 'x' }), await rest.call('DELETE', at)]) t.is(answer.status, 409)
   t.like(await rest.must('POST', `${at}/send`), { trace_id: held.trace_id, status: 'awaiting_approval' })
@@ -113,7 +113,7 @@ test('a reply of an agent waits for a person; turned down, it can be sent again;
   await assertSound(t, fixture)
 })
 
-test('a reply that is not approved in time is a draft again', async (t) => {
+test('replies: become a draft again after the approval timeout', async (t) => {
   const fixture = await startReply(t)
   const held = await send(fixture)
   fixture.clock.advance(31 * 60_000)
@@ -125,7 +125,7 @@ test('a reply that is not approved in time is a draft again', async (t) => {
   t.deepEqual(fixture.transport.attempted, [])
 })
 
-test('replies go to the visitor alone, one at a time, and what they wrote is labelled', async (t) => {
+test('replies: go only to the visitor, one at a time; visitor text is labelled', async (t) => {
   const fixture = await startReply(t)
   const { writer: agent, rest, path } = fixture
   const submission_id = path.split('/').at(-1)
@@ -145,7 +145,7 @@ test('replies go to the visitor alone, one at a time, and what they wrote is lab
 })
 
 const x = 'x'.repeat(3999)
-/** Text of a visitor, and the text that an agent gets: at most 4,000 characters, without invisible ones. */
+/** Text of a visitor, and the text for the agent: at most 4,000 visible characters. */
 const written: Readonly<Record<string, readonly [given: string, shown: string, removed?: Row]>> = {
   'of the maximum length': [`${x}y`, `${x}y`],
   'one character longer': [`${x}yz`, `${x}y … (1 more characters)`],

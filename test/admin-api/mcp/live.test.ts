@@ -1,4 +1,4 @@
-/** What goes on while a client waits or listens, and what is left of its calls: progress, changed lists, counts and traces. */
+/** Long calls and subscriptions, and records of calls: progress, cancellation, changed lists, usage and traces. */
 import { EventEmitter, once } from 'node:events'
 import test from '#test'
 import { mcpResource, webClientId } from '../oauth/oauth-fixture.ts'
@@ -8,7 +8,7 @@ import { startMcp, type McpFixture } from './mcp-fixture.ts'
 const mail = { from: 'shop@example.ch', to: 'ada@example.org', subject: 'Hello', text: 'It works.' }
 
 for (const era of ['legacy', 'modern'] as const)
-  test(`${era}: a wait reports its progress every ten seconds, and ends with the message`, async (t) => {
+  test(`${era}: a wait reports progress every ten seconds and ends with the message`, async (t) => {
     const fixture = await startMcp(t)
     const agent = await fixture.agent({ era })
     const reports = new EventEmitter()
@@ -25,7 +25,7 @@ for (const era of ['legacy', 'modern'] as const)
   })
 
 for (const era of ['legacy', 'modern'] as const)
-  test(`${era}: a wait ends at once when the client cancels it, and no wait of others does`, async (t) => {
+  test(`${era}: canceling a wait ends only this wait, at once`, async (t) => {
     const fixture = await startMcp(t)
     const [agent, other] = [await fixture.agent({ era }), await fixture.agent({ era })]
     const wait = { name: 'virtual_inbox_message_wait', arguments: { id_or_address: '*', timeout_seconds: 60 } }
@@ -59,7 +59,7 @@ for (const era of ['legacy', 'modern'] as const)
     t.deepEqual(outcomes, ['unauthorized'])
   })
 
-test('a wait ends at once when the client goes', async (t) => {
+test('waits: end at once when the client disconnects', async (t) => {
   const fixture = await startMcp(t)
   const agent = await fixture.agent({ era: 'legacy' })
   const params = { name: 'virtual_inbox_message_wait', arguments: { id_or_address: '*' } }
@@ -71,7 +71,7 @@ test('a wait ends at once when the client goes', async (t) => {
   t.pass()
 })
 
-test('waits of agents are those of REST: 20 for a token, and all of a project are counted together', async (t) => {
+test('waits: share the limit of REST, 20 for a token, and the count of the project', async (t) => {
   const fixture = await startMcp(t)
   const agent = await fixture.agent()
   const wait = (): ReturnType<typeof agent.call> => agent.call('virtual_inbox_message_wait', { id_or_address: '*', timeout_seconds: 60 })
@@ -89,7 +89,7 @@ test('waits of agents are those of REST: 20 for a token, and all of a project ar
   t.is(fixture.captureEvents.waiting(fixture.projectId), 0)
 })
 
-/** Messages of a subscription as they come. */
+/** Yields the messages of a subscription. */
 async function listen(fixture: McpFixture, token: string): Promise<AsyncGenerator<{ readonly method?: string; readonly params?: object }>> {
   return messagesOf(await subscribe(fixture, token))
 }
@@ -107,7 +107,7 @@ function subscribe(fixture: McpFixture, token: string, notifications: unknown = 
   })
 }
 
-test('a subscription that is refused, or whose stream ends at once, keeps no place', async (t) => {
+test('subscriptions: a refused or ended one frees its place', async (t) => {
   const fixture = await startMcp(t)
   const token = await fixture.tokenOf()
   for (const notifications of [null, 5, { toolsListChanged: 5 }, {}, { resourceSubscriptions: [] }])
@@ -136,7 +136,7 @@ async function* messagesOf({ body }: Response): AsyncGenerator<{ readonly method
   }
 }
 
-test('a token may have ten subscriptions open; one more is refused with 429, and another token listens', async (t) => {
+test('subscriptions: the eleventh of a token gets 429; another token can subscribe', async (t) => {
   const fixture = await startMcp(t)
   const [token, other] = [await fixture.tokenOf(), await fixture.tokenOf()]
   const open = await Promise.all(Array.from({ length: 10 }, () => listen(fixture, token)))
@@ -152,7 +152,7 @@ test('a token may have ten subscriptions open; one more is refused with 429, and
   await (await listen(fixture, token)).next()
 })
 
-test('who listens is told when flags, the plan, or the role change the list of tools, and of no change of others', async (t) => {
+test('subscriptions: report changes of the own tool list only', async (t) => {
   const fixture = await startMcp(t)
   const other = await fixture.addOrganization()
   const token = await fixture.tokenOf()
@@ -181,13 +181,13 @@ test('who listens is told when flags, the plan, or the role change the list of t
   t.deepEqual(fixture.failures, [])
 })
 
-test('the older era, which cannot carry it, is not promised notices of changed lists', async (t) => {
+test('subscriptions: the older era does not announce changed lists', async (t) => {
   const fixture = await startMcp(t)
   t.true((await fixture.agent({ era: 'modern' })).client.getServerCapabilities()?.tools?.listChanged)
   t.falsy((await fixture.agent({ era: 'legacy' })).client.getServerCapabilities()?.tools?.listChanged)
 })
 
-test('calls are counted in the usage of the organization, and are no axis that is billed', async (t) => {
+test('usage: calls are counted but not billed', async (t) => {
   const fixture = await startMcp(t)
   const agent = await fixture.agent()
   await agent.must('account_status')
@@ -198,7 +198,7 @@ test('calls are counted in the usage of the organization, and are no axis that i
   t.false(usage.axes.some(({ axis }) => axis.includes('agent')))
 })
 
-test('a trace says that an agent sent it', async (t) => {
+test('trace: names the agent that sent the message', async (t) => {
   const fixture = await startMcp(t)
   const agent = await fixture.agent()
   const { trace_id: traceId } = await agent.must('email_send_test', mail)

@@ -1,4 +1,4 @@
-/** Wrong types in the parameters of every method of the protocol: sentences, and no text of a validator. */
+/** Wrong types in the parameters of every method of the protocol get clear errors without texts of the validator. */
 import { specTypeSchemas } from '@modelcontextprotocol/server'
 import test from '#test'
 import { mcpResource } from '../oauth/oauth-fixture.ts'
@@ -33,7 +33,7 @@ const { validate, jsonSchema } = specTypeSchemas.ClientRequest['~standard'] as u
 
 const alternatives = ({ anyOf, oneOf, allOf }: Schema): readonly Schema[] => [anyOf, oneOf, allOf].flatMap((some) => some ?? [])
 
-/** A value that fits. */
+/** Returns a valid value. */
 function fitting(schema: Schema): unknown {
   if (schema.const !== undefined) return schema.const
   const [first] = alternatives(schema)
@@ -45,7 +45,7 @@ function fitting(schema: Schema): unknown {
 
 const wrongValues = [undefined, 5, 'x', true, null, [], [7], { x: 7 }]
 
-/** The value with one wrong part, at every place that the schema names. */
+/** Yields the value with one wrong part, for every place in the schema. */
 function* wrongIn(schema: Schema, value: unknown): Generator<unknown> {
   yield* wrongValues
   for (const one of alternatives(schema)) yield* wrongIn(one, fitting(one))
@@ -59,7 +59,7 @@ const methods = alternatives(jsonSchema.input({ target: 'draft-2020-12' })).map(
   params: schema.properties?.['params'] ?? {},
 }))
 
-/** Requests that the schemas of the package refuse. */
+/** Requests that the package's schemas refuse. */
 const malformed: readonly Message[] = methods.flatMap(({ method, params }) =>
   [...wrongIn(params, fitting(params))]
     .map((wrong) => JSON.parse(JSON.stringify({ method, params: wrong })) as Message)
@@ -81,7 +81,7 @@ async function ask(fixture: McpFixture, token: string, body: unknown): Promise<r
 
 const rawText = /[[{]\s*[{"]|"(code|path|expected)"|invalid_(type|union|value)|Invalid input/
 
-test('each wrong type in a parameter of a method gets -32602 with a sentence, in a batch too', async (t) => {
+test('parameters: each wrong type gets -32602 with a sentence, also in a batch', async (t) => {
   const fixture = await startMcp(t)
   const token = await fixture.tokenOf()
   t.true(malformed.length > 400, `${malformed.length}`)

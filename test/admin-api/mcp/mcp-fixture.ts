@@ -1,4 +1,6 @@
-/** Agents at the door: the client of the official SDK over HTTP, in either era of the protocol, with tokens of the authorization server. */
+/**
+ * Agents at the endpoint: the client of the official SDK over HTTP, in both eras of the protocol, with tokens of the authorization server.
+ */
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client'
 import type { ExecutionContext } from 'ava'
 import { toolCalls, type ToolCalls } from '../../support/web/tool-calls.ts'
@@ -9,7 +11,7 @@ const allScopes = 'mcp:read mcp:send-sandbox mcp:send mcp:admin'
 
 export type Era = 'legacy' | 'modern'
 
-/** A result of a tool as programs read it. */
+/** Result of a tool in the form for programs. */
 export interface Called {
   readonly isError: boolean
   /** `structuredContent`. */
@@ -26,20 +28,20 @@ export interface Agent extends ToolCalls {
 }
 
 export interface McpFixture extends OAuthFixture {
-  /** A token of the member of the first organization, for its first project; or for what the form of the page names. */
+  /** Returns a token of a member of the first organization for its first project, or for the choices in `form`. */
   tokenOf(scopes?: string, form?: Fields): Promise<string>
-  /** A token of a new anonymous sandbox. */
+  /** Returns a token of a new anonymous sandbox. */
   anonymousToken(): Promise<string>
   agent(options?: AgentOptions): Promise<Agent>
 }
 
 export interface AgentOptions {
-  /** By default one of the member with all scopes. */
+  /** By default, a token of the member with all scopes. */
   readonly token?: string
-  /** Its user allows settings of the organization too. */
+  /** The user also allows settings of the organization. */
   readonly reachesOrganization?: boolean
   readonly era?: Era
-  /** Behind the address of the endpoint. */
+  /** Query of the endpoint's address. */
   readonly query?: string
   readonly headers?: Readonly<Record<string, string>>
 }
@@ -67,7 +69,7 @@ export async function startMcp(t: ExecutionContext, options: FixtureOptions = {}
   }
 }
 
-/** A call without the client of the SDK, in a revision in which too little scope is an error of the tool. */
+/** Calls a tool without the SDK, in a revision that returns a missing scope as an error of the tool. */
 export async function callDirectly(
   { fetch }: McpFixture,
   token: string,
@@ -85,7 +87,7 @@ export async function callDirectly(
   return { status: response.status, text: await response.text() }
 }
 
-/** The message of an answer that is JSON, or the last one of a stream of events. */
+/** Returns the message of a JSON response, or the last message of an event stream. */
 export function lastMessage(text: string): unknown {
   const data = text.split('\n').filter((line) => line.startsWith('data: '))
   return JSON.parse(data.at(-1)?.slice(6) ?? text)

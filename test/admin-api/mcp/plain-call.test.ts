@@ -1,4 +1,4 @@
-/** Reads that do not go through the package of the protocol: they get the answer that they would get there, and nothing else goes so. */
+/** Fast path for reads without the package: it returns the same responses as the package, and accepts no other requests. */
 import type { IncomingHttpHeaders } from 'node:http'
 import test from '#test'
 import { plainCallOf } from '../../../admin-api/mcp/plain-call.ts'
@@ -21,11 +21,11 @@ const bodyOf = (name: string, given: unknown, more: object = {}) => ({
   params: { name, arguments: given, _meta: { ...meta, ...more } },
 })
 
-test('every read gets the same answer by both ways', async (t) => {
+test('plain call: reads return the same response with and without the package', async (t) => {
   const fixture = await startMcp(t)
   const requests = Object.entries(toolRequestsOf(await makeForTools(fixture)))
   const token = await fixture.tokenOf()
-  // what waits or probes takes time, which stands still
+  // waits and probes need time, and the clock of the test stands still
   const tools = fixture.daemon.agents.tools.filter(
     ({ readOnly, binding: { name, hints } }) => readOnly && hints?.openWorld !== true && name !== 'virtual_inbox_message_wait',
   )
@@ -45,7 +45,7 @@ test('every read gets the same answer by both ways', async (t) => {
     }
 })
 
-test('what is not plainly a call in every point is left to the package', (t) => {
+test('plain call: the package handles every other request', (t) => {
   const name = 'email_trace_lookup'
   const [headers, body] = [headersOf(name), bodyOf(name, { trace_id: 'x' })]
   t.truthy(plainCallOf(headers, body))
@@ -61,19 +61,19 @@ test('what is not plainly a call in every point is left to the package', (t) => 
     ['no id', headers, { ...body, id: null }],
     ['another method', headers, { ...body, method: 'tools/list' }],
     ['no JSON-RPC 2.0', headers, { ...body, jsonrpc: '1.0' }],
-    ['arguments that are none', headers, { ...body, params: { ...params, arguments: [] } }],
+    ['invalid arguments', headers, { ...body, params: { ...params, arguments: [] } }],
     ['a further round', headers, { ...body, params: { ...params, requestState: 'x' } }],
     ['a token for progress', headers, bodyOf(name, {}, { progressToken: 'x' })],
     ['another revision', headers, bodyOf(name, {}, { 'io.modelcontextprotocol/protocolVersion': '2025-11-25' })],
     ['no capabilities', headers, bodyOf(name, {}, { 'io.modelcontextprotocol/clientCapabilities': undefined })],
-    ['capabilities that are none', headers, bodyOf(name, {}, { 'io.modelcontextprotocol/clientCapabilities': { roots: 1 } })],
+    ['invalid capabilities', headers, bodyOf(name, {}, { 'io.modelcontextprotocol/clientCapabilities': { roots: 1 } })],
     [
-      'a setting of a capability that is none',
+      'an invalid setting of a capability',
       headers,
       bodyOf(name, {}, { 'io.modelcontextprotocol/clientCapabilities': { elicitation: { url: 1 } } }),
     ],
     ['a client that is null', headers, bodyOf(name, {}, { 'io.modelcontextprotocol/clientInfo': null })],
-    ['a title that is none', headers, bodyOf(name, {}, { 'io.modelcontextprotocol/clientInfo': { name: 'x', version: '1', title: 1 } })],
+    ['an invalid title', headers, bodyOf(name, {}, { 'io.modelcontextprotocol/clientInfo': { name: 'x', version: '1', title: 1 } })],
     ['pictures of a client', headers, bodyOf(name, {}, { 'io.modelcontextprotocol/clientInfo': { name: 'x', version: '1', icons: 1 } })],
     ['a client without a name', headers, bodyOf(name, {}, { 'io.modelcontextprotocol/clientInfo': { version: '1' } })],
     ['null', headers, null],
@@ -81,7 +81,7 @@ test('what is not plainly a call in every point is left to the package', (t) => 
   for (const [what, givenHeaders, given] of others) t.is(plainCallOf(givenHeaders, given), undefined, what)
 })
 
-test('whatever the package refuses of an envelope is refused, and what it lets through gets one answer by both ways', async (t) => {
+test('plain call: envelopes are refused or answered as by the package', async (t) => {
   const fixture = await startMcp(t)
   const token = await fixture.tokenOf()
   const name = 'account_status'
@@ -104,13 +104,13 @@ test('whatever the package refuses of an envelope is refused, and what it lets t
   }
   const plain = envelopes.filter((one) => plainCallOf(headersOf(name), bodyOf(name, {}, one)) !== undefined)
   t.true(plain.length > 20)
-  // a key that is the client's own sends the same request through the package
+  // an additional `_meta` key makes the same request go through the package
   for (const one of plain) t.deepEqual(await ask(one), await ask({ ...one, 'example.org/own': 1 }), JSON.stringify(one))
   for (const headers of [{ accept: 'text/html' }, { 'mcp-session-id': 'x' }, { 'last-event-id': '1' }])
     t.deepEqual(await ask({}, headers), await ask({ 'example.org/own': 1 }, headers), JSON.stringify(headers))
 })
 
-test('a read without the package passes the same doors: origin, token, toolset, flag, arguments', async (t) => {
+test('plain call: checks origin, token, toolset, flag and arguments', async (t) => {
   const fixture = await startMcp(t)
   const token = await fixture.tokenOf()
   const ask = async (tool: string, { query = '', bearer = token, headers = {}, more = {} as object, given = {} as object }) => {

@@ -1,4 +1,4 @@
-/** Prompts name tools that there are, in order, with the rules for decisions and secrets. */
+/** Prompts name existing tools in order, and contain the rules for decisions and secrets. */
 import test from '#test'
 import { startMcp } from './mcp-fixture.ts'
 import { specifiedTools } from './specified-tools.ts'
@@ -6,7 +6,7 @@ import { specifiedTools } from './specified-tools.ts'
 const specified = ['diagnose_missing_email', 'set_up_transactional_email', 'migrate_provider', 'add_inbound_handler', 'score_my_email']
 
 for (const era of ['legacy', 'modern'] as const)
-  test(`${era}: the specified prompts are listed, and name tools that there are`, async (t) => {
+  test(`${era}: lists the specified prompts, which name existing tools`, async (t) => {
     const { client } = await (await startMcp(t)).agent({ era })
     const { prompts } = await client.listPrompts()
     t.deepEqual(

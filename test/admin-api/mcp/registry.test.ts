@@ -1,4 +1,4 @@
-/** The tools that agents are shown are those of the specification: each under exactly its name, with exactly its arguments. */
+/** The tools of agents match the specification in name and arguments. */
 import test from '#test'
 import * as z from 'zod'
 import { featureFlag, features, type Feature } from '#config/plans/features.ts'
@@ -28,7 +28,7 @@ interface Argument extends Kind {
 
 const wordsOf = (text: string): number => text.split(/\s+/).length
 
-test('every specified tool is listed with its arguments, and nothing else', async (t) => {
+test('tools/list: contains exactly the specified tools and arguments', async (t) => {
   const { agent } = await startMcp(t)
   const { tools } = await (await agent()).client.listTools()
   t.deepEqual(tools.map(({ name }) => name).toSorted(), Object.keys(specifiedTools).toSorted())
@@ -49,7 +49,7 @@ test('every specified tool is listed with its arguments, and nothing else', asyn
     t.deepEqual(
       required.filter((argument) => optional.has(argument)),
       [],
-      `${name}: what may be left out is not required`,
+      `${name}: an optional argument is not required`,
     )
     t.is(additionalProperties, false, `${name} is closed to other arguments`)
   }
@@ -71,7 +71,7 @@ test('tools/list: lists slow tools in steps', async (t) => {
   )
 })
 
-test('a tool is described for models: short, titled, with hints, and a schema of what it gives', async (t) => {
+test('tools/list: each tool has a short description, title, hints and result schema', async (t) => {
   const { agent } = await startMcp(t)
   const { tools } = await (await agent()).client.listTools()
   for (const { name, title, description = '', annotations, outputSchema } of tools) {
@@ -91,7 +91,7 @@ test('a tool is described for models: short, titled, with hints, and a schema of
         t.true(known.has(mentioned), `${name} names ${mentioned}`)
 })
 
-test('the list of all tools leaves room in the context of a model', async (t) => {
+test('tools/list: stays within its size limit', async (t) => {
   const { agent } = await startMcp(t)
   const { tools } = await (await agent()).client.listTools()
   const sizeOf = (value: unknown): number => JSON.stringify(value).length
@@ -99,10 +99,10 @@ test('the list of all tools leaves room in the context of a model', async (t) =>
   for (const tool of tools) t.true(sizeOf(tool) < 8500, `${tool.name}: ${sizeOf(tool)}`)
 })
 
-/** They say what they take themselves, or take anything that JSON is. */
+/** Arguments without an example: their description is sufficient, or any JSON is valid. */
 const withoutExample = new Set(['captcha_secret', 'captcha_site_key', 'form_fields', 'schema_json', 'conditions', 'filter', 'rates', 'on'])
 
-test('an argument shows what it takes: choices, a type that says it, a format, or an example that is taken', async (t) => {
+test('tools/list: each argument has choices, a clear type, a format or a valid example', async (t) => {
   const { daemon, agent } = await startMcp(t)
   const { tools } = await (await agent()).client.listTools()
   t.is(daemon.agents.tools.length, tools.length)
@@ -122,7 +122,7 @@ test('an argument shows what it takes: choices, a type that says it, a format, o
   for (const { name, inputSchema } of tools) walk(name, inputSchema as Schema)
 })
 
-test('the flags of the registry of features and those of the tools are the same', async (t) => {
+test('flags: the feature registry and the tools have the same flags', async (t) => {
   const { daemon, agent } = await startMcp(t)
   const listed = new Set(await (await agent()).names())
   const { tools } = daemon.agents
@@ -134,7 +134,7 @@ test('the flags of the registry of features and those of the tools are the same'
   }
 })
 
-test('what a tool labels as written by others is in its results, under that name', async (t) => {
+test('labels: every labelled field exists in the result schema', async (t) => {
   const { daemon, agent } = await startMcp(t)
   const { tools } = await (await agent()).client.listTools()
   const schemas = new Map(tools.map(({ name, outputSchema }) => [name, JSON.stringify(outputSchema)]))

@@ -1,4 +1,4 @@
-/** Resources, their templates, and completion: what the specification names, read by the client of the SDK in both eras. */
+/** The specified resources, templates and completions, read by the SDK client in both eras. */
 import { readFileSync } from 'node:fs'
 import test from '#test'
 import { addDestination } from '../rest/fixture/rest-fixture.ts'
@@ -22,7 +22,7 @@ async function read({ client }: Agent, uri: string): Promise<{ readonly mimeType
 const json = async (agent: Agent, uri: string) => JSON.parse((await read(agent, uri)).text) as Record<string, unknown>
 
 for (const era of ['legacy', 'modern'] as const satisfies readonly Era[])
-  test(`${era}: the resources of the specification are listed and read`, async (t) => {
+  test(`${era}: lists and reads the specified resources`, async (t) => {
     const fixture = await startMcp(t)
     const made = await makeForTools(fixture)
     const agent = await fixture.agent({ era })
@@ -61,14 +61,14 @@ for (const era of ['legacy', 'modern'] as const satisfies readonly Era[])
     } as never)
   })
 
-test('every guide is a chapter of the documentation', async (t) => {
+test('guides: each is a chapter of the documentation', async (t) => {
   const agent = await (await startMcp(t)).agent()
   for (const topic of topics) t.regex((await read(agent, `docs://guide/${topic}`)).text, /^# /)
   const { text } = await read(agent, 'docs://guide/vendors')
   t.true(text.includes('`/emails/batch`') && text.includes('RESEND_BASE_URL'), 'whose clients work here, and how they are set')
 })
 
-test('an address that no resource has, and ids of others, are not found; no address leaves its place', async (t) => {
+test('resources: unknown addresses, foreign ids and path traversal get not found', async (t) => {
   const fixture = await startMcp(t)
   const made = await makeForTools(fixture)
   const agent = await fixture.agent({ token: await fixture.anonymousToken() })
@@ -87,7 +87,7 @@ test('an address that no resource has, and ids of others, are not found; no addr
   t.deepEqual(fixture.failures, [])
 })
 
-test('arguments are completed: names to ids, and topics', async (t) => {
+test('completion: names to ids, and topics', async (t) => {
   const fixture = await startMcp(t)
   const made = await makeForTools(fixture)
   const named = await addDestination(fixture.rest, { name: 'Webhoster Zurich' })
@@ -119,7 +119,7 @@ test('arguments are completed: names to ids, and topics', async (t) => {
   t.deepEqual(none.completion.values, [], 'nothing of others')
 })
 
-test('a resource behind a flag that is off is not listed, and is refused as that', async (t) => {
+test('resources: one with a disabled flag is not listed and is refused', async (t) => {
   const fixture = await startMcp(t)
   const made = await makeForTools(fixture)
   await fixture.operator.must('PUT', `/operator/v1/organizations/${fixture.organizationId}/flags`, { templates: false })
@@ -130,7 +130,7 @@ test('a resource behind a flag that is off is not listed, and is refused as that
   t.like(error, { code: -32_602, data: { error: { code: 'feature_disabled' } } } as never)
 })
 
-test('a send links to its trace, and a prompt comes with its chapter', async (t) => {
+test('links: a send links its trace, and a prompt contains its chapter', async (t) => {
   const fixture = await startMcp(t)
   const agent = await fixture.agent()
   const given = { from: 'a@example.ch', to: 'b@example.ch', subject: 'x', text: 'x' }

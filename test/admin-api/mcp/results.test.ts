@@ -1,11 +1,11 @@
-/** Results that are too long: bounded, whole up to their end, and saying so. */
+/** Results above the size limit: shortened at an entry, with a notice. */
 import test from '#test'
 import { startMcp } from './mcp-fixture.ts'
 
 const mostBytes = 131_072
 
 for (const era of ['legacy', 'modern'] as const)
-  test(`${era}: a list that is too long loses entries from its end, says so, and is the same as text and for programs`, async (t) => {
+  test(`${era}: a long list is shortened and sets has_more, in text and structure`, async (t) => {
     const fixture = await startMcp(t)
     const sent: string[] = []
     for (let n = 0; n < 120; n++) {

@@ -1,6 +1,6 @@
-/** The tools of the specification with their arguments, as its table names them. Spec "Agent (MCP) tool surface". */
+/** The tools of the specification with their arguments. Spec "Agent (MCP) tool surface". */
 
-/** By name the arguments; a question mark follows those that can be left out. Dots stand for more that the table leaves open. */
+/** Arguments by tool name. A question mark marks an optional argument; dots allow further arguments. */
 export const specifiedTools: Readonly<Record<string, string>> = {
   email_provider_list_presets: '',
   email_provider_connect: 'provider, credentials, name, environment?',
@@ -71,7 +71,7 @@ export const specifiedTools: Readonly<Record<string, string>> = {
   account_claim: 'email',
   account_status: '',
   destination_set_mode: 'destination_id, mode',
-  destination_promote_to_live: 'destination_id, default_route?', // the second is ours
+  destination_promote_to_live: 'destination_id, default_route?', // the second is our addition
   publishable_key_create: '...',
   publishable_key_list: '',
   publishable_key_rotate: 'id, reason?',

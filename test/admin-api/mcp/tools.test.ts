@@ -1,11 +1,11 @@
-/** Tools do in the core what they say, and refuse as REST does. */
+/** Tools have the described effect in the core, and refuse the same requests as REST. */
 import test from '#test'
 import { addDestination } from '../rest/fixture/rest-fixture.ts'
 import { startMcp } from './mcp-fixture.ts'
 
 const mail = { from: 'shop@example.ch', to: 'ada@example.org', subject: 'Hello', text: 'It works.' }
 
-test('send and debug: a sandbox token is always captured, a token with mcp:send is relayed by a live destination', async (t) => {
+test('send and debug: a sandbox token is captured, and mcp:send relays', async (t) => {
   const fixture = await startMcp(t)
   await addDestination(fixture.rest, { name: 'Host' }, true)
   const destinationId = String(((await fixture.rest.must('GET', '/v1/destinations'))['data'] as { id: string }[])[0]?.id)
@@ -40,7 +40,7 @@ test('send and debug: a sandbox token is always captured, a token with mcp:send 
   t.like(await agent.must('email_diagnose_bounce', { message_id: '<no@such>' }), { found: false })
 })
 
-test('setup: an agent connects a provider by its preset, tests it, and is told what to publish', async (t) => {
+test('setup: connect a provider by its preset, test it, and get the DNS records', async (t) => {
   const fixture = await startMcp(t)
   const agent = await fixture.agent({ reachesOrganization: true })
   const choices = (await agent.must('email_provider_list_presets')) as { providers: { id: string }[]; presets: { id: string }[] }
@@ -82,7 +82,7 @@ test('setup: an agent connects a provider by its preset, tests it, and is told w
   t.like(await agent.must('destination_set_mode', { ...id, mode: 'sandbox' }), { mode: 'sandbox' })
 })
 
-test('templates: saved under a slug, again as a version, previewed, sent and deleted', async (t) => {
+test('templates: save by slug, save a version, preview, send and delete', async (t) => {
   const { agent } = await startMcp(t)
   const one = await agent()
   const content = { slug: 'welcome', name: 'Welcome', subject_tmpl: 'Hello {{name}}', text_tmpl: 'Dear {{name}}' }
@@ -112,7 +112,7 @@ test('templates: saved under a slug, again as a version, previewed, sent and del
   t.like(await one.refused('email_template_delete', { id: made['id'] }), { code: 'not_found' })
 })
 
-test('secrets are in structuredContent alone and are named; keys for pages come by a link', async (t) => {
+test('secrets: named, and only in structuredContent; publishable keys by link', async (t) => {
   const { agent } = await startMcp(t)
   const one = await agent({ reachesOrganization: true })
   const secretOf = async (name: string, given: Record<string, unknown>, field: string): Promise<Readonly<Record<string, unknown>>> => {
@@ -143,7 +143,7 @@ test('secrets are in structuredContent alone and are named; keys for pages come 
   t.deepEqual(key.meta?.['service/secret_fields'], ['reveal_url'])
   t.false('raw_token' in key.value)
   t.is(key.value['reveal_expires_in_seconds'], 300)
-  t.true(key.text.includes(String(key.value['reveal_url'])), 'the model passes the link on')
+  t.true(key.text.includes(String(key.value['reveal_url'])), 'the model can pass on the link')
   const given = { to_address: 'ada@example.ch', from_address: 'form@example.ch', template_style: 'minimal' }
   const snippet = await one.must('email_html_snippet_generate', { reveal_url: key.value['reveal_url'], ...given })
   t.regex(String(snippet['html']), /<form/)
@@ -199,7 +199,7 @@ test('scheduled sends, replays and bounce sources', async (t) => {
   t.like(await one.refused('bounce_source_create', { provider: 'arf' }), { code: 'insufficient_scope' })
 })
 
-test('partitions belong to the project of the token', async (t) => {
+test('partitions: belong to the project of the token', async (t) => {
   const fixture = await startMcp(t)
   const one = await fixture.agent()
   const made = await one.must('project_sub_create', { name: 'Tenant', send_cap_override: 10 })
@@ -210,7 +210,7 @@ test('partitions belong to the project of the token', async (t) => {
   t.deepEqual(await one.must('project_sub_delete', { sub_project_id: made['id'] }), { done: true })
 })
 
-test('an anonymous agent sends into its sandbox and asks to be claimed', async (t) => {
+test('anonymous agent: sends into its sandbox and requests a claim', async (t) => {
   const fixture = await startMcp(t)
   const one = await fixture.agent({ token: await fixture.anonymousToken() })
   t.is((await one.must('email_send_test', mail))['outcome'], 'captured.anonymous_project')

@@ -17,11 +17,11 @@ export interface Held {
 
 export interface ApprovalFixture extends McpFixture {
   readonly destinationId: string
-  /** What waits after an agent of an older era sent this. */
+  /** Sends as an agent of an older era and returns the pending message. */
   hold(changes?: Readonly<Record<string, unknown>>, token?: string): Promise<Held>
-  /** A signed-in member; of the first organization, and in the role of an admin, by default. */
+  /** Signs in a member; by default an admin of the first organization. */
   member(email: string, role?: Role): Promise<PageClient>
-  /** Presses the button of the page as it is shown to them. */
+  /** Submits the button of the approval page. */
   decide(member: PageClient, held: Held, verb: 'approve' | 'refuse', digest?: string): Promise<number>
   traceOf(held: Pick<Held, 'trace_id'>): Promise<TraceOnWire>
 }

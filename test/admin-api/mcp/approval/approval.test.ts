@@ -1,4 +1,4 @@
-/** What an agent sends to real recipients leaves when a person has approved exactly that, once, and not otherwise. */
+/** Mail of agents to real recipients is sent only after a user has approved exactly this message, and only once. */
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client'
 import test, { type ExecutionContext } from '#test'
 import { addDestination, errorOf } from '../../rest/fixture/rest-fixture.ts'
@@ -7,7 +7,7 @@ import { FakeClock, startOfTime } from '../../../support/fake-clock.ts'
 import { assertSound } from '../../../support/problems.ts'
 import { mail, pathOf, startApproval, type ApprovalFixture, type Held } from './approval-fixture.ts'
 
-/** An agent whose client shows pages to its user, who does there what `visit` does. */
+/** An agent whose client opens pages for its user; `visit` acts as the user. */
 async function withPages(t: ExecutionContext, fixture: ApprovalFixture, visit: (url: string) => Promise<'accept' | 'decline' | 'cancel'>) {
   const token = await fixture.tokenOf()
   const transport = new StreamableHTTPClientTransport(new URL(mcpResource), {
@@ -24,7 +24,7 @@ async function withPages(t: ExecutionContext, fixture: ApprovalFixture, visit: (
 
 const send = (fixture: ApprovalFixture) => ({ name: 'email_send_test', arguments: { ...mail, destination_id: fixture.destinationId } })
 
-test('2026-07-28: the call asks for a person, goes on when they have approved, and the trace names them', async (t) => {
+test('approval: a call requests it, continues after it, and the trace names the user', async (t) => {
   const fixture = await startApproval(t)
   const olga = await fixture.member('olga@example.ch')
   const seen: string[] = []
@@ -50,7 +50,7 @@ test('2026-07-28: the call asks for a person, goes on when they have approved, a
   await assertSound(t, fixture)
 })
 
-test('2026-07-28: who only looks leaves it waiting, and the call says so; who declines in the client withdraws it', async (t) => {
+test('approval: viewing changes nothing; declining in the client withdraws the message', async (t) => {
   const fixture = await startApproval(t, { clock: new FakeClock(startOfTime, 1000) })
   const patient = await withPages(t, fixture, async () => 'accept')
   const waiting = await patient.callTool(send(fixture))
@@ -63,7 +63,7 @@ test('2026-07-28: who only looks leaves it waiting, and the call says so; who de
   await assertSound(t, fixture)
 })
 
-test('2026-07-28: a repeated call with other arguments is not the message that waits', async (t) => {
+test('approval: a repeated call with other arguments is another message', async (t) => {
   const fixture = await startApproval(t)
   const token = await fixture.tokenOf()
   const held = await fixture.hold({}, token)
@@ -82,12 +82,12 @@ test('2026-07-28: a repeated call with other arguments is not the message that w
     return response.text()
   }
   t.regex(await again(token, { text: 'Something else.' }), /arguments differ from the message that waits for approval/)
-  t.regex(await again(await fixture.tokenOf(), {}), /No message with this id waits/, 'it is of another grant')
+  t.regex(await again(await fixture.tokenOf(), {}), /No message with this id waits/, 'the message belongs to another grant')
   t.regex(await again(await fixture.anonymousToken(), {}), /not_found/)
   t.deepEqual(fixture.transport.attempted, [])
 })
 
-test('an older client gets a link; the page shows everything; approval works once', async (t) => {
+test('approval: an older client gets a link to the page; approval works once', async (t) => {
   const fixture = await startApproval(t)
   const file = { filename: 'bill.txt', content_type: 'text/plain', content: Buffer.from('Bill').toString('base64') }
   const html = '<p>It <b>works</b>.</p><script>alert(1)</script>'
@@ -135,7 +135,7 @@ test('an older client gets a link; the page shows everything; approval works onc
   await assertSound(t, fixture)
 })
 
-test('of several who decide at the same moment one does, and the message goes once', async (t) => {
+test('approval: concurrent decisions count once, and the message is sent once', async (t) => {
   const fixture = await startApproval(t)
   const [olga, otto] = [await fixture.member('olga@example.ch'), await fixture.member('otto@example.ch')]
   for (const verbs of [
@@ -156,7 +156,7 @@ test('of several who decide at the same moment one does, and the message goes on
   await assertSound(t, fixture)
 })
 
-test('what a person refuses is never sent, and the trace names them', async (t) => {
+test('approval: a refused message is never sent, and the trace names the user', async (t) => {
   const fixture = await startApproval(t)
   const held = await fixture.hold()
   const olga = await fixture.member('olga@example.ch')
@@ -171,7 +171,7 @@ test('what a person refuses is never sent, and the trace names them', async (t) 
   t.deepEqual(fixture.transport.attempted, [])
 })
 
-test('an approval counts for the digest that was shown alone', async (t) => {
+test('approval: applies only to the digest on the page', async (t) => {
   const fixture = await startApproval(t)
   const [held, other] = [await fixture.hold(), await fixture.hold({ text: 'Something else.' })]
   const olga = await fixture.member('olga@example.ch')
@@ -181,7 +181,7 @@ test('an approval counts for the digest that was shown alone', async (t) => {
   t.deepEqual(fixture.transport.attempted, [])
 })
 
-test('after 30 minutes it is canceled, and cannot be approved', async (t) => {
+test('approval: the message is canceled after 30 minutes and cannot be approved', async (t) => {
   const fixture = await startApproval(t)
   const held = await fixture.hold()
   const olga = await fixture.member('olga@example.ch')
@@ -198,7 +198,7 @@ test('after 30 minutes it is canceled, and cannot be approved', async (t) => {
   await assertSound(t, fixture)
 })
 
-test('the end of the time of an approval is nothing to a message that was approved', async (t) => {
+test('approval: the timeout does not affect an approved message', async (t) => {
   const fixture = await startApproval(t)
   const olga = await fixture.member('olga@example.ch')
   const later = await fixture.hold({ send_at: new Date(fixture.clock.now() + 3_600_000).toISOString() })
@@ -215,7 +215,7 @@ test('the end of the time of an approval is nothing to a message that was approv
   await assertSound(t, fixture)
 })
 
-test('a viewer sees it and decides nothing; members of other organizations do not find it', async (t) => {
+test('approval: viewers cannot decide, and other organizations get not_found', async (t) => {
   const fixture = await startApproval(t)
   const held = await fixture.hold()
   const olga = await fixture.member('olga@example.ch', 'owner')
@@ -234,7 +234,7 @@ test('a viewer sees it and decides nothing; members of other organizations do no
   t.deepEqual(fixture.transport.attempted, [])
 })
 
-test('it waits across a crash, and the approval of the next life sends it once', async (t) => {
+test('approval: a pending message survives a crash and is sent once after approval', async (t) => {
   const fixture = await startApproval(t)
   const olga = await fixture.member('olga@example.ch')
   const held: Held = await fixture.hold()
@@ -261,7 +261,7 @@ test('it waits across a crash, and the approval of the next life sends it once',
   await assertSound(t, { database: last.part('core').database })
 })
 
-test('only what goes to real recipients waits, and only what agents send', async (t) => {
+test('approval: required only for mail of agents to real recipients', async (t) => {
   const fixture = await startApproval(t)
   const agent = await fixture.agent()
   const sandbox = await addDestination(fixture.rest, { name: 'Sandbox' })
@@ -276,7 +276,7 @@ test('only what goes to real recipients waits, and only what agents send', async
   t.deepEqual([live['outcome'], live['status']], ['relayed', undefined])
 })
 
-test('a scheduled send waits too, leaves at its time when it was approved, and the agent can take it back', async (t) => {
+test('approval: a scheduled send needs approval, keeps its time, and can be canceled', async (t) => {
   const fixture = await startApproval(t)
   const sendAt = new Date(fixture.clock.now() + 3_600_000).toISOString()
   const held = await fixture.hold({ send_at: sendAt })
@@ -294,7 +294,7 @@ test('a scheduled send waits too, leaves at its time when it was approved, and t
   await assertSound(t, fixture)
 })
 
-test('agents start no replay, and neither they nor keys of the project change the setting', async (t) => {
+test('approval: agents start no replay, and agents and keys cannot change the setting', async (t) => {
   const fixture = await startApproval(t)
   const agent = await fixture.agent()
   t.like(await agent.refused('email_bulk_replay', { filter: {} }), { code: 'approval_required', next_action: 'ask_member' })
@@ -304,7 +304,7 @@ test('agents start no replay, and neither they nor keys of the project change th
   t.like(await fixture.rest.must('GET', `/v1/projects/${fixture.projectId}`), { agent_send_approval: 'always' })
 })
 
-test('the same idempotency key asks for one approval, and a partition asks as its project does', async (t) => {
+test('approval: one per idempotency key; partitions follow their project', async (t) => {
   const fixture = await startApproval(t)
   const agent = await fixture.agent({ era: 'legacy' })
   const given = { ...mail, destination_id: fixture.destinationId, idempotency_key: 'k1' }

@@ -1,10 +1,10 @@
-/** What changes between the request of an agent and its approval, and what an agent writes so that a person overlooks it. */
+/** Changes between an agent's request and its approval, and texts with which an agent could mislead the approver. */
 import test from '#test'
 import { addDestination } from '../../rest/fixture/rest-fixture.ts'
 import { assertSound } from '../../../support/problems.ts'
 import { mail, pathOf, startApproval, type Held } from './approval-fixture.ts'
 
-test('what would go by a destination that is in sandbox mode, of another project, or deleted by now is not approved', async (t) => {
+test('approval: refused if the destination was deleted, moved or put into sandbox mode', async (t) => {
   const fixture = await startApproval(t)
   const { rest, destinationId } = fixture
   const olga = await fixture.member('olga@example.ch')
@@ -31,7 +31,7 @@ test('what would go by a destination that is in sandbox mode, of another project
   await assertSound(t, fixture)
 })
 
-test('an approval holds for the server behind the destination: one that delivers through another now approves nothing', async (t) => {
+test('approval: invalid after the destination changes to another server', async (t) => {
   const fixture = await startApproval(t)
   const held = await fixture.hold()
   const olga = await fixture.member('olga@example.ch')
@@ -47,14 +47,14 @@ test('an approval holds for the server behind the destination: one that delivers
   await fixture.daemon.settled()
   t.deepEqual(fixture.transport.attempted, [])
   await moveTo(port)
-  t.is(await fixture.decide(olga, held, 'approve'), 303, 'it is what the agent asked for again')
+  t.is(await fixture.decide(olga, held, 'approve'), 303, 'the destination matches the request again')
   const other = await fixture.hold()
   t.not(other.approval.digest, held.approval.digest)
   await moveTo(2526)
   t.not((await fixture.hold()).approval.digest, other.approval.digest)
 })
 
-test('an approval holds for the fallbacks that were shown: a policy that is changed afterwards moves the message nowhere else', async (t) => {
+test('approval: a later failover policy does not redirect the message', async (t) => {
   const fixture = await startApproval(t)
   const { rest, transport, destinationId: primary_id } = fixture
   const credentials = { host: '127.0.0.1', port: 2600, security: 'none' }
@@ -77,18 +77,18 @@ test('an approval holds for the fallbacks that were shown: a policy that is chan
   await rest.must('PATCH', `/v1/destinations/${shown}`, { credentials: { port: 2601 } })
   t.is(await fixture.decide(olga, moved, 'approve'), 303)
   await fixture.daemon.settled()
-  t.deepEqual(transport.attemptedAt, [primary_id, shown, primary_id], 'what was shown goes elsewhere now')
+  t.deepEqual(transport.attemptedAt, [primary_id, shown, primary_id], 'the page showed another destination')
   t.not((await fixture.hold()).approval.digest, held.approval.digest)
 })
 
-test('a blind copy for the sender of the message is shown, too', async (t) => {
+test('approval: the page shows a blind copy to the sender', async (t) => {
   const fixture = await startApproval(t)
   const held = await fixture.hold({ bcc: mail.from })
   const { html } = await (await fixture.member('olga@example.ch')).get(pathOf(held))
   t.regex(html, /<dt>Bcc<\/dt>\s*<dd[^>]*>shop@example\.ch</)
 })
 
-test('a name cannot pass for an address, or turn the text after it round', async (t) => {
+test('approval: a display name cannot imitate an address or reverse the text', async (t) => {
   const fixture = await startApproval(t)
   const held = await fixture.hold({
     to: '"ada@example.org>, Bob <bob@example.org" <eve@example.net>',
@@ -101,7 +101,7 @@ test('a name cannot pass for an address, or turn the text after it round', async
   t.regex(html, /2 characters that change the direction of text/)
 })
 
-test('an idempotency key leads another grant of the project to the same approval, and says how to ask again', async (t) => {
+test('approval: another grant with the same idempotency key gets the same approval', async (t) => {
   const fixture = await startApproval(t)
   const given = { ...mail, destination_id: fixture.destinationId, idempotency_key: 'k1' }
   const [first, second] = [await fixture.agent({ era: 'legacy' }), await fixture.agent({ era: 'legacy' })]
@@ -113,7 +113,7 @@ test('an idempotency key leads another grant of the project to the same approval
   t.regex(message, /with another idempotency_key/)
 })
 
-test('a clock that is set back sends nothing, and one that is set forward ends the time', async (t) => {
+test('approval: a clock set back sends nothing; a clock set forward ends the timeout', async (t) => {
   const fixture = await startApproval(t)
   const olga = await fixture.member('olga@example.ch')
   const held = await fixture.hold()
@@ -131,7 +131,7 @@ test('a clock that is set back sends nothing, and one that is set forward ends t
   await assertSound(t, fixture)
 })
 
-test('who is suppressed between the request and its approval gets nothing, and a person whose role was lowered decides nothing', async (t) => {
+test('approval: later suppressions and lowered roles apply', async (t) => {
   const fixture = await startApproval(t)
   const held = await fixture.hold({ to_extra: ['bob@example.org'] })
   await fixture.member('olga@example.ch', 'owner')
@@ -149,7 +149,7 @@ test('who is suppressed between the request and its approval gets nothing, and a
   t.deepEqual(fixture.transport.attempted, [['bob@example.org']])
 })
 
-test('the trace says that a message is queued from its approval on, and not before', async (t) => {
+test('approval: the trace shows the message as queued only after approval', async (t) => {
   const fixture = await startApproval(t)
   const held = await fixture.hold()
   const events = async () => (await fixture.traceOf(held)).timeline.map(({ event }) => event)
@@ -158,7 +158,7 @@ test('the trace says that a message is queued from its approval on, and not befo
   t.deepEqual((await events()).slice(0, 5), ['accepted', 'routed', 'approval_requested', 'approved', 'queued'])
 })
 
-test('a scheduled send whose time passes while it waits leaves with its approval', async (t) => {
+test('approval: a scheduled send past its time is sent at approval', async (t) => {
   const fixture = await startApproval(t)
   const olga = await fixture.member('olga@example.ch')
   const held = await fixture.hold({ send_at: new Date(fixture.clock.now() + 60_000).toISOString() })
@@ -171,7 +171,7 @@ test('a scheduled send whose time passes while it waits leaves with its approval
   await assertSound(t, fixture)
 })
 
-test('a project that is deleted takes what waits with it', async (t) => {
+test('approval: deleting a project cancels its pending messages', async (t) => {
   const fixture = await startApproval(t)
   const { id } = await fixture.rest.must('POST', '/v1/projects', { name: 'Tenant', parent_id: fixture.projectId })
   const { rest } = fixture
@@ -190,7 +190,7 @@ test('a project that is deleted takes what waits with it', async (t) => {
   t.deepEqual(fixture.transport.attempted, [])
 })
 
-test('bulk replay, retry and cancel of a person send nothing of what waits', async (t) => {
+test('approval: replay, retry and cancel send no pending message', async (t) => {
   const fixture = await startApproval(t)
   const held = await fixture.hold()
   const { rest } = fixture

@@ -1,4 +1,4 @@
-/** Where a person approves what agents send, an agent neither makes what sends without asking nor lifts the rule. */
+/** If a project requires approval, an agent cannot create credentials that send without it, and cannot change the setting. */
 import test from '#test'
 import { Refusal } from '#core/refusals.ts'
 import type { Principal } from '#core/access/principal/principal.ts'
@@ -10,14 +10,14 @@ import { mail, startApproval, type ApprovalFixture } from './approval-fixture.ts
 
 const key = { name: 'Page', allowed_origins: ['https://shop.example.ch'], allowed_to: ['ada@example.org'], locked_from: 'shop@example.ch' }
 
-/** A login and a key of the project, made by a person. */
+/** Creates an SMTP login and a key of the project as a user. */
 async function makeBoth({ rest, projectId }: ApprovalFixture, project = projectId) {
   const login = await rest.must('POST', '/v1/smtp-credentials', { label: 'Shop', project_id: project })
   const made = await rest.must('POST', '/v1/publishable-keys', { ...key, project_id: project })
   return { login: String(login['id']), page: String(made['id']) }
 }
 
-test('an agent with every scope makes and changes no login and no key that sends; it lists, tests and revokes them', async (t) => {
+test('approval: an agent with all scopes cannot create or change sending credentials', async (t) => {
   const fixture = await startApproval(t)
   const { rest, projectId } = fixture
   const { login, page } = await makeBoth(fixture)
@@ -46,7 +46,7 @@ test('an agent with every scope makes and changes no login and no key that sends
   await assertSound(t, fixture)
 })
 
-test('neither does one of a partition of such a project', async (t) => {
+test('approval: an agent of a partition cannot create sending credentials either', async (t) => {
   const fixture = await startApproval(t)
   const { id } = await fixture.rest.must('POST', '/v1/projects', { name: 'Tenant', parent_id: fixture.projectId })
   const agent = await fixture.agent({ token: await fixture.tokenOf(undefined, { project: String(id) }) })
@@ -54,7 +54,7 @@ test('neither does one of a partition of such a project', async (t) => {
   t.like(await agent.refused('publishable_key_create', key), { code: 'approval_required' })
 })
 
-test('no tool takes the setting, and the core refuses it to an agent whatever it reaches', async (t) => {
+test('approval: no tool changes the setting, and the core refuses it to agents', async (t) => {
   const fixture = await startApproval(t)
   const { tools } = await (await fixture.agent()).client.listTools()
   t.true(tools.length > 70)
@@ -76,7 +76,7 @@ test('no tool takes the setting, and the core refuses it to an agent whatever it
   t.like(await fixture.rest.must('GET', `/v1/projects/${projectId}`), { agent_send_approval: 'always' })
 })
 
-/** What sends, and what makes something that sends, over REST. */
+/** Requests over REST that send, or that create sending credentials. */
 const senders = [
   ['/v1/messages', mail],
   ['/v1/smtp-credentials', { label: 'Mine' }],
@@ -84,7 +84,7 @@ const senders = [
   ['/v1/api-keys', { name: 'Mine', scopes: ['api:send'] }],
 ] as const
 
-test('the agent of a sandbox that was taken over gets no token for REST that sends', async (t) => {
+test('approval: the agent of a claimed sandbox gets no REST token that can send', async (t) => {
   const fixture = await startApproval(t)
   const { bootstrap, token, callRest, claims, database, clock } = fixture
   const { body: first } = await bootstrap({ resource: mcpResource })
@@ -102,7 +102,7 @@ test('the agent of a sandbox that was taken over gets no token for REST that sen
   const taken = await fixture.agent({ token: String(mcp['access_token']) })
   const { project_id: projectId } = await taken.must('account_status')
   const rest = (await refresh(mcp['refresh_token'], restResource))['access_token']
-  t.is((await callRest(rest, '/v1/messages', 'POST', mail)).status, 200, 'nobody asked for an approval')
+  t.is((await callRest(rest, '/v1/messages', 'POST', mail)).status, 200, 'the project requires no approval')
   const { organizationId } = await fixture.server.tokenCheck.bearer(String(rest), 'rest')
   const owner: Principal = { organizationId, projectId: String(projectId), bound: false, scopes: ['api:admin'], credentialId: ada.id }
   const { projects } = fixture.daemon.part('rest')
@@ -114,7 +114,7 @@ test('the agent of a sandbox that was taken over gets no token for REST that sen
   await assertSound(t, fixture)
 })
 
-test('an application that was allowed both surfaces sends past no approval; one that was allowed REST alone is no agent', async (t) => {
+test('approval: applies to an application with MCP and REST, not to one with only REST', async (t) => {
   const fixture = await startApproval(t)
   const { approve, request, signIn, token, callRest, destinationId, transport } = fixture
   const given = { ...mail, destination_id: destinationId }

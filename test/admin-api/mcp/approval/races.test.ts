@@ -1,9 +1,9 @@
-/** Decisions about one message that come at the same moment, and a project that goes while its message waits. */
+/** Concurrent decisions about one message, and a project that is deleted while its message is pending. */
 import test from '#test'
 import { assertSound } from '../../../support/problems.ts'
 import { startApproval } from './approval-fixture.ts'
 
-test('of approvals, refusals and withdrawals at the same moment exactly one counts, and only a refusal gives the send back', async (t) => {
+test('approval: of concurrent decisions one counts; only a refusal refunds the send', async (t) => {
   const fixture = await startApproval(t)
   const { rest, clock, projectId, destinationId } = fixture
   const [olga, dora] = [await fixture.member('olga@example.ch', 'owner'), await fixture.member('dora@example.ch')]
@@ -31,7 +31,7 @@ test('of approvals, refusals and withdrawals at the same moment exactly one coun
   await assertSound(t, fixture)
 })
 
-test('what waits in a project that is deleted is neither approved nor sent, and leaves nothing behind', async (t) => {
+test('approval: pending messages of a deleted project are not sent and leave no rows', async (t) => {
   const fixture = await startApproval(t)
   const { rest, projectId, destinationId } = fixture
   const { id } = await rest.must('POST', '/v1/projects', { name: 'Tenant', parent_id: projectId })

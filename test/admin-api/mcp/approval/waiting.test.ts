@@ -1,4 +1,4 @@
-/** Messages that wait for a person: how many they are, what they cost, and who is sent a mail about them. */
+/** Pending messages: their count, their use of the send budget, and the mails to approvers. */
 import test from '#test'
 import { approvalNotices } from '#core/people/mail/approval-notices.ts'
 import { systemOrganizationId } from '#core/routing/policy/system-policy.ts'
@@ -9,7 +9,7 @@ import { mail, startApproval, type ApprovalFixture } from './approval-fixture.ts
 
 const project = ({ rest, projectId }: ApprovalFixture) => rest.must('GET', `/v1/projects/${projectId}`)
 
-test('a message that is refused or not approved in time gives its send back; one that is approved, or taken back by the agent, has used it', async (t) => {
+test('approval: refusal and timeout refund the send; approval and withdrawal use it', async (t) => {
   const fixture = await startApproval(t)
   const { rest, clock, projectId, destinationId } = fixture
   await rest.must('PATCH', `/v1/projects/${projectId}`, { send_budget: 1 })
@@ -49,7 +49,7 @@ test('a message that is refused or not approved in time gives its send back; one
   await assertSound(t, fixture)
 })
 
-test('one that was held before midnight gives back the send of its day', async (t) => {
+test('approval: a refund after midnight counts for the day of the request', async (t) => {
   const fixture = await startApproval(t)
   fixture.clock.advance(24 * 3_600_000 - 60_000) // 23:59
   const held = await fixture.hold()
@@ -60,7 +60,7 @@ test('one that was held before midnight gives back the send of its day', async (
   t.like(await project(fixture), { project_sends_today: 1 })
 })
 
-test('those of each project are counted, however many messages came after them', async (t) => {
+test('approval: pending messages are counted per project despite later messages', async (t) => {
   const fixture = await startApproval(t)
   const { rest, projectId } = fixture
   const { id } = await rest.must('POST', '/v1/projects', { name: 'Tenant', parent_id: projectId })
@@ -79,7 +79,7 @@ test('those of each project are counted, however many messages came after them',
   )
 })
 
-/** The mails of the service: to whom, and all that they say. */
+/** Returns the mails of the service with their recipients and their source. */
 async function mailsOf({ database }: ApprovalFixture): Promise<readonly { readonly to: string; readonly raw: string }[]> {
   const { rows } = await database.list(traces, { organizationId: systemOrganizationId }, { limit: 100, ascending: true })
   return Promise.all(
@@ -91,13 +91,13 @@ async function mailsOf({ database }: ApprovalFixture): Promise<readonly { readon
   )
 }
 
-/** Lets the mails of what has happened be handed over. */
+/** Delivers the pending mails of the service. */
 async function handedOver({ people }: ApprovalFixture, notices = people.approvalNotices): Promise<void> {
   await notices.idle()
   await people.background.idle()
 }
 
-test('members who can approve get one mail while a message waits, without anything that the agent wrote', async (t) => {
+test('approval: approvers get one mail without any text of the agent', async (t) => {
   const fixture = await startApproval(t, { hasMail: true })
   const olga = await fixture.member('olga@example.ch', 'owner')
   await fixture.member('dora@example.ch', 'developer')
@@ -137,22 +137,22 @@ test('members who can approve get one mail while a message waits, without anythi
   await fixture.hold()
   await fixture.hold({}, await fixture.tokenOf(undefined, { project: String(id) }))
   await handedOver(fixture)
-  t.is((await news()).length, 4, 'what an agent takes back, and a partition, make no further mail')
+  t.is((await news()).length, 4, 'a withdrawn message and a partition cause no further mail')
   fixture.clock.advance(31 * 60_000)
   await fixture.hold({}, await fixture.tokenOf(undefined, { project: String(id) }))
   await handedOver(fixture)
   t.is((await news()).length, 6, 'its time is over')
   for (const { raw } of (await news()).slice(4)) {
     t.regex(raw, /^Subject: An agent waits for your approval in Default\r$/m)
-    t.false(raw.includes('URGENT'), 'an agent names partitions')
+    t.false(raw.includes('URGENT'), 'the agent uses a partition')
   }
   await assertSound(t, fixture)
 })
 
-test('a message that a crash left without its mail gets it at the next start; one that was decided gets none', async (t) => {
+test('approval: a notice lost in a crash is sent at the next start if still pending', async (t) => {
   const fixture = await startApproval(t, { hasMail: true })
   const olga = await fixture.member('olga@example.ch', 'owner')
-  await fixture.people.approvalNotices.stop() // as if the process ended here
+  await fixture.people.approvalNotices.stop() // simulates the end of the process
   const held = await fixture.hold()
   await handedOver(fixture)
   t.is((await mailsOf(fixture)).length, 0)
@@ -167,7 +167,7 @@ test('a message that a crash left without its mail gets it at the next start; on
   await assertSound(t, fixture)
 })
 
-test('a message whose mail fails does not hold up those behind it, and gets its mail a minute later', async (t) => {
+test('approval: a failed notice is retried after a minute and delays no other', async (t) => {
   const fixture = await startApproval(t, { hasMail: true })
   await fixture.member('olga@example.ch', 'owner')
   await fixture.people.approvalNotices.stop()
@@ -196,7 +196,7 @@ test('a message whose mail fails does not hold up those behind it, and gets its 
     errors.map((error) => error.errors.map(String)),
     [['Error: once']],
   )
-  t.is((await mailsOf(fixture)).length, 1, 'of the project behind it')
+  t.is((await mailsOf(fixture)).length, 1, 'the next project gets its mail')
   fixture.clock.advance(60_000)
   await handedOver(fixture, notices)
   t.is((await mailsOf(fixture)).length, 2)

@@ -1,10 +1,10 @@
-/** A forward to the endpoint of agents that adds a token, for programs that test servers without a sign-in. */
+/** A proxy to the MCP endpoint that adds a token, for test programs without a sign-in. */
 import { createServer, request } from 'node:http'
 import type { ExecutionContext } from 'ava'
 import { listenIn } from '../../../support/web/listen.ts'
 import type { McpFixture } from '../mcp-fixture.ts'
 
-/** The address of the forward. */
+/** Returns the address of the proxy. */
 export async function proxyWith(t: ExecutionContext, { address }: McpFixture, token: string): Promise<string> {
   const server = createServer((asked, answer) => {
     const headers = { ...asked.headers, authorization: `Bearer ${token}` }

@@ -1,4 +1,4 @@
-/** The inspector, as people have it, over the schemas of all tools. Clients get in by themselves in `flows/agents/getting-in.test.ts`. */
+/** The MCP inspector checks the schemas of all tools. `flows/agents/getting-in.test.ts` tests the sign-in of clients. */
 import { execFile } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
@@ -14,7 +14,7 @@ const run = promisify(execFile)
 const inspector = fileURLToPath(import.meta.resolve('@modelcontextprotocol/inspector/clients/cli/build/index.js'))
 
 for (const era of ['legacy', 'modern'])
-  test(`${era}: the inspector finds nothing wrong with the schemas of the tools`, async (t) => {
+  test(`${era}: the inspector accepts the schemas of all tools`, async (t) => {
     const fixture = await startMcp(t)
     const url = await proxyWith(t, fixture, await fixture.tokenOf())
     await using folder = await temporaryFolder('inspector')

@@ -1,4 +1,4 @@
-/** The conformance suite of the protocol: the scenarios that need nothing prepared on the server, in both eras. */
+/** The conformance suite of the protocol: all scenarios that need no preparation on the server, in both eras. */
 import { execFile } from 'node:child_process'
 import { readFile, readdir } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -25,13 +25,13 @@ const modern = [
   ...['http-header-validation', 'dns-rebinding-protection'],
 ]
 
-/** Of `server-stateless`: they call diagnostic tools, which are no part of a product, and fail as `untestable` without them. */
+/** Checks of `server-stateless` that call diagnostic tools. A product does not have these, so the checks fail as `untestable`. */
 const needingTools = new Set([
   ...['sep-2575-server-rejects-undeclared-capability', 'sep-2575-missing-capability-http-400'],
   ...['sep-2575-http-server-no-independent-requests-on-stream', 'sep-2575-server-no-log-without-loglevel'],
 ])
 
-/** Calls a diagnostic tool that changes the list, and warns without one; `live.test.ts` changes it. */
+/** Check that warns without a diagnostic tool that changes the list; `live.test.ts` tests such a change. */
 const needingChange = 'sep-2575-server-sends-tools-list-changed-on-subscription'
 
 const scenarios = [
@@ -46,7 +46,7 @@ for (const [version, scenario] of scenarios)
     const url = await proxyWith(t, fixture, await fixture.tokenOf())
     await using folder = await temporaryFolder('conformance')
     const given = ['server', '--url', url, '--scenario', scenario, '--spec-version', version, '-o', folder.path]
-    await run(process.execPath, [suite, ...given]).catch(() => {}) // its checks are read below
+    await run(process.execPath, [suite, ...given]).catch(() => {}) // the checks are evaluated below
     const checks = await checksIn(folder.path)
     t.true(checks.length > 0)
     for (const { id, status, errorMessage, details } of checks) {

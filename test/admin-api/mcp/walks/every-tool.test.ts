@@ -1,4 +1,4 @@
-/** Every tool by the client of the SDK, once for its good answer, which fits the schema that was listed, and once for its refusal. */
+/** Every tool called by the SDK client: a valid call, whose result matches the listed schema, and an invalid call. */
 import test from '#test'
 import * as z from 'zod'
 import { startMcp, type Era } from '../mcp-fixture.ts'
@@ -6,12 +6,12 @@ import { makeForTools, toolRequestsOf } from './tool-requests.ts'
 import { FakeClock, startOfTime } from '../../../support/fake-clock.ts'
 
 for (const era of ['legacy', 'modern'] as const satisfies readonly Era[]) {
-  test(`${era}: every tool has a request, and its owner gets what the schema says`, async (t) => {
+  test(`${era}: every tool returns a result that matches its schema`, async (t) => {
     const fixture = await startMcp(t, { clock: new FakeClock(startOfTime, 1000) })
     const requests = toolRequestsOf(await makeForTools(fixture))
     const agent = await fixture.agent({ era, reachesOrganization: true })
     const { tools } = await agent.client.listTools()
-    t.deepEqual(Object.keys(requests).toSorted(), tools.map(({ name }) => name).toSorted(), 'each tool needs a request, and no other')
+    t.deepEqual(Object.keys(requests).toSorted(), tools.map(({ name }) => name).toSorted(), 'the requests match the tools')
     const schemas = new Map(tools.map(({ name, outputSchema }) => [name, z.fromJSONSchema(outputSchema as never)]))
     for (const [name, { given }] of Object.entries(requests)) {
       const called = await agent.call(name, given)
@@ -23,7 +23,7 @@ for (const era of ['legacy', 'modern'] as const satisfies readonly Era[]) {
     t.deepEqual(fixture.failures, [])
   })
 
-  test(`${era}: every tool refuses what is wrong with a code, a sentence, and what to do next`, async (t) => {
+  test(`${era}: every tool refuses invalid arguments with code, message and next action`, async (t) => {
     const fixture = await startMcp(t, { clock: new FakeClock(startOfTime, 1000) })
     const requests = toolRequestsOf(await makeForTools(fixture))
     const agent = await fixture.agent({ era, reachesOrganization: true })
@@ -33,7 +33,7 @@ for (const era of ['legacy', 'modern'] as const satisfies readonly Era[]) {
       t.like(called.value, { error: { code: wrong.code } }, `${name}: ${called.text}`)
       const { message, next_action: next } = called.value['error'] as { readonly message: string; readonly next_action: string }
       t.true(message.length > 10 && next.length > 3, `${name}: ${called.text}`)
-      t.deepEqual(JSON.parse(called.text), called.value, `${name} says the same as text`)
+      t.deepEqual(JSON.parse(called.text), called.value, `${name}: the text equals the structured content`)
     }
     t.deepEqual(fixture.failures, [])
   })

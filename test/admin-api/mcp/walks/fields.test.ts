@@ -1,4 +1,4 @@
-/** The fields of what tools return: a resource has at least those that REST describes for it or for its entry in a list. */
+/** Fields of tool results: a resource has at least the fields that REST describes for it or its list entry. */
 import test from '#test'
 import { startMcp } from '../mcp-fixture.ts'
 
@@ -10,10 +10,10 @@ interface Schema {
   readonly oneOf?: readonly Schema[]
 }
 
-/** Fields that a mail has in its reading: what its sender wrote stands there, apart from the facts. */
+/** Fields in the reading of a mail, where the sender's text is separate from the facts. */
 const readingOf = ({ untrusted }: Readonly<Record<string, Schema>>): readonly string[] => Object.keys(untrusted?.properties ?? {})
 
-/** The names of the fields of each object in a result, without their labels. */
+/** Returns the field names of each object in a result, without labels. */
 function objectsIn(schema: Schema): readonly ReadonlySet<string>[] {
   const { properties, items, anyOf = [], allOf = [], oneOf = [] } = schema
   const names = Object.keys(properties ?? {}).map((name) => name.replace(/^untrusted_/, ''))
@@ -21,7 +21,7 @@ function objectsIn(schema: Schema): readonly ReadonlySet<string>[] {
   return [...(properties ? [new Set([...names, ...readingOf(properties)])] : []), ...inside.flatMap(objectsIn)]
 }
 
-test('a resource in the result of a tool has all fields that it has over REST', async (t) => {
+test('fields: a resource in a tool result has all fields of REST', async (t) => {
   const fixture = await startMcp(t)
   const document = await fixture.rest.must('GET', '/openapi.json')
   const { schemas } = document['components'] as { readonly schemas: Readonly<Record<string, Schema>> }
@@ -38,7 +38,7 @@ test('a resource in the result of a tool has all fields that it has over REST', 
   )
 })
 
-test('a captured message names its recipients, blind copies too, in every tool that reads it', async (t) => {
+test('fields: tools show all recipients of a captured message, including Bcc', async (t) => {
   const fixture = await startMcp(t)
   const agent = await fixture.agent()
   const waiting = agent.must('virtual_inbox_message_wait', { id_or_address: '*', timeout_seconds: 20 })

@@ -1,4 +1,4 @@
-/** Random arguments, made from the input schemas of the tools and bent: whatever is sent gets a result or a refusal, and breaks nothing. */
+/** Random and distorted arguments from the input schemas of the tools: every call returns a result or a refusal, without a defect. */
 import test from '#test'
 import { Seeded } from '../../../support/seeded.ts'
 import { callDirectly, startMcp } from '../mcp-fixture.ts'
@@ -22,7 +22,7 @@ interface Schema {
   readonly format?: string
 }
 
-/** Texts that break programs: empty, long, controls, halves of characters, names of Object, and other languages. */
+/** Difficult texts: empty, long, control characters, lone surrogates, names of Object, and other languages. */
 const texts = [
   ...['', ' ', 'a', '0', 'null', '__proto__', 'constructor', 'toString', '../../etc/passwd', '%00', '\u0000', '\r\nBcc: x@example.ch', '*'],
   ...['\uD800', '\u202E\u200B', 'ä'.repeat(300), 'x'.repeat(5000), '{{#each a}}{{/each}}', '{{a.__proto__.b}}', "' OR 1=1 --", '<script>'],
@@ -50,7 +50,7 @@ class Arguments {
     this.#ids = Object.values(made)
   }
 
-  /** Of the schema mostly; some parts of any kind, some left out, some that there are not. */
+  /** Generates mostly valid values, with some of another type, some missing and some unknown. */
   of(schema: Schema, depth = 0): unknown {
     const one = this.#seeded
     if (one.chance(0.06)) return one.pick(strange)
@@ -90,7 +90,7 @@ class Arguments {
   }
 }
 
-test(`${calls} calls with arguments made from the schemas break nothing`, async (t) => {
+test(`${calls} calls with random arguments from the schemas cause no defect`, async (t) => {
   const fixture = await startMcp(t)
   const made = await makeForTools(fixture)
   const token = await fixture.tokenOf()
@@ -101,7 +101,7 @@ test(`${calls} calls with arguments made from the schemas break nothing`, async 
     const tool = tools[n % tools.length]
     if (!tool) break
     const generated = one.of(tool.schema)
-    // time stands still, so that a wait would not end
+    // the clock stands still, so a wait would not end
     const given = tool.name === 'virtual_inbox_message_wait' ? { ...(generated as object), timeout_seconds: 121 } : generated
     const { status, text } = await callDirectly(fixture, token, tool.name, given)
     const code = /"code\\?":\\?"?(-?\w+)/.exec(text)?.[1] ?? 'ok'

@@ -1,4 +1,4 @@
-/** Every tool under every scope and role: what is too little is refused as that and does nothing, whatever the arguments are. */
+/** Every tool under every scope and role: a call without sufficient scope is refused and has no effect, for any arguments. */
 import test from '#test'
 import { mcpResource } from '../../oauth/oauth-fixture.ts'
 import { changedSince, rowsOf } from '../../rest/fixture/organization-rows.ts'
@@ -8,7 +8,7 @@ import { makeForTools, toolRequestsOf } from './tool-requests.ts'
 const scopes = ['mcp:read', 'mcp:send-sandbox', 'mcp:send', 'mcp:admin']
 
 for (const [level, scope] of scopes.entries())
-  test(`${scope}: tools that need more are refused and change nothing, all others are let in`, async (t) => {
+  test(`${scope}: tools above the scope are refused and change nothing; all others work`, async (t) => {
     const fixture = await startMcp(t)
     const made = await makeForTools(fixture)
     const token = await fixture.tokenOf(scopes.slice(0, level + 1).join(' '))
@@ -28,7 +28,7 @@ for (const [level, scope] of scopes.entries())
     }
   })
 
-test('the role of the user is a limit at every call, whatever the token says', async (t) => {
+test('scopes: the role of the user limits every call', async (t) => {
   const fixture = await startMcp(t)
   const made = await makeForTools(fixture)
   const token = await fixture.tokenOf()
@@ -42,5 +42,5 @@ test('the role of the user is a limit at every call, whatever the token says', a
   t.deepEqual(await changedSince({ ...fixture, made }, before), [])
   await fixture.setRole('billing')
   const { status } = await fixture.fetch(mcpResource, { method: 'POST', headers: { authorization: `Bearer ${token}` }, body: '{}' })
-  t.is(status, 403, 'who reads nothing does not get in')
+  t.is(status, 403, 'a role without read access is refused')
 })

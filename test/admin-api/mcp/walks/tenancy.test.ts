@@ -1,6 +1,6 @@
 /**
- * Every tool with the ids of somebody else, one argument at a time: another organization, another project, and a sandbox without a user.
- * They get not_found or found=false, never data, and the rows of the owner stay as they are to the byte.
+ * Every tool with foreign ids, one argument at a time: of another organization, of another project, and from a sandbox without a user.
+ * Calls return not_found or found=false and no data, and the rows of the owner do not change.
  */
 import test, { type ExecutionContext } from '#test'
 import { members } from '#core/people/members/member.ts'
@@ -10,7 +10,7 @@ import { changedSince, rowsOf } from '../../rest/fixture/organization-rows.ts'
 import { startMcp, type Agent, type Called, type McpFixture } from '../mcp-fixture.ts'
 import { makeForTools, toolRequestsOf, type ToolMade } from './tool-requests.ts'
 
-/** A call with one id of somebody else in it, or with all of them. */
+/** A call with one foreign id, or with all ids foreign. */
 interface ForeignCall {
   readonly name: string
   readonly argument: string
@@ -19,7 +19,7 @@ interface ForeignCall {
 
 const isId = (name: string): boolean => /(?:^|_)ids?$|^id_or_address$|^reveal_url$/.test(name)
 
-/** The arguments that take ids, also those within objects. */
+/** Returns the arguments that accept ids, including nested ones. */
 function idArguments(schema: unknown, path: readonly string[] = []): string[] {
   const { properties = {} } = schema as { readonly properties?: Readonly<Record<string, unknown>> }
   return Object.entries(properties).flatMap(([name, one]) => (isId(name) ? [[...path, name].join('.')] : idArguments(one, [...path, name])))
@@ -35,7 +35,7 @@ function placed(given: Given, path: string, value: unknown): Given {
   return { ...given, [first]: rest.length === 0 ? value : placed((given[first] ?? {}) as Given, rest.join('.'), value) }
 }
 
-/** For each argument that takes an id a call of the outsider, with the owner's id there and own ones elsewhere. */
+/** Returns a call of the outsider for each id argument, with the owner's id there and own ids elsewhere. */
 async function foreignCalls(agent: Agent, theirs: ToolMade, own: ToolMade): Promise<readonly ForeignCall[]> {
   const [foreign, good] = [toolRequestsOf(theirs), toolRequestsOf(own)]
   const { tools } = await agent.client.listTools()
@@ -48,12 +48,12 @@ async function foreignCalls(agent: Agent, theirs: ToolMade, own: ToolMade): Prom
   )
 }
 
-/** Ids in arguments that the calls of the owner leave out. */
+/** Ids in arguments that the owner's calls omit. */
 const more = (made: ToolMade): Readonly<Record<string, unknown>> => ({
   'virtual_inbox_messages_list.id_or_address': made.inbox,
 })
 
-/** Deleting again does nothing, and does not show whether there was anything. */
+/** Deletions that succeed without effect, whether the object exists or not. */
 const silent = new Set([
   ...['mailenable_postoffice_map_delete', 'webhook_endpoint_delete', 'smtp_credential_revoke', 'virtual_inbox_delete'],
   ...['email_suppression_remove', 'bounce_source_revoke'],
@@ -72,7 +72,7 @@ function outcomeOf({ isError, value }: Called): string {
   return done === true ? 'silent' : 'data'
 }
 
-/** They choose among one's own messages, of which none has it. */
+/** Filters of the caller's own messages; a foreign id matches none. */
 const choosing = new Set(['email_bulk_replay.filter.destination_id'])
 
 async function mustGetNothing(
@@ -100,7 +100,7 @@ async function agentElsewhere(fixture: McpFixture, organizationId: string, proje
   return fixture.agent({ token: await fixture.tokenOf(undefined, { organization: organizationId, project: projectId, ...more }) })
 }
 
-test('another organization reads and changes nothing by any id', async (t) => {
+test('tenancy: another organization reads and changes nothing by any id', async (t) => {
   const fixture = await startMcp(t)
   const made = await makeForTools(fixture)
   const outsider = await fixture.addOrganization()
@@ -110,13 +110,16 @@ test('another organization reads and changes nothing by any id', async (t) => {
   await mustGetNothing(t, agent, await foreignCalls(agent, made, own), { ids: idsOf(made) })
   t.deepEqual(await changedSince({ ...fixture, made }, before), [], 'ledger: rows of the owner changed')
   const { reveal_url: _used, ...form } = toolRequestsOf(made)['email_html_snippet_generate']?.given ?? {}
-  t.truthy(await (await fixture.agent()).must('email_html_snippet_generate', { ...form, reveal_url: made.reveal }), 'the link is not spent')
+  t.truthy(
+    await (await fixture.agent()).must('email_html_snippet_generate', { ...form, reveal_url: made.reveal }),
+    'the link is still valid',
+  )
 })
 
-/** What the whole organization shows to every project. */
+/** Tools that show data of the organization to all projects. */
 const shared = /^bounce_source_get$/
 
-test('another project of the organization reads and changes nothing of this one by any id', async (t) => {
+test('tenancy: another project reads and changes nothing by any id', async (t) => {
   const fixture = await startMcp(t)
   const made = await makeForTools(fixture)
   const project = await fixture.addProject()
@@ -132,7 +135,7 @@ test('another project of the organization reads and changes nothing of this one 
   )
 })
 
-test('a sandbox without a user finds nothing by ids, patterns, domains and slugs of others', async (t) => {
+test('tenancy: an unclaimed sandbox finds nothing by foreign ids, domains and slugs', async (t) => {
   const fixture = await startMcp(t)
   const made = await makeForTools(fixture)
   const agent = await fixture.agent({ token: await fixture.anonymousToken() })

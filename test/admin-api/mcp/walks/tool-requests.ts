@@ -1,6 +1,6 @@
 /**
- * For every tool a call that its owner may make, with the owner's ids in it wherever it takes any, and one that is refused. A tool without
- * them fails the tests that walk them, so that none is forgotten.
+ * A valid call of the owner and a refused call for every tool, with the owner's ids in all arguments that accept ids. The tests fail for a
+ * tool without these calls.
  */
 import { makeOneOfEach, type Made } from '../../rest/fixture/requests.ts'
 import { loopback, type Fixture } from '../../rest/fixture/rest-fixture.ts'
@@ -8,19 +8,19 @@ import { loopback, type Fixture } from '../../rest/fixture/rest-fixture.ts'
 export interface ToolMade extends Made {
   /** A partition of the project. */
   readonly tenant: string
-  /** A replay of the project alone. */
+  /** A replay of this project only. */
   readonly job: string
 }
 
 export interface ToolRequest {
   readonly given: Readonly<Record<string, unknown>>
-  /** Arguments that are refused, and the code; by default an argument that there is not. */
+  /** Refused arguments and their code; by default, an unknown argument. */
   readonly wrong?: { readonly given: Readonly<Record<string, unknown>>; readonly code: string }
 }
 
 type Requests = Readonly<Record<string, ToolRequest>>
 
-/** One of everything, with what only agents name. */
+/** Creates one object of each kind for the tools. */
 export async function makeForTools(fixture: Fixture): Promise<ToolMade> {
   const made = await makeOneOfEach(fixture)
   const tenant = await fixture.rest.must('POST', '/v1/projects', { name: 'Tenant', parent_id: made.project })
@@ -35,7 +35,7 @@ const page = { allowed_origins: ['https://shop.example.ch'], allowed_to: ['ada@e
 const form = { to_address: 'ada@example.ch', from_address: 'form@example.ch' }
 const noTrace = 'a3c0be6a-0000-4000-8000-000000000000'
 
-/** By name, in an order in which the owner can make all of them. */
+/** Calls by tool name, in an order in which the owner can make all of them. */
 export const toolRequestsOf = (made: ToolMade): Requests => ({
   ...settingUp(made),
   ...sending(made),
