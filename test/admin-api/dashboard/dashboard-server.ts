@@ -1,4 +1,4 @@
-/** A daemon with its dashboard, built from these sources, and a browser whose user owns the organization. */
+/** Starts a daemon with the dashboard built from these sources, and opens browser tabs for the owner of the organization. */
 import type { ExecutionContext } from 'ava'
 import { systemClock } from '#core/clock.ts'
 import { operatorLink } from '#core/people/sign-in/operator-link.ts'
@@ -11,39 +11,39 @@ export const inboundDomain = 'bounces.alpenblick.example'
 
 export interface DashboardServer {
   readonly daemon: StartedDaemon
-  /** Without a slash at the end. */
+  /** Base URL without a trailing slash. */
   readonly url: string
-  /** A tab of the owner, at the start. */
+  /** Opens a tab on the start screen, signed in as the owner. */
   open(options?: TabOptions): Promise<DashboardTab>
-  /** A tab of a visitor who is not signed in. */
+  /** Opens a tab of an anonymous visitor. */
   visit(path: string): Promise<DashboardTab>
-  /** A link by which somebody signs in. */
+  /** Returns a sign-in link for the address. */
   signInLink(email: string): Promise<string>
 }
 
 export interface TabOptions {
-  /** `both` is light, and looked at in the dark, too. */
+  /** `both` renders in light mode and also checks dark mode. */
   readonly colorScheme?: 'light' | 'dark' | 'both'
   readonly locale?: string
-  /** Signs in by this link in place of the owner's. */
+  /** Sign-in link of another user than the owner. */
   readonly link?: string
 }
 
 export interface DashboardTab {
   readonly page: Page
-  /** Opens a screen and waits until it shows what it reads. */
+  /** Opens a screen and waits until its data has loaded. */
   go(path: string): Promise<void>
-  /** Waits until nothing is loading. */
+  /** Waits until no content is loading. */
   ready(): Promise<void>
   /** Types into the control with this label. */
   fill(label: string, value: string): Promise<void>
-  /** What went wrong so far: the policy was not kept, something threw or was written as an error, or others were asked. */
+  /** Collected problems: violations of the content security policy, exceptions, console errors, and requests to other hosts. */
   readonly faults: readonly string[]
-  /** What the service refused so far. */
+  /** Collected error responses of the service. */
   readonly refusals: readonly string[]
   /**
-   * The policy was kept, nothing threw, nothing was asked of others, no tab and no filter is cut, and axe-core and the widths find nothing.
-   * The same page in the other theme is asked for its colours alone.
+   * Asserts that there are no faults, no cut tabs or filters, and no findings by axe-core or at any width. In the other theme, it checks
+   * only colors.
    */
   check(t: ExecutionContext): Promise<void>
 }
@@ -139,7 +139,7 @@ function watched(page: Page, url: string, isInBothThemes = false): DashboardTab 
   }
 }
 
-/** What axe-core finds wrong with the colours of a page that is light otherwise. */
+/** Returns the color findings of axe-core in dark mode, and switches back to light mode. */
 async function coloursInTheDark(page: Page, width: number): Promise<string[]> {
   await page.emulateMedia({ colorScheme: 'dark' })
   const faults = await axeFaults(page, { at: [width], rules: rulesOfColours })
@@ -147,7 +147,7 @@ async function coloursInTheDark(page: Page, width: number): Promise<string[]> {
   return faults.map((fault) => `dark: ${fault}`)
 }
 
-/** Tabs and filters that lie beyond their list, where nothing shows that there is more. */
+/** Returns tabs and filters outside of their list, where they would be invisible. */
 const cutTabs = (page: Page): Promise<string[]> =>
   page.evaluate(`[...document.querySelectorAll('[role=tab], .pills button')]
     .filter((tab) => tab.getBoundingClientRect().right > tab.parentElement.getBoundingClientRect().right)

@@ -1,4 +1,4 @@
-/** The forms screens in Chromium: by keys alone from an empty list to a published form, and the designer by pointer. */
+/** Form screens in Chromium: keyboard only from an empty list to a published form, and the designer by pointer. */
 import type { ExecutionContext } from 'ava'
 import { browserOf } from '../../support/web/browser.ts'
 import { testWith } from '../../support/peers/peers.ts'
@@ -298,7 +298,7 @@ test('by keys alone: rules, theme, versions, a trial, the snippet and notificati
   const id = String((await rest.must('POST', '/v1/forms', { name: 'Support', template: 'support' }))['id'])
   await rest.must('POST', `/v1/forms/${id}/publish`, { note: 'First' })
   const tabTo = (name: string): Promise<void> => tabToward(t, tab, name)
-  /** As by the link that skips the navigation. */
+  /** Starts at the title, as after the link that skips the navigation. */
   const part = async (name: string): Promise<void> => {
     await page.locator('#screen-title').focus()
     await tabTo(name)
@@ -369,7 +369,7 @@ test('by keys alone: rules, theme, versions, a trial, the snippet and notificati
   t.deepEqual(tab.refusals, [])
 })
 
-/** The trial of the starter for support, as a visitor without a pointer would. */
+/** Fills in the trial of the support starter by keyboard only. */
 async function fillInByKeys(t: ExecutionContext, tab: DashboardTab): Promise<void> {
   const { page } = tab
   const frame = page.frameLocator('iframe.draft-page:not(.waiting)')

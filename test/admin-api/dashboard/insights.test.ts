@@ -1,4 +1,4 @@
-/** Plots in a real browser: what they show, by pointer, keys and as a table, and the files they give. */
+/** Plots in a browser: content by pointer, keyboard and table, and downloads. */
 import { readFile } from 'node:fs/promises'
 import { testWith } from '../../support/peers/peers.ts'
 import { browserOf } from '../../support/web/browser.ts'
@@ -85,7 +85,7 @@ test('plots are used by keys alone: steps, ranges, the time before, and the trac
   const { created_at: last } = await server.daemon.rest.must('GET', `/v1/traces/${traces.deferred}`)
   const tab = await server.open()
   const { page } = tab
-  await page.clock.setFixedTime(String(last)) // so that mail was sent in the last step
+  await page.clock.setFixedTime(String(last)) // the last step then contains mail
   await tab.go('/insights')
   await page.waitForSelector(`${plot} >> .plot-key >> text=relayed 4`)
   const slider = page.locator(`${plot} input[type=range]`)

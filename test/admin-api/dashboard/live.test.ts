@@ -1,4 +1,4 @@
-/** Live lists in a real browser that asks for nothing by itself: what is new is a pill, and no row moves before it is pressed. */
+/** Live lists in a browser without polling: a pill announces new entries, and no row moves until it is pressed. */
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { makeDestination } from '../../support/daemon/provision.ts'
@@ -13,7 +13,7 @@ const browser = browserOf(test)
 const send = ({ daemon }: DashboardServer, subject: string, more: object = {}): Promise<unknown> =>
   daemon.rest.must('POST', '/v1/messages', { from: 'a@alpenblick.example', to: 'new@example.test', subject, text: 'x', ...more })
 
-/** A screen whose timers that ask again and again do nothing, once its stream is open. */
+/** Opens a screen with disabled polling timers and waits for its event stream. */
 async function openLive({ page, ready }: DashboardTab, url: string): Promise<Page> {
   await page.addInitScript('window.setInterval = () => 0')
   const streams = page.waitForResponse((response) => response.url().includes('/v1/events'))

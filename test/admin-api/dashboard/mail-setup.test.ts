@@ -1,4 +1,4 @@
-/** Routing, scheduled sends, deliverability tests and bounce sources in Chromium, each with its states. */
+/** Routing, scheduled messages, deliverability tests and bounce sources in Chromium, in all states. */
 import { createHmac } from 'node:crypto'
 import { execFile } from 'node:child_process'
 import { readFileSync } from 'node:fs'
@@ -184,7 +184,7 @@ test('a scheduled send is seen and canceled, another one leaves now', async (t) 
   )
 })
 
-/** Gives a send another time, after one that is too late. */
+/** Reschedules a message, after a rejected time that is too late. */
 async function reschedule(t: ExecutionContext, { page, fill, check }: DashboardTab, subject: string, at: Date): Promise<void> {
   const local = new Intl.DateTimeFormat('sv-SE', { dateStyle: 'short', timeStyle: 'short', timeZone: 'Europe/Zurich' }).format(at)
   await page.click(`[aria-label="Reschedule: ${subject}"] >> visible=true`)
@@ -197,10 +197,7 @@ async function reschedule(t: ExecutionContext, { page, fill, check }: DashboardT
   await page.waitForSelector('.toast >> text=The message leaves on')
 }
 
-/**
- * Runs a script that sets up a machine, in a folder in place of the root of this one. Nothing is run when a path would lie outside.
- * Returns the folder.
- */
+/** Runs a setup script with all absolute paths moved into a folder. Runs nothing if a path would be outside of it. Returns the folder. */
 async function runAsRoot(t: ExecutionContext, script: string, files: Readonly<Record<string, string>>): Promise<string> {
   const folder = await temporaryFolder('machine')
   t.teardown(() => folder[Symbol.asyncDispose]())

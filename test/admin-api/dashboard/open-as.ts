@@ -1,10 +1,10 @@
-/** Somebody who was invited in a role: joins by the link, and a tab of theirs. */
+/** Invites a user with a role, and opens a tab for that user. */
 import type { Browser } from '../../support/web/browser.ts'
 import type { DashboardServer, DashboardTab, TabOptions } from './dashboard-server.ts'
 
 export type InvitedRole = 'admin' | 'developer' | 'viewer' | 'billing'
 
-/** Returns the address that they sign in with. */
+/** Joins by the invitation link. Returns the sign-in address. */
 export async function join(browser: () => Browser, server: DashboardServer, role: InvitedRole): Promise<string> {
   const owner = await server.open()
   await owner.page.context().close()

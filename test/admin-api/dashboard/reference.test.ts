@@ -1,4 +1,4 @@
-/** The API reference in Chromium: read by everybody, searched and walked by keys, and its operations called with the session. */
+/** API reference in Chromium: public access, search, keyboard navigation, and calls with the session. */
 import { browserOf } from '../../support/web/browser.ts'
 import { testWith } from '../../support/peers/peers.ts'
 import { startDashboard } from './dashboard-server.ts'

@@ -1,4 +1,4 @@
-/** Bulk replay in Chromium: counted before anything is sent, followed to its end, stopped, and refused where it must be. */
+/** Bulk replay in Chromium: count before the start, progress, stop, and refusals. */
 import { organizations } from '#core/tenancy/organization.ts'
 import { Change } from '#store/change.ts'
 import { describeKey } from '#store/tuple.ts'
@@ -11,7 +11,7 @@ import { startDashboard, type DashboardServer } from './dashboard-server.ts'
 const test = testWith('chromium')
 const browser = browserOf(test)
 
-/** Messages that a server refused for good, which takes them from now on. */
+/** Sends messages that the server rejects permanently. The server accepts mail afterward. */
 async function refusedBefore({ daemon: { rest } }: DashboardServer, addresses: readonly string[]): Promise<Sink> {
   let isRefusing = true
   const sink = await Sink.listen({ script: { recipient: () => (isRefusing ? '550 5.7.1 Not today' : undefined) } })
@@ -74,7 +74,7 @@ test('failed messages are counted, sent again after the number is typed, and fol
   await tab.check(t)
 })
 
-/** Replays count one message, and wait at the next. */
+/** Lets a replay count one message, then pauses it. */
 function pauseAfterFirst({ kv }: DashboardServer['daemon']) {
   const [paused, pause] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
   let counted = 0

@@ -1,4 +1,4 @@
-/** The screens of the dashboard in Chromium: what they show, what their keys do, and that the policy and axe-core find nothing wrong. */
+/** Dashboard screens in Chromium: content and shortcuts, without policy violations or axe-core findings. */
 import { gzipSync } from 'node:zlib'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -13,7 +13,7 @@ import { seed } from './seed.ts'
 const test = testWith('chromium')
 const browser = browserOf(test)
 
-/** As DNS has it once everything is published. */
+/** DNS results after all records are published. */
 const verifiedDomain = {
   ...{ id: 'dom_1', domain: 'alpenblick.example', status: 'verified', checked_at: '2026-11-23T08:00:00.000Z', dkim_keys: [] },
   records: [
@@ -251,7 +251,7 @@ test('captured mail comes in live and is read in every view, at three widths', a
   ] as const) {
     await page.click(`[role=tab]:has-text("${name}")`)
     await tab.ready()
-    await page.locator('.reader-tab', { hasText: shown }).waitFor() // the name of a destination comes after the rest
+    await page.locator('.reader-tab', { hasText: shown }).waitFor() // the name of the destination loads last
     await tab.check(t)
   }
   await page.fill('#recipient', 'qa+signup@example.test')

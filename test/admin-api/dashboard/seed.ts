@@ -1,4 +1,4 @@
-/** Mail of a shop: destinations on loopback, and sends that were taken, put off, refused, bounced and captured. */
+/** Creates destinations on loopback and mail of a shop: accepted, deferred, rejected, bounced and captured. */
 import type { ExecutionContext } from 'ava'
 import { waitFor } from '../../support/waits.ts'
 import { Sink } from '../../support/smtp/sink.ts'
@@ -11,7 +11,7 @@ export interface Seeded {
   readonly sink: Sink
   readonly live: string
   readonly sandbox: string
-  /** Ids of traces by what happened to them. */
+  /** Trace ids by result. */
   readonly traces: Readonly<Record<'sent' | 'deferred' | 'failed' | 'bounced' | 'captured', string>>
 }
 

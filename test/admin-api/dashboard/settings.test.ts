@@ -1,4 +1,4 @@
-/** What is set up in the dashboard, in Chromium: destinations, domains, keys, logins, suppressions and webhooks, each with its states. */
+/** Settings of the dashboard in Chromium: destinations, domains, keys, logins, suppressions and webhooks, in all states. */
 import { waiting } from '../../support/waits.ts'
 import { browserOf } from '../../support/web/browser.ts'
 import { testWith } from '../../support/peers/peers.ts'
@@ -51,7 +51,7 @@ test('a destination is made, probed and promoted with evidence, goes back to the
   await tab.check(t)
   await page.getByLabel('Also send a test by this destination').uncheck()
   t.is(await page.getAttribute('aside button:has-text("Promote to live")', 'aria-disabled'), 'true')
-  await page.getByLabel('Nothing yet').check() // a rule would keep the destination from being deleted
+  await page.getByLabel('Nothing yet').check() // a routing rule would prevent the deletion of the destination
   await tab.fill('Type Relay to confirm', 'Relay')
   await page.click('aside >> button:has-text("Promote to live")')
   await page.waitForSelector('.toast >> text=Relay is live, but no rule leads mail to it yet.')
@@ -78,7 +78,7 @@ test('a key and a login show their secret once, are rotated and revoked', async 
   const secretOf = async (name: string): Promise<string> => page.innerText(`[data-secret=${name}]`)
   const done = async (): Promise<void> => {
     t.is(await page.getAttribute('dialog >> text=Done', 'aria-disabled'), 'true')
-    // browsers close a dialog at the second time by themselves
+    // browsers close a dialog on the second Escape on their own
     for (let i = 0; i < 3; i++) await page.keyboard.press('Escape')
     await page.check('dialog[open] >> text=I stored it')
     await page.click('dialog >> text=Done')

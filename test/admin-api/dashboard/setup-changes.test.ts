@@ -1,4 +1,4 @@
-/** What is set up is changed in the dashboard, in Chromium: SMTP logins, endpoints, suppressions, destinations, inboxes. */
+/** Changes of settings in Chromium: SMTP logins, endpoints, suppressions, destinations and inboxes. */
 import { browserOf } from '../../support/web/browser.ts'
 import { testWith } from '../../support/peers/peers.ts'
 import { openAs } from './open-as.ts'
@@ -112,7 +112,7 @@ test('an endpoint is changed, paused, resumed and deleted, and says how the last
   await tab.check(t)
   await choose('Pause')
   await page.waitForSelector('.endpoint .tag.bad')
-  await page.focus('.toast button') // so that it stays
+  await page.focus('.toast button') // a focused toast stays
   await tab.check(t)
   t.is((await rest.must('GET', path))['paused'], true)
   await page.click('.toast button')

@@ -1,4 +1,4 @@
-/** The shell of the dashboard: its headers and files over HTTP, and in Chromium which organization it shows, and what it lets be copied. */
+/** Shell of the dashboard: headers and files over HTTP; in Chromium the current organization and copying. */
 import { members } from '#core/people/members/member.ts'
 import { userByEmail } from '#core/people/users/user.ts'
 import { Change } from '#store/change.ts'
@@ -44,7 +44,7 @@ test('the shell is kept by no cache, and its files are kept for good; nothing be
   t.is(anonymous.headers.get('location'), '/sign-in?next=%2Ftraces')
 })
 
-/** Another organization of the owner; returns its id and a key. */
+/** Creates another organization of the owner. Returns its id and a client with its key. */
 async function secondOrganization({ daemon }: DashboardServer, name: string) {
   const { database, rest, client, organizationId } = daemon
   const { id, api_key: key } = (await rest.must('POST', '/v1/organizations', { name })) as Record<'id' | 'api_key', string>

@@ -1,4 +1,4 @@
-/** The template screens in Chromium: by keys alone from an empty list to a captured test, with every state of list and editor. */
+/** Template screens in Chromium: keyboard only from an empty list to a captured test. Covers all states of list and editor. */
 import type { ExecutionContext } from 'ava'
 import { browserOf } from '../../support/web/browser.ts'
 import { testWith } from '../../support/peers/peers.ts'
@@ -8,7 +8,7 @@ import { startDashboard, type DashboardServer, type DashboardTab } from './dashb
 const test = testWith('chromium')
 const browser = browserOf(test)
 
-/** As much of an element in the browser as its colours need. */
+/** Part of a browser element that the color check needs. */
 interface Styled {
   readonly ownerDocument: { readonly defaultView: { getComputedStyle(element: unknown): { readonly backgroundColor: string } } }
 }
@@ -32,7 +32,7 @@ async function tabToward(t: ExecutionContext, { page }: DashboardTab, name: stri
   t.fail(`no ${name} by Tab`)
 }
 
-/** Holds the next save until `seen` is on the page. */
+/** Holds the next save until the page contains `seen`. */
 const holdSave = ({ page }: DashboardTab, seen: string): Promise<unknown> => {
   const hold = async (route: { continue(): Promise<void> }): Promise<void> => {
     await page.waitForSelector(seen)
@@ -73,7 +73,7 @@ test('by keys alone: a template is made, written, saved, tested into a captured 
   await page.waitForSelector('text=unsaved changes')
   await holdSave(tab, '.subject-line >> text=Your order 17!?')
   await Promise.all([page.waitForRequest('**/v1/templates/tpl_*'), keyboard.press('Control+s')])
-  await keyboard.type('?') // while it is being saved
+  await keyboard.type('?') // during the save
   await page.waitForSelector('.toast >> text=Saved as version 2.')
   await page.waitForSelector('text=unsaved changes')
   t.is(await page.inputValue('#template-subject'), 'Your order {{.number}}!?')
@@ -132,7 +132,7 @@ test('the preview is a mail, a phone, a text and dark; the sample data and the s
   for (const colorScheme of ['light', 'dark'] as const) {
     const tab = await server.open({ colorScheme })
     const { page } = tab
-    await page.emulateMedia({ colorScheme: null }) // which would hold for every frame
+    await page.emulateMedia({ colorScheme: null }) // it would apply to every frame
     await tab.go(`/templates/${id}`)
     const frame = page.frameLocator('iframe.draft:not(.waiting)')
     await frame.locator('text=Thank you, Name').waitFor()

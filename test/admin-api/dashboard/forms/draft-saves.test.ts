@@ -1,4 +1,4 @@
-/** The draft of a form in Chromium, on a slow connection: what is changed while it is saved. */
+/** Form draft in Chromium with a slow connection: changes during a save. */
 import { testWith } from '../../../support/peers/peers.ts'
 import { browserOf } from '../../../support/web/browser.ts'
 import { startDashboard } from '../dashboard-server.ts'

@@ -1,4 +1,4 @@
-/** What is marked in the preview of a reply: nothing but the words of the template stands without a mark. */
+/** Marks in the preview of a reply: everything except the words of the template is marked. */
 import test from '#test'
 import { filledIn } from '../../../../admin-api/dashboard/client/submission/filled-in.ts'
 import { parseTemplate } from '#core/templates/parser.ts'

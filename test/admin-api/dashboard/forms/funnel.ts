@@ -1,8 +1,8 @@
-/** The way of visitors through forms as a plot: that of one form, compared, and that of all, which leads to submissions. */
+/** Plot of form visitors: for one form with a comparison, and for all forms with a link to submissions. */
 import type { ExecutionContext } from 'ava'
 import type { DashboardTab } from '../dashboard-server.ts'
 
-/** On the page of a form that was seen. */
+/** Requires the page of a form with views. */
 export async function assertFunnel(t: ExecutionContext, tab: DashboardTab): Promise<void> {
   const { page } = tab
   await page.click('.form-tabs >> text=Analytics')

@@ -1,4 +1,4 @@
-/** A form of a workshop with what visitors sent by it, and a template for replies. */
+/** Creates the form of a workshop with submissions, and a reply template. */
 import { multipartBody, multipartType } from '../../rest/forms/multipart-body.ts'
 import type { DashboardServer } from '../dashboard-server.ts'
 
@@ -6,10 +6,10 @@ type Json = Readonly<Record<string, unknown>>
 
 export interface SeededForm {
   readonly form: string
-  /** Ids of submissions, the latest last. */
+  /** Ids of submissions, oldest first. */
   readonly submissions: readonly string[]
   readonly template: string
-  /** Sends another one as a visitor does. */
+  /** Sends another submission as a visitor. */
   submit(data: Json, more?: Json): Promise<string>
 }
 
@@ -51,7 +51,7 @@ const visitors: readonly Json[] = [
   },
 ]
 
-/** Fields that the form does not ask are dropped, so `fields` may be more than `visitors` fill in. */
+/** The service drops unknown fields, so answers may contain more fields than the form. */
 export async function seedForm({ daemon: { rest } }: DashboardServer, name = 'Contact', answers = visitors): Promise<SeededForm> {
   const definition = { name, schema: { version: 1, fields }, settings: { min_fill_seconds: 0 } }
   const { id, public_id: open } = await rest.must('POST', '/v1/forms', { name, definition })
@@ -75,7 +75,7 @@ export async function seedForm({ daemon: { rest } }: DashboardServer, name = 'Co
   return { form: String(id), submissions, template: String(template['id']), submit }
 }
 
-/** A published form that asks for files, and a submission that brought them. */
+/** Creates a published form with file fields, and a submission with files. */
 export async function seedFiles(
   { daemon: { rest } }: DashboardServer,
   files: readonly (readonly [octets: Buffer, name: string])[],

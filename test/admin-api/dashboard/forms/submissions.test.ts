@@ -1,4 +1,4 @@
-/** The inbox of submissions in Chromium: read, sorted, answered once and deleted, by mouse and by keys; and answers that attack. */
+/** Submission inbox in Chromium: read, sort, answer once and delete, by mouse and by keyboard. Includes hostile answers. */
 import type { ExecutionContext } from 'ava'
 import { readFileSync } from 'node:fs'
 import { testWith } from '../../../support/peers/peers.ts'
@@ -16,10 +16,10 @@ type Json = Readonly<Record<string, unknown>>
 const test = testWith('chromium')
 const browser = browserOf(test)
 
-/** In two halves, so that no scanner takes this file for it. */
+/** In two parts, so that virus scanners ignore this file. */
 const testVirus = Buffer.from(['X5O!P%@AP[4\\PZX54(P^)7CC)7}$', 'EICAR-STANDARD-ANTIVIRUS-TEST-FILE!$H+H*'].join(''), 'latin1')
 
-/** One that comes while the list is open: announced, with who was notified of it, and found by its version. */
+/** A submission during the test: the pill announces it, the history lists notifications, and the version filter finds it. */
 async function comeLate(t: ExecutionContext, server: DashboardServer, tab: DashboardTab, { form, submit }: SeededForm): Promise<string> {
   const { page } = tab
   const { rest } = server.daemon
@@ -27,7 +27,7 @@ async function comeLate(t: ExecutionContext, server: DashboardServer, tab: Dashb
   await rest.must('PUT', `/v1/forms/${form}/notifications`, { ...notified, webhook_url: 'http://127.0.0.1:9/forms' })
   const late = await submit({ name: 'Late Comer', email: 'late@example.net', message: 'Hello?' })
   await page.click('text=1 new')
-  // what they want is shown, also where their address is longer
+  // the row shows the message even if the address is longer
   await page.click('.message-list a.unread:has-text("Late Comer"):has-text("Hello?")')
   await page.waitForSelector('.sub-history li:has-text("Notification to") a >> text=/sent|delivered/')
   await page.waitForSelector('.sub-history li:has-text("Webhook") >> text=failed')
@@ -46,7 +46,7 @@ async function comeLate(t: ExecutionContext, server: DashboardServer, tab: Dashb
   return late
 }
 
-/** Tags, who answers, a note. */
+/** Sets a tag, an assignee and a note. */
 async function triage(t: ExecutionContext, tab: DashboardTab): Promise<void> {
   const { page } = tab
   await page.fill('#submission-tag', 'warranty')
@@ -62,7 +62,7 @@ async function triage(t: ExecutionContext, tab: DashboardTab): Promise<void> {
   await tab.check(t)
 }
 
-/** One that waits for its scan, and one that is deleted. */
+/** Downloads a file after its scan; an infected file is deleted. */
 async function downloadFiles(t: ExecutionContext, server: DashboardServer, tab: DashboardTab, scanner: FakeClamd): Promise<void> {
   const { page } = tab
   const files = await seedFiles(server, [
@@ -119,7 +119,7 @@ test('submissions are read, sorted, answered from a template and deleted by mous
   await counted('New', '4')
   const late = await comeLate(t, server, tab, seeded)
   await triage(t, tab)
-  // the reply
+  // reply
   await page.click('.message-list a:has-text("Ruth Amstutz")')
   await page.click('.sub-head >> text=Reply')
   await page.locator('.composer').getByLabel('From').fill('shop@alpenblick.example')
@@ -140,14 +140,14 @@ test('submissions are read, sorted, answered from a template and deleted by mous
     [['ruth.amstutz@example.net']],
   )
   await tab.check(t)
-  // its end
+  // deletion
   await page.click('.message-list a:has-text("Marco Bianchi")')
   await page.click('.sub-head [title="Delete…"]')
   await page.fill('dialog input', String(submissions[1]).slice(-8).toUpperCase())
   await page.click('dialog footer >> text=Delete 1 submission')
   await page.waitForSelector('.message-list li:has-text("Marco Bianchi")', { state: 'detached' })
   t.is((await rest.call('GET', `/v1/forms/${form}/submissions/${String(submissions[1])}`)).status, 404)
-  // several at a time, and back
+  // bulk action and undo
   await page.click('.message-list li:has-text("Familie Graf") .pick')
   await page.click('.message-list li:has-text("Bettina") .pick')
   await page.click('.bulk >> text=Archive')
@@ -170,7 +170,7 @@ async function tabUntil(t: ExecutionContext, { page }: DashboardTab, selector: s
   t.fail(`no ${selector} by Tab`)
 }
 
-/** A tag, a person, and the reply of a template with its preview. */
+/** Sets a tag and an assignee, and replies from a template with a preview. */
 async function answerByKeys(t: ExecutionContext, tab: DashboardTab): Promise<void> {
   const { page } = tab
   await tabUntil(t, tab, '#submission-tag')
@@ -280,7 +280,7 @@ test('what is archived while it is being opened stays archived', async (t) => {
   await page.click('.message-list li:has-text("Ruth Amstutz") .pick')
   await page.click('.bulk >> text=Archive')
   await page.waitForSelector('.message-list li:has-text("Ruth Amstutz")', { state: 'detached' })
-  const replies = page.waitForResponse(/\/replies$/) // asked for together with what marks it as read
+  const replies = page.waitForResponse(/\/replies$/) // requested together with the change that marks it as read
   goesOn.resolve()
   await replies
   t.is((await rest.must('GET', `/v1/forms/${form}/submissions/${id}`))['status'], 'archived')

@@ -1,4 +1,4 @@
-/** Ways of people who administer, in Chromium: a webhook that failed, a colleague who joins, and the life of an API key. */
+/** Journeys of administrators in Chromium: a failed webhook, a new member, and the life cycle of an API key. */
 import { testWith } from '../../../support/peers/peers.ts'
 import { waiting } from '../../../support/waits.ts'
 import { makeDestination } from '../../../support/daemon/provision.ts'
@@ -10,7 +10,7 @@ import { startDashboard, type DashboardTab } from '../dashboard-server.ts'
 const test = testWith('chromium')
 const browser = browserOf(test)
 
-/** Takes a secret that is shown once, and closes its dialog as one who stored it. */
+/** Returns a displayed secret. Confirms that it is stored and closes the dialog. */
 async function takeSecret({ page }: DashboardTab, name: string): Promise<string> {
   const secret = await page.innerText(`[data-secret=${name}]`)
   await page.check('dialog >> text=I stored it')
@@ -133,7 +133,7 @@ test('a secret that is shown once is lost neither by going back nor by loading t
   await question.dismiss()
   t.is(await page.innerText(shown), secret)
   await takeSecret(tab, 'api_key')
-  await page.goBack() // to the list, from where the key was asked for
+  await page.goBack() // back to the list with the key
   await page.goBack()
   t.is(new URL(page.url()).pathname, '/webhooks')
   page.on('dialog', (another) => {

@@ -1,4 +1,4 @@
-/** Going live in Chromium: which mail a destination gets, the first real mail, and captured mail that no rule leads anywhere. */
+/** Going live in Chromium: choice of the mail for a destination, the first real message, and captured mail without a rule. */
 import type { ExecutionContext } from 'ava'
 import { testWith } from '../../../support/peers/peers.ts'
 import { Sink } from '../../../support/smtp/sink.ts'

@@ -1,4 +1,7 @@
-/** The dashboard by keys alone: every control is reached and seen, captures and traces are read, and single keys can be switched off. */
+/**
+ * Dashboard by keyboard only. Every control is reachable and visible, captures and traces are readable, and single keys can be switched
+ * off.
+ */
 import { testWith } from '../../../support/peers/peers.ts'
 import { becomesTrue, browserOf, type Page } from '../../../support/web/browser.ts'
 import { startDashboard } from '../dashboard-server.ts'
@@ -9,7 +12,7 @@ import { walk } from '../walks/screen-walk.ts'
 const test = testWith('chromium')
 const browser = browserOf(test)
 
-/** What has the focus: what it is, whether it is seen to have it, and whether it is within the window. */
+/** The focused element, and whether it is visible in the window with a focus mark. */
 interface Stop {
   readonly what: string
   readonly isSeen: boolean
@@ -28,7 +31,7 @@ const stop = (page: Page): Promise<Stop | null> =>
     return { what: one.outerHTML.slice(0, 120), isSeen: Boolean(isMarked) && isInside }
   })()`)
 
-/** Controls that are shown and were not reached; of tabs, rows and radio buttons the arrows reach the others. */
+/** Returns visible controls that Tab did not reach. Excludes tabs, rows and radio buttons, which arrow keys reach. */
 const unreached = (page: Page): Promise<string[]> =>
   page.evaluate(`[...document.querySelectorAll('#app :is(a[href], button, input, select, textarea, summary, [tabindex="0"])')]
     .filter((one) => one.tabIndex >= 0 && !('reached' in one.dataset) && !one.disabled && one.type !== 'radio' && one.checkVisibility({ visibilityProperty: true }))
@@ -46,7 +49,7 @@ test('the tab key reaches every control of every screen, and shows where it is',
     await page.evaluate(
       `document.activeElement?.blur(); for (const one of document.querySelectorAll('[data-reached]')) delete one.dataset.reached`,
     )
-    // it begins where the focus was before, and goes round once
+    // starts at the previous focus and passes the whole page once
     for (let i = 0, ends = 0; i < most && ends < 2; i++) {
       await page.keyboard.press('Tab')
       const at = await stop(page)
@@ -63,7 +66,7 @@ test('the tab key reaches every control of every screen, and shows where it is',
 
 const focused = (page: Page): Promise<string> => page.evaluate('document.activeElement?.outerHTML.slice(0, 200) ?? ""')
 
-/** Resolves when the HTML of the focused element begins with this text. */
+/** Resolves when the HTML of the focused element starts with this text. */
 const hasFocus = (page: Page, wanted: string): Promise<unknown> =>
   becomesTrue(page, `document.activeElement?.outerHTML.startsWith(${JSON.stringify(wanted)})`)
 

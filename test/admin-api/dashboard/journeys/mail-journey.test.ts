@@ -1,4 +1,4 @@
-/** The way of a newcomer's mail, in Chromium and with Postfix as the provider: from the first run to a bounce, and past it. */
+/** Mail of a new user in Chromium with Postfix as the provider, from the first run to a bounce and its resolution. */
 import type { ExecutionContext } from 'ava'
 import { waiting } from '../../../support/waits.ts'
 import { portOf } from '../../../support/daemon/daemon.ts'
@@ -18,13 +18,13 @@ const [anna, ben, carla] = ['anna@shop.example', 'ben@shop.example', 'carla@shop
 
 interface Provider {
   readonly port: number
-  /** What the servers of the recipients got. */
+  /** Mail that the recipients' servers received. */
   readonly sink: Sink
-  /** Whom Postfix itself refuses, at RCPT. */
+  /** Recipients that Postfix itself rejects at RCPT. */
   readonly refused: Set<string>
 }
 
-/** Postfix takes mail for Anna, is refused by her server, and sends its notice back to where the service takes bounces. */
+/** Starts Postfix. It accepts mail for Anna, and her server rejects it. Postfix then sends a DSN to the bounce address of the service. */
 async function startProvider(t: ExecutionContext, { daemon }: DashboardServer): Promise<Provider> {
   const cleanup = new AsyncDisposableStack()
   t.teardown(() => cleanup.disposeAsync())
@@ -42,7 +42,7 @@ async function startProvider(t: ExecutionContext, { daemon }: DashboardServer): 
   return { port, sink, refused }
 }
 
-/** From the first screen to a captured send with its trace. */
+/** From the first screen to a captured message with its trace. */
 async function capture(t: ExecutionContext, tab: DashboardTab, { port, sink }: Provider): Promise<void> {
   const { page } = tab
   await page.waitForSelector('text=Nothing can leave yet, so try everything.')
@@ -70,7 +70,7 @@ async function capture(t: ExecutionContext, tab: DashboardTab, { port, sink }: P
   t.deepEqual(sink.deliveries, [])
 }
 
-/** With evidence, and then a first mail that really arrives. */
+/** Promotes with evidence, then delivers a first message. */
 async function goLive(t: ExecutionContext, tab: DashboardTab, { sink }: Provider): Promise<void> {
   const { page } = tab
   await page.click('nav >> text=Overview')
@@ -104,7 +104,7 @@ test('from the first run to live mail, a bounce that comes back, its suppression
   await capture(t, tab, provider)
   await goLive(t, tab, provider)
 
-  /** Sends as the shop does, and opens the trace. */
+  /** Sends a message of the shop and opens its trace. */
   const order = async (to: string): Promise<void> => {
     const message = { from: shop, to, subject: 'Your order', text: 'Thank you', verp_enabled: true }
     const { trace_id: id } = await server.daemon.rest.must('POST', '/v1/messages', message)

@@ -1,4 +1,4 @@
-/** What opens over every screen of the dashboard: palette, call, keys and menus, in both themes. */
+/** Overlays of all screens in both themes: palette, API call, shortcuts and menus. */
 import { testWith } from '../../../support/peers/peers.ts'
 import { browserOf } from '../../../support/web/browser.ts'
 import { openHostile, wrongWith } from '../walks/look.ts'
@@ -19,7 +19,7 @@ test('the palette, the call behind a screen, the keys and the menus are in order
   ] as const) {
     await open()
     await page.waitForSelector('dialog[open], .menu')
-    // what an open menu covers in part is reached again once it is closed
+    // controls covered by an open menu become reachable when it closes
     faults.push(...(await wrongWith(page)).filter((fault) => !fault.includes('partially obscured')).map((fault) => `${what}: ${fault}`))
     await page.keyboard.press('Escape')
     await page.waitForSelector('dialog[open], .menu', { state: 'detached' })

@@ -1,4 +1,4 @@
-/** What an agent sent and a person has to approve, in Chromium: the overview says that it waits, and its trace leads to the decision. */
+/** Approval of agent messages in Chromium: the overview reports waiting messages, and the trace links to the decision. */
 import type { ExecutionContext } from 'ava'
 import { parseMailbox, type Mailbox } from '#core/addresses.ts'
 import { waitFor } from '../../../support/waits.ts'
@@ -19,7 +19,7 @@ function mailbox(text: string): Mailbox {
   return parsed
 }
 
-/** The id of the trace of what an agent sent to real recipients. */
+/** Sends a message to real recipients as an agent. Returns its trace id. */
 async function sendAsAgent(t: ExecutionContext, { daemon }: DashboardServer, destinationId: string): Promise<string> {
   const { project_id: projectId } = await daemon.rest.must('GET', '/v1/projects/me')
   await daemon.rest.must('PATCH', `/v1/projects/${String(projectId)}`, { agent_send_approval: 'always' })
@@ -44,7 +44,7 @@ test('the overview says that mail waits for an approval, and the trace leads to 
   const { live } = await seed(t, server)
   const id = await sendAsAgent(t, server, live)
   await sendAsAgent(t, server, live)
-  // more than the overview reads of the latest
+  // more messages than the overview reads
   for (let n = 0; n < 55; n++) await server.daemon.rest.must('POST', '/v1/messages', { ...later, subject: `Later ${n}` })
   const tab = await server.open()
   const { page } = tab
@@ -92,7 +92,7 @@ test('an administrator has a member approve what agents of the project send, and
   t.is(await policy(), 'never')
   await page.click('.toast button')
   await page.waitForSelector('aside .check input:checked')
-  // it is shown before the service has it
+  // the screen shows the change before the service has stored it
   await waitFor('the policy is restored', async () => (await policy()) === 'always')
   const vera = await openAs(browser, server, 'viewer')
   await vera.go('/routing')

@@ -1,4 +1,4 @@
-/** Captured mail in Chromium: what is unread, the release to a live destination, and what an inbox is and does. */
+/** Captured mail in Chromium: unread state, release to a live destination, and inbox settings. */
 import { makeDestination, makeLogin } from '../../../support/daemon/provision.ts'
 import { SmtpClient } from '../../../support/smtp/smtp-client.ts'
 import { waitFor } from '../../../support/waits.ts'

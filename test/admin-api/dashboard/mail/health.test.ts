@@ -1,4 +1,4 @@
-/** What keeps mail from going out is said first, on every screen, as it happens; and how a send finds its way. */
+/** Problems of destinations appear on every screen as they happen; the overview of routing. */
 import { testWith } from '../../../support/peers/peers.ts'
 import { makeDestination } from '../../../support/daemon/provision.ts'
 import { browserOf } from '../../../support/web/browser.ts'
@@ -8,7 +8,7 @@ import { seed } from '../seed.ts'
 const test = testWith('chromium')
 const browser = browserOf(test)
 
-/** As many attempts as pause it fail, one after the other. */
+/** Fails as many attempts in a row as pause a destination. */
 async function failing({ daemon }: DashboardServer, id: string): Promise<void> {
   const health = daemon.part('healthRegistry')
   const { updated_at: at } = await daemon.rest.must('GET', `/v1/destinations/${id}`)

@@ -1,4 +1,4 @@
-/** Mail that comes in, in Chromium: a route is made and tested, its mail is read and delivered again; who left a list is put back. */
+/** Inbound mail in Chromium: create and test a route, read and redeliver mail, and revert an unsubscribe. */
 import type { ExecutionContext } from 'ava'
 import { testWith } from '../../../support/peers/peers.ts'
 import { browserOf } from '../../../support/web/browser.ts'
@@ -65,7 +65,7 @@ test('a route is made and tested, the mail that comes by it is read and delivere
   t.is((await server.daemon.rest.call('GET', `/v1/inbound-routes/${routeId}`)).status, 404)
 })
 
-/** With a secret that is shown once. Returns its id. */
+/** Creates a route and closes the dialog with its secret. Returns its id. */
 async function makeRoute(t: ExecutionContext, tab: DashboardTab, receiver: WebhookReceiver): Promise<string> {
   const { page } = tab
   await tab.go('/inbound-routes')
@@ -93,7 +93,7 @@ async function storeSecret({ page }: DashboardTab): Promise<void> {
   await page.waitForSelector('dialog', { state: 'detached' })
 }
 
-/** Its HTML does nothing, its sender is checked, and it goes to the webhook once more. */
+/** Reads a message with inert HTML and checked sender, and delivers it to the webhook again. */
 async function readMail(t: ExecutionContext, tab: DashboardTab, receiver: WebhookReceiver): Promise<void> {
   const { page } = tab
   const frame = page.frameLocator('iframe.paper')
@@ -117,7 +117,7 @@ async function readMail(t: ExecutionContext, tab: DashboardTab, receiver: Webhoo
   t.is(receiver.received[2]?.body, receiver.received[1]?.body)
 }
 
-/** Who only reads sees it all, and is offered nothing that changes anything. */
+/** A viewer sees everything and has no actions. */
 async function isReadByViewer(t: ExecutionContext, server: DashboardServer, path: string): Promise<void> {
   const vera = await openAs(browser, server, 'viewer', { locale: 'de' })
   const route = path.slice(0, path.lastIndexOf('/'))
@@ -132,7 +132,7 @@ async function isReadByViewer(t: ExecutionContext, server: DashboardServer, path
   await vera.page.context().close()
 }
 
-/** Another webhook, another secret, and its end, confirmed by its pattern. */
+/** Changes the webhook, rotates the secret, and deletes the route after typing its pattern. */
 async function changeAndEnd(tab: DashboardTab): Promise<void> {
   const { page } = tab
   const choose = async (what: string): Promise<void> => {

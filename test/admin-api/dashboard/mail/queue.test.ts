@@ -1,4 +1,4 @@
-/** The queue in Chromium: what waits is narrowed, held with a reason and released again, followed to the end, and dropped by its number. */
+/** Queue in Chromium: filter, hold with a reason, release, progress, and drop after typing the number. */
 import type { ExecutionContext } from 'ava'
 import { waitFor } from '../../../support/waits.ts'
 import { Sink } from '../../../support/smtp/sink.ts'
@@ -73,12 +73,14 @@ test('what waits is counted and narrowed, held and released, and dropped by its 
 })
 
 interface Waiting {
-  /** Of the destination. */
+  /** Id of the destination. */
   readonly id: string
   readonly states: () => Promise<readonly string[]>
 }
 
-/** A standing hold over two messages takes a third; who only reads sees it; it is released with what it held, and one is taken back. */
+/**
+ * A standing hold on two messages also holds a third. A viewer sees it. A release includes the held messages, and one creation is undone.
+ */
 async function holdAndLift(t: ExecutionContext, server: DashboardServer, tab: DashboardTab, { id, states }: Waiting): Promise<void> {
   const { rest } = server.daemon
   const { page } = tab
@@ -119,7 +121,7 @@ async function holdAndLift(t: ExecutionContext, server: DashboardServer, tab: Da
   t.deepEqual(holds, [])
 }
 
-/** The operator finds the queue from the state of the service, narrows it, holds what comes where members cannot lift it, and lifts it. */
+/** The operator opens the queue from the state of the service and filters it. Members cannot release the operator's standing hold. */
 async function asOperator(t: ExecutionContext, server: DashboardServer, tab: DashboardTab, { states }: Waiting): Promise<void> {
   const { rest } = server.daemon
   const { page } = tab

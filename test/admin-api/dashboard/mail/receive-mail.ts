@@ -1,17 +1,17 @@
-/** Mail from another server, over SMTP to the MX listener, for an inbound route. */
+/** Delivers mail by SMTP to the MX listener for an inbound route. */
 import { portOf } from '../../../support/daemon/daemon.ts'
 import { waitFor } from '../../../support/waits.ts'
 import { SmtpClient } from '../../../support/smtp/smtp-client.ts'
 import { inboundDomain, type DashboardServer } from '../dashboard-server.ts'
 
 interface Incoming {
-  /** A local part at the inbound domain. */
+  /** Local part at the inbound domain. */
   readonly to: string
   readonly content: string
   readonly from?: string
 }
 
-/** Returns the id of the mail, once it is read. */
+/** Returns the id of the message after the service has parsed it. */
 export async function receiveMail(
   { daemon: { rest, addresses } }: DashboardServer,
   routeId: string,

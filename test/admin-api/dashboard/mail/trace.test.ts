@@ -1,4 +1,4 @@
-/** One trace in Chromium: its message as it looks, also when it was relayed, its header, its public link, and its diagnosis in place. */
+/** Trace page in Chromium: rendered message, also of relayed mail, header, public link and diagnosis. */
 import { browserOf } from '../../../support/web/browser.ts'
 import { testWith } from '../../../support/peers/peers.ts'
 import { startDashboard } from '../dashboard-server.ts'
@@ -108,7 +108,7 @@ const by = 'key_1'
 const later = '2026-11-24T08:00:00.000Z'
 const report = { recipient: 'a@example.org', reported_at: later, verified: true, diagnostic: null, report_id: null, source: 'dsn' }
 
-/** One of each event, with what its detail has; the sentence of the service stands for what would be English. */
+/** One entry per event with all details. The text of the service marks events that would stay English. */
 const everyEntry = Object.entries({
   accepted: { door: 'rest', submitted_by: by, mail_from: 'a@example.org', released_from: 'x' },
   scheduled: { send_at: later },

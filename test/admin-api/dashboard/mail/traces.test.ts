@@ -1,4 +1,4 @@
-/** The list of traces in Chromium: 100,000 rows of which few are drawn, mail over time, and the brush that narrows the list. */
+/** Trace list in Chromium: virtual scrolling of 100,000 rows, counts over time, and the brush that sets the time filter. */
 import type { Page } from '../../../support/web/browser.ts'
 import { browserOf } from '../../../support/web/browser.ts'
 import { testWith } from '../../../support/peers/peers.ts'
@@ -10,7 +10,7 @@ const test = testWith('chromium')
 const browser = browserOf(test)
 const all = 100_000
 
-/** Lists of traces have so many made-up ones, in larger pages than the service's; made in the page, as their way would be long. */
+/** Replaces the lists of traces by made-up rows in large pages. The page itself creates them, because transferring them would take long. */
 const withManyTraces = (page: Page): Promise<unknown> =>
   page.addInitScript(`{
     const newest = Date.now()
@@ -35,12 +35,12 @@ const withManyTraces = (page: Page): Promise<unknown> =>
   }`)
 
 interface Scrolled {
-  /** Processor time of the page, which others on the machine do not add to. */
+  /** Processor time of the page, without other processes. */
   readonly seconds: number
   readonly most: number
 }
 
-/** Scrolls up by ten rows at a time: what it cost, and how many rows were drawn at most. */
+/** Scrolls up by ten rows at a time. Returns the processor time and the maximum number of rendered rows. */
 async function scrolled(page: Page): Promise<Scrolled> {
   const session = await page.context().newCDPSession(page)
   await session.send('Performance.enable', { timeDomain: 'threadTicks' })
@@ -48,7 +48,7 @@ async function scrolled(page: Page): Promise<Scrolled> {
     const { metrics } = await session.send('Performance.getMetrics')
     return metrics.find(({ name }) => name === 'TaskDuration')?.value ?? NaN
   }
-  await session.send('HeapProfiler.collectGarbage') // what loading left behind is no cost of scrolling
+  await session.send('HeapProfiler.collectGarbage') // removes garbage of the loading phase from the measurement
   const before = await spent()
   const most: number = await page.evaluate(`new Promise((done) => {
     const sheet = document.querySelector('.sheet')
@@ -121,7 +121,7 @@ test('bars over time come from the counters; the brush narrows the list by point
   await tab.check(t)
   await page.focus('[role=slider][aria-label="From"]')
   await page.keyboard.press('End')
-  // two steps, as one may have ended since the mail was sent
+  // two steps, because a step may have ended since the mail was sent
   for (const _ of ['the last', 'the one before']) await page.keyboard.press('ArrowLeft')
   await page.waitForURL(/since=/)
   await page.waitForSelector('tbody tr >> nth=6')
@@ -152,7 +152,7 @@ test('bars over time come from the counters; the brush narrows the list by point
   }
 })
 
-/** From a trace to those that have the same metadata, and the same tag. */
+/** Opens the traces with the same metadata, then with the same tag. */
 async function byLabels(page: Page): Promise<void> {
   await page.click('tbody tr')
   await page.click('.labels a:has-text("4711")')

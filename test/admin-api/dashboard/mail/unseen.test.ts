@@ -1,4 +1,4 @@
-/** Characters that people do not see, in the text of others on the screens of the dashboard. */
+/** Invisible characters in untrusted text on dashboard screens. */
 import test from '#test'
 import { textParts } from '../../../../admin-api/dashboard/client/mail/unseen.ts'
 

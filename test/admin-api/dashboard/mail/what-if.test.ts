@@ -1,4 +1,4 @@
-/** What if in Chromium: a trial stands in the address, and shows which stored messages would have gone another way. */
+/** Routing trials in Chromium: the address stores a trial, and the result lists messages with another route. */
 import { browserOf } from '../../../support/web/browser.ts'
 import { testWith } from '../../../support/peers/peers.ts'
 import { startDashboard } from '../dashboard-server.ts'

@@ -1,4 +1,4 @@
-/** Agents in Chromium: connected by a copied configuration, seen with their last call, revoked; sandboxes that wait are attached. */
+/** Agents in Chromium: connection by a copied configuration, latest call, revocation, and claims of sandboxes. */
 import { addApplication } from '../../rest/fixture/stored-rows.ts'
 import { browserOf } from '../../../support/web/browser.ts'
 import { testWith } from '../../../support/peers/peers.ts'
@@ -9,7 +9,7 @@ const browser = browserOf(test)
 
 type Rows = { readonly data: readonly { readonly user_id: string; readonly email: string; readonly id: string }[] }
 
-/** An agent without an account, which asks for the owner; returns the code that it shows. */
+/** Requests a claim for the owner as an agent without an account. Returns the user code. */
 async function ask({ url }: DashboardServer): Promise<string> {
   const body = new URLSearchParams({ grant_type: 'client_credentials', client_id: 'anonymous-bootstrap', resource: `${url}/v1` })
   const { access_token: token } = (await (await fetch(`${url}/oauth/token`, { method: 'POST', body })).json()) as { access_token: string }

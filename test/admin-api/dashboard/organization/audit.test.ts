@@ -1,4 +1,4 @@
-/** The audit log in Chromium: its filters and pages in the address, an entry in full, hostile names, and who does not see it. */
+/** Audit log in Chromium: filters and pages in the address, details of an entry, hostile names, and roles without access. */
 import { browserOf } from '../../../support/web/browser.ts'
 import { testWith } from '../../../support/peers/peers.ts'
 import { startDashboard } from '../dashboard-server.ts'

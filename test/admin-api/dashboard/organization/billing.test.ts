@@ -1,4 +1,4 @@
-/** Invoices and credits in Chromium: explained to the day and the project, as files, on paper; grants, alerts and the ledger. */
+/** Invoices and credits in Chromium: breakdown by day and project, downloads, print view, grants, alerts and the ledger. */
 import { readFile } from 'node:fs/promises'
 import type { ExecutionContext } from 'ava'
 import { transact } from '#core/writes/transact.ts'
@@ -45,7 +45,7 @@ test('an invoice is explained, saved and printed; its credit note leads back to 
   await assertBurnDown(t, tab, server)
 })
 
-/** Both say what the page says. */
+/** Both files contain the values of the page. */
 async function assertFiles(t: ExecutionContext, page: Page): Promise<void> {
   const saved = async (name: string): Promise<string> => {
     const download = page.waitForEvent('download')
@@ -81,7 +81,7 @@ async function assertCredits(t: ExecutionContext, tab: DashboardTab): Promise<vo
   await tab.check(t)
 }
 
-/** Forty GiB of traffic a day take 400 credits, more than a month comes with. */
+/** Traffic of 40 GiB per day uses 400 credits, more than the monthly allowance. */
 async function assertBurnDown(t: ExecutionContext, { page }: DashboardTab, { daemon }: DashboardServer): Promise<void> {
   const { database, organizationId } = daemon
   const { credits } = daemon.part('rest').billing

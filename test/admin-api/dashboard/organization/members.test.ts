@@ -1,4 +1,4 @@
-/** Members and invitations in Chromium: who is invited, in which role, what ends when they go, and what others are not offered. */
+/** Members and invitations in Chromium: invitations with roles, consequences of a removal, and actions hidden from other roles. */
 import { browserOf } from '../../../support/web/browser.ts'
 import { testWith } from '../../../support/peers/peers.ts'
 import { startDashboard } from '../dashboard-server.ts'

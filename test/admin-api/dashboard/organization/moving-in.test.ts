@@ -1,4 +1,4 @@
-/** Moving in from another service in Chromium: lists and templates are counted first, then taken; a link to a form has answers in it. */
+/** Imports from another service in Chromium: dry run and import of lists and templates; form links with prefilled answers. */
 import type { ExecutionContext } from 'ava'
 import { browserOf } from '../../../support/web/browser.ts'
 import { testWith } from '../../../support/peers/peers.ts'
@@ -55,7 +55,7 @@ test('lists and templates of another service are counted before they are taken, 
   await linkWithAnswers(t, server, tab)
 })
 
-/** An answer that is cut behind its first row: a count stores nothing, and an import goes on behind what is stored. */
+/** The response ends after its first row. A dry run stores nothing, and an import continues after the stored rows. */
 async function brokenOff(t: ExecutionContext, tab: DashboardTab): Promise<void> {
   const { page } = tab
   await tab.go('/moving-in')
@@ -78,7 +78,7 @@ async function brokenOff(t: ExecutionContext, tab: DashboardTab): Promise<void> 
   await page.waitForSelector('h2:has-text("1 address added.")')
 }
 
-/** Of the version that visitors get, signed where a field asks for it. */
+/** The link belongs to the published version, and contains a signature for fields that require it. */
 async function linkWithAnswers(t: ExecutionContext, { daemon: { rest } }: DashboardServer, tab: DashboardTab): Promise<void> {
   const { page } = tab
   const fields = [

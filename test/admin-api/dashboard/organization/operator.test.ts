@@ -1,4 +1,4 @@
-/** The operator's screens in Chromium: the service, and every organization; and that others find nothing of them. */
+/** Operator screens in Chromium: the service and all organizations. Other users get no access. */
 import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { ExecutionContext } from 'ava'
@@ -36,7 +36,7 @@ test('the operator sees how the service is, and sets plan, limits, flags and pri
   await page.click('button:has-text("Set the plan")')
   await page.waitForSelector('.toast >> text=The plan is pro.')
   await page.waitForSelector('.top .tag >> text=pro')
-  await page.focus('.toast button') // so that it stays
+  await page.focus('.toast button') // a focused toast stays
   await tab.check(t)
   await page.click('.toast button')
   await page.waitForSelector('.top .tag >> text=enterprise')
@@ -50,7 +50,7 @@ test('the operator sees how the service is, and sets plan, limits, flags and pri
   await page.click('[role=tab]:has-text("Flags")')
   await page.click('li:has-text("bulk_replay") >> text=Off')
   await page.waitForSelector('li:has-text("bulk_replay") >> [aria-pressed=true] >> text=Off')
-  await page.focus('.toast button') // so that it stays
+  await page.focus('.toast button') // a focused toast stays
   await tab.check(t)
   await page.click('.toast button')
   await page.waitForSelector('li:has-text("bulk_replay") >> [aria-pressed=true] >> text=Default: on')
@@ -88,7 +88,7 @@ async function seesSystem(t: ExecutionContext, server: Awaited<ReturnType<typeof
   await tab.check(t)
   await writeLastBackup(server.daemon.config.dataDir, Date.now() - 3 * 3_600_000)
   await page.reload()
-  await findings.getByText('There is no backup').waitFor() // as when it was looked
+  await findings.getByText('There is no backup').waitFor() // result of the previous check
   await page.waitForSelector('.ledger > div:has-text("Last backup") >> text=3 h ago')
   await rm(join(server.daemon.config.dataDir, 'last-backup.json'))
   await page.click('.areas >> text=Failed logins')
@@ -227,7 +227,7 @@ test('the screens speak the language, and a service that cannot be reached is sa
     await tab.page.waitForSelector(`text=${away}`)
     await tab.check(t)
   }
-  // at once, as each waits for what is asked again every few seconds
+  // in parallel, because each waits for a poll
   await Promise.all([
     look('de', 'Der Dienst nimmt Mail an und liefert sie aus.', 'Die Befunde konnten nicht gelesen werden', 'Der Dienst antwortet seit'),
     look('fr', 'Le service accepte et remet le courrier.', 'Les constats n’ont pas pu être lus', 'Le service ne répond plus depuis'),

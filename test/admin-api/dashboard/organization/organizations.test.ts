@@ -1,4 +1,4 @@
-/** The screen of organizations in Chromium: a team made, renamed, left and deleted; the cap of the plan; and what roles are not offered. */
+/** Screen for organizations in Chromium: create, rename, leave and delete a team; the plan limit; and actions hidden from roles. */
 import { browserOf } from '../../../support/web/browser.ts'
 import { testWith } from '../../../support/peers/peers.ts'
 import { startDashboard } from '../dashboard-server.ts'
@@ -39,7 +39,7 @@ test('a team is made with its key, is in the switcher, is renamed and taken back
   await page.click('dialog >> button:has-text("Rename")')
   await page.waitForSelector('.toast >> text=/is called .*U\\+202E/')
   await page.focus('.toast button')
-  await page.clock.fastForward(20_000) // it stays for as long as it has the focus
+  await page.clock.fastForward(20_000) // the toast stays while it has the focus
   await tab.check(t)
   await page.click('.toast button')
   await page.waitForSelector('tbody >> text=Bakery')

@@ -1,4 +1,4 @@
-/** The profile in Chromium: who one is, what this browser keeps, the way to the account; for every role. */
+/** Profile in Chromium for every role: user data, browser settings and the link to the account. */
 import { browserOf } from '../../../support/web/browser.ts'
 import { testWith } from '../../../support/peers/peers.ts'
 import { startDashboard } from '../dashboard-server.ts'

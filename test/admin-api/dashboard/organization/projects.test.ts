@@ -1,4 +1,4 @@
-/** Projects in Chromium: made, limited, split into partitions, emptied into another one and deleted. */
+/** Projects in Chromium: create, limit, split into partitions, move the content to another project and delete. */
 import { browserOf } from '../../../support/web/browser.ts'
 import { testWith } from '../../../support/peers/peers.ts'
 import { siteSettings } from '../../sites/site-client.ts'
@@ -113,7 +113,7 @@ test('things move to another project one by one, what is refused says why, and a
   await page.click('button:has-text("Move 5")')
   await page.waitForSelector('.toast >> text=4 moved to Shop.')
   await page.waitForSelector('label:has-text("Named") >> text=stayed')
-  await page.focus('.toast button') // so that it stays
+  await page.focus('.toast button') // a focused toast stays
   await tab.check(t)
   t.deepEqual(await homes(), [other, other, other, other])
   t.is(await homeOf(`/v1/destinations/${named}`), home)

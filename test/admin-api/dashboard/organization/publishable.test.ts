@@ -1,4 +1,4 @@
-/** Keys of web pages in Chromium: made with their gates, pasted, rotated and revoked. */
+/** Publishable keys in Chromium: create with gates, copy the snippet, rotate and revoke. */
 import { browserOf } from '../../../support/web/browser.ts'
 import { waitFor } from '../../../support/waits.ts'
 import { testWith } from '../../../support/peers/peers.ts'

@@ -1,4 +1,4 @@
-/** Usage and plan in Chromium: a month and what it comes to, the plans, the request for a larger one, and who is offered what. */
+/** Usage and plan in Chromium: a month with its projection, all plans, the request for a larger one, and visibility by role. */
 import { browserOf } from '../../../support/web/browser.ts'
 import { testWith } from '../../../support/peers/peers.ts'
 import { startDashboard } from '../dashboard-server.ts'

@@ -1,4 +1,4 @@
-/** Websites in Chromium: made of an archive, seen by visitors at an origin that shares nothing with the dashboard, and rolled back. */
+/** Websites in Chromium: creation from an archive, visits at an origin separate from the dashboard, and rollback. */
 import type { ExecutionContext } from 'ava'
 import { browserOf, type Page } from '../../../support/web/browser.ts'
 import { builtFormScripts } from '../../../support/web/built.ts'
@@ -58,7 +58,7 @@ test('a site is made of an archive, visitors get it without anything of the dash
   await endSite(t, tab)
 })
 
-/** Keeps what is sent next on its way until it is let go. */
+/** Holds the next upload until it is released. */
 function holdUpload(page: Page): { readonly release: () => void } {
   const { promise, resolve } = Promise.withResolvers<undefined>()
   void page.route('**/deploys?*', async (route) => {
@@ -68,7 +68,7 @@ function holdUpload(page: Page): { readonly release: () => void } {
   return { release: () => resolve(undefined) }
 }
 
-/** Nothing of the session goes there, and nothing of the service can be read from there. */
+/** The website receives no session cookie and cannot read from the service. */
 async function visits(t: ExecutionContext, visitor: Page, url: string, heading: string, service: string): Promise<void> {
   const asked = visitor.waitForRequest(`${url}/`)
   await visitor.goto(url)
@@ -79,7 +79,7 @@ async function visits(t: ExecutionContext, visitor: Page, url: string, heading: 
   t.is(await visitor.evaluate(reads), 'refused')
 }
 
-/** The public id of a published form. */
+/** Returns the public id of a published form. */
 async function formOf({ daemon: { rest } }: DashboardServer): Promise<string> {
   await builtFormScripts()
   const definition = { version: 1, fields: [{ key: 'email', type: 'email', label: 'Email' }] }
@@ -91,7 +91,7 @@ async function formOf({ daemon: { rest } }: DashboardServer): Promise<string> {
   return String(publicId)
 }
 
-/** The form is there and works, though the page has no script of its own. */
+/** The form works, although the page has no script. */
 async function submits(t: ExecutionContext, visitor: Page, { daemon: { rest } }: DashboardServer): Promise<void> {
   await visitor.getByLabel('Email').fill('ada@example.ch')
   await visitor.getByRole('button', { name: 'Send' }).click()

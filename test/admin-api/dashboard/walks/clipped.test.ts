@@ -1,4 +1,4 @@
-/** The words of every screen in four languages: none is cut, runs out of its control, or lies beyond the window, wide or narrow. */
+/** Texts of all screens in four languages. None is cut off or outside of its control or window, on wide and narrow screens. */
 import { testWith } from '../../../support/peers/peers.ts'
 import { browserOf, type Page } from '../../../support/web/browser.ts'
 import { openWatched, startHostile } from './look.ts'
@@ -9,8 +9,8 @@ const test = testWith('chromium')
 const browser = browserOf(test)
 
 /**
- * Controls, headings and labels whose words do not fit. Of what is cut with an ellipsis on purpose, names and subjects, the text is in
- * the title or on the page behind; what scrolls sideways is reached.
+ * Returns controls, headings and labels with cut text. Excludes names and subjects with an ellipsis, because a tooltip or another page
+ * shows the full text. Excludes scrollable content.
  */
 const clipped = (page: Page): Promise<string[]> =>
   page.evaluate(`(() => {
@@ -37,7 +37,7 @@ const clipped = (page: Page): Promise<string[]> =>
     return [...new Set(faults)]
   })()`)
 
-/** Buttons of one row, and what stands beside the title, that lie over each other. */
+/** Returns overlapping buttons of a row or elements next to the title. */
 const overlapping = (page: Page): Promise<string[]> =>
   page.evaluate(`[...document.querySelectorAll('.top, .top-tools, .row-buttons, .actions, .tabs, .pills, dialog footer')].flatMap((row) => {
     const boxes = [...row.children].filter((one) => one.checkVisibility()).map((one) => [one, one.getBoundingClientRect()])
@@ -54,7 +54,7 @@ test('no word is cut in any language, on a phone and at a desk', async (t) => {
     let shownAt = 1440
     await walk(page, isScreen, async ({ kind, path }) => {
       if (kind.startsWith('/docs/api/')) return
-      // it is shown at the width of the place before, so that one begins
+      // starts with the width of the previous place, so that most places change the width once
       for (const width of [shownAt, shownAt === 1440 ? 375 : 1440]) {
         if (width !== shownAt) {
           await page.setViewportSize({ width, height: 900 })

@@ -1,4 +1,4 @@
-/** What every screen offers: each tab, dialog and form is in order. */
+/** Checks every tab, dialog and form of every screen. */
 import { testWith } from '../../../support/peers/peers.ts'
 import { axeFaults, browserOf, type Page } from '../../../support/web/browser.ts'
 import { gateOf } from './gate.ts'
@@ -27,7 +27,7 @@ test('every tab and dialog is in order, and so is what its form says when it is 
   t.true(attempted.size > 20, [...attempted].join(' '))
 })
 
-/** Dialogs in the dark, too. */
+/** Checks dialogs also in dark mode. */
 async function wrongAfter(page: Page, what: Reached): Promise<string[]> {
   const found = await axeFaults(page, { at: [1280] })
   if (what !== 'dialog') return found

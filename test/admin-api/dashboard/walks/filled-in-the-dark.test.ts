@@ -1,4 +1,4 @@
-/** Every screen, filled, in the dark: in order at a desk and on a phone. */
+/** Checks every screen with data in dark mode, on desktop and phone. */
 import { testWith } from '../../../support/peers/peers.ts'
 import { axeFaults, browserOf } from '../../../support/web/browser.ts'
 import { lookAtAll, starved } from './look.ts'

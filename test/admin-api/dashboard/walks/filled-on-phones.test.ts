@@ -1,4 +1,4 @@
-/** Every screen, filled, on a phone: in order at 375 pixels, and at 320 no wider than the window, with no word squeezed. */
+/** Checks every screen with data on a phone: at 375 pixels, and at 320 pixels without overflow or squeezed words. */
 import { testWith } from '../../../support/peers/peers.ts'
 import { axeFaults, browserOf, overflows, squeezed } from '../../../support/web/browser.ts'
 import { lookAtAll } from './look.ts'

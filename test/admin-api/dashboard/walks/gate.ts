@@ -1,13 +1,13 @@
-/** Stands between the dashboard of a tab and the service: lets calls through, holds them, or answers them as a test says. */
+/** Intercepts calls between a dashboard tab and the service: forwards, holds or answers them. */
 import { restOperations } from '../../../../admin-api/rest/rest-operations.ts'
 import type { Page } from '../../../support/web/browser.ts'
 
-/** What becomes of calls that read. */
+/** Handling of read requests. */
 export type Mode = 'through' | 'held' | 'failing' | 'forbidden'
 
 export interface Gate {
   mode: Mode
-  /** The operations that would have changed something, by id. None was let through. */
+  /** Ids of operations that would have changed data. None of them reached the service. */
   readonly attempted: Set<string>
 }
 

@@ -1,4 +1,4 @@
-/** One of everything that screens show, under names that attack a page which takes them for markup. */
+/** Creates a resource of every kind, with names that attack a page which interprets them as markup. */
 import { waitFor } from '../../../support/waits.ts'
 import { makeInvoice } from '../../rest/organization/billing-requests.ts'
 import { addApplication, addOptOut } from '../../rest/fixture/stored-rows.ts'
@@ -9,16 +9,16 @@ import { receiveMail } from '../mail/receive-mail.ts'
 import { seedForm } from '../forms/seed-submissions.ts'
 import { seed } from '../seed.ts'
 
-/** Each would run a script, were it markup. */
+/** Each part would run a script if it were interpreted as markup. */
 const hostileName = `<img src=x onerror=alert(1)>"'><script>alert(2)</script><svg onload=alert(3)>`
 
-/** An address that is one by the letter, and markup. */
+/** A syntactically valid address that is also markup. */
 const hostileAddress = '"<img src=x onerror=alert(8)>"@example.org'
 
-/** What may stand in one line of a header. */
+/** Invisible characters that are valid in a header line. */
 const hidden = '\u202Etxt.exe\u200B'
 
-/** Makes it all; ids are found by following the links of the lists. */
+/** Creates all resources. The walk finds their ids in the links of the lists. */
 export async function seedHostile(t: ExecutionContext, server: DashboardServer, hostile = hostileName): Promise<void> {
   const { rest } = server.daemon
   const { live, sandbox, traces } = await seed(t, server)
@@ -69,7 +69,7 @@ export async function seedHostile(t: ExecutionContext, server: DashboardServer, 
   })
 }
 
-/** Published, with a rule, a step, and a draft that is beyond it. */
+/** Creates a published form with a rule, a step and a newer draft. */
 async function makeHostileForm({ daemon: { rest } }: DashboardServer, hostile: string): Promise<void> {
   const options = [{ value: 'a', label: hostile }]
   const fields = [
@@ -90,7 +90,9 @@ async function makeHostileForm({ daemon: { rest } }: DashboardServer, hostile: s
   await rest.must('PUT', `/v1/forms/${String(id)}/draft`, { ...definition, theme: { colors: { text: '#fefefe' } } })
 }
 
-/** An invoice to somebody hostile, taken back by a credit note for a hostile reason, and credits with a hostile note. */
+/**
+ * Creates an invoice with a hostile recipient and cancels it by a credit note with a hostile reason. Grants credits with a hostile note.
+ */
 async function billHostile({ daemon }: DashboardServer, hostile: string): Promise<void> {
   const { organizationId } = daemon
   const { register, profiles, credits } = daemon.part('rest').billing
@@ -101,7 +103,7 @@ async function billHostile({ daemon }: DashboardServer, hostile: string): Promis
   await credits.give(organizationId, { kind: 'operator', amountUcr: 12_500_000, note: hostile, expiresAt: null })
 }
 
-/** With two deploys, one of them live, and a domain that waits for its records. */
+/** Creates a website with a live and another deploy, and a domain with unpublished records. */
 async function makeHostileSite({ daemon: { rest } }: DashboardServer, hostile: string): Promise<void> {
   const { id } = await rest.must('POST', '/v1/sites', { slug: 'alpenblick' })
   const escaped = hostile.replaceAll('&', '&amp;').replaceAll('"', '&quot;')
@@ -117,7 +119,7 @@ async function makeHostileSite({ daemon: { rest } }: DashboardServer, hostile: s
   await rest.must('POST', `/v1/sites/${String(id)}/domains`, { domain: 'www.alpenblick.example' })
 }
 
-/** A submission with tags, a note and a draft of a reply. */
+/** Creates a submission with tags, a note and a reply draft. */
 async function submitHostile(server: DashboardServer, hostile: string): Promise<void> {
   const { rest } = server.daemon
   const answers = { name: hostile, email: 'eve@example.net', bike: `javascript:alert(9)`, message: hostile + hidden }
@@ -127,7 +129,7 @@ async function submitHostile(server: DashboardServer, hostile: string): Promise<
   await rest.must('POST', `${one}/reply-drafts`, { from: 'shop@alpenblick.example', subject: hostile, text: hostile })
 }
 
-/** A route with a mail that came by it, whose webhook cannot be reached; and somebody who left a list. */
+/** Creates an inbound route with an unreachable webhook and a received message, and an unsubscribe from a list. */
 async function receiveHostile(server: DashboardServer, hostile: string): Promise<void> {
   const { rest, database, organizationId } = server.daemon
   const webhook_url = `http://127.0.0.1:9/${encodeURIComponent(hostile)}`
@@ -155,7 +157,7 @@ async function receiveHostile(server: DashboardServer, hostile: string): Promise
   await addOptOut(database, organizationId, String(projectId), { list: hostile, email: hostileAddress })
 }
 
-/** A replay that is done, for an address that nothing was sent to. */
+/** Runs a replay for an address without messages. */
 async function replayHostile({ daemon: { rest } }: DashboardServer): Promise<void> {
   const { job_id: id } = await rest.must('POST', '/v1/replays', { filter: { to: hostileAddress, from: hostileAddress } })
   await waitFor('the replay is done', async () => {
@@ -164,7 +166,7 @@ async function replayHostile({ daemon: { rest } }: DashboardServer): Promise<voi
   })
 }
 
-/** A message that is held for a reason, and a standing hold over what does not come. */
+/** Holds a message with a reason, and creates a standing hold without matching mail. */
 async function holdHostile({ daemon: { rest } }: DashboardServer, trace: string, reason: string): Promise<void> {
   await rest.must('POST', '/v1/queue/holds', { filter: { to_domain: 'held.example' }, reason: reason.slice(0, 400) })
   const body = { act: 'hold', filter: { trace_ids: [trace] }, reason, expected: 1 }
@@ -175,7 +177,7 @@ async function holdHostile({ daemon: { rest } }: DashboardServer, trace: string,
   })
 }
 
-/** An application with access, let in by the owner, who has signed in. */
+/** Authorizes an application by the signed-in owner. */
 export async function letInHostile({ daemon: { rest, database, organizationId } }: DashboardServer, name = hostileName): Promise<void> {
   const { data: projects } = (await rest.must('GET', '/v1/projects')) as { data: readonly { id: string }[] }
   const { data: members } = (await rest.must('GET', '/v1/members')) as { data: readonly { user_id: string }[] }

@@ -1,4 +1,4 @@
-/** What is wrong with screens as they are shown, in a dashboard of which everything has a hostile name. */
+/** Finds faults of displayed screens in a dashboard where every resource has a hostile name. */
 import type { ExecutionContext } from 'ava'
 import { axeFaults, type Browser, type Page } from '../../../support/web/browser.ts'
 import { siteSettings } from '../../sites/site-client.ts'
@@ -9,12 +9,12 @@ import { walk, type Place } from './screen-walk.ts'
 
 const desk = [1280]
 
-/** Elements that only markup in a name can have made. */
+/** Returns elements that can only stem from markup in a name. */
 const injected = (page: Page): Promise<string[]> =>
   page.evaluate(`[...document.querySelectorAll('body script, body iframe:not([sandbox]), [onerror], [onload], [onclick], img:not([src^="/"])')]
     .map((one) => one.outerHTML.slice(0, 200))`)
 
-/** What is wrong with what is shown at a desk, in both themes. */
+/** Returns faults at desktop width in both themes. */
 export async function wrongWith(page: Page): Promise<string[]> {
   const faults = await axeFaults(page, { at: desk })
   await page.emulateMedia({ colorScheme: 'dark' })
@@ -23,7 +23,7 @@ export async function wrongWith(page: Page): Promise<string[]> {
   return [...faults, ...(await madeOfNames(page))]
 }
 
-/** Tables that are wider than their place, and those in which the name of a row has room for a few letters alone. */
+/** Returns tables wider than their container, and tables with less than 90 pixels for the name of a row. */
 export const starved = (page: Page): Promise<string[]> =>
   page.evaluate(`[...document.querySelectorAll('main table')].filter((table) => table.checkVisibility()).flatMap((table) => {
     const place = table.parentElement
@@ -36,7 +36,7 @@ export const starved = (page: Page): Promise<string[]> =>
 
 export const madeOfNames = async (page: Page): Promise<string[]> => (await injected(page)).map((one) => `was made of a name: ${one}`)
 
-/** A service of which everything has a hostile name; its owner is also its operator. */
+/** Starts a service with a hostile name for every resource. Its owner is also its operator. */
 export async function startHostile(t: ExecutionContext, browser: () => Browser): Promise<DashboardServer> {
   const server = await startDashboard(t, browser, { ...siteSettings, POSTERN_OPERATORS: 'olga@alpenblick.example' })
   await seedHostile(t, server)
@@ -50,7 +50,7 @@ export async function openHostile(t: ExecutionContext, browser: () => Browser): 
   return openWatched(t, await startHostile(t, browser))
 }
 
-/** A tab in which no script of a name may run. */
+/** Opens a tab. The test fails if a script opens a dialog in it. */
 export async function openWatched(t: ExecutionContext, server: DashboardServer, options: TabOptions = {}): Promise<DashboardTab> {
   const tab = await server.open(options)
   tab.page.on('dialog', (dialog) => void dialog.dismiss().then(() => t.fail(`a script ran at ${tab.page.url()}`)))
@@ -59,10 +59,7 @@ export async function openWatched(t: ExecutionContext, server: DashboardServer, 
 
 const tabsAtOnce = 3
 
-/**
- * Looks at every screen, filled, on a few tabs at once. What is wrong with them comes back, with what was written as an error or
- * refused meanwhile, and the paths of the dashboard to which no link leads.
- */
+/** Visits every screen in several tabs at once. Returns faults, console errors, error responses, and dashboard paths without a link. */
 export async function lookAtAll(
   t: ExecutionContext,
   browser: () => Browser,

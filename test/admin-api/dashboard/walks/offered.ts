@@ -1,4 +1,4 @@
-/** What a role is offered, by pressing everything that its screens show, and what the service refuses it, asked by its own browser. */
+/** Finds the actions that a role can use by pressing every control. Also finds the operations that the service refuses to it. */
 import type { ExecutionContext } from 'ava'
 import { restOperations } from '../../../../admin-api/rest/rest-operations.ts'
 import type { Operation } from '../../../../admin-api/operation/operation.ts'
@@ -12,24 +12,24 @@ import { pressAll } from './press.ts'
 import { isScreen } from './screen-list.ts'
 import { show, walk, type Place } from './screen-walk.ts'
 
-/** Everybody may end their own membership. */
+/** Every member may end the own membership. */
 const leaving = 'deleteMember'
 
-/** What screens open by their address alone, as somebody with more access would share it. */
+/** Queries that open forms by address, as a link shared by a user with more permissions. */
 const shared = ['new=1', 'edit={id}', 'do=new', 'do=edit', 'do=delete']
 
 export interface Offers {
-  /** The operations that were tried, by id; none was let through. */
+  /** Ids of attempted operations. None of them reached the service. */
   readonly offered: ReadonlySet<string>
-  /** Of them, those that the service would refuse. */
+  /** Attempted operations that the service would refuse. */
   readonly wrongly: readonly string[]
-  /** Of the addresses that only others are led to, those that open a form. */
+  /** Addresses without a link for this role that open a form. */
   readonly forms: readonly string[]
-  /** Operations that the role does not have, and that were not refused when the browser asked for them. */
+  /** Operations outside of the role that the service did not refuse. */
   readonly open: readonly string[]
 }
 
-/** Where links lead the owner. */
+/** Returns all places that links reach for the owner. */
 export async function placesOfOwner(t: ExecutionContext, server: DashboardServer): Promise<readonly Place[]> {
   const pages = await tabsOf(() => openWatched(t, server))
   const places = await walk(pages, isScreen, () => Promise.resolve())
@@ -37,7 +37,7 @@ export async function placesOfOwner(t: ExecutionContext, server: DashboardServer
   return places
 }
 
-/** Goes where links lead the role, and to the places of the owner. */
+/** Visits the places linked for the role, and all places of the owner. */
 export async function offersTo(
   t: ExecutionContext,
   browser: () => Browser,
@@ -63,7 +63,7 @@ export async function offersTo(
   return { offered, open, forms, wrongly: [...offered].filter((id) => id !== leaving && isBeyond(role, id)) }
 }
 
-/** Windows of their own, as what is behind others is drawn seldom. */
+/** Separate windows, because browsers rarely render hidden tabs. */
 const tabsOf = async (open: () => Promise<DashboardTab>): Promise<readonly [Page, ...Page[]]> => {
   const [first, ...others] = await Promise.all([open(), open(), open()])
   return [first.page, ...others.map(({ page }) => page)]
@@ -79,7 +79,7 @@ function isBeyond(role: InvitedRole, id: string): boolean {
 const hasScope = (role: InvitedRole, { scope, openToBilling = false }: Operation<never>): boolean =>
   role === 'billing' ? openToBilling : role !== 'viewer' || scope === 'api:read'
 
-/** Asks for everything beyond the scope of the role, as a script of the page could. */
+/** Requests all operations beyond the scope of the role from a script of the page. */
 async function openTo(page: Page, role: InvitedRole): Promise<string[]> {
   const closed = operations.filter((operation) => !hasScope(role, operation))
   const asked = closed.map(({ operationId, method, path }) => ({ operationId, method, path: path.replaceAll(/\{\w+\}/g, 'x') }))

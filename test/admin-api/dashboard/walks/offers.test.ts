@@ -1,4 +1,4 @@
-/** What every role is offered: all that it may do, and nothing that is for others; who only reads, nothing that changes anything. */
+/** Actions of each role: all permitted ones and no others. A viewer has no action that changes data. */
 import { testWith } from '../../../support/peers/peers.ts'
 import { browserOf } from '../../../support/web/browser.ts'
 import type { InvitedRole } from '../open-as.ts'
@@ -8,7 +8,7 @@ import { offersTo, placesOfOwner } from './offered.ts'
 const test = testWith('chromium')
 const browser = browserOf(test)
 
-/** What is offered for certain, as a sign that everything was pressed. */
+/** Expected operations. They prove that the walk pressed all controls. */
 const certain: Readonly<Record<InvitedRole, readonly string[]>> = {
   admin: ['createInvitation', 'createRoutingRule'],
   developer: ['createRoutingRule'],

@@ -1,14 +1,14 @@
-/** Presses what a screen offers, one after the other, and fills in and sends each form that opens. */
+/** Presses all controls of a screen, and fills in and submits each form that opens. */
 import type { Page } from '../../../support/web/browser.ts'
 import { settled, show, type Place } from './screen-walk.ts'
 
-/** What was reached: nothing but the screen after a press, a dialog, or a dialog after its form was sent. */
+/** Reached state: the screen after a press, a dialog, or a dialog after its submission. */
 export type Reached = 'press' | 'dialog' | 'sent'
 
-/** All but the call behind the screen, which is the same everywhere, and the way out. */
+/** All controls except the API call, which is the same on every screen, and the sign-out. */
 const controls = 'main button:not([title="This screen as an API call"], [action="/sign-out"] button):visible'
 
-/** Rows offer the same under other names. */
+/** Returns the part of a label that is equal for all rows. */
 const sameIn = (label: string): string => label.split(/[:\s]/)[0] ?? ''
 
 /** Calls `onReached` after each step. */
@@ -29,7 +29,7 @@ export async function pressAll(page: Page, { path }: Place, onReached: (what: Re
   }
 }
 
-/** Goes through the dialog that is open; false where none is. */
+/** Checks and submits the open dialog. Returns false if no dialog is open. */
 async function fillIn(page: Page, label: string, onReached: (what: Reached, label: string) => Promise<void>): Promise<boolean> {
   if ((await page.locator('dialog[open]').count()) === 0) return false
   await onReached('dialog', label)
@@ -38,7 +38,7 @@ async function fillIn(page: Page, label: string, onReached: (what: Reached, labe
   return true
 }
 
-/** Fills in the form of the dialog, and presses its last button; false where there is none. */
+/** Fills in the form of the dialog and presses its last button. Returns false without a form. */
 async function sendForm(page: Page): Promise<boolean> {
   const form = page.locator('dialog[open] form')
   if ((await form.count()) === 0) return false
@@ -63,7 +63,7 @@ function valueFor(type: string, label: string): string {
   return type === 'email' ? 'x@example.org' : 'x'
 }
 
-/** By Escape, as everybody can; none may be left. */
+/** Closes all dialogs by Escape. Fails if one stays open. */
 async function closeDialog(page: Page): Promise<void> {
   for (let i = 0; i < 3 && (await page.locator('dialog[open]').count()) > 0; i++) await page.keyboard.press('Escape')
   await page.waitForSelector('dialog[open]', { state: 'detached' })

@@ -1,11 +1,11 @@
-/** The paths of the dashboard, as the service serves them. */
+/** Paths of the dashboard, as registered in the service. */
 import { dashboardOperations } from '../../../../admin-api/dashboard/mount.ts'
 import { dashboardAssets } from '../../../../admin-api/dashboard/shell-page.ts'
 import type { Place } from './screen-walk.ts'
 
 const same = (described: object): object => described
 
-/** With names in braces; without the start. */
+/** Paths with parameters in braces, without the start screen. */
 export const screenPaths: readonly string[] = dashboardOperations({ signedIn: same, open: same } as never, {} as never)
   .map(({ path }) => path)
   .filter((path) => !path.startsWith(dashboardAssets))
@@ -16,7 +16,7 @@ export const isScreen = (path: string): boolean => path === '/' || patterns.some
 
 const braces = (path: string): string => path.replaceAll(/\{\w+\}/g, '{}')
 
-/** Those that are not among the places, whatever the query of a place shows. */
+/** Returns the paths that are not among the places, regardless of queries. */
 export function pathsBeyond(places: readonly Place[]): string[] {
   const reached = new Set(places.map(({ kind }) => braces(kind.split(' ')[0] ?? '')))
   return ['/', ...screenPaths].filter((path) => !reached.has(braces(path)))

@@ -1,4 +1,4 @@
-/** Every screen of the dashboard while there is nothing yet, and while what it reads does not come, is broken, or is not for the role. */
+/** Every dashboard screen without data, during loading, after a failure, and without permission. */
 import { testWith } from '../../../support/peers/peers.ts'
 import { browserOf, overflows, squeezed, type Page } from '../../../support/web/browser.ts'
 import { startDashboard } from '../dashboard-server.ts'
@@ -42,10 +42,10 @@ test('every screen is in order while what it reads is held, fails, or is forbidd
   t.deepEqual(faults, [])
 })
 
-/** What everybody may read is never forbidden. */
+/** Whether the screen is public and therefore never forbidden. */
 const isOpen = (kind: string): boolean => kind.startsWith('/docs/')
 
-/** Screens that are never empty, as who looks at them, or what the service came with, is on them. */
+/** Screens that are never empty, because they show the current user or built-in data. */
 const neverEmpty: ReadonlySet<string> = new Set([
   ...['/members', '/projects', '/orgs', '/keys', '/profile', '/usage', '/audit', '/insights'],
   ...['/docs/api', '/operator', '/operator/organizations', '/moving-in'],

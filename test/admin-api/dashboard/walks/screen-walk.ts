@@ -1,7 +1,7 @@
-/** Goes to every screen that links lead to, each kind of address once, so that a new screen is walked by being there. */
+/** Visits every linked screen, one address per kind. New screens are included without changes. */
 import type { Page } from '../../../support/web/browser.ts'
 
-/** Addresses under one kind look alike. */
+/** A linked address. Addresses of the same kind show similar content. */
 export interface Place {
   readonly kind: string
   readonly path: string
@@ -9,7 +9,7 @@ export interface Place {
 
 const isId = (part: string): boolean => /^(?:[a-z]{2,4}_[0-9a-z]{8,}|[0-9a-f]{8}-[0-9a-f-]{27})$/.test(part)
 
-/** Parameters that show something else; of others, such as filters, a screen shows more or fewer rows. */
+/** Query parameters that change the content. Others, such as filters, only change the rows. */
 const opening = new Set(['new', 'edit', 'do', 'tab', 'kind', 'what', 'organization'])
 
 export function kindOf(address: string): string {
@@ -23,32 +23,32 @@ export function kindOf(address: string): string {
   return path + shown.toSorted((a, b) => a.localeCompare(b)).join('')
 }
 
-/** Shows another address without loading the page anew, as links do. */
+/** Opens another address without a page load, as links do. */
 export async function goTo(page: Page, path: string): Promise<void> {
   await page.evaluate(`history.pushState(null, '', ${JSON.stringify(path)}); dispatchEvent(new PopStateEvent('popstate')); 0`)
   await page.waitForSelector('main h1')
 }
 
-/** Waits until it shows what it reads, too. */
+/** Opens an address and waits until its data has loaded. */
 export async function show(page: Page, path: string): Promise<void> {
   await goTo(page, path)
   await settled(page)
 }
 
-/** Nothing loads any more. */
+/** Waits until no content is loading. */
 export async function settled(page: Page): Promise<void> {
   await page.waitForSelector('main h1')
   await page.waitForSelector('.loading', { state: 'detached' })
 }
 
-/** Of all links to screens, also those that stand there for narrow windows alone. */
+/** Returns all links to screens, including links for narrow windows. */
 const linksOf = (page: Page): Promise<string[]> =>
   page.evaluate(`[...document.querySelectorAll('#app a[href^="/"]')].map((a) => a.getAttribute('href'))`)
 
-/** Where a walk begins; to the profile leads the menu of the account. */
+/** Starting points of a walk. Only the account menu links to the profile. */
 const beginnings = ['/', '/profile']
 
-/** Calls `visit` at each place, on several pages at once where there are several; `isScreen` says which paths the dashboard has. */
+/** Calls `visit` at each place, in parallel with several pages. `isScreen` tells dashboard paths from others. */
 export async function walk(
   pages: Page | readonly Page[],
   isScreen: (path: string) => boolean,
