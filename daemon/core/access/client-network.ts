@@ -1,14 +1,20 @@
-/** Whose address it is, as limits count: an IPv4 address alone, the /64 of an IPv6 address, because a customer gets at least that. */
+/**
+ * Reduces a client address to the network that limits count: a single IPv4 address, or the /64 of an IPv6 address. Providers assign each
+ * customer at least a /64.
+ */
 import { isIP } from 'node:net'
 import ipaddr from 'ipaddr.js'
 
-/** Of the latest addresses; a site that connects for each mail is asked for many times in a row. */
+/** Caches recent addresses, because the same client often opens a connection for each message. */
 const known = new Map<string, string>()
 const maxKnown = 1000
-/** No longer text is an address, so that none makes the memory large. */
+/** Longer texts are never addresses and are not cached, so that they cannot fill the memory. */
 const maxAddressCharacters = 64
 
-/** The IPv4 address, also mapped into IPv6 (RFC 4291 §2.5.5.2), or the first four groups of an IPv6 address; empty for anything else. */
+/**
+ * Returns the IPv4 address, also if it is mapped into IPv6 (RFC 4291 §2.5.5.2), or the first four groups of an IPv6 address. Returns an
+ * empty string for any other text.
+ */
 export function clientNetwork(address: string): string {
   const before = known.get(address)
   if (before !== undefined) return before
@@ -29,7 +35,10 @@ function networkOf(address: string): string {
     .join(':')
 }
 
-/** The address in what a proxy says of its client: some add a port, brackets or a zone. Empty for what is no address. */
+/**
+ * Returns the client address that a proxy reports, without port, brackets or zone. Returns an empty string if the text has no valid
+ * address.
+ */
 export const clientAddress = (text: string): string => read(text)?.toString() ?? ''
 
 function read(text: string): ipaddr.IPv4 | ipaddr.IPv6 | undefined {

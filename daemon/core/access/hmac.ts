@@ -1,10 +1,10 @@
 /**
- * HMAC-SHA-256 (RFC 2104 §2) for what every request needs: two digests in one step each cost a fraction of an object of `createHmac` in
- * a busy process. For messages that are short; each is copied.
+ * HMAC-SHA-256 (RFC 2104 §2) for every request. Two one-step digests cost a fraction of a `createHmac` object in a busy process. For short
+ * messages only, because each message is copied.
  */
 import { hash } from 'node:crypto'
 
-/** The two blocks that stand before what is hashed; as secret as the key that they are made of. */
+/** The two padded key blocks that precede the hashed message. They are as secret as the key. */
 export interface HmacKey {
   readonly inner: Buffer
   readonly outer: Buffer

@@ -1,18 +1,18 @@
-/** Whether mail of an SMTP credential or send-only key brings notices about failures, and to whom. */
+/** Settings of failure notices for mail of an SMTP credential or send-only key: whether they are sent, and their recipient. */
 import type { Immutable } from '#store/record-kind.ts'
 import * as z from 'zod'
 import { addressProblem } from '#config/mail/address-problem.ts'
 import { parseExactAddress } from '../addresses.ts'
 import { invalid, type FieldProblem } from '../refusals.ts'
 
-/** `auto`: for clients on this machine and on private networks, and for `postern sendmail`. */
+/** `auto` sends notices for clients on this machine and on private networks, and for `postern sendmail`. */
 export const noticeModes = ['auto', 'on', 'off'] as const
 
-/** Fields of a record; those of releases before them have none. */
+/** Fields of a record. Records of releases without these settings lack both fields. */
 export const noticeSettings = {
   /** `auto` when absent. */
   failureNotices: z.enum(noticeModes).optional(),
-  /** Gets the notices in place of MAIL FROM. */
+  /** Recipient of the notices instead of MAIL FROM. */
   failureNoticeTo: z.string().nullable().optional(),
 }
 export type NoticeSettings = Immutable<z.infer<z.ZodObject<typeof noticeSettings>>>
@@ -20,7 +20,7 @@ export type NoticeSettings = Immutable<z.infer<z.ZodObject<typeof noticeSettings
 /** The settings in a record. */
 export const noticesIn = ({ failureNotices, failureNoticeTo }: NoticeSettings): NoticeSettings => ({ failureNotices, failureNoticeTo })
 
-/** The settings that were given, as they are kept: an empty address clears it. Adds what is wrong to `problems`. */
+/** Returns the given settings in their stored form; an empty address becomes null. Appends invalid values to `problems`. */
 export function checkNoticeSettings({ failureNotices, failureNoticeTo: to }: GivenNotices, problems: FieldProblem[]): NoticeSettings {
   const mailbox = to ? parseExactAddress(to) : undefined
   if (to && !mailbox)
@@ -31,10 +31,12 @@ export function checkNoticeSettings({ failureNotices, failureNoticeTo: to }: Giv
   }
 }
 
-/** Settings of a request. */
+/** Notice settings of a request. */
 export type GivenNotices = { readonly [Field in keyof NoticeSettings]?: NoticeSettings[Field] | undefined }
 
-/** Those of a key. Throws `validation_failed` for what is wrong, and for a key that is not a send-only key. */
+/**
+ * Returns the notice settings of a key. Throws `validation_failed` for invalid values, and for any setting on a key that is not send-only.
+ */
 export function noticesOfKey(given: GivenNotices, isSendOnly: boolean | undefined): NoticeSettings {
   const problems: FieldProblem[] = []
   const checked = checkNoticeSettings(given, problems)

@@ -1,8 +1,11 @@
-/** How a daemon proves that it wrote the operator file of a data folder. Imports little, as `postern sendmail` starts in milliseconds. */
+/**
+ * Proves that a daemon wrote the operator file of a data folder. Has few imports, because `postern sendmail` must start within
+ * milliseconds.
+ */
 import { createHmac } from 'node:crypto'
 
 export const proofPath = '/operator/proof'
 
-/** What only a holder of the token can make of a challenge. */
+/** Returns the answer to a challenge, which only a holder of the token can compute. */
 export const proofOf = (token: string, challenge: string): string =>
   createHmac('sha256', token).update(`postern run proof\0${challenge}`).digest('base64url')

@@ -1,13 +1,16 @@
-/** Who the command line of the same machine is, by the token of this run that lies in the data folder. */
+/** Authenticates the command line of the same machine with the run token, which the daemon stores in the data folder. */
 import { hash, timingSafeEqual } from 'node:crypto'
 import type { Database } from '#store/database.ts'
 import { allOrganizations } from '../tenancy/organization-list.ts'
 import type { Principal } from './principal/principal.ts'
 
-/** The credential of whoever knows the token of this run. */
+/** Credential id of callers that present the run token. */
 export const commandLine = 'command_line'
 
-/** As `next`, and an administrator of the first organization for whoever knows the token. Whoever can read it has the master key, too. */
+/**
+ * Authenticates the run token as an administrator of the first organization, and passes other secrets to `next`. A reader of the run token
+ * can read the master key as well, so that it grants no additional access.
+ */
 export function orRunToken(
   database: Database,
   token: string,

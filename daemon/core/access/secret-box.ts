@@ -1,4 +1,4 @@
-/** Secrets at rest: AES-256-GCM under the master key, bound to the record and field they belong to. */
+/** Encrypts stored secrets with AES-256-GCM under the master key. Each secret is bound to its record and field. */
 import {
   createCipheriv,
   createDecipheriv,
@@ -16,17 +16,17 @@ export type SealedSecret = string
 
 const tagBytes = 16
 const nonceBytes = 12
-/** Without it a tag that was cut to four bytes would do. */
+/** Without this length, Node.js would accept a tag truncated to four bytes. */
 const gcm = { authTagLength: tagBytes } as const
 
 export class SecretBox {
   readonly #key: Buffer
   readonly #pepper: KeyObject
   readonly #tokens: HmacKey
-  /** Names the master key in sealed secrets, so that a rotated key is recognized. */
+  /** Identifies the master key in sealed secrets, so that secrets of a rotated key are recognized. */
   readonly keyId: string
 
-  /** `masterKey` has 32 bytes. */
+  /** `masterKey` must have 32 bytes. */
   constructor(masterKey: Uint8Array) {
     if (masterKey.length !== 32) throw new TypeError('a master key has 32 bytes')
     this.#key = derive(masterKey, 'postern secrets at rest')
@@ -35,7 +35,7 @@ export class SecretBox {
     this.keyId = derive(masterKey, 'postern key id').subarray(0, 4).toString('hex')
   }
 
-  /** `place` is record kind, id and field, joined by slashes: a secret copied elsewhere does not open. */
+  /** `place` is record kind, id and field, joined by slashes. A secret copied to another place cannot be opened. */
   seal(secret: string, place: string): SealedSecret {
     const nonce = randomBytes(nonceBytes)
     const cipher = createCipheriv('aes-256-gcm', this.#key, nonce, gcm).setAAD(Buffer.from(place))
@@ -43,7 +43,7 @@ export class SecretBox {
     return `v1.${this.keyId}.${nonce.toString('base64url')}.${sealed.toString('base64url')}`
   }
 
-  /** The secret, or undefined when it was sealed under another key or for another place. */
+  /** Returns the secret, or undefined if it was sealed under another key or for another place. */
   open(sealed: SealedSecret, place: string): string | undefined {
     const [version, keyId, nonce = '', body = ''] = sealed.split('.')
     if (version !== 'v1' || keyId !== this.keyId) return undefined
@@ -57,12 +57,15 @@ export class SecretBox {
     }
   }
 
-  /** Keyed hash of a generated secret of full entropy; fast, because there is nothing to guess. */
+  /** Returns a keyed hash of a generated secret. A fast hash is sufficient, because a secret with full entropy cannot be guessed. */
   hash(secret: string): string {
     return createHmac('sha256', this.#pepper).update(secret).digest('base64url')
   }
 
-  /** HMAC-SHA-256 of data that leaves the house and is to be known again. `purpose` keeps one sort of token from standing for another. */
+  /**
+   * Returns an HMAC-SHA-256 that authenticates data when it comes back from outside. `purpose` keeps a token of one kind from being
+   * accepted as another kind.
+   */
   mac(purpose: string, data: Uint8Array): Buffer {
     return hmac(this.#tokens, Buffer.from(`${purpose}\0`), data)
   }

@@ -1,4 +1,4 @@
-/** SMTP relay credentials: what a CMS logs in with. Spec "SMTP relay credential". */
+/** Record of an SMTP relay credential: the login of a mail client. Spec "SMTP relay credential". */
 import { defineRecord, type Immutable } from '#store/record-kind.ts'
 import * as z from 'zod'
 import { noticeSettings } from './notice-settings.ts'
@@ -7,17 +7,19 @@ const schema = z.strictObject({
   id: z.string(),
   projectId: z.string(),
   label: z.string(),
-  /** The login; unique in the whole service. */
+  /** User name for SMTP AUTH, unique in the whole service. */
   username: z.string(),
-  /** Keyed hash of the generated password (`SecretBox.fingerprint`). */
+  /** Keyed hash of the generated password (`SecretBox.hash`). */
   passwordFingerprint: z.string(),
-  /** MAIL FROM whitelist, lower-case A-label domains, matched exactly; empty means any domain. */
+  /** Allowed domains of MAIL FROM: lower-case A-labels, matched exactly. An empty list allows any domain. */
   allowedFromDomains: z.array(z.string()),
-  /** The header From must be in the whitelist too. */
+  /** Whether the domain of the header From must be in `allowedFromDomains`, too. */
   enforceHeaderFrom: z.boolean(),
-  /** Asked before routing rules; null leaves the choice to them, the organization's default sender and the project's no-route policy. */
+  /**
+   * Takes precedence over routing rules. If null, routing rules, the organization's default sender and the project's no-route policy apply.
+   */
   defaultDestinationId: z.string().nullable(),
-  /** In place of a default destination: the one of this environment that takes mail now. */
+  /** Replaces a default destination: mail goes to the active destination of this environment. */
   environment: z.string().nullable().optional(),
   maxRatePerMin: z.int().nullable(),
   maxMessageBytes: z.int().nullable(),

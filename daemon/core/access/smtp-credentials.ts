@@ -1,4 +1,4 @@
-/** SMTP relay credentials: creating, reading, rotating, changing and revoking them. Spec "SMTP relay credential". */
+/** Creates, reads, rotates, changes and revokes SMTP relay credentials. Spec "SMTP relay credential". */
 import { randomBytes } from 'node:crypto'
 import type { Change } from '#store/change.ts'
 import type { Database, Page } from '#store/database.ts'
@@ -23,37 +23,37 @@ import { noticesToday, type NoticesOfDay } from '../tenancy/notice-counters.ts'
 import { must } from '../writes/transact.ts'
 
 export interface SmtpCredentialOptions extends Core {
-  /** Where return paths of VERP are, unless a credential names another domain; null when nothing is received. */
+  /** Domain of VERP return paths unless a credential names another domain. Null if the service receives no mail. */
   readonly bounceDomain: string | null
   readonly uses: Pick<KeyUses, 'last'>
 }
 
 type Mutable = Omit<SmtpCredential, 'id' | 'projectId' | 'username' | 'passwordFingerprint' | 'createdAt' | 'updatedAt'>
 
-/** What is not given keeps its value, or gets the default. An empty text or null clears what can be cleared. */
+/** Omitted fields keep their values, or get defaults on creation. An empty string or null clears an optional field. */
 export type SmtpCredentialChanges = { readonly [Field in keyof Mutable]?: Mutable[Field] | undefined }
 
-/** A credential as it is shown. */
+/** A credential with its last login and notices, as the API returns it. */
 export type ShownCredential = SmtpCredential & {
   /** See `KeyUses`. */
   readonly lastLoginAt: number | null
-  /** Notices to authors about its mail, today. */
+  /** Failure notices about the mail of this credential today. */
   readonly noticesToday: NoticesOfDay
 }
 
-/** A credential as it is kept after a change. */
+/** A credential after a change. */
 export interface ChangedCredential {
   readonly record: ShownCredential
-  /** What was asked for and has no effect now; each names its field. */
+  /** Given settings that have no effect now; each warning names its field. */
   readonly warnings: readonly FieldProblem[]
 }
 
-/** The only time that the password is shown. */
+/** Returned only by creation and rotation; the service cannot show the password later. */
 export interface CredentialWithSecret extends ChangedCredential {
   readonly password: string
 }
 
-/** Five bits a character. */
+/** Lengths in characters of five random bits each. */
 const usernameLength = 16
 const passwordLength = 32
 
@@ -79,7 +79,7 @@ export class SmtpCredentials implements List<OfProject, ShownCredential> {
     this.#options = options
   }
 
-  /** Throws `quota_exhausted` when the plan allows no more credentials at the same time. */
+  /** Throws `quota_exhausted` if the organization has reached the number of credentials in its plan. */
   async create(
     principal: Principal,
     request: SmtpCredentialChanges & { readonly projectId?: string | undefined },
@@ -111,12 +111,12 @@ export class SmtpCredentials implements List<OfProject, ShownCredential> {
     return { rows: await Promise.all(rows.map((record) => this.#shown(principal, record))), nextCursor }
   }
 
-  /** Throws `not_found` alike for missing and foreign ids. */
+  /** Throws `not_found` for missing ids and for ids of other organizations. */
   async get(principal: Principal, id: string): Promise<ShownCredential> {
     return this.#shown(principal, (await this.#get(principal, id)).record)
   }
 
-  /** A new user name and password; the old ones stop working at once, also in sessions that are open. */
+  /** Replaces user name and password. The old ones stop working immediately, also in open sessions. */
   async rotate(principal: Principal, id: string): Promise<CredentialWithSecret> {
     const { writes, policies } = this.#options
     return writes.runAudited(principal, 'smtp_credential.rotated', async (change) => {
@@ -129,7 +129,10 @@ export class SmtpCredentials implements List<OfProject, ShownCredential> {
     })
   }
 
-  /** Only what is given changes. With another project it moves there; a default destination that stays behind is a warning. */
+  /**
+   * Changes the given fields only. Another project moves the credential. Warns if its default destination or environment is not available
+   * in that project.
+   */
   async update(
     principal: Principal,
     id: string,
@@ -153,7 +156,7 @@ export class SmtpCredentials implements List<OfProject, ShownCredential> {
     })
   }
 
-  /** Ends a credential; one that is not there is no error. */
+  /** Deletes a credential; a missing credential is not an error. */
   async revoke(principal: Principal, id: string): Promise<void> {
     const { database, writes, policies } = this.#options
     const { organizationId } = principal
@@ -167,7 +170,7 @@ export class SmtpCredentials implements List<OfProject, ShownCredential> {
     })
   }
 
-  /** What is alive after this write, for the bill. */
+  /** Records the number of credentials before and after this write for billing. */
   async #noteHeld(
     change: Change,
     organizationId: string,
@@ -202,7 +205,10 @@ export class SmtpCredentials implements List<OfProject, ShownCredential> {
   }
 }
 
-/** A credential with a login of its own, and its password, of which the record holds a keyed hash. `now` in milliseconds. */
+/**
+ * Returns a new credential with a generated login, and its password. The record contains only a keyed hash of the password. `now` is in
+ * milliseconds.
+ */
 export function newSmtpCredential(
   database: Database,
   secrets: SecretBox,
@@ -218,15 +224,15 @@ function newLogin(secrets: SecretBox): { readonly username: string; readonly pas
 }
 
 /**
- * Letters and digits of RFC 4648 §6 in lower case, five random bits each: easy to read out, and never taken for an option on
- * a command line, as text that begins with a dash would be.
+ * Returns lower-case letters and digits of the base32 alphabet (RFC 4648 §6), five random bits each. They are easy to read aloud. Text that
+ * began with a dash could be mistaken for a command-line option.
  */
 function randomText(length: number): string {
   const alphabet = 'abcdefghijklmnopqrstuvwxyz234567'
   return Array.from(randomBytes(length), (byte) => alphabet[byte & 31]).join('')
 }
 
-/** The toggles, with the feature that gates the effect of each. */
+/** The toggles, and the feature that each requires. */
 const toggles = [
   { field: 'verpEnabled', path: 'verp_enabled', feature: 'verp', what: 'VERP' },
   { field: 'clickTrackingEnabled', path: 'click_tracking_enabled', feature: 'click_tracking', what: 'click tracking' },
@@ -235,7 +241,7 @@ const toggles = [
 
 type Checked = { -readonly [Field in keyof Mutable]?: Mutable[Field] }
 
-/** The changes that were given, in the form in which they are kept. Throws `validation_failed` naming every field that is wrong. */
+/** Returns the given changes in their stored form. Throws `validation_failed` with every invalid field. */
 function checkChanges(
   changes: SmtpCredentialChanges,
   projectId: string,
@@ -267,7 +273,10 @@ function checkChanges(
   return { checked, warnings: gateToggles(checked, settings) }
 }
 
-/** Turns off what the plan does not include; what only a flag bars is kept and decided with each message. Returns what changed. */
+/**
+ * Turns off toggles that the plan does not include, and returns warnings. A toggle that only a feature flag blocks is stored and decided
+ * for each message.
+ */
 function gateToggles(checked: Checked, { organization }: GrantSettings): FieldProblem[] {
   const warnings: FieldProblem[] = []
   for (const { field, path, feature, what } of toggles) {
@@ -276,26 +285,31 @@ function gateToggles(checked: Checked, { organization }: GrantSettings): FieldPr
       checked[field] = false
       warnings.push({
         path,
-        message: `the plan ${organization.plan} does not include ${what}; the setting has no effect until you raise the plan`,
+        message: `the plan ${organization.plan} does not include ${what}; the setting was turned off; upgrade the plan, then turn it on`,
       })
     } else if (bar === 'flag') {
       warnings.push({
         path,
-        message: `${what} is turned off for this organization; the setting is kept and takes effect when that changes`,
+        message: `${what} is turned off for this organization; the setting is stored and takes effect when the operator turns the feature on`,
       })
     }
   }
   return warnings
 }
 
-/** A default destination that the credential cannot use where it is now. */
+/** Returns a warning if the credential cannot use its default destination or environment in its current project. */
 function leftBehind(settings: GrantSettings, { defaultDestinationId, environment, projectId }: SmtpCredential): FieldProblem[] {
   const inProject = [...settings.destinations.values()].filter((one) => isOpenTo(one, projectId))
   if (environment != null && !inProject.some((one) => one.environment === environment))
-    return [{ path: 'environment', message: 'belongs to another project, so nothing can be sent with it; use one of this project' }]
+    return [
+      { path: 'environment', message: 'belongs to another project, so this credential cannot use it; choose a value of this project' },
+    ]
   if (defaultDestinationId === null || isReachable(settings, defaultDestinationId, projectId)) return []
   return [
-    { path: 'default_destination_id', message: 'belongs to another project, so nothing can be sent with it; use one of this project' },
+    {
+      path: 'default_destination_id',
+      message: 'belongs to another project, so this credential cannot use it; choose a value of this project',
+    },
   ]
 }
 

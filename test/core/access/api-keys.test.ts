@@ -106,8 +106,7 @@ test('update() refuses to shorten the time with an administrator key', async (t)
   const end = (days: number): number => clock.now() + days * day
   const refused = {
     code: 'conflict',
-    message:
-      'Of the active keys with api:admin for the whole organization, this one lasts longest; create another one that lasts as long first.',
+    message: 'No other active key with api:admin for the whole organization has this expiry or a later one. Create such a key first.',
   }
   const ends = (id: string, expiresAt: number | null) => keys.update(principal, id, { expiresAt })
   await t.throwsAsync(ends(principal.credentialId, end(1)), refused)

@@ -1,4 +1,4 @@
-/** API keys: opaque bearer secrets, stored only as SHA-256. */
+/** Record of an API key: an opaque bearer secret, stored only as its SHA-256. */
 import { defineRecord, type Immutable } from '#store/record-kind.ts'
 import * as z from 'zod'
 import { noticeSettings } from '../notice-settings.ts'
@@ -14,22 +14,22 @@ const schema = z.strictObject({
   name: z.string(),
   /** SHA-256 of the whole key in hexadecimal. */
   sha256: z.string(),
-  /** For people: the beginning and the last four characters. */
+  /** The first and the last four characters of the key, for people. */
   preview: z.string(),
   scopes: z.array(z.enum(scopesInOrder)),
-  /** Bound to one project, or null for the whole organization. */
+  /** Id of the only project that the key reaches, or null for the whole organization. */
   projectId: z.string().nullable(),
   createdAt: z.int(),
   expiresAt: z.int().nullable(),
   revokedAt: z.int().nullable(),
-  /** Sends and learns the status of its own sends; `scopes` is empty. */
+  /** The key sends and reads the status of messages that it sent; `scopes` is empty. */
   sendOnly: z.literal(true).optional(),
-  /** Of a send-only key. */
+  /** Only for send-only keys. */
   ...noticeSettings,
   /** See `KeyOrigin`. */
   minter: keyCreatorSchema.optional(),
   keptAt: z.int().optional(),
-  /** Id of the key that it was created with. */
+  /** Id of the key that created this key. */
   mintedWith: z.string().optional(),
 })
 
@@ -42,7 +42,7 @@ export const apiKeys = defineRecord<ApiKey>({
   isSetting: true,
   isTracked: true,
   lookups: { sha256: (key) => [[key.sha256]] },
-  // a key of the whole organization is hidden from keys bound to a project
+  // hides keys of the whole organization from keys bound to a project
   projectOf: (key) => key.projectId ?? '',
 })
 

@@ -1,4 +1,4 @@
-/** API keys: creating, reading, changing, rotating, revoking, and the check of a presented key. */
+/** Creates, reads, changes, rotates and revokes API keys, and authenticates a presented key. */
 import { randomBytes } from 'node:crypto'
 import { isDeepStrictEqual } from 'node:util'
 import type { Change } from '#store/change.ts'
@@ -23,19 +23,19 @@ import { RecentMap } from '../../recent-map.ts'
 
 export interface ApiKeyOptions extends Core {
   readonly scopesOfMember: ScopesOfMember
-  /** Whether a grant of the organization has not been revoked. */
+  /** Returns whether the grant exists and has not been revoked. */
   readonly grantStands: (organizationId: string, grantId: string) => Promise<boolean>
 }
 
 export interface NewApiKey extends GivenNotices {
   readonly name: string
-  /** None for a send-only key. */
+  /** Empty for a send-only key. */
   readonly scopes: readonly Scope[]
-  /** The key sends for one project, that of the requester by default, and reads nothing. */
+  /** The key can only send, for one project; the default is the requester's project. */
   readonly sendOnly?: boolean | undefined
   /** Binds the key to one project. */
   readonly projectId?: string | undefined
-  /** Milliseconds since the epoch; the end of the requester's key by default, for administrators of the whole organization none. */
+  /** Milliseconds since the epoch. Default: the requester's expiry; none for administrators of the whole organization. */
   readonly expiresAt?: number | undefined
 }
 
@@ -45,31 +45,31 @@ export interface NewKey {
   readonly key: string
 }
 
-/** What is not given stays. */
+/** Omitted fields keep their values. */
 export interface ApiKeyChanges extends GivenNotices {
   readonly name?: string | undefined
   /** Milliseconds since the epoch; null for a key that does not expire. */
   readonly expiresAt?: number | null | undefined
-  /** The key outlives its creator. */
+  /** The key remains valid after its creator is removed. */
   readonly kept?: true | undefined
 }
 
-/** A key as it is shown. */
+/** A key with its ceiling, last use and notices, as the API returns it. */
 export interface ShownKey {
   readonly record: ApiKey
-  /** The role beyond which it does not reach now; see `ceilingOf`. */
+  /** The role that limits the key now; see `ceilingOf`. */
   readonly ceiling: Role | 'none' | 'ended'
   /** See `KeyUses`. */
   readonly usedAt: number | null
-  /** Notices to authors about its mail, today. */
+  /** Failure notices about the mail of this key today. */
   readonly noticesToday: NoticesOfDay
 }
 
-/** The only time that the key itself is shown. */
+/** Returned only by creation and rotation; the service cannot show the key later. */
 export type KeyWithSecret = ShownKey & NewKey
 
 export interface ApiKeyFilter extends OfProject {
-  /** Id of a user: the keys that follow them, which end when they are removed. */
+  /** Id of a user. Selects the keys that follow this user and end when the user is removed. */
   readonly mintedBy?: string | undefined
 }
 
@@ -84,10 +84,10 @@ interface CachedKey {
 export const environmentKeyId = 'key_environment'
 const maxCached = 10_000
 
-/** A new key: 32 random bytes. */
+/** Returns a new key with 32 random bytes. */
 export const newApiKey = (): string => apiKeyPrefix + randomBytes(32).toString('base64url')
 
-/** A key with its record, which is not stored yet. */
+/** Returns a new key with its record; the caller stores the record. */
 export function newKeyRecord(
   database: Database,
   facts: Omit<ApiKey, 'id' | 'sha256' | 'preview' | 'createdAt' | 'revokedAt'>,
@@ -105,13 +105,13 @@ export function newKeyRecord(
   return { record, key }
 }
 
-/** Who is behind a key. */
+/** The member and the key that authorized the creation of a key. */
 type Origin = Pick<ApiKey, 'minter' | 'keptAt' | 'mintedWith'>
 
-/** Who asks, as it is now. */
+/** Current authority of the principal that creates or changes a key. */
 interface KeyOrigin {
   readonly origin: Origin
-  /** When their key ends; Infinity for one without an end, and for whoever asks without a key. */
+  /** Expiry of the principal's key. Infinity for a key without expiry, and for a principal without a key. */
   readonly endMs: number
 }
 
@@ -123,8 +123,8 @@ export function statusOf({ revokedAt, expiresAt }: ApiKey, nowMs: number): ApiKe
 }
 
 /**
- * Active, for the whole organization, with every scope: without one of these no further key could be created. A key that ends
- * with a member does not count.
+ * Whether the key is active, belongs to the whole organization and has every scope. Without such a key, no further key could be created.
+ * Keys that follow a member do not count.
  */
 export const isAdministrator = (key: ApiKey, nowMs: number): boolean =>
   statusOf(key, nowMs) === 'active' && key.projectId === null && key.scopes.includes('api:admin') && !followsCreator(key)
@@ -140,9 +140,9 @@ export class ApiKeys implements List<ApiKeyFilter, ShownKey> {
   }
 
   /**
-   * A key has at most the scopes of the one it is created with, and one bound to a project creates keys for that project only. What a
-   * member creates, by a session, an application or a key of theirs, follows that member. Only administrators of the whole
-   * organization create a key that outlasts their own.
+   * Creates a key with at most the scopes of the principal. A principal bound to a project creates keys for that project only. Keys that a
+   * member creates follow that member, also through an application or another key. Only administrators of the whole organization create a
+   * key that outlasts the creating key.
    */
   async create(principal: Principal, request: NewApiKey): Promise<KeyWithSecret> {
     for (const scope of request.sendOnly ? (['api:send'] as const) : request.scopes) requireScope(principal, scope)
@@ -176,7 +176,7 @@ export class ApiKeys implements List<ApiKeyFilter, ShownKey> {
     return { ...created, ...(await this.#shown(principal, created.record)) }
   }
 
-  /** Newest first, revoked ones included. A key bound to a project sees only keys of it. A page can be short although there is more. */
+  /** Newest first, with revoked keys. A key bound to a project lists keys of that project only. A page can be short before the end. */
   async list(principal: Principal, { mintedBy, ...query }: PageQuery & ApiKeyFilter): Promise<Page<ShownKey>> {
     const isMeant = (key: ApiKey): boolean =>
       (!principal.projectsOnly || key.projectId !== null) &&
@@ -185,15 +185,15 @@ export class ApiKeys implements List<ApiKeyFilter, ShownKey> {
     return { rows: await Promise.all(rows.map((key) => this.#shown(principal, key))), nextCursor }
   }
 
-  /** Throws `not_found` alike for missing and foreign ids. */
+  /** Throws `not_found` for missing ids and for ids of other organizations. */
   async get(principal: Principal, id: string): Promise<ShownKey> {
     return this.#shown(principal, (await this.#get(principal, id)).record)
   }
 
   /**
-   * Only what is given changes. Only an administrator of the whole organization can keep a key, give a key that outlasts the requester
-   * a later end, or set an end later than that of the requester's own key.
-   * Throws `conflict` for a key that has ended, and for an end that leaves the organization without an administrator's key too soon.
+   * Changes the given fields only. Only an administrator of the whole organization can keep a key, or postpone the expiry of a key that
+   * outlasts the requester. Other requesters cannot set an expiry later than that of their own key. Throws `conflict` for a key that has
+   * ended. Also throws `conflict` if the organization would lose its last administrator's key earlier.
    */
   async update(principal: Principal, id: string, { name, expiresAt, kept, ...notices }: ApiKeyChanges): Promise<ShownKey> {
     if (kept) requireAdministration(principal, 'keys.change')
@@ -215,7 +215,7 @@ export class ApiKeys implements List<ApiKeyFilter, ShownKey> {
       if (isSooner && (await this.#othersAdministerUntil(principal, id, now)) < endOf(before))
         throw new Refusal(
           'conflict',
-          'Of the active keys with api:admin for the whole organization, this one lasts longest; create another one that lasts as long first.',
+          'No other active key with api:admin for the whole organization has this expiry or a later one. Create such a key first.',
         )
       const after = kept && followsCreator(before) ? keptKey(fresh, await this.#roleOfCreator(principal, before), now) : fresh
       if (!isDeepStrictEqual(after, before)) change.replace(apiKeys, principal.organizationId, stored, after)
@@ -224,7 +224,7 @@ export class ApiKeys implements List<ApiKeyFilter, ShownKey> {
     return this.#shown(principal, record)
   }
 
-  /** A new secret under the same id; the old one stops working at once. Refused when the key reaches further or outlasts its caller. */
+  /** Replaces the secret; the old one is rejected immediately. Refuses a key with more access or a longer life than the caller. */
   async rotate(principal: Principal, id: string): Promise<KeyWithSecret> {
     const { clock, writes } = this.#options
     const rotated = await writes.runAudited(principal, 'api_key.rotated', async (change) => {
@@ -250,7 +250,7 @@ export class ApiKeys implements List<ApiKeyFilter, ShownKey> {
     return { ...rotated, ...(await this.#shown(principal, rotated.record)) }
   }
 
-  /** Ends a key at once; again does nothing. The last administrator's key of the organization cannot be revoked. */
+  /** Revokes a key immediately; repeating the call has no effect. Refuses the last administrator's key of the organization. */
   async revoke(principal: Principal, id: string): Promise<ShownKey> {
     const record = await this.#options.writes.runAudited(principal, 'api_key.revoked', async (change) => {
       const stored = await this.#get(principal, id)
@@ -263,12 +263,12 @@ export class ApiKeys implements List<ApiKeyFilter, ShownKey> {
     return this.#shown(principal, record)
   }
 
-  /** The principal of a presented key. Throws `unauthorized` with the same words for every key that does not work. */
+  /** Returns the principal of a presented key. Throws `unauthorized` with the same message for every key that does not work. */
   authenticate(token: string): Promise<Principal> {
     return apiKeyPattern.test(token) ? this.authenticateHash(hashApiKey(token)) : Promise.reject(refused())
   }
 
-  /** As `authenticate`, for whoever proved to know the key with this hash. */
+  /** Like `authenticate`, for a caller that proved knowledge of the key with this hash. */
   async authenticateHash(sha256: string): Promise<Principal> {
     const kept = this.#cached.get(sha256)
     const cached = kept && kept.generation === this.#options.database.generation(kept.organizationId) ? kept : await this.#look(sha256)
@@ -283,7 +283,7 @@ export class ApiKeys implements List<ApiKeyFilter, ShownKey> {
     const found = await database.lookup(apiKeys, 'sha256', [sha256])
     if (!found) return undefined
     const { organizationId } = found
-    const generation = database.generation(organizationId) // before the record is read, so that a later change is noticed
+    const generation = database.generation(organizationId) // fetched before the record, so that a later change is noticed
     const [stored, { organization, deleted }] = await Promise.all([
       database.get(apiKeys, { organizationId }, found.record.id),
       policies.of(organizationId),
@@ -312,8 +312,8 @@ export class ApiKeys implements List<ApiKeyFilter, ShownKey> {
   }
 
   /**
-   * Who stands behind what the principal creates, as it is now: whoever was ended while the request was under way must not
-   * leave a key behind. Throws `unauthorized` and `insufficient_scope`.
+   * Returns the current authority of the principal. It is checked within the write: a key or member that ended during the request must not
+   * leave a new key. Throws `unauthorized` and `insufficient_scope`.
    */
   async #originOf({ organizationId, holder, credentialId }: Principal): Promise<KeyOrigin> {
     if (holder?.kind === 'user') return { origin: { minter: await this.#creatorOf(organizationId, holder) }, endMs: Infinity }
@@ -349,7 +349,7 @@ export class ApiKeys implements List<ApiKeyFilter, ShownKey> {
     return ceilingOf(key, followsCreator(key) ? await this.#roleOfCreator(principal, key) : undefined)
   }
 
-  /** A key with what is not in its record. */
+  /** Adds ceiling, last use and notices to the record. */
   async #shown(principal: Principal, record: ApiKey): Promise<ShownKey> {
     const { organizationId } = principal
     const today = noticesToday(this.#options.database, { organizationId, submittedBy: record.id }, this.#options.clock.now())
@@ -363,7 +363,7 @@ export class ApiKeys implements List<ApiKeyFilter, ShownKey> {
     return stored
   }
 
-  /** The end of the other administrator's key that lasts longest; 0 when there is none. */
+  /** Returns the latest expiry among the other administrators' keys; 0 if there are no others. */
   async #othersAdministerUntil({ organizationId }: Principal, id: string, nowMs: number): Promise<number> {
     const all = await this.#options.database.all(apiKeys, { organizationId })
     return Math.max(0, ...all.flatMap(({ record }) => (record.id !== id && isAdministrator(record, nowMs) ? [endOf(record)] : [])))
@@ -378,7 +378,7 @@ export class ApiKeys implements List<ApiKeyFilter, ShownKey> {
 
 const endOf = ({ expiresAt }: ApiKey): number => expiresAt ?? Infinity
 
-/** Throws `insufficient_scope` for an end later than that of the requester's key. */
+/** Throws `insufficient_scope` for an expiry later than that of the requester's key. */
 function requireEndWithin(ownEndMs: number, expiresAt: number | null): void {
   if ((expiresAt ?? Infinity) <= ownEndMs) return
   const own = new Date(ownEndMs).toISOString()

@@ -1,4 +1,4 @@
-/** What happens to keys when who created them goes: they end in the same write, but for those that are kept. */
+/** Ends or keeps the keys of a removed member or application, in the same write as the removal. */
 import type { Change } from '#store/change.ts'
 import type { Database } from '#store/database.ts'
 import type { Stored } from '#store/record-kind.ts'
@@ -11,7 +11,7 @@ import type { Role } from '../principal/role.ts'
 /** Ids of the keys to keep. */
 export type KeysToKeep = readonly string[]
 
-/** Keys that a removal has to do with. */
+/** Keys that a removal ends or keeps. */
 export interface KeyFates {
   readonly ended: readonly ApiKey[]
   readonly kept: readonly ApiKey[]
@@ -19,7 +19,7 @@ export interface KeyFates {
 
 export const noKeys: KeyFates = { ended: [], kept: [] }
 
-/** Keys that work now and follow a creator of whom `isMeant` says so; the newest first. */
+/** Returns active keys that follow a creator and satisfy `isMeant`, newest first. */
 export async function keysFollowing(
   database: Database,
   organizationId: string,
@@ -41,18 +41,18 @@ export interface KeyEnding {
   readonly organizationId: string
   readonly actor: Actor
   readonly now: number
-  /** For the audit log. */
+  /** Reason in the audit log. */
   readonly reason: string
 }
 
 /**
- * Adds to the write that the keys end, or are kept in the form that `keep` gives them. Throws `validation_failed` for a key
- * to keep that is none of them.
+ * Adds to the write the end of each key, or the kept form that `keep` returns. Throws `validation_failed` if `toKeep` has an id that is not
+ * among `keys`.
  */
 export function endKeys(ending: KeyEnding, keys: readonly Stored<ApiKey>[], toKeep: KeysToKeep, keep: (key: ApiKey) => ApiKey): KeyFates {
   const cached = new Set(keys.map(({ record }) => record.id))
   const stray = toKeep.find((id) => !cached.has(id))
-  if (stray !== undefined) throw invalid([{ path: 'keep_keys', message: `${stray} is not one of the keys that would end` }])
+  if (stray !== undefined) throw invalid([{ path: 'keep_keys', message: `${stray} is not among the keys that would be revoked` }])
   const { change, organizationId, now } = ending
   const [ended, kept]: [ApiKey[], ApiKey[]] = [[], []]
   for (const stored of keys) {
@@ -69,7 +69,9 @@ function recordFate({ audit, change, organizationId, actor, reason }: KeyEnding,
   audit.record(change, { organizationId, projectId: projectId ?? undefined, actor, act, target: id, details: { name, reason } })
 }
 
-/** A key that outlives its creator: it belongs to the organization from now on and never reaches further than until now. */
+/**
+ * Returns the key in the form that outlives its creator. It then belongs to the organization, and its current ceiling becomes permanent.
+ */
 export function keptKey(key: ApiKey, roleNow: Role | undefined, now: number): ApiKey {
   const { minter } = key
   const ceiling = ceilingOf(key, roleNow)
@@ -77,5 +79,5 @@ export function keptKey(key: ApiKey, roleNow: Role | undefined, now: number): Ap
   return { ...key, minter: { ...minter, role: ceiling === 'ended' ? minter.role : ceiling }, keptAt: now }
 }
 
-/** A key that outlives the application that created it: it follows the user alone. */
+/** Returns the key in the form that outlives the application that created it. It then follows only the user. */
 export const keyWithoutApplication = (key: ApiKey): ApiKey => (key.minter ? { ...key, minter: { ...key.minter, application: null } } : key)

@@ -1,13 +1,13 @@
 /**
- * Proof of knowing an API key, for messages that wait in files: an HMAC-SHA-256 (RFC 2104) under the SHA-256 of the key, which the service
- * keeps and nothing shows. The key itself stands in no file.
+ * Proves knowledge of an API key for messages that wait in files. The proof is an HMAC-SHA-256 (RFC 2104) under the SHA-256 of the key. The
+ * service stores that hash and never shows it; no file contains the key.
  */
 import { createHmac, hash, timingSafeEqual } from 'node:crypto'
 
-/** Hexadecimal. Under it the service finds a key. */
+/** Returns the hash in hexadecimal; the service finds a key by it. */
 export const hashApiKey = (key: string): string => hash('sha256', key)
 
-/** The beginning of the hash of a key: enough to find it, too little to prove anything. */
+/** Returns the first 16 digits of a key's hash: sufficient to find the key, insufficient for a proof. */
 export const keyNameOf = (key: string): string => hashApiKey(key).slice(0, 16)
 
 /** `sha256` is the hash of the key. */

@@ -1,4 +1,4 @@
-/** What access must know of the nouns above it, as a shape: the cached policy of an organization has it. */
+/** Shape of the settings that access checks use. The cached policy of an organization has this shape. */
 import type { FeatureSettings } from '../../plan/features.ts'
 import type { ApprovingProject } from './agent-approval.ts'
 
@@ -6,7 +6,7 @@ import type { ApprovingProject } from './agent-approval.ts'
 export interface GrantSettings {
   readonly organization: FeatureSettings & { readonly defaultProjectId: string; readonly deletedAt?: number | undefined }
   readonly projects: ReadonlyMap<string, ApprovingProject>
-  /** Ids of projects that are being deleted; they are not among the projects. */
+  /** Ids of projects that are being deleted; `projects` does not contain them. */
   readonly deleted: ReadonlySet<string>
   readonly credentials: ReadonlyMap<string, unknown>
   readonly destinations: ReadonlyMap<string, { readonly projectId: string; readonly shared?: unknown; readonly environment: string | null }>

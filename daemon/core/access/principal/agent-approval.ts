@@ -1,11 +1,11 @@
-/** Whether a person approves what an agent sends, and what agents may therefore not do. Pure. */
+/** Decides whether a person must approve messages of agents, and which actions agents therefore cannot take. Pure. */
 import { Refusal } from '../../refusals.ts'
 import type { Principal } from './principal.ts'
 
-/** As much of a project as the rule looks at. */
+/** The fields of a project that the rule reads. */
 export interface ApprovingProject {
   readonly id: string
-  /** The project that it is a partition of. */
+  /** The project whose partition this project is. */
   readonly parentId?: string | undefined
   readonly agentSendApproval?: 'never' | 'always' | undefined
 }
@@ -16,7 +16,9 @@ interface Within {
 
 type Asking = Pick<Principal, 'agent'>
 
-/** What agents send to real recipients waits where the project says so, or the one whose partition it is. */
+/**
+ * Returns whether messages of agents to real recipients wait for approval. Either the project or the parent of a partition can require it.
+ */
 export function approvesAgents({ projects }: Within, projectId: string): boolean {
   const project = projects.get(projectId)
   const parent = projects.get(project?.parentId ?? '')
@@ -26,34 +28,35 @@ export function approvesAgents({ projects }: Within, projectId: string): boolean
 export const requiresApproval = (within: Within, projectId: string, { agent }: Asking): boolean =>
   agent !== undefined && approvesAgents(within, projectId)
 
-/** A person approves bytes that they have seen, and those of a replay are many messages. Throws `approval_required`. */
+/**
+ * Refuses a replay by an agent: a person approves a message that they have read, and a replay has many messages. Throws
+ * `approval_required`.
+ */
 export function refuseUnseen(within: Within, principal: Principal): void {
   const reached = [...within.projects.values()].filter(({ id, parentId }) =>
     principal.bound ? id === principal.projectId || parentId === principal.projectId : true,
   )
   if (!reached.some(({ id }) => requiresApproval(within, id, principal))) return
   throw approvalRequired(
-    'In this project a person approves each message of an agent, so that agents start no replays; ask a member to start it.',
+    'In this project a person approves each message of an agent, so agents cannot start replays. Ask a member to start it.',
   )
 }
 
 /**
- * Whoever has a login or a key sends without asking. Throws `approval_required` for an agent whose own project, or one of these, requires
- * approval.
+ * Refuses an agent that creates or changes credentials, because mail with a credential needs no approval. Throws `approval_required` if the
+ * agent's own project or any of `projectIds` requires approval.
  */
 export function refuseSenders(within: Within, principal: Principal, projectIds: readonly string[]): void {
   if (![principal.projectId, ...projectIds].some((id) => requiresApproval(within, id, principal))) return
   throw approvalRequired(
-    'In this project a person approves what agents send, so that agents neither create nor change logins and keys that send; ask a member to do it in the dashboard.',
+    'In this project a person approves messages of agents, so agents cannot create or change credentials and keys that send. Ask a member to do it in the dashboard.',
   )
 }
 
-/** Who is held to the approval does not set it. Throws `approval_required`. */
+/** Refuses an agent that changes the approval setting, which limits the agent itself. Throws `approval_required`. */
 export function refuseOwnApproval({ agent }: Asking, { agentSendApproval }: Pick<ApprovingProject, 'agentSendApproval'>): void {
   if (!agent || agentSendApproval === undefined) return
-  throw approvalRequired(
-    'Whether a person approves what agents send is set by people; ask a member to set it in the dashboard, under Routing.',
-  )
+  throw approvalRequired('Agents cannot change agent_send_approval. Ask a member to change it in the dashboard, under Routing.')
 }
 
 const approvalRequired = (message: string): Refusal => new Refusal('approval_required', message, { nextAction: 'ask_member' })

@@ -1,9 +1,9 @@
-/** On whose behalf a key was created: its ceiling while they are a member, and its end when they go. */
+/** Creator of a key. The creator's role limits the key, and the key ends when the creator's membership ends. */
 import * as z from 'zod'
 import { lowerRole, roles, scopesOfRole, type Role } from './role.ts'
 import { scopesInOrder, type Scope } from './scope.ts'
 
-/** The OAuth grant by which a member's application acts. */
+/** The OAuth grant of the application that acts for a member. */
 export interface GrantedApplication {
   readonly grantId: string
   readonly clientId: string
@@ -12,9 +12,9 @@ export interface GrantedApplication {
 
 export interface KeyCreator {
   readonly userId: string
-  /** The role that they had: no key of theirs ever reaches beyond it, whatever they become. */
+  /** Role of the creator at that time. A later, higher role does not extend the key. */
   readonly role: Role
-  /** The application that created it for them; it ends with the grant. */
+  /** The application that created the key for the member; the key ends with the grant. */
   readonly application: GrantedApplication | null
 }
 
@@ -24,27 +24,27 @@ export const keyCreatorSchema = z.strictObject({
   application: z.strictObject({ grantId: z.string(), clientId: z.string(), clientName: z.string() }).nullable(),
 })
 
-/** The part of a key that says how long it lasts and how far it reaches. */
+/** The fields of a key that limit its lifetime and its access. */
 export interface KeyOrigin {
-  /** Absent: the organization itself stands behind the key, as behind its first one. */
+  /** If absent, the key belongs to the organization itself, like its first key. */
   readonly minter?: KeyCreator | undefined
-  /** An administrator kept the key: it no longer follows its creator, and keeps the role that was its ceiling. */
+  /** Time when an administrator kept the key. It no longer follows its creator, and `minter.role` remains its ceiling. */
   readonly keptAt?: number | undefined
 }
 
-/** The role beyond which a key does not reach; `none` when nothing bounds it, `ended` when its creator is no member any more. */
+/** Returns the role that limits a key. Returns `none` for a key without limit, and `ended` if the creator is no longer a member. */
 export function ceilingOf({ minter, keptAt }: KeyOrigin, roleNow: Role | undefined): Role | 'none' | 'ended' {
   if (!minter) return 'none'
   if (keptAt !== undefined) return minter.role
   return roleNow === undefined ? 'ended' : lowerRole(minter.role, roleNow)
 }
 
-/** Whether a key is still tied to its creator. */
+/** Whether the key ends when its creator is removed. */
 export const followsCreator = ({ minter, keptAt }: KeyOrigin): boolean => minter !== undefined && keptAt === undefined
 
 /**
- * Whether the key ends at the latest with who holds the other one: the member and, for an application of theirs, that
- * application. What belongs to the organization itself has no end that a key could outlast.
+ * Returns whether the key ends no later than the authority of the holder. The authority ends with the member and, for an application, with
+ * that application. An authority of the organization itself never ends.
  */
 export function endsAlongWith(key: KeyOrigin, holder: KeyOrigin): boolean {
   if (!holder.minter || !followsCreator(holder)) return true
@@ -55,13 +55,13 @@ export function endsAlongWith(key: KeyOrigin, holder: KeyOrigin): boolean {
 
 const levelOf = (scopes: readonly Scope[]): number => Math.max(-1, ...scopes.map((scope) => scopesInOrder.indexOf(scope)))
 
-/** The scopes as far as the ceiling allows them. */
+/** Returns the scopes that the ceiling allows. */
 export function scopesUnder(ceiling: Role | 'none', scopes: readonly Scope[]): readonly Scope[] {
   if (ceiling === 'none') return scopes
   const { scopes: most } = scopesOfRole(ceiling)
   return levelOf(scopes) <= levelOf(most) ? scopes : most
 }
 
-/** Whether the ceiling ends at resources of projects. */
+/** Whether the ceiling excludes resources of the whole organization. */
 export const endsAtProjects = (ceiling: Role | 'none' | 'ended'): boolean =>
   ceiling === 'ended' || (ceiling !== 'none' && !scopesOfRole(ceiling).administersOrganization)

@@ -1,4 +1,4 @@
-/** Lists of the core: how every one of them is asked for, and what they have in common. */
+/** Paging and visibility that all lists of the core share. */
 import { cursorAt, keyAt } from '#store/cursor.ts'
 import type { Database, ListOptions, Page, Visibility, Sieve } from '#store/database.ts'
 import type { Identified, RecordKind, Stored } from '#store/record-kind.ts'
@@ -6,38 +6,38 @@ import { pack, type Element } from '#store/tuple.ts'
 import { reachableProject } from './project-choice.ts'
 import type { Principal } from './principal.ts'
 
-/** At most `limit` entries, behind those of the page that gave out the cursor. */
+/** Requests at most `limit` entries after the page that returned the cursor. */
 export interface PageQuery {
   readonly limit: number
   readonly cursor?: string | undefined
 }
 
-/** Narrows a list to one project that the caller reaches. */
+/** Narrows a list to one project that the caller can reach. */
 export interface OfProject {
   readonly projectId?: string | undefined
 }
 
-/** What can be listed. Every cursor is good for the list that gave it out; another throws `CursorInvalid`. */
+/** A noun that can be listed. A cursor is valid only for the list that returned it; any other cursor throws `CursorInvalid`. */
 export interface List<Filter, Row> {
   list(principal: Principal, query: PageQuery & Filter): Promise<Page<Row>>
 }
 
-/** What lists are read with. */
+/** Dependencies of the list functions. */
 export interface ListParts {
   readonly database: Database
   readonly policies: { of(organizationId: string): Promise<{ readonly projects: ReadonlyMap<string, unknown> }> }
 }
 
-/** How the store is walked for a list; by id, the newest first, by default. */
+/** Sort order and filter of a list; newest first by id unless `index` is set. */
 export type Walk<R> = Pick<ListOptions, 'index' | 'values' | 'ascending'> & {
   readonly sieve?: Sieve<R>
-  /** The records that are walked; by default those of the project that the list is narrowed to. */
+  /** The visible records; defaults to the records of the project that narrows the list. */
   readonly reach?: Visibility
 }
 
 /**
- * Chooses among the entries of a list what no index can choose. A page looks at `maxLooks` entries at most and is short where fewer of
- * them fit; its cursor goes on behind them. The list ends at the first entry that is past.
+ * Selects entries that no index can select. A page reads at most `maxLooks` entries and is shorter if fewer fit; its cursor continues after
+ * them. The list ends at the first entry with `isPast`.
  */
 export const sieve = <R>(fits: (record: R) => boolean, isPast?: (record: R) => boolean, maxLooks = 5000): Sieve<R> => ({
   maxLooks,
@@ -45,8 +45,8 @@ export const sieve = <R>(fits: (record: R) => boolean, isPast?: (record: R) => b
 })
 
 /**
- * A page of what the caller reaches: of the project that the query names, or of the one that a bound principal is kept to, or of all.
- * Throws `not_found` for a project out of reach.
+ * Returns a page of records that the caller can reach. The query's project narrows it, or the project of a bound principal. Throws
+ * `not_found` for a project that the caller cannot reach.
  */
 export async function listReachable<R extends Identified>(
   parts: ListParts,
@@ -60,7 +60,9 @@ export async function listReachable<R extends Identified>(
   return recordsOf(await parts.database.list(kind, reach, { ...walk, limit, cursor }, chosen))
 }
 
-/** The project that a list is narrowed to, if any, and what is listed. Throws `not_found` for a project out of reach. */
+/**
+ * Returns the project that narrows a list, if any, and the visible records. Throws `not_found` for a project that the caller cannot reach.
+ */
 export async function listed(
   { policies }: ListParts,
   principal: Principal,
@@ -71,11 +73,11 @@ export async function listed(
   return { project, reach: project === undefined ? principal : { ...principal, projectId: project, bound: true } }
 }
 
-/** The walk of a kind that has an index by project. */
+/** Reads a kind by its `project` index. */
 export const byProject = (projectId: string | undefined): Walk<never> =>
   projectId === undefined ? {} : { index: 'project', values: [projectId] }
 
-/** The page without the versions of its records. */
+/** Returns the page without record versions. */
 export const recordsOf = <R>(page: Page<Stored<R>>): Page<R> => mapRows(page, ({ record }) => record)
 
 export const mapRows = <From, To>({ rows, nextCursor }: Page<From>, to: (row: From) => To): Page<To> => ({
@@ -83,13 +85,16 @@ export const mapRows = <From, To>({ rows, nextCursor }: Page<From>, to: (row: Fr
   nextCursor,
 })
 
-/** The order of a list in memory: the elements by which its entries stand in it, unlike for every two of them. */
+/** Sort order of a list in memory. `positionOf` returns a different position for every record. */
 interface Order<R> {
   readonly positionOf: (record: R) => readonly Element[]
   readonly descending?: boolean
 }
 
-/** A page of records that are in memory, in their order. The cursor stands on a place, and is good when the entry there has gone. */
+/**
+ * Returns a page of records in memory, which the caller passes in list order. The cursor names a position and remains valid if its record
+ * is deleted.
+ */
 export function pageOfLoaded<R>(
   { name }: { readonly name: string },
   { organizationId }: Pick<Principal, 'organizationId'>,
@@ -106,5 +111,5 @@ export function pageOfLoaded<R>(
   return { rows, nextCursor: end && cursorAt(list, keyOf(end)) }
 }
 
-/** The order of creation. */
+/** Sorts by creation, because ids are ascending. */
 export const byId = { positionOf: ({ id }: Identified): readonly Element[] => [id] }

@@ -1,17 +1,17 @@
-/** What people may do in an organization, as access asks for it at every call. */
+/** Scopes of organization members, which access checks on every call. */
 import type { Role } from './role.ts'
 import type { Scope } from './principal.ts'
 
-/** What the role of a member allows. */
+/** Permissions of a member's role. */
 export interface MemberScopes {
   readonly role: Role
   readonly scopes: readonly Scope[]
-  /** May change what belongs to the whole organization, as far as the scopes go. */
+  /** Whether the scopes also cover resources of the whole organization. */
   readonly administersOrganization: boolean
 }
 
 /**
- * The scopes of a member's role, or undefined when the user is no member (any more). Asked for every request with a token of
- * that user, so that a demotion acts at once: whoever implements it answers from memory.
+ * Returns the scopes of a member's role, or undefined if the user is not a member. Every request with a token of the user calls this, so
+ * that a demotion takes effect immediately. Implementations must answer from memory.
  */
 export type ScopesOfMember = (organizationId: string, userId: string) => Promise<MemberScopes | undefined>

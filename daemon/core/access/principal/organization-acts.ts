@@ -1,33 +1,39 @@
-/** Who sees and changes what belongs to the whole organization: the one table. The core asks it at every call; `people.md` shows it. */
+/**
+ * The single table of roles and keys that can see and change resources of the whole organization. The core applies it on every call;
+ * `people.md` shows it.
+ */
 import { Refusal } from '../../refusals.ts'
 import { requireScope, type Principal } from './principal.ts'
 
 /**
- * `all`: everything of the organization. `match`: whether something is there, and all of it if it belongs to the own project.
- * `own`: what belongs to the own project. `none`: the request is refused, or answered as if nothing were there.
+ * Extent of an action:
+ * - `all`: all resources of the organization
+ * - `match`: whether a resource exists, and all its fields if it belongs to the caller's project
+ * - `own`: resources of the caller's project
+ * - `none`: refused, or answered as if no resource existed
  */
 export const reaches = ['none', 'own', 'match', 'all'] as const
 export type Reach = (typeof reaches)[number]
 
 interface OrganizationAct {
-  /** In the documentation: what is acted on, and the act. */
+  /** Resource and action, as the documentation names them. */
   readonly what: string
   readonly act: string
-  /** Members whose role ends at projects. */
+  /** Extent for members with the role developer. */
   readonly developer: Reach
-  /** Keys and tokens that are bound to one project, whoever created them. */
+  /** Extent for keys and tokens bound to one project, regardless of their creator. */
   readonly bound: Reach
-  /** Without it, viewers and the role for billing do not reach it. */
+  /** Roles that can also read it. If absent, the roles viewer and billing cannot use the action. */
   readonly reading?: 'viewers' | 'viewers and billing'
 }
 
 const visible = { developer: 'all', bound: 'all', reading: 'viewers' } as const
-/** Members see it, keys of one project do not. */
+/** Readable by members, not by keys of one project. */
 const internal = { developer: 'all', bound: 'none', reading: 'viewers' } as const
-/** For administrators alone. */
+/** Only for administrators. */
 const administered = { developer: 'none', bound: 'none' } as const
 const ofProjects = { developer: 'all', bound: 'own', reading: 'viewers' } as const
-/** It names the project that it came from, which may take it back. */
+/** The record names its origin project, and keys of that project can undo it. */
 const attributed = { developer: 'none', bound: 'own' } as const
 
 // prettier-ignore
@@ -69,7 +75,7 @@ export const organizationActs: Readonly<Record<OrganizationActName, Organization
 
 type Caller = Pick<Principal, 'bound' | 'projectsOnly' | 'billsOnly'>
 
-/** Reach of the principal. Scopes are checked apart, as for every request. */
+/** Returns the extent for the principal. Scopes are checked separately, as for every request. */
 export function reachOf({ bound, projectsOnly, billsOnly }: Caller, name: OrganizationActName): Reach {
   const act = organizationActs[name]
   if (billsOnly) return act.reading === 'viewers and billing' ? 'all' : 'none'
@@ -77,7 +83,7 @@ export function reachOf({ bound, projectsOnly, billsOnly }: Caller, name: Organi
   return reaches[Math.min(...held.map((reach) => reaches.indexOf(reach)), reaches.length - 1)] ?? 'none'
 }
 
-/** Reach of the principal; throws `insufficient_scope` if it has none. */
+/** Returns the extent for the principal; throws `insufficient_scope` if it is `none`. */
 export function requireReach(principal: Principal, name: OrganizationActName): Exclude<Reach, 'none'> {
   const reach = reachOf(principal, name)
   if (reach !== 'none') return reach
@@ -85,7 +91,7 @@ export function requireReach(principal: Principal, name: OrganizationActName): E
   throw isBound ? useKeyOfOrganization(principal) : askAdministrator()
 }
 
-/** Throws `insufficient_scope` unless the principal has the scope of administrators and reaches the act. */
+/** Throws `insufficient_scope` unless the principal has the scope `api:admin` and may perform the action. */
 export function requireAdministration(principal: Principal, name: OrganizationActName): void {
   requireScope(principal, 'api:admin')
   requireReach(principal, name)

@@ -1,4 +1,7 @@
-/** Every access to records goes through a principal: its organization is the first part of every key, so foreign ids are out of reach. */
+/**
+ * The principal that every access to records requires. Its organization is the first part of every record key, so that ids of other
+ * organizations cannot be reached.
+ */
 import { Refusal } from '../../refusals.ts'
 import type { NoticeSettings } from '../notice-settings.ts'
 import type { GrantedApplication, KeyCreator } from './key-creator.ts'
@@ -6,65 +9,65 @@ import { scopesInOrder, type Scope } from './scope.ts'
 
 export { scopesInOrder, type Scope }
 
-/** Who holds the access token or the session of a principal. */
+/** Holder of the access token or session of a principal. */
 export type TokenHolder = { readonly kind: 'anonymous' } | UserHolder
 
-/** A signed-in user, or by an access token the application that they allowed. */
+/** A signed-in user, or a user whose application acts with an access token. */
 export interface UserHolder {
   readonly kind: 'user'
   readonly userId: string
   readonly application?: GrantedApplication
 }
 
-/** Who asks, for whom, and what they may do. */
+/** The caller of a request: identity, organization, projects and scopes. */
 export interface Principal {
   readonly organizationId: string
-  /** The project that new resources belong to, and the only one reachable when `bound`. */
+  /** The project of new resources, and the only reachable project if `bound`. */
   readonly projectId: string
-  /** The caller may not leave `projectId`. */
+  /** Whether the caller can reach `projectId` only. */
   readonly bound: boolean
-  /** Projects that are being deleted: nothing of theirs is reachable. */
+  /** Projects that are being deleted; their resources cannot be reached. */
   readonly hiddenProjects?: ReadonlySet<string> | undefined
   readonly scopes: readonly Scope[]
   /** Id of the API key, SMTP credential, user or other grant of this principal. */
   readonly credentialId: string
-  /** With an access token or a session only. */
+  /** Only with an access token or a session. */
   readonly holder?: TokenHolder
-  /** A member whose role ends at resources of projects: what belongs to the whole organization can be read and not changed. */
+  /** A member with the role developer: can read resources of the whole organization but not change them. */
   readonly projectsOnly?: true
-  /** With a publishable key, which sends what its gates let pass and does nothing else: the id of its token. */
+  /** Id of the token of a publishable key. Such a key can only send mail that passes its gates. */
   readonly publishableToken?: string
   /** A signed-in owner of the organization. */
   readonly owns?: true
-  /** With an API key only: who stands behind it, and behind what is created with it. */
+  /** Only with an API key: the creator of the key. Records created with the key are attributed to the same creator. */
   readonly minter?: (KeyCreator & { readonly keptAt?: number }) | undefined
-  /** A send-only key: without any scope, it sends and reads the status of what it sent itself. */
+  /** A send-only key. It has no scopes, sends, and reads the status of messages that it sent. */
   readonly sendsOnly?: true
-  /** Of a send-only key. */
+  /** Only with a send-only key. */
   readonly notices?: NoticeSettings
-  /** A signed-in member of the role for billing: without any scope, it reads usage, invoices, plans and its organization. */
+  /** A signed-in member with the role billing. It has no scopes and reads usage, invoices, plans and its organization. */
   readonly billsOnly?: true
-  /** With an access token for agents only. */
+  /** Only with an access token for agents. */
   readonly agent?: AgentAccess
-  /** The IP address that the request came from, where it came by HTTP. */
+  /** IP address of the client; only for requests by HTTP. */
   readonly address?: string
 }
 
-/** How far a token for agents reaches. */
+/** Limits of a token for agents. */
 export interface AgentAccess {
-  /** The place of its scope among those of agents, from 0 for `mcp:read`. */
+  /** Index of its scope among the agent scopes; 0 is `mcp:read`. */
   readonly level: number
-  /** That of the most that its holder could be granted now. */
+  /** Index of the highest agent scope that could be granted to its holder now. */
   readonly mostLevel: number
-  /** Whatever it sends is captured. */
+  /** All its messages are captured instead of delivered. */
   readonly sandboxOnly: boolean
-  /** Its user allowed tools for what belongs to the whole organization. */
+  /** The user allowed tools that change the whole organization. */
   readonly reachesOrganization?: true | undefined
-  /** The groups of tools that its user allowed; undefined for all. */
+  /** Groups of tools that the user allowed; undefined allows all groups. */
   readonly toolsets?: readonly string[] | undefined
 }
 
-/** Whether the principal has the scope, or one that includes it. */
+/** Returns whether the principal has the scope, or a scope that includes it. */
 export const hasScope = ({ scopes }: Pick<Principal, 'scopes'>, scope: Scope): boolean =>
   scopes.some((held) => scopesInOrder.indexOf(held) >= scopesInOrder.indexOf(scope))
 
@@ -82,6 +85,6 @@ function whatItHas({ holder, minter, sendsOnly, scopes }: Principal): string {
   return minter ? `${has}, limited to the role ${minter.role} of the member who created it` : has
 }
 
-/** Whether the principal may change what belongs to the whole organization. */
+/** Returns whether the principal can change resources of the whole organization. */
 export const administersAll = (principal: Principal): boolean =>
   hasScope(principal, 'api:admin') && !principal.bound && !principal.projectsOnly

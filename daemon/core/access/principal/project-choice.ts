@@ -1,10 +1,10 @@
-/** Which project a request is about. Spec "Project rules" 1 to 3. */
+/** Determines the project of a request. Spec "Project rules" 1 to 3. */
 import { invalid, Refusal } from '../../refusals.ts'
 import type { Principal } from './principal.ts'
 
 /**
- * The id of the project that was named in `field`, or undefined when none was and the caller may reach all of them.
- * Throws `not_found` alike for missing, foreign and unreachable projects.
+ * Returns the id of the project in `field`. Returns undefined if the request has no such field and the caller can reach all projects.
+ * Throws `not_found` for missing, foreign and unreachable projects, so that callers cannot distinguish them.
  */
 export function reachableProject(
   principal: Principal,
@@ -17,15 +17,15 @@ export function reachableProject(
   throw new Refusal('not_found', `${field}: no project has this id; leave it out to use the project of your key.`)
 }
 
-/** Whether a project may use something: its own, and what the whole organization shares. */
+/** Returns whether a project can use a resource: its own resources, and those shared with the whole organization. */
 export const isOpenTo = (
   { projectId: owner, shared }: { readonly projectId: string; readonly shared?: unknown },
   projectId: string,
 ): boolean => owner === projectId || shared !== undefined
 
 /**
- * The destination of this id that the caller may use or choose by. Missing ids and those of projects out of reach get the same answer:
- * undefined.
+ * Returns the destination with this id if the caller can use it. Returns undefined for missing ids and for destinations of unreachable
+ * projects.
  */
 export function reachableDestination<D extends { readonly projectId: string; readonly shared?: unknown }>(
   { bound, projectId }: Pick<Principal, 'bound' | 'projectId'>,
@@ -36,14 +36,14 @@ export function reachableDestination<D extends { readonly projectId: string; rea
   return destination && (!bound || isOpenTo(destination, projectId)) ? destination : undefined
 }
 
-/** As much of a destination as settings look at that name an environment. */
+/** The fields of a destination that the check of an environment reads. */
 interface InEnvironment {
   readonly projectId: string
   readonly shared?: unknown
   readonly environment: string | null
 }
 
-/** Throws `validation_failed` for an environment that no destination of the project has, naming those there are. */
+/** Throws `validation_failed` if no destination of the project has the environment. The error lists the known environments. */
 export function requireEnvironment(destinations: ReadonlyMap<string, InEnvironment>, projectId: string, environment: string): void {
   const known = new Set<string>()
   for (const one of destinations.values()) if (one.environment !== null && isOpenTo(one, projectId)) known.add(one.environment)
@@ -55,6 +55,6 @@ export function requireEnvironment(destinations: ReadonlyMap<string, InEnvironme
   throw invalid([{ path: 'environment', message: `no destination of this project has the environment ${environment}; ${there}` }])
 }
 
-/** The project that something new belongs to: the named one, or that of the principal. */
+/** Returns the project of a new resource: the given project, or the principal's project. */
 export const owningProject = (principal: Principal, projects: ReadonlyMap<string, unknown>, named: string | undefined): string =>
   reachableProject(principal, projects, named, 'project_id') ?? principal.projectId

@@ -1,19 +1,19 @@
-/** What each role of a member may do. The one table; sessions and access tokens read it at every call. */
+/** Permissions of each member role, in one table. Sessions and access tokens read it on every call. */
 import type { Scope } from './scope.ts'
 
-/** From the one that allows most; for keys, each allows no more than the one before it. */
+/** Descending by permissions. For the ceiling of keys, each role allows at most as much as the role to its left. */
 export const roles = ['owner', 'admin', 'developer', 'viewer', 'billing'] as const
 export type Role = (typeof roles)[number]
 
-/** What a role allows, live: it caps whatever a token was granted. */
+/** Current permissions of a role; they limit every token, regardless of its granted scopes. */
 export interface RoleScopes {
-  /** Scopes over resources of projects. */
+  /** Scopes for resources of projects. */
   readonly scopes: readonly Scope[]
-  /** Also over what belongs to the whole organization: members, domains, suppressions, organization-wide destinations. */
+  /** Whether the scopes also cover the whole organization: members, domains, suppressions, organization-wide destinations. */
   readonly administersOrganization: boolean
-  /** Sees usage and invoices. */
+  /** Can read usage and invoices. */
   readonly seesBilling: boolean
-  /** Makes and unmakes owners. */
+  /** Can grant and withdraw the role owner. */
   readonly owns: boolean
 }
 
@@ -28,5 +28,5 @@ const table: Readonly<Record<Role, RoleScopes>> = {
 
 export const scopesOfRole = (role: Role): RoleScopes => table[role]
 
-/** The role that allows less: the ceiling of what was made by one and is held under the other. */
+/** Returns the role that allows less. It limits a key that was created under one role and is used under the other. */
 export const lowerRole = (a: Role, b: Role): Role => (roles.indexOf(a) > roles.indexOf(b) ? a : b)

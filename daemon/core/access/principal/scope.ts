@@ -1,3 +1,3 @@
-/** REST scopes, each including those before it (spec "Authentication" 1). */
+/** REST scopes in ascending order; each scope includes the preceding scopes (spec "Authentication" 1). */
 export const scopesInOrder = ['api:read', 'api:send', 'api:admin'] as const
 export type Scope = (typeof scopesInOrder)[number]

@@ -208,7 +208,7 @@ test('removing a member lists the keys they created and ends all except kept key
   const named = (await rest.must('GET', `/v1/api-keys?minted_by=${userId}`))['data'] as { name: string }[]
   t.deepEqual(column(named, 'name'), ['sites', 'child', 'kept', 'doomed'])
   const stray = await rest.call('DELETE', `/v1/members/${userId}?keep_keys=${others.id}`)
-  t.is(errorOf(stray).message, `keep_keys: ${others.id} is not one of the keys that would end`)
+  t.is(errorOf(stray).message, `keep_keys: ${others.id} is not among the keys that would be revoked`)
   t.is(await statusOf(doomed.client), 200)
   // A member cannot keep their own key.
   t.is((await agent.call('PATCH', `/v1/api-keys/${doomed.id}`, { kept: true })).status, 403)

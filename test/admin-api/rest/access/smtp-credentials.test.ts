@@ -93,7 +93,7 @@ test('createSmtpCredential and updateSmtpCredential leave features outside the p
   const { rest } = await startFixture(t, { plan: 'free' })
   const warning = (field: string, what: string) => ({
     path: field,
-    message: `the plan free does not include ${what}; the setting has no effect until you raise the plan`,
+    message: `the plan free does not include ${what}; the setting was turned off; upgrade the plan, then turn it on`,
   })
   const warnings = [
     warning('verp_enabled', 'VERP'),
@@ -123,7 +123,8 @@ test('createSmtpCredential stores a setting that an organization flag disables, 
   t.deepEqual(made['warnings'], [
     {
       path: 'click_tracking_enabled',
-      message: 'click tracking is turned off for this organization; the setting is kept and takes effect when that changes',
+      message:
+        'click tracking is turned off for this organization; the setting is stored and takes effect when the operator turns the feature on',
     },
   ])
 })

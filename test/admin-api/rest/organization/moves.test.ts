@@ -44,7 +44,10 @@ test('an SMTP credential moves, and a warning says that its destination stayed',
   const moved = await rest.must('PATCH', path, { project_id: away })
   t.like(moved, { project_id: away, default_destination_id: destination })
   t.deepEqual(moved['warnings'], [
-    { path: 'default_destination_id', message: 'belongs to another project, so nothing can be sent with it; use one of this project' },
+    {
+      path: 'default_destination_id',
+      message: 'belongs to another project, so this credential cannot use it; choose a value of this project',
+    },
   ])
   t.false('warnings' in (await rest.must('PATCH', path, { project_id: home })))
   t.is((await rest.call('PATCH', path, { project_id: other.projectId })).status, 404)
