@@ -1,4 +1,4 @@
-/** The mails to users about their account; sent after the change, where mail is configured. */
+/** Mails to users about changes of their accounts. Sent after the change, if mail of the service is configured. */
 import type { Database } from '#store/database.ts'
 import type { Background } from './users/background-work.ts'
 import { passkeyMail, removedMail, reuseMail, roleMail, sessionsMail, type MailText } from './mail/mail-texts.ts'
@@ -9,7 +9,7 @@ import { userById, type User } from './users/user.ts'
 
 export interface Notices extends MemberNotices, PasskeyNotices {
   sessionsEnded(user: User, count: number): void
-  /** A token of an application came twice, and its access was ended, with the API keys of these names. */
+  /** A refresh token of an application was used twice. The application lost its access, and the API keys with these names were revoked. */
   accessEnded(userId: string, clientName: string, endedKeys: readonly string[]): void
 }
 

@@ -1,4 +1,4 @@
-/** What users change about themselves. */
+/** Changes that users make to their own accounts. */
 import type { Core } from '../core.ts'
 import { addOrganization } from '../beginnings/new-organization.ts'
 import { invalid, Refusal } from '../refusals.ts'
@@ -22,34 +22,34 @@ export class Accounts {
     this.#options = options
   }
 
-  /** Throws `validation_failed` for a name that is too long or not on one line. */
+  /** Throws `validation_failed` if the name is too long or has more than one line. */
   async rename(user: User, name: string): Promise<void> {
     const { writes, database } = this.#options
     const text = readName(name, 'name')
     await writes.run(peoplePartition, (change) => renameUser(database, change, user.id, text))
   }
 
-  /** Ends a session of the user, who is notified by mail, as it is in another browser. */
+  /** Ends a session of the user and sends a notice, because the session can belong to another browser. */
   async endSession(user: User, sessionId: string): Promise<void> {
     const { sessions, notices } = this.#options
     const count = await sessions.revoke(user.id, sessionId)
     if (count > 0) notices.sessionsEnded(user, count)
   }
 
-  /** Ends every other session of the user, who is notified by mail. */
+  /** Ends every other session of the user and sends a notice. */
   async endOtherSessions(user: User, session: Session): Promise<void> {
     const { sessions, notices } = this.#options
     const count = await sessions.revokeOthers(user.id, session.id)
     if (count > 0) notices.sessionsEnded(user, count)
   }
 
-  /** Whether the user may make an organization: sign-up is open, and the user is in none. */
+  /** Returns whether the user can create an organization: sign-up is open, and the user has no membership. */
   async mayFound(user: User): Promise<boolean> {
     const { signUp, database } = this.#options
     return signUp === 'open' && (await membershipsOf(database, user.id)).length === 0
   }
 
-  /** A new organization on plan Free with its project Default, owned by the user. Returns its id. */
+  /** Creates an organization on plan Free with a project named Default; the user becomes its owner. Returns the id of the organization. */
   async found(user: User, name: string): Promise<string> {
     const { database, clock, audit, writes } = this.#options
     const text = readName(name, 'organization')

@@ -1,12 +1,12 @@
-/** Which mails of the service somebody wants: those that a person may do without. Sign-in links and news about the account always come. */
+/** Settings for optional mail of the service to a user. Sign-in links and notices about the account are always sent. */
 import type { Core } from '../core.ts'
 import type { Principal } from '../access/principal/principal.ts'
 import { must } from '../writes/transact.ts'
 import { peoplePartition, userById, users } from './users/user.ts'
 
-/** Null for keys and applications, which get no mail. */
+/** Each field is null for keys and applications, which receive no mail. */
 export interface MailChoice {
-  /** A mail while a message of an agent waits for an approval. */
+  /** Whether the user gets mail when a message of an agent waits for approval. */
   readonly approvals: boolean | null
 }
 
@@ -23,7 +23,7 @@ export class MailChoices {
     return { approvals: user ? user.noApprovalMail !== true : null }
   }
 
-  /** What is left out keeps its value. */
+  /** Omitted fields keep their values. */
   async change(principal: Principal, { approvals }: { readonly approvals?: boolean | undefined }): Promise<MailChoice> {
     const { database, writes } = this.#core
     const userId = personOf(principal)
@@ -37,6 +37,6 @@ export class MailChoices {
   }
 }
 
-/** The person who is signed in; undefined for keys, and for applications, which act for a person. */
+/** Returns the signed-in user. Returns undefined for keys and for applications, which only act for a user. */
 const personOf = ({ holder }: Principal): string | undefined =>
   holder?.kind === 'user' && holder.application === undefined ? holder.userId : undefined

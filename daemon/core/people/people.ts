@@ -1,4 +1,4 @@
-/** Everything about people, put together: what the pages, the REST side and the command line work with. */
+/** Creates all services for users, sign-in and members, for the pages, the REST API and the command line. */
 import type { Core } from '../core.ts'
 import type { Accept } from '../submission/accept/accept.ts'
 import { Accounts } from './accounts.ts'
@@ -22,7 +22,7 @@ import { SystemMail } from './mail/system-mail.ts'
 
 export interface PeopleOptions extends Core {
   readonly accept: Accept
-  /** Address of the pages for people, without a slash at the end. */
+  /** Base URL of the dashboard and pages, without a trailing slash. */
   readonly baseUrl: string
   readonly signUp: SignUp
   readonly systemMail: { readonly destination: string | null; readonly from: string | null }
@@ -40,13 +40,13 @@ export interface People {
   readonly mailChoices: MailChoices
   readonly mail: SystemMail
   readonly notices: Notices
-  /** Mail of writes that a crash may have left; to be woken at every start. */
+  /** Stored mail of writes; call `wake` at every start to send mail that remains after a crash. */
   readonly outbox: Outbox
   readonly approvalNotices: MemberNotices
   readonly creditNotices: MemberNotices
   readonly domainNotices: MemberNotices
   readonly relyingParty: RelyingParty
-  /** Mail that is still to be handed over; awaited before the store closes. */
+  /** Mail that is being sent; await it before closing the store. */
   readonly background: Background
 }
 

@@ -1,4 +1,4 @@
-/** Mail to the members who can approve what an agent sends: one while it waits, for a project with its partitions. */
+/** Mails to members who can approve messages of agents. A project and its partitions get at most one mail while a message waits. */
 import { Change, decode, encode } from '#store/change.ts'
 import { pack, unpack, type Element } from '#store/tuple.ts'
 import { hasScope } from '../../access/principal/principal.ts'
@@ -10,10 +10,10 @@ import { transact } from '../../writes/transact.ts'
 import { approvalMail } from './mail-texts.ts'
 import { MemberNotices, membersWho, type MemberNoticesOptions } from './member-notices.ts'
 
-/** Which message members were sent a mail about, and when. */
+/** Message of the latest mail, and the time of that mail. */
 type Mailed = readonly [traceId: string, at: number]
 
-/** One for a project with its partitions. */
+/** One row for a project and its partitions. */
 const mailedKey = (organizationId: string, { id, parentId }: Pick<Project, 'id' | 'parentId'>): readonly Element[] => [
   organizationId,
   'approval.mailed',
@@ -42,7 +42,7 @@ async function notify(options: MemberNoticesOptions, organizationId: string, tra
     const key = mailedKey(organizationId, project)
     const row = await database.kv.get(pack(key))
     if (row && (await isUnderWay(options, organizationId, decode<Mailed>(row.value)))) return
-    // agents name partitions
+    // agents choose the names of partitions, so the mail names the parent project
     const { name } = projects.get(project.parentId ?? '') ?? project
     const text = approvalMail(name, mail.urlOf(approvalPath(organizationId, traceId)))
     const approvers = await membersWho(database, organizationId, ({ scopes }) => hasScope({ scopes }, 'api:send'))
@@ -55,7 +55,10 @@ async function notify(options: MemberNoticesOptions, organizationId: string, tra
   })
 }
 
-/** Until somebody has decided about that message, or its time is over: an agent that takes it back and asks again makes no mail. */
+/**
+ * Returns whether the mailed message is still undecided and within the approval period. An agent that withdraws the message and submits
+ * another one therefore causes no further mail.
+ */
 async function isUnderWay({ database, clock }: MemberNoticesOptions, organizationId: string, [traceId, at]: Mailed): Promise<boolean> {
   if (at + approvalMs <= clock.now()) return false
   const decision = (await database.get(traces, { organizationId }, traceId))?.record.approval?.decision?.as

@@ -1,4 +1,4 @@
-/** Mail to the members who see billing, when credits are nearly used up: one for each share of them that is reached. */
+/** Mails to members who can read billing when credits are nearly used up: one mail for each threshold. */
 import type { Entry } from '#store/kv.ts'
 import { unpack } from '#store/tuple.ts'
 import { alertPercentOf, creditAlertKey, creditAlertPrefix, creditAlertWork } from '../../billing/credits/alert.ts'
@@ -10,7 +10,7 @@ import { MemberNotices, membersWho, type MemberNoticesOptions } from './member-n
 export const creditNotices = (options: MemberNoticesOptions): MemberNotices =>
   new MemberNotices(options, { work: creditAlertWork, prefix: creditAlertPrefix, notify: (row) => notify(options, row) })
 
-/** A row that changed meanwhile is found again. */
+/** If the row changed in the meantime, the commit fails and the next round reads the row again. */
 async function notify({ database, mail, outbox }: MemberNoticesOptions, { key, value, version }: Entry): Promise<void> {
   const organizationId = String(unpack(key).at(-1))
   const row = creditAlertKey(organizationId)

@@ -1,4 +1,4 @@
-/** Mail to the administrators of an organization about changes of its sending domains that a check by itself found. */
+/** Mails to the administrators of an organization about changes of its sending domains that an automatic check found. */
 import { Change } from '#store/change.ts'
 import type { Entry } from '#store/kv.ts'
 import { unpack } from '#store/tuple.ts'
@@ -10,7 +10,7 @@ import { MemberNotices, membersWho, type MemberNoticesOptions } from './member-n
 export const domainNotices = (options: MemberNoticesOptions): MemberNotices =>
   new MemberNotices(options, { work: domainChangeWork, prefix: domainChangePrefix, notify: (row) => notify(options, row) })
 
-/** A row that changed meanwhile is found again. */
+/** If the row changed in the meantime, the commit fails and the next round reads the row again. */
 async function notify({ database, mail, outbox }: MemberNoticesOptions, { key, value, version }: Entry): Promise<void> {
   const row = unpack(key)
   const [organizationId = '', domainId = ''] = row.slice(domainChangePrefix.length).map(String)

@@ -1,4 +1,4 @@
-/** The mails of the service to its users: fixed words, as text and as HTML. */
+/** Mails of the service to its users: fixed texts, as plain text and as HTML. */
 import { catalogIn } from '#config/catalogs/catalog-in.ts'
 import type { ConfigCatalogs } from '#config/catalogs/config-catalogs.ts'
 import { atFirstUse } from '#config/words/formats.ts'
@@ -6,14 +6,14 @@ import type { DomainChange } from '../../domains/domain-change.ts'
 import type { Role } from '../../access/principal/role.ts'
 import type { User } from '../users/user.ts'
 
-/** A mail before it has a sender and a recipient. */
+/** A mail without sender and recipient. */
 export interface MailText {
   readonly subject: string
   readonly text: string
   readonly html: string
 }
 
-/** What a mail says; the button's address stands in the text too. */
+/** Parts of a mail. The plain text also contains the button's URL. */
 interface Words {
   readonly subject: string
   readonly paragraphs: readonly string[]
@@ -95,11 +95,11 @@ export function reuseMail(clientName: string, endedKeys: readonly string[], url:
   })
 }
 
-/** What the mail of a claim contains of it. */
+/** Facts of a claim that its mail contains. */
 export interface ClaimFacts {
   readonly clientName: string
   readonly userCode: string
-  /** When its sandbox was made. */
+  /** Creation time of the claim's sandbox. */
   readonly sandboxAt: number
 }
 
@@ -119,7 +119,10 @@ export function claimedMail(client: string, code: string, undoUrl: string): Mail
   return written({ subject, paragraphs: [text({ code, client }), undo], button: { label: button, url: undoUrl }, footnote: notYou })
 }
 
-/** Nothing of the message, as an agent wrote it; `project` is one that people name, and its partitions go by its name. */
+/**
+ * Contains no part of the message, because an agent wrote it. `project` is the parent project if the message belongs to a partition,
+ * because people name projects.
+ */
 export function approvalMail(project: string, url: string): MailText {
   const { subject, text, decide, button, footnote } = words().approval
   return written({
@@ -130,7 +133,7 @@ export function approvalMail(project: string, url: string): MailText {
   })
 }
 
-/** `percent` of the credits are used; at 100, websites are paused. */
+/** `percent` is the share of used credits; at 100, websites are paused. */
 export function creditMail(organization: string, percent: number, url: string): MailText {
   const { subject, usedUp, text, paused, goesOn, button, footnote } = words().credit
   const isLeft = percent < 100
@@ -142,7 +145,7 @@ export function creditMail(organization: string, percent: number, url: string): 
   })
 }
 
-/** To an address that somebody wants notified of submissions, and that belongs to no member. */
+/** Asks the owner of an address to confirm form notifications. The address belongs to no member. */
 export function formRecipientMail(organization: string, form: string, url: string): MailText {
   const { subject, text, confirm, button, footnote } = words().formRecipient
   return written({
@@ -155,7 +158,7 @@ export function formRecipientMail(organization: string, form: string, url: strin
 
 const dateFormat = atFirstUse(() => new Intl.DateTimeFormat('en-GB', { dateStyle: 'long', timeStyle: 'short', timeZone: 'UTC' }))
 
-/** A mail of the words given, in the form of all mails of the service. */
+/** Returns a mail with the given texts in the layout of all mails of the service. */
 export const writtenMail = (words: Words): MailText => written(words)
 
 function written({ subject, paragraphs, button, footnote }: Words): MailText {

@@ -1,4 +1,4 @@
-/** Mail to members of an organization that rows in the store ask for: a row goes in the write that its mail comes with. */
+/** Sends mail to members of an organization for rows in the store. The write that stores the mail also deletes the row. */
 import type { Entry } from '#store/kv.ts'
 import { within, type Element } from '#store/tuple.ts'
 import { scopesOfRole, type RoleScopes } from '../../access/principal/role.ts'
@@ -16,15 +16,15 @@ export interface MemberNoticesOptions extends Core {
 }
 
 interface Asked {
-  /** Is named by writes that add a row. */
+  /** Name of the work, which writes that add a row announce. */
   readonly work: string
-  /** Of the rows. */
+  /** Key prefix of the rows. */
   readonly prefix: readonly Element[]
-  /** In one write, so that a crash sends no second mail. */
+  /** Stores the mail and deletes the row in one write, so that a crash causes no second mail. */
   readonly notify: (row: Entry) => Promise<void>
 }
 
-/** Members beyond these are not sent a mail. */
+/** Mail goes to at most this number of members. */
 const maxRecipients = 50
 
 export class MemberNotices extends WorkLoop {
@@ -33,7 +33,7 @@ export class MemberNotices extends WorkLoop {
       const failures: unknown[] = []
       for await (const row of database.kv.range(within(prefix))) {
         if (stopping()) return
-        await notify(row).catch((error: unknown) => failures.push(error)) // the next rows are notified, and this one in the retry
+        await notify(row).catch((error: unknown) => failures.push(error)) // continues with the next rows; the retry repeats this row
       }
       outbox.wake()
       if (failures.length > 0) throw new AggregateError(failures, 'Mail to members could not be stored.')
@@ -42,13 +42,13 @@ export class MemberNotices extends WorkLoop {
     database.onWork(work, () => this.wake())
   }
 
-  /** Also what a crash has left. */
+  /** Also processes rows that remain from before a crash. */
   start(): void {
     this.wake()
   }
 }
 
-/** The members whose role allows it, as far as a mail is sent to them. */
+/** Returns members whose role satisfies `may`, at most `maxRecipients`. */
 export async function membersWho(
   database: Core['database'],
   organizationId: string,

@@ -1,6 +1,6 @@
 /**
- * Mail that follows from a write: it stands in that write and is handed over right after it, or by the next start when a crash
- * came between. Handing it over twice makes one mail.
+ * Stores mail in the same write as the change that causes it, and sends it after the commit. After a crash in between, the next start sends
+ * it. Each row has an idempotency key, so sending it twice creates one mail.
  */
 import { Change, decode, encode } from '#store/change.ts'
 import { globalKey } from '#store/record-kind.ts'
@@ -30,14 +30,14 @@ export class Outbox {
     this.#options = options
   }
 
-  /** Adds the mail to the write, where mail of the service would leave now; `wake` follows the commit. */
+  /** Adds the mail to the write if mail of the service can be sent now. Call `wake` after the commit. */
   async add(change: Change, to: string, { subject, text, html }: MailText): Promise<void> {
     const { database, clock, mail } = this.#options
     if (!(await mail.isReady())) return
     change.set([...rowsPrefix, database.newId('mail', clock.now())], encode({ to, subject, text, html } satisfies Row))
   }
 
-  /** Hands over all that waits, in the background; one hand-over at a time, so that none meets a mail that another has in hand. */
+  /** Sends all stored mail in the background. Runs are serialized, so that no two runs process the same mail. */
   wake(): void {
     this.#options.background.run(() => this.#turns.run('', () => this.#handOver()))
   }
@@ -47,7 +47,7 @@ export class Outbox {
     for await (const { key, value } of database.kv.range(within(rowsPrefix))) {
       const row = unpack(key)
       const { to, ...text } = decode<Row>(value)
-      // a service that sends no mail any more forgets what waits, as it does with everything else that it would have said
+      // if mail of the service was turned off, pending mail is discarded
       if (await mail.isReady()) await mail.send(to, text, String(row.at(-1)))
       await database.commit(new Change().delete(row))
     }

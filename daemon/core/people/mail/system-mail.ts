@@ -1,6 +1,6 @@
 /**
- * Mail of the service itself, through its own acceptance and delivery. Its traces lie in a partition that belongs to no
- * organization, so no key of a tenant can read a sign-in link, whoever owns the destination.
+ * Mail of the service itself, accepted and delivered like other mail. Its traces belong to a partition outside every organization. Tenants'
+ * keys therefore cannot read sign-in links, even if their organization owns the destination.
  */
 import { Draft } from '#store/content.ts'
 import { newTraceId } from '#store/ids.ts'
@@ -15,15 +15,15 @@ import type { MailText } from './mail-texts.ts'
 
 export interface SystemMailOptions extends Core {
   readonly accept: Accept
-  /** Id of a destination of the first organization; null when the service sends no mail of its own. */
+  /** Id of a destination of the first organization; null if the service sends no mail. */
   readonly destinationId: string | null
-  /** The sender, with or without a name. */
+  /** Sender address, optionally with a display name. */
   readonly from: string | null
-  /** Address of the pages for people, without a slash at the end. */
+  /** Base URL of the dashboard and pages, without a trailing slash. */
   readonly baseUrl: string
 }
 
-/** How mail of the service leaves. */
+/** Sender and destination for mail of the service. */
 export interface SystemWay {
   readonly principal: Principal
   readonly destinationId: string
@@ -48,12 +48,12 @@ export class SystemMail {
     this.#from = options.from === null ? undefined : parseMailbox(options.from)
   }
 
-  /** Whether mail would leave: the destination is configured, there and live. */
+  /** Returns whether mail can be sent: the destination is configured, exists and has the mode `live`. */
   async isReady(): Promise<boolean> {
     return (await this.way()) !== undefined
   }
 
-  /** Undefined when mail would not leave. */
+  /** Returns undefined if mail cannot be sent. */
   async way(): Promise<SystemWay | undefined> {
     const { policies, destinationId } = this.#options
     if (destinationId === null || !this.#from) return undefined
@@ -61,12 +61,14 @@ export class SystemMail {
     return { principal, destinationId, from: this.#from, mailFrom: this.#from.address }
   }
 
-  /** The address of a page. */
+  /** Returns the URL of a page. */
   urlOf(path: string): string {
     return this.#options.baseUrl + path
   }
 
-  /** Resolves when the mail is on disk, to leave soon. Call it only when mail is ready. With the same `key` within a day it is one mail. */
+  /**
+   * Resolves when the mail is stored and queued. Throws if mail is not configured. Calls with the same `key` within a day send one mail.
+   */
   async send(to: string, { subject, text, html }: MailText, key?: string): Promise<void> {
     const { database, accept, clock, destinationId } = this.#options
     const recipient = parseMailbox(to)

@@ -1,4 +1,4 @@
-/** Invitations: an address that may become a member, for a week. */
+/** Record of an invitation: an address that can become a member within a week. */
 import { defineRecord, type Immutable } from '#store/record-kind.ts'
 import * as z from 'zod'
 import { actorKinds } from '../../writes/audit.ts'
@@ -7,17 +7,17 @@ import { roles } from '../../access/principal/role.ts'
 const schema = z.strictObject({
   id: z.string(),
   organizationId: z.string(),
-  /** Folded. */
+  /** Folded to lower case. */
   email: z.string(),
   role: z.enum(roles),
-  /** The SHA-256 of the secret in the link of the last mail. */
+  /** SHA-256 of the secret in the latest link. */
   sha256: z.string(),
   invitedBy: z.strictObject({ kind: z.enum(actorKinds), id: z.string() }),
   createdAt: z.int(),
   expiresAt: z.int(),
 })
 
-/** Gone once accepted or revoked. */
+/** Deleted on acceptance and on revocation. */
 export type Invitation = Immutable<z.infer<typeof schema>>
 
 export const invitations = defineRecord<Invitation>({

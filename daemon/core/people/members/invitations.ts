@@ -1,4 +1,4 @@
-/** Invitations: made, sent again and revoked by administrators, accepted by whoever has signed in with the address. */
+/** Invitations. Administrators create, resend and revoke them; a user signed in with the invited address accepts them. */
 import type { Change } from '#store/change.ts'
 import { decode } from '#store/change.ts'
 import type { Page } from '#store/database.ts'
@@ -29,7 +29,10 @@ export interface InvitationOptions extends Core {
   readonly outbox: Outbox
 }
 
-/** An invitation and, where the service sends no mail of its own, the link to hand over, which is shown only once. */
+/**
+ * An invitation. If the service sends no mail, it includes the link, which the administrator must hand over; the link is returned only
+ * once.
+ */
 export interface OpenedInvitation extends Invitation {
   readonly link?: string
 }
@@ -54,7 +57,7 @@ export class Invitations implements List<unknown, Invitation> {
     this.#mails = new RateWindow(options, { name: 'invitations', windowMs: 3_600_000, most: mailsAnHour, message })
   }
 
-  /** Throws `conflict` for members and for addresses that are invited already. */
+  /** Throws `conflict` for members and for addresses with an open invitation. */
   async create(principal: Principal, request: { readonly email: string; readonly role: Role }): Promise<OpenedInvitation> {
     requireAdministration(principal, 'members.change')
     const { database, writes, clock } = this.#options
@@ -88,14 +91,14 @@ export class Invitations implements List<unknown, Invitation> {
     return this.#withLink(invitation, secret)
   }
 
-  /** The newest first; those that are too old stay until they are sent again or revoked. */
+  /** Lists invitations, newest first. Expired invitations remain until an administrator resends or revokes them. */
   async list(principal: Principal, { limit, cursor }: PageQuery): Promise<Page<Invitation>> {
     requireScope(principal, 'api:read')
     requireReach(principal, 'members.read')
     return recordsOf(await this.#options.database.list(invitations, { organizationId: principal.organizationId }, { limit, cursor }))
   }
 
-  /** A new link for another week; the one before stops working. */
+  /** Creates a new link that is valid for a week; the previous link stops working. */
   async resend(principal: Principal, id: string): Promise<OpenedInvitation> {
     requireAdministration(principal, 'members.change')
     const { writes, clock } = this.#options
@@ -114,7 +117,7 @@ export class Invitations implements List<unknown, Invitation> {
     return this.#withLink(invitation, secret)
   }
 
-  /** Its link stops working at once. Throws `not_found`. */
+  /** Deletes the invitation; its link stops working immediately. Throws `not_found`. */
   async revoke(principal: Principal, id: string): Promise<void> {
     requireAdministration(principal, 'members.change')
     await this.#options.writes.run(principal.organizationId, async (change) => {
@@ -124,12 +127,12 @@ export class Invitations implements List<unknown, Invitation> {
     })
   }
 
-  /** Whether it can still be accepted. */
+  /** Returns whether the invitation has not expired. */
   isOpen({ expiresAt }: Invitation): boolean {
     return expiresAt > this.#options.clock.now()
   }
 
-  /** What the link is about; changes nothing. Throws `not_found` alike for links that are too old, were used or never were. */
+  /** Returns the invitation of a link without using it. Throws the same `not_found` for expired, used and unknown links. */
   async look(secret: string): Promise<InvitationView> {
     const { database } = this.#options
     const found = secretPattern.test(secret) ? await database.lookup(invitations, 'sha256', [hashSecret(secret)]) : undefined
@@ -138,7 +141,7 @@ export class Invitations implements List<unknown, Invitation> {
     throw new Refusal('not_found', 'This invitation was accepted or revoked, or has expired. Ask for a new one.')
   }
 
-  /** Those that the owner of the address can accept. */
+  /** Returns invitations that the owner of the address can accept. */
   async forAddress(email: string): Promise<InvitationView[]> {
     const { database } = this.#options
     const found: InvitationView[] = []
@@ -151,20 +154,20 @@ export class Invitations implements List<unknown, Invitation> {
     return found
   }
 
-  /** Those that the user can accept without the link. */
+  /** Returns invitations that the user can accept without the link. */
   async forUser({ email, isUnproved }: User): Promise<InvitationView[]> {
     return isUnproved ? [] : this.forAddress(email)
   }
 
   /**
-   * Makes the user a member. Only the invited address can, and who has not proved it needs the `secret` of the invitation's
-   * link besides; throws `not_found` to all others.
+   * Makes the user a member. Only the user with the invited address can accept. A user whose address is unproved also needs the `secret` of
+   * the link. Throws `not_found` for all others.
    */
   accept(user: User, organizationId: string, id: string, secret = ''): Promise<Member> {
     return this.#options.writes.run(organizationId, (change) => this.acceptIn(change, user, organizationId, id, secret))
   }
 
-  /** `accept` as a part of a write that knows the user. */
+  /** Like `accept`, within a given write. */
   async acceptIn(change: Change, user: User, organizationId: string, id: string, secret: string): Promise<Member> {
     const { database, clock, audit } = this.#options
     const stored = await database.get(invitations, { organizationId }, id)

@@ -1,4 +1,4 @@
-/** Members: which user belongs to which organization, and as what. */
+/** Record of a membership: a user, an organization and the user's role. */
 import type { Database } from '#store/database.ts'
 import { decode } from '#store/change.ts'
 import { defineRecord, lookupPrefix, type Immutable } from '#store/record-kind.ts'
@@ -7,7 +7,7 @@ import * as z from 'zod'
 import { roles } from '../../access/principal/role.ts'
 
 const schema = z.strictObject({
-  /** The id of the user. */
+  /** Id of the user. */
   id: z.string(),
   organizationId: z.string(),
   role: z.enum(roles),
@@ -23,7 +23,7 @@ export const members = defineRecord<Member>({
   isSetting: true,
 })
 
-/** Every membership of a user, in the order in which the organizations were made. */
+/** Returns all memberships of a user, in order of organization creation. */
 export async function membershipsOf(database: Database, userId: string): Promise<Member[]> {
   const found: Member[] = []
   for await (const { value } of database.kv.range(within([...lookupPrefix(members.name, 'user'), userId]))) {

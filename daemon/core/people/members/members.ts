@@ -1,4 +1,4 @@
-/** Members of an organization: who they are, what they may do now, and changes that never leave it without an owner. */
+/** Members of an organization: their current permissions, and changes that always leave at least one owner. */
 import type { Change } from '#store/change.ts'
 import type { Database } from '#store/database.ts'
 import type { Stored } from '#store/record-kind.ts'
@@ -18,7 +18,7 @@ import { passkeys } from '../sign-in/passkey.ts'
 import { userById, type User } from '../users/user.ts'
 import { RecentMap } from '../../recent-map.ts'
 
-/** Receives what a member should be notified of by mail. */
+/** Sends mail to members about changes of their membership. */
 export interface MemberNotices {
   roleChanged(user: User, organization: Organization, role: Role): void
   removed(user: User, organization: Organization): void
@@ -28,15 +28,15 @@ export interface MemberOptions extends Core {
   readonly notices: MemberNotices
 }
 
-/** A member as others see them. */
+/** A member as other members see them. */
 export interface Person {
   readonly member: Member
   readonly user: User
-  /** They sign in with a passkey, or could. */
+  /** The user has at least one passkey. */
   readonly hasPasskey: boolean
 }
 
-/** An organization that a user belongs to. */
+/** A membership with its organization. */
 export interface Membership {
   readonly organization: Organization
   readonly member: Member
@@ -57,13 +57,13 @@ export class Members {
     this.#options = options
   }
 
-  /** What the user's role allows now, from memory; undefined when the user is no member (any more). */
+  /** Returns the current permissions of the user's role, from memory. Returns undefined if the user is not a member. */
   readonly scopesOfMember = async (organizationId: string, userId: string): Promise<(RoleScopes & { readonly role: Role }) | undefined> => {
     const role = await this.#roleOf(organizationId, userId)
     return role && { role, ...scopesOfRole(role) }
   }
 
-  /** What a signed-in user asks with. Throws `not_found` alike for organizations that are missing and those of others. */
+  /** Returns the principal of a signed-in user. Throws the same `not_found` for missing organizations and for organizations of others. */
   async principalOf(userId: string, organizationId: string): Promise<Principal> {
     const permissions = await this.scopesOfMember(organizationId, userId)
     const settings = permissions && (await this.#options.policies.of(organizationId))
@@ -84,7 +84,7 @@ export class Members {
     }
   }
 
-  /** Every organization of the user. */
+  /** Returns every organization of the user. */
   async organizationsOf(userId: string): Promise<Membership[]> {
     const { database } = this.#options
     const mine = await membershipsOf(database, userId)
@@ -94,7 +94,7 @@ export class Members {
     )
   }
 
-  /** All of them, in the order in which they became users. */
+  /** Returns all members, in the order of their user ids. */
   async list(principal: Principal): Promise<Person[]> {
     requireScope(principal, 'api:read')
     requireReach(principal, 'members.read')
@@ -104,7 +104,10 @@ export class Members {
     return found.flatMap((person) => person ?? [])
   }
 
-  /** Owners are made and unmade by owners only, and one always stays. Throws `not_found`, `conflict` and `insufficient_scope`. */
+  /**
+   * Changes a member's role. Only owners grant or withdraw the role owner, and one owner must remain. Throws `not_found`, `conflict` and
+   * `insufficient_scope`.
+   */
   async changeRole(principal: Principal, userId: string, role: Role): Promise<Person> {
     return this.#change(principal, userId, async (change, { stored, owns }) => {
       const before = stored.record.role
@@ -119,9 +122,8 @@ export class Members {
   }
 
   /**
-   * Also the way to leave: everybody may remove themselves. What they let in ends with it, and so do the keys that they or their
-   * applications created, but for those that an administrator keeps. Throws as `changeRole` does, and `validation_failed` for a key
-   * to keep that would not end.
+   * Removes a member; every member can remove themselves. Grants of the member end, and so do keys that the member or their applications
+   * created. An administrator can keep keys. Throws like `changeRole`, and `validation_failed` if `toKeep` has a key that would not end.
    */
   async remove(principal: Principal, userId: string, toKeep: KeysToKeep = []): Promise<KeyFates> {
     const leaves = !principal.bound && principal.holder?.kind === 'user' && principal.holder.userId === userId
@@ -146,7 +148,9 @@ export class Members {
     return gone.keys
   }
 
-  /** The keys that end when a member is removed, by the id of the user; the newest first. Who does not see other members sees their own. */
+  /**
+   * Returns the keys that end when a member is removed, by user id, newest first. Callers who cannot read members get only their own keys.
+   */
   async endingKeys(principal: Principal): Promise<Map<string, ApiKey[]>> {
     const { database, clock } = this.#options
     const own = principal.holder?.kind === 'user' ? principal.holder.userId : undefined
@@ -164,7 +168,7 @@ export class Members {
     return keysFollowing(database, organizationId, (minter) => minter.userId === userId, clock.now())
   }
 
-  /** The owner who asks becomes an administrator, and the other member an owner, in one write. */
+  /** Makes the member an owner and the requesting owner an administrator, in one write. */
   async transferOwnership(principal: Principal, userId: string): Promise<Person> {
     const from = principal.holder?.kind === 'user' ? principal.holder.userId : undefined
     if (from === undefined) throw ownersOnly()
@@ -197,7 +201,10 @@ export class Members {
     return person
   }
 
-  /** A key acts as an administrator does: it neither makes nor unmakes owners. */
+  /**
+   * Returns whether the caller is a signed-in owner. A key has at most the permissions of an administrator and cannot grant or withdraw the
+   * role owner.
+   */
   async #owns({ organizationId, holder }: Principal): Promise<boolean> {
     if (holder?.kind !== 'user') return false
     return (await this.scopesOfMember(organizationId, holder.userId))?.owns ?? false
@@ -227,7 +234,7 @@ export class Members {
   async #roleOf(organizationId: string, userId: string): Promise<Role | undefined> {
     const { database } = this.#options
     const name = `${organizationId}/${userId}`
-    const generation = database.generation(organizationId) // before the record is read, so that a later change is noticed
+    const generation = database.generation(organizationId) // fetched before the record, so that a later change is noticed
     const kept = this.#known.get(name)
     if (kept?.generation === generation) return kept.role
     const stored = await database.get(members, { organizationId }, userId)
@@ -236,7 +243,7 @@ export class Members {
   }
 }
 
-/** Whether the organization has an owner, the named user left out. */
+/** Returns whether the organization has an owner other than `except`. */
 export async function hasOwner(database: Database, organizationId: string, except?: string): Promise<boolean> {
   const all = await database.all(members, { organizationId })
   return all.some(({ record }) => record.role === 'owner' && record.id !== except)

@@ -1,6 +1,6 @@
 /**
- * Challenges for passkeys (WebAuthn Level 3 §13.4.3): made without a row, known again by their MAC, and good once, because
- * the write that follows the answer notes them as used.
+ * Challenges for passkeys (WebAuthn Level 3 §13.4.3). They need no row: a MAC authenticates them. Each is valid once, because the write
+ * that accepts the answer marks the challenge as used.
  */
 import { randomBytes, timingSafeEqual } from 'node:crypto'
 import type { Change } from '#store/change.ts'
@@ -13,7 +13,7 @@ const validMs = 15 * 60_000
 const saltBytes = 16
 const timeBytes = 6
 
-/** `purpose` says what a challenge is for, and for whom: one for a sign-in does not register a passkey. */
+/** `purpose` binds a challenge to its use and user: a challenge for sign-in cannot register a passkey. */
 export class Challenges {
   readonly #secrets: SecretBox
 
@@ -28,7 +28,7 @@ export class Challenges {
     return new Uint8Array([...head, ...this.#mac(purpose, head)])
   }
 
-  /** Whether it was issued for this and is still good. */
+  /** Returns whether the challenge was issued for this purpose and has not expired. */
   isGood(challenge: string, purpose: string, now: number): boolean {
     const bytes = Buffer.from(challenge, 'base64url')
     const head = bytes.subarray(0, saltBytes + timeBytes)
@@ -37,7 +37,7 @@ export class Challenges {
     return head.readUIntBE(saltBytes, timeBytes) > now
   }
 
-  /** Makes the write fail when the challenge was answered before. */
+  /** Makes the write fail if the challenge was already used. */
   use(change: Change, challenge: string, now: number): void {
     const key = usedKey(challenge)
     change.setNew(key, Buffer.alloc(0)).expire(now + validMs, key)

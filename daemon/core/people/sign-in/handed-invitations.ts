@@ -1,8 +1,8 @@
 /**
- * Invitations of a service that sends no mail of its own: an administrator hands the link over, and whoever has it joins as the
- * invited address. Nothing proves the address then but the administrator's word, so the link makes new accounts only: an
- * account that exists is entered by what its owner has. The address of such a user is not proved: invitations of
- * others and claims of agents for that address are not theirs until a sign-in link proves it.
+ * Invitations of a service that sends no mail: an administrator hands the link over, and its reader joins as the invited address. Only the
+ * administrator vouches for the address. The link therefore creates new accounts only; the owner of an existing account must sign in. The
+ * address of the new user counts as unproved. Other invitations and agents' claims for that address require a sign-in link, which proves
+ * it.
  */
 import type { Core } from '../../core.ts'
 import { Refusal } from '../../refusals.ts'
@@ -27,13 +27,19 @@ export class HandedInvitations {
     this.#options = options
   }
 
-  /** Whether the link alone lets its reader join: the service sends no mail, takes new users, and the address has no account. */
+  /**
+   * Returns whether the link alone lets its reader join. Requires that the service sends no mail, accepts new users, and has no account
+   * with this address.
+   */
   async mayJoin({ email }: Invitation): Promise<boolean> {
     const { database, mail, signUp } = this.#options
     return signUp !== 'closed' && !(await mail.isReady()) && (await userByEmail(database, email)) === undefined
   }
 
-  /** Makes the user and member, signs in, and uses the link up. Throws `not_found` for dead links, `conflict` where a login is needed. */
+  /**
+   * Creates the user and the membership, signs the user in, and uses up the link. Throws `not_found` for invalid links, and `conflict` if
+   * the reader must sign in instead.
+   */
   async join(secret: string, browser: Browser): Promise<BegunSession> {
     const { database, writes, invitations, sessions, clock } = this.#options
     const { invitation } = await invitations.look(secret)

@@ -1,4 +1,4 @@
-/** Login links: one sign-in for whoever reads the mail or the terminal that shows the link. */
+/** Record of a login link: one sign-in for the reader of the mail or of the terminal that shows the link. */
 import type { Change } from '#store/change.ts'
 import { defineRecord, type Immutable } from '#store/record-kind.ts'
 import * as z from 'zod'
@@ -6,13 +6,13 @@ import { peoplePartition } from '../users/user.ts'
 import { hashSecret, newSecret } from '../users/secret-token.ts'
 
 const schema = z.strictObject({
-  /** The SHA-256 of the secret in the link. */
+  /** SHA-256 of the secret in the link. */
   id: z.string(),
-  /** Folded; null in the link of the first start, whose reader says it. */
+  /** Folded to lower case. Null in the link of the first start; its reader enters the address. */
   email: z.string().nullable(),
-  /** The organization that gets its first owner by this sign-in, if it has none by then. */
+  /** Organization whose owner the user becomes by this sign-in, unless it has an owner at that time. */
   ownerOf: z.string().nullable(),
-  /** Path of the page to go on to. */
+  /** Path of the page after the sign-in. */
   next: z.string(),
   expiresAt: z.int(),
 })
@@ -25,7 +25,7 @@ export const loginLinks = defineRecord<LoginLink>({
 })
 
 export const loginLinkMs = 15 * 60_000
-/** The terminal may be unattended when a service starts for the first time. */
+/** Long enough for a terminal that is unattended during the first start. */
 const firstLinkMs = 24 * 3_600_000
 
 /** Adds a link to the write and returns its secret. */
@@ -36,21 +36,21 @@ export function addLoginLink(change: Change, link: Omit<LoginLink, 'id'>): strin
   return secret
 }
 
-/** The link that the first start prints: whoever follows it becomes the owner of the organization. */
+/** Adds the link that the first start prints. The first person who uses it becomes the owner of the organization. */
 export const addFirstLink = (change: Change, organizationId: string, now: number): string =>
   addLoginLink(change, { email: null, ownerOf: organizationId, next: startPage, expiresAt: now + firstLinkMs })
 
-/** Where a sign-in leads by default. */
+/** Default page after a sign-in. */
 export const startPage = '/'
 
-/** Room for what an OAuth client puts into its request. */
+/** Leaves room for the parameters of an OAuth authorization request. */
 const maxPath = 4000
 
-/** The path of a page of this service, or the start page for anything that could lead elsewhere. */
+/** Returns a path of this service. Returns the start page for any text that could lead to another site. */
 export function safePath(path: string | null | undefined): string {
   const text = path ?? ''
   const url = text.length <= maxPath && /^\/[!-~]*$/.test(text) ? URL.parse(text, 'https://here.invalid') : null
-  // dots can bring two slashes to the front, which would name another host
+  // dot segments can produce a path that starts with two slashes, which would name another host
   const isOurs = url?.origin === 'https://here.invalid' && !url.pathname.startsWith('//')
   return isOurs ? url.pathname + url.search : startPage
 }

@@ -1,6 +1,6 @@
 /**
- * Sign-in by a link: asked for by mail or made by the operator. Following it shows a page, and only the button there signs in,
- * because scanners follow links. The answer never shows whether an address is known: it is given before the look-up.
+ * Sign-in by a link, which the user requests by mail or the operator creates. The link opens a page, and only the button of that page signs
+ * in, because scanners follow links. The response does not reveal whether an address has an account: it is sent before the look-up.
  */
 import { Change } from '#store/change.ts'
 import type { Stored } from '#store/record-kind.ts'
@@ -21,7 +21,7 @@ import type { BegunSession, Browser, Sessions } from './sessions.ts'
 import type { SystemMail } from '../mail/system-mail.ts'
 import { addUser, identityOf, noteVerifiedSignIn, peoplePartition, userByEmail } from '../users/user.ts'
 
-/** Who may become a user: only those the operator signs in, whoever is invited, or anybody. */
+/** Who can become a user: only people with a link from the operator, also invited people, or everyone. */
 export type SignUp = 'closed' | 'invited' | 'open'
 
 export interface LoginLinkOptions extends Core {
@@ -33,9 +33,9 @@ export interface LoginLinkOptions extends Core {
   readonly signUp: SignUp
 }
 
-/** What a page shows of a link before it is used. */
+/** Content of the page that a link opens. */
 export interface LinkView {
-  /** null: whoever uses it says the address. */
+  /** Null if the user enters the address. */
   readonly email: string | null
 }
 
@@ -54,8 +54,8 @@ export class LoginLinks {
   }
 
   /**
-   * Mails a link to whoever may sign in by this address, after the answer. Throws `validation_failed` and
-   * `rate_limit_exceeded`, alike for known and unknown addresses.
+   * Sends a link in the background if the address may sign in. Throws `validation_failed` and `rate_limit_exceeded`, with equal results for
+   * known and unknown addresses.
    */
   async request(email: string, next: string | null | undefined, remoteAddress: string): Promise<void> {
     const identity = identityOf(email)
@@ -64,13 +64,13 @@ export class LoginLinks {
     this.#options.background.run(() => this.#mail(identity, safePath(next)))
   }
 
-  /** What the link is about; changes nothing. Throws `not_found` alike for links that were used, are too old or never were. */
+  /** Returns the address of a link without using it. Throws the same `not_found` for used, expired and unknown links. */
   async look(secret: string): Promise<LinkView> {
     const { record } = await this.#get(secret)
     return { email: record.email }
   }
 
-  /** Uses the link up: signs in its user, who is made where there is none. `email` is for a link that has none. */
+  /** Uses up the link and signs the user in; creates the user if the address has no account. `email` is for links without an address. */
   async consume(secret: string, browser: Browser, email = ''): Promise<BegunSession & { readonly next: string }> {
     const { writes, sessions } = this.#options
     const { record } = await this.#get(secret)
@@ -83,7 +83,7 @@ export class LoginLinks {
     })
   }
 
-  /** Whether a link of this address signs in: no other address is mailed one. */
+  /** Returns whether the address may sign in by link. No links are mailed to other addresses. */
   async maySignIn(email: string): Promise<boolean> {
     const { database, signUp, invitations } = this.#options
     if (signUp === 'open' || (await userByEmail(database, email))) return true
@@ -95,13 +95,13 @@ export class LoginLinks {
     const email = link.email ?? identityOf(typed)
     const known = await userByEmail(database, email)
     if (!known) return addUser(database, change, email, clock.now()).id
-    // whoever says the address has not proved it
+    // an address that the user typed is not proved
     if (link.email === null) throw new Refusal('conflict', `This address already has an account; run postern login-link ${email}.`)
     if (known.record.isUnproved) await this.#endEarlierAccess(change, known.record.id)
     return noteVerifiedSignIn(change, known, clock.now()).id
   }
 
-  /** Whoever used the address without a proof of it may have been another person: their sessions and passkeys end. */
+  /** Ends all sessions and passkeys of a user whose address was unproved until now, because another person may have created them. */
   async #endEarlierAccess(change: Change, userId: string): Promise<void> {
     const { sessions, passkeys } = this.#options
     await sessions.endAllIn(change, userId)
@@ -136,7 +136,7 @@ export class LoginLinks {
     throw new Refusal('not_found', 'This sign-in link has expired or was already used. Request a new one.')
   }
 
-  /** A link that makes an owner of whoever uses it ends when there is one. */
+  /** Returns whether a link that grants ownership has become invalid because the organization has an owner. */
   async #isPast({ email, ownerOf }: LoginLink): Promise<boolean> {
     return email === null && ownerOf !== null && hasOwner(this.#options.database, ownerOf)
   }

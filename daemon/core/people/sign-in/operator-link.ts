@@ -1,4 +1,4 @@
-/** The sign-in link that the operator of the service makes for somebody: the way in without mail, and for the first owner. */
+/** Sign-in links that the operator creates: for a service without mail, and for the first owner. */
 import { Change } from '#store/change.ts'
 import type { Database } from '#store/database.ts'
 import type { Clock } from '../../clock.ts'
@@ -8,8 +8,8 @@ import { hasOwner } from '../members/members.ts'
 import { identityOf } from '../users/user.ts'
 
 /**
- * Returns the path of a link for this address, whether it has an account or not. Whoever uses it becomes the owner of the
- * first organization while that has none. Throws `validation_failed` for what is no address.
+ * Returns the path of a link for this address, with or without an account. If the first organization has no owner, the user of the link
+ * becomes its owner. Throws `validation_failed` for an invalid address.
  */
 export async function operatorLink(database: Database, clock: Clock, email: string): Promise<string> {
   const change = new Change()
@@ -19,10 +19,10 @@ export async function operatorLink(database: Database, clock: Clock, email: stri
   return loginLinkPath(secret)
 }
 
-/** Where a link leads, on the public address of the service. */
+/** Path of a login link, relative to the public URL of the service. */
 export const loginLinkPath = (secret: string): string => `/sign-in/link/${secret}`
 
-/** The first organization, when it has no owner. */
+/** Returns the first organization if it has no owner, otherwise null. */
 async function organizationWithoutOwner(database: Database): Promise<string | null> {
   for await (const { id } of allOrganizations(database)) return (await hasOwner(database, id)) ? null : id
   return null

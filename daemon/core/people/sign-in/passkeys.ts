@@ -1,4 +1,4 @@
-/** Passkeys: registering, listing, removing, and signing in by one. WebAuthn Level 3 §7. */
+/** Registers, lists and removes passkeys, and signs users in with them. WebAuthn Level 3 §7. */
 import type { AuthenticationResponseJSON, RegistrationResponseJSON } from '@simplewebauthn/server'
 import type { Change } from '#store/change.ts'
 import type { Stored } from '#store/record-kind.ts'
@@ -12,7 +12,7 @@ import type { Session } from './session.ts'
 import type { BegunSession, Browser, Sessions } from './sessions.ts'
 import { noteSignIn, peoplePartition, userById, users, type User } from '../users/user.ts'
 
-/** Receives what a user should be notified of by mail. */
+/** Sends mail to users about changes of their passkeys. */
 export interface PasskeyNotices {
   passkeyAdded(user: User, passkey: Passkey): void
   passkeyRemoved(user: User, passkey: Passkey): void
@@ -25,16 +25,16 @@ export interface PasskeyOptions extends Core {
   readonly notices: PasskeyNotices
 }
 
-/** Loaded when a passkey is first used: the package takes 10 MB of memory that the work on mail should not carry. */
+/** Loaded on first use: the package takes 10 MB of memory, which a service without passkey users saves. */
 const webauthn = () => import('@simplewebauthn/server')
 
 const maxPasskeys = 20
-/** EdDSA, ES256 and RS256 (RFC 9053 §2, RFC 8812 §2): what every authenticator has one of. */
+/** EdDSA, ES256 and RS256 (RFC 9053 §2, RFC 8812 §2). Every authenticator supports at least one. */
 const algorithms = [-8, -7, -257]
 const signInPurpose = 'sign in'
 const registerPurpose = (userId: string): string => `register ${userId}`
 
-/** As much of an answer as is looked at before it is verified. */
+/** Fields of an answer that the service reads without verification, to select the passkey. */
 const answerShape = z.looseObject({
   id: z.string().max(2000),
   response: z.looseObject({ clientDataJSON: z.string().max(10_000), userHandle: z.string().max(200).optional() }),
@@ -47,12 +47,12 @@ export class Passkeys {
     this.#options = options
   }
 
-  /** Whether the service is reached in a way in which browsers have passkeys. */
+  /** Returns whether browsers support passkeys at the service's URL. */
   get areAvailable(): boolean {
     return this.#options.relyingParty.id !== undefined
   }
 
-  /** What the browser needs to make a passkey; in the JSON of WebAuthn Level 3 §5.1.9. */
+  /** Returns the options for creating a passkey, as JSON for WebAuthn Level 3 §5.1.9. */
   async creationOptions(user: User): Promise<string> {
     const { challenges, clock } = this.#options
     const { generateRegistrationOptions } = await webauthn()
@@ -71,7 +71,7 @@ export class Passkeys {
     return JSON.stringify(options)
   }
 
-  /** What the browser needs to ask for any passkey of this service; WebAuthn Level 3 §5.1.10. */
+  /** Returns the options for signing in with any passkey of this service, as JSON for WebAuthn Level 3 §5.1.10. */
   async requestOptions(): Promise<string> {
     const { challenges, clock } = this.#options
     const { generateAuthenticationOptions } = await webauthn()
@@ -79,7 +79,7 @@ export class Passkeys {
     return JSON.stringify(await generateAuthenticationOptions({ rpID: this.#id(), challenge, userVerification: 'required' }))
   }
 
-  /** Keeps a passkey that the browser has made. Needs a fresh session; throws `validation_failed` for what does not verify. */
+  /** Stores a passkey that the browser created. Requires a fresh session. Throws `validation_failed` if the answer does not verify. */
   async register(user: User, session: Session, name: string, answer: string): Promise<Passkey> {
     const { sessions, writes, clock, challenges, notices } = this.#options
     sessions.requireFresh(session)
@@ -108,13 +108,13 @@ export class Passkeys {
     return passkey
   }
 
-  /** The oldest first. */
+  /** Oldest first. */
   async list(userId: string): Promise<Passkey[]> {
     const rows = await this.#options.database.all(passkeys, { organizationId: userId }, 'shown')
     return rows.map(({ record }) => record).toSorted((a, b) => a.createdAt - b.createdAt)
   }
 
-  /** Needs a fresh session. One that is gone already is no mistake. */
+  /** Removes a passkey. Requires a fresh session; a missing passkey is not an error. */
   async remove(user: User, session: Session, id: string): Promise<void> {
     const { sessions, writes, database, notices } = this.#options
     sessions.requireFresh(session)
@@ -126,13 +126,13 @@ export class Passkeys {
     if (removed) notices.passkeyRemoved(user, removed)
   }
 
-  /** Adds to the write that every passkey of the user is removed. */
+  /** Adds the removal of all passkeys of the user to the write. */
   async removeAllIn(change: Change, userId: string): Promise<void> {
     const rows = await this.#options.database.all(passkeys, { organizationId: userId })
     for (const stored of rows) change.remove(passkeys, userId, stored)
   }
 
-  /** Signs in whoever the passkey belongs to. Throws `unauthorized`, with the same words whatever is wrong. */
+  /** Signs the owner of the passkey in. Throws `unauthorized` with the same message for every failure. */
   async signIn(answer: string, browser: Browser): Promise<BegunSession> {
     const { clock, writes, challenges, sessions, database } = this.#options
     const parsed = readAnswer(answer)

@@ -1,16 +1,16 @@
-/** As what the service presents itself to browsers and authenticators. WebAuthn Level 3 §4. */
+/** Identity of the service towards browsers and authenticators. WebAuthn Level 3 §4. */
 import { isIP } from 'node:net'
 
 export interface RelyingParty {
-  /** Scheme, host and port, as browsers write them. */
+  /** Scheme, host and port in the form that browsers send. */
   readonly origin: string
-  /** Cookies may be bound to this host and kept from unprotected connections. */
+  /** Whether cookies can use the `Secure` attribute and the `__Host-` prefix. */
   readonly isHttps: boolean
-  /** The host by which passkeys are bound; undefined where browsers have none, at an IP address. */
+  /** Host name that passkeys are bound to. Undefined if browsers support no passkeys at the URL: without https, or at an IP address. */
   readonly id: string | undefined
 }
 
-/** From the public address of the service. */
+/** Derives the identity from the public URL of the service. */
 export function relyingPartyOf(publicUrl: string): RelyingParty {
   const { origin, hostname, protocol } = new URL(publicUrl)
   const isHttps = protocol === 'https:'

@@ -1,8 +1,8 @@
-/** Sessions: browsers in which a user is signed in. */
+/** Record of a session: a browser with a signed-in user. */
 import { defineRecord, type Immutable } from '#store/record-kind.ts'
 import * as z from 'zod'
 
-/** How the user proved who they are. */
+/** Method of the user's proof of identity. */
 export const signInMethods = ['link', 'passkey'] as const
 export type SignInMethod = (typeof signInMethods)[number]
 
@@ -11,17 +11,17 @@ const schema = z.strictObject({
   id: z.string(),
   userId: z.string(),
   method: z.enum(signInMethods),
-  /** As the browser names itself, cut short. */
+  /** The browser's User-Agent, truncated. */
   userAgent: z.string(),
   createdAt: z.int(),
-  /** When the user last proved who they are, in this session. */
+  /** Time of the user's last proof of identity in this session. */
   provedAt: z.int(),
-  /** To the hour. */
+  /** Time of the last request, to the hour. */
   seenAt: z.int(),
   expiresAt: z.int(),
 })
 
-/** Lies in the partition of its user, and expires there by itself. */
+/** Stored in the partition of its user; expires automatically. */
 export type Session = Immutable<z.infer<typeof schema>>
 
 export const sessions = defineRecord<Session>({

@@ -1,4 +1,4 @@
-/** Sessions: begun by a sign-in, carried by a cookie, ended by their user or by time. */
+/** Sessions: a sign-in begins one, a cookie identifies it, and the user or its expiry ends it. */
 import { Change } from '#store/change.ts'
 import type { Stored } from '#store/record-kind.ts'
 import { timingSafeEqual } from 'node:crypto'
@@ -8,32 +8,32 @@ import { hashSecret, newSecret } from '../users/secret-token.ts'
 import { sessions, type Session, type SignInMethod } from './session.ts'
 import { userById, type User } from '../users/user.ts'
 
-/** Where a sign-in comes from. */
+/** The browser that signs in. */
 export interface Browser {
   readonly userAgent: string
-  /** The value of the cookie that came with the request: that session ends with the sign-in. */
+  /** Session cookie of the request; the sign-in ends the session of this cookie. */
   readonly cookie: string | undefined
 }
 
-/** The only time that the value of the cookie is known. */
+/** A new session with its cookie, which the service cannot show later. */
 export interface BegunSession {
   readonly session: Session
   readonly cookie: string
 }
 
-/** A request with a session. */
+/** User and session of a request. */
 export interface SignedIn {
   readonly user: User
   readonly session: Session
-  /** The session was just prolonged, and the cookie should be too. */
+  /** The session was extended, so the cookie must be extended, too. */
   readonly wasProlonged: boolean
 }
 
-/** A session lasts so long after it was last seen. */
+/** Lifetime of a session after its last request. */
 export const sessionMs = 14 * 24 * 3_600_000
-/** Being seen is written once in this time. */
+/** `seenAt` is updated at most once in this interval. */
 const seenEveryMs = 3_600_000
-/** What is hard to undo needs a proof of identity not older than this. */
+/** Actions that are hard to undo need a proof of identity within this time. */
 const freshMs = 10 * 60_000
 const maxUserAgent = 300
 const cookiePattern = /^(usr_[0-9a-f]{32})\.([A-Za-z0-9_-]{43})$/
@@ -45,7 +45,7 @@ export class Sessions {
     this.#core = core
   }
 
-  /** Adds a new session to the write, always with a new secret, and ends the one of the browser. */
+  /** Adds a session with a new secret to the write, and ends the browser's previous session. */
   async begin(change: Change, userId: string, method: SignInMethod, browser: Browser): Promise<BegunSession> {
     const now = this.#core.clock.now()
     const secret = newSecret()
@@ -65,7 +65,7 @@ export class Sessions {
     return { session, cookie: `${userId}.${secret}` }
   }
 
-  /** The user and session of a cookie; undefined for one that does not work. */
+  /** Returns the user and session of a cookie. Returns undefined for invalid and expired cookies. */
   async read(cookie: string): Promise<SignedIn | undefined> {
     const { clock, database } = this.#core
     const stored = await this.#find(cookie)
@@ -76,11 +76,11 @@ export class Sessions {
     if (now - stored.record.seenAt < seenEveryMs) return { user, session: stored.record, wasProlonged: false }
     const session = { ...stored.record, seenAt: now, expiresAt: now + sessionMs }
     const change = expiring(new Change().rewrite(sessions, user.id, stored, session), session)
-    const { ok } = await database.commit(change) // otherwise another request prolonged it, or its user ended it
+    const { ok } = await database.commit(change) // if it fails, another request extended the session, or its user ended it
     return ok ? { user, session, wasProlonged: true } : this.read(cookie)
   }
 
-  /** Those that work, the last seen first. */
+  /** Returns active sessions, most recently seen first. */
   async list(userId: string): Promise<Session[]> {
     const now = this.#core.clock.now()
     const rows = await this.#core.database.all(sessions, { organizationId: userId }, 'shown')
@@ -90,45 +90,45 @@ export class Sessions {
       .toSorted((a, b) => b.seenAt - a.seenAt || b.createdAt - a.createdAt)
   }
 
-  /** Ends one session of the user. Returns how many there were, as one that is gone already is no mistake. */
+  /** Ends one session of the user. Returns the number of ended sessions; a missing session is not an error. */
   revoke(userId: string, sessionId: string): Promise<number> {
     return this.#end(userId, ({ id }) => id === sessionId)
   }
 
-  /** Ends every session of the user but the named one. Returns how many there were. */
+  /** Ends every session of the user except `sessionId`. Returns their number. */
   revokeOthers(userId: string, sessionId: string): Promise<number> {
     return this.#end(userId, ({ id }) => id !== sessionId)
   }
 
-  /** Whether the user proved who they are in the last ten minutes. */
+  /** Returns whether the user proved their identity within the last ten minutes. */
   isFresh(session: Session): boolean {
     return this.confirmedForMs(session) > 0
   }
 
-  /** How much longer that proof counts; 0 when it no longer does. */
+  /** Returns the remaining milliseconds of that proof; 0 after its end. */
   confirmedForMs({ provedAt }: Session): number {
     return Math.max(0, provedAt + freshMs - this.#core.clock.now())
   }
 
-  /** Throws `unauthorized` unless the session is fresh; what is hard to undo begins with this. */
+  /** Throws `unauthorized` unless the session is fresh. Required for actions that are hard to undo. */
   requireFresh(session: Session): void {
     if (this.isFresh(session)) return
     throw new Refusal('unauthorized', 'Confirm that it is you: sign in again.', { nextAction: 'sign_in_again' })
   }
 
-  /** The token that every form of the session carries. */
+  /** Returns the token that every form of the session contains. */
   csrfToken({ id }: Session): string {
     return this.#core.secrets.mac('form', Buffer.from(id)).toString('base64url')
   }
 
-  /** Throws `insufficient_scope` when a form did not come from a page of this session. */
+  /** Throws `insufficient_scope` if the form was not sent from a page of this session. */
   requireCsrfToken(session: Session, token: string): void {
     const [given, own] = [Buffer.from(token), Buffer.from(this.csrfToken(session))]
     if (given.length === own.length && timingSafeEqual(given, own)) return
     throw new Refusal('insufficient_scope', 'This form belongs to an earlier session; open the page again and retry.')
   }
 
-  /** Adds to the write that every session of the user ends. Returns how many there were. */
+  /** Adds the end of all sessions of the user to the write. Returns their number. */
   endAllIn(change: Change, userId: string): Promise<number> {
     return this.#endIn(change, userId, () => true)
   }

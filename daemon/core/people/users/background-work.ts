@@ -1,4 +1,4 @@
-/** Work that goes on after its answer, so that the answer takes the same time whatever there is to do. */
+/** Runs work after the response, so that the response time does not depend on that work. */
 
 export class Background {
   readonly #onError: (error: unknown) => void
@@ -15,7 +15,7 @@ export class Background {
     this.#running.add(running)
   }
 
-  /** Resolves when nothing is under way. */
+  /** Resolves when no work is running. */
   async idle(): Promise<void> {
     while (this.#running.size > 0) await Promise.all(this.#running)
   }

@@ -1,4 +1,4 @@
-/** Users: people who sign in. They exist once in the whole service, whatever organizations they are members of. */
+/** Record of a user: a person who can sign in. One user can be a member of several organizations. */
 import { addressProblem } from '#config/mail/address-problem.ts'
 import type { Change } from '#store/change.ts'
 import type { Database } from '#store/database.ts'
@@ -7,20 +7,22 @@ import * as z from 'zod'
 import { foldAddress, parseExactAddress } from '../../addresses.ts'
 import { invalid, Refusal } from '../../refusals.ts'
 
-/** As people belong to no organization, users and login links share a partition; a user's rows lie under their id. */
+/** Partition of users and login links, because users belong to no organization. Other rows of a user have the user's id as partition. */
 export const peoplePartition = 'people'
 
 const schema = z.strictObject({
   id: z.string(),
-  /** Folded to lower case; it names the user, who has proved it unless `isUnproved` says otherwise. */
+  /** Folded to lower case; identifies the user. The user has proved the address unless `isUnproved` is set. */
   email: z.string(),
-  /** The user came by an invitation that was handed over: nothing is theirs for their address alone until a sign-in link proves it. */
+  /**
+   * The user joined by a handed-over invitation. Until a sign-in link proves the address, the address alone gives no access to anything.
+   */
   isUnproved: z.literal(true).optional(),
-  /** What others see; empty until the user says. */
+  /** Display name; empty until the user enters it. */
   name: z.string(),
   createdAt: z.int(),
   signedInAt: z.int().nullable(),
-  /** The user wants no mail about messages that wait for an approval. */
+  /** The user declined mail about messages that wait for approval. */
   noApprovalMail: z.literal(true).optional(),
 })
 
@@ -35,7 +37,7 @@ export const users = defineRecord<User>({
 const people = { organizationId: peoplePartition }
 export const maxUserName = 100
 
-/** An address as users are known by. Throws `validation_failed` for what is none. */
+/** Returns the address in the form that identifies users. Throws `validation_failed` for an invalid address. */
 export function identityOf(email: string): string {
   const mailbox = parseExactAddress(email)
   if (mailbox) return foldAddress(mailbox.address)
@@ -44,25 +46,25 @@ export function identityOf(email: string): string {
 
 export const userById = async (database: Database, id: string): Promise<User | undefined> => (await database.get(users, people, id))?.record
 
-/** `email` is folded already. */
+/** `email` must be folded. */
 export const userByEmail = (database: Database, email: string): Promise<Stored<User> | undefined> =>
   database.find(users, people, 'email', [email])
 
-/** Adds a user to the write, who has proved the address by default. */
+/** Adds a user to the write. The address counts as proved unless `isUnproved` is set. */
 export function addUser(database: Database, change: Change, email: string, now: number, { isUnproved = false } = {}): User {
   const user: User = { id: database.newId('usr', now), email, ...(isUnproved && { isUnproved }), name: '', createdAt: now, signedInAt: now }
   change.insert(users, peoplePartition, user)
   return user
 }
 
-/** Notes that a user has signed in. */
+/** Stores the time of a sign-in. */
 export function noteSignIn(change: Change, stored: Stored<User>, now: number): User {
   const user = { ...stored.record, signedInAt: now }
   change.rewrite(users, peoplePartition, stored, user)
   return user
 }
 
-/** Notes that a user has signed in by a link to the address, which proves it. */
+/** Stores the time of a sign-in by a link to the address, which proves the address. */
 export function noteVerifiedSignIn(change: Change, stored: Stored<User>, now: number): User {
   const { isUnproved: _, ...rest } = stored.record
   const user = { ...rest, signedInAt: now }
@@ -70,7 +72,7 @@ export function noteVerifiedSignIn(change: Change, stored: Stored<User>, now: nu
   return user
 }
 
-/** Puts another name in the write. Throws `not_found`. */
+/** Changes the name in the write. Throws `not_found`. */
 export async function renameUser(database: Database, change: Change, id: string, name: string): Promise<void> {
   const stored = await database.get(users, people, id)
   if (!stored) throw new Refusal('not_found', 'No user has this address.')
