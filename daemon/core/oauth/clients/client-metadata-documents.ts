@@ -1,4 +1,4 @@
-/** Clients that describe themselves in a document on the web, whose address is their id: they need no registration. */
+/** Clients described by a metadata document on the web. The URL of the document is the client id, and no registration is required. */
 import { clientNetwork } from '../../access/client-network.ts'
 import type { Clock } from '../../clock.ts'
 import { FetchFailed, type Fetch, type FetchedDocument } from '../../outbound/fetch.ts'
@@ -19,20 +19,20 @@ interface CachedClient {
 const limits = { deadlineMs: 5000, maxBytes: 10_240 } as const
 const maxIdLength = 2048
 const maxCached = 1000
-/** Requests that wait for a document at one time; unauthenticated clients cause them. */
+/** Maximum number of concurrent fetches, because unauthenticated clients cause them. */
 const maxFetches = 20
-/** Fetches that one client network may cause in a minute. */
+/** Maximum number of fetches that one client network can cause in a minute. */
 const fetchesPerMinute = 20
 const shortestMs = 30_000
 const usualMs = 300_000
 const longestMs = 86_400_000
 
-/** Whether a client id is the address of such a document: https on a usual port with a path, normalized, without user name or fragment. */
+/** Returns whether a client id is the URL of a metadata document: normalized https, a path, port 443 or 8443, no user name, no fragment. */
 export function isMetadataAddress(clientId: string): boolean {
   if (clientId.length > maxIdLength) return false
   const url = URL.parse(clientId)
   if (!url || url.protocol !== 'https:' || url.username !== '' || url.password !== '' || clientId.includes('#')) return false
-  // the plain form has no dot segments, upper-case host or default port
+  // the normalized form has no dot segments, upper-case host or default port
   return url.pathname !== '/' && url.href === clientId && (url.port === '' || url.port === '8443')
 }
 
@@ -40,14 +40,17 @@ export class ClientMetadataDocuments {
   readonly #options: MetadataDocumentOptions
   readonly #cached = new RecentMap<string, CachedClient>(maxCached)
   #fetching = 0
-  /** Fetches of this minute by client network. */
+  /** Number of fetches in the current minute, by client network. */
   #counted = { minute: NaN, fetches: new Map<string, number>() }
 
   constructor(options: MetadataDocumentOptions) {
     this.#options = options
   }
 
-  /** The client that its document describes. Throws `invalid_client` with the reason. `remoteAddress` is whose request makes us fetch. */
+  /**
+   * Returns the client that its document describes. Throws `invalid_client` with the reason. `remoteAddress` is the client address of the
+   * request that causes the fetch.
+   */
   find(clientId: string, remoteAddress: string): Promise<Client> {
     const now = this.#options.clock.now()
     const cached = this.#cached.get(clientId)
@@ -58,7 +61,7 @@ export class ClientMetadataDocuments {
       this.#cached.set(clientId, { until, client })
       return document
     })
-    // while it is under way everybody waits for the same; a failure is remembered for a while, or it could be asked for without end
+    // concurrent requests share the same fetch; a failure is cached for a short time, otherwise it could be repeated without limit
     this.#cached.set(clientId, { until: now + shortestMs, client })
     client.catch(() => undefined)
     return client
@@ -110,7 +113,7 @@ function parseJson(text: string): unknown {
   }
 }
 
-/** RFC 9111 §5.2.2.1, within our own bounds. */
+/** RFC 9111 §5.2.2.1, limited to `shortestMs` and `longestMs`. */
 function freshMs(cacheControl = ''): number {
   const seconds = /(?:^|[\s,])max-age=(\d{1,9})/i.exec(cacheControl)?.[1]
   const wanted = /\bno-(?:store|cache)\b/i.test(cacheControl) ? 0 : seconds === undefined ? usualMs : Number(seconds) * 1000

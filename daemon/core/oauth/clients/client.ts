@@ -1,4 +1,4 @@
-/** OAuth clients: the programs that ask for tokens, and what they say of themselves (RFC 7591 §2). */
+/** OAuth clients, which request tokens, and their metadata (RFC 7591 §2). */
 import * as z from 'zod'
 import { OAuthError } from '../protocol/oauth-error.ts'
 import { mayRegisterRedirectUri } from './redirect-uri.ts'
@@ -15,16 +15,16 @@ export interface Client {
   readonly redirectUris: readonly string[]
   readonly grantTypes: readonly GrantType[]
   readonly authentication: ClientAuthentication
-  /** Of a client with a secret: its keyed hash. */
+  /** Keyed hash of the secret; only for clients with a secret. */
   readonly secretFingerprint?: string
-  /** The host that vouches for what the client says of itself; undefined when none does. */
+  /** Host of the client's metadata document, which vouches for the metadata. Undefined for other clients. */
   readonly verifiedHost?: string
 }
 
-/** The client by which anybody gets a sandbox; also published in the metadata of the server. */
+/** Client id with which anyone can create a sandbox; the server metadata publish it. */
 export const anonymousBootstrapClientId = 'anonymous-bootstrap'
 
-/** The clients that come with the service. */
+/** Clients that are built into the service. */
 export const builtInClients: ReadonlyMap<string, Client> = new Map(
   [
     {
@@ -40,7 +40,7 @@ export const builtInClients: ReadonlyMap<string, Client> = new Map(
 const maxName = 100
 const maxUris = 20
 
-/** What a client says of itself, as far as it matters here; the rest is passed over (RFC 7591 §2). */
+/** Client metadata that this server uses; other fields are ignored (RFC 7591 §2). */
 export const clientMetadata = z.looseObject({
   redirect_uris: z.array(z.string()).min(1).max(maxUris),
   client_name: z.string().max(1000).optional(),
@@ -52,8 +52,8 @@ export const clientMetadata = z.looseObject({
 export type ClientMetadata = z.output<typeof clientMetadata>
 
 /**
- * The part of a client that its metadata decides. Who says nothing of grant types may refresh, because nearly every program
- * that leaves them out expects to. Throws `invalid_redirect_uri` and `invalid_client_metadata` (RFC 7591 §3.2.2).
+ * Returns the client properties that the metadata determine. Omitted grant types include refresh tokens, because most clients that omit
+ * them expect to refresh. Throws `invalid_redirect_uri` and `invalid_client_metadata` (RFC 7591 §3.2.2).
  */
 export function readMetadata(metadata: ClientMetadata): Pick<Client, 'name' | 'redirectUris' | 'grantTypes'> {
   const wrong = metadata.redirect_uris.findIndex((uri) => !mayRegisterRedirectUri(uri))
@@ -72,7 +72,7 @@ export function readMetadata(metadata: ClientMetadata): Pick<Client, 'name' | 'r
   }
 }
 
-/** On one line and not too long, as people are shown it. */
+/** Returns the name for people: a single line, truncated to `maxName` characters. */
 function shownName(name: string | undefined): string {
   const plain = (name ?? '').replaceAll(/[\p{C}\p{Z}]+/gu, ' ').trim()
   return plain === '' ? 'Unnamed application' : [...plain].slice(0, maxName).join('')

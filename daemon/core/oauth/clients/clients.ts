@@ -1,4 +1,4 @@
-/** Which client asks: found by its id, and at the token endpoint proved by its secret where it has one (RFC 6749 §2.3). */
+/** Finds clients by id, and authenticates a client with a secret at the token endpoint (RFC 6749 §2.3). */
 import type { SecretBox } from '../../access/secret-box.ts'
 import { builtInClients, type Client } from './client.ts'
 import { isMetadataAddress, type ClientMetadataDocuments } from './client-metadata-documents.ts'
@@ -15,7 +15,7 @@ export interface ClientOptions {
 /** A request to the token or revocation endpoint. */
 export interface ClientRequest {
   readonly parameters: Parameters
-  /** The header `Authorization`. */
+  /** The `Authorization` header. */
   readonly authorization: string | undefined
   readonly remoteAddress: string
 }
@@ -33,7 +33,7 @@ export class Clients {
     this.#options = options
   }
 
-  /** For the authorization endpoint. Throws `invalid_client`, for a client on the web with the reason. */
+  /** Returns a client for the authorization endpoint. Throws `invalid_client`; for metadata documents the message contains the reason. */
   async find(id: string, remoteAddress: string): Promise<Client> {
     const { documents, registrations } = this.#options
     if (isMetadataAddress(id)) return documents.find(id, remoteAddress)
@@ -43,8 +43,8 @@ export class Clients {
   }
 
   /**
-   * The id of the client that makes the request. A client on the web has nothing to prove: its codes and refresh tokens are
-   * bound to its id, and its document need not be there for a refresh. Throws `invalid_client` and `invalid_request`.
+   * Returns the id of the client that makes the request. A client with a metadata document has no secret: its codes and refresh tokens are
+   * bound to its id. A refresh therefore works without the document. Throws `invalid_client` and `invalid_request`.
    */
   async authenticate(request: ClientRequest): Promise<string> {
     const { id, secret, method } = readCredentials(request)
@@ -78,7 +78,7 @@ function readCredentials({ parameters, authorization }: ClientRequest): Credenti
   return { ...named, method: 'client_secret_basic' }
 }
 
-/** RFC 6749 §2.3.1: both halves are form-encoded before they are joined. */
+/** RFC 6749 §2.3.1: id and secret are form-encoded separately, then joined. */
 function readBasic(header: string): { id: string; secret: string } | undefined {
   const encoded = basic.exec(header)?.[1]
   if (encoded === undefined) return undefined

@@ -1,4 +1,4 @@
-/** Dynamic client registration: anybody may register a program, whose name is not verified (RFC 7591). */
+/** Dynamic client registration (RFC 7591). Anyone can register a client, so its name is unverified. */
 import { Change, decode, encode } from '#store/change.ts'
 import { globalKey } from '#store/record-kind.ts'
 import { pack, type Element } from '#store/tuple.ts'
@@ -15,11 +15,11 @@ export interface RegistrationOptions extends Core {
 interface Registration {
   readonly client: Client
   readonly createdAt: number
-  /** Whether it was ever approved; one that is unused for a day is removed. */
+  /** Whether a user ever approved the client. A client without approval is removed after a day. */
   readonly isUsed: boolean
 }
 
-/** The only time that the secret is shown. */
+/** A new client with its secret, which the service cannot show later. */
 export interface Registered {
   readonly client: Client
   readonly secret: string | undefined
@@ -39,7 +39,7 @@ export class Registrations {
     this.#options = options
   }
 
-  /** Throws `invalid_redirect_uri`, `invalid_client_metadata` and `temporarily_unavailable` (too many from there). */
+  /** Throws `invalid_redirect_uri`, `invalid_client_metadata` and `temporarily_unavailable` (too many registrations). */
   async register(metadata: ClientMetadata, remoteAddress: string): Promise<Registered> {
     const { database, secrets, clock, limits = registrationLimits } = this.#options
     const now = clock.now()
@@ -62,7 +62,7 @@ export class Registrations {
     return (await this.#read(id))?.client
   }
 
-  /** Adds to the write that the client was approved once, so that it stays. */
+  /** Adds to the write that the client was approved, so that it is kept. */
   async markUsed(change: Change, id: string): Promise<void> {
     const registration = await this.#read(id)
     if (registration && !registration.isUsed) change.set(rowKey(id), encode({ ...registration, isUsed: true }))
@@ -76,7 +76,7 @@ export class Registrations {
   }
 }
 
-/** RFC 7591 §2: who says nothing gets a secret. */
+/** Default of RFC 7591 §2: without the field, the client gets a secret for HTTP Basic. */
 function readAuthentication(asked = 'client_secret_basic'): ClientAuthentication {
   const known = clientAuthentications.find((method) => method === asked)
   if (known) return known

@@ -1,6 +1,6 @@
 /**
- * The authorization endpoint in two halves (RFC 6749 §4.1): what is checked before anybody is asked, and the answer once a
- * person has decided. Between them stand signing in and consent, which belong to whoever shows pages.
+ * The authorization endpoint in two parts (RFC 6749 §4.1): the check of the request, and the response after the user's decision. The caller
+ * shows the pages for sign-in and consent in between.
  */
 import type { Core } from '../../core.ts'
 import { Refusal } from '../../refusals.ts'
@@ -35,34 +35,36 @@ export interface AuthorizationOptions extends Core {
 export const prompts = ['none', 'login', 'consent', 'select_account'] as const
 export type Prompt = (typeof prompts)[number]
 
-/** A request in order: somebody may be asked. It holds nothing secret, and `check` of the same query makes it again. */
+/** A valid request that a user can decide on. It contains no secrets; `check` of the same query returns it again. */
 export interface PendingAuthorization {
-  /** To be shown; without `verifiedHost` the name is not verified. */
+  /** For display; without `verifiedHost` the name is unverified. */
   readonly client: Pick<Client, 'id' | 'name' | 'verifiedHost'>
   readonly mayRefresh: boolean
   readonly redirectUri: string
-  /** To be shown always: where the answer goes. */
+  /** Must always be displayed: the destination of the response. */
   readonly redirectHost: string
-  /** The answer goes to a program on the machine of the person: to be warned of, as any program there can pretend to be the client. */
+  /**
+   * The response goes to a program on the user's machine. Pages must show a warning, because any program there can impersonate the client.
+   */
   readonly isLoopback: boolean
   readonly state: string | undefined
   readonly codeChallenge: string
   readonly surfaces: readonly Surface[]
-  /** What the client asks for; a person may give less, or more of the same surfaces. */
+  /** Requested scopes; the user can approve fewer scopes, or other scopes of the same surfaces. */
   readonly scopes: readonly OAuthScope[]
-  /** The request named the scopes; otherwise they are the usual ones. */
+  /** Whether the request contained scopes; otherwise `scopes` has the defaults. */
   readonly namesScopes: boolean
-  /** `none`: no page may be shown; deny with `login_required` or `consent_required`. */
+  /** With `none`, no page may be shown; call `deny` with `login_required` or `consent_required`. */
   readonly prompts: readonly Prompt[]
 }
 
-/** `problem`: shown to the person, without a redirect. `redirect`: the client gets it. */
+/** `problem` is shown to the user without a redirect; `redirect` returns the error to the client. */
 export type AuthorizationCheck =
   | { readonly kind: 'problem'; readonly error: OAuthError }
   | { readonly kind: 'redirect'; readonly location: string; readonly error: OAuthError }
   | { readonly kind: 'pending'; readonly pending: PendingAuthorization }
 
-/** Who approved, and what. */
+/** The approving user, and the approved permissions. */
 export interface Approval {
   readonly userId: string
   readonly organizationId: string
@@ -74,14 +76,14 @@ export interface Approval {
   readonly toolsets?: readonly string[] | undefined
 }
 
-/** Why nothing was approved; RFC 6749 §4.1.2.1, and for `prompt=none` OpenID Connect Core. */
+/** Reason of a denial; RFC 6749 §4.1.2.1, and OpenID Connect Core for `prompt=none`. */
 export type Denial = Extract<OAuthErrorCode, 'access_denied' | 'login_required' | 'consent_required' | 'interaction_required'>
 
 const denials: Readonly<Record<Denial, string>> = {
   access_denied: 'The user denied the request.',
   login_required: 'The user must sign in first.',
   consent_required: 'The user must approve the request first.',
-  interaction_required: 'The user must be asked first.',
+  interaction_required: 'The request requires a decision of the user.',
 }
 
 interface Return {
@@ -96,7 +98,7 @@ export class Authorizations {
     this.#options = options
   }
 
-  /** Looks at everything that the request says. Throws nothing of its own: what is wrong is the answer. */
+  /** Checks the whole request. OAuth errors are returned, not thrown. */
   async check(query: URLSearchParams, remoteAddress: string): Promise<AuthorizationCheck> {
     const parameters = new Parameters(query)
     let back: Return | undefined
@@ -112,9 +114,9 @@ export class Authorizations {
   }
 
   /**
-   * The address to redirect to, with a code that is good for a minute, for a grant that ends with it unless it is used. Throws
-   * `not_found` for a project that is not of the organization, `insufficient_scope` for somebody who is no member, and
-   * `validation_failed` for scopes of no asked surface.
+   * Returns the redirect URI with a code that is valid for a minute. The grant expires with the code unless the client exchanges it. Throws
+   * `not_found` if the project does not belong to the organization. Throws `insufficient_scope` if the user is not a member, and
+   * `validation_failed` for scopes of surfaces outside the request.
    */
   async approve(pending: PendingAuthorization, approval: Approval): Promise<string> {
     const { organizationId, projectId, userId, scopes, toolsets } = approval
@@ -162,12 +164,12 @@ export class Authorizations {
     return withParameters(redirectUri, { code, state, iss: this.#options.urls.issuer })
   }
 
-  /** The address to redirect to when nothing was approved. */
+  /** Returns the redirect URI with an error response. */
   deny(pending: PendingAuthorization, reason: Denial = 'access_denied'): string {
     return this.#failure(pending, new OAuthError(reason, denials[reason]))
   }
 
-  /** RFC 6749 §4.1.2.1, with the issuer in it (RFC 9207 §2). */
+  /** Error response of RFC 6749 §4.1.2.1, with the issuer (RFC 9207 §2). */
   #failure({ redirectUri, state }: Return, { error, message }: OAuthError): string {
     return withParameters(redirectUri, { error, error_description: message, state, iss: this.#options.urls.issuer })
   }
@@ -199,7 +201,7 @@ function checkedRedirectUri({ redirectUris }: Client, presented: string): string
   throw new OAuthError('invalid_request', 'The redirect_uri is not registered for this client.')
 }
 
-/** A state that was given twice cannot be returned. */
+/** Returns undefined for a repeated state, which cannot be returned to the client. */
 function stateOf(parameters: Parameters): string | undefined {
   try {
     return parameters.get('state')
@@ -217,7 +219,7 @@ function assertCodeFlow(parameters: Parameters): void {
   if ((parameters.get('response_mode') ?? 'query') !== 'query') throw new OAuthError('invalid_request', 'The response_mode must be query.')
 }
 
-/** RFC 7636 §4.4.1: without PKCE, or with the method plain, there is nothing. */
+/** Requires PKCE with the method S256 (RFC 7636 §4.4.1); refuses the method plain. */
 function checkedChallenge(parameters: Parameters): string {
   if (parameters.need('code_challenge_method') !== 'S256')
     throw new OAuthError('invalid_request', 'The code_challenge_method must be S256.')
@@ -230,9 +232,9 @@ function askedScopes(parameters: Parameters, surfaces: readonly Surface[]): read
   const asked = parseScopes(parameters.get('scope'))
   if (asked.length === 0) return surfaces.flatMap((surface) => usualScopes(surface))
   if (asked.some((scope) => !surfaces.includes(surfaceOf(scope))))
-    throw new OAuthError('invalid_scope', 'A scope belongs to a resource that was not requested.')
+    throw new OAuthError('invalid_scope', 'A requested scope belongs to another resource; request that resource, too.')
   if (surfaces.some((surface) => ofSurface(asked, surface).length === 0))
-    throw new OAuthError('invalid_scope', 'A resource was requested without one of its scopes.')
+    throw new OAuthError('invalid_scope', 'The scope must contain at least one scope of each requested resource.')
   return asked
 }
 

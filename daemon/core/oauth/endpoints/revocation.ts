@@ -1,4 +1,4 @@
-/** The revocation endpoint: any token of a grant, given by its own client, ends the whole grant (RFC 7009 §2). */
+/** The revocation endpoint: a client that presents any token of its grant ends the whole grant (RFC 7009 §2). */
 import type { Database } from '#store/database.ts'
 import type { AccessTokens } from '../tokens/access-tokens.ts'
 import type { ClientRequest, Clients } from '../clients/clients.ts'
@@ -20,7 +20,7 @@ export class Revocation {
     this.#options = options
   }
 
-  /** An unknown token, or one of another client, is no error (RFC 7009 §2.2). Throws `invalid_client` and `invalid_request`. */
+  /** Unknown tokens and tokens of other clients are not an error (RFC 7009 §2.2). Throws `invalid_client` and `invalid_request`. */
   async revoke(request: ClientRequest): Promise<void> {
     request.parameters.assertOnce()
     const clientId = await this.#options.clients.authenticate(request)

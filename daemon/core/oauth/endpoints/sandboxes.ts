@@ -1,4 +1,4 @@
-/** Sandboxes created without a login: made in one write, and gone with everything in them after a week without a token. */
+/** Sandboxes of anonymous callers. One write creates a sandbox; it is deleted with all contents after a week without a new token. */
 import { Change, decode, encode } from '#store/change.ts'
 import { globalKey } from '#store/record-kind.ts'
 import { pack, unpack, within, type Element } from '#store/tuple.ts'
@@ -13,7 +13,7 @@ import { addRefreshToken, anonymousIdleMs, grantMs } from '../tokens/refresh-tok
 import type { OAuthScope, Surface } from '../protocol/scopes.ts'
 
 export interface SandboxOptions extends Core {
-  /** A deserted sandbox was deleted, and its rows are to be removed. */
+  /** Called after sandboxes were deleted, so that their rows can be removed. */
   readonly onDeleted: () => void
   readonly limits?: readonly AddressLimit[]
 }
@@ -25,12 +25,12 @@ export interface NewSandbox {
 }
 
 interface Activity {
-  /** When the last token was issued; each lasts an hour, so nothing happens in a sandbox long after it. */
+  /** Time of the last issued token. Access tokens expire after an hour, so a sandbox is inactive soon after it. */
   readonly activeAt: number
 }
 
 const purpose = 'sandbox'
-/** Longer than any token of it may live. */
+/** Longer than the lifetime of any token of the sandbox. */
 const removedMs = anonymousIdleMs + 2 * 3_600_000
 
 const activityPrefix = globalKey('oauth.sandbox')
@@ -42,14 +42,16 @@ const noteActivity = (change: Change, organizationId: string, now: number): Chan
 
 export class Sandboxes {
   readonly #options: SandboxOptions
-  /** Nothing is due before. */
+  /** No sandbox is due for deletion before this time. */
   #nextDueAt = -Infinity
 
   constructor(options: SandboxOptions) {
     this.#options = options
   }
 
-  /** An organization, its project `sandbox`, an inbox, a grant and its refresh token. Throws `temporarily_unavailable` (too many). */
+  /**
+   * Creates an organization, its project `sandbox`, a grant and its refresh token. Throws `temporarily_unavailable` (too many sandboxes).
+   */
   async make(scopes: readonly OAuthScope[], surface: Surface, remoteAddress: string): Promise<NewSandbox> {
     const { database, clock, limits = sandboxLimits } = this.#options
     const now = clock.now()
@@ -75,26 +77,26 @@ export class Sandboxes {
     return { organizationId, grant, refreshToken }
   }
 
-  /** Adds to the write that a token for this grant is issued now, if it is one of a sandbox. */
+  /** Adds to the write that a token of this grant is issued, if the grant belongs to a sandbox. */
   touch(change: Change, organizationId: string, { userId }: Grant): void {
     if (userId === null) noteActivity(change, organizationId, this.#options.clock.now())
   }
 
-  /** Adds to the write, as its condition, that the organization is a sandbox. False when it is none, or none any more. */
+  /** Adds the condition to the write that the organization is a sandbox. Returns false if it is not a sandbox. */
   async hold(change: Change, organizationId: string): Promise<boolean> {
     const row = await this.#options.database.kv.get(pack(activityKey(organizationId)))
     if (row) change.check(activityKey(organizationId), row.version)
     return row !== undefined
   }
 
-  /** Adds to the write that the organization is a sandbox no longer, on the same condition. */
+  /** Adds to the write that the organization is no longer a sandbox, with the same condition as `hold`. */
   async release(change: Change, organizationId: string): Promise<boolean> {
     const isHeld = await this.hold(change, organizationId)
     if (isHeld) change.delete(activityKey(organizationId))
     return isHeld
   }
 
-  /** Deletes sandboxes whose last token is long gone. Returns how many went. */
+  /** Deletes sandboxes without recent tokens. Returns their number. */
   async sweep(): Promise<number> {
     const now = this.#options.clock.now()
     if (now < this.#nextDueAt) return 0
@@ -106,12 +108,15 @@ export class Sandboxes {
       if (dueAt > now) nextDueAt = Math.min(nextDueAt, dueAt)
       else if (await this.#delete(String(unpack(key).at(-1)), version, now)) removed++
     }
-    this.#nextDueAt = nextDueAt // only now: what failed is tried again
+    this.#nextDueAt = nextDueAt // set only after the loop, so that failed deletions are tried again
     if (removed > 0) this.#options.onDeleted()
     return removed
   }
 
-  /** One write: the mark of deletion, the order to remove what is left, and the end of its being a sandbox, which a claim would meet. */
+  /**
+   * Marks the organization as deleted, schedules the removal of its rows and ends its sandbox status in one write. A concurrent claim
+   * conflicts with this write.
+   */
   async #delete(organizationId: string, version: bigint, now: number): Promise<boolean> {
     const { database } = this.#options
     const key = activityKey(organizationId)

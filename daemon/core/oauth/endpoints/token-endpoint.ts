@@ -1,4 +1,4 @@
-/** The token endpoint: a code, a refresh token or nothing but a client id becomes an access token (RFC 6749 §3.2). */
+/** The token endpoint: exchanges a code, a refresh token or the bootstrap client id for an access token (RFC 6749 §3.2). */
 import { recordKey } from '#store/record-kind.ts'
 import type { Core } from '../../core.ts'
 import { accessTokenSeconds, type AccessTokens } from '../tokens/access-tokens.ts'
@@ -26,13 +26,13 @@ import {
   type Surface,
 } from '../protocol/scopes.ts'
 
-/** What happens at the token endpoint that somebody should know of; implementations must not throw. */
+/** Security events of the token endpoint; implementations must not throw. */
 export interface TokenEvents {
-  /** A code or refresh token came again: it was copied, or a client raced with itself. Its grant was just revoked. */
+  /** A code or refresh token was used twice: it was stolen, or the client sent two concurrent requests. Its grant has been revoked. */
   tokenReused(what: 'code' | 'refresh token', grant: Grant): void
 }
 
-/** Notifies people of what happened to what they allowed. */
+/** Sends mail to users about applications that they approved. */
 export interface TokenNotices {
   accessEnded(userId: string, clientName: string, endedKeys: readonly string[]): void
 }
@@ -47,18 +47,18 @@ export interface TokenEndpointOptions extends Core {
   readonly notices: TokenNotices
 }
 
-/** RFC 6749 §5.1. */
+/** Successful response, RFC 6749 §5.1. */
 export interface TokenAnswer {
   readonly accessToken: string
   readonly expiresInSeconds: number
   readonly scopes: readonly OAuthScope[]
-  /** Undefined for clients that do not refresh. */
+  /** Undefined for clients without the grant type `refresh_token`. */
   readonly refreshToken: string | undefined
-  /** Of a new sandbox. */
+  /** Only for a new sandbox. */
   readonly projectId: string | undefined
 }
 
-/** What an answer is made of. */
+/** Parts of a response. */
 interface Issue {
   readonly organizationId: string
   readonly grant: Grant
@@ -92,7 +92,7 @@ export class TokenEndpoint {
     )
   }
 
-  /** An anonymous sandbox, with no more than anonymous callers may have. Spec "Authentication" 3. */
+  /** Creates an anonymous sandbox with at most the scopes of anonymous callers. Spec "Authentication" 3. */
   async #bootstrap(parameters: Parameters, remoteAddress: string): Promise<TokenAnswer> {
     const { urls } = this.#options
     const asked = parseScopes(parameters.get('scope'))
@@ -104,7 +104,7 @@ export class TokenEndpoint {
     return { ...(await this.#issue({ organizationId, grant, surface, scopes, refreshToken })), projectId: grant.projectId }
   }
 
-  /** RFC 6749 §4.1.3, RFC 7636 §4.6. */
+  /** Exchanges a code; RFC 6749 §4.1.3, RFC 7636 §4.6. */
   async #exchange(clientId: string, parameters: Parameters): Promise<TokenAnswer> {
     const { database, clock, grants, writes } = this.#options
     const text = parameters.need('code')
@@ -141,12 +141,12 @@ export class TokenEndpoint {
     throw invalidGrant('The code was used before; the tokens issued for it are revoked.')
   }
 
-  /** RFC 6749 §6. Of two requests with one token the first wins, and the second ends the grant. */
+  /** Refreshes a token (RFC 6749 §6). If two requests use the same token, the first succeeds and the second ends the grant. */
   async #refresh(clientId: string, parameters: Parameters): Promise<TokenAnswer> {
     const { database, clock, grants, sandboxes } = this.#options
     const text = parameters.need('refresh_token')
     const { grantId } = (await this.#findRefreshToken(clientId, text)).token
-    const reach = { organizationId: (await grants.find(grantId))?.organizationId ?? '' } // for a grant that ended, nothing is written
+    const reach = { organizationId: (await grants.find(grantId))?.organizationId ?? '' } // if the grant has ended, nothing is written
     const issue = await transact(database, reach, async (change): Promise<Issue | 'replayed'> => {
       const found = await this.#findRefreshToken(clientId, text)
       const { token } = found
@@ -192,7 +192,7 @@ export class TokenEndpoint {
     return stored
   }
 
-  /** The surface of the new token and its scopes: never more than was granted, unless a person consents. */
+  /** Returns the surface and scopes of the new token, which never exceed the grant. */
   #choose(
     granted: readonly OAuthScope[],
     parameters: Parameters,
@@ -219,7 +219,7 @@ export class TokenEndpoint {
 
 const invalidGrant = (words: string): OAuthError => new OAuthError('invalid_grant', words)
 
-/** In the words of OAuth, for a grant that too many requests change at once. */
+/** Converts a conflict of concurrent changes of a grant into an OAuth error. */
 function asBusy(error: unknown): never {
   if (error instanceof Refusal && error.code === 'conflict')
     throw new OAuthError('temporarily_unavailable', 'The grant is being changed; try again.', { retryAfterSeconds: 1 })

@@ -1,4 +1,4 @@
-/** Authorization codes: a minute, one use, for one client, one redirect URI and one PKCE challenge (RFC 6749 §4.1.2, RFC 7636 §4). */
+/** Authorization codes: valid for a minute and one use, for one client, redirect URI and PKCE challenge (RFC 6749 §4.1.2, RFC 7636 §4). */
 import { hash } from 'node:crypto'
 import { decode, encode, type Change } from '#store/change.ts'
 import type { Database } from '#store/database.ts'
@@ -6,13 +6,13 @@ import { globalKey } from '#store/record-kind.ts'
 import { pack, type Element } from '#store/tuple.ts'
 import { hashOpaqueToken, newOpaqueToken } from '../protocol/opaque-token.ts'
 
-/** How a client gets to what a person approved, until it fetches its tokens. */
+/** A user's approval between the redirect and the exchange for tokens. */
 export interface AuthorizationCode {
   readonly clientId: string
   readonly redirectUri: string
   readonly codeChallenge: string
   readonly organizationId: string
-  /** What it is exchanged for. The grant is there from the approval on, so whatever ends grants ends codes too. */
+  /** The grant of the code. It exists from the approval on, so that ending the grant also ends the code. */
   readonly grantId: string
   readonly mayRefresh: boolean
   readonly expiresAt: number
@@ -26,12 +26,12 @@ export interface StoredAuthorizationCode {
 }
 
 export const codeMs = 60_000
-/** A used code is remembered this long, because its second use ends what the first one brought (RFC 6749 §4.1.2). */
+/** A used code is kept for this time, because a second use revokes the tokens of the first (RFC 6749 §4.1.2). */
 const usedMs = 86_400_000
 
 const codeKey = (text: string): readonly Element[] => globalKey('oauth.code', hashOpaqueToken(text))
 
-/** Adds a new code to the write. */
+/** Adds a new code to the write and returns it. */
 export function addAuthorizationCode(change: Change, code: AuthorizationCode): string {
   const text = newOpaqueToken()
   change.set(codeKey(text), encode(code)).expire(code.expiresAt, codeKey(text))
@@ -44,7 +44,7 @@ export async function findAuthorizationCode(database: Database, text: string): P
   return entry && { key, code: decode<AuthorizationCode>(entry.value), version: entry.version }
 }
 
-/** Marks the code as used; the write fails when somebody else used it meanwhile. */
+/** Marks the code as used; the write fails if the code was used concurrently. */
 export function useAuthorizationCode(change: Change, { key, code, version }: StoredAuthorizationCode, now: number): void {
   change
     .check(key, version)
@@ -55,7 +55,7 @@ export function useAuthorizationCode(change: Change, { key, code, version }: Sto
 const challengePattern = /^[\w-]{43}$/
 const verifierPattern = /^[\w.~-]{43,128}$/
 
-/** Whether it can be a challenge of the method S256: 256 bits in base64url (RFC 7636 §4.2). */
+/** Returns whether the text can be an S256 challenge: 256 bits in base64url (RFC 7636 §4.2). */
 export const isCodeChallenge = (text: string): boolean => challengePattern.test(text)
 
 /** RFC 7636 §4.6. */

@@ -1,4 +1,4 @@
-/** The end of a grant, whoever ends it: no token of it works afterwards, and the keys that it created end in the same write. */
+/** Ends a grant. Its tokens stop working, and keys that were created with it are revoked in the same write. */
 import type { Change } from '#store/change.ts'
 import type { Database } from '#store/database.ts'
 import type { ApiKey } from '../../access/keys/api-key.ts'
@@ -7,13 +7,13 @@ import type { KeyCreator } from '../../access/principal/key-creator.ts'
 import type { Actor, Audit } from '../../writes/audit.ts'
 import { oauthGrants, type StoredGrant } from './grant.ts'
 
-/** How a grant is ended. */
+/** Options for ending a grant. */
 export interface GrantEnding {
-  /** For the audit log. */
+  /** Reason in the audit log. */
   readonly reason?: string
-  /** Keys to keep: they follow their user alone from then on. */
+  /** Ids of keys to keep; they follow only their user afterwards. */
   readonly toKeep?: KeysToKeep
-  /** The keys that end with it; those created by this very grant by default. */
+  /** Selects the keys that end; by default the keys that were created with this grant. */
   readonly isMeant?: (minter: KeyCreator, key: ApiKey) => boolean
 }
 
@@ -26,13 +26,13 @@ interface Write {
   readonly now: number
 }
 
-/** Whether a key was created by a token of the grant. */
+/** Whether a key was created with a token of the grant. */
 export const isCreatedBy =
   (grantId: string) =>
   ({ application }: KeyCreator): boolean =>
     application?.grantId === grantId
 
-/** Adds to the write that the grant ends, with its keys. */
+/** Adds the end of the grant and of its keys to the write. */
 export async function endGrant(
   { database, audit, change, actor, now }: Write,
   stored: StoredGrant,

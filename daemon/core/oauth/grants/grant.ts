@@ -1,4 +1,6 @@
-/** What somebody allowed a client to do: the one thing that tokens, codes and refresh tokens lead back to. */
+/**
+ * Record of a grant: the permissions that a user or an anonymous caller gave a client. Tokens, codes and refresh tokens all refer to it.
+ */
 import type { Change } from '#store/change.ts'
 import type { Database } from '#store/database.ts'
 import { defineRecord, type Stored, type Immutable } from '#store/record-kind.ts'
@@ -9,18 +11,18 @@ const schema = z.strictObject({
   id: z.string(),
   clientId: z.string(),
   clientName: z.string(),
-  /** The one project that it is good for. */
+  /** The only project that the grant covers. */
   projectId: z.string(),
-  /** null: anonymous. */
+  /** Null for anonymous callers. */
   userId: z.string().nullable(),
-  /** The most that a token of it may have, on all of its surfaces. */
+  /** Maximum scopes of its tokens, over all surfaces. */
   scopes: z.array(z.enum(oauthScopes)),
-  /** Tools for what belongs to the whole organization act beyond the project, as far as the role of the user goes. */
+  /** Tools for organization settings reach beyond the project, as far as the role of the user allows. */
   reachesOrganization: z.literal(true).optional(),
-  /** The groups of tools that an agent is shown and may call; absent for all. */
+  /** Groups of tools that an agent can see and call; absent for all groups. */
   toolsets: z.array(z.string()).optional(),
   createdAt: z.int(),
-  /** After this no token of it is issued any more; until its code is used that is the end of the code. */
+  /** No token is issued after this time. Until the code is exchanged, this is the expiry of the code. */
   expiresAt: z.int(),
   revokedAt: z.int().nullable(),
 })
@@ -31,21 +33,21 @@ export const oauthGrants = defineRecord<Grant>({
   name: 'oauth_grant',
   schema,
   isSetting: true,
-  // tokens name their grant alone, which may move to another organization
+  // tokens refer to their grant by id only, because a grant can move to another organization
   lookups: { id: (grant) => [[grant.id]] },
   projectOf: (grant) => grant.projectId,
 })
 
-/** A grant where it is stored. */
+/** A grant with its current organization. */
 export type StoredGrant = Stored<Grant> & { readonly organizationId: string }
 
-/** Whether a grant of the organization has not been revoked. */
+/** Returns whether the grant exists in the organization and has not been revoked. */
 export const grantStands =
   (database: Database) =>
   async (organizationId: string, id: string): Promise<boolean> =>
     (await database.get(oauthGrants, { organizationId }, id))?.record.revokedAt === null
 
-/** Adds to the write the end of whatever the user allowed in the organization: it must not come back with them. */
+/** Adds the end of all grants of the user in the organization to the write. They must not become valid again if the user rejoins. */
 export async function endGrantsOf(database: Database, change: Change, organizationId: string, userId: string, now: number): Promise<void> {
   for (const stored of await database.all(oauthGrants, { organizationId })) {
     const { record } = stored

@@ -1,4 +1,4 @@
-/** Finding grants and ending them. */
+/** Finds grants, ends them, and limits their scopes to the current permissions. */
 import type { Change } from '#store/change.ts'
 import type { Core } from '../../core.ts'
 import { keyUses } from '../../access/keys/key-uses.ts'
@@ -23,13 +23,13 @@ export interface GrantOptions extends Core {
   readonly scopesOfMember: ScopesOfMember
 }
 
-/** A grant as it was, and the outcome of the keys that it created. */
+/** The grant before its revocation, and the ended and kept keys that it created. */
 export interface RevokedGrant {
   readonly grant: Grant
   readonly keys: KeyFates
 }
 
-/** Longer than the last token of a grant may live. */
+/** Longer than the lifetime of the last token of a grant. */
 const endedMs = 86_400_000
 
 export class Grants {
@@ -39,13 +39,13 @@ export class Grants {
     this.#options = options
   }
 
-  /** Undefined when there is none, or it was revoked. */
+  /** Returns undefined for missing and revoked grants. */
   async find(id: string): Promise<StoredGrant | undefined> {
     const found = await this.#options.database.lookup(oauthGrants, 'id', [id])
     return found?.record.revokedAt === null ? found : undefined
   }
 
-  /** Undefined also when its project or organization was deleted: nothing can be done with it. */
+  /** Like `find`, but also returns undefined if the project or organization of the grant was deleted. */
   async standing(id: string): Promise<StoredGrant | undefined> {
     const found = await this.find(id)
     if (!found) return undefined
@@ -54,8 +54,8 @@ export class Grants {
   }
 
   /**
-   * Ends the grant with every token of it, at once, and the keys that were created by it, but for those to keep, which then follow
-   * their user alone. Again does nothing.
+   * Ends the grant and all its tokens immediately, and revokes keys that were created with it. Kept keys follow only their user afterwards.
+   * Repeating the call has no effect.
    */
   async revoke(id: string, actor: Actor, how: GrantEnding = {}): Promise<RevokedGrant | undefined> {
     const { writes, clock, audit, database } = this.#options
@@ -69,7 +69,7 @@ export class Grants {
     })
   }
 
-  /** Adds to the write that grants of the organization go which ended a day ago or more. */
+  /** Adds to the write the removal of the organization's grants that ended at least a day ago. */
   async removeEnded(change: Change, organizationId: string): Promise<void> {
     const now = this.#options.clock.now()
     for (const stored of await this.#options.database.all(oauthGrants, { organizationId })) {
@@ -81,7 +81,7 @@ export class Grants {
     }
   }
 
-  /** How far the holder reaches on a surface now; undefined when a user is no member any more. */
+  /** Returns the highest level of the holder on a surface. Returns undefined if the user is no longer a member. */
   async levelOfHolder({ userId }: Grant, organizationId: string, surface: Surface): Promise<number | undefined> {
     if (userId === null) return levelOfAnonymous(surface)
     const member = await this.#options.scopesOfMember(organizationId, userId)
@@ -89,8 +89,8 @@ export class Grants {
   }
 
   /**
-   * What a token may do now: no more than it says, than its grant says today, and than its holder may; and where a person approves what
-   * agents send, an agent reads alone over REST. Undefined when the holder may do nothing in the organization.
+   * Returns the current scopes of a token, limited by the token, its grant and its holder. If messages of agents need approval, an agent's
+   * grant can only read over REST. Returns undefined if the holder has no permissions in the organization.
    */
   async liveScopes(grant: StoredGrant, inToken: readonly OAuthScope[], surface: Surface): Promise<readonly OAuthScope[] | undefined> {
     const held = await this.levelOfHolder(grant.record, grant.organizationId, surface)
@@ -99,7 +99,7 @@ export class Grants {
     return scopesUpTo(surface, Math.min(levelOf(inToken, surface), levelOf(grant.record.scopes, surface), held, most))
   }
 
-  /** REST sends without asking, and makes what sends: a grant that is for an agent, too, would lead past the approval. */
+  /** Returns the limit for REST. REST sends without approval, so a grant that also covers agents could bypass the approval. */
   async #mostBeside({ record: { scopes, projectId }, organizationId }: StoredGrant, surface: Surface): Promise<Level> {
     if (surface === 'mcp' || levelOf(scopes, 'mcp') < 0) return Infinity
     return approvesAgents(await this.#options.policies.of(organizationId), projectId) ? quietLevel.rest : Infinity

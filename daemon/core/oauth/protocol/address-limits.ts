@@ -1,4 +1,7 @@
-/** How often unauthenticated clients may create something: counted per client network and in total, in the write that creates it. */
+/**
+ * Rate limits for unauthenticated creation of sandboxes and clients. Counted per client network and in total, in the write that creates the
+ * resource.
+ */
 import type { Change } from '#store/change.ts'
 import type { WriteResult } from '#store/kv.ts'
 import { globalKey } from '#store/record-kind.ts'
@@ -6,18 +9,18 @@ import { pack, type Element } from '#store/tuple.ts'
 import { clientNetwork } from '../../access/client-network.ts'
 import { OAuthError } from './oauth-error.ts'
 
-/** So many in a window that begins at a multiple of its length, UTC. */
+/** Maximum count in a window. Windows start at multiples of their length (UTC). */
 export interface AddressLimit {
   readonly max: number
   readonly windowMs: number
-  /** Counts all addresses together instead of each network. */
+  /** Counts all addresses together instead of each network separately. */
   readonly isShared?: boolean
 }
 
 const hourMs = 3_600_000
 const dayMs = 24 * hourMs
 
-/** New sandboxes: for each network, and a ceiling for the whole service. */
+/** Limits of new sandboxes for each network, and for the whole service. */
 export const sandboxLimits: readonly AddressLimit[] = [
   { max: 5, windowMs: hourMs },
   { max: 20, windowMs: dayMs },
@@ -29,7 +32,7 @@ export const registrationLimits: readonly AddressLimit[] = [
   { max: 1000, windowMs: dayMs, isShared: true },
 ]
 
-/** Counts one more in every window; the write then fails with reason `limit` when one is full. */
+/** Increments the counter of every window. The write fails with reason `limit` if a window is full. */
 export function countAddress(change: Change, purpose: string, limits: readonly AddressLimit[], address: string, now: number): void {
   for (const limit of limits) {
     const key = counterKey(purpose, limit, address, now)
@@ -37,7 +40,10 @@ export function countAddress(change: Change, purpose: string, limits: readonly A
   }
 }
 
-/** What a write that counted, and failed, means. Throws `temporarily_unavailable` with the end of the longest window that is full. */
+/**
+ * Checks the result of a write with `countAddress`. Throws `temporarily_unavailable`, with the end of the longest full window as the retry
+ * time.
+ */
 export function assertWithin(result: WriteResult, purpose: string, limits: readonly AddressLimit[], address: string, now: number): void {
   if (result.ok) return
   const full = limits.filter((limit) => Buffer.compare(pack(counterKey(purpose, limit, address, now)), result.key) === 0)

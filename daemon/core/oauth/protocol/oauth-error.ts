@@ -1,17 +1,17 @@
-/** Errors of the authorization server, each with the code that its RFC gives it. */
+/** Errors of the authorization server with the codes of their RFCs. */
 import { Refusal, type RefusalCode } from '../../refusals.ts'
 
 interface ErrorRow {
-  /** Status where the error is the answer itself; errors that travel by redirect have none of their own. */
+  /** HTTP status if the error is the response body; not used for errors in redirects. */
   readonly http: number
-  /** The row of the refusal table that logs and metrics count it under. */
+  /** Refusal code that logs and metrics count the error as. */
   readonly counted: RefusalCode
 }
 
 const asked: ErrorRow = { http: 400, counted: 'validation_failed' }
 const refused: ErrorRow = { http: 403, counted: 'insufficient_scope' }
 
-/** RFC 6749 §5.2 and RFC 6749 §4.1.2.1, RFC 8707 §2, RFC 7591 §3.2.2, RFC 9101 §6.3, and for `prompt=none` those of OpenID Connect. */
+/** RFC 6749 §5.2 and RFC 6749 §4.1.2.1, RFC 8707 §2, RFC 7591 §3.2.2, RFC 9101 §6.3, and OpenID Connect for `prompt=none`. */
 const rows = {
   invalid_request: asked,
   invalid_client: { http: 401, counted: 'unauthorized' },
@@ -34,7 +34,7 @@ const rows = {
 
 export type OAuthErrorCode = keyof typeof rows
 
-/** An expected "no" of the authorization server. The message is its `error_description`: one sentence without values of the request. */
+/** An expected refusal of the authorization server. The message is its `error_description`: one sentence without values of the request. */
 export class OAuthError extends Refusal {
   readonly error: OAuthErrorCode
 

@@ -1,4 +1,4 @@
-/** Access tokens: JWTs that say whose they are and what they are for, for one surface each (RFC 9068 §2). */
+/** Access tokens: JWTs with holder, scopes and one surface (RFC 9068 §2). */
 import { randomUUID } from 'node:crypto'
 import type { JWTPayload } from 'jose'
 import type { Clock } from '../../clock.ts'
@@ -11,18 +11,18 @@ export interface AccessTokenOptions {
   readonly clock: Clock
 }
 
-/** What a token says besides its times. Plan, role and whether it was claimed are read live and not in it. */
+/** Claims of a token except its times. Plan, role and claim status are not included, because they are read on every request. */
 export interface AccessTokenFacts {
   readonly grantId: string
   readonly organizationId: string
   readonly projectId: string
-  /** null: anonymous. */
+  /** Null for anonymous callers. */
   readonly userId: string | null
   readonly clientId: string
   readonly scopes: readonly OAuthScope[]
 }
 
-/** A token that is ours, for this surface and not expired; whether its grant still stands is another question. */
+/** A valid token of this issuer for this surface. The caller must check whether its grant is still valid. */
 export interface ReadAccessToken {
   readonly grantId: string
   readonly scopes: readonly OAuthScope[]
@@ -45,7 +45,7 @@ export class AccessTokens {
   async issue(surface: Surface, { grantId, organizationId, projectId, userId, clientId, scopes }: AccessTokenFacts): Promise<string> {
     const { keys, urls, clock } = this.#options
     const audience = urls.resources[surface]
-    const { SignJWT } = await import('jose') // loaded with the first token, as many daemons meet none
+    const { SignJWT } = await import('jose') // loaded with the first token, because many daemons never use tokens
     const { kid, key } = await keys.current()
     const now = Math.floor(clock.now() / 1000)
     const own = { org: organizationId, prj: projectId, gid: grantId, kind: userId === null ? 'anonymous' : 'user' }
@@ -60,11 +60,11 @@ export class AccessTokens {
       .sign(key)
   }
 
-  /** Undefined for everything that is no valid token of this issuer for this very surface (RFC 9068 §4). */
+  /** Returns undefined unless the text is a valid token of this issuer for this surface (RFC 9068 §4). */
   async read(token: string, surface: Surface): Promise<ReadAccessToken | undefined> {
     const audience = this.#options.urls.resources[surface]
     const payload = await this.#verify(token, audience)
-    // a list that holds our audience among others is no token of ours
+    // a list of audiences is refused, even if it contains our audience
     if (payload?.exp === undefined || payload.aud !== audience) return undefined
     return { grantId: String(payload['gid']), scopes: parseScopes(String(payload['scope'])), expiresAt: payload.exp * 1000 }
   }

@@ -1,4 +1,4 @@
-/** Refresh tokens: each works once and brings the next one; a used one that comes again ends its grant (RFC 9700 §4.14.2). */
+/** Refresh tokens: each works once and returns the next token. Reuse of a used token ends its grant (RFC 9700 §4.14.2). */
 import { decode, encode, type Change } from '#store/change.ts'
 import type { Database } from '#store/database.ts'
 import { globalKey } from '#store/record-kind.ts'
@@ -7,14 +7,14 @@ import type { Grant } from '../grants/grant.ts'
 import { hashOpaqueToken, newOpaqueToken } from '../protocol/opaque-token.ts'
 import type { Surface } from '../protocol/scopes.ts'
 
-/** What is stored of a refresh token, by its hash. It goes by itself when the token would have expired. */
+/** Stored data of a refresh token, by its hash. The row is removed when the token expires. */
 export interface RefreshToken {
   readonly grantId: string
   readonly clientId: string
-  /** What the access token that came with it is for. */
+  /** Surface of the access token that was issued with it. */
   readonly surface: Surface
   readonly expiresAt: number
-  /** null: works still. */
+  /** Null until the token is used. */
   readonly usedAt: number | null
 }
 
@@ -26,9 +26,9 @@ export interface StoredRefreshToken {
 
 const dayMs = 86_400_000
 const idleMs = 30 * dayMs
-/** Anonymous ones are removed sooner. */
+/** Refresh tokens of anonymous callers expire earlier. */
 export const anonymousIdleMs = 7 * dayMs
-/** From the consent on, however often it is refreshed. */
+/** Maximum lifetime of a grant after the consent, regardless of refreshes. */
 export const grantMs = 180 * dayMs
 
 export const refreshTokenPrefix = 'rt_'
@@ -38,7 +38,7 @@ export const isRefreshToken = (text: string): boolean => refreshTokenPattern.tes
 
 const rowKey = (text: string): readonly Element[] => globalKey('oauth.refresh-token', hashOpaqueToken(text))
 
-/** Adds a new refresh token to the write. */
+/** Adds a new refresh token to the write and returns it. */
 export function addRefreshToken(change: Change, grant: Grant, surface: Surface, now: number): string {
   const text = newOpaqueToken(refreshTokenPrefix)
   const expiresAt = Math.min(now + (grant.userId === null ? anonymousIdleMs : idleMs), grant.expiresAt)
@@ -53,7 +53,7 @@ export async function findRefreshToken(database: Database, text: string): Promis
   return entry && { key, token: decode<RefreshToken>(entry.value), version: entry.version }
 }
 
-/** Marks the token as used; the write fails when somebody else used it meanwhile. */
+/** Marks the token as used; the write fails if the token was used concurrently. */
 export function useRefreshToken(change: Change, { key, token, version }: StoredRefreshToken, now: number): void {
   change.check(key, version)
   put(change, key, { ...token, usedAt: now })

@@ -1,6 +1,6 @@
 /**
- * The keys that access tokens are signed with. A new one is published before it signs and an old one as long as a token of it
- * may live, so that whoever caches the key set for a while never misses one. Made and retired on request, without a timer.
+ * Keys that sign access tokens. A new key is published before it signs, and an old key while its tokens can be valid. Clients that cache
+ * the key set for some time therefore always find the key. Calls create and retire keys; there is no timer.
  */
 import type { CryptoKey, JWK } from 'jose'
 import { Change, decode, encode } from '#store/change.ts'
@@ -14,7 +14,7 @@ export const signingAlgorithm = 'ES256'
 interface SigningKeyRow {
   readonly kid: string
   readonly publicKey: JWK
-  /** The private JWK. */
+  /** The sealed private JWK. */
   readonly sealed: SealedSecret
   readonly createdAt: number
 }
@@ -26,9 +26,9 @@ interface SigningKey extends SigningKeyRow {
 
 const dayMs = 86_400_000
 const rotationMs = 90 * dayMs
-/** From the first publication to the first signature. */
+/** Time from publication of a key to its first signature. */
 const leadMs = dayMs
-/** From the first signature of the next key to the end of this one; longer than any token lives. */
+/** Time from the first signature of the next key to the removal of this key; longer than the lifetime of tokens. */
 const overlapMs = dayMs
 
 const keysPrefix = globalKey('oauth.signing-key')
@@ -43,7 +43,7 @@ export class SigningKeys {
     this.#core = core
   }
 
-  /** The key to sign with now. */
+  /** Returns the key that signs now. */
   async current(): Promise<{ readonly kid: string; readonly key: CryptoKey }> {
     const keys = await this.#all()
     const now = this.#core.clock.now()
@@ -53,12 +53,12 @@ export class SigningKeys {
     return { kid: current.kid, key: current.signs }
   }
 
-  /** The key of this id, while it is published. */
+  /** Returns the key with this id while it is published. */
   async find(kid: string | undefined): Promise<CryptoKey | undefined> {
     return (await this.#all()).find((key) => key.kid === kid)?.verifies
   }
 
-  /** The key set (RFC 7517 §5), oldest first. */
+  /** Returns the key set (RFC 7517 §5), oldest first. */
   async published(): Promise<readonly JWK[]> {
     return (await this.#all()).map(({ kid, publicKey }) => ({ ...publicKey, kid, alg: signingAlgorithm, use: 'sig' }))
   }
@@ -68,12 +68,12 @@ export class SigningKeys {
     const keys = await loading
     const now = this.#core.clock.now()
     if (!needsKey(keys, now) && !isOutlived(keys, now)) return keys
-    // whoever looks first renews, and all others wait for the same
+    // the first caller renews the keys; concurrent callers wait for the same promise
     if (this.#keys === loading) this.#keys = this.#kept(this.#renew(keys, now))
     return this.#keys
   }
 
-  /** A failure is not kept: the next call tries again. */
+  /** Discards a failure, so that the next call tries again. */
   #kept(keys: Promise<readonly SigningKey[]>): Promise<readonly SigningKey[]> {
     keys.catch(() => (this.#keys = undefined))
     return keys
@@ -117,6 +117,6 @@ const needsKey = (keys: readonly SigningKeyRow[], now: number): boolean => {
   return newest === undefined || newest.createdAt + rotationMs <= now
 }
 
-/** Whether the oldest key has signed nothing that could still be presented. */
+/** Returns whether all tokens that the oldest key signed have expired. */
 const isOutlived = ([, next]: readonly SigningKeyRow[], now: number): boolean =>
   next !== undefined && next.createdAt + leadMs + overlapMs <= now

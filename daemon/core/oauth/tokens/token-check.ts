@@ -1,4 +1,4 @@
-/** The check of a presented access token: ours, for this surface, not expired, and its grant still stands. */
+/** Authenticates a presented access token: issued here for this surface, unexpired, and with a valid grant. */
 import { hash } from 'node:crypto'
 import type { KeyUses } from '../../access/keys/key-uses.ts'
 import type { ScopesOfMember } from '../../access/principal/member-scopes.ts'
@@ -13,7 +13,7 @@ import { agentAccess, levelOf, type Level, type OAuthScope, type Surface } from 
 import { RecentMap } from '../../recent-map.ts'
 
 export interface TokenCheckOptions {
-  /** Grows with every change of settings of an organization; see `Database.generation`. */
+  /** Increases with every change of an organization's settings; see `Database.generation`. */
   readonly database: { generation(organizationId: string): number }
   readonly scopesOfMember: ScopesOfMember
   readonly tokens: AccessTokens
@@ -22,7 +22,7 @@ export interface TokenCheckOptions {
   readonly clock: Clock
 }
 
-/** Who presents a token, and what it may do on the surface that it was presented to. */
+/** The holder of a presented token, and its current permissions on the surface. */
 export interface TokenBearer {
   readonly organizationId: string
   readonly projectId: string
@@ -34,7 +34,7 @@ export interface TokenBearer {
   readonly reachesOrganization: true | undefined
   /** See `Grant`. */
   readonly toolsets: readonly string[] | undefined
-  /** The place of the last scope that its holder could be granted on this surface now. */
+  /** Index of the highest scope that could be granted to its holder on this surface now. */
   readonly mostLevel: Level
   /** Milliseconds since the epoch. */
   readonly expiresAt: number
@@ -58,7 +58,7 @@ export class TokenCheck {
     this.#options = options
   }
 
-  /** Throws `unauthorized`, with the same words for every token that does not work. */
+  /** Throws `unauthorized` with the same message for every token that does not work. */
   async bearer(token: string, surface: Surface): Promise<TokenBearer> {
     const cached = await this.#find(token, surface)
     if (!cached) throw refused()
@@ -75,7 +75,7 @@ export class TokenCheck {
     return { organizationId, projectId, grantId, clientId, holder, scopes, reachesOrganization, toolsets, mostLevel, expiresAt }
   }
 
-  /** The principal of a token for REST. Throws `unauthorized`. */
+  /** Returns the principal of a token for REST. Throws `unauthorized`. */
   async restPrincipal(token: string): Promise<Principal> {
     const bearer = await this.bearer(token, 'rest')
     return this.#principal(
@@ -84,7 +84,7 @@ export class TokenCheck {
     )
   }
 
-  /** The principal of a token for agents. Throws `unauthorized`. */
+  /** Returns the principal of a token for agents. Throws `unauthorized`. */
   async agentPrincipal(token: string): Promise<Principal> {
     const bearer = await this.bearer(token, 'mcp')
     const level = levelOf(bearer.scopes, 'mcp')
@@ -118,7 +118,7 @@ export class TokenCheck {
     const read = await tokens.read(token, surface)
     const found = read && (await grants.find(read.grantId))
     if (!found) return undefined
-    const generation = database.generation(found.organizationId) // before the grant is read again, so that a later change is noticed
+    const generation = database.generation(found.organizationId) // fetched before the second read, to notice later changes
     const grant = await grants.standing(read.grantId)
     if (grant?.organizationId !== found.organizationId) return undefined
     return { token: read, grant, generation, seenAt: clock.now() }
