@@ -1,4 +1,4 @@
-/** Calls of agents, counted to be shown and never billed. */
+/** Counts calls of agents for display; they are never billed. */
 import { Change } from '#store/change.ts'
 import type { Core } from '../core.ts'
 import { HeldCounts } from '../held-counts.ts'
@@ -25,7 +25,7 @@ export class AgentCalls {
     this.#held.of(organizationId, () => ({ calls: 0 })).calls++
   }
 
-  /** Writes what is held; resolves when that is durable. */
+  /** Writes the counts in memory; resolves when they are durable. */
   stop(): Promise<void> {
     return this.#held.flush()
   }

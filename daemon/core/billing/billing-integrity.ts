@@ -1,7 +1,4 @@
-/**
- * What `verify` knows of billing: its kinds of records, its rows, that invoices add up and have a number that was given out, and that
- * credits are what their ledger says.
- */
+/** Checks of `postern verify` for billing: records and rows, sums and numbers of invoices, and credit balances against the ledger. */
 import { decode } from '#store/change.ts'
 import type { Database } from '#store/database.ts'
 import type { VerifyOptions } from '#store/verify/verify.ts'
@@ -30,7 +27,7 @@ export const closedInvoiceRows = (database: Database): Required<VerifyOptions>['
 
 const maxLooks = 5
 
-/** The balance of an organization is the sum of its ledger. Looked at again where something moved meanwhile. */
+/** Checks that the balance of an organization equals the sum of its ledger. Reads again if the account changed during the check. */
 export async function checkCredits(database: Database, organizationId: string): Promise<string[]> {
   const reach = { organizationId }
   const sum = (numbers: readonly number[]): number => numbers.reduce((total, ucr) => total + ucr, 0)
@@ -53,9 +50,10 @@ export async function checkInvoice(database: Database, document: InvoiceDocument
   const sum = lines.reduce((total, { amountRappen }) => total + amountRappen, 0)
   if (sum !== netRappen || netRappen + vatRappen !== totalRappen) problems.push(`the invoice ${number} does not add up`)
   const last = await database.kv.get(pack(numberKey(type, new Date(issuedAt).getUTCFullYear())))
-  if (!last || decode<number>(last.value) < Number(number.slice(-6))) problems.push(`the number ${number} was never given out`)
+  if (!last || decode<number>(last.value) < Number(number.slice(-6))) problems.push(`the number ${number} was never assigned`)
   const reach = { organizationId: invoicePartition }
   const [id, kind] = voids === undefined ? ([document.id, invoicePayments] as const) : ([voids, invoiceDocuments] as const)
-  if (!(await database.get(kind as typeof invoiceDocuments, reach, id))) problems.push(`what belongs to ${number} is missing`)
+  if (!(await database.get(kind as typeof invoiceDocuments, reach, id)))
+    problems.push(`the ${voids === undefined ? 'payment record' : 'voided invoice'} of ${number} is missing`)
   return problems
 }

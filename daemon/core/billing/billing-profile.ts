@@ -1,17 +1,17 @@
-/** Whom an organization's invoices are made out to, and the VAT on them, where that is not the service's. */
+/** Record of an organization's invoice recipient, and of its VAT rate if it differs from that of the service. */
 import { defineRecord, type Immutable } from '#store/record-kind.ts'
 import * as z from 'zod'
 
 const schema = z.strictObject({
-  /** That of the organization. */
+  /** Id of the organization. */
   id: z.string(),
-  /** Name and address, line by line; the name of the organization where there is none. */
+  /** Lines of name and address. If empty, invoices use the name of the organization. */
   recipient: z.array(z.string()),
-  /** Such as `CHE-123.456.788 MWST`; empty for none. */
+  /** VAT number, such as `CHE-123.456.788 MWST`; empty if unknown. */
   vatNumber: z.string(),
-  /** What the customer wants named on invoices, such as an order number; empty for none. */
+  /** Customer's reference on invoices, such as an order number; optional. */
   reference: z.string(),
-  /** Hundredths of a percent; null is the rate of the service. */
+  /** VAT rate in hundredths of a percent; null uses the rate of the service. */
   vatBasisPoints: z.int().min(0).max(10_000).nullable(),
 })
 

@@ -1,4 +1,4 @@
-/** Whom invoices are made out to, as the operator sets it. */
+/** Reads and changes the recipients of invoices; only the operator changes them. */
 import type { Core } from '../core.ts'
 import { organizations } from '../tenancy/organization.ts'
 import { must } from '../writes/transact.ts'
@@ -20,7 +20,7 @@ export class BillingProfiles {
     return (await database.get(billingProfiles, { organizationId }, organizationId))?.record ?? noProfile(organizationId)
   }
 
-  /** What is left out stays. Invoices that are final stay as they are. Throws `not_found`. */
+  /** Omitted fields keep their values. Final invoices do not change. Throws `not_found`. */
   async change(organizationId: string, changes: ProfileChanges, by?: string): Promise<BillingProfile> {
     const { database, writes, audit } = this.#core
     await writes.run(organizationId, async (change) => {

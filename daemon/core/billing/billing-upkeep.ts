@@ -1,6 +1,6 @@
 /**
- * What time alone changes in billing, done in the background by one daemon: credits come with their months and expire, months that are
- * over are closed, and what is owed is asked for.
+ * Periodic work of billing, which one daemon does in the background. It grants and expires credits, closes past months and requests payment
+ * of invoices.
  */
 import type { Core } from '../core.ts'
 import { allOrganizations } from '../tenancy/organization-list.ts'
@@ -18,7 +18,7 @@ export interface BillingUpkeepOptions extends Core {
 
 const everyMs = 3_600_000
 
-/** It is woken when something was closed, and may be asked for. */
+/** Returns the work, which is also woken after a month was closed. */
 export const billingUpkeep = (options: BillingUpkeepOptions): TimedRounds =>
   new TimedRounds({ ...options, everyMs, round: (stopping) => round(options, stopping) })
 

@@ -1,4 +1,4 @@
-/** The fees of the plans of a month. Plans that change within it are billed by the day, each day on the one with the largest fee. Pure. */
+/** Monthly fees of plans. If the plan changes within a month, each day is billed on the plan with the largest fee that day. Pure. */
 import { catalogIn } from '#config/catalogs/catalog-in.ts'
 import { lineLabel } from '#config/plans/line-words.ts'
 import type { PlanName } from '#config/plans/plans.ts'
@@ -10,7 +10,7 @@ import { dearestTerm, termsWithin, type PlanTerm } from './plan-term.ts'
 
 const dayMs = 86_400_000
 
-/** Days before the organization was there and after it was deleted are no part of the month. */
+/** Excludes days before the creation and after the deletion of the organization. */
 export function feeLines(organization: Organization, terms: readonly PlanTerm[], period: Period): InvoiceLine[] {
   const parts = new Map<string, { readonly plan: PlanName; readonly feeRappen: number; readonly days: string[] }>()
   for (const [i, day] of period.days.entries()) {

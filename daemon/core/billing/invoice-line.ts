@@ -1,4 +1,4 @@
-/** Lines of invoices and their sums, in whole rappen. Pure. */
+/** Invoice lines and their sums in whole rappen. Pure. */
 import type { PlanName } from '#config/plans/plans.ts'
 import type { Axis } from '#config/plans/prices.ts'
 import type { Explained } from './explained/use-by-day.ts'
@@ -6,42 +6,42 @@ import type { Explained } from './explained/use-by-day.ts'
 export interface InvoiceLine extends Explained {
   readonly axis: Axis | 'monthly_fee'
   readonly label: string
-  /** Of a fee, its plan. */
+  /** Plan of a fee. */
   readonly plan?: PlanName | undefined
-  /** What was used. */
+  /** Used quantity. */
   readonly quantity: number
-  /** How much of it the plan includes. */
+  /** Quantity that the plan includes. */
   readonly included: number
-  /** What is billed: `quantity` beyond `included`. */
+  /** Billed quantity: `quantity` above `included`. */
   readonly billable: number
-  /** Millionths of a rappen for so many of the quantity as `per` says. */
+  /** Price in millionths of a rappen for `per` units. */
   readonly unitPriceUrp: number
-  /** 1, and for a fee by the day the days of the month. */
+  /** 1; for a fee by the day, the number of days in the month. */
   readonly per: number
   /** `billable` times the unit price, divided by `per`, rounded half up to whole rappen. */
   readonly amountRappen: number
 }
 
 export interface Totals {
-  /** The sum of the lines. */
+  /** Sum of the lines. */
   readonly netRappen: number
   /** Hundredths of a percent. */
   readonly vatBasisPoints: number
-  /** Of the net, rounded half up to whole rappen. */
+  /** VAT on the net amount, rounded half up to whole rappen. */
   readonly vatRappen: number
   readonly totalRappen: number
 }
 
-/** Rounds half up. Numbers are not negative. */
+/** Rounds half up. Both numbers must not be negative. */
 const dividedBy = (product: bigint, divisor: bigint): number => exact(Number((2n * product + divisor) / (2n * divisor)))
 
-/** Throws for an amount that a number does not hold to the rappen; no invoice has one. */
+/** Throws for an amount that a number cannot represent exactly; no real invoice has one. */
 function exact(rappen: number): number {
   if (Number.isSafeInteger(rappen)) return rappen
-  throw new RangeError('an amount is beyond what is counted to the rappen; look at the prices of the organization')
+  throw new RangeError('the amount is too large for exact rappen; check the prices of the organization')
 }
 
-/** A line from its quantity. */
+/** Returns a line with its billable quantity and amount. */
 export function invoiceLine(
   axis: InvoiceLine['axis'],
   label: string,
@@ -59,7 +59,7 @@ export function invoiceLine(
   return { axis, label, quantity, included, billable, unitPriceUrp, per, amountRappen, days, projects }
 }
 
-/** Net, VAT and total of lines. */
+/** Returns net, VAT and total of the lines. */
 export function totals(lines: readonly Pick<InvoiceLine, 'amountRappen'>[], vatBasisPoints: number): Totals {
   const netRappen = exact(lines.reduce((sum, { amountRappen }) => sum + amountRappen, 0))
   const vatRappen = dividedBy(BigInt(netRappen) * BigInt(vatBasisPoints), 10_000n)

@@ -1,4 +1,4 @@
-/** The invoice of a month as it would be now. Whole rappen throughout. Spec "Limits" 4. */
+/** Preview of the invoice of a month, in whole rappen. Spec "Limits" 4. */
 import { axisNames, billableAxes, type Axis } from '#config/plans/prices.ts'
 import type { PlanName } from '#config/plans/plans.ts'
 import type { Database } from '#store/database.ts'
@@ -17,15 +17,15 @@ import type { Usage } from './usage-report.ts'
 export interface Invoice extends Totals {
   readonly organizationId: string
   readonly period: Period
-  /** The plan that the use of the month is billed on: the one with the largest fee in it. */
+  /** The plan that bills the use of the month: the plan with the largest fee in the month. */
   readonly plan: PlanName
   readonly currency: 'CHF'
   readonly lines: readonly InvoiceLine[]
 }
 
 /**
- * What the plan includes of an axis without further charge: all of it where it was agreed that there is no limit. Plan enterprise has no
- * limits by itself, and includes nothing of what it has a price of its own for.
+ * Returns the included quantity of an axis. An agreed limit of null includes everything. Plan enterprise has no default limits and includes
+ * nothing, because it has separate prices.
  */
 function includedIn(axis: Axis, settings: LimitSettings, quantity: number): number {
   if (axis !== 'smtp_credentials' && axis !== 'traces_stored') return 0
@@ -36,7 +36,7 @@ function includedIn(axis: Axis, settings: LimitSettings, quantity: number): numb
 export interface InvoicesOptions {
   readonly database: Database
   readonly usage: Usage
-  /** What organizations pay that have no rate of their own. */
+  /** VAT rate of organizations without a separate rate. */
   readonly vatBasisPoints: number
 }
 
@@ -47,7 +47,7 @@ export class Invoices {
     this.#options = options
   }
 
-  /** Of a month such as `2026-11`, the present one by default. Throws as `Usage.of` does. */
+  /** Returns the invoice of a month such as `2026-11`, by default the present month. Throws like `Usage.of`. */
   async preview(organizationId: string, month: string | undefined): Promise<Invoice> {
     const { database, usage } = this.#options
     const reach = { organizationId }

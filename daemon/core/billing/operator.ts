@@ -1,6 +1,6 @@
 /**
- * What only the operator of the service does: plans, overrides, flags, prices and payment of every organization. Each act is
- * in the organization's audit log, in the write that carries it out.
+ * Actions that only the operator of the service can take: plans, overrides, flags, prices and payment states of all organizations. Each
+ * action is recorded in the organization's audit log, in the same write.
  */
 import { isDeepStrictEqual } from 'node:util'
 import { featureNames, type Feature } from '#config/plans/features.ts'
@@ -21,27 +21,27 @@ import { Credits } from './credits/credits.ts'
 import { planTerms } from './plan-term.ts'
 import { prices, type Price } from './price.ts'
 
-/** An organization with the prices of its own. */
+/** An organization with its separate prices. */
 export interface OrganizationAccount {
   readonly organization: Organization
   readonly prices: readonly Price[]
 }
 
-/** null takes a value back, so that the plan's or the default holds again; what is left out stays. */
+/** Null removes a value, so that the plan's value or the default applies; omitted fields keep their values. */
 export type OverrideChanges = { readonly [Limit in keyof PlanOverrides]?: PlanOverrides[Limit] | null | undefined }
 export type FlagChanges = { readonly [Flag in Feature]?: boolean | null | undefined }
 
 export interface NewPrice {
   readonly axis: Axis
   readonly unitPriceUrp: number
-  /** A month such as `2026-11`, the present one or later; the present one by default. */
+  /** A month such as `2026-11`, not in the past; defaults to the present month. */
   readonly effectiveFrom?: string | undefined
 }
 
-/** What cursors of the list of all organizations belong to. */
+/** Namespace of the list's cursors. */
 const everyOrganization = ['', organizations.name]
 
-/** Who acts for the operator: the id of a user, or undefined for the operator's key. */
+/** The person acting for the operator: the id of a user, or undefined for the operator's key. */
 export type OperatorId = string | undefined
 
 export interface OrganizationFilter {
@@ -49,7 +49,7 @@ export interface OrganizationFilter {
   readonly q?: string | undefined
 }
 
-/** A page of a search looks at so many organizations at most, and goes on behind them. */
+/** A page of a search reads at most this number of organizations; its cursor continues after them. */
 const maxLooks = 5000
 
 export class Operator {
@@ -61,7 +61,7 @@ export class Operator {
     this.#credits = new Credits(core)
   }
 
-  /** In order of id, which is that of creation. Throws `CursorInvalid`. */
+  /** Lists organizations in order of their ids, which is the order of creation. Throws `CursorInvalid`. */
   async list({ limit, cursor, q }: PageQuery & OrganizationFilter): Promise<Page<Organization>> {
     const wanted = q?.toLowerCase() ?? ''
     const rows: Organization[] = []
@@ -86,9 +86,9 @@ export class Operator {
     return { organization: record, prices: own.map((price) => price.record) }
   }
 
-  /** What it has already is kept; sends that are under way follow what they read. Throws `not_found`. */
+  /** Changes the plan. Existing resources are kept; sends in flight use the settings that they read. Throws `not_found`. */
   async setPlan(id: string, plan: PlanName, by?: OperatorId): Promise<OrganizationAccount> {
-    await this.#credits.refresh(id) // what came with the plan so far is kept
+    await this.#credits.refresh(id) // grants what is due under the previous plan
     return this.#change(id, by, 'organization.plan_set', (before) => ({ ...before, plan }), { plan })
   }
 
@@ -117,7 +117,7 @@ export class Operator {
     })
   }
 
-  /** Months that are over keep their prices. Throws `not_found`, and `validation_failed` for a month before the present one. */
+  /** Past months keep their prices. Throws `not_found`, and `validation_failed` for a past month. */
   async setPrices(id: string, changes: readonly NewPrice[], by?: OperatorId): Promise<OrganizationAccount> {
     const { database, writes, clock } = this.#core
     const now = clock.now()
@@ -177,7 +177,7 @@ export class Operator {
   }
 }
 
-/** The values after the changes, in the order of `names`; undefined when none is left. */
+/** Returns the values after the changes, in the order of `names`; undefined if no value remains. */
 function merge(
   before: Readonly<Record<string, unknown>> | undefined,
   changes: Readonly<Record<string, unknown>>,

@@ -7,16 +7,16 @@ const dayMs = 86_400_000
 export interface Period {
   /** `2026-11`. */
   readonly month: string
-  /** Milliseconds since the epoch, inclusive and exclusive. */
+  /** Milliseconds since the epoch; `from` is inclusive, `until` exclusive. */
   readonly from: number
   readonly until: number
-  /** Every day of the month, as dates. */
+  /** All days of the month as dates. */
   readonly days: readonly string[]
-  /** The days that have begun, which is all of them when the month is over. */
+  /** Days that have begun; all days of a past month. */
   readonly begun: readonly string[]
 }
 
-/** The month of that name, the present one by default. Throws `validation_failed` for what is none, and for a month to come. */
+/** Returns the given month, by default the present month. Throws `validation_failed` for an invalid or future month. */
 export function periodOf(month: string | undefined, nowMs: number): Period {
   const name = month ?? monthOf(nowMs)
   if (!/^20\d\d-(0[1-9]|1[0-2])$/.test(name)) throw invalid([{ path: 'period', message: 'must be a month such as 2026-11' }])

@@ -1,4 +1,4 @@
-/** Since when an organization has been on which plan, so that past months are billed as they were. */
+/** History of an organization's plans, with which past months are billed. */
 import { planNames, type Plan } from '#config/plans/plans.ts'
 import { defineRecord, type Immutable } from '#store/record-kind.ts'
 import * as z from 'zod'
@@ -11,11 +11,11 @@ const schema = z.strictObject({
   plan: z.enum(planNames),
   overrides: planOverridesSchema.optional(),
   from: z.int(),
-  /** Counts up with every term of the organization. */
+  /** Increases with every term of the organization. */
   number: z.int(),
 })
 
-/** A plan with its overrides, from a time to the next term's. The first change of an organization writes the term before it too. */
+/** A plan with its overrides, valid until the next term. The first change of an organization also writes the preceding term. */
 export type PlanTerm = Immutable<z.infer<typeof schema>>
 
 export const planTerms = defineRecord<PlanTerm>({
@@ -23,7 +23,7 @@ export const planTerms = defineRecord<PlanTerm>({
   schema,
 })
 
-/** What the organization was on in the whole or a part of the time from `from` until `until`, in order of time. */
+/** Returns the terms that were valid at any time between `from` and `until`, in order of time. */
 export function termsWithin(
   organization: Organization,
   terms: readonly PlanTerm[],
@@ -40,17 +40,19 @@ export function termsWithin(
 
 type Term = Pick<PlanTerm, 'plan' | 'overrides'>
 
-/** The one with the largest fee; a fee by contract counts as larger than any. The present one where there is none. */
+/**
+ * Returns the term with the largest fee; a fee by contract counts as larger than any other. Returns the present term if `terms` is empty.
+ */
 export function dearestTerm(organization: Organization, terms: readonly Term[]): Term {
   const fee = (term: Term): number => limitsOf(term).monthlyFeeRappen ?? Infinity
   return terms.reduce((dearest, term) => (fee(term) > fee(dearest) ? term : dearest), terms[0] ?? organization)
 }
 
-/** The term that the use of a month is billed on: what it includes, and its default prices. */
+/** Returns the term that bills the use of a month: its included quantities and its default prices. */
 export const billedTerm = (organization: Organization, terms: readonly PlanTerm[], { from, until }: Period): Term =>
   dearestTerm(organization, termsWithin(organization, terms, from, until))
 
-/** Sends beyond what the plan included on one day. A day on several plans has the largest of their numbers. */
+/** Returns the sends of a day above the plan's limit. A day with several plans has the largest of their limits. */
 export function overageOfDay(limits: readonly Plan[], sends: number): number {
   if (!limits.some(({ overageBilled }) => overageBilled)) return 0
   return Math.max(0, sends - Math.max(...limits.map(({ sendsPerDay }) => sendsPerDay ?? Infinity)))

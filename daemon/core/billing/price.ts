@@ -1,4 +1,4 @@
-/** Prices of an organization's own, with their history. */
+/** Records of an organization's separate prices, with their history. */
 import { axisNames, billableAxes, type Axis } from '#config/plans/prices.ts'
 import type { PlanName } from '#config/plans/plans.ts'
 import { defineRecord, type Immutable } from '#store/record-kind.ts'
@@ -9,14 +9,14 @@ const schema = z.strictObject({
   axis: z.enum(axisNames),
   /** Millionths of a rappen for one unit. */
   unitPriceUrp: z.int().min(0),
-  /** `2026-11`. */
+  /** First month of the price, such as `2026-11`. */
   effectiveFrom: z.string(),
   setAt: z.int(),
-  /** Counts up with every price of the organization. */
+  /** Increases with every price of the organization. */
   number: z.int(),
 })
 
-/** A price from a month on. A later record of the same month takes its place. */
+/** A price from a month on. A later record for the same month replaces it. */
 export type Price = Immutable<z.infer<typeof schema>>
 
 export const prices = defineRecord<Price>({
@@ -24,7 +24,7 @@ export const prices = defineRecord<Price>({
   schema,
 })
 
-/** The price of one unit in a month. Plan enterprise is by contract: it has prices of its own or none. */
+/** Returns the price of one unit in a month. Plan enterprise is by contract: without a separate price it costs 0. */
 export function priceIn(month: string, axis: Axis, plan: PlanName, own: readonly Price[]): number {
   const inForce = own
     .filter((price) => price.axis === axis && price.effectiveFrom <= month)

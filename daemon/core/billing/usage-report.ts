@@ -1,4 +1,4 @@
-/** What an organization used in a month, and how much of its limits is used now. Spec "Limits". */
+/** Usage of an organization in a month, and its current use of limits. Spec "Limits". */
 import { axisNames, type Axis } from '#config/plans/prices.ts'
 import type { Plan, PlanName } from '#config/plans/plans.ts'
 import type { Visibility } from '#store/database.ts'
@@ -36,7 +36,7 @@ export interface ProjectUsage {
   readonly captures: number
 }
 
-/** How much of a limit is used now. `limit` undefined is none. */
+/** Current use of a limit. `limit` undefined means unlimited. */
 export interface LimitUse {
   readonly name:
     | 'sends_today'
@@ -50,13 +50,13 @@ export interface LimitUse {
   readonly limit: number | undefined
 }
 
-/** Whole numbers throughout. */
+/** All values are whole numbers. */
 export interface UsageReport {
   readonly period: Period
   readonly plan: PlanName
-  /** Accepted sends, by every door, with those that a replay queued again. */
+  /** Accepted sends through all entry points, including messages that a replay queued again. */
   readonly sends: number
-  /** Calls of agents. */
+  /** Number of calls of agents. */
   readonly agentCalls: number
   readonly axes: Readonly<Record<Axis, number>>
   readonly projects: readonly ProjectUsage[]
@@ -70,7 +70,10 @@ export class Usage {
     this.#core = core
   }
 
-  /** Of a month such as `2026-11`, the present one by default. Throws `validation_failed` for what is no month that has begun. */
+  /**
+   * Returns the usage of a month such as `2026-11`, by default the present month. Throws `validation_failed` for an invalid or future
+   * month.
+   */
   async of(organizationId: string, month: string | undefined): Promise<UsageReport> {
     const { database, clock } = this.#core
     const now = clock.now()
@@ -108,7 +111,7 @@ export class Usage {
     return axes
   }
 
-  /** Over all days of the month, rounded half up; days to come count as none. */
+  /** Returns the average over all days of the month, rounded half up; future days count as 0. */
   async #averageStored(organizationId: string, period: Period): Promise<number> {
     const stored = await storedByDay(this.#core.database, organizationId, period.begun)
     const total = sum(stored.map(({ count }) => count))

@@ -54,7 +54,7 @@ test('closings during credit notes: each once, with consecutive numbers of both 
     ...[act(register.void(one?.id ?? '', 'wrong plan', true)), act(register.void(one?.id ?? '', 'wrong plan', true))],
     ...[act(closing.close('2030-03')), act(register.void(two?.id ?? '', 'twice', false)), act(closing.close('2030-03'))],
   ])
-  t.deepEqual(outcomes.toSorted(), ['This invoice is void already.', 'done', 'done', 'done', 'done'])
+  t.deepEqual(outcomes.toSorted(), ['This invoice is already void.', 'done', 'done', 'done', 'done'])
   await closing.close('2030-03')
   const documents = await documentsOf(fixture)
   const numbers = (type: string) => documents.flatMap((document) => (document.type === type ? [document.number] : [])).toSorted()
@@ -137,8 +137,8 @@ test('verify: reports invoices with wrong sums, wrong numbers or missing records
     ['2030-000001', { vatRappen: -397 }, 'the invoice 2030-000001 does not add up'],
     ['2030-000001', { netRappen: 4901, totalRappen: 5298 }, 'the invoice 2030-000001 does not add up'],
     ['CN-2030-000001', { vatRappen: 397 }, 'the invoice CN-2030-000001 does not add up'],
-    ['2030-000001', { number: '2030-000002' }, 'the number 2030-000002 was never given out'],
-    ['CN-2030-000001', { voids: note.document.id.replace(/.$/, 'x') }, 'the row for CN-2030-000001 is missing'],
+    ['2030-000001', { number: '2030-000002' }, 'the number 2030-000002 was never assigned'],
+    ['CN-2030-000001', { voids: note.document.id.replace(/.$/, 'x') }, 'the voided invoice of CN-2030-000001 is missing'],
   ]
   for (const [number, damage, problem] of damages) {
     const change = new Change()
@@ -151,5 +151,5 @@ test('verify: reports invoices with wrong sums, wrong numbers or missing records
   }
   const [payment] = await database.all(invoicePayments, reach)
   if (payment) await database.commit(new Change().remove(invoicePayments, invoicePartition, payment))
-  t.regex((await fixture.problems()).join(), /what belongs to 2030-000001 is missing$/)
+  t.regex((await fixture.problems()).join(), /the payment record of 2030-000001 is missing$/)
 })

@@ -1,6 +1,6 @@
 /**
- * Closes a month of an organization: its invoice becomes final, with its number and what is owed, in one write. A month that is closed
- * stays as it is, so that whoever was interrupted begins again and makes nothing twice.
+ * Closes a month of an organization: one write stores the final invoice, its number and its payment record. A closed month does not change,
+ * so an interrupted run can be repeated without duplicates.
  */
 import { Change, encode } from '#store/change.ts'
 import { pack } from '#store/tuple.ts'
@@ -15,20 +15,20 @@ import { takeNumber } from './number.ts'
 
 export interface ClosingOptions extends Core {
   readonly invoices: Invoices
-  /** Who bills: lines of name, address and VAT number. */
+  /** The issuer's name, address and VAT number, line by line. */
   readonly issuer: readonly string[]
-  /** Days after which an invoice is due. */
+  /** Days until an invoice is due. */
   readonly paymentDays: number
 }
 
-/** `none`: there is nothing to bill, as the organization was not there in that month or is anonymous. */
+/** `none`: no invoice, because the organization did not exist in that month or is anonymous. */
 export type Closed = 'closed' | 'already' | 'none'
 
 const dayMs = 86_400_000
-/** Of a write that meets others, which take numbers too. */
+/** Maximum number of attempts of a write that conflicts with other number assignments. */
 const maxTries = 20
 
-/** Throws `conflict` when others took numbers at the same time again and again; nothing is closed then. */
+/** Throws `conflict` if other invoices repeatedly took numbers concurrently; the month is then not closed. */
 export async function closeMonth(options: ClosingOptions, organizationId: string, month: string): Promise<Closed> {
   const { database } = options
   for (let tries = 0; tries < maxTries; tries++) {
@@ -45,7 +45,7 @@ export async function closeMonth(options: ClosingOptions, organizationId: string
   throw new Refusal('conflict', 'Other invoices took their numbers at the same time; close the month again.')
 }
 
-/** Nothing is asked for where nothing is owed. */
+/** Returns the payment record. An invoice with total 0 needs no payment and is settled. */
 const newPayment = ({ id, organizationId, totalRappen, issuedAt }: InvoiceDocument) => ({
   ...{ id, organizationId, reference: '', remarks: [] },
   ...(totalRappen > 0 ? { state: 'open' as const, askedAt: null } : { state: 'settled' as const, askedAt: issuedAt }),

@@ -1,4 +1,4 @@
-/** Months are closed for all organizations: by the service itself some time after their end, or when the operator says so. */
+/** Closes months for all organizations: automatically some time after their end, or at the operator's request. */
 import { Change, decode, encode } from '#store/change.ts'
 import { pack } from '#store/tuple.ts'
 import { invalid, Refusal } from '../../refusals.ts'
@@ -16,22 +16,23 @@ export interface ClosingOptions extends CloseOptions {
 
 export interface ClosedMonth {
   readonly month: string
-  /** Invoices that were made now. */
+  /** Number of new invoices. */
   readonly closed: number
-  /** Invoices that were there already. */
+  /** Number of invoices that already existed. */
   readonly already: number
-  /** Organizations without an invoice: not there in that month, or anonymous. */
+  /** Number of organizations without an invoice, because they did not exist in that month or are anonymous. */
   readonly none: number
-  /** False when it took too long for one request; the same again goes on. */
+  /** False if the request reached its time limit; the same request continues. */
   readonly isComplete: boolean
 }
 
 /**
- * So long after the end of a month it is closed: counts that are held in memory (agents' calls, refusals: one second), the last row of
- * stored traces (an hour), and clocks of daemons that differ are in by then, and what an operator wants to set right is.
+ * Time between the end of a month and its automatic closing. By then, counts in memory (agents' calls and refusals: one second) and the
+ * last row of stored traces (an hour) are written. It also covers clock differences of daemons, and leaves the operator time for
+ * corrections.
  */
 export const graceMs = 6 * 3_600_000
-/** One request closes for so long at most. */
+/** Time limit of one request. */
 const requestMs = 15_000
 
 export class Closing {
@@ -41,7 +42,7 @@ export class Closing {
     this.#options = options
   }
 
-  /** Every organization, once. Throws `validation_failed` for a month that is not over. */
+  /** Closes a month once for every organization. Throws `validation_failed` for a month that is not over. */
   async close(month: string): Promise<ClosedMonth> {
     const { clock, register } = this.#options
     const { until } = periodOf(month, clock.now())
@@ -49,11 +50,11 @@ export class Closing {
       throw invalid([{ path: 'period', message: `is not over; it can be closed from ${new Date(until).toISOString()} on` }])
     const end = clock.monotonic() + requestMs
     const closed = await this.#closeAll(month, () => clock.monotonic() >= end)
-    await register.askForPayment(() => clock.monotonic() >= end).catch(() => undefined) // the background tries again, and says so
+    await register.askForPayment(() => clock.monotonic() >= end).catch(() => undefined) // the background work repeats it and logs failures
     return closed
   }
 
-  /** Closes the months whose time has come; the first look only notes from which month on. `stopping` ends it between two invoices. */
+  /** Closes the months that are due. The first call only stores the first month to close. `stopping` stops it between two invoices. */
   async closeDue(stopping: () => boolean): Promise<void> {
     const since = await this.#since()
     for (const month of monthsFrom(since, monthOf(this.#options.clock.now() - graceMs))) {
@@ -65,7 +66,7 @@ export class Closing {
     }
   }
 
-  /** Closes what is open of an organization that is about to be removed, as its counts go with it. */
+  /** Closes the open months of an organization before its removal, because its counts are removed with it. */
   async closeRemoved(organizationId: string): Promise<void> {
     const { database, clock } = this.#options
     const stored = await database.get(organizations, { organizationId }, organizationId)
@@ -76,7 +77,7 @@ export class Closing {
     for (const month of monthsUpTo(since > first ? since : first, monthOf(last))) await closeMonth(this.#options, organizationId, month)
   }
 
-  /** One that cannot be billed holds up no other; the first of these defects is thrown at the end. */
+  /** An organization that cannot be billed does not prevent the others. The first such error is thrown at the end. */
   async #closeAll(month: string, stopping: () => boolean): Promise<ClosedMonth> {
     const counts: Record<Closed, number> = { closed: 0, already: 0, none: 0 }
     let failed: { readonly error: unknown } | undefined
@@ -92,7 +93,7 @@ export class Closing {
     return { month, ...counts, isComplete: true }
   }
 
-  /** One that is removed meanwhile has nothing left. */
+  /** Returns `none` for an organization that was removed concurrently. */
   async #closeOne(organizationId: string, month: string): Promise<Closed> {
     try {
       return await closeMonth(this.#options, organizationId, month)
@@ -102,7 +103,10 @@ export class Closing {
     }
   }
 
-  /** Months before it were billed in some other way, or not at all; the operator can still close them. */
+  /**
+   * Returns the first month that is closed automatically. Earlier months were billed elsewhere or not at all; the operator can still close
+   * them.
+   */
   async #since(): Promise<string> {
     const { database, clock } = this.#options
     const row = await database.kv.get(pack(sinceKey))
@@ -113,7 +117,7 @@ export class Closing {
   }
 }
 
-/** The months from the first up to the last, which is left out. */
+/** Returns the months from the first up to, but not including, `end`. */
 const monthsFrom = (first: string, end: string): string[] => monthsUpTo(first, end).filter((month) => month !== end)
 
 function monthsUpTo(first: string, last: string): string[] {

@@ -1,6 +1,6 @@
 /**
- * Invoices that are final, and the credit notes that void them. They lie in a partition of their own, since they outlive the organization
- * that they were made out to.
+ * Records of final invoices, and of credit notes that void them. They have a separate partition, because they outlive the organizations
+ * that they bill.
  */
 import { planNames } from '#config/plans/plans.ts'
 import { axisNames } from '#config/plans/prices.ts'
@@ -32,12 +32,12 @@ const lineSchema = z.strictObject({
 const schema = z.strictObject({
   id: z.string(),
   type: z.enum(documentTypes),
-  /** `2026-000042`, and `CN-2026-000007`: by type and year of issue, without gaps. */
+  /** `2026-000042`, or `CN-2026-000007` for credit notes; numbered by type and year of issue, without gaps. */
   number: z.string(),
   organizationId: z.string(),
-  /** As it was called then. */
+  /** Name of the organization at the time of issue. */
   organizationName: z.string(),
-  /** Lines of an address each. */
+  /** Lines of name and address. */
   issuer: z.array(z.string()),
   recipient: z.array(z.string()),
   vatNumber: z.string(),
@@ -48,22 +48,22 @@ const schema = z.strictObject({
   until: z.int(),
   plan: z.enum(planNames),
   issuedAt: z.int(),
-  /** null for a credit note. */
+  /** Null for a credit note. */
   dueAt: z.int().nullable(),
   currency: z.literal('CHF'),
-  /** Amounts of a credit note are less than nothing. */
+  /** Amounts of a credit note are negative. */
   lines: z.array(lineSchema),
   netRappen: amount,
   vatBasisPoints: z.int(),
   vatRappen: amount,
   totalRappen: amount,
-  /** The invoice that a credit note voids. */
+  /** Id of the invoice that a credit note voids. */
   voids: z.string().optional(),
-  /** Why it does. */
+  /** Reason for voiding it. */
   reason: z.string().optional(),
 })
 
-/** Never changed once it is written. */
+/** Immutable after creation. */
 export type InvoiceDocument = Immutable<z.infer<typeof schema>>
 
 export const invoiceDocuments = defineRecord<InvoiceDocument>({
@@ -76,16 +76,16 @@ export const invoiceDocuments = defineRecord<InvoiceDocument>({
   unique: { number: ({ number }) => [[number]], voids: ({ voids }) => (voids === undefined ? [] : [[voids]]) },
 })
 
-/** Holds the last number of a type in a year; written with the document that has it, so that none is left out. */
+/** Row of the last number of a type in a year. The write that creates a document also updates it, so that numbers have no gaps. */
 export const numberKey = (type: DocumentType, year: number): readonly Element[] => globalKey('invoice.number', type, year)
 
-/** Holds the id of the invoice of an organization's month; the month is closed while it is there. */
+/** Row with the id of the invoice of an organization's month; the month is closed while the row exists. */
 export const closedKey = (organizationId: string, month: string): readonly Element[] => globalKey('invoice.closed', organizationId, month)
 
-/** The month was closed for all organizations by the service itself, which does not look again. */
+/** Row that marks a month as closed for all organizations, so that the service does not check it again. */
 export const closedMonthKey = (month: string): readonly Element[] => globalKey('invoice.month', month)
 
-/** Holds the first month that the service closes by itself. */
+/** Row of the first month that the service closes automatically. */
 export const sinceKey = globalKey('invoice.since')
 
 export const numberOf = (type: DocumentType, year: number, sequence: number): string =>

@@ -1,4 +1,4 @@
-/** Final invoices as their organizations and the operator see them: lists, payment, and voiding by a credit note. */
+/** Final invoices for their organizations and the operator: lists, payment, and voiding by a credit note. */
 import type { Change } from '#store/change.ts'
 import type { Page } from '#store/database.ts'
 import type { Stored } from '#store/record-kind.ts'
@@ -14,7 +14,7 @@ import { tellPayment } from '../payment/tell.ts'
 import { closedKey, invoiceDocuments, invoicePartition, type InvoiceDocument } from './invoice-document.ts'
 import { takeNumber } from './number.ts'
 
-/** An invoice or credit note; a credit note has no payment. */
+/** An invoice or credit note; a credit note has no payment record. */
 export interface RegisteredInvoice {
   readonly document: InvoiceDocument
   readonly payment: InvoicePayment | undefined
@@ -25,7 +25,7 @@ export interface InvoiceRegisterOptions extends Core {
 }
 
 const reach = { organizationId: invoicePartition }
-/** So many remarks are kept of an invoice. */
+/** Maximum number of remarks on an invoice. */
 const maxRemarks = 200
 
 export class InvoiceRegister {
@@ -35,7 +35,7 @@ export class InvoiceRegister {
     this.#options = options
   }
 
-  /** Of one organization, newest first. Throws `CursorInvalid`. */
+  /** Lists the invoices of one organization, newest first. Throws `CursorInvalid`. */
   async list(organizationId: string, page: PageQuery): Promise<Page<RegisteredInvoice>> {
     const { rows, nextCursor } = await this.#options.database.list(invoiceDocuments, reach, {
       ...{ index: 'organization', values: [organizationId], limit: page.limit, cursor: page.cursor },
@@ -43,7 +43,7 @@ export class InvoiceRegister {
     return { rows: await this.#withPayments(rows.map(({ record }) => record)), nextCursor }
   }
 
-  /** Of all organizations in a month, by type and number. Throws `CursorInvalid`. */
+  /** Lists the invoices of all organizations in a month, by type and number. Throws `CursorInvalid`. */
   async ofMonth(month: string, page: PageQuery): Promise<Page<RegisteredInvoice>> {
     const { rows, nextCursor } = await this.#options.database.list(invoiceDocuments, reach, {
       ...{ index: 'month', values: [month], ascending: true, limit: page.limit, cursor: page.cursor },
@@ -51,7 +51,10 @@ export class InvoiceRegister {
     return { rows: await this.#withPayments(rows.map(({ record }) => record)), nextCursor }
   }
 
-  /** `organizationId` undefined is the operator. Throws `not_found` alike for missing and foreign ids. */
+  /**
+   * Returns an invoice of the organization; the operator passes undefined and reads all invoices. Throws the same `not_found` for missing
+   * and foreign ids.
+   */
   async get(organizationId: string | undefined, id: string): Promise<RegisteredInvoice> {
     const document = (await this.#options.database.get(invoiceDocuments, reach, id))?.record
     if (!document || (organizationId !== undefined && document.organizationId !== organizationId)) throw notFound()
@@ -60,7 +63,7 @@ export class InvoiceRegister {
     return found
   }
 
-  /** What the operator knows of its payment. Throws `not_found`, and `conflict` for one that is void or owes nothing. */
+  /** Records the operator's information on the payment. Throws `not_found`, and `conflict` for void invoices and invoices with total 0. */
   async mark(id: string, state: MarkedState, remark: string, by?: string): Promise<RegisteredInvoice> {
     const { database } = this.#options
     await transact(database, reach, async (change) => {
@@ -81,8 +84,8 @@ export class InvoiceRegister {
   }
 
   /**
-   * Takes an invoice back by a credit note with the same lines, less than nothing, in one write. With `reopens`, its month can be closed
-   * again, which makes another invoice. Throws `not_found`, and `conflict` for what is void or no invoice.
+   * Voids an invoice by a credit note with the same lines and negative amounts, in one write. With `reopens`, its month can be closed
+   * again, which creates another invoice. Throws `not_found`, and `conflict` for void invoices and credit notes.
    */
   async void(id: string, reason: string, reopens: boolean, by?: string): Promise<RegisteredInvoice> {
     const { database, clock } = this.#options
@@ -93,7 +96,7 @@ export class InvoiceRegister {
       if (!stored) throw notFound()
       const document = stored.record
       if (document.type !== 'invoice' || !payment) throw new Refusal('conflict', 'A credit note cannot be voided.')
-      if (payment.record.state === 'void') throw new Refusal('conflict', 'This invoice is void already.')
+      if (payment.record.state === 'void') throw new Refusal('conflict', 'This invoice is already void.')
       const now = clock.now()
       const number = await takeNumber(database, change, 'credit_note', now)
       change.insert(invoiceDocuments, invoicePartition, creditNote(document, { id: noteId, number, issuedAt: now, reason }))
@@ -109,8 +112,8 @@ export class InvoiceRegister {
   }
 
   /**
-   * Tells the way of payment of invoices whose state it does not know: of new ones, which are asked for, and of others that are not to be
-   * paid any more. One that it does not take holds up no other; the first of its defects is thrown at the end.
+   * Synchronizes the payment port with invoices whose state it does not know: requests payment of new invoices, and withdraws requests that
+   * are obsolete. A failing invoice does not prevent the others; the first error is thrown at the end.
    */
   async askForPayment(stopping: () => boolean): Promise<void> {
     const { database } = this.#options
@@ -126,7 +129,7 @@ export class InvoiceRegister {
     if (failed) throw failed.error
   }
 
-  /** What cannot be told now is told by the background, which says so. */
+  /** Synchronizes now; if it fails, the background work tries again and reports the failure. */
   async #tellSoon(id: string): Promise<void> {
     await tellPayment(this.#options, id).catch(() => undefined)
   }
@@ -137,7 +140,7 @@ export class InvoiceRegister {
     change.replace(invoicePayments, invoicePartition, stored, { ...next, remarks })
   }
 
-  /** In the log of the organization, while it is there. */
+  /** Records the action in the organization's audit log while the organization exists. */
   async #audit(change: Change, act: Omit<AuditedAction, 'actor'>, by: string | undefined): Promise<void> {
     const { organizationId } = act
     if (!(await this.#options.database.get(organizations, { organizationId }, organizationId))) return

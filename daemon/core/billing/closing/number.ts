@@ -1,4 +1,4 @@
-/** Takes the next number of a year, in the write that makes the document which has it: a crash leaves no gap, and no number twice. */
+/** Assigns the next number of a year in the write that creates the document. A crash therefore leaves no gaps and no duplicates. */
 import { decode, encode, type Change } from '#store/change.ts'
 import type { Database } from '#store/database.ts'
 import { pack } from '#store/tuple.ts'

@@ -1,17 +1,17 @@
-/** Credits that are nearly used up, of which members are to be notified: a row of the write that used them. */
+/** Pending alerts of credits that are nearly used up: rows in the write that used the credits. */
 import { decode, encode, type Change } from '#store/change.ts'
 import { globalKey } from '#store/record-kind.ts'
 import type { Bytes } from '#store/kv.ts'
 import type { Element } from '#store/tuple.ts'
 
-/** A row for each organization whose members are still to be notified, with the share that is used, in percent. */
+/** One row for each organization whose members are not yet notified, with the used share in percent. */
 export const creditAlertPrefix = globalKey('credit.alert')
-/** One came. See `Database.onWork`. */
+/** Announces a new row; see `Database.onWork`. */
 export const creditAlertWork = 'credit.alert'
 
 export const creditAlertKey = (organizationId: string): readonly Element[] => [...creditAlertPrefix, organizationId]
 
-/** A later one takes the place of one that is not told yet. */
+/** Adds an alert to the write; it replaces an earlier alert that is still pending. */
 export const noteAlert = (change: Change, organizationId: string, percent: number): Change =>
   change.set(creditAlertKey(organizationId), encode(percent)).schedule(creditAlertWork, organizationId)
 

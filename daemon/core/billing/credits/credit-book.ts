@@ -1,6 +1,6 @@
 /**
- * The credits of one organization while they are changed: grants come, expire and are spent, and each change is a line of the ledger.
- * Pure: what was read goes in, and what is to be written comes out.
+ * Credits of one organization during a change: grants are added, expire and are spent, and each change adds a ledger entry. Pure: the
+ * caller reads the records and writes the result.
  */
 import { creditPrices, monthlyCredits, ucrPerCredit, type CreditUse } from '#config/plans/credits.ts'
 import type { PlanName } from '#config/plans/plans.ts'
@@ -18,10 +18,10 @@ export interface UsedBySite {
 
 export type NewGrant = Pick<CreditGrant, 'id' | 'kind' | 'amountUcr' | 'period' | 'expiresAt' | 'note' | 'grantedBy'>
 
-/** Shares of the credits that are used up at which somebody is told, in percent. */
+/** Used shares of the credits, in percent, that cause an alert. */
 export const alertPercents = [80, 95, 100] as const
 
-/** An account of an organization that has used nothing yet. */
+/** Returns the account of an organization without use. */
 export const newAccount = (organizationId: string): CreditAccount => ({
   ...{ id: organizationId, owedUcr: 0, remainders: { traffic: '0', storage: '0' } },
   ...{ grantedMonth: '', grants: 0, baseUcr: 0, alerted: 0 },
@@ -37,14 +37,14 @@ export class CreditBook {
     this.grants = new Map(grants.map((grant) => [grant.id, grant]))
   }
 
-  /** What can be spent, in millionths of a credit; less than nothing when more was used than there was. */
+  /** Available credits in millionths of a credit; negative if more was used than granted. */
   get balanceUcr(): number {
     let sum = 0 - this.account.owedUcr
     for (const { remainingUcr } of this.grants.values()) sum += remainingUcr
     return sum
   }
 
-  /** Takes away what has expired, and grants what the plan comes with in the months since the last time. */
+  /** Expires credits, and grants the plan's monthly allowances since the last call. */
   bringUpToDate(plan: PlanName, nowMs: number): void {
     this.#expire(nowMs)
     const month = monthOf(nowMs)
@@ -53,14 +53,14 @@ export class CreditBook {
       const due = credits * ucrPerCredit - this.#allowanceOf(period)
       const expiresAt = startOfMonth(period, 1 + carriedMonths)
       if (due <= 0) continue
-      // the same whoever looks, before it is written too
+      // deterministic, so that repeated reads return the same id before it is stored
       const id = `crg_${period.replace('-', '')}_${this.account.grants}`
       this.grant({ id, kind: 'allowance', amountUcr: due, period, expiresAt, note: '', grantedBy: '' }, nowMs)
     }
     if (month > this.account.grantedMonth) this.account = { ...this.account, grantedMonth: month }
   }
 
-  /** Adds a grant; what is owed is paid with it at once. */
+  /** Adds a grant, which first pays the owed credits. */
   grant(made: NewGrant, nowMs: number): CreditGrant {
     const number = this.account.grants
     const paid = Math.min(this.account.owedUcr, made.amountUcr)
@@ -79,8 +79,8 @@ export class CreditBook {
   }
 
   /**
-   * Pays for what a website used, by contract with nothing. The part of the cost that is less than a millionth of a credit is kept for
-   * the next time, so that all that was ever paid is what all use costs together.
+   * Charges the use of a website; free for plans with credits by contract. Fractions of a millionth of a credit are carried to the next
+   * charge, so the sum of all charges is exact.
    */
   spend({ use, siteId, quantity }: UsedBySite, plan: PlanName, untilMs: number): void {
     if (quantity <= 0n) return
@@ -90,7 +90,7 @@ export class CreditBook {
       this.entries.push({ reason: use, ...piece, siteId, day: dayOf(untilMs), ...(i === 0 && { quantity: String(quantity) }) })
   }
 
-  /** The highest share of the credits that is used up by now and was not told yet; 0 when there is none. It is told from then on. */
+  /** Returns the highest reached share that was not yet reported, or 0. Marks the share as reported. */
   takeAlert(): number {
     const { baseUcr, alerted } = this.account
     if (baseUcr === 0) return 0
@@ -139,7 +139,7 @@ export class CreditBook {
   }
 }
 
-/** Allowances before what the operator gave, and both before what was bought; of each kind what expires first, then the oldest. */
+/** Sorts allowances first, then grants of the operator, then purchased credits; within a kind by expiry, then by age. */
 export function inOrderOfUse(a: CreditGrant, b: CreditGrant): number {
   const byKind = grantKinds.indexOf(a.kind) - grantKinds.indexOf(b.kind)
   if (byKind !== 0) return byKind
@@ -147,13 +147,13 @@ export function inOrderOfUse(a: CreditGrant, b: CreditGrant): number {
   return expiry(a) - expiry(b) || a.number - b.number
 }
 
-/** The beginning of the month that is so many after this one. */
+/** Returns the start of the month that is `later` months after `month`. */
 function startOfMonth(month: string, later: number): number {
   const [year = 0, number = 0] = month.split('-').map(Number)
   return Date.UTC(year, number - 1 + later, 1)
 }
 
-/** The months whose allowance can be due: those since the last one that was granted, as far as they can still be used, and the present. */
+/** Returns the months whose allowance can be due: the present month, and earlier ungranted months whose allowance has not expired. */
 function monthsAfter(granted: string, present: string, carriedMonths: number): string[] {
   if (granted === '' || granted >= present) return granted > present ? [] : [present]
   const months = Array.from({ length: carriedMonths + 1 }, (_, i) => monthOf(startOfMonth(present, i - carriedMonths)))

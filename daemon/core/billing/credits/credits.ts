@@ -1,4 +1,4 @@
-/** Credits of organizations, with which managed websites are paid for. Spec "Limits" 15. */
+/** Credits of organizations, which pay for managed websites. Spec "Limits" 15. */
 import { monthlyCredits, toCredits } from '#config/plans/credits.ts'
 import type { Change } from '#store/change.ts'
 import type { Page } from '#store/database.ts'
@@ -14,43 +14,43 @@ import { creditAccounts, creditEntries, creditGrants, type CreditAccount, type C
 
 export interface CreditState {
   readonly balanceUcr: number
-  /** The plan has credits by contract: use is recorded and costs none. */
+  /** The plan has credits by contract: use is recorded but costs no credits. */
   readonly isUnlimited: boolean
-  /** Websites are served. */
+  /** Whether websites are served. */
   readonly hasCredit: boolean
-  /** Share of the credits used since the balance last grew, of which members are told: 80, 95 or 100 percent; 0 before. */
+  /** The last reported share of used credits since the last increase: 80, 95 or 100 percent, or 0. */
   readonly alertPercent: number
-  /** What can still be spent, in the order in which it is. */
+  /** Grants with a remaining amount, in the order of spending. */
   readonly grants: readonly CreditGrant[]
 }
 
 export interface CreditsGiven {
   readonly kind: 'operator' | 'purchased'
   readonly amountUcr: number
-  /** null is never. */
+  /** Null for no expiry. */
   readonly expiresAt: number | null
   readonly note: string
 }
 
-/** What was read, to be changed. */
+/** The records that a change starts from. */
 interface Opened {
   readonly book: CreditBook
   readonly account: Stored<CreditAccount> | undefined
   readonly grants: ReadonlyMap<string, Stored<CreditGrant>>
 }
 
-/** What a website used that is not paid for yet. */
+/** Use of a website that is not yet charged. */
 export interface WebsiteUse {
   readonly organizationId: string
   readonly siteId: string
   readonly trafficBytes: number
   /** Octets times milliseconds. */
   readonly storedByteMs: bigint
-  /** The end of the time in which it was used. */
+  /** End of the time span of the use. */
   readonly untilMs: number
 }
 
-/** Numbers hold nine times as many millionths exactly. */
+/** Numbers are exact up to nine times this amount. */
 const maxBalanceUcr = 1e15
 
 export class Credits {
@@ -67,7 +67,7 @@ export class Credits {
     return hasCredit(organization, book)
   }
 
-  /** Writes what time alone has changed: what has expired, and what the months since the last time came with. */
+  /** Writes changes that result from time alone: expired credits, and allowances of the months since the last call. */
   refresh(organizationId: string): Promise<void> {
     return transact(this.#core.database, { organizationId }, async (change) => {
       const organization = await this.#organization(organizationId)
@@ -75,7 +75,7 @@ export class Credits {
     })
   }
 
-  /** As it is now, with what the present month comes with. Throws `not_found`. */
+  /** Returns the current state, including the allowance of the present month. Throws `not_found`. */
   async of(organizationId: string): Promise<CreditState> {
     const organization = await this.#must(organizationId)
     const { book } = await this.#open(organization)
@@ -86,16 +86,16 @@ export class Credits {
     }
   }
 
-  /** The ledger, newest first. Throws `CursorInvalid`. */
+  /** Lists the ledger, newest first. Throws `CursorInvalid`. */
   async entries(organizationId: string, page: PageQuery): Promise<Page<CreditEntry>> {
     const { rows, nextCursor } = await this.#core.database.list(creditEntries, { organizationId }, page)
     return { rows: rows.map(({ record }) => record), nextCursor }
   }
 
-  /** Adds to the write what a website used: with the write it is paid for, or nothing of it is. */
+  /** Adds the charge for a website's use to the write. */
   async settle(change: Change, { organizationId, siteId, trafficBytes, storedByteMs, untilMs }: WebsiteUse): Promise<void> {
     const organization = await this.#organization(organizationId)
-    if (!organization) return // removed; nothing is left that could pay
+    if (!organization) return // removed; no account remains to charge
     const opened = await this.#open(organization)
     const { book } = opened
     book.spend({ use: 'traffic', siteId, quantity: BigInt(trafficBytes) }, organization.plan, untilMs)
@@ -106,8 +106,8 @@ export class Credits {
   }
 
   /**
-   * What the operator gives or enters as bought, with its line in the audit log. `by` is a user, or undefined for the operator's key.
-   * Throws `not_found`, and `validation_failed` for what would be gone at once and for more than is counted exactly.
+   * Grants credits that the operator gives or records as purchased, with an entry in the audit log. `by` is a user, or undefined for the
+   * operator's key. Throws `not_found`. Throws `validation_failed` for a past expiry, and for a balance above `maxBalanceUcr`.
    */
   async give(organizationId: string, given: CreditsGiven, by?: string): Promise<CreditGrant> {
     const { writes, audit, clock } = this.#core
@@ -126,7 +126,7 @@ export class Credits {
     })
   }
 
-  /** As it is now, before it is written. */
+  /** Returns the current credits, including changes that are not yet written. */
   async #open({ id: organizationId, plan }: Organization): Promise<Opened> {
     const { database, clock } = this.#core
     const reach = { organizationId }
@@ -140,7 +140,7 @@ export class Credits {
     return { book, account, grants: new Map(grants.map((stored) => [stored.record.id, stored])) }
   }
 
-  /** Adds to the write what has changed. The account goes with every write, as what others decided on it is not so any more. */
+  /** Adds the changed records to the write. Every write includes the account, so that concurrent changes conflict. */
   async #close(change: Change, organizationId: string, { book, account, grants }: Opened): Promise<void> {
     if (book.entries.length === 0 && (!account || account.record === book.account)) return
     if (account) change.rewrite(creditAccounts, organizationId, account, book.account)

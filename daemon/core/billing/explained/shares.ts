@@ -1,6 +1,12 @@
-/** Divides a whole number by weights, in whole numbers that add up to it: by largest remainder, the first of those that are equal. Pure. */
+/**
+ * Divides a whole number by weights into whole numbers with the same sum. Uses the largest remainder method; of equal remainders, the first
+ * gets the unit. Pure.
+ */
 
-/** One share for each weight, none larger than its weight where the total is no larger than all of them. Weights are not all 0. */
+/**
+ * Returns one share for each weight. If `total` is at most the sum of weights, no share exceeds its weight. At least one weight must not be
+ * 0.
+ */
 export function sharesOf(total: number, weights: readonly number[]): number[] {
   const all = weights.reduce((sum, weight) => sum + BigInt(weight), 0n)
   const parts = weights.map((weight, at) => {

@@ -1,4 +1,4 @@
-/** How many traces an organization has stored, noted once a day for the average of the month, in all and of each project. */
+/** Records the number of stored traces once a day, in total and for each project, for the monthly average. */
 import { Change, decode, encode } from '#store/change.ts'
 import type { Database } from '#store/database.ts'
 import { pack, unpack, within } from '#store/tuple.ts'
@@ -7,12 +7,12 @@ import { dayOf, storedTracesCounter, storedTracesKey } from '../../tenancy/count
 import { organizations, projects } from '../../tenancy/organization.ts'
 import { largestOf, ofNoProject, type ByProject, type Held } from '../../plan/by-project.ts'
 
-/** A number alone was noted by a release that did not count by project. */
+/** Older releases stored a number without projects. */
 type Row = number | readonly [count: number, projects: ByProject]
 
 const heldIn = (row: Row): Held => (typeof row === 'number' ? ofNoProject(row) : { count: row[0], projects: row[1] })
 
-/** Once a day; nothing is written while all of it is as before. */
+/** Records the count once a day, unless it equals the last recorded count. */
 export async function noteStoredTraces(database: Database, organizationId: string, nowMs: number): Promise<void> {
   const today = storedTracesKey(organizationId, dayOf(nowMs))
   const { start } = within([organizationId, 'usage.stored'])
@@ -25,7 +25,7 @@ export async function noteStoredTraces(database: Database, organizationId: strin
   const { count, projects: parts } = await storedNow(database, organizationId)
   if (isDeepStrictEqual({ count, projects: parts }, before)) return
   const stored = await database.get(organizations, { organizationId }, organizationId)
-  if (!stored) return // removed meanwhile
+  if (!stored) return // removed concurrently
   await database.commit(new Change().setNew(today, encode([count, parts])).checkRecord(organizations, organizationId, stored))
 }
 
@@ -36,7 +36,7 @@ async function storedNow(database: Database, organizationId: string): Promise<He
   return { count: await database.kv.counter(pack(storedTracesCounter(organizationId))), projects: largestOf(counts) }
 }
 
-/** How many were stored on each of these days, which follow each other; a day without a note is as the one before. */
+/** Returns the counts of consecutive days. A day without a row has the count of the previous day. */
 export async function storedByDay({ kv }: Database, organizationId: string, days: readonly string[]): Promise<Held[]> {
   const prefix = within([organizationId, 'usage.stored'])
   const first = pack(storedTracesKey(organizationId, days[0] ?? ''))

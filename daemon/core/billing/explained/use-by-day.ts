@@ -1,4 +1,4 @@
-/** What an organization used, down to days and projects: what quantities of an invoice are made of. */
+/** Divides the usage of an organization by days and projects, to explain the quantities of an invoice. */
 import type { Axis } from '#config/plans/prices.ts'
 import type { Database } from '#store/database.ts'
 import { pack, type Element } from '#store/tuple.ts'
@@ -18,17 +18,17 @@ export interface UseOfDay {
 }
 
 export interface UseOfProject {
-  /** null is what belongs to the whole organization, to no project that is still there, and to those beyond the largest. */
+  /** Null combines use without a project, use of removed projects, and projects beyond the largest. */
   readonly projectId: string | null
   readonly name: string
   readonly quantity: number
 }
 
-/** Days and projects without use are left out. */
+/** Without days and projects that have no use. */
 export interface Explained {
-  /** They add up to the quantity. For the most at a time, the day from which that was so; for an average, the quantity of each day. */
+  /** Quantities of the days, whose sum is the total. For a peak, the day of the peak; for an average, the quantity of each day. */
   readonly days: readonly UseOfDay[]
-  /** They add up to the quantity. Projects beyond the 200 largest are one row. */
+  /** Quantities of the projects, whose sum is the total. Projects beyond the 200 largest are combined in one row. */
   readonly projects: readonly UseOfProject[]
 }
 
@@ -36,11 +36,11 @@ const dayMs = 86_400_000
 
 const count = ({ kv }: Database, key: readonly Element[]): Promise<number> => kv.counter(pack(key))
 
-/** Accepted sends on each of the days of the month that have begun. */
+/** Returns the accepted sends of each day of the month that has begun. */
 export const sendsByDay = (database: Database, organizationId: string, { begun }: Period): Promise<number[]> =>
   Promise.all(begun.map((day) => count(database, organizationSendCounter(organizationId, day))))
 
-/** How many of the sends of each day were beyond what the plan included on it. */
+/** Returns the sends of each day that exceed the plan of that day. */
 export const overageByDay = (
   organization: Organization,
   terms: readonly PlanTerm[],
@@ -52,7 +52,7 @@ export const overageByDay = (
     return overageOfDay(termsWithin(organization, terms, day, day + dayMs).map(limitsOf), sent)
   })
 
-/** What a quantity above 0 is made of. */
+/** Divides a quantity above 0 by days and projects. */
 export async function explain(
   database: Database,
   organization: Organization,
@@ -79,7 +79,7 @@ export async function explain(
   return { days: byDay(counted), projects: await eventsByProject(database, id, axis, period.month) }
 }
 
-/** Each project has of the average what it has of the sum of all days. */
+/** Divides the average by each project's share of the sum of all days. */
 function averageByProject(stored: readonly Held[], quantity: number): ByProject {
   const sums = new Map<string, number>()
   let all = 0
@@ -107,7 +107,7 @@ async function eventsByProject(database: Database, organizationId: string, axis:
   return largest(counted, await count(database, usageCounter(organizationId, axis, month)))
 }
 
-/** The largest of them, and what is missing to all in a row of its own. */
+/** Returns the largest projects, and the rest of `all` in a separate row. */
 function largest(counted: readonly UseOfProject[], all: number): UseOfProject[] {
   const used = counted.filter(({ quantity }) => quantity > 0).toSorted((a, b) => b.quantity - a.quantity)
   const rows = used.slice(0, maxProjects)
@@ -115,7 +115,7 @@ function largest(counted: readonly UseOfProject[], all: number): UseOfProject[] 
   return rest > 0 ? [...rows, { projectId: null, name: '', quantity: rest }] : rows
 }
 
-/** What was beyond the plan on a day is of each project as its sends are of all sends of that day. */
+/** Divides the overage of each day by each project's share of that day's sends. */
 async function overageByProject(
   database: Database,
   organizationId: string,

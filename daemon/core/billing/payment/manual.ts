@@ -1,4 +1,4 @@
-/** Payment without a provider: customers pay as the invoice says, and the operator notes what came in. */
+/** Payment without a provider: customers pay according to the invoice, and the operator records payments. */
 import type { PaymentPort } from './payment-port.ts'
 
 export const manualPayment: PaymentPort = {

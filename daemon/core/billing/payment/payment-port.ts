@@ -1,25 +1,25 @@
-/** How invoices are paid: the one place where a provider of payments would be plugged in. */
+/** Interface to a payment provider, the only connection between billing and payment. */
 import type { InvoiceDocument } from '../closing/invoice-document.ts'
 
-/** What asking for payment came to. */
+/** Result of a payment request. */
 export interface Asked {
   readonly state: 'open' | 'paid'
-  /** What the provider calls it; empty for none. */
+  /** The provider's reference; empty if there is no reference. */
   readonly reference: string
 }
 
 /**
- * Every method may be called again for the same invoice, at the same time too: after a crash nothing says whether the call before was
- * made. What counts is the last one that is carried out. What is not carried out within five minutes of its call must never be: a call
- * ends or rejects by then, also with a provider that queues requests.
+ * Every method can be called again for the same invoice, also concurrently, because after a crash the outcome of a call is unknown. The
+ * last executed call decides. A call must be executed within five minutes or never: it must resolve or reject by then, even if the provider
+ * queues requests.
  */
 export interface PaymentPort {
   readonly name: string
   /**
-   * Asks for payment of a final invoice with a total above 0: from then on its customer is asked once, however often this is called, also
-   * where the invoice was withdrawn before. Answers `paid` for one that is. Rejects when that cannot be done now; it is tried again.
+   * Requests payment of a final invoice with a total above 0. The customer gets a single request, regardless of the number of calls and
+   * earlier withdrawals. Returns `paid` for a paid invoice. Rejects if the request is not possible now; it is repeated later.
    */
   ask(invoice: InvoiceDocument): Promise<Asked>
-  /** Expects no payment of this invoice any more. One that was never asked for, or is paid, stays as it is. Rejects as `ask` does. */
+  /** Withdraws the payment request of this invoice. Has no effect on invoices that are paid or were never requested. Rejects like `ask`. */
   withdraw(invoice: InvoiceDocument): Promise<void>
 }

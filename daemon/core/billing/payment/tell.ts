@@ -1,7 +1,7 @@
 /**
- * Tells the way of payment of the state that an invoice has, so that its last word is that state: whoever is interrupted, and however many
- * daemons tell at the same time. Each notes its call before it makes it. A call whose end is not noted may still be carried out by the
- * provider; while that can be, whoever tells of the contrary does not count it as told, and the background tells it again.
+ * Synchronizes the payment port with the state of an invoice. The port's last executed call must match that state, despite crashes and
+ * concurrent daemons. Each call is recorded first. A recorded call without result can still be executed by the provider. While an opposite
+ * call is recorded, the notification does not count as done, and the background work repeats it.
  */
 import type { Core } from '../../core.ts'
 import { transact } from '../../writes/transact.ts'
@@ -13,7 +13,7 @@ export interface TellOptions extends Pick<Core, 'database' | 'clock'> {
   readonly port: PaymentPort
 }
 
-/** So long after its beginning a call may still be carried out. See `PaymentPort`. */
+/** Time for which a recorded call can be in flight: the limit of `PaymentPort` with a margin. */
 const callMs = 10 * 60_000
 const reach = { organizationId: invoicePartition }
 
@@ -23,7 +23,7 @@ interface Begun {
   readonly call: PaymentCall
 }
 
-/** Rejects as the port does. */
+/** Rejects like the port. */
 export async function tellPayment(options: TellOptions, id: string): Promise<void> {
   const { port } = options
   for (let isDone = false; !isDone;) {
@@ -35,7 +35,7 @@ export async function tellPayment(options: TellOptions, id: string): Promise<voi
   }
 }
 
-/** Notes the call; undefined where there is nothing to tell. */
+/** Records the call and returns it; undefined if the port already knows the state. */
 async function begin({ database, clock }: TellOptions, id: string): Promise<Begun | undefined> {
   const document = (await database.get(invoiceDocuments, reach, id))?.record
   if (!document) return undefined
@@ -51,7 +51,7 @@ async function begin({ database, clock }: TellOptions, id: string): Promise<Begu
   })
 }
 
-/** False when the state has changed meanwhile, and is to be told at once. */
+/** Records the result. Returns false if the state changed during the call, so that the port must be called again. */
 function end({ database, clock }: TellOptions, { document, state, call }: Begun, asked: object | undefined): Promise<boolean> {
   return transact(database, reach, async (change) => {
     const stored = await change.get(invoicePayments, document.id)
