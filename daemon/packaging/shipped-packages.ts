@@ -66,7 +66,7 @@ function placeOf(name: string, from: string, packages: Lockfile['packages']): st
 
 /** Returns the licences of all packages with their texts, as the licences require. */
 export function licenceTexts(): string {
-  const node = { name: 'Node.js', version: process.versions.node, licence: 'MIT, with the licences of what it contains' }
+  const node = { name: 'Node.js', version: process.versions.node, licence: 'MIT, with the licences of its parts' }
   const parts = [...shippedPackages().map((one) => ({ ...one, text: textIn(join(root, one.folder)) })), { ...node, text: nodeText() }]
   return parts
     .map(({ name, version, licence, text }) => `${name} ${version}\nLicence: ${licence}\n\n${text.trim()}\n`)

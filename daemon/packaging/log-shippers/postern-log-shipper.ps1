@@ -1,4 +1,4 @@
-# Sends what MailEnable has written into its SMTP activity log since the last run to Postern, signed. Let the task scheduler run it.
+# Sends new lines of the SMTP activity log of MailEnable to Postern, with a signature. Run it by the task scheduler.
 # Set the first five values. See "Ship the logs of mail servers" in the documentation of Postern.
 $Url = 'https://mail.example.com/v1/ingest/activity-logs?source=mailenable&source_id=src_'
 $Secret = ''
@@ -33,7 +33,7 @@ function Save-Place($File, $Offset) {
 }
 
 $place = if (Test-Path $State) { Get-Content $State -Raw | ConvertFrom-Json } else { $null }
-# the names hold the day, so that their order is that of time
+# names contain the date, so sorting them gives the order of time
 $logs = @(Get-ChildItem $Folder -Filter 'SMTP-Activity-*.log' | Sort-Object Name)
 if ($logs.Count -eq 0) { [Console]::Error.WriteLine("postern-log-shipper: there is no SMTP-Activity log in $Folder"); exit 66 }
 if (-not $place) { $place = [pscustomobject]@{ file = $logs[-1].Name; offset = 0 } }
