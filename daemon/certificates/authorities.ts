@@ -12,5 +12,5 @@ export function authoritiesIn(variable: string, file: string | null): string | n
     const code = error instanceof Error && 'code' in error ? String(error.code) : 'unknown error'
     throw new ConfigInvalid([`${variable}: ${file} cannot be read (${code}); check the path and its permissions.`])
   }
-  throw new ConfigInvalid([`${variable}: ${file} must hold certificates in PEM form.`])
+  throw new ConfigInvalid([`${variable}: ${file} must contain certificates in PEM form.`])
 }

@@ -75,9 +75,10 @@ async function readConfigured(certificateFile: string, keyFile: string): Promise
   const cert = await readPem('POSTERN_TLS_CERT', certificateFile)
   const key = await readPem('POSTERN_TLS_KEY', keyFile)
   const parsed = attempt(() => new X509Certificate(cert))
-  if (!parsed) throw new ConfigInvalid([`POSTERN_TLS_CERT: ${certificateFile} must hold a certificate in PEM form, followed by its chain.`])
+  if (!parsed)
+    throw new ConfigInvalid([`POSTERN_TLS_CERT: ${certificateFile} must contain a certificate in PEM form, followed by its chain.`])
   const privateKey = attempt(() => createPrivateKey(key))
-  if (!privateKey) throw new ConfigInvalid([`POSTERN_TLS_KEY: ${keyFile} must hold a private key in PEM form, without a passphrase.`])
+  if (!privateKey) throw new ConfigInvalid([`POSTERN_TLS_KEY: ${keyFile} must contain a private key in PEM form, without a passphrase.`])
   if (!parsed.checkPrivateKey(privateKey))
     throw new ConfigInvalid([
       `POSTERN_TLS_KEY: ${keyFile} is not the key of the certificate in ${certificateFile}; give the key it was issued for.`,

@@ -3,125 +3,126 @@
 /** Options that select another daemon. `width` is the column of the descriptions. */
 const elsewhere = (
   width: number,
-): string => `  ${'--url URL'.padEnd(width)}another daemon than the one of this data folder, by default POSTERN_URL
-  ${'--key KEY'.padEnd(width)}an API key for it, by default POSTERN_API_KEY`
+): string => `  ${'--url URL'.padEnd(width)}call this daemon instead of that of the data folder (default: POSTERN_URL)
+  ${'--key KEY'.padEnd(width)}API key for this daemon (default: POSTERN_API_KEY)`
 
 const texts: Readonly<Record<string, string>> = {
   serve: `Usage: postern serve [--ready-file PATH]
 
 Runs the daemon in the foreground until SIGTERM or SIGINT.
 
-  --ready-file PATH  receives the real addresses as JSON once everything listens
+  --ready-file PATH  writes the addresses of the listeners as JSON into this file when all of them are open
 
-Until the service has an owner, each start prints a link to become it, an API key and an SMTP login.
-Exit codes: 0 stopped, 1 cannot start, 64 wrong arguments, 65 the store is damaged and a person must act, 70 the store
-failed (start again), 78 wrong settings.
+Until the service has an owner, each start prints a link that makes you the owner, an API key and an SMTP login.
+Exit codes: 0 stopped, 1 cannot start, 64 wrong arguments, 65 the store is damaged and needs manual repair, 70 the
+store failed (start again), 78 wrong settings.
 `,
   send: `Usage: postern send --from ADDRESS --to ADDRESS [--to ADDRESS]... [OPTIONS]
 
-Sends one message through a running daemon and prints what was decided. The text comes from the standard
-input unless --text or --html gives a body.
+Sends one message through a running daemon and prints the decision. The text comes from the standard input
+unless --text or --html is present.
 
-  --subject TEXT   "Test" by default
-  --text TEXT      the body; - is the standard input
-  --html HTML      the body as HTML, alone or beside the text
-  --json           the answer as JSON
+  --subject TEXT   subject (default: Test)
+  --text TEXT      text of the message; - reads it from the standard input
+  --html HTML      HTML of the message, with or without a text
+  --json           print the response as JSON
 ${elsewhere(17)}
 `,
   tail: `Usage: postern tail [--json]
 
-Shows what the running daemon of this data folder decides, as it happens: messages that are accepted or
-refused, delivery attempts, and destinations that break or recover. Ends with Ctrl-C.
+Prints the decisions of the running daemon of this data folder as they happen: accepted and refused messages,
+delivery attempts, and destinations that fail or recover. Press Ctrl-C to stop.
 
-  --json   one JSON object a line
+  --json   print one JSON object per line
 `,
   logs: `Usage: postern logs --trace ID [FILE] [--json]
 
-Prints what was logged about one message: the latest lines of the running daemon, or those of a file. FILE - is the
-standard input, such as what journalctl prints. Exit code 1 when there is none.
+Prints the log lines of one message: from the latest lines of the running daemon, or from FILE. If FILE is -, the
+command reads the standard input, such as the output of journalctl. Exit code 1 if no line matches.
 
-  --trace ID  the trace_id of the message
-  --json      the lines as they are, one JSON object each
+  --trace ID  trace_id of the message
+  --json      print the lines unchanged, one JSON object each
 `,
   key: `Usage: postern key create NAME [OPTIONS]
 
-Makes an API key and prints it; it is shown only once.
+Creates an API key and prints it. The key is shown only once.
 
-  --scope SCOPE               api:read, api:send (by default) or api:admin; each includes those before it
-  --project ID                bind the key to one project
-  --send-only                 the key sends and reads nothing, without a scope; for sites
-  --expires-at TIME           the key works until then, such as 2027-01-31T12:00:00Z; by default it does not expire
-  --failure-notices MODE      notices to authors about failed mail of a send-only key: auto (by default), on or off
-  --failure-notice-to ADDRESS  gets these notices instead of MAIL FROM
-  --json                      the answer as JSON
+  --scope SCOPE               api:read, api:send (default) or api:admin; each includes the previous ones
+  --project ID                limit the key to one project
+  --send-only                 allow only sending, without a scope; for websites
+  --expires-at TIME           expiry such as 2027-01-31T12:00:00Z (default: no expiry)
+  --failure-notices MODE      notices to authors about failed mail of a send-only key: auto (default), on or off
+  --failure-notice-to ADDRESS  recipient of these notices instead of MAIL FROM
+  --json                      print the response as JSON
 ${elsewhere(28)}
 `,
   promote: `Usage: postern promote DESTINATION [OPTIONS]
 
-Promotes a destination, given by its id, to live mode: its mail reaches real people from now on. Prints the route
-that leads mail to it. A warning says what is missing while no route does.
+Promotes the destination with this id to live: from now on, its mail is delivered to real recipients. Prints the
+route to the destination. If no route leads to it, prints a warning with the missing step.
 
-  --default-route   lead all mail of the project to the destination
-  --project ID      the project of an organization-wide destination
-  --json            the answer as JSON
+  --default-route   route all mail of the project to the destination
+  --project ID      project for a destination of the whole organization
+  --json            print the response as JSON
 ${elsewhere(18)}
 `,
   sendmail: `Usage: postern sendmail [-t] [-i] [-f ADDRESS] [-F NAME] [ADDRESS]...
        postern sendmail -q
 
-Stands in for /usr/sbin/sendmail: reads a message from the standard input and hands it to the running daemon,
-or keeps it in the spool folder while the daemon is away. Ends with 0 once the message is on disk.
+Replaces /usr/sbin/sendmail: reads a message from the standard input and passes it to the running daemon. While
+the daemon is away, stores the message in the spool folder. Exits with 0 when the message is on disk.
 
-  -t          recipients are in To, Cc and Bcc of the message; Bcc is always removed
-  -i, -oi     a line with only a dot does not end the message
-  -f ADDRESS  sender of the envelope, by default the From of the message; -r is the same
-  -F NAME     name of the sender where the message has no From
-  -q          send what waits in the spool; the next message and the start of the daemon send it too
+  -t          add the recipients in To, Cc and Bcc of the message; Bcc is always removed
+  -i, -oi     do not end the message at a line with only a dot
+  -f ADDRESS  envelope sender (default: From of the message); -r is the same
+  -F NAME     name of the sender for a message without From
+  -q          send the spooled messages; the next message and the start of the daemon send them too
 
-Other options of sendmail are taken and change nothing; -bs, -bd, -bp and the like are refused.
-The API key is POSTERN_SENDMAIL_KEY, POSTERN_API_KEY, or the one of the data folder that POSTERN_DATA_DIR names by
-its absolute path. Without any of them no daemon is known, and nothing is stored.
-Exit codes (sysexits.h): 64 wrong arguments, 65 no message that could be sent, 69 refused by the daemon, 73 the spool
-cannot be written, 75 (-q) mail still waits, 77 the key is missing or wrong, 78 wrong settings or no known daemon.
+Other options of sendmail are accepted and have no effect; -bs, -bd, -bp and similar modes are refused.
+The API key is POSTERN_SENDMAIL_KEY, then POSTERN_API_KEY, then that of the data folder in POSTERN_DATA_DIR, which
+must be an absolute path. If none of them is set, the command fails and stores nothing.
+Exit codes (sysexits.h): 64 wrong arguments, 65 invalid message, 69 refused by the daemon, 73 the spool cannot be
+written, 75 (-q) messages are left, 77 missing or wrong key, 78 wrong settings or no daemon configured.
 `,
   capture: `Usage: postern capture [OPTIONS] [-- COMMAND ARGUMENTS...]
 
-Runs an instance for mail tests: it captures all mail, keeps nothing, and connects to this machine alone. With a command it
-sets SMTP_HOST, SMTP_PORT, SMTP_USERNAME, SMTP_PASSWORD, SMTP_URL, POSTERN_URL, POSTERN_API_KEY and POSTERN_INBOX_ID,
-runs it, and ends with its exit code. Without one it runs until SIGTERM or Ctrl-C.
+Runs an instance for mail tests. It captures all mail, stores nothing permanently and connects only to this machine.
+With a command, it sets SMTP_HOST, SMTP_PORT, SMTP_USERNAME, SMTP_PASSWORD, SMTP_URL, POSTERN_URL, POSTERN_API_KEY
+and POSTERN_INBOX_ID, runs the command and exits with its exit code. Without a command, it runs until SIGTERM or
+Ctrl-C.
 
-  --json              prints one line of JSON first: smtp, http, api_key and inbox_id
-  --smtp-port PORT    of 127.0.0.1, by default a free one
-  --http-port PORT    likewise
-  --expect WHAT       what must have been caught at the end, such as 'to=ada@example.com subject~=Welcome count=1'
-  --expect-file FILE  the same, one a line
-  --wait SECONDS      how long after the tests mail may still come, by default 5
-  --junit FILE        the outcome of each expectation as JUnit XML
-  --suppress          bounces and complaints put recipients on the suppression list
-  --verbose           logs to the standard error
+  --json              print a line of JSON first: smtp, http, api_key and inbox_id
+  --smtp-port PORT    SMTP port on 127.0.0.1 (default: a free port)
+  --http-port PORT    HTTP port on 127.0.0.1 (default: a free port)
+  --expect WHAT       expected mail at the end, such as 'to=ada@example.com subject~=Welcome count=1'
+  --expect-file FILE  file with one expectation per line
+  --wait SECONDS      maximum wait for mail after the tests (default: 5)
+  --junit FILE        write the result of each expectation as JUnit XML
+  --suppress          add recipients to the suppression list after bounces and complaints
+  --verbose           log to the standard error
 
-Recipients such as defer@, refuse@, bounce@, slow@, dsn@ and complaint@, at any domain, misbehave as their name says.
-Exit code: that of the command; 1 when an expectation is not met.
+Recipients such as defer@, refuse@, bounce@, slow@, dsn@ and complaint@, at any domain, simulate these failures.
+Exit code: that of the command; 1 if an expectation is not met.
 `,
   import: `Usage: postern import suppressions FILE [OPTIONS]
        postern import templates FILE [OPTIONS]
 
-Takes over what another service kept, as it was downloaded there: lists of addresses as CSV or JSON, templates
-as JSON, or one template as HTML or text. Prints what was not taken, and why. Again it adds nothing twice.
+Imports a file exported from another service: suppression lists as CSV or JSON, templates as JSON, or one template
+as HTML or text. Prints each refused entry with the reason. A repeated import adds nothing twice.
 
-  --from SERVICE    resend, sendgrid, postmark, mailgun, brevo, mailersend, sparkpost, mailjet or ses; by
-                    default the service is recognized
-  --dry-run         nothing is stored; the report says what would be
-  --project ID      the project that it belongs to, by default that of the key
-  --kind KIND       of a list: bounces, blocks, complaints, unsubscribes, invalid, manual or allowed
-  --list NAME       unsubscribes are from this list; * is every list
-  --from-row N      goes on from this row of a list
-  --subject TEXT    of a template that is HTML or text
-  --replace         a template that is there with other content gets a new version
-  --json            the report as JSON
+  --from SERVICE    resend, sendgrid, postmark, mailgun, brevo, mailersend, sparkpost, mailjet or ses (default:
+                    detect the service)
+  --dry-run         report the result and store nothing
+  --project ID      project of the entries (default: that of the key)
+  --kind KIND       for a list: bounces, blocks, complaints, unsubscribes, invalid, manual or allowed
+  --list NAME       list of the unsubscribes; * is every list
+  --from-row N      start at this row of a list
+  --subject TEXT    subject for a template in HTML or text
+  --replace         create a new version of a template that exists with other content
+  --json            print the report as JSON
 ${elsewhere(18)}
 
-Exit code 1 when anything was refused.
+Exit code 1 if an entry was refused.
 `,
   queue: `Usage: postern queue list [FILTER] [--held] [OPTIONS]
        postern queue hold|release|expedite|drop FILTER [--reason TEXT] [--yes] [OPTIONS]
@@ -129,123 +130,121 @@ Exit code 1 when anything was refused.
        postern queue release --hold ID [--yes] [OPTIONS]
        postern queue holds [OPTIONS]
 
-Shows the messages that wait, holds them back, releases what is held, makes retries due now, or drops messages so
-that they are not delivered. Without --yes the messages are only counted. A standing hold holds new messages
-too, until it is released.
+Lists queued messages, holds them, releases held messages, makes retries due now, or drops messages without
+delivery. Without --yes, the command only counts the messages. A standing hold also holds new messages until you
+release it.
 
-FILTER, of which every option narrows:
-  --destination ID   waiting for this destination
+FILTER (a message must match all options):
+  --destination ID   queued for this destination
   --project ID       of this project
-  --to-domain NAME   with a recipient of this domain
+  --to-domain NAME   with a recipient in this domain
   --from ADDRESS     from this address, or from a domain: @example.com
   --older-than AGE   accepted longer ago than 30m, 2h or 3d
   --attempts N       after at least N attempts
-  --trace ID         this message; may be repeated; not of a list
-  --all              every message; a list needs no filter
+  --trace ID         this message; can be repeated; not for list
+  --all              every message; list needs no filter
 
-  --limit N          of a list, at most N messages; 50 by default
-  --standing         hold what is accepted from now on, too
-  --hold ID          the standing hold to lift, with what it held
-  --reason TEXT      recorded in the traces and the audit log
-  --yes              do it
-  --organization ID  as the operator, with POSTERN_OPERATOR_KEY
-  --json             the answer as JSON
+  --limit N          for list: maximum number of messages (default: 50)
+  --standing         also hold messages that are accepted later
+  --hold ID          standing hold to release, with its messages
+  --reason TEXT      reason for the traces and the audit log
+  --yes              run the action
+  --organization ID  act as the operator in this organization, with POSTERN_OPERATOR_KEY
+  --json             print the response as JSON
 ${elsewhere(19)}
 `,
   deploy: `Usage: postern deploy FOLDER --site NAME [OPTIONS]
 
-Deploys a website: sends those files of the folder that it does not have yet, and gives them to visitors in one
-step. A website of this name is made where there is none. Prints what its pages lack, and the address.
+Deploys a folder as a website: sends the files that the website does not have yet, then publishes all of them in one
+step. Creates the website if it does not exist. Prints problems of its pages, and the address.
 
-  --site NAME   its name or id
-  --preview     visitors get it once it is activated; prints the address of the preview
-  --json        the answer as JSON
+  --site NAME   name or id of the website
+  --preview     do not publish the files; print the address of a preview
+  --json        print the response as JSON
 ${elsewhere(14)}
 
-Left out are names that begin with a dot (but .well-known), __MACOSX and Thumbs.db.
+Skips __MACOSX, Thumbs.db, and names that begin with a dot except .well-known.
 `,
   'login-link': `Usage: postern login-link ADDRESS
 
-Prints a link that signs this mail address in, once, within 15 minutes. Asks the running daemon, or opens
-the data of a stopped one. Whoever signs in first owns the service.
+Prints a link that signs in this mail address once, within 15 minutes. Calls the running daemon, or opens the data
+of a stopped one. The first person who signs in becomes the owner of the service.
 `,
   backup: `Usage: postern backup FILE [--since BACKUP] [--passphrase-file PATH] [--force]
 
-Writes everything that is stored as of one moment, from the running daemon or from a stopped one's data: the
-store, the master key, the certificate and what else is in the data folder. FILE - is the standard output.
+Backs up all data as of one point in time, from the running daemon or from the data folder of a stopped one: the
+store, the master key, the certificate and the other files of the data folder. FILE - is the standard output.
 
-  --since BACKUP          only what has changed since that backup; restore both, in this order
-  --passphrase-file PATH  a file with the passphrase, in place of POSTERN_BACKUP_PASSPHRASE
-  --force                 replaces FILE if it exists
+  --since BACKUP          back up only changes since this backup; to restore, name both in this order
+  --passphrase-file PATH  file with the passphrase (default: POSTERN_BACKUP_PASSPHRASE)
+  --force                 replace FILE if it exists
 
-With a passphrase the backup is encrypted (AES-256-GCM, scrypt). Without one it is as secret as its file.
-The file has its name only once all of it is on disk. Exit code 1, and no file, when the store is damaged.
+With a passphrase, the backup is encrypted (AES-256-GCM, scrypt). Without one, keep the file secret.
+The file gets its name when all of it is on disk. If the store is damaged, the command exits with 1 and writes no file.
 `,
   restore: `Usage: postern restore BACKUP [INCREMENTAL]... --into FOLDER [--passphrase-file PATH]
 
-Restores a backup, with the incremental ones that go on from it in their order, into a folder that is new or
-empty. A folder in which a restore broke off is marked, and no daemon starts on it. BACKUP - is the standard input.
+Restores a full backup, followed by its incremental backups in order, into a new or empty folder. A failed restore
+leaves a mark in the folder, and no daemon starts there. BACKUP - is the standard input.
 
-  --passphrase-file PATH  a file with the passphrase, in place of POSTERN_BACKUP_PASSPHRASE
+  --passphrase-file PATH  file with the passphrase (default: POSTERN_BACKUP_PASSPHRASE)
 `,
   migrate: `Usage: postern migrate --from PLACE --to PLACE [--replace] [--ahead]
 
-Copies everything that is stored, and compares the copy with what it was made of. A PLACE is a data folder, or
-a database such as postgresql://user@host/database. No daemon may run on either. Keys and certificates are no
-part of the store: they stay in the data folder. Large values of a database are objects where
-POSTERN_STORE_OBJECTS says, and rows of it otherwise. A copy that broke off is begun again by the same command.
-Afterwards no daemon starts on the store that was copied, as both would send the same mail.
+Copies the store and compares the copy with its source. A PLACE is a data folder, or a database such as
+postgresql://user@host/database. No daemon may run on either place. Keys and certificates stay in the data folder,
+because they are not part of the store. Large values of a database become objects if POSTERN_STORE_OBJECTS is set, and
+rows otherwise. To repeat a failed copy, run the same command again.
+After the copy, no daemon starts on the source, because both stores would send the same mail.
 
-  --replace  deletes what the database holds
-  --ahead    copies from a data folder into a database while its daemon runs: once that is stopped, the same
-             command without --ahead copies what has changed since
+  --replace  delete the data in the database first
+  --ahead    copy from a data folder into a database while the daemon runs; then stop the daemon and run the
+             command without --ahead to copy later changes
 `,
   verify: `Usage: postern verify [BACKUP] [--passphrase-file PATH]
        postern verify --accept-losses
 
 Compares the files of the store with their checksums, and checks that records, indexes, contents, counters and
-queue agree: in the running daemon, which goes on with its work and rests half of the time for it, or in a
-stopped one's data. With a file it reads a backup to its end.
-Exit code 1 when anything does not agree, or is damaged.
+queue agree. Uses the running daemon, which keeps working and spends at most half of the time on the check, or the
+data of a stopped one. With BACKUP, checks that a backup is complete. Exit code 1 if there is a problem.
 
-  --accept-losses   goes on without records that damage has taken: lists are shown and backups are made again;
-                    for a stopped daemon, when no backup can be restored
+  --accept-losses   continue without records that damage has destroyed, so that lists and backups work again; for
+                    a stopped daemon, if no backup can be restored
 `,
   doctor: `Usage: postern doctor [--json]
 
 Checks this machine and the configuration: Node, data folder, master key, certificate, name servers, clock
-and ports. With a running daemon also the records of every sending domain, blocklists and reverse names of
-its own addresses, disk, open files, destinations, parked webhooks, silent sources and the last backup.
-Each finding says what to do. Exit code 1 when an error or a warning is among them.
+and ports. With a running daemon, also checks the records of every sending domain, blocklists and reverse names of
+its addresses, disk, open files, destinations, parked webhooks, silent sources and the last backup.
+Each finding includes a remedy. Exit code 1 if there is an error or a warning.
 
   --json   {"ok", "findings": [{"id", "severity", "summary", "fix"}]}
 `,
   setup: `Usage: postern setup [OPTIONS]
 
-A guided first installation for a domain: asks what cannot be known, shows what it would write into the
-configuration file and writes it, checks ports, disk, clock, DNS, reverse DNS, blocklists and outgoing
-connections, prints the DNS records to publish as a zone file, and ends with a first captured mail. A daemon
-that runs is used; otherwise one runs for the moment. Run again, it changes nothing that is right.
+Guides you through the first installation for a domain: asks for unknown values, shows and writes the changes to
+the configuration file, and checks ports, disk, clock, DNS, reverse DNS, blocklists and outgoing connections. Then
+prints the DNS records as a zone file and sends a first mail, which is captured. Uses the running daemon, or starts
+a temporary one. A repeated setup does not change correct settings.
 
-  --domain NAME     the domain that mail is sent from
-  --host NAME       the name of this machine for others
-  --email ADDRESS   who runs the service: gets alerts, and may sign in as operator
-  --url ADDRESS     public address of the HTTP side, or none
-  --public yes|no   whether other machines send mail through this one, and bounces come back to it
-  --certificate acme|files|proxy  where the certificate comes from when others come to this machine: Postern
-                    orders it by ACME (which agrees to the terms of the authority), it is in files, or a
-                    reverse proxy serves HTTPS
-  --certificate-file PATH, --key-file PATH  the PEM files; beside a proxy, those of the mail ports, or none
+  --domain NAME     domain of the senders
+  --host NAME       public name of this machine
+  --email ADDRESS   mail address of the operator, who gets alerts and may sign in
+  --url ADDRESS     public address of the HTTP listener, or none
+  --public yes|no   whether other machines submit mail here and bounces return here
+  --certificate acme|files|proxy  source of the certificate for other machines: Postern orders it by ACME (which
+                    accepts the terms of the authority), it is in files, or a reverse proxy serves HTTPS
+  --certificate-file PATH, --key-file PATH  the PEM files; with a proxy, for the mail ports, or none
   --spf MECHANISM   SPF mechanism of your provider, or none
-  --config PATH     the file to write; by default POSTERN_CONFIG, then /etc/postern/postern.json for root
-                    where it is there, then ./postern.json
-  --zone PATH       a file that receives the records too
+  --config PATH     file to write (default: POSTERN_CONFIG; for root /etc/postern/postern.json if it exists; then
+                    ./postern.json)
+  --zone PATH       also write the records into this file
   --force           replace the file of --zone if it exists
-  --outgoing HOST:PORT  where it is tried whether mail can go out; can be repeated; none tries nothing.
-                    By default a mail server of Gmail on port 25, and its submission on 587
-  --yes             the default for every question without a flag
+  --outgoing HOST:PORT  server for the test of outgoing mail; can be repeated; none skips the test (default: a
+                    mail server of Gmail on port 25, and its submission server on port 587)
+  --yes             accept the default of every question without a flag
 
-Exit code 1 when a check found something wrong, or nothing was to be written.
+Exit code 1 if a check failed or the file was not written.
 `,
   config: `Usage: postern config
 
@@ -253,38 +252,38 @@ Prints the effective configuration as JSON, with secrets masked. config/settings
 `,
   licenses: `Usage: postern licenses [--sbom]
 
-Prints the licences of what others wrote of this program, with their texts.
+Prints the licences of third-party software in this program, with their texts.
 
-  --sbom   the bill of materials instead, as CycloneDX in JSON
+  --sbom   print the bill of materials instead (CycloneDX, JSON)
 `,
 }
 
 /** Printed for `--help`. */
 export const helpText = `Usage: postern COMMAND
 
-  setup               install for a domain, guided
+  setup               guided installation for a domain
   serve               run the daemon in the foreground until SIGTERM
-  send                send one message and print what was decided
-  tail                show what the daemon decides, as it happens
-  logs --trace ID     show what was logged about a message
-  sendmail            stand in for /usr/sbin/sendmail
+  send                send one message and print the decision
+  tail                print decisions of the daemon as they happen
+  logs --trace ID     print the log lines of a message
+  sendmail            replace /usr/sbin/sendmail
   capture             run an instance for mail tests, which captures all mail
-  key create NAME     make an API key
-  promote DESTINATION let a destination deliver, and lead mail to it
-  import WHAT FILE    take over suppressions or templates of another service
-  deploy FOLDER       deploy a website; only files that are new are sent
-  queue WHAT          show, hold, release, expedite or drop messages that wait
-  login-link ADDRESS  print a link that signs this mail address in
-  backup FILE         write everything that is stored into a file, while the daemon runs
+  key create NAME     create an API key
+  promote DESTINATION promote a destination to live, optionally with a route
+  import WHAT FILE    import suppressions or templates of another service
+  deploy FOLDER       deploy a website; sends only new files
+  queue WHAT          list, hold, release, expedite or drop queued messages
+  login-link ADDRESS  print a sign-in link for this mail address
+  backup FILE         back up all data, while the daemon runs
   restore FILE        restore backups into an empty folder
   migrate             copy the store into a database, or back
-  verify [FILE]       check that records and indexes agree, or that a backup is whole
-  doctor              check machine, configuration and running daemon
-  config              print the effective configuration, secrets masked
-  licenses            licences of what is inside, or the bill of materials
-  operator WHAT       plans, flags, prices and invoices of all organizations
+  verify [FILE]       check that stored data agrees, or that a backup is complete
+  doctor              check the machine, the configuration and the running daemon
+  config              print the effective configuration, with secrets masked
+  licenses            print third-party licences, or the bill of materials
+  operator WHAT       manage plans, flags, prices and invoices of all organizations
 
-  help [COMMAND]      as --help
+  help [COMMAND]      same as --help
 
   --help, --version
 

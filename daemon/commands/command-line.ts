@@ -169,8 +169,7 @@ const commands: Readonly<Record<string, CommandWords>> = {
     more: true,
     make({ values, operands: [file, surplus] }) {
       const traceId = textOf(values['trace'])?.toLowerCase() ?? ''
-      if (!/^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/.test(traceId))
-        throw new WordsUnclear('logs needs --trace and the id of a trace.')
+      if (!/^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/.test(traceId)) throw new WordsUnclear('logs needs --trace and a trace id.')
       if (surplus !== undefined) throw new WordsUnclear('logs reads one file at a time.')
       return { name: 'logs', words: { traceId, file, asJson: values['json'] === true } }
     },
@@ -265,7 +264,7 @@ const commands: Readonly<Record<string, CommandWords>> = {
     make({ values, operands: [file, surplus] }) {
       if (surplus !== undefined) throw new WordsUnclear('verify takes one backup at a time.')
       const acceptsLosses = values['accept-losses'] === true
-      if (acceptsLosses && file !== undefined) throw new WordsUnclear('--accept-losses is for the store, and not for a backup.')
+      if (acceptsLosses && file !== undefined) throw new WordsUnclear('--accept-losses applies to the store and not to a backup.')
       return { name: 'verify', file, passphraseFile: textOf(values['passphrase-file']), acceptsLosses }
     },
   },
@@ -302,8 +301,8 @@ export function parseCommandLine(words: readonly string[]): Command {
   const at = words.findIndex((word) => !word.startsWith('-'))
   const name = words.find((word) => names.includes(word)) ?? words[at]
   if (name === undefined) return withoutCommand(words)
-  if (name === 'operator') return words[0] === name ? operatorCommand(words.slice(1)) : usage('operator comes before its options.')
-  if (name === 'sendmail') return usage('sendmail comes before its options.')
+  if (name === 'operator') return words[0] === name ? operatorCommand(words.slice(1)) : usage('Write operator first, then its options.')
+  if (name === 'sendmail') return usage('Write sendmail first, then its options.')
   const known = Object.hasOwn(commands, name) ? commands[name] : undefined
   if (!known) return usage(unknownCommand(name))
   try {
@@ -332,11 +331,12 @@ function read(name: string, { options, verbs, operands, more = false, make }: Co
 }
 
 function requireVerb(name: string, verbs: readonly string[], verb: string | undefined): void {
-  if (verb === undefined) throw new WordsUnclear(`${name} needs one of ${verbs.join(', ')}, as in postern ${name} ${verbs[0] ?? ''}.`)
+  if (verb === undefined)
+    throw new WordsUnclear(`${name} needs a subcommand (${verbs.join(', ')}), as in postern ${name} ${verbs[0] ?? ''}.`)
   if (verbs.includes(verb)) return
   const near = closest(verb, verbs)
   throw new WordsUnclear(
-    `${name} knows no ${JSON.stringify(verb)}; ${near ? `did you mean ${near}?` : `${verbs.length === 1 ? 'there is' : 'there are'} ${verbs.join(', ')}.`}`,
+    `${name} has no subcommand ${JSON.stringify(verb)}. ${near ? `Did you mean ${near}?` : `Use ${verbs.join(', ')}.`}`,
   )
 }
 
@@ -353,7 +353,7 @@ function withoutCommand(words: readonly string[]): Command {
     const options = { help: { type: 'boolean', short: 'h' }, version: flag } as const
     const { values } = readOptions({ args: [...words], options })
     if (values.help) return { name: 'help', text: helpText }
-    return values.version ? { name: 'version' } : usage(`The command is missing; there are ${names.join(', ')}.`)
+    return values.version ? { name: 'version' } : usage(`The command is missing. Commands: ${names.join(', ')}.`)
   } catch (error) {
     return usage(error instanceof Error ? error.message : String(error))
   }
@@ -368,7 +368,7 @@ function operatorCommand(words: readonly string[]): Command {
 
 function unknownCommand(name: string): string {
   const near = closest(name, [...names, 'help'])
-  return `${JSON.stringify(name)} is not a command; ${near ? `did you mean ${near}?` : `there are ${names.join(', ')}.`}`
+  return `${JSON.stringify(name)} is not a command. ${near ? `Did you mean ${near}?` : `Commands: ${names.join(', ')}.`}`
 }
 
 const textOf = (value: Words['values'][string]): string | undefined => (typeof value === 'string' ? value : undefined)

@@ -21,10 +21,10 @@ export async function localDaemon({ dataDir }: Config): Promise<OperatorAccess> 
   if (sought.state === 'silent') throw unanswered(sought.origin)
   if (sought.state === 'another')
     throw new StartRefused(
-      `The process at ${sought.origin} is not the daemon of ${dataDir}. Start the daemon; if its port is taken, stop that process first.`,
+      `The process at ${sought.origin} is not the daemon of ${dataDir}. Start the daemon. If that process uses its port, stop it first.`,
       exitCodes.failed,
     )
-  throw new StartRefused(`No daemon runs on ${dataDir}; start it, or set POSTERN_DATA_DIR to the folder that it uses.`, exitCodes.failed)
+  throw new StartRefused(`No daemon runs on ${dataDir}. Start it, or set POSTERN_DATA_DIR to its data folder.`, exitCodes.failed)
 }
 
 /**
@@ -33,12 +33,25 @@ export async function localDaemon({ dataDir }: Config): Promise<OperatorAccess> 
  */
 export async function operatedDaemon(config: Config, url: string | undefined): Promise<CalledDaemon> {
   const { operatorKey: token, dataDir } = config
-  if (token === null) throw new StartRefused('Set POSTERN_OPERATOR_KEY to the key that the daemon runs with.', exitCodes.configuration)
+  if (token === null)
+    throw new StartRefused('POSTERN_OPERATOR_KEY is not set. Set it to the operator key of the daemon.', exitCodes.configuration)
   if (url !== undefined) return { origin: url, token }
   const address = publicUrl(config, config.http.listen)
   const isProved = address.startsWith('https:') && (await readOperatorFile(dataDir)) === undefined
   return { origin: isProved ? address : (await localDaemon(config)).origin, token }
 }
+
+/** The error if another server responds. */
+export const notPostern = (origin: string): string => `The server at ${origin} is not Postern. Check the address.`
+
+/** The error for a response without an error message. */
+export const withoutMessage = (status: number): string => `The daemon responded with status ${status} and no message. Check its log.`
+
+/** The error if the daemon's report is incomplete. */
+export const brokenReport = (cause: unknown): StartRefused =>
+  new StartRefused('The daemon stopped before its report was complete. Check the daemon, then run the command again.', exitCodes.failed, {
+    cause,
+  })
 
 /** Reads a page of a list. Throws `StartRefused` if the answer is not such a page. */
 export function pageIn<Row>(
@@ -49,7 +62,7 @@ export function pageIn<Row>(
     const next = 'next_cursor' in answer ? answer.next_cursor : null
     if (next === null || typeof next === 'string') return { data: answer.data as readonly Row[], next_cursor: next }
   }
-  throw new StartRefused(`What answers at ${origin} is no Postern; check the address.`, exitCodes.failed)
+  throw new StartRefused(notPostern(origin), exitCodes.failed)
 }
 
 /** Returns the origin and the secret of the daemon that the options or variables select. Throws `StartRefused`. */
@@ -62,8 +75,8 @@ export async function chosenDaemon(config: Config, { url: given, key }: DaemonCh
     return { origin, token: token ?? ownToken }
   }
   if (!/^https?:$/.test(URL.parse(url)?.protocol ?? ''))
-    throw new StartRefused(`--url must be an address such as http://127.0.0.1:8080, and is ${JSON.stringify(url)}.`, exitCodes.usage)
-  if (token === undefined) throw new StartRefused('--url needs an API key: give --key, or set POSTERN_API_KEY.', exitCodes.usage)
+    throw new StartRefused(`--url must be a URL such as http://127.0.0.1:8080; got ${JSON.stringify(url)}.`, exitCodes.usage)
+  if (token === undefined) throw new StartRefused('--url needs an API key. Add --key, or set POSTERN_API_KEY.', exitCodes.usage)
   return { origin: url, token }
 }
 
@@ -77,8 +90,8 @@ const keyIn = (variable: string, text = ''): string | undefined => (text.trim() 
 function requireKey(source: string, text: string): string {
   const key = text.trim()
   if (/^[\x21-\x7e]+$/.test(key)) return key
-  const what = key === '' ? 'is empty' : 'has blanks, line breaks or other characters that no key has'
-  throw new StartRefused(`${source} ${what}; give an API key such as svckey_….`, exitCodes.usage)
+  const what = key === '' ? 'is empty' : 'contains spaces, line breaks or other characters that a key cannot contain'
+  throw new StartRefused(`${source} ${what}. Use an API key such as svckey_….`, exitCodes.usage)
 }
 
 /** Calls the daemon and returns a successful response. Throws `StartRefused` with the daemon's message. */
@@ -123,7 +136,7 @@ async function jsonOf(daemon: CalledDaemon, response: Response, file?: string): 
   try {
     return JSON.parse(text)
   } catch (error) {
-    throw new StartRefused(`What answers at ${daemon.origin} is no Postern; check the address.`, exitCodes.failed, { cause: error })
+    throw new StartRefused(notPostern(daemon.origin), exitCodes.failed, { cause: error })
   }
 }
 
@@ -153,7 +166,7 @@ export const withOption =
 /** Turns an error response into `StartRefused`. A message that names an option becomes a usage error. */
 export function refusedBy(status: number, text: string, words = (message: string): string => message): StartRefused {
   const { code, message } = errorIn(text)
-  if (message === undefined) return new StartRefused(`The daemon answered ${status}.`, exitCodes.failed)
+  if (message === undefined) return new StartRefused(withoutMessage(status), exitCodes.failed)
   const said = words(message)
   const isUsage = code === 'validation_failed' && /^(?:--|(?!FILE)[A-Z_]+: )/.test(said)
   return new StartRefused(cleanText(said), isUsage ? exitCodes.usage : exitCodes.failed)
@@ -215,4 +228,4 @@ async function reachOnce({ origin, token }: CalledDaemon, path: string, { header
 }
 
 const unanswered = (origin: string, cause?: unknown): StartRefused =>
-  new StartRefused(`No daemon answers at ${origin}; start it with "postern serve", or check the address.`, exitCodes.failed, { cause })
+  new StartRefused(`No daemon responds at ${origin}. Start it with "postern serve", or check the address.`, exitCodes.failed, { cause })

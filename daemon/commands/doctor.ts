@@ -6,9 +6,8 @@ import { examineMachine, type MachineCheck } from '../doctor/machine.ts'
 import { cleanText } from '../observability/clean-text.ts'
 import { exitCodes, type ExitCode } from '../process/lifecycle.ts'
 import { runningDaemon } from '../process/operator-file.ts'
-import { StartRefused } from '../process/start-refused.ts'
 import { Unreadable } from '../process/unreadable.ts'
-import { callDaemon } from './daemon-client.ts'
+import { brokenReport, callDaemon } from './daemon-client.ts'
 
 interface Examined {
   readonly machine: readonly MachineCheck[]
@@ -37,7 +36,7 @@ async function askDaemon(dataDir: string): Promise<readonly Finding[] | undefine
   try {
     return (JSON.parse(await response.text()) as { readonly findings: readonly Finding[] }).findings
   } catch (error) {
-    throw new StartRefused('The daemon broke off; what it found is not known.', exitCodes.failed, { cause: error })
+    throw brokenReport(error)
   }
 }
 
@@ -51,8 +50,8 @@ const alone = (dataDir: string): Finding =>
   finding(
     'daemon.not_running',
     '',
-    `No daemon that this user could ask runs on ${dataDir}, so only the machine and the configuration were checked.`,
-    'Start it with postern serve, or become its user, and run postern doctor again for domains, blocklists, destinations, webhooks and sources.',
+    `No daemon that this user can access runs on ${dataDir}. Only the machine and the configuration were checked.`,
+    'Start it with postern serve, or switch to its user. Then run postern doctor again to check domains, blocklists, destinations, webhooks and sources.',
   )
 
 function asText({ machine, service }: Examined, dataDir: string): string {
@@ -60,6 +59,6 @@ function asText({ machine, service }: Examined, dataDir: string): string {
   const known = new Set(machine.flatMap(({ findings }) => findings.map(nameOf)))
   const own = (service ?? [alone(dataDir)]).filter((one) => !known.has(nameOf(one)))
   const found = own.map((one) => `${isAlarming(one) ? 'BAD ' : 'note'} ${one.id}: ${cleanText(`${one.summary} ${one.fix}`)}`)
-  if (service && !service.some(isAlarming)) found.unshift('ok   service: The running daemon takes mail, and found nothing wrong.')
+  if (service && !service.some(isAlarming)) found.unshift('ok   service: The running daemon accepts mail and reports no problems.')
   return `${[...lines, ...found].join('\n')}\n`
 }

@@ -62,7 +62,7 @@ async function importList(config: Config, words: ImportWords, { env, stdout }: S
   if (summary) return (summary.refused ?? 0) > 0 ? exitCodes.failed : exitCodes.ok
   const next = `--from-row ${String(Math.max(reached + 1, Number(from_row ?? 1)))}`
   throw new StartRefused(
-    `The import broke off behind row ${reached}; run it again with ${next}, or whole: nothing is added twice.`,
+    `The import stopped after row ${reached}. Run it again with ${next}, or from the start: existing entries are not added twice.`,
     exitCodes.failed,
   )
 }
@@ -79,7 +79,7 @@ async function* linesOf(body: AsyncIterable<Uint8Array>): AsyncGenerator<string>
 }
 
 function sentence({ type, service, row, line, result, email, message, ...counts }: Note, isDryRun: boolean): string {
-  if (type === 'file') return service == null ? '' : `A file of ${cleanText(service)}.\n`
+  if (type === 'file') return service == null ? '' : `Format: ${cleanText(service)}.\n`
   if (type === 'row') {
     const who = email == null ? '' : ` ${email}`
     return `line ${String(line)}, row ${String(row)}: ${String(result)}${cleanText(`${who}: ${String(message)}`)}\n`
@@ -87,7 +87,7 @@ function sentence({ type, service, row, line, result, email, message, ...counts 
   if (type === 'progress') return ''
   const { added, already_there: there, skipped, refused } = counts
   const verb = isDryRun ? 'would be added' : 'added'
-  return `${String(added)} ${verb}, ${String(there)} there already, ${String(skipped)} skipped, ${String(refused)} refused.\n`
+  return `${String(added)} ${verb}, ${String(there)} already present, ${String(skipped)} skipped, ${String(refused)} refused.\n`
 }
 
 interface TemplateReport {

@@ -20,7 +20,7 @@ export const keyOptions = {
 export function keyWords(label: string, values: Readonly<Record<string, unknown>>): KeyWords {
   const isSendOnly = values['send-only'] === true
   if (isSendOnly && values['scope'] !== undefined)
-    throw new WordsUnclear('--scope cannot be given with --send-only: such a key sends and has no scope.')
+    throw new WordsUnclear('--scope and --send-only exclude each other: a send-only key has no scope.')
   const fields = {
     ...(isSendOnly ? { send_only: true } : { scopes: [values['scope'] ?? 'api:send'] }),
     ...{ project_id: values['project'], expires_at: values['expires-at'] },

@@ -9,6 +9,7 @@ import { Database } from '#store/database.ts'
 import { operatorLinkPath } from '../../admin-api/operator/operator-link.ts'
 import { exitCodes, type ExitCode } from '../process/lifecycle.ts'
 import { openStore, requireStore } from '../open-store.ts'
+import { withoutMessage } from './daemon-client.ts'
 import { runningDaemon, type OperatorAccess } from '../process/operator-file.ts'
 import { StartRefused } from '../process/start-refused.ts'
 
@@ -16,13 +17,13 @@ import { StartRefused } from '../process/start-refused.ts'
 export async function loginLink(config: Config, email: string, out: { write(text: string): unknown }): Promise<ExitCode> {
   if (!parseExactAddress(email)) {
     const problem = addressProblem(email)
-    const words = `login-link takes a mail address such as ada@example.com, and not ${JSON.stringify(email)}.`
+    const words = `login-link needs a mail address such as ada@example.com; got ${JSON.stringify(email)}.`
     throw new StartRefused(problem === undefined ? words : `${words} The address ${problem}.`, exitCodes.usage)
   }
   const access = await runningDaemon(config.dataDir)
   const made = access && (await askDaemon(access, email))
   const url = made ?? (await fromStore(config, email))
-  const first = made === undefined ? ' No daemon runs on this data folder: start it first.' : ''
+  const first = made === undefined ? ' No daemon runs on this data folder. Start it before you open the link.' : ''
   out.write(`${url}\n\nIt works once, within 15 minutes.${first}\n`)
   return exitCodes.ok
 }
@@ -37,7 +38,7 @@ async function askDaemon({ origin, token }: OperatorAccess, email: string): Prom
   if (!response) return undefined
   const answer = (await response.json()) as { readonly url?: string; readonly error?: { readonly message: string } }
   if (answer.url !== undefined) return answer.url
-  throw new StartRefused(answer.error?.message ?? `The daemon answered ${response.status}.`, exitCodes.failed)
+  throw new StartRefused(answer.error?.message ?? withoutMessage(response.status), exitCodes.failed)
 }
 
 async function fromStore(config: Config, email: string): Promise<string> {

@@ -50,7 +50,7 @@ export async function migrate(words: MigrateWords, settings: StoreSettings, out:
   const leave = (): Promise<void> => markMovedFrom(from, shownOf(to))
   if (isPostgresAddress(to)) await copyIntoDatabase(source, !isPostgresAddress(from), await targetOf(to, replace, settings), leave, out)
   else await copyIntoFolder(source, to, leave, out)
-  out.write(`No daemon starts on the store at ${shownOf(from)} any more; start it ${startedWith(to)}.\n`)
+  out.write(`The store at ${shownOf(from)} can no longer be used. Start the daemon ${startedWith(to)}.\n`)
   return exitCodes.ok
 }
 
@@ -81,9 +81,9 @@ async function requireNotElsewhere(from: string, to: string): Promise<void> {
   const isDatabase = isPostgresAddress(from)
   const elsewhere = isDatabase ? await (await import('#store/postgresql/moved.ts')).movedTo(from) : await movedTo(storeFolder(from))
   if (elsewhere === undefined || elsewhere === to) return
-  const undone = isDatabase ? 'run COMMENT ON TABLE postern_rows IS NULL there' : `delete ${join(storeFolder(from), 'moved')}`
+  const undone = isDatabase ? 'run COMMENT ON TABLE postern_rows IS NULL in that database' : `delete ${join(storeFolder(from), 'moved')}`
   throw new StartRefused(
-    `The store at ${shownOf(from)} was moved to ${elsewhere}, where what came since is: give that as --from. To copy this one as it was, ${undone} first.`,
+    `The store at ${shownOf(from)} was moved to ${elsewhere}, which contains all later changes. Use that store as --from. To copy the old store, ${undone} first.`,
     exitCodes.failed,
   )
 }
@@ -99,12 +99,12 @@ async function migrateAhead({ from, to, replace }: MigrateWords, settings: Store
   await using source = await snapshotSource(placeOf(from, settings), undefined, Date.now())
   const reader = new BackupReader(source.bytes)
   const { id, version } = await explained(reader.begin())
-  if (id === undefined) throw new StartRefused('The daemon is of an older release; start this one first.', exitCodes.failed)
+  if (id === undefined) throw new StartRefused('The daemon is an older release. Restart it with this release first.', exitCodes.failed)
   const { copyAhead } = await import('#store/postgresql/restored-store.ts')
   const { rows, digest } = await explained(copyAhead(target, wholeRows(reader), { id, until: BigInt(version) }))
   out.write(
-    `Copied ${rows} rows ahead; the copy is the same (SHA-256 ${digest}).\n` +
-      'Nothing uses it yet: stop the daemon, and run the command again without --ahead for what changes until then.\n',
+    `Copied ${rows} rows ahead; the copy is identical (SHA-256 ${digest}).\n` +
+      'The copy is not in use yet. Stop the daemon, then run the command again without --ahead to copy later changes.\n',
   )
   return exitCodes.ok
 }
@@ -136,17 +136,17 @@ async function copyIntoDatabase(source: StoreKv, mayGoOn: boolean, target: CopyT
   await using snapshot = await source.snapshot(isOurs ? ahead.until : undefined)
   if (isOurs) {
     const { rows, changed } = await finishCopy(target, snapshot, ahead, leave)
-    out.write(`Copied ${changed} rows that changed since the copy made ahead; all ${rows} rows are there in their versions.\n`)
+    out.write(`Copied ${changed} rows that changed since the copy made ahead. All ${rows} rows have their current versions.\n`)
     return
   }
-  if (ahead) out.write('The copy made ahead there is of another store, or of before a restore: all rows are copied.\n')
+  if (ahead) out.write('The copy made ahead is of another store, or older than a restore. All rows are copied again.\n')
   sayCopied(await writeRestoredDatabase(target, snapshot.rows, leave), out)
 }
 
 /** Copies into a folder. Keys and certificates of the folder do not change. */
 async function copyIntoFolder(source: StoreKv, dataDir: string, leave: Leave, out: Out): Promise<void> {
   if (await hasStore(dataDir))
-    throw new StartRefused(`${dataDir} holds a store already; move ${storeFolder(dataDir)} away first.`, exitCodes.failed)
+    throw new StartRefused(`${dataDir} already contains a store. Move ${storeFolder(dataDir)} to another place first.`, exitCodes.failed)
   await makeFolder(dataDir)
   const unfinished = `${storeFolder(dataDir)}.unfinished`
   const clear = (): Promise<void> => rm(unfinished, { recursive: true, force: true })
@@ -156,7 +156,7 @@ async function copyIntoFolder(source: StoreKv, dataDir: string, leave: Leave, ou
     await clear().catch(() => undefined) // the partial copy contains mail
     const { message } = error as Error
     throw new StartRefused(
-      `The copy into ${dataDir} broke off: ${message.replace(/\.$/, '')}. Nothing is in use there; put that right and run the command again.`,
+      `The copy into ${dataDir} failed: ${message.replace(/\.$/, '')}. The partial copy was removed. Fix the cause and run the command again.`,
       exitCodes.failed,
       { cause: error },
     )
@@ -174,11 +174,11 @@ async function comparedCopy(folder: string, rows: AsyncIterable<SnapshotRow>): P
   await writeRestoredStore(folder, sum.passing(rows))
   const [made, found] = [sum.digest(), await digestIn(folder)]
   if (found.digest === made.digest) return found
-  throw new Error(`it differs, with ${found.rows} rows in place of ${made.rows}.`)
+  throw new Error(`the copy differs from its source (${found.rows} rows instead of ${made.rows}).`)
 }
 
 const sayCopied = ({ rows, digest }: RowDigest, out: Out): unknown =>
-  out.write(`Copied ${rows} rows; the copy is the same (SHA-256 ${digest}).\n`)
+  out.write(`Copied ${rows} rows; the copy is identical (SHA-256 ${digest}).\n`)
 
 async function digestIn(folder: string): Promise<RowDigest> {
   await using store = await LevelKv.open(folder)

@@ -27,11 +27,11 @@ function sentenceOf({ code, message }: NodeJS.ErrnoException, known: readonly st
   const option = quoted.replace(/^-\w, /, '').replace(/[ =].*$/s, '')
   if (code === 'ERR_PARSE_ARGS_UNKNOWN_OPTION') {
     const near = closest(option.replace(/^-+/, ''), known)
-    return `There is no option ${option}; ${near === undefined ? `there are ${known.map((name) => `--${name}`).join(', ')}.` : `did you mean --${near}?`}`
+    return `Unknown option ${option}. ${near === undefined ? `Options: ${known.map((name) => `--${name}`).join(', ')}.` : `Did you mean --${near}?`}`
   }
   if (code === 'ERR_PARSE_ARGS_INVALID_OPTION_VALUE') {
     if (message.includes('does not take')) return `${option} takes no value.`
-    return `${option} needs a value; write one that begins with a hyphen as ${option}=-VALUE.`
+    return `${option} needs a value. If the value begins with a hyphen, write ${option}=-VALUE.`
   }
-  return code === 'ERR_PARSE_ARGS_UNEXPECTED_POSITIONAL' ? `${JSON.stringify(quoted)} is not expected here.` : message
+  return code === 'ERR_PARSE_ARGS_UNEXPECTED_POSITIONAL' ? `${JSON.stringify(quoted)} is an unexpected argument.` : message
 }

@@ -23,7 +23,7 @@ interface Answer {
 export async function send(config: Config, words: SendWords, { env, stdin, stdout, stderr }: Surroundings): Promise<ExitCode> {
   const { from, to, subject, html, asJson } = words
   const access = await chosenDaemon(config, words, env)
-  if (words.text === '-' && stdin.isTTY === true) stderr.write('Write the text and end it with Ctrl-D.\n')
+  if (words.text === '-' && stdin.isTTY === true) stderr.write('Type the text. Press Ctrl-D to end it.\n')
   const text = words.text === '-' ? await textOf(stdin) : words.text
   const body = { from, to, subject, ...(text !== '' && { text }), ...(html !== undefined && { html }) }
   const answer = (await postToDaemon(access, '/v1/messages', body)) as Answer

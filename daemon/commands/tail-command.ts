@@ -21,14 +21,14 @@ export async function tail(
   const daemon = await localDaemon(config)
   const { body } = await callDaemon(daemon, 'GET', decisionsPath)
   if (!body) return exitCodes.failed
-  hints.write(`Watching the daemon at ${daemon.origin}; Ctrl-C ends.\n`)
+  hints.write(`Watching the daemon at ${daemon.origin}. Press Ctrl-C to stop.\n`)
   const lines = Readable.fromWeb(body)
   const broken = new Promise<never>((_, reject) => lines.once('error', reject))
   broken.catch(() => undefined) // it may break while no call waits for it
   try {
     await Promise.race([show(lines, asJson, out), broken])
   } catch (error) {
-    throw new StartRefused(`The connection to the daemon at ${daemon.origin} broke off.`, exitCodes.failed, { cause: error })
+    throw new StartRefused(`The connection to the daemon at ${daemon.origin} was lost.`, exitCodes.failed, { cause: error })
   }
   return exitCodes.ok
 }

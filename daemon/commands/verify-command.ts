@@ -15,7 +15,7 @@ import { openStore, requireStore } from '../open-store.ts'
 import { keyProblem } from '../process/master-key.ts'
 import { runningDaemon } from '../process/operator-file.ts'
 import { StartRefused } from '../process/start-refused.ts'
-import { callDaemon } from './daemon-client.ts'
+import { brokenReport, callDaemon } from './daemon-client.ts'
 
 /** The end of a problem about a missing file of the store. */
 const missingFile = /\bis missing\.$/
@@ -30,9 +30,9 @@ export async function verifyStore(config: Config, acceptsLosses: boolean, out: {
   const { records, indexRows, contents, queueEntries, problems } = report
   if (report.isUnread) {
     const next = problems.some((problem) => missingFile.test(problem))
-      ? 'The daemon does not start without a file that is missing: put it back, or restore the last good backup.'
-      : 'The next start of the daemon mends what it can; verify again after that. Restore the last good backup if rows are missing.'
-    out.write(`${counted(problems)}. The store is damaged; its records were not compared. ${next}\n`)
+      ? 'The daemon does not start without the missing file. Put it back, or restore the last good backup.'
+      : 'The next start of the daemon repairs damaged files if possible. Then run postern verify again. If rows are missing, restore the last good backup.'
+    out.write(`${counted(problems)}. The store is damaged, so its records were not compared. ${next}\n`)
     return exitCodes.failed
   }
   out.write(
@@ -44,9 +44,10 @@ export async function verifyStore(config: Config, acceptsLosses: boolean, out: {
 /** Accepts the losses, so that lists and backups work again. Throws `StartRefused` while a daemon runs. */
 async function acceptLosses(config: Config, out: { write(text: string): unknown }): Promise<void> {
   const daemon = await runningDaemon(config.dataDir)
-  if (daemon) throw new StartRefused('Stop the daemon before its losses are accepted, and start it again after that.', exitCodes.failed)
+  if (daemon) throw new StartRefused('A daemon runs on this store. Stop it, accept the losses, then start it again.', exitCodes.failed)
   await using kv = await openStore(config)
-  if (!(kv instanceof LevelKv)) throw new StartRefused('A database has no losses to accept; it compares checksums itself.', exitCodes.usage)
+  if (!(kv instanceof LevelKv))
+    throw new StartRefused('--accept-losses does not apply to a database, which has its own checksums.', exitCodes.usage)
   const { damage, missingGroups } = kv
   await kv.acceptLosses()
   for (const { sentence } of damage) out.write(`Accepted: ${sentence}\n`)
@@ -63,7 +64,7 @@ async function reportOf(config: Config, out: { write(text: string): unknown }): 
     try {
       return JSON.parse(await response.text()) as VerifyReport
     } catch (error) {
-      throw new StartRefused('The daemon broke off; what it found is not known.', exitCodes.failed, { cause: error })
+      throw brokenReport(error)
     }
   }
   const opened = await openStore(config).catch((error: unknown) => {
@@ -83,7 +84,7 @@ async function compared(kv: StoreKv, out: { write(text: string): unknown }): Pro
   if (format === releaseForm.format) return await verify(database, checks)
   // later upgrade steps may create the counters
   out.write(
-    `The store is in format ${format}, and the next start brings it into ${releaseForm.format}; its counters are compared after that.\n`,
+    `The store has format ${format}. The next start upgrades it to ${releaseForm.format}. Counters can be compared only after that.\n`,
   )
   return await verify(database, { ...checks, counted: [] })
 }

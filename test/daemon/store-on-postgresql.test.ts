@@ -57,9 +57,9 @@ test('a daemon on PostgreSQL accepts, captures, crashes, moves into a folder and
   const moved = await runCommand(options, 'migrate', '--from', database, '--to', target)
   t.regex(
     moved.output,
-    /^Copied \d+ rows; the copy is the same \(SHA-256 [0-9a-f]{64}\)\.\nNo daemon starts on the store at .* start it with the data folder /,
+    /^Copied \d+ rows; the copy is identical \(SHA-256 [0-9a-f]{64}\)\.\nThe store at .* Start the daemon with the data folder /,
   )
-  t.regex((await runCommand(options, 'migrate', '--from', database, '--to', target)).output, /holds a store already/)
+  t.regex((await runCommand(options, 'migrate', '--from', database, '--to', target)).output, /already contains a store/)
   {
     await using daemon = await Daemon.start(inFolder, key)
     await assertThere(t, daemon, traces)
@@ -107,7 +107,7 @@ test('a store is copied ahead while its daemon relays, and each mail leaves once
     })
     t.regex(
       (await copying).output,
-      /^Copied \d+ rows ahead; the copy is the same \(SHA-256 [0-9a-f]{64}\)\.\nNothing uses it yet: stop the daemon/,
+      /^Copied \d+ rows ahead; the copy is identical \(SHA-256 [0-9a-f]{64}\)\.\nThe copy is not in use yet\. Stop the daemon/,
     )
     await daemon.rest.must('DELETE', `/v1/suppressions/${String(id)}`)
     await send(daemon, traces, 4)
@@ -121,14 +121,17 @@ test('a store is copied ahead while its daemon relays, and each mail leaves once
   t.is(finished.code, 0, finished.output)
   t.regex(
     finished.output,
-    /^Copied \d+ rows that changed since the copy made ahead; all \d+ rows are there in their versions\.\nNo daemon starts on the store at .* set to /,
+    /^Copied \d+ rows that changed since the copy made ahead\. All \d+ rows have their current versions\.\nThe store at .* can no longer be used\. Start the daemon with .* set to /,
   )
   t.regex((await runCommand(options, ...finish)).output, /already contains data\. If it is the copy of this store, set POSTERN_STORE/)
   const before = await Daemon.launch(options, key)
   t.is((await waiting('the start is refused', before.exited)).code, 1)
   t.regex(before.log, /The store in .* was moved to postgresql:.*\. A daemon here would send mail a second time\. Set POSTERN_STORE/)
   t.regex((await runCommand(options, ...finish, '--ahead')).output, /The store in .* was moved to postgresql:/)
-  t.regex((await runCommand(options, 'migrate', '--from', data, '--to', whole)).output, /was moved to postgresql:.*: give that as --from/)
+  t.regex(
+    (await runCommand(options, 'migrate', '--from', data, '--to', whole)).output,
+    /was moved to postgresql:.*\. Use that store as --from/,
+  )
   await rm(join(data, 'store', 'moved'))
   t.is(await digestOf(options, data, whole), await digestOf(options, database, join(folder.path, 'back', 'data')), 'as a copy of all is')
 
@@ -157,7 +160,7 @@ test('a copy made ahead of another store, or of one before a restore, is not gon
   const copy = (name: string, ...flags: string[]) =>
     runCommand({ folder: folder.path }, 'migrate', '--from', join(folder.path, name, 'data'), '--to', database, ...flags)
   t.is((await copy('one', '--ahead')).code, 0)
-  t.regex((await copy('two')).output, /^The copy made ahead there is of another store.*\nCopied \d+ rows; the copy is the same/)
+  t.regex((await copy('two')).output, /^The copy made ahead is of another store.*\nCopied \d+ rows; the copy is identical/)
 })
 
 const mail = { from: 'a@site.test', to: 'b@inbox.test', subject: 's' }

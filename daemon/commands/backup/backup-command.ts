@@ -27,6 +27,8 @@ import { placeWhole, removeUnfinished } from '../../backup/whole-file.ts'
 import type { BackupWords } from '../command-line.ts'
 import { callDaemon } from '../daemon-client.ts'
 
+const noSnapshot = 'The daemon sent no snapshot. Check its log, then run the command again.'
+
 interface Surroundings {
   readonly env: NodeJS.ProcessEnv
   readonly stdout: Writable
@@ -38,19 +40,21 @@ export async function backup(config: Config, words: BackupWords, { env, stdout, 
   const { file, since: earlier } = words
   const passphrase = await passphraseOf(words.passphraseFile, env)
   if (passphrase === undefined)
-    stderr.write(`This backup is not encrypted, and holds the master key: set ${backupPassphraseVariable}, or keep it as safe as that.\n`)
+    stderr.write(
+      `This backup is not encrypted and contains the master key. Set ${backupPassphraseVariable} to encrypt it, or keep the file secret.\n`,
+    )
   if (earlier !== undefined && resolve(earlier) === resolve(file))
-    throw new StartRefused('The backup to go on from cannot be overwritten; give another file.', exitCodes.usage)
+    throw new StartRefused('FILE and --since name the same file. Write the incremental backup into another file.', exitCodes.usage)
   if (file !== '-') await makeRoom(file, words.force)
   else if (isNowhere(stdout))
-    throw new StartRefused('Standard output is closed or /dev/null, so the backup would be lost; give a file.', exitCodes.failed)
+    throw new StartRefused('Standard output is closed or /dev/null, so the backup would be lost. Name a file.', exitCodes.failed)
   const since = earlier === undefined ? undefined : await headOf(earlier, passphrase)
   const createdAt = new Date()
   await using source = await snapshotSource(config, since, createdAt.getTime())
   const frames = readFrames(source.bytes)
   const first = await explained(frames.next())
   const begin = first.done ? undefined : (JSON.parse(Buffer.from(first.value.body).toString('utf8')) as Begin)
-  if (first.done || begin?.id === undefined) throw new StartRefused('The daemon gave no snapshot.', exitCodes.failed)
+  if (first.done || begin?.id === undefined) throw new StartRefused(noSnapshot, exitCodes.failed)
   const head = {
     ...{ id: begin.id, created_at: createdAt.toISOString(), until: begin.version },
     since: since ? { id: since.id, until: since.until } : null,
@@ -59,12 +63,12 @@ export async function backup(config: Config, words: BackupWords, { env, stdout, 
   if (file === '-') await explained(pipeline(Readable.from(sealed.bytes, { objectMode: false }), stdout, { end: false }))
   else await explained(placeWhole(file, sealed.bytes))
   await writeLastBackup(config.dataDir, createdAt.getTime()).catch((error: unknown) => {
-    stderr.write(`The time of the backup could not be noted in ${config.dataDir}: ${(error as Error).message}\n`)
+    stderr.write(`The time of the backup could not be stored in ${config.dataDir}: ${(error as Error).message}\n`)
   })
   const where = file === '-' ? '' : ` in ${file}`
   stderr.write(`${since ? 'Incremental backup' : 'Backup'} of ${head.created_at}${where}, ${sealed.size()} bytes.\n`)
   if (begin.warning === undefined) return exitCodes.ok
-  stderr.write(`${begin.warning} The backup is whole, and has the key that the running daemon works with.\n`)
+  stderr.write(`${begin.warning} The backup is complete and contains the key that the running daemon uses.\n`)
   return exitCodes.failed
 }
 
@@ -76,7 +80,7 @@ function isNowhere(output: Writable): boolean {
 /** Removes unfinished files of killed backups. Throws `StartRefused` if the file exists and may not be replaced. */
 async function makeRoom(file: string, mayReplace: boolean): Promise<void> {
   if (!mayReplace && (await isThere(file)))
-    throw new StartRefused(`${file} exists; give another name, or --force to replace it.`, exitCodes.failed)
+    throw new StartRefused(`${file} already exists. Use another name, or --force to replace it.`, exitCodes.failed)
   await removeUnfinished(file, isBackupStart)
 }
 
@@ -87,8 +91,8 @@ export async function verifyBackup(file: string, passphraseFile: string | undefi
   const begin = await explained(reader.begin())
   const problem = await explained(readThrough(reader, begin))
   const { rows, files } = reader.counts
-  const after = head.since ? `, goes on from the backup ${head.since.id}` : ''
-  const state = problem === undefined ? 'all whole' : '1 problem'
+  const after = head.since ? `, based on the backup ${head.since.id}` : ''
+  const state = problem === undefined ? 'complete' : '1 problem'
   stdout.write(`Backup ${head.id} of ${head.created_at}${after}: ${rows} rows and ${files} files, ${state}\n`)
   const found = [problem, whyUnreadable(head, begin)].filter((one) => one !== undefined)
   for (const one of found) stdout.write(`${one}\n`)
@@ -126,7 +130,7 @@ export async function passphraseOf(file: string | undefined, env: NodeJS.Process
   const given = file === undefined ? env[backupPassphraseVariable] : (await readFile(file, 'utf8')).replace(/\r?\n$/, '')
   if (given === undefined || (given === '' && file === undefined)) return undefined
   if (given.length >= 8) return given
-  throw new StartRefused('The passphrase needs at least 8 characters.', exitCodes.usage)
+  throw new StartRefused('The passphrase must have at least 8 characters.', exitCodes.usage)
 }
 
 /** Turns errors about a backup into `StartRefused`, which prints a sentence instead of a stack. */
@@ -151,7 +155,7 @@ async function headOf(file: string, passphrase: string | undefined): Promise<Bac
     return head
   } catch (error) {
     if (!(error instanceof BackupDamaged)) throw error
-    const chain = 'A chain of backups has one passphrase: give that of the backup to go on from, or make a full one.'
+    const chain = 'All backups of a chain have the same passphrase. Use the passphrase of the earlier backup, or make a full backup.'
     throw new StartRefused(`${error.message} ${chain}`, exitCodes.failed, { cause: error })
   }
 }
@@ -174,7 +178,7 @@ export async function snapshotSource(
       'GET',
       since ? `${backupPath}?${String(new URLSearchParams({ since: since.id, until: since.until }))}` : backupPath,
     )
-    if (!body) throw new StartRefused('The daemon gave no snapshot.', exitCodes.failed)
+    if (!body) throw new StartRefused(noSnapshot, exitCodes.failed)
     return { bytes: unbroken(body), async [Symbol.asyncDispose]() {} }
   }
   await requireStore(place)
@@ -194,7 +198,11 @@ async function* unbroken(body: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8A
   try {
     yield* body
   } catch (error) {
-    throw new StartRefused('The daemon broke its snapshot off; run the command again once it works.', exitCodes.failed, { cause: error })
+    throw new StartRefused(
+      'The daemon stopped in the middle of the snapshot. Check the daemon, then run the command again.',
+      exitCodes.failed,
+      { cause: error },
+    )
   }
 }
 

@@ -38,9 +38,9 @@ export async function restore(words: RestoreWords, { env, stdout }: Surroundings
   if (!last) throw new StartRefused('restore needs a backup.', exitCodes.usage)
   await makeFolder(into)
   if ((await readdir(into)).length > 0)
-    throw new StartRefused(`${into} is not empty; restore into a folder that is new or empty.`, exitCodes.failed)
+    throw new StartRefused(`${into} is not empty. Restore into a new or empty folder.`, exitCodes.failed)
   const mark = unfinishedRestore(into)
-  await writeFile(mark, 'A restore is under way, or broke off.\n', { mode: 0o600, flush: true })
+  await writeFile(mark, 'A restore is running or has failed.\n', { mode: 0o600, flush: true })
   await syncFolder(into)
   try {
     await explained(
@@ -52,11 +52,15 @@ export async function restore(words: RestoreWords, { env, stdout }: Surroundings
     )
   } catch (error) {
     if (error instanceof DamagedFolder)
-      throw new StartRefused(`The disk does not give back what was written: ${error.problems[0]} Delete ${into}.`, exitCodes.failed, {
-        cause: error,
-      })
+      throw new StartRefused(
+        `The disk returned other data than the restore wrote: ${error.problems[0]} Delete ${into}.`,
+        exitCodes.failed,
+        {
+          cause: error,
+        },
+      )
     if (error instanceof StartRefused)
-      throw new StartRefused(`${error.message} Nothing was restored; delete ${into}.`, error.exitCode, { cause: error })
+      throw new StartRefused(`${error.message} Nothing was restored. Delete ${into}.`, error.exitCode, { cause: error })
     throw error
   }
   await rm(mark)
@@ -66,7 +70,7 @@ export async function restore(words: RestoreWords, { env, stdout }: Surroundings
   stdout.write(`Restored the backup of ${last.head.created_at} into ${into}: ${rows} rows and ${files} files.\n`)
   const problem = sealed === undefined ? undefined : await keyProblemIn(into, sealed)
   if (problem === undefined) return exitCodes.ok
-  stdout.write(`${problem} No daemon starts on this folder before.\n`)
+  stdout.write(`${problem} Until then, no daemon starts on this folder.\n`)
   return exitCodes.failed
 }
 
@@ -102,10 +106,11 @@ function requireReadableBackup(head: BackupHead, begin: Begin): void {
 function requireChain(heads: readonly BackupHead[]): void {
   for (const [i, { since }] of heads.entries()) {
     const before = heads[i - 1]
-    if (i === 0 && since) throw new StartRefused(`The first backup goes on from ${since.id}; give that one before it.`, exitCodes.failed)
+    if (i === 0 && since)
+      throw new StartRefused(`The first backup is based on backup ${since.id}. Name that backup first.`, exitCodes.failed)
     if (i > 0 && since?.id !== before?.id)
       throw new StartRefused(
-        'The backups do not follow each other; give the full one first, and then each with the one it went on from.',
+        'The backups do not form a chain. Name the full backup first, then each incremental backup in the order of creation.',
         exitCodes.failed,
       )
   }

@@ -98,7 +98,7 @@ function welcome({ access: { smtp, http, api_key, inbox_id }, dashboard }: Insta
     ...(dashboard === undefined ? [] : [['dashboard', dashboard]]),
   ]
   const lines = rows.map(([name = '', value = '']) => `  ${name.padEnd(11)}${value}`)
-  return `Mail is captured, and none leaves this machine. Ctrl-C ends it and deletes everything.\n\n${lines.join('\n')}\n\n`
+  return `All mail is captured and stays on this machine. Ctrl-C stops the instance and deletes its data.\n\n${lines.join('\n')}\n\n`
 }
 
 /** Collects refusals until the end of the run. Prints all decisions if no test command uses the terminal. */

@@ -54,7 +54,7 @@ export function readExpectation(line: string): Expectation {
   const terms = termsOf(text)
   const name = terms.find(({ field }) => field === 'name')?.value ?? text
   const counts = terms.filter(({ field }) => field === 'count')
-  if (counts.length > 1) throw new ExpectationUnclear(`${text}: count stands there twice.`)
+  if (counts.length > 1) throw new ExpectationUnclear(`${text}: count is given twice.`)
   const conditions = terms.filter(({ field }) => field !== 'name' && field !== 'count').map((one) => conditionOf(text, one))
   const count = counts[0] ? countOf(text, counts[0]) : usualCount
   return { name, conditions, count, readsBodies: conditions.some(({ field }) => bodies.has(field)) }
@@ -109,17 +109,18 @@ function termsOf(text: string): Term[] {
 
 function conditionOf(text: string, { field, operator, value }: Term): Condition {
   const known = fields.find((name) => name === field)
-  if (!known) throw new ExpectationUnclear(`${text}: ${field} is none of ${fields.join(', ')}, name and count.`)
-  if (operator !== '=' && operator !== '~=') throw new ExpectationUnclear(`${text}: ${field} is compared with = or ~=.`)
+  if (!known) throw new ExpectationUnclear(`${text}: ${field} is not a field. The fields are ${fields.join(', ')}, name and count.`)
+  if (operator !== '=' && operator !== '~=') throw new ExpectationUnclear(`${text}: ${field} needs = or ~=.`)
   const isAddress = known === 'to' || known === 'from'
   if (isAddress && operator === '=' && !/^[^@]+@[^@]+$/.test(value))
-    throw new ExpectationUnclear(`${text}: ${field}= takes a whole address such as ada@example.com; ${field}~= finds a part of one.`)
+    throw new ExpectationUnclear(
+      `${text}: ${field}= needs a whole address such as ada@example.com. For a part of an address, use ${field}~=.`,
+    )
   return { field: known, isPart: operator === '~=', value }
 }
 
 function countOf(text: string, { operator, value }: Term): Count {
-  if (operator === '~=' || !/^\d{1,9}$/.test(value))
-    throw new ExpectationUnclear(`${text}: count is compared with =, >= or <= and a whole number.`)
+  if (operator === '~=' || !/^\d{1,9}$/.test(value)) throw new ExpectationUnclear(`${text}: count needs =, >= or <= and a whole number.`)
   return { comparison: operator as Count['comparison'], value: Number(value) }
 }
 

@@ -74,7 +74,7 @@ export async function startInstance(options: InstanceOptions, log: Logger, lifec
   const [listener] = submission
   const projectId = [...(await part('core').policies.of(organizationId)).projects.keys()][0] ?? ''
   const principal: Principal = { organizationId, projectId, bound: false, scopes: ['api:admin'], credentialId: 'mail-test' }
-  if (!accept || !listener || !smtpLogin) throw new Error('the instance lacks what it was composed with')
+  if (!accept || !listener || !smtpLogin) throw new Error('a part of the instance was not composed')
   if (options.suppresses) await part('rest').operator.setFlags(organizationId, { bounce_auto_suppress: true })
   const reports = await startRecipients({ part, lifecycle, principal, recipients, accept })
   const inbox = await part('inboxes').inboxes.lookup(principal, catchAll)
@@ -174,4 +174,4 @@ const loopbackNames: Resolver & RecordResolver = {
 }
 
 const noRecords: NonNullable<Replacements['lookUp']> = () =>
-  Promise.reject(Object.assign(new Error('No DNS is asked in a mail test.'), { code: 'ENOTFOUND' }))
+  Promise.reject(Object.assign(new Error('Mail tests do not use DNS.'), { code: 'ENOTFOUND' }))

@@ -48,7 +48,7 @@ export async function deploy(config: Config, words: DeployWords, { env, stdout, 
   stderr.write(`${files.length} ${files.length === 1 ? 'file' : 'files'}, ${begun.missing.length} new.\n`)
   await sendFiles(daemon, `${path}/${begun.id}/files/`, missingOf(files, begun.missing), stderr)
   const made = (await getFromDaemon(daemon, `${path}/${begun.id}`)) as Deploy
-  if (made.status !== 'ready') throw new StartRefused('Files changed while they were sent; run it again.', exitCodes.failed)
+  if (made.status !== 'ready') throw new StartRefused('Files changed during the upload. Run the command again.', exitCodes.failed)
   const url = words.isPreview ? made.preview_url : site.url
   if (words.asJson) stdout.write(`${cleanJson(JSON.stringify({ ...made, url }))}\n`)
   else stdout.write(`${reported(made)}${url}\n`)
@@ -92,8 +92,8 @@ function reported({ report }: Deploy): string {
   if (!report) return ''
   const { broken_links: links, missing_alt: alt, rules } = report
   const lines = [
-    ...links.first.slice(0, maxShown).map(({ page, link }) => `${page}: ${link} leads nowhere`),
-    ...(links.count > maxShown ? [`${links.count - maxShown} more links lead nowhere`] : []),
+    ...links.first.slice(0, maxShown).map(({ page, link }) => `${page}: broken link to ${link}`),
+    ...(links.count > maxShown ? [`${links.count - maxShown} more broken links`] : []),
     ...(alt.count > 0 ? [`${alt.count} images have no alt text`] : []),
     ...rules.slice(0, maxShown).map(({ file, line, problem }) => `${file}, line ${line}: ${problem}`),
   ]

@@ -20,7 +20,7 @@ export interface SiteFile {
 /** Lists all files to serve, sorted by path. Follows links to files. Throws `StartRefused` for a folder without files. */
 export async function filesOf(folder: string): Promise<readonly SiteFile[]> {
   const paths = await pathsIn(folder, '')
-  if (paths.length === 0) throw new StartRefused(`${cleanText(folder)} has no file that can be served.`, exitCodes.failed)
+  if (paths.length === 0) throw new StartRefused(`${cleanText(folder)} contains no files to serve.`, exitCodes.failed)
   const files: SiteFile[] = []
   for (const path of paths.toSorted()) files.push({ path, place: join(folder, path), ...(await digested(join(folder, path))) })
   return files
@@ -35,7 +35,7 @@ async function pathsIn(folder: string, under: string): Promise<string[]> {
     else if (entry.isFile() || (await stat(join(folder, path))).isFile()) paths.push(path)
     if (paths.length > deployLimits.files)
       throw new StartRefused(
-        `${cleanText(folder)} has more than ${deployLimits.files} files, which is as many as a website may have.`,
+        `${cleanText(folder)} exceeds the limit of ${deployLimits.files} files for a website. Remove files or split the website.`,
         exitCodes.failed,
       )
   }

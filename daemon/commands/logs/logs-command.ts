@@ -30,8 +30,8 @@ export async function logs(
   }
   if (found > 0) return exitCodes.ok
   const older =
-    file === undefined ? ' The daemon keeps its latest lines only; give the file of the log, or - and what the journal prints.' : ''
-  stderr.write(`No line of the log is about ${traceId}.${older}\n`)
+    file === undefined ? ' The daemon keeps only its latest lines. Name the log file, or use - and pipe the journal into the command.' : ''
+  stderr.write(`No log line contains ${traceId}.${older}\n`)
   return exitCodes.failed
 }
 

@@ -15,7 +15,7 @@ export const billingTables = {
   granted: (grant: Json) => table(['GRANT', 'KIND', 'AMOUNT', 'LEFT', 'EXPIRES', 'NOTE'], [grantCells(grant)]),
   invoices: ({ data }: Json) =>
     list(
-      'No month is closed that has invoices here.',
+      'No closed month has invoices.',
       ['ID', 'NUMBER', 'ORGANIZATION', 'NAME', 'STATE', 'CHF'],
       (data as Json[]).map((one) => [
         ...[one['id'], one['number'], one['organization_id'], one['organization_name']],

@@ -49,7 +49,7 @@ async function ask(daemon: CalledDaemon, { method, path, body }: OperatorRequest
   if (response.ok) return text
   if (response.status === 404 && !/organization|invoice|site/.test(text))
     throw new StartRefused(
-      `The daemon at ${daemon.origin} has no operator key, or is none; set POSTERN_OPERATOR_KEY there.`,
+      `The daemon at ${daemon.origin} has no operator key, or the server is not Postern. Set POSTERN_OPERATOR_KEY for the daemon.`,
       exitCodes.failed,
     )
   throw refusedBy(response.status, text, withOperand)
@@ -90,7 +90,7 @@ const tables = {
   },
   sites: ({ data }: Json) =>
     list(
-      'There are no such websites.',
+      'No website matches.',
       ['ID', 'NAME', 'ORGANIZATION', 'OWNER', 'STATE', 'DOMAINS'],
       (data as Json[]).map(({ id, slug, organization_id, organization_name, is_paused, takedown, domains }) => [
         ...[id, slug, organization_id, organization_name],

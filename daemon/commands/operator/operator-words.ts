@@ -30,30 +30,30 @@ export interface OperatorRequest {
 export const operatorHelp = `Usage: postern operator WHAT [OPTIONS]
 
   organizations                   list all organizations
-  logins                          SMTP logins that failed in the last quarter of an hour
-  show ORG                        plan, limits, flags and prices of one
-  usage ORG [--period MONTH]      what it used in a month
-  invoice ORG [--period MONTH]    its invoice as it would be now
-  export [--period MONTH]         the previews of all organizations as CSV; --final for final invoices
-  credits ORG [AMOUNT]            its credits, or grant so many; --purchased, --note TEXT
-  close-month MONTH               make the invoices of a month that is over final
-  invoices [--period MONTH]       the final invoices and credit notes of a month
-  paid INVOICE [STATE]            paid, open or uncollectible; --note TEXT
-  void INVOICE --note REASON      take it back by a credit note; --reopen to close its month again
-  plan ORG PLAN                   put it on a plan
-  limit ORG NAME=VALUE...         VALUE is a number, yes, no, none or plan
-  flag ORG NAME=VALUE...          VALUE is on, off or default
-  price ORG AXIS=URP...           millionths of a rappen; --from MONTH
-  payment ORG STATE               none, manual_ok or past_due
-  sites [WORD]                    websites of all organizations, or those with a word in name or domain
-  takedown SITE --note REASON     answer 451 in its place; --status 410 for gone
-  let-back SITE                   serve a website again that was taken down
-  restore ORG                     bring a deleted one back, within 30 days
+  logins                          list failed SMTP logins of the last 15 minutes
+  show ORG                        show plan, limits, flags and prices of an organization
+  usage ORG [--period MONTH]      show its usage in a month
+  invoice ORG [--period MONTH]    preview its invoice
+  export [--period MONTH]         export the previews of all organizations as CSV; --final for final invoices
+  credits ORG [AMOUNT]            show its credits, or grant AMOUNT credits; --purchased, --note TEXT
+  close-month MONTH               make the invoices of a past month final
+  invoices [--period MONTH]       list the final invoices and credit notes of a month
+  paid INVOICE [STATE]            set the payment to paid (default), open or uncollectible; --note TEXT
+  void INVOICE --note REASON      cancel an invoice with a credit note; --reopen to close its month again
+  plan ORG PLAN                   set the plan
+  limit ORG NAME=VALUE...         set limits; VALUE is a number, yes, no, none or plan
+  flag ORG NAME=VALUE...          set flags; VALUE is on, off or default
+  price ORG AXIS=URP...           set prices in millionths of a rappen; --from MONTH
+  payment ORG STATE               set the payment state: none, manual_ok or past_due
+  sites [WORD]                    list websites of all organizations; WORD searches names and domains
+  takedown SITE --note REASON     serve status 451 instead of a website; --status 410 for gone
+  let-back SITE                   serve a website again after a takedown
+  restore ORG                     restore a deleted organization within 30 days
 
-  --url URL   another daemon than the one of this data folder
-  --json      the answer as JSON
+  --url URL   call this daemon instead of that of the data folder
+  --json      print the response as JSON
 
-The daemon is called over HTTP with the key of POSTERN_OPERATOR_KEY. A MONTH is written 2026-11.
+The daemon is called over HTTP with the key in POSTERN_OPERATOR_KEY. The format of MONTH is 2026-11.
 `
 
 const options = {
@@ -144,7 +144,7 @@ const commands: Readonly<Record<string, { readonly least: number; readonly most:
     least: 1,
     most: 1,
     make({ words: [id = ''], note, reopen }) {
-      if (note === undefined) throw new WordsUnclear('void needs --note with the reason, which stands on the credit note.')
+      if (note === undefined) throw new WordsUnclear('void needs --note with the reason, which is printed on the credit note.')
       const body = { reason: note, ...(reopen && { reopen }) }
       return { method: 'POST', path: `${invoiceRoot}/${encodeURIComponent(id)}/void`, body, show: 'final' }
     },
@@ -162,7 +162,7 @@ const commands: Readonly<Record<string, { readonly least: number; readonly most:
     least: 1,
     most: 1,
     make({ words: [site = ''], note, status }) {
-      if (note === undefined) throw new WordsUnclear('takedown needs --note with the reason, which its organization sees.')
+      if (note === undefined) throw new WordsUnclear('takedown needs --note with the reason, which the organization sees.')
       if (status !== '451' && status !== '410') throw new WordsUnclear('--status is 451 (for legal reasons) or 410 (gone).')
       return { method: 'PUT', path: takedownOf(site), body: { status: Number(status), reason: note }, show: 'site' }
     },
@@ -194,8 +194,7 @@ export function readOperatorWords(words: readonly string[]): OperatorRequest | '
     const [name, ...rest] = positionals
     const command = name === undefined || !Object.hasOwn(commands, name) ? undefined : commands[name]
     if (!command) return { wrong: unknown(name) }
-    if (rest.length < command.least || rest.length > command.most)
-      return { wrong: `operator ${String(name)} is written as: postern operator ${formOf(String(name))}.` }
+    if (rest.length < command.least || rest.length > command.most) return { wrong: `Usage: postern operator ${formOf(String(name))}.` }
     const { period, from, note, purchased = false, final = false, reopen = false, status = '451' } = values
     const wanted = command.make({ words: rest, period, from, note, purchased, final, reopen, status })
     return { ...wanted, url: values.url, asJson: values.json ?? false }
@@ -209,9 +208,9 @@ const formOf = (name: string): string => new RegExp(`^ {2}(${name}\\b.*?)(?: {2,
 
 function unknown(name: string | undefined): string {
   const names = Object.keys(commands)
-  if (name === undefined) return `operator needs one of ${names.join(', ')}.`
+  if (name === undefined) return `operator needs a subcommand: ${names.join(', ')}.`
   const near = closest(name, names)
-  return `operator knows no ${JSON.stringify(name)}; ${near ? `did you mean ${near}?` : `there are ${names.join(', ')}.`}`
+  return `operator has no subcommand ${JSON.stringify(name)}. ${near ? `Did you mean ${near}?` : `Use ${names.join(', ')}.`}`
 }
 
 function readPairs(pairs: readonly string[], read: (value: string) => unknown): Record<string, unknown> {
@@ -220,7 +219,7 @@ function readPairs(pairs: readonly string[], read: (value: string) => unknown): 
       const [, name, value] = /^([a-z_]+)=(.+)$/.exec(pair) ?? []
       const meaning = value === undefined ? undefined : read(value)
       if (name === undefined || meaning === undefined)
-        throw new WordsUnclear(`${JSON.stringify(pair)} is not written as NAME=VALUE, or its value is none of those that the help lists.`)
+        throw new WordsUnclear(`${JSON.stringify(pair)} must have the form NAME=VALUE, with a value that the help lists.`)
       return [name, meaning]
     }),
   )

@@ -39,18 +39,18 @@ export async function followed(access: Access, path: string, begun: Act): Promis
 /** `isOfHold`: the command sets or releases a standing hold, which has an effect even if no message matches. */
 export function preview(verb: string, { matched, complete, lanes }: Act, isOfHold: boolean): string {
   const rows = (lanes ?? []).map((lane) => [lane.destination_id, lane.project_id, lane.count])
-  const count = `${messages(matched ?? 0)} match${complete === false ? ' in the part that is counted at a time, and there are more behind it' : ''}.`
-  const next = matched === 0 && !isOfHold ? '' : ` Nothing was done; with --yes, ${verb} is.`
+  const count = `${messages(matched ?? 0)} match${complete === false ? ' in the first batch, and there may be more' : ''}.`
+  const next = matched === 0 && !isOfHold ? '' : ` Nothing was changed. Add --yes to ${verb} them.`
   return `${rows.length === 0 ? '' : table(['DESTINATION', 'PROJECT', 'MESSAGES'], rows)}${count}${next}\n`
 }
 
 export function outcome(verb: string, { counters, status, stopped_because: because }: Act): string {
   const { acted, in_flight: later, skipped } = counters
   const rest = [
-    later > 0 ? `${later} of them once the attempt under way ends` : '',
-    skipped > 0 ? `${skipped} skipped, as it does not apply to them` : '',
+    later > 0 ? `${later} of them after the current attempt` : '',
+    skipped > 0 ? `${skipped} skipped because ${verb} does not apply` : '',
   ].filter(Boolean)
-  const end = status === 'finished' ? '' : ` It was stopped: ${cleanText(because ?? '')}`
+  const end = status === 'finished' ? '' : ` The action was stopped: ${cleanText(because ?? '')}`
   return `${verb}: ${messages(acted)}${rest.length > 0 ? `, ${rest.join(', ')}` : ''}.${end}\n`
 }
 

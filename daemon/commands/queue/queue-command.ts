@@ -73,7 +73,7 @@ async function list(
   return exitCodes.ok
 }
 
-const moreThan = (limit: number): string => `These are the first ${limit}. More messages wait: choose with a filter, or give --limit.\n`
+const moreThan = (limit: number): string => `These are the first ${limit} messages. For more, raise --limit or narrow the filter.\n`
 
 const head = ['TRACE', 'STATE', 'NEXT ATTEMPT', 'TRIES', 'DESTINATION', 'FROM', 'TO', 'LAST REPLY']
 /** Maximum widths of columns with long values, in characters. */

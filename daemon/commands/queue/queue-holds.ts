@@ -20,7 +20,7 @@ type Out = { write(text: string): unknown }
 export async function listHolds(access: Access, path: string, { asJson }: QueueWords, out: Out): Promise<ExitCode> {
   const { data } = (await (await callDaemon(access, 'GET', `${path}/holds?limit=200`)).json()) as { readonly data: readonly Hold[] }
   if (asJson) out.write(`${cleanJson(JSON.stringify({ data }))}\n`)
-  else out.write(data.length === 0 ? 'No hold stands.\n' : table(['HOLD', 'SINCE', 'BY', 'MESSAGES', 'REASON'], data.map(rowOf)))
+  else out.write(data.length === 0 ? 'No standing holds.\n' : table(['HOLD', 'SINCE', 'BY', 'MESSAGES', 'REASON'], data.map(rowOf)))
   return exitCodes.ok
 }
 
@@ -41,7 +41,7 @@ export async function stand(access: Access, path: string, { verb, hold, filter, 
   if (asJson) out.write(`${cleanJson(JSON.stringify(made))}\n`)
   else
     out.write(
-      `${outcome(verb, act)}The hold ${made.id} stands: new messages are held too. To end it: postern queue release --hold ${made.id} --yes\n`,
+      `${outcome(verb, act)}The standing hold ${made.id} also holds new messages. To release it: postern queue release --hold ${made.id} --yes\n`,
     )
   return act.status === 'finished' ? exitCodes.ok : exitCodes.failed
 }

@@ -63,7 +63,7 @@ export function queueWords(verb: QueueWords['verb'], values: Values, nowMs: numb
   ].find((name) => values[name] !== undefined)
   if (foreign !== undefined) throw new FilterUnclear(`queue ${verb}${isStanding ? ' --standing' : ''} takes no --${foreign}.`)
   if (!isRead && hold === undefined && Object.keys(filter).length === 0 && values['all'] !== true)
-    throw new FilterUnclear(`queue ${verb} needs an option that says which messages, or --all.`)
+    throw new FilterUnclear(`queue ${verb} needs a filter option, or --all.`)
   return {
     ...{
       verb,

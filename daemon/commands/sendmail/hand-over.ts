@@ -1,7 +1,7 @@
 /** Hands messages of `postern sendmail` over to the daemon: one message, or all messages of a spool folder. */
 import { keyNameOf } from '#core/access/keys/key-proof.ts'
 import { sendmailPath, sendmailType } from '../../../admin-api/operator/sendmail-address.ts'
-import { readSpooled, removeSpooled, setAside, spoolBytes, waitingIn, type Spooled } from './spool.ts'
+import { notSpooled, readSpooled, removeSpooled, setAside, spoolBytes, waitingIn, type Spooled } from './spool.ts'
 
 /** The daemon that accepts mail, with the secret to call it. */
 export interface Receiver {
@@ -38,7 +38,7 @@ export async function handOver({ origin, token }: Receiver, spooled: Spooled, si
       signal: signal ? AbortSignal.any([signal, deadline]) : deadline,
     })
   } catch (error) {
-    return { ending: 'away', message: `No daemon answers at ${origin}: ${error instanceof Error ? error.message : String(error)}.` }
+    return { ending: 'away', message: `No daemon responds at ${origin}: ${error instanceof Error ? error.message : String(error)}.` }
   }
   return endingOf(response.status, await response.text().catch(() => ''), origin)
 }
@@ -48,7 +48,7 @@ function endingOf(status: number, text: string, origin: string): HandedOver {
   if (status === 200 && answer?.trace_id !== undefined) return { ending: 'taken', traceId: answer.trace_id }
   const message = answer?.error?.message
   // another server answers if a proxy hides a stopped Postern, or if the address is wrong: the message is kept in both cases
-  if (message === undefined) return { ending: 'away', message: `What answers at ${origin} is no Postern (${status}).` }
+  if (message === undefined) return { ending: 'away', message: `The server at ${origin} is not Postern (status ${status}).` }
   if (status === 401 || status === 403) return { ending: 'unauthorized', message }
   const isPassing = status >= 500 || status === 408 || status === 409 || status === 429
   return { ending: isPassing ? 'away' : 'refused', message }
@@ -88,7 +88,7 @@ export async function sendSpool(
       refused.push(`${name}: ${why}`)
     } catch (error) {
       left++
-      reason ??= `${name} is refused (${why}), and cannot be set aside: ${(error as Error).message}.`
+      reason ??= `${name} was refused (${why}) and could not be moved to the folder failed: ${(error as Error).message}.`
     }
   }
   for (const [i, name] of names.entries()) {
@@ -96,14 +96,14 @@ export async function sendSpool(
     const spooled = await readSpooled(folder, name).catch(() => null)
     if (spooled === undefined) continue
     if (spooled === null) {
-      await aside(name, 'This is no message of postern sendmail.')
+      await aside(name, notSpooled)
       continue
     }
     const isOthers = spooled.head.by !== receiver.by
     const token = isOthers ? spooled.head.proof && receiver.ownToken : receiver.token
     if (!token) {
       left++
-      reason ??= 'It was given with another key.'
+      reason ??= 'The message belongs to another API key.'
       continue
     }
     const handed = await handOver({ ...receiver, token }, spooled, signal)

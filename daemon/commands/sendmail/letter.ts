@@ -49,11 +49,14 @@ function readLetter(input: Buffer, words: SendmailWords, { user, hostname, local
   const { fields, body } = splitHeader(withLines(words.dotEnds ? untilDot(input) : input))
   const recipients = words.recipients.flatMap((word) => addressesIn(word))
   if (words.readsRecipients) recipients.push(...listedRecipients(fields))
-  if (recipients.length >= maxListed) return { wrong: `The message has ${maxListed} recipients or more; send it to fewer at a time.` }
+  if (recipients.length >= maxListed)
+    return { wrong: `The message has ${maxListed} recipients or more. Send it to fewer recipients at a time.` }
   const qualified = recipients.map((address) => (address.includes('@') ? address : (localRecipient ?? `${address}@${hostname}`)))
   const to = [...new Set(qualified)]
   if (to.length === 0)
-    return { wrong: `No recipient: give addresses${words.readsRecipients ? ', or To, Cc or Bcc in the message' : ', or -t'}.` }
+    return {
+      wrong: `The message has no recipient. Name addresses${words.readsRecipients ? ', or add To, Cc or Bcc to the message' : ', or use -t'}.`,
+    }
   const own = `${user}@${hostname}`
   const headerFrom = fields.find(({ name }) => name === 'from')
   const listed = headerFrom && addressList(valueOf(headerFrom)).map(({ address }) => address)

@@ -59,18 +59,17 @@ export async function sendmail(load: () => Config, given: readonly string[], aro
     throw error
   })
   if (daemon instanceof Unreadable) {
-    say(`${daemon.message} Or give POSTERN_SENDMAIL_KEY an API key.`)
+    say(`${daemon.message} Or set POSTERN_SENDMAIL_KEY to an API key.`)
     return exits.noPermission
   }
   if (daemon === undefined) {
-    say(`No daemon is known. ${words.mode === 'spool' ? '' : 'The message was not sent, and nothing was stored. '}${whatToSet}`)
+    say(`No daemon is configured. ${words.mode === 'spool' ? '' : 'The message was not sent, and nothing was stored. '}${whatToSet}`)
     return exits.configuration
   }
   return words.mode === 'spool' ? sendWaiting(daemon, say) : sendOne(config, words, daemon, { ...around, say })
 }
 
-const whatToSet =
-  'Set POSTERN_SENDMAIL_URL and POSTERN_SENDMAIL_KEY, or POSTERN_DATA_DIR to the absolute path of the data folder that the daemon uses.'
+const whatToSet = "Set POSTERN_SENDMAIL_URL and POSTERN_SENDMAIL_KEY, or POSTERN_DATA_DIR to the absolute path of the daemon's data folder."
 
 /** `token` is undefined while the daemon of the data folder does not run. */
 interface KnownDaemon extends Omit<Receiver, 'token'> {
@@ -143,30 +142,34 @@ async function sendOne(config: Config, words: SendmailWords, daemon: KnownDaemon
 
 async function keep(folder: string | undefined, spooled: Spooled, why: string, say: (text: string) => void): Promise<number> {
   if (folder === undefined) {
-    say(`The message was not sent, and nothing was stored: ${why} Set POSTERN_SENDMAIL_SPOOL to a folder that keeps mail meanwhile.`)
+    say(
+      `The message was not sent, and nothing was stored: ${why} Set POSTERN_SENDMAIL_SPOOL to a folder that stores mail while the daemon is away.`,
+    )
     return exits.configuration
   }
   try {
     await keepInSpool(folder, spooled)
     return exits.ok
   } catch (error) {
-    say(`The daemon is away, and the mail cannot be kept in ${folder}: ${(error as Error).message}. Set POSTERN_SENDMAIL_SPOOL.`)
+    say(
+      `The daemon is away, and the message could not be stored in ${folder}: ${(error as Error).message}. Set POSTERN_SENDMAIL_SPOOL to another folder.`,
+    )
     return exits.cannotCreate
   }
 }
 
 async function sendWaiting({ folder, token, ...daemon }: KnownDaemon, say: (text: string) => void): Promise<number> {
   if (folder === undefined) {
-    say('No spool folder is known: set POSTERN_SENDMAIL_SPOOL.')
+    say('No spool folder is configured. Set POSTERN_SENDMAIL_SPOOL.')
     return exits.configuration
   }
   if (token === undefined) {
-    say('No daemon runs; the mail stays in the spool.')
+    say('No daemon runs. The mail stays in the spool.')
     return exits.tempFail
   }
   const { refused, left, reason } = await sendSpool(folder, { ...daemon, token })
-  for (const one of refused) say(`Set aside: ${one}`)
-  if (left > 0) say(`${left} in ${folder} wait: ${reason ?? 'the daemon is away.'}`)
+  for (const one of refused) say(`Moved to the folder failed: ${one}`)
+  if (left > 0) say(`${left} ${left === 1 ? 'message stays' : 'messages stay'} in ${folder}: ${reason ?? 'the daemon is away.'}`)
   if (left > 0) return exits.tempFail
   return refused.length > 0 ? exits.unavailable : exits.ok
 }

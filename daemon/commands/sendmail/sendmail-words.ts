@@ -26,13 +26,13 @@ const ignoredWithValue = 'BCDhLNOpRVX'
 const ignoredFlags = 'AcEeGImnUvx'
 
 const refusedModes: Readonly<Record<string, string>> = {
-  s: 'postern sendmail speaks no SMTP on its standard input (-bs); submit by SMTP to the listeners of the daemon instead.',
-  d: 'postern sendmail is no daemon (-bd); "postern serve" is.',
-  D: 'postern sendmail is no daemon (-bD); "postern serve" is.',
-  p: 'postern sendmail lists no queue (-bp); the queue is in the dashboard, and what waits for the daemon in the spool folder.',
-  i: 'postern sendmail keeps no aliases (-bi); POSTERN_SENDMAIL_LOCAL_RECIPIENT gets the mail of local names.',
-  t: 'postern sendmail has no address tests (-bt).',
-  v: 'postern sendmail verifies no addresses (-bv).',
+  s: 'postern sendmail does not support SMTP on standard input (-bs). Submit by SMTP to a listener of the daemon.',
+  d: 'postern sendmail cannot run as a daemon (-bd). Use "postern serve".',
+  D: 'postern sendmail cannot run as a daemon (-bD). Use "postern serve".',
+  p: 'postern sendmail does not list the queue (-bp). Use "postern queue list" or the dashboard; messages not yet sent to the daemon are in the spool folder.',
+  i: 'postern sendmail has no aliases (-bi). Mail to local names goes to POSTERN_SENDMAIL_LOCAL_RECIPIENT.',
+  t: 'postern sendmail does not support address tests (-bt).',
+  v: 'postern sendmail does not verify addresses (-bv).',
 }
 
 /** Parses the arguments after `postern sendmail`. */
@@ -70,7 +70,7 @@ function readOptions(letters: string, next: string | undefined, draft: Draft): '
       if (rest.startsWith('i')) draft.dotEnds = false // the other -o options configure sendmail itself
       return 'done'
     } else if (letter === 'q') {
-      if (rest !== '') return { wrong: `postern sendmail does not stay to send at intervals (-q${rest}); -q sends the spool once.` }
+      if (rest !== '') return { wrong: `postern sendmail does not send at intervals (-q${rest}). Use -q to send the spool once.` }
       draft.mode = 'spool'
     } else if ('fFr'.includes(letter) || ignoredWithValue.includes(letter)) {
       const value = rest === '' ? next : rest
@@ -78,7 +78,7 @@ function readOptions(letters: string, next: string | undefined, draft: Draft): '
       if (letter === 'F') draft.fullName = value
       else if (letter === 'f' || letter === 'r') draft.from = value.replace(/^<(.*)>$/s, '$1').trim()
       return rest === '' ? 'took the next' : 'done'
-    } else if (!ignoredFlags.includes(letter)) return { wrong: `postern sendmail knows no -${letter}.` }
+    } else if (!ignoredFlags.includes(letter)) return { wrong: `postern sendmail has no option -${letter}.` }
   }
   return 'done'
 }
@@ -86,5 +86,5 @@ function readOptions(letters: string, next: string | undefined, draft: Draft): '
 /** `-bm` is the default. */
 function modeOf(mode: string): 'done' | Wrong {
   if (mode === 'm') return 'done'
-  return { wrong: refusedModes[mode] ?? `postern sendmail knows no -b${mode}.` }
+  return { wrong: refusedModes[mode] ?? `postern sendmail has no mode -b${mode}.` }
 }

@@ -32,7 +32,7 @@ export class SpoolRounds implements Part {
     this.#options = options
     this.#rounds = new TimedRounds({
       ...{ clock, everyMs, round: () => this.#round() },
-      onError: (error) => log.warn({ err: error }, 'the spool of sendmail cannot be read'),
+      onError: (error) => log.warn({ err: error }, 'cannot read the spool of sendmail'),
     })
   }
 

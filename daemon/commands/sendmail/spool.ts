@@ -29,6 +29,8 @@ export interface Spooled {
 }
 
 const ending = '.mail'
+/** The error for a file that the command did not write. */
+export const notSpooled = 'This is not a message of postern sendmail.'
 const lf = 10
 /** Age after which an unfinished file of a crash is removed. */
 const abandonedMs = 24 * 3600 * 1000
@@ -92,7 +94,7 @@ export async function readSpooled(folder: string, name: string): Promise<Spooled
   try {
     await using file = await open(join(folder, name), constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK)
     const found = await file.stat()
-    if (!found.isFile() || found.size > maxFileBytes) throw new Error('This is no message of postern sendmail.')
+    if (!found.isFile() || found.size > maxFileBytes) throw new Error(notSpooled)
     bytes = await file.readFile()
   } catch (error) {
     if (['ENOENT', 'EACCES', 'EPERM'].includes(String((error as NodeJS.ErrnoException).code))) return undefined

@@ -78,16 +78,17 @@ export class Questions implements Disposable {
     if (this.#takesDefaults) {
       const taken = fallback === undefined ? undefined : read(fallback)
       if (taken !== undefined) return taken
-      throw new StartRefused(`${flag} has no default: give a value.`, exitCodes.usage)
+      throw new StartRefused(`${flag} has no default. Enter a value.`, exitCodes.usage)
     }
     for (;;) {
       this.#out.write(`${question}${fallback === undefined || fallback === '' ? '' : ` [${fallback}]`} `)
       const line = await this.#lines.next()
-      if (line.done) throw new StartRefused(`\nNo answer was read: give ${flag}, or --yes for every default.`, exitCodes.usage)
+      if (line.done)
+        throw new StartRefused(`\nThe input ended without an answer. Set ${flag}, or use --yes to accept every default.`, exitCodes.usage)
       const given = line.value.trim()
       const answer = given === '' && fallback === undefined ? undefined : read(given === '' ? (fallback ?? '') : given)
       if (answer !== undefined) return answer
-      this.#out.write('That cannot be read; try again.\n')
+      this.#out.write('The answer is invalid. Try again.\n')
     }
   }
 
@@ -127,7 +128,7 @@ function requireReadable({ domain, host, email, url, public: isPublic, certifica
   const wrong = flags.find(([, given, read]) => given !== undefined && read(given.trim()) === undefined)
   if (!wrong) return
   const [name, given, , form] = wrong
-  throw new StartRefused(`--${name} must be ${form}, and is ${JSON.stringify(given)}.`, exitCodes.usage)
+  throw new StartRefused(`--${name} must be ${form}; got ${JSON.stringify(given)}.`, exitCodes.usage)
 }
 
 type Take = <T>(
@@ -142,24 +143,24 @@ export async function answersTo(words: SetupWords, config: Config, questions: Qu
   requireReadable(words)
   const take: Take = async ([flag, given], question, fallback, read) =>
     (given === undefined ? undefined : read(given.trim())) ?? questions.ask(`--${flag}`, question, fallback, read)
-  const domain = await take(['domain', words.domain], 'From which domain do you send mail, such as example.com?', undefined, readHost)
+  const domain = await take(['domain', words.domain], 'Which domain do you send mail from, such as example.com?', undefined, readHost)
   const named = readHost(config.smtpHost) ?? readHost(hostname()) ?? `mail.${domain}`
-  const host = await take(['host', words.host], 'Which name has this machine for others?', named, readHost)
+  const host = await take(['host', words.host], 'What is the public name of this machine?', named, readHost)
   const email = await take(
     ['email', words.email],
-    'Who runs this service: a mail address that gets alerts and may sign in as operator?',
+    'What is the mail address of the operator, who gets alerts and may sign in?',
     config.doctor.mailTo ?? config.operators[0] ?? `postmaster@${domain}`,
     readEmail,
   )
   const url = await take(
     ['url', words.url],
-    'At which https address do people reach the dashboard (none: only from here)?',
+    'What is the public https address of the dashboard (none: only this machine)?',
     config.baseUrl ?? 'none',
     readUrl,
   )
   const isPublic = await take(
     ['public', words.public],
-    'Do other machines send mail through this one (ports 587 and 465), and do bounces come back to it (port 25)? yes or no',
+    'Do other machines submit mail here (ports 587 and 465), and do bounces return here (port 25)? yes or no',
     config.inboundDomain === null ? 'no' : 'yes',
     readYes,
   )
@@ -167,7 +168,7 @@ export async function answersTo(words: SetupWords, config: Config, questions: Qu
   const certificate = isPublic || isHttps ? await certificateFrom(words, config, take, { host, isPublic }) : undefined
   const spf = await take(
     ['spf', words.spf],
-    'Which SPF mechanism has your provider, such as include:_spf.provider.example (none: not known yet)?',
+    'Which SPF mechanism does your provider use, such as include:_spf.provider.example (none: not known yet)?',
     config.outbound.spf.join(' ') || 'none',
     readMechanisms,
   )
@@ -187,18 +188,18 @@ async function certificateFrom(
     ['certificate', words.certificate],
     [
       'Where does the certificate come from?',
-      `  acme   Postern orders it from ${new URL(acme.directoryUrl).hostname}, whose terms of service you agree to; port 443 of ${host} leads to this machine`,
+      `  acme   Postern orders it from ${new URL(acme.directoryUrl).hostname}, whose terms of service you agree to; port 443 of ${host} must reach this machine`,
       '  files  PEM files that you have',
-      '  proxy  a reverse proxy of this machine serves HTTPS',
+      '  proxy  a reverse proxy on this machine serves HTTPS',
       'acme, files or proxy?',
     ].join('\n'),
     acme.challenge === 'off' ? (isOfProxy ? 'proxy' : own) : 'acme',
     readSource,
   )
   if (from === 'acme' || (from === 'proxy' && !isPublic)) return { from, files: undefined }
-  const none = from === 'proxy' ? ' (none: not there yet)' : ''
+  const none = from === 'proxy' ? ' (none: not available yet)' : ''
   const path = (flag: string, given: string | undefined, what: string, known: string | null): Promise<string> =>
-    take([flag, given], `Which PEM file has the ${what}${none}?`, known ?? (none === '' ? undefined : 'none'), (text) => {
+    take([flag, given], `Which PEM file contains the ${what}${none}?`, known ?? (none === '' ? undefined : 'none'), (text) => {
       const read = readPath(text)
       return read === 'none' && none === '' ? undefined : read
     })

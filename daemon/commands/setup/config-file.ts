@@ -41,7 +41,7 @@ export function startWith(path: string, env: NodeJS.ProcessEnv): Start {
   const serve = isNamed ? 'postern serve' : `${configFileVariable}=${resolve(path)} postern serve`
   return {
     how: (act) => (act === 'start' ? serve : `stop it, then ${serve}`),
-    notes: isNamed ? [] : [`- Set ${configFileVariable} for the other commands too: no file is read that it does not name.`],
+    notes: isNamed ? [] : [`- Set ${configFileVariable} for the other commands too. They read no other file.`],
   }
 }
 

@@ -8,7 +8,7 @@ import { becomeOwnerOf, prepareDataFolder } from '../../process/data-folder.ts'
 import { exitCodes, Lifecycle } from '../../process/lifecycle.ts'
 import { runningDaemon } from '../../process/operator-file.ts'
 import { StartRefused } from '../../process/start-refused.ts'
-import { callDaemon } from '../daemon-client.ts'
+import { callDaemon, notPostern } from '../daemon-client.ts'
 import type { ListedRecord } from './zone-file.ts'
 
 interface Called {
@@ -117,6 +117,6 @@ async function json<T>(daemon: Called, method: 'GET' | 'POST', path: string, bod
   try {
     return (await response.json()) as T
   } catch (error) {
-    throw new StartRefused(`What answers at ${daemon.origin} is no Postern; check the address.`, exitCodes.failed, { cause: error })
+    throw new StartRefused(notPostern(daemon.origin), exitCodes.failed, { cause: error })
   }
 }

@@ -10,14 +10,14 @@ const greetingMs = 5000
 /** Returns undefined if the server greets as a mail server does; otherwise a sentence about the problem. */
 export async function outgoingProblem(target: string, resolver: Resolver): Promise<string | undefined> {
   const [, host = '', port = ''] = /^\[?([^\]]+?)\]?:(\d{1,5})$/.exec(target) ?? []
-  if (host === '') return `${target} is no host with a port.`
+  if (host === '') return `${target} is not of the form host:port.`
   try {
     const [address = ''] = (await addressesOf(resolver, host)).toSorted((a, b) => Number(a.includes(':')) - Number(b.includes(':')))
     return (await greets(address, Number(port)))
       ? undefined
-      : `${target} does not answer; a provider that blocks port ${port} lets no mail out there.`
+      : `${target} does not respond. Your provider may block outgoing connections to port ${port}.`
   } catch (error) {
-    if (error instanceof ResolveError) return `${host} cannot be looked up, so it is not known whether port ${port} is open.`
+    if (error instanceof ResolveError) return `${host} does not resolve, so port ${port} could not be tested.`
     throw error
   }
 }

@@ -71,7 +71,7 @@ export async function setup(words: SetupWords, { stdin, stdout, env, version }: 
 async function requireRoomForZone({ zone, force }: SetupWords): Promise<void> {
   if (zone === undefined || force) return
   const { size = 0 } = (await stat(zone).catch(() => undefined)) ?? {}
-  if (size > 0) throw new StartRefused(`${zone} exists; give another name to --zone, or --force to replace it.`, exitCodes.failed)
+  if (size > 0) throw new StartRefused(`${zone} already exists. Use another name for --zone, or --force to replace it.`, exitCodes.failed)
 }
 
 interface Writing {
@@ -92,11 +92,11 @@ async function configured(
   const after = changed(before, changes)
   const config = configWith(path, after, env)
   if (content !== undefined && changes.length === 0) {
-    say(`\n${path} is right; nothing was changed.`)
+    say(`\n${path} is up to date. Nothing was changed.`)
     return config
   }
-  say(`\n${content === undefined ? 'New file' : 'Changes of'} ${path}:\n\n${diffOf(changes)}`)
-  const isWanted = await questions.ask('--yes', 'Write it? yes or no', 'yes', (text) =>
+  say(`\n${content === undefined ? 'New file' : 'Changes to'} ${path}:\n\n${diffOf(changes)}`)
+  const isWanted = await questions.ask('--yes', 'Write the file? yes or no', 'yes', (text) =>
     /^y(?:es)?$/i.test(text) ? true : /^no?$/i.test(text) ? false : undefined,
   )
   if (!isWanted) {
@@ -124,13 +124,19 @@ async function checked(config: Config, { outgoing, overruled }: Beside, say: (te
     outgoing.filter((one) => one !== 'none').map(async (target) => ({ target, problem: await outgoingProblem(target, resolver) })),
   )
   const lines = [
-    ...overruled.map((variable) => ({ ok: false, text: `${variable}: it says otherwise than the file, and variables win. Remove it.` })),
+    ...overruled.map((variable) => ({
+      ok: false,
+      text: `${variable}: the variable overrides the file with another value. Remove the variable.`,
+    })),
     ...machine.map(({ check, ok, summary, findings }) => {
       const refused = findings.find(({ id }) => id === 'certificate.self_signed') // a notice in doctor, for closed networks
       return { ok: ok && !refused, text: `${check}: ${refused ? `${refused.summary} ${refused.fix}` : summary}` }
     }),
     ...found.map((one) => ({ ok: !isAlarming(one), text: `${one.id}: ${one.summary} ${one.fix}` })),
-    ...tried.map(({ target, problem }) => ({ ok: problem === undefined, text: `outgoing ${target}: ${problem ?? 'it answers.'}` })),
+    ...tried.map(({ target, problem }) => ({
+      ok: problem === undefined,
+      text: `outgoing ${target}: ${problem ?? 'the server responds.'}`,
+    })),
   ]
   for (const { ok, text } of lines) say(`${ok ? 'ok  ' : 'BAD '} ${cleanText(text)}`)
   return lines.every(({ ok }) => ok)
@@ -144,11 +150,11 @@ function publicAddresses({ doctor }: Config): readonly string[] {
 }
 
 function mailSentence(mail: FirstMail): string {
-  if ('wouldBe' in mail) return `Mail of this domain is delivered already (${mail.wouldBe}), so no mail was sent to try it.`
+  if ('wouldBe' in mail) return `Mail of this domain is already delivered (${mail.wouldBe}), so no test mail was sent.`
   const { traceId, outcome, isNew } = mail
   return isNew
-    ? `The first mail was captured (${outcome}): it is in the dashboard under Captures, its trace is ${traceId}.`
-    : `The first mail was captured earlier: its trace is ${traceId}.`
+    ? `The first mail was captured (${outcome}). See it in the dashboard under Captures. Trace: ${traceId}`
+    : `The first mail was captured earlier. Trace: ${traceId}`
 }
 
 function nextSteps(answers: Answers, config: Config, wasRunning: boolean, { how, notes }: Start): string {
@@ -156,12 +162,12 @@ function nextSteps(answers: Answers, config: Config, wasRunning: boolean, { how,
   return [
     '\nNext:',
     wasRunning
-      ? `- Restart the daemon if its settings were changed: ${how('restart')}.`
-      : `- Start the daemon: ${how('start')}. It prints the link by which you become the owner.`,
+      ? `- If the settings changed, restart the daemon: ${how('restart')}.`
+      : `- Start the daemon: ${how('start')}. It prints the link that makes you the owner.`,
     ...notes,
     ...certificateSteps(answers, config),
-    `- Publish the records, then run postern setup --domain ${domain} again, or postern doctor: both look them up.`,
-    `- Connect your provider as a destination in the dashboard${url === null ? '' : ` at ${url}`}, and promote it to live with a route for your mail.`,
+    `- Publish the records. Then run postern setup --domain ${domain} again, or postern doctor, to check them.`,
+    `- Connect your provider as a destination in the dashboard${url === null ? '' : ` at ${url}`}. Then promote it to live with a route for your mail.`,
     '- Run postern backup every day.',
   ].join('\n')
 }
@@ -171,10 +177,12 @@ function certificateSteps({ certificate, url }: Answers, config: Config): string
   if (config.acme.challenge !== 'off') {
     const port = config.acme.challenge === 'http-01' ? 80 : 443
     return [
-      `- Let port ${port} of ${acmeNames(config).join(' and ')} lead to this machine: the daemon orders the certificate when it starts.`,
+      `- Make port ${port} of ${acmeNames(config).join(' and ')} reach this machine. The daemon orders the certificate when it starts.`,
     ]
   }
   if (certificate?.from !== 'proxy' || url === null) return []
   const to = `http://${formatEndpoint(config.http.listen)}`
-  return [`- Let the reverse proxy send ${url} on to ${to}, with Host as it is and the address of the client in X-Forwarded-For.`]
+  return [
+    `- Make the reverse proxy forward ${url} to ${to}, with an unchanged Host field and the address of the client in X-Forwarded-For.`,
+  ]
 }

@@ -25,22 +25,17 @@ export interface ZoneFacts {
 const maxString = 255
 
 export function zoneFile({ domain, host, email, addresses, records, bounceDomain }: ZoneFacts): string {
-  const lines = [
-    `; What to publish for ${domain}. Paste it into the zone, or enter the records one by one.`,
-    `$ORIGIN ${domain}.`,
-    '$TTL 3600',
-    '',
-  ]
+  const lines = [`; DNS records of ${domain}. Paste them into the zone, or enter each record.`, `$ORIGIN ${domain}.`, '$TTL 3600', '']
   for (const record of records) lines.push(...linesOf(record, domain))
   if (bounceDomain !== null)
     lines.push(
-      '; Reports of other servers about TLS with this one (RFC 8460).',
+      '; TLS reports of other servers (RFC 8460).',
       entry(`_smtp._tls.${bounceDomain}`, domain, 'TXT', quoted(`v=TLSRPTv1; rua=mailto:${email}`)),
     )
   lines.push('', `; The name of this machine${isWithin(host, domain) ? '' : `, in the zone of ${host}`}.`)
   if (addresses.length === 0) lines.push(`; ${entry(host, domain, 'A', '<the public address of this machine>')}`)
   for (const address of addresses) lines.push(entry(host, domain, address.includes(':') ? 'AAAA' : 'A', address))
-  lines.push("; Only this authority may issue its certificates (RFC 8659). Take out the semicolon if yours come from Let's Encrypt.")
+  lines.push("; Limits certificates of this name to one authority (RFC 8659). Remove the semicolon if you use Let's Encrypt.")
   lines.push(`; ${entry(host, domain, 'CAA', '0 issue "letsencrypt.org"')}`)
   return `${lines.join('\n')}\n`
 }
@@ -48,15 +43,15 @@ export function zoneFile({ domain, host, email, addresses, records, bounceDomain
 /** Asks the owner of the IP addresses for a PTR record. */
 export const reverseSentence = (addresses: readonly string[], host: string): string =>
   addresses.length === 0
-    ? `Ask your hoster to set the reverse name (PTR) of the public address of this machine to ${host}.`
-    : `Ask your hoster to set the reverse name (PTR) of ${addresses.join(' and ')} to ${host}.`
+    ? `Ask your hosting provider to set the reverse DNS name (PTR) of the public address of this machine to ${host}.`
+    : `Ask your hosting provider to set the reverse DNS name (PTR) of ${addresses.join(' and ')} to ${host}.`
 
 const words: Readonly<Record<string, string>> = {
-  dkim: 'The key with which mail is signed (DKIM). Without it the domain is not verified.',
-  spf: 'Who may send mail of this domain (SPF).',
-  dmarc: 'What receivers do with mail that is neither (DMARC).',
-  bounce_mx: 'Bounces come back to this machine.',
-  bounce_spf: 'Who may send mail whose bounces come back here (SPF).',
+  dkim: 'Public key of the DKIM signatures. Required to verify the domain.',
+  spf: 'Servers that may send mail of this domain (SPF).',
+  dmarc: 'Policy for mail that passes neither DKIM nor SPF (DMARC).',
+  bounce_mx: 'Bounces are sent to this machine.',
+  bounce_spf: 'Servers that may send mail with bounces to this machine (SPF).',
 }
 
 function linesOf({ purpose, type, name, expected, verdict }: ListedRecord, domain: string): string[] {
@@ -64,7 +59,7 @@ function linesOf({ purpose, type, name, expected, verdict }: ListedRecord, domai
   const value = type === 'TXT' ? quoted(expected) : type === 'MX' ? `${expected}.` : expected
   const line = entry(name, domain, type, value)
   return expected.includes('<')
-    ? [`; ${words[purpose] ?? purpose} Put in what your provider documents, and take out the semicolon.`, `; ${line}`]
+    ? [`; ${words[purpose] ?? purpose} Insert the value from your provider and remove the semicolon.`, `; ${line}`]
     : [`; ${words[purpose] ?? purpose}${isThere}`, line]
 }
 

@@ -176,7 +176,7 @@ test('loadCertificate() refuses files that cannot be used, by the name of the se
   await writeFile(keyFile, 'hush')
   t.is(
     await refusal(loadCertificate(config, now)),
-    `POSTERN_TLS_KEY: ${keyFile} must hold a private key in PEM form, without a passphrase.`,
+    `POSTERN_TLS_KEY: ${keyFile} must contain a private key in PEM form, without a passphrase.`,
   )
   await writeFile(keyFile, outsider)
   t.regex(await refusal(loadCertificate(config, now)), /^POSTERN_TLS_KEY: .* is not the key of the certificate/)
@@ -186,7 +186,7 @@ test('loadCertificate() refuses files that cannot be used, by the name of the se
     `POSTERN_TLS_KEY: ${keyFile} is damaged: its signatures do not fit the certificate in ${certFile}. Copy the key again from its source.`,
   )
   await writeFile(certFile, 'none')
-  t.regex(await refusal(loadCertificate(config, now)), /^POSTERN_TLS_CERT: .* must hold a certificate/)
+  t.regex(await refusal(loadCertificate(config, now)), /^POSTERN_TLS_CERT: .* must contain a certificate/)
 })
 
 test('makeSelfSigned() writes times on both sides of 2050 and names of any length', (t) => {

@@ -142,7 +142,7 @@ async function refusals(t: ExecutionContext, options: DaemonOptions, at: (name: 
   await refused(/^The passphrase is wrong, or the backup is damaged\.\n$/, ['verify', full], { POSTERN_BACKUP_PASSPHRASE: 'another one' })
   await refused(/^The backup is encrypted; give its passphrase/, ['verify', full], {})
   const another = ['backup', at('another.backup'), '--since', full]
-  const oneChain = 'A chain of backups has one passphrase: give that of the backup to go on from, or make a full one.'
+  const oneChain = 'All backups of a chain have the same passphrase. Use the passphrase of the earlier backup, or make a full backup.'
   await refused(new RegExp(`^The passphrase is wrong, or the backup is damaged\\. ${oneChain}\n$`), another, {
     POSTERN_BACKUP_PASSPHRASE: 'another one',
   })
@@ -151,7 +151,7 @@ async function refusals(t: ExecutionContext, options: DaemonOptions, at: (name: 
   await copyFile(full, at('cut.backup'))
   const { size } = await stat(full)
   await truncate(at('cut.backup'), size - 1000)
-  await refused(/^The backup is truncated or damaged\. Nothing was restored; delete .*\/cut\.\n$/, [
+  await refused(/^The backup is truncated or damaged\. Nothing was restored\. Delete .*\/cut\.\n$/, [
     'restore',
     at('cut.backup'),
     '--into',
@@ -169,8 +169,8 @@ async function refusals(t: ExecutionContext, options: DaemonOptions, at: (name: 
   )
   await refused(/wrong, or the backup is damaged/, ['verify', at('other.backup')])
   await refused(/^The file is not a Postern backup/, ['verify', at('data/master.key')])
-  await refused(/^The first backup goes on from /, ['restore', at('next.backup'), '--into', at('alone')])
-  await refused(/is not empty; restore into a folder that is new or empty/, ['restore', full, '--into', at('both')])
+  await refused(/^The first backup is based on backup /, ['restore', at('next.backup'), '--into', at('alone')])
+  await refused(/is not empty\. Restore into a new or empty folder/, ['restore', full, '--into', at('both')])
 
   const broken = { ...options, dataDir: at('cut') }
   const start = await runCommand(broken, 'serve')
@@ -194,11 +194,11 @@ test.serial('the data of a stopped daemon are backed up to the standard output, 
   child.stdout.on('data', (chunk: Buffer) => chunks.push(chunk))
   child.stderr.on('data', (chunk: Buffer) => said.push(chunk))
   await once(child, 'close')
-  t.regex(Buffer.concat(said).toString(), /^This backup is not encrypted, and holds the master key: set POSTERN_BACKUP_PASSPHRASE/)
+  t.regex(Buffer.concat(said).toString(), /^This backup is not encrypted and contains the master key\. Set POSTERN_BACKUP_PASSPHRASE/)
   const file = join(folder.path, 'piped.backup')
   await writeFile(file, Buffer.concat(chunks))
   const { output } = await runCommand(options, 'verify', file)
-  t.regex(output, /^Backup \S+ of \S+: \d+ rows and \d+ files, all whole\n$/)
+  t.regex(output, /^Backup \S+ of \S+: \d+ rows and \d+ files, complete\n$/)
   t.is((await runCommand(options, 'restore', file, '--into', join(folder.path, 'again'))).code, 0)
   assertVerified(t, await runCommand({ ...options, dataDir: join(folder.path, 'again') }, 'verify'))
 })

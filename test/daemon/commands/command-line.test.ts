@@ -56,10 +56,10 @@ test('parseCommandLine() says what is wrong with the words', (t) => {
   const wrong: readonly [string, RegExp][] = [
     [
       '',
-      /^The command is missing; there are serve, send, tail, logs, key, promote, import, queue, deploy, login-link, backup, restore, migrate, verify, capture, doctor, setup, config, licenses, sendmail, operator\./,
+      /^The command is missing\. Commands: serve, send, tail, logs, key, promote, import, queue, deploy, login-link, backup, restore, migrate, verify, capture, doctor, setup, config, licenses, sendmail, operator\./,
     ],
-    ['serv', /^"serv" is not a command; did you mean serve\?/],
-    ['launch', /^"launch" is not a command; there are serve,/],
+    ['serv', /^"serv" is not a command\. Did you mean serve\?/],
+    ['launch', /^"launch" is not a command\. Commands: serve,/],
     ['serve now', /^serve takes no "now"\./],
     ['verify --ready-file x', /--ready-file/],
     ['verify a b', /^verify takes one backup at a time\./],
@@ -67,20 +67,20 @@ test('parseCommandLine() says what is wrong with the words', (t) => {
     ['restore a', /^restore needs --into and an empty folder\./],
     ['restore --into a', /^restore needs a backup\./],
     ['send --from a@b.ch', /^send needs --from and --to\./],
-    ['key', /^key needs one of create, as in postern key create\./],
+    ['key', /^key needs a subcommand \(create\), as in postern key create\./],
     ['key create', /^key needs a name for the key\./],
-    ['key delete', /^key knows no "delete"; there is create\./],
-    ['key revoke x', /^key knows no "revoke"; there is create\./],
-    ['key creat x', /^key knows no "creat"; did you mean create\?/],
+    ['key delete', /^key has no subcommand "delete"\. Use create\./],
+    ['key revoke x', /^key has no subcommand "revoke"\. Use create\./],
+    ['key creat x', /^key has no subcommand "creat"\. Did you mean create\?/],
     ['key create x y', /^key takes no "y"\./],
-    ['key create x --send-only --scope api:admin', /^--scope cannot be given with --send-only/],
-    ['help launch', /^"launch" is not a command; there are serve,/],
-    ['helpp', /did you mean help\?/],
-    ['import', /^import needs one of suppressions, templates, as in postern import suppressions\./],
+    ['key create x --send-only --scope api:admin', /^--scope and --send-only exclude each other/],
+    ['help launch', /^"launch" is not a command\. Commands: serve,/],
+    ['helpp', /Did you mean help\?/],
+    ['import', /^import needs a subcommand \(suppressions, templates\), as in postern import suppressions\./],
     ['import templates', /^import needs a file\./],
     ['import templates x --list news', /^--list belongs to import suppressions\./],
-    ['queue', /^queue needs one of list, holds, hold, release, expedite, drop, as in postern queue list\./],
-    ['queue drop --yes', /^queue drop needs an option that says which messages, or --all\./],
+    ['queue', /^queue needs a subcommand \(list, holds, hold, release, expedite, drop\), as in postern queue list\./],
+    ['queue drop --yes', /^queue drop needs a filter option, or --all\./],
     ['queue hold --older-than soon', /^--older-than needs an age such as 30m/],
     ['deploy', /^deploy needs a folder\./],
     ['deploy public', /^deploy needs --site and the name of a website\./],
@@ -95,19 +95,19 @@ test('parseCommandLine() says what is wrong with the words', (t) => {
     ['--help=yes', /^--help takes no value\./],
     [
       'send --bogus',
-      /^There is no option --bogus; there are --url, --key, --json, --from, --to, --subject, --text, --html, --help, --version\./,
+      /^Unknown option --bogus\. Options: --url, --key, --json, --from, --to, --subject, --text, --html, --help, --version\./,
     ],
-    ['send --subjekt x', /^There is no option --subjekt; did you mean --subject\?/],
-    ['send -x', /^There is no option -x;/],
-    ['send --from', /^--from needs a value; write one that begins with a hyphen as --from=-VALUE\./],
-    ['send --from --to a@b.ch', /^--from needs a value;/],
+    ['send --subjekt x', /^Unknown option --subjekt\. Did you mean --subject\?/],
+    ['send -x', /^Unknown option -x\./],
+    ['send --from', /^--from needs a value\. If the value begins with a hyphen, write --from=-VALUE\./],
+    ['send --from --to a@b.ch', /^--from needs a value\./],
     ['send --json=yes', /^--json takes no value\./],
-    ['operator plan', /^operator plan is written as: postern operator plan ORG PLAN\./],
-    ['operator credits', /^operator credits is written as: postern operator credits ORG \[AMOUNT\]\./],
-    ['operator sites a b', /^operator sites is written as: postern operator sites \[WORD\]\./],
-    ['operator limit org_1', /^operator limit is written as: postern operator limit ORG NAME=VALUE\.\.\./],
-    ['operator', /^operator needs one of organizations,/],
-    ['operator --bogus', /^There is no option --bogus;/],
+    ['operator plan', /^Usage: postern operator plan ORG PLAN\./],
+    ['operator credits', /^Usage: postern operator credits ORG \[AMOUNT\]\./],
+    ['operator sites a b', /^Usage: postern operator sites \[WORD\]\./],
+    ['operator limit org_1', /^Usage: postern operator limit ORG NAME=VALUE\.\.\./],
+    ['operator', /^operator needs a subcommand: organizations,/],
+    ['operator --bogus', /^Unknown option --bogus\./],
   ]
   for (const [line, message] of wrong) {
     const command = parse(line)
@@ -126,7 +126,7 @@ test('the help and the documentation of each command name every option', (t) => 
     [...table.matchAll(/^\| `([a-z-]+)[^|]* \| (.*) \|$/gm)].map(([, name = '', cell = '']) => [name, cell.match(/--[a-z-]+/g) ?? []]),
   )
   const unknown = parse('')
-  const names = unknown.name === 'usage' ? (/there are (.*?)\./.exec(unknown.message)?.[1]?.split(', ') ?? []) : []
+  const names = unknown.name === 'usage' ? (/Commands: (.*?)\./.exec(unknown.message)?.[1]?.split(', ') ?? []) : []
   for (const name of names.filter((other) => other !== 'sendmail')) {
     const wrong = parse(`${name} --bogus`)
     const options = wrong.name === 'usage' ? (wrong.message.match(/--[a-z-]+/g) ?? []) : []

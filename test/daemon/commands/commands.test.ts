@@ -78,22 +78,22 @@ test('postern send takes another daemon by address and key, and says what is mis
   t.teardown(() => elsewhere[Symbol.asyncDispose]())
   const far = { folder: elsewhere.path }
   const words = ['send', ...letter, '--text', 'Hello']
-  t.regex((await runCommand(far, ...words)).output, /^No daemon runs on .*; start it, or set POSTERN_DATA_DIR/)
+  t.regex((await runCommand(far, ...words)).output, /^No daemon runs on .*\. Start it, or set POSTERN_DATA_DIR/)
   const url = `http://${daemon.addresses.http}`
   t.regex((await runCommand(far, ...words, '--url', url)).output, /^--url needs an API key/)
   t.regex((await runCommand(far, ...words, '--url', `${url}/`, '--key', daemon.adminKey)).output, /^captured\.no_route\n/)
   for (const wrong of ['127.0.0.1:8080', 'nonsense', 'ftp://127.0.0.1']) {
     const { code, output } = await runCommand(far, ...words, '--url', wrong, '--key', 'svckey_x')
     t.is(code, 64)
-    t.is(output, `--url must be an address such as http://127.0.0.1:8080, and is ${JSON.stringify(wrong)}. Try postern send --help.\n`)
+    t.is(output, `--url must be a URL such as http://127.0.0.1:8080; got ${JSON.stringify(wrong)}. Try postern send --help.\n`)
   }
   const site = createServer((_, response) => response.end('<html>'))
   const page = `http://127.0.0.1:${await listenIn(t, site)}`
-  t.is((await runCommand(far, ...words, '--url', page, '--key', 'k')).output, `What answers at ${page} is no Postern; check the address.\n`)
+  t.is((await runCommand(far, ...words, '--url', page, '--key', 'k')).output, `The server at ${page} is not Postern. Check the address.\n`)
   const inEnvironment = { ...far, env: { POSTERN_API_KEY: daemon.adminKey } }
   t.regex((await runCommand(inEnvironment, ...words, '--url', url, '--json')).output, /^\{"trace_id":/)
   await daemon.kill() // what it left behind names an address where nothing answers
-  t.regex((await runCommand(options, ...words)).output, /^No daemon answers at /)
+  t.regex((await runCommand(options, ...words)).output, /^No daemon responds at /)
 })
 
 test('a command asks a busy daemon again, and no other that refuses', async (t) => {
@@ -179,7 +179,7 @@ test('an API key of the environment counts when it is one, with the line break o
   const broken = {
     code: 64,
     output:
-      'POSTERN_API_KEY has blanks, line breaks or other characters that no key has; give an API key such as svckey_…. Try postern send --help.\n',
+      'POSTERN_API_KEY contains spaces, line breaks or other characters that a key cannot contain. Use an API key such as svckey_…. Try postern send --help.\n',
   }
   t.like(await runCommand(withKey('svckey_a\nb'), ...words), broken)
   t.like(await runCommand(options, ...words, '--key', ''), {
@@ -290,9 +290,9 @@ test('postern tail says in a sentence that the daemon died', async (t) => {
   t.teardown(() => child.kill('SIGKILL'))
   const ended = once(child, 'close')
   const words = createInterface({ input: child.stderr })[Symbol.asyncIterator]()
-  t.is((await words.next()).value, `Watching the daemon at http://${daemon.addresses.http}; Ctrl-C ends.`)
+  t.is((await words.next()).value, `Watching the daemon at http://${daemon.addresses.http}. Press Ctrl-C to stop.`)
   await daemon.kill()
-  t.is((await words.next()).value, `The connection to the daemon at http://${daemon.addresses.http} broke off.`)
+  t.is((await words.next()).value, `The connection to the daemon at http://${daemon.addresses.http} was lost.`)
   t.true((await words.next()).done)
   t.is((await ended)[0], 1)
 })
@@ -340,11 +340,11 @@ test('postern import takes lists and templates of another service from files, an
   )
   const tried = await runCommand(options, 'import', 'suppressions', list, '--dry-run')
   t.is(tried.code, 1)
-  t.regex(tried.output, /\n1 would be added, 0 there already, 0 skipped, 1 refused\.\n$/)
+  t.regex(tried.output, /\n1 would be added, 0 already present, 0 skipped, 1 refused\.\n$/)
   const { output } = await runCommand(options, 'import', 'suppressions', list)
   t.is(
     output,
-    'A file of sendgrid.\nline 3, row 2: refused nonsense: email: must be one address such as ada@example.ch\n1 added, 0 there already, 0 skipped, 1 refused.\n',
+    'Format: sendgrid.\nline 3, row 2: refused nonsense: email: must be one address such as ada@example.ch\n1 added, 0 already present, 0 skipped, 1 refused.\n',
   )
   const again = await runCommand(options, 'import', 'suppressions', list, '--from-row', '1', '--json')
   t.regex(again.output, /"total":2,"added":0,"already_there":1,/)

@@ -67,7 +67,7 @@ test('commands send no secret to a foreign process on the port of a killed daemo
     t.is(code, 1, words[0])
     t.regex(
       output,
-      /^The process at http:\/\/127\.0\.0\.1:\d+ is not the daemon of \S+data\. Start the daemon; if its port is taken, stop that process first\.\n$/,
+      /^The process at http:\/\/127\.0\.0\.1:\d+ is not the daemon of \S+data\. Start the daemon\. If that process uses its port, stop it first\.\n$/,
     )
   }
   const withKey = { ...options, env: { ...options.env, POSTERN_API_KEY: 'svckey_of-the-site' } }
@@ -122,7 +122,7 @@ test('a damaged operator file ends no command with a stack', async (t) => {
     t.regex(verify.output, /^The data folder \S+ is in use by \S+ \(pid \d+\)\. Stop it, /, text)
     const send = await runCommand(options, 'send', ...letter)
     t.is(send.code, 1)
-    t.regex(send.output, /operator\.json is damaged|is not the daemon of|^No daemon answers at/, text)
+    t.regex(send.output, /operator\.json is damaged|is not the daemon of|^No daemon responds at/, text)
     t.notRegex(`${verify.output}${send.output}`, /\n +at /)
   }
   await writeFile(file, whole)

@@ -36,7 +36,7 @@ test('the first start prints a link for the owner once, and login-link makes oth
   t.regex((await follow(linkIn(running.output))).text, /You are not a member of an organization yet/)
   t.regex(
     (await runCommand(options, 'login-link', 'nonsense')).output,
-    /^login-link takes a mail address such as ada@example\.com, and not "nonsense"\. Try postern login-link --help\.$/m,
+    /^login-link needs a mail address such as ada@example\.com; got "nonsense"\. Try postern login-link --help\.$/m,
   )
   const { origin } = JSON.parse(await readFile(file, 'utf8')) as { origin: string }
   const ask = (authorization: string) =>

@@ -43,7 +43,7 @@ test('postern logs prints the lines of a message, and nothing else', async (t) =
   const unknown = '0f1e2d3c-4b5a-4978-8796-a5b4c3d2e1f0'
   const none = await runCommand(options, 'logs', '--trace', unknown)
   t.is(none.code, 1)
-  t.regex(none.output, /^No line of the log is about 0f1e.* The daemon keeps its latest lines only; give the file/)
+  t.regex(none.output, /^No log line contains 0f1e.* The daemon keeps only its latest lines\. Name the log file/)
   t.like(await runCommand(options, 'logs', '--trace', unknown, join(folder.path, 'missing')), { code: 1 })
   for (const wrong of [['logs'], ['logs', '--trace', 'x'], ['logs', '--trace', unknown, 'a', 'b']])
     t.is((await runCommand(options, ...wrong)).code, 64)

@@ -39,11 +39,11 @@ test('serve, verify and restore refuse what a newer release has written; a backu
   t.false((await readdir(folder.path)).includes('into'))
   const looked = await runCommand(options, 'verify', newer)
   t.is(looked.code, 1)
-  t.regex(looked.output, /all whole\nThe backup \S{36} was written by a newer release/)
+  t.regex(looked.output, /complete\nThe backup \S{36} was written by a newer release/)
 
   t.is((await runCommand(options, 'verify', ours)).code, 0)
   t.is((await runCommand(options, 'restore', ours, '--into', into)).code, 0)
   const whole = await runCommand({ ...options, env: { ...options.env, POSTERN_DATA_DIR: into } }, 'verify')
   assertVerified(t, whole)
-  t.regex(whole.output, /^The store is in format \d+, and the next start brings it into \d+; its counters are compared after that\.$/m)
+  t.regex(whole.output, /^The store has format \d+\. The next start upgrades it to \d+\. Counters can be compared only after that\.$/m)
 })

@@ -54,14 +54,14 @@ test('the words become one request each', (t) => {
 
 test('words that make no sense are told', (t) => {
   const wrong: readonly [string, RegExp][] = [
-    ['plans', /^operator knows no "plans"; did you mean plan\?/],
-    ['toString', /^operator knows no "toString"/],
-    ['plan org_1', /^operator plan is written as: postern operator plan ORG PLAN\./],
-    ['flag org_1 forms', /^"forms" is not written as NAME=VALUE/],
-    ['flag org_1 forms=yes', /^"forms=yes" is not written as NAME=VALUE, or its value/],
-    ['limit org_1 templates=-2', /^"templates=-2" is not written as NAME=VALUE/],
-    ['limit org_1 templates=constructor', /^"templates=constructor" is not written as NAME=VALUE/],
-    ['price org_1 captures=1.5', /^"captures=1.5" is not written as NAME=VALUE/],
+    ['plans', /^operator has no subcommand "plans"\. Did you mean plan\?/],
+    ['toString', /^operator has no subcommand "toString"/],
+    ['plan org_1', /^Usage: postern operator plan ORG PLAN\./],
+    ['flag org_1 forms', /^"forms" must have the form NAME=VALUE/],
+    ['flag org_1 forms=yes', /^"forms=yes" must have the form NAME=VALUE, with a value/],
+    ['limit org_1 templates=-2', /^"templates=-2" must have the form NAME=VALUE/],
+    ['limit org_1 templates=constructor', /^"templates=constructor" must have the form NAME=VALUE/],
+    ['price org_1 captures=1.5', /^"captures=1.5" must have the form NAME=VALUE/],
     ['show org_1 --verbose', /--verbose/],
     ['void inv_1', /^void needs --note/],
     ['takedown shop', /^takedown needs --note/],
@@ -102,7 +102,7 @@ test('the answers of a daemon are readable tables', async (t) => {
   const sites = await run('sites')
   t.regex(sites, /^ID +NAME +ORGANIZATION +OWNER +STATE +DOMAINS\n.* alpenblick .* served\n.* alphorn .*\n.* gipfel /)
   t.regex(await run('sites alp'), /alpenblick .*\n.*alphorn .*\n$/)
-  t.is(await run('sites nothing'), 'There are no such websites.\n')
+  t.is(await run('sites nothing'), 'No website matches.\n')
   const page = await operator.must('GET', '/operator/v1/sites?limit=2')
   t.like(await operator.must('GET', `/operator/v1/sites?limit=2&cursor=${String(page['next_cursor'])}`), {
     data: [{ slug: 'gipfel', organization_id: organizationId, organization_name: 'Default', is_paused: false, takedown: null }],
@@ -128,9 +128,9 @@ test('what the daemon refuses is told in its words', async (t) => {
     })
   await t.throwsAsync(run('show org_nobody'), { message: 'No organization has this id.' })
   await t.throwsAsync(run('organizations', `svcop_${'x'.repeat(43)}`), { message: 'This is not the operator key of the service.' })
-  await t.throwsAsync(run('organizations', ''), { message: /^Set POSTERN_OPERATOR_KEY/ })
+  await t.throwsAsync(run('organizations', ''), { message: /^POSTERN_OPERATOR_KEY is not set\. Set it/ })
   await t.throwsAsync(run('organizations', operatorKey, 'http://127.0.0.1:1'), {
-    message: /^No daemon answers at http:\/\/127\.0\.0\.1:1;/,
+    message: /^No daemon responds at http:\/\/127\.0\.0\.1:1\./,
   })
   const other = await startFixture(t, { hasOperator: false })
   await t.throwsAsync(run('show org_1', operatorKey, `http://${other.address}`), { message: /has no operator key/ })

@@ -105,7 +105,7 @@ test.serial('mail of PHP, cron and scripts arrives, while the daemon is away as 
   const reasons = await Promise.all(
     aside.filter((name) => name.endsWith('.reason')).map((name) => readFile(join(spool, 'failed', name), 'utf8')),
   )
-  t.regex(reasons.toSorted().join(''), /no message of postern sendmail[^]*is not a mail address/)
+  t.regex(reasons.toSorted().join(''), /not a message of postern sendmail[^]*is not a mail address/)
 })
 
 async function refusals(t: ExecutionContext, options: DaemonOptions): Promise<void> {
@@ -120,7 +120,7 @@ async function refusals(t: ExecutionContext, options: DaemonOptions): Promise<vo
   const nowhere = { folder: options.folder, dataDir, env: { POSTERN_SENDMAIL_SPOOL: '/proc/none/spool' } }
   const { code, output } = await sendmail(nowhere, ['-t'], letter('x'))
   t.is(code, 73, output)
-  t.regex(output, /^The daemon is away, and the mail cannot be kept in \/proc\/none\/spool/)
+  t.regex(output, /^The daemon is away, and the message could not be stored in \/proc\/none\/spool/)
 }
 
 test('a mail that another process has set aside, or handed over, in the same moment is in one place', async (t) => {
@@ -177,12 +177,12 @@ test('without a known daemon, a sentence says what to set, and nothing is stored
     runIn({ cwd, env: { PATH, ...env } }, [...program, 'sendmail', ...words], letter('Disk failure'))
   const key = 'svckey_of-nobody-and-long-enough'
   const unknown =
-    /^No daemon is known\. The message was not sent, and nothing was stored\. Set POSTERN_SENDMAIL_URL and POSTERN_SENDMAIL_KEY, or POSTERN_DATA_DIR to the absolute path /
+    /^No daemon is configured\. The message was not sent, and nothing was stored\. Set POSTERN_SENDMAIL_URL and POSTERN_SENDMAIL_KEY, or POSTERN_DATA_DIR to the absolute path /
   const away =
-    /^The message was not sent, and nothing was stored: No daemon answers at http:\/\/127\.0\.0\.1:1: .*\. Set POSTERN_SENDMAIL_SPOOL /
+    /^The message was not sent, and nothing was stored: No daemon responds at http:\/\/127\.0\.0\.1:1: .*\. Set POSTERN_SENDMAIL_SPOOL /
   for (const [env, sentence, ...words] of [
     [{}, unknown, '-t'],
-    [{}, /^No daemon is known\. Set /, '-q'],
+    [{}, /^No daemon is configured\. Set /, '-q'],
     [{ POSTERN_DATA_DIR: './data' }, unknown, '-t'],
     [{ POSTERN_DATA_DIR: join(folder.path, 'unused') }, unknown, '-t'],
     [{ POSTERN_SENDMAIL_URL: 'http://127.0.0.1:1' }, unknown, '-t'],

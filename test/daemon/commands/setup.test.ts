@@ -59,15 +59,15 @@ test('answers of somebody become the file, the records and a first mail; again, 
   const answers = 'not a domain\nexample.com\nmail.example.com\nops@example.com\n\nno\n\nyes\n'
   const first = await run(answers, '--outgoing', outgoing)
   t.is(first.code, 0, first.output)
-  t.regex(first.output, /That cannot be read; try again\./)
+  t.regex(first.output, /The answer is invalid\. Try again\./)
   t.regex(first.output, /New file \.\/postern\.json:\n\n\+ smtpHost: "mail\.example\.com"\n/)
-  t.regex(first.output, new RegExp(`^ok   outgoing ${outgoing}: it answers\\.$`, 'm'))
+  t.regex(first.output, new RegExp(`^ok   outgoing ${outgoing}: the server responds\\.$`, 'm'))
   t.regex(first.output, /^ok   clock: /m)
   t.regex(first.output, /^\$ORIGIN example\.com\.$/m)
   t.regex(first.output, /^pst\S+\._domainkey +IN TXT +\( "v=DKIM1; k=rsa; p=[^"]+" "[^"]+" \)$/m)
   t.regex(first.output, /^_dmarc +IN TXT +"v=DMARC1; p=none"$/m)
   t.regex(first.output, /^mail +IN A +192\.0\.2\.7$/m)
-  t.regex(first.output, /Ask your hoster to set the reverse name \(PTR\) of 192\.0\.2\.7 to mail\.example\.com\./)
+  t.regex(first.output, /Ask your hosting provider to set the reverse DNS name \(PTR\) of 192\.0\.2\.7 to mail\.example\.com\./)
   t.regex(first.output, /The first mail was captured \(captured\.no_route\)/)
   const path = join(folder, 'postern.json')
   const start = /^- Start the daemon: (POSTERN_CONFIG=\S+) postern serve\./m.exec(first.output)
@@ -85,7 +85,7 @@ test('answers of somebody become the file, the records and a first mail; again, 
   const before = await stat(path)
   const second = await run('', '--domain', 'example.com', '--config', path, '--outgoing', 'none', '--yes', '--zone', join(folder, 'zone'))
   t.is(second.code, 0, second.output)
-  t.regex(second.output, /postern\.json is right; nothing was changed\./)
+  t.regex(second.output, /postern\.json is up to date\. Nothing was changed\./)
   t.regex(second.output, /The first mail was captured earlier/)
   t.is((await stat(path)).mtimeMs, before.mtimeMs)
   const zone = join(folder, 'zone')
@@ -94,7 +94,7 @@ test('answers of somebody become the file, the records and a first mail; again, 
   const again = ['--domain', 'example.com', '--config', path, '--outgoing', 'none', '--yes', '--zone', zone]
   const kept = await run('', ...again)
   t.is(kept.code, 1)
-  t.is(kept.output, `${zone} exists; give another name to --zone, or --force to replace it.\n`)
+  t.is(kept.output, `${zone} already exists. Use another name for --zone, or --force to replace it.\n`)
   t.is(await readFile(zone, 'utf8'), 'mine')
   t.is((await run('', ...again, '--force')).code, 0)
   t.regex(await readFile(zone, 'utf8'), /^\$ORIGIN example\.com\.$/m)
@@ -128,7 +128,7 @@ test('a daemon that runs is used; what is wrong is said and ends with 1; who ans
   t.is(ran.code, 1, ran.output)
   t.regex(ran.output, /^BAD  address\.reverse_mismatch: /m)
   t.regex(ran.output, new RegExp(`^BAD  outgoing 127\\.0\\.0\\.1:${closed}: .* does not answer`, 'm'))
-  t.regex(ran.output, /Restart the daemon if its settings were changed/)
+  t.regex(ran.output, /If the settings changed, restart the daemon/)
   const { data } = (await daemon.rest.must('GET', '/v1/traces')) as { data: readonly { readonly from: string; readonly outcome: string }[] }
   t.deepEqual(
     data.map(({ outcome }) => outcome),
@@ -136,7 +136,7 @@ test('a daemon that runs is used; what is wrong is said and ends with 1; who ans
   )
 
   const silent = await run('')
-  t.deepEqual([silent.code, /give --domain, or --yes for every default/.test(silent.output)], [64, true], silent.output)
+  t.deepEqual([silent.code, /Set --domain, or use --yes to accept every default/.test(silent.output)], [64, true], silent.output)
   const refused = await run('', ...words, '--public', 'perhaps')
   t.deepEqual(
     [refused.code, /--public must be yes or no, and is "perhaps"\. Try postern setup --help\./.test(refused.output)],
@@ -151,15 +151,15 @@ test('a public machine orders its certificate, and the second run writes nothing
   const { folder, run } = await machine(t)
   const undecided = await run('', ...outside, '--url', 'https://mail.example.com')
   t.deepEqual(
-    [undecided.code, /^--certificate has no default: give a value\. Try postern setup --help\.$/m.test(undecided.output)],
+    [undecided.code, /^--certificate has no default\. Enter a value\. Try postern setup --help\.$/m.test(undecided.output)],
     [64, true],
     undecided.output,
   )
   const words = [...outside, '--url', 'https://mail.example.com', '--certificate', 'acme', '--email', 'ops@example.com']
   const first = await run('', ...words)
   t.regex(first.output, /^ok   certificate: There is no certificate yet; the first start orders one\.$/m)
-  t.regex(first.output, /^BAD  POSTERN_SUBMISSION_LISTEN: it says otherwise than the file, and variables win\. Remove it\.$/m)
-  t.regex(first.output, /^- Let port 443 of mail\.example\.com lead to this machine: the daemon orders the certificate when it starts\.$/m)
+  t.regex(first.output, /^BAD  POSTERN_SUBMISSION_LISTEN: the variable overrides the file with another value\. Remove the variable\.$/m)
+  t.regex(first.output, /^- Make port 443 of mail\.example\.com reach this machine\. The daemon orders the certificate when it starts\.$/m)
   const written = await readFile(join(folder, 'postern.json'), 'utf8')
   t.like(JSON.parse(written), {
     acme: { challenge: 'tls-alpn-01', terms: 'agreed', email: 'ops@example.com' },
@@ -167,7 +167,7 @@ test('a public machine orders its certificate, and the second run writes nothing
     submission: { implicitTlsListen: ['0.0.0.0:465'] },
   })
   const second = await run('', ...outside, '--url', 'https://mail.example.com')
-  t.regex(second.output, /postern\.json is right; nothing was changed\./)
+  t.regex(second.output, /postern\.json is up to date\. Nothing was changed\./)
   t.regex(second.output, /^BAD  POSTERN_MX_LISTEN: /m)
   t.is(await readFile(join(folder, 'postern.json'), 'utf8'), written)
 })
@@ -178,7 +178,7 @@ test('behind a reverse proxy, and with files of a certificate, the setup says wh
   const proxied = await run('', ...outside, '--url', 'https://mail.example.com', '--certificate', 'proxy')
   t.is(proxied.code, 1, proxied.output)
   t.regex(proxied.output, /^BAD  certificate: The certificate of the SMTP listeners will be self-signed: .*postern setup asks which\.$/m)
-  t.regex(proxied.output, /^- Let the reverse proxy send https:\/\/mail\.example\.com on to http:\/\/127\.0\.0\.1:0, /m)
+  t.regex(proxied.output, /^- Make the reverse proxy forward https:\/\/mail\.example\.com to http:\/\/127\.0\.0\.1:0, /m)
   t.like(await file(), { http: { trustProxy: ['127.0.0.1', '::1'] } })
   t.is((await file())['acme'], undefined)
 

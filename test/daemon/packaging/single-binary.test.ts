@@ -140,7 +140,7 @@ testWith('pebble', 'postgresql').serial('every command of the binary does its wo
   await says(/"findings": \[/, 'doctor', '--json')
   await says(/^Backup of /m, 'backup', file('one.backup'))
   await says(/^Incremental backup of /m, 'backup', file('two.backup'), '--since', file('one.backup'))
-  await says(/all whole$/m, 'verify', file('two.backup'))
+  await says(/complete$/m, 'verify', file('two.backup'))
   await says(/^Restored the backup of /m, 'restore', file('one.backup'), file('two.backup'), '--into', file('restored'))
   await says(/"acme": \{/, 'config')
   await says(/MIT/, 'licenses')
@@ -149,7 +149,7 @@ testWith('pebble', 'postgresql').serial('every command of the binary does its wo
 
   await using postgresql = await anyDatabases()
   const database = await postgresql.database()
-  await says(/the copy is the same/, 'migrate', '--from', file('restored'), '--to', database)
+  await says(/the copy is identical/, 'migrate', '--from', file('restored'), '--to', database)
   const captures = spawnCommand({ ...place, env: { TMPDIR: folder } }, 'capture', '--json')
   const [line] = (await once(createInterface({ input: captures.stdout }), 'line')) as [string]
   t.like(JSON.parse(line), { smtp: { host: '127.0.0.1' } })

@@ -146,7 +146,7 @@ test('a backup whose output nobody reads to its end is no backup, and is not not
   await rest.must('POST', '/v1/messages', message(text))
   for (const [output, sentence] of [
     ['"$@" 2>"$0" | head -c 1000 >/dev/null; exit ${PIPESTATUS[0]}', /The backup is not whole: the program that reads it has ended\.\n$/],
-    ['"$@" 2>"$0" >&-', /Standard output is closed or \/dev\/null, so the backup would be lost; give a file\.\n$/],
+    ['"$@" 2>"$0" >&-', /Standard output is closed or \/dev\/null, so the backup would be lost\. Name a file\.\n$/],
   ] as const) {
     const errors = join(folder.path, 'errors')
     const ended = run('bash', ['-c', output, errors, ...words, 'backup', '-'], { env })

@@ -37,7 +37,7 @@ test('postern queue counts first, then holds, drops, expedites and releases; eac
 
   t.regex(
     await run('hold', '--destination', destination),
-    /DESTINATION +PROJECT +MESSAGES\n.*  3\n3 messages match\. Nothing was done; with --yes, hold is\.\n$/,
+    /DESTINATION +PROJECT +MESSAGES\n.*  3\n3 messages match\. Nothing was changed\. Add --yes to hold them\.\n$/,
   )
   t.is((await queued()).filter(({ state }) => state === 'held').length, 0)
   t.is(await run('hold', '--destination', destination, '--reason', 'incident', '--yes'), 'hold: 3 messages.\n')
@@ -78,7 +78,7 @@ test('postern queue counts first, then holds, drops, expedites and releases; eac
 
   t.regex((await runCommand(options, 'queue', 'drop', '--to-domain', 'a@b')).output, /^--to-domain: must be a domain/)
   t.regex((await runCommand(options, 'queue', 'drop', '--destination', 'dst_none')).output, /^--destination: no destination has this id/)
-  t.regex((await runCommand(options, 'queue', 'drop', '--yes')).output, /^queue drop needs an option that says which messages, or --all\./)
+  t.regex((await runCommand(options, 'queue', 'drop', '--yes')).output, /^queue drop needs a filter option, or --all\./)
   t.is((await rest.call('POST', '/v1/queue/acts', { act: 'drop', filter: {} })).status, 400)
   t.is((await daemon.stop()).code, 0)
 })

@@ -89,7 +89,7 @@ async function restoreInto(into: string, files: readonly string[], around: Param
 test('verify FILE: refuses a sealed backup with contradicting parts', async (t) => {
   const { at, said, around } = await workspace(t)
   t.is(await verifyBackup(await sealed(at('good'), good), undefined, around), exitCodes.ok)
-  t.regex(said(), /^Backup full of .*: 2 rows and 2 files, all whole\n$/)
+  t.regex(said(), /^Backup full of .*: 2 rows and 2 files, complete\n$/)
   for (const [what, [frames, message]] of Object.entries(broken))
     await t.throwsAsync(verifyBackup(await sealed(at('broken'), frames), undefined, around), { name: 'StartRefused', message }, what)
 })
@@ -125,10 +125,10 @@ test('restore: refuses a chain of damaged or unrelated backups', async (t) => {
   t.is((await restored(full, good)).outcome, exitCodes.ok, 'b and c were deleted')
   const last = await next([row('aa', 'same'), end(1, 0)], 'last', 'next')
   t.is((await restored(full, good, last)).outcome, exitCodes.ok)
-  const apart = 'The backups do not follow each other; '
+  const apart = 'The backups do not form a chain. '
   const damagedFull = await sealed(at('damaged'), [begin, row('a'), row('c'), row('b'), end(3, 0)])
   const refusals: readonly (readonly [readonly string[], string])[] = [
-    [[good], 'The first backup goes on from full; '],
+    [[good], 'The first backup is based on backup full. '],
     [[full, last], apart],
     [[full, good, good], apart],
     [[full, full], apart],
@@ -154,7 +154,7 @@ test('verify FILE and restore: name a master key that does not open the data of 
   const text = key.toString('base64')
   const good = await sealed(at('good'), withKey(text.slice(0, 9), `${text.slice(9)}\n`))
   t.is(await verifyBackup(good, undefined, around), exitCodes.ok)
-  t.regex(said(), / all whole\n$/)
+  t.regex(said(), / complete\n$/)
   t.is((await restored(good)).outcome, exitCodes.ok)
   said()
   const none = await sealed(at('none'), [jsonFrame('begin', { version: '9', sealed: sealedByKey }), row('a'), end(1, 0)])
@@ -173,6 +173,6 @@ test('verify FILE and restore: name a master key that does not open the data of 
     const { outcome, names, into } = await restored(bad)
     t.is(outcome, exitCodes.failed)
     t.deepEqual(names, ['master.key', 'store'], 'the data are there, and the key can be replaced')
-    t.regex(said(), new RegExp(`^${sentence}${into}/master\\.key .*No daemon starts on this folder before\\.$`, 'm'))
+    t.regex(said(), new RegExp(`^${sentence}${into}/master\\.key .*Until then, no daemon starts on this folder\\.$`, 'm'))
   }
 })

@@ -39,7 +39,7 @@ async function assertNamed(t: ExecutionContext, options: DaemonOptions, sentence
   const { code, output } = await runCommand(options, ...words)
   t.is(code, 1, `${words.join(' ')}: ${output}`)
   t.regex(output, sentence)
-  t.notRegex(output, /\n +at |all agree|all whole/)
+  t.notRegex(output, /\n +at |all agree|files, complete/)
   return output
 }
 
@@ -77,8 +77,8 @@ test.serial('a running daemon names a damaged master key, and its backups have t
     t.regex(await assertNamed(t, options, sentence, 'verify'), /: 1 problem\n$/)
     const file = at(`${i}.backup`)
     const said = await assertNamed(t, options, sentence, 'backup', file)
-    t.regex(said, /^Backup of .*\n.* The backup is whole, and has the key that the running daemon works with\.\n$/)
-    t.regex((await runCommand(options, 'verify', file)).output, / all whole\n$/)
+    t.regex(said, /^Backup of .*\n.* The backup is complete and contains the key that the running daemon uses\.\n$/)
+    t.regex((await runCommand(options, 'verify', file)).output, / complete\n$/)
     t.is((await runCommand(options, 'restore', file, '--into', at(`restored-${i}`))).code, 0)
     t.is(await readFile(join(at(`restored-${i}`), 'master.key'), 'utf8'), key)
     t.regex((await runCommand(options, 'doctor')).output, /master_key\.(?:wrong|missing): |BAD {2}master key: /)

@@ -64,15 +64,15 @@ test('what cannot be read is refused with a sentence', (t) => {
     ['', /write terms such as/],
     ['hello', /^hello: write terms/],
     ['to=a@b.test subject=two words', /write terms such as/],
-    ['cc=a@b.test', /cc is none of to, from, subject, text, html, attachment, name and count/],
-    ['to>=a@b.test', /to is compared with = or ~=/],
-    ['count~=1', /count is compared with/],
-    ['count=some', /count is compared with/],
-    ['count=1 count=2', /count stands there twice/],
+    ['cc=a@b.test', /cc is not a field\. The fields are to, from, subject, text, html, attachment, name and count/],
+    ['to>=a@b.test', /to needs = or ~=/],
+    ['count~=1', /count needs/],
+    ['count=some', /count needs/],
+    ['count=1 count=2', /count is given twice/],
     ['subject="open', /write terms such as/],
     ['to==', /write terms such as/],
     ['subject==Welcome', /write terms such as/],
-    ['to=ann', /^to=ann: to= takes a whole address such as ada@example\.com; to~= finds a part of one\.$/],
+    ['to=ann', /^to=ann: to= needs a whole address such as ada@example\.com\. For a part of an address, use to~=\.$/],
   ]
   for (const [line, message] of wrong) t.throws(() => readExpectation(line), { instanceOf: ExpectationUnclear, message }, line)
   t.is(readExpectations('# all of them\n\n to=a@b.test \r\nto=b@b.test\n').length, 2)
