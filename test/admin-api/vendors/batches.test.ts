@@ -1,4 +1,4 @@
-/** Several messages in one request, templates, times to leave and repetitions, by the official clients of services. */
+/** Batches, templates, schedules and retries by the official clients of services. */
 import test, { type ExecutionContext } from '#test'
 import { BrevoClient } from '@getbrevo/brevo'
 import { GetMessageInsightsCommand, SendBulkEmailCommand, SendEmailCommand, SESv2Client } from '@aws-sdk/client-sesv2'
@@ -30,7 +30,7 @@ async function started(t: ExecutionContext) {
     text_tmpl: 'Hi {{name}}, {{number}}',
   })
   const address = `http://${addresses.http}`
-  /** What the sink gets, with all its recipients; each message has a subject of its own. */
+  /** Returns the mail at the sink with all its recipients; each message has its own subject. */
   const got = async (subject: string) => {
     const { to, content } = await sink.delivered(({ text }) => text.includes(`\r\nSubject: ${subject}\r\n`))
     const { text = '', headers, replyTo } = await simpleParser(Buffer.from(content))
@@ -40,7 +40,7 @@ async function started(t: ExecutionContext) {
   return { daemon, sink, rest, address, got, trace }
 }
 
-test('Brevo: versions have the copies of all unless their own, templates of their own, and one key for the request', async (t) => {
+test('Brevo: versions inherit copies, have own templates, and share one key', async (t) => {
   const { daemon, rest, address, got, trace } = await started(t)
   const { transactionalEmails: brevo } = new BrevoClient({ apiKey: adminKey, baseUrl: `${address}/v3`, maxRetries: 0 })
   const person = (email: string) => ({ email })
@@ -97,7 +97,7 @@ test('Brevo: versions have the copies of all unless their own, templates of thei
   const { events = [] } = await brevo.getEmailEventReport({ messageId: id, event: 'requests', email: ada })
   t.like(events, [{ email: ada, event: 'requests', messageId: id }])
   t.like(await t.throwsAsync(brevo.getEmailEventReport({ email: ada })), { statusCode: 400 })
-  // what only counts when a message is taken refuses the second of a request whose first is on its way
+  // the budget is counted at acceptance, so the second message is refused after the first was accepted
   const project = String((await trace(messageId))['project_id'])
   const { project_sends_today: sends } = (await rest.must('GET', `/v1/projects/${project}`)) as { project_sends_today: number }
   await rest.must('PATCH', `/v1/projects/${project}`, { send_budget: sends + 1 })
@@ -109,7 +109,7 @@ test('Brevo: versions have the copies of all unless their own, templates of thei
   )
 })
 
-test('MailerSend: each recipient has values of their own, and what would change who gets it is refused', async (t) => {
+test('MailerSend: recipients have own values; changes of recipients are refused', async (t) => {
   const { daemon, rest, address, got, trace } = await started(t)
   const client = new MailerSend({ apiKey: adminKey })
   for (const part of [client.email, client.email.schedule, client.email.message]) Object.assign(part, { baseUrl: `${address}/v1` })
@@ -164,7 +164,7 @@ const asError = (given: unknown): never => {
   throw Object.assign(new Error('refused'), given)
 }
 
-test('SparkPost: what is wrong with some recipients keeps the others from nothing', async (t) => {
+test('SparkPost: an invalid recipient does not affect the others', async (t) => {
   const { daemon, address, got, trace } = await started(t)
   const sparkpost = new SparkPost(adminKey, { origin: address })
   const { transmissions } = sparkpost
@@ -215,7 +215,7 @@ test('SparkPost: what is wrong with some recipients keeps the others from nothin
   t.like(await trace(later.results.id), { send_at: start })
 })
 
-test('Mailjet: good messages go, bad ones have their errors, and a template has variables', async (t) => {
+test('Mailjet: invalid messages get errors, others are sent, and templates work', async (t) => {
   const { daemon, address, got, trace } = await started(t)
   const client = new Mailjet.Client({ apiKey: adminKey, apiSecret: adminKey, config: { host: new URL(address).host } })
   const post = async (body: object) => {
@@ -261,7 +261,7 @@ test('Mailjet: good messages go, bad ones have their errors, and a template has 
   t.like(await t.throwsAsync(twice), { statusCode: 400 })
 })
 
-test('Amazon SES: entries have their own values and header fields, several reply addresses, and a repeated request sends once', async (t) => {
+test('Amazon SES: entries have own values and headers; a retried request sends once', async (t) => {
   const { address, got, trace } = await started(t)
   const settings = { endpoint: address, region: 'eu-central-1', credentials: { accessKeyId: adminKey, secretAccessKey: adminKey } }
   const client = new SESv2Client(settings)
@@ -312,7 +312,7 @@ test('Amazon SES: entries have their own values and header fields, several reply
       message: /TemplateData/,
     })
 
-  // the client repeats a request whose answer it did not get, with the same id
+  // the client retries a request without a response with the same id
   const once = async () => {
     const command = new SendEmailCommand({ ...inline, Content: { Simple: { Subject: { Data: 'Once' }, Body: { Text: { Data: 't' } } } } })
     const add = (next: (args: never) => Promise<unknown>) => async (args: { request: { headers: Record<string, string> } }) => {

@@ -1,4 +1,4 @@
-/** The clients of SendGrid, Postmark and Mailgun beyond one mail: batches, variables, schedules, look-ups and limits. */
+/** The clients of SendGrid, Postmark and Mailgun: batches, variables, schedules, look-ups and limits. */
 import test, { type ExecutionContext } from '#test'
 import sendgridMail from '@sendgrid/mail'
 import { simpleParser, type ParsedMail } from 'mailparser'
@@ -15,9 +15,9 @@ interface Started {
   readonly daemon: StartedDaemon
   readonly sink: Sink
   readonly address: string
-  /** What arrived for the recipient. */
+  /** Returns the mail that arrived for the recipient. */
   readonly arrived: (to: string) => Promise<ParsedMail & { readonly envelope: readonly string[] }>
-  /** From now on the project sends nothing more today. */
+  /** Exhausts the daily budget of the project. */
   readonly spend: () => Promise<void>
 }
 
@@ -49,7 +49,7 @@ const errorOf = (asked: Promise<unknown>): Promise<unknown> =>
     (error: unknown) => error,
   )
 
-test('SendGrid: personalizations are messages of their own, with templates, values, times and several reply addresses', async (t) => {
+test('SendGrid: each personalization is a message with its own values and time', async (t) => {
   const { address, arrived, daemon, sink, spend } = await started(t)
   sendgridMail.setApiKey(adminKey)
   const { client } = sendgridMail as unknown as { client: { setDefaultRequest(name: string, value: string): void } }
@@ -120,7 +120,7 @@ test('SendGrid: personalizations are messages of their own, with templates, valu
   t.is(sink.deliveries.length, 4)
 })
 
-test('Postmark: batches have a result for each message, templates their model, and a message its details', async (t) => {
+test('Postmark: batches return results, templates use models, messages have details', async (t) => {
   const { address, arrived, spend } = await started(t)
   const client = new ServerClient(adminKey, { requestHost: new URL(address).host, useHttps: false })
   const mail = { From: from, To: 'ada@example.net', Subject: 'Hi', TextBody: 'Hi', ReplyTo: 'a@example.ch, "B, b" <b@example.ch>' }
@@ -181,7 +181,7 @@ test('Postmark: batches have a result for each message, templates their model, a
   t.true((await errorOf(client.sendEmail(mail))) instanceof Errors.RateLimitExceededError)
 })
 
-test('Mailgun: each recipient with variables gets a message without the others, and a message its events', async (t) => {
+test('Mailgun: with variables each recipient gets a separate message with its events', async (t) => {
   const { address, arrived, daemon, spend } = await started(t)
   const client = new Mailgun(FormData).client({ username: 'api', key: adminKey, url: address })
   const create = (changes: object) =>
@@ -248,7 +248,7 @@ test('Mailgun: each recipient with variables gets a message without the others, 
   t.is((await daemon.rest.call('GET', '/v3/example.ch/events')).status, 400)
 })
 
-test('Mailgun: a newsletter of Ghost leaves as it is', async (t) => {
+test('Mailgun: a newsletter of Ghost is sent unchanged', async (t) => {
   const { address, arrived, daemon } = await started(t)
   const client = new Mailgun(FormData).client({ username: 'api', key: adminKey, url: address })
   const member = { list_unsubscribe: 'https://example.ch/leave?uuid=1', name: 'Mia' }

@@ -1,4 +1,4 @@
-/** What a request may hold where many messages come of it: counted before any message is made, by the octets that came. */
+/** Size limits of requests that create many messages. They are checked by the received octets, before a message is created. */
 import { Readable } from 'node:stream'
 import test from '#test'
 import { adminKey, startDaemon } from '../../support/daemon/start-daemon.ts'
@@ -10,7 +10,7 @@ const nested = `{"name":${'['.repeat(1000)}${']'.repeat(1000)}}`
 const wide = JSON.stringify(Object.fromEntries(Array.from({ length: 60_000 }, (_, i) => [i, 1])))
 const formOf = (fields: Readonly<Record<string, string>>) => Buffer.from(new URLSearchParams(fields).toString())
 
-test('a map that every message of a request has is small, and an object in a text is bounded as the body is', async (t) => {
+test('limits: shared maps are small, and objects in text fields are limited', async (t) => {
   const { rest } = await startDaemon(t)
   const content = { from: email, subject: 's', text: 't' }
   const mail = { from: { email }, subject: 's', content: [{ type: 'text/plain', value: 't' }] }
@@ -49,7 +49,7 @@ test('a map that every message of a request has is small, and an object in a tex
   }
 })
 
-test('a request that says no length makes as many messages as one that does', async (t) => {
+test('limits: the same for requests with and without Content-Length', async (t) => {
   const { rest, addresses } = await startDaemon(t)
   const many = people.slice(0, 12)
   const boundary = 'x1'
@@ -80,7 +80,7 @@ test('a request that says no length makes as many messages as one that does', as
   t.regex(bytes.toString(), /creates 1000 messages; a request of this size may create at most \d+/)
 })
 
-test('what variables make of a text is bounded, in each message and in all of a request together', async (t) => {
+test('limits: text with variables is limited per message and per request', async (t) => {
   const { rest } = await startDaemon(t, { env: { POSTERN_HTTP_MAX_BODY_BYTES: '1000000' } })
   const x = 'x'.repeat(10_000)
   const one = people.slice(0, 1)
@@ -108,11 +108,11 @@ test('what variables make of a text is bounded, in each message and in all of a 
   const { status, bytes } = await rest.call('POST', '/api/v1/transmissions', { recipients, content, substitution_data: { x } })
   t.is(status, 200)
   const { results } = JSON.parse(bytes.toString()) as { results: { total_accepted_recipients: number; rcpt_to_errors: object[] } }
-  t.is(results.total_accepted_recipients, 8, 'eight times the largest body')
+  t.is(results.total_accepted_recipients, 8, 'the limit is eight times the largest body')
   t.regex(JSON.stringify(results.rcpt_to_errors), /are too large in total/)
 })
 
-test('a batch whose messages have a content each may be as long as a body', async (t) => {
+test('limits: a batch with different contents may use the whole body size', async (t) => {
   const { rest } = await startDaemon(t, { env: { POSTERN_HTTP_MAX_BODY_BYTES: '1000000' } })
   const text = 'x'.repeat(40_000)
   const many = people.slice(0, 20)

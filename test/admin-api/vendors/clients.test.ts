@@ -1,4 +1,4 @@
-/** Mail that the official clients of other services send arrives whole, and their own errors say what was wrong. */
+/** Mail of the official clients of other services arrives complete. */
 import test from '#test'
 import { simpleParser } from 'mailparser'
 import { makeDestination, makeRoute } from '../../support/daemon/provision.ts'
@@ -8,13 +8,13 @@ import { Sink } from '../../support/smtp/sink.ts'
 import { clients } from './clients.ts'
 import { mailOf } from './mail.ts'
 
-/** Header fields of a whole mail object, whose other parts the client has taken out of it. */
+/** Header fields of a whole mail object; the client has extracted its other parts. */
 const whole = { 'MIME-Version': '1.0', 'Content-Transfer-Encoding': '8bit', 'Message-ID': '<own.1@mail.example.ch>' }
 /** Services that keep a Message-ID; the others set their own. */
 const keeping = ['sendgrid', 'mailgun']
 
 for (const [name, send] of Object.entries(clients))
-  test(`${name}: a mail of its client arrives with names, copies, header fields and files as they were given`, async (t) => {
+  test(`${name}: a mail of its client arrives with names, copies, headers and files`, async (t) => {
     const sink = await Sink.listen()
     t.teardown(() => sink[Symbol.asyncDispose]())
     const daemon = await startDaemon(t, {

@@ -1,4 +1,4 @@
-/** The official clients of nine services, each sending the same mail in its own words; only the address and the key are ours. */
+/** The official clients of nine services. Each sends the same mail in its own format; only the address and the key are changed. */
 import { BrevoClient } from '@getbrevo/brevo'
 import { SendEmailCommand, SESv2Client } from '@aws-sdk/client-sesv2'
 import sendgridMail from '@sendgrid/mail'
@@ -9,7 +9,7 @@ import { Models, ServerClient } from 'postmark'
 import { Resend } from 'resend'
 import SparkPost from 'sparkpost'
 
-/** What every client is asked to send. */
+/** The mail that every client sends. */
 export interface Mail {
   readonly from: { readonly email: string; readonly name: string }
   readonly to: { readonly email: string; readonly name: string }
@@ -22,13 +22,13 @@ export interface Mail {
   readonly file: { readonly name: string; readonly type: string; readonly content: Buffer }
   readonly image: { readonly name: string; readonly type: string; readonly content: Buffer; readonly cid: string }
   readonly tag: string
-  /** Neither the file nor the image goes with it. */
+  /** Without the file and the image. */
   readonly isBare?: boolean
-  /** Header fields of a whole mail object, besides the one of every mail. */
+  /** Header fields of a whole mail object, in addition to the common one. */
   readonly headers?: Readonly<Record<string, string>>
 }
 
-/** Sends it; the id that the client got. Rejects with the client's own error. */
+/** Sends the mail and returns the id for the client. Rejects with the client's own error. */
 export type Send = (address: string, key: string, mail: Mail) => Promise<string>
 
 const unlessBare = <T>({ isBare }: Mail, files: T[]): T[] => (isBare ? [] : files)
@@ -61,7 +61,7 @@ const sendgrid: Send = async (address, key, mail) => {
     categories: [mail.tag],
     attachments: unlessBare(mail, [
       { filename: mail.file.name, content: base64(mail.file), type: mail.file.type, disposition: 'attachment' },
-      // as it goes over the wire: the client leaves the names of lists as they are
+      // in the wire format, since the client does not rename fields of lists
       { filename: mail.image.name, content: base64(mail.image), type: mail.image.type, disposition: 'inline', content_id: mail.image.cid },
     ] as { content: string; filename: string; type: string; disposition: string }[]),
   })
@@ -145,7 +145,7 @@ const sparkpost: Send = async (address, key, mail) => {
 const mailjet: Send = async (address, key, mail) => {
   const client = new Mailjet.Client({ apiKey: key, apiSecret: key, config: { host: new URL(address).host } })
   const request = client.post('send', { version: 'v3.1' })
-  // the scheme is in its code; in front of a service of one's own it is https, and here it is not
+  // the client hard-codes https, and the test server has no TLS
   Object.assign(request.constructor, { protocol: 'http://' })
   const person = ({ email, name }: Mail['to']) => ({ Email: email, Name: name })
   const file = ({ name, type, ...rest }: Mail['file']) => ({ Filename: name, ContentType: type, Base64Content: base64(rest) })
@@ -197,5 +197,5 @@ const ses: Send = async (address, key, mail) => {
   return MessageId ?? ''
 }
 
-/** By the name of the service. */
+/** Clients by service name. */
 export const clients: Readonly<Record<string, Send>> = { resend, sendgrid, postmark, mailgun, brevo, mailersend, sparkpost, mailjet, ses }

@@ -1,7 +1,7 @@
 /** The mail that the clients of all services send. */
 import type { Mail } from './clients.ts'
 
-/** With addresses of its own. */
+/** Returns the mail with its own addresses. */
 export const mailOf = (name: string): Mail => ({
   from: { email: 'shop@example.ch', name: 'Müller, Shop' },
   to: { email: `ada-${name}@example.net`, name: 'Ada Lovelace' },

@@ -1,4 +1,4 @@
-/** What keys reach by the addresses of other services: their own mail, each message once. */
+/** Keys access only their own mail at the addresses of other services, and send each message once. */
 import test from '#test'
 import { dialects } from '../../../admin-api/vendors/dialects.ts'
 import { makeDestination, makeRoute } from '../../support/daemon/provision.ts'
@@ -8,11 +8,11 @@ import { Sink } from '../../support/smtp/sink.ts'
 const from = 'shop@example.ch'
 const to = 'ada@example.net'
 const calls = dialects.flatMap(({ name, calls: own = [] }) => own.map((call) => ({ service: name, ...call })))
-/** By which a message is named where it is not in the path. */
+/** Parameters with the message id, if the path does not contain it. */
 const asked = ['messageId', 'message-id', 'transmissions']
 const body: Readonly<Record<string, object>> = { PATCH: { scheduled_at: '2031-01-01T00:00:00Z' } }
 
-test('ids of others are those of nothing in every look-up and every cancel, and keys that only send look nothing up', async (t) => {
+test('look-ups and cancels: foreign ids are not found; send-only keys cannot look up', async (t) => {
   const { rest, client, clock } = await startDaemon(t)
   const later = new Date(clock.now() + 3_600_000).toISOString()
   const { trace_id: id } = await rest.must('POST', '/v1/messages', { from, to, text: 'Hi', send_at: later })
@@ -31,7 +31,7 @@ test('ids of others are those of nothing in every look-up and every cancel, and 
     t.false(found.bytes.toString().includes(to), operationId)
     const unknown = await rest.call(method, address.replaceAll(String(id), '5f0c1c1e-0000-4000-8000-000000000000'), body[method])
     t.is(unknown.status, 404, operationId)
-    // the same words, whether there is such a message or not
+    // the same text, whether the message exists or not
     t.is(words(found.bytes), words(unknown.bytes), operationId)
     const blind = await sender.call(method, address, body[method])
     t.true(blind.status === 401 || blind.status === 403, `${service} ${operationId}: ${String(blind.status)} ${blind.bytes.toString()}`)
@@ -41,7 +41,7 @@ test('ids of others are those of nothing in every look-up and every cancel, and 
 
 const words = (bytes: Buffer): string => bytes.toString().replaceAll(/[\da-f-]{36}|req_\w+/g, '')
 
-test('requests with one key that come at once send once, and have the same answer', async (t) => {
+test('idempotency: concurrent requests with one key send once, with the same response', async (t) => {
   const sink = await Sink.listen()
   t.teardown(() => sink[Symbol.asyncDispose]())
   const { rest } = await startDaemon(t, {

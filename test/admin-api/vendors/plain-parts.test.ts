@@ -1,4 +1,4 @@
-/** Plain forms are read without the parser of multipart bodies, and say what it would say; of all others nothing is said. */
+/** The fast path for simple forms gives the result of the multipart parser, or none. */
 import test from '#test'
 import { readMultipart } from '../../../admin-api/bodies/multipart.ts'
 import { plainParts } from '../../../admin-api/vendors/body/plain-parts.ts'
@@ -14,7 +14,7 @@ const formOf = (entries: Entries): string =>
   entries.map(([name, value]) => `--${boundary}\r\nContent-Disposition: form-data; name="${name}"\r\n\r\n${value}\r\n`).join('') +
   `--${boundary}--\r\n`
 
-/** What the parser reads; undefined where it refuses. */
+/** Returns the parser's entries; undefined if it refuses the body. */
 async function parsed(body: Buffer, type = contentType): Promise<Entries | undefined> {
   const limits = { fields: most, fieldBytes: 1e6, files: 5, fileBytes: 1e6, alwaysFields: new Set<string>() }
   const refuse = (): never => {
@@ -27,7 +27,7 @@ async function parsed(body: Buffer, type = contentType): Promise<Entries | undef
   }
 }
 
-test('forms of fields alone, as the clients in Node write them', async (t) => {
+test('plain forms: parses forms of Node clients that contain only fields', async (t) => {
   const entries: Entries = [
     ...([
       ['from', '"Ada" <ada@example.ch>'],
@@ -53,7 +53,7 @@ test('forms of fields alone, as the clients in Node write them', async (t) => {
   t.deepEqual(plainParts(octets, type, most), await parsed(octets, type))
 })
 
-test('what is written in another way is left to the parser', (t) => {
+test('plain forms: all other forms go to the parser', (t) => {
   const [plain, other] = [formOf([['a', '1']]), (text: string) => plainParts(Buffer.from(text), contentType, most)]
   t.deepEqual(other(plain), [['a', '1']])
   t.deepEqual(plainParts(Buffer.from(plain), contentType.replace('; ', ';'), most), [['a', '1']])
@@ -72,10 +72,10 @@ test('what is written in another way is left to the parser', (t) => {
   t.deepEqual(other(`--${boundary}--`), [], 'a form without parts')
   t.is(plainParts(Buffer.from(plain), `${contentType}; charset=utf-8`, most), undefined)
   t.is(plainParts(Buffer.from(plain), `multipart/form-data; boundary="${boundary}"`, most), undefined)
-  t.is(other(formOf([['a', 'x'.repeat(300_000)]])), undefined, 'long ones do not hold up others')
+  t.is(other(formOf([['a', 'x'.repeat(300_000)]])), undefined, 'a long form does not block other requests')
 })
 
-test('3,000 bodies with octets cut, changed and put in between: the same as the parser, or nothing', async (t) => {
+test('plain forms: 3,000 damaged bodies give the result of the parser or none', async (t) => {
   const random = new Seeded(20_261_128)
   const scraps = [
     '\r\n',

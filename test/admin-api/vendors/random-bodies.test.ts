@@ -1,4 +1,4 @@
-/** Random bodies at the send addresses of other services: none fails inside, and nothing goes to somebody who was not named. */
+/** Random bodies at the send addresses of other services cause no defect and no mail to unnamed recipients. */
 import test from '#test'
 import { adminKey, startDaemon } from '../../support/daemon/start-daemon.ts'
 import { Seeded } from '../../support/seeded.ts'
@@ -31,7 +31,7 @@ const upper = (email: string) => ({ Email: email, Name: 'Ada' })
 const from = 'shop@example.ch'
 const file = { filename: 'a.txt', name: 'a.txt', content: 'aGk=', data: 'aGk=', type: 'text/plain' }
 
-/** Where each service takes a message, and one that is right. */
+/** A path and a valid body of each service. */
 const bodies: readonly (readonly [service: string, path: string, body: unknown, times?: number])[] = [
   [
     'Resend',
@@ -192,7 +192,7 @@ const bodies: readonly (readonly [service: string, path: string, body: unknown, 
   ],
 ]
 
-/** The body with something in it changed, left out, doubled or put elsewhere. */
+/** Returns the body with a part changed, removed, duplicated or moved. */
 function changed(body: unknown, choose: Seeded): unknown {
   const copy: unknown = structuredClone(body)
   const places: { readonly holder: Record<string, unknown>; readonly name: string }[] = []
@@ -215,7 +215,7 @@ function changed(body: unknown, choose: Seeded): unknown {
   return copy
 }
 
-/** As the form of Mailgun: what is no text is given as JSON. */
+/** Encodes a body as a form for Mailgun; other values than texts become JSON. */
 const formOf = (body: unknown): Buffer => {
   const entries = Object.entries(body as Json).map(([name, value]): [string, string] => [
     name,
@@ -225,7 +225,7 @@ const formOf = (body: unknown): Buffer => {
 }
 
 for (const [service, path, body, times = count] of bodies)
-  test(`of random bodies for ${service} none fails inside, and what is taken goes to those whom it names and to nobody else`, async (t) => {
+  test(`random bodies: ${service}: no defect, and mail only to the named recipients`, async (t) => {
     const { rest, errors } = await startDaemon(t, { env: { POSTERN_ADMIN_KEY: adminKey } })
     const choose = new Seeded(service)
     const statuses = new Map<number, number>()
@@ -261,7 +261,7 @@ for (const [service, path, body, times = count] of bodies)
     t.deepEqual(errors, [])
   })
 
-test('lists as long as a body allows are read once, not once for each message', async (t) => {
+test('limits: long lists are read once per request, not once per message', async (t) => {
   const { rest } = await startDaemon(t)
   const many = <T>(count: number, make: (i: number) => T): T[] => Array.from({ length: count }, (_, i) => make(i))
   const people = many(4000, (i) => ({ email: `p${String(i)}@example.net` }))
@@ -297,5 +297,5 @@ test('lists as long as a body allows are read once, not once for each message', 
     const { status } = await rest.call('POST', path, body)
     t.true(status === 413 || status === 422 || status === 400, `${path}: ${String(status)}`)
   }
-  for await (const _ of rest.rows('/v1/traces')) t.fail('nothing was to be taken')
+  for await (const _ of rest.rows('/v1/traces')) t.fail('no message may be accepted')
 })

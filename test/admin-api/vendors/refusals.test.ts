@@ -1,4 +1,4 @@
-/** What the official clients make of our refusals: their own error classes, with a sentence that says what to do. */
+/** The official clients convert our refusals to their own error classes, with a message that says the next step. */
 import test from '#test'
 import { makeDestination, makeRoute } from '../../support/daemon/provision.ts'
 import { adminKey, startDaemon } from '../../support/daemon/start-daemon.ts'
@@ -8,7 +8,7 @@ import { clients } from './clients.ts'
 import { mailOf } from './mail.ts'
 import { ada, from, one, paths, type Body } from './marked-requests.ts'
 
-/** Where the client of each service has the status, and the sentence of an error. */
+/** Returns the status and the message of an error, by client. */
 const read: Readonly<Record<string, (error: never) => readonly [status: unknown, sentence: unknown]>> = {
   resend: ({ statusCode, message }: { statusCode: number; message: string }) => [statusCode, message],
   sendgrid: ({ code, response }: { code: number; response: { body: { errors: { message: string }[] } } }) => [
@@ -32,7 +32,7 @@ const read: Readonly<Record<string, (error: never) => readonly [status: unknown,
   ses: ({ $metadata, message }: { $metadata: { httpStatusCode: number }; message: string }) => [$metadata.httpStatusCode, message],
 }
 
-/** What the client rejects with: for a wrong key, for bad input, for a body that is too large, and when no more may be sent. */
+/** Errors of the client: for a wrong key, invalid input, a body that is too large, and an exhausted budget. */
 type Kinds = readonly [key: string, input: string, large: string, spent: string]
 const kinds: Readonly<Record<string, Kinds>> = {
   resend: ['invalid_api_key', 'validation_error', 'application_error', 'daily_quota_exceeded'],
@@ -46,7 +46,7 @@ const kinds: Readonly<Record<string, Kinds>> = {
   ses: ['UnrecognizedClientException', 'BadRequestException', 'BadRequestException', 'LimitExceededException'],
 }
 
-/** Where clients tell errors apart: their class, or a field of theirs. */
+/** Returns the error class, or the field that distinguishes errors. */
 function kindOf(name: string, error: unknown): unknown {
   const given = error as {
     name?: string
@@ -59,14 +59,14 @@ function kindOf(name: string, error: unknown): unknown {
   return (error as object).constructor.name
 }
 
-/** The status of bad input, where it is not 400. */
+/** Status of invalid input other than 400. */
 const badInput: Readonly<Record<string, number>> = { resend: 422, postmark: 422, mailersend: 422, sparkpost: 422 }
-/** Where the service has another status for it: Brevo’s client repeats a 429 by itself, in vain. */
+/** Status of an exhausted budget other than 429; Brevo’s client would retry a 429. */
 const overBudget: Readonly<Record<string, number>> = { brevo: 402 }
 const noKey: Readonly<Record<string, number>> = { ses: 403 }
 
 for (const [name, send] of Object.entries(clients))
-  test(`${name}: a wrong key, a wrong sender, no recipient, no body, a body beyond the limit and all recipients suppressed`, async (t) => {
+  test(`${name}: errors for key, sender, recipient, body, size and suppression`, async (t) => {
     const sink = await Sink.listen()
     t.teardown(() => sink[Symbol.asyncDispose]())
     const env = { POSTERN_OUTBOUND_ALLOW: 'destinations=127.0.0.1/32', POSTERN_HTTP_MAX_BODY_BYTES: '100000' }
@@ -78,7 +78,7 @@ for (const [name, send] of Object.entries(clients))
     const [ofKey, ofInput, ofSize, ofSpent] = kinds[name] ?? ['', '', '', '']
     const refusal = async (sent: Promise<string>, kind: string): Promise<readonly [unknown, unknown]> => {
       const error = await sent.then(
-        () => t.fail('it was taken'),
+        () => t.fail('the request was accepted'),
         (reason: unknown) => reason,
       )
       t.is(kindOf(name, error), kind)
@@ -115,7 +115,7 @@ for (const [name, send] of Object.entries(clients))
     t.is(sink.deliveries.length, 0)
   })
 
-test('keys of other kinds and of fewer scopes send nothing at any of the addresses', async (t) => {
+test('keys: other kinds of keys and missing scopes cannot send', async (t) => {
   const { rest, addresses } = await startDaemon(t, { replacements: { clock: FakeClock.atMachineTime() } })
   const address = `http://${addresses.http}`
   const { key: reader } = await rest.must('POST', '/v1/api-keys', { name: 'reader', scopes: ['api:read'] })

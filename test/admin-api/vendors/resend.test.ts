@@ -1,4 +1,4 @@
-/** Resend's client beyond one mail: schedules, another time, cancels and look-ups, and batches with their own results. */
+/** Resend's client: schedules, rescheduling, cancellation, look-ups, and batches with their own results. */
 import test, { type ExecutionContext } from '#test'
 import { Resend } from 'resend'
 import { makeDestination, makeRoute } from '../../support/daemon/provision.ts'
@@ -14,7 +14,7 @@ interface Started {
   readonly daemon: StartedDaemon
   readonly clock: FakeClock
   readonly sink: Sink
-  /** The client with a key of these scopes. */
+  /** Returns the client with a key of these settings. */
   readonly clientOf: (settings: object) => Promise<Resend>
   readonly client: Resend
 }
@@ -36,13 +36,13 @@ async function started(t: ExecutionContext): Promise<Started> {
   }
 }
 
-/** What the client got; fails the test on an error. */
+/** Returns the data for the client; fails the test on an error. */
 function must<T>({ data, error }: { readonly data: T | null; readonly error: { readonly message: string } | null }): T {
   if (data === null) throw new Error(error?.message)
   return data
 }
 
-test('a scheduled mail is looked up, given another time and canceled, and leaves once', async (t) => {
+test('Resend: a scheduled mail is looked up, rescheduled and canceled, or sent once', async (t) => {
   const { client, clock, sink } = await started(t)
   const { id } = must(
     await client.emails.send({
@@ -72,7 +72,7 @@ test('a scheduled mail is looked up, given another time and canceled, and leaves
   t.regex(String(error?.message), /^It is too late/)
 })
 
-test('what cannot be looked up, moved or canceled is an error of the client, and ids of others are those of nothing', async (t) => {
+test('Resend: failed look-ups and changes are client errors; foreign ids are not found', async (t) => {
   const { client, clientOf, daemon } = await started(t)
   const { id } = must(await client.emails.send({ ...plain, scheduledAt: at(1) }))
   const atOnce = must(await client.emails.send(plain))
@@ -98,7 +98,7 @@ test('what cannot be looked up, moved or canceled is an error of the client, and
   t.like(must(await reader.emails.get(id)), { last_event: 'scheduled', scheduled_at: at(1) })
 })
 
-test('a batch is sent whole or in part, once for a key, and a template has its variables', async (t) => {
+test('Resend: batches are strict or permissive and sent once per key', async (t) => {
   const { client, daemon, sink } = await started(t)
   const [good, bad] = [plain, { ...plain, to: 'ada@@example.net' }]
   const strict = await client.batch.send([good, bad])

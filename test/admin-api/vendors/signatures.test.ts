@@ -1,4 +1,4 @@
-/** Signatures of AWS (Signature Version 4) on requests to SES: what their clients sign is taken, and what was changed since is not. */
+/** AWS Signature Version 4 on requests to SES: signed requests are accepted, and changed ones are refused. */
 import { createHmac, hash } from 'node:crypto'
 import test from '#test'
 import { SendEmailCommand, SESv2Client } from '@aws-sdk/client-sesv2'
@@ -31,7 +31,7 @@ interface Signing {
 const dateOf = (at: Date): string => at.toISOString().replaceAll(/[-:]|\.\d+/g, '')
 const dayOf = (ms: number): string => dateOf(new Date(ms)).slice(0, 8)
 
-/** Header fields of a request that is signed as most SDKs do, but those of JavaScript: without a field for the digest of the body. */
+/** Returns the header of a signed request without a field for the body digest, as most SDKs except JavaScript send it. */
 function signed(host: string, body: string, signing: Signing) {
   const { secret = adminKey, at, sha256 = '', more = {}, unsigned = [], asked = ['POST', sesPath, ''] } = signing
   const { day = dayOf(at.getTime()), region = 'eu-central-1' } = signing
@@ -50,7 +50,7 @@ function signed(host: string, body: string, signing: Signing) {
   return { ...fields, authorization, 'content-type': 'application/json' }
 }
 
-test('a signature is that of the request, its body and the time; a digest in the header is not needed', async (t) => {
+test('Amazon SES: signatures cover request, body and time, without a digest header', async (t) => {
   const { addresses, clock } = await startDaemon(t)
   const sign = (sent: string, change: Partial<Signing> = {}) => signed(addresses.http, sent, { at: new Date(clock.now()), ...change })
   const body = JSON.stringify(mail)
@@ -60,7 +60,7 @@ test('a signature is that of the request, its body and the time; a digest in the
   }
   const good = sign(body)
   t.deepEqual(await post(good), [200, null])
-  t.deepEqual(await post(good), [200, null], 'AWS takes a request again within its minutes, too')
+  t.deepEqual(await post(good), [200, null], 'AWS also accepts a repeated request within 15 minutes')
   t.deepEqual(await post(sign(body, { sha256: hash('sha256', body) })), [200, null])
   const large = JSON.stringify({ ...mail, Content: { Simple: { Subject: { Data: 'Hi' }, Body: { Text: { Data: 'x'.repeat(400_000) } } } } })
   t.deepEqual(await post(sign(large), large), [200, null])
@@ -73,7 +73,7 @@ test('a signature is that of the request, its body and the time; a digest in the
     ['another secret, and a digest', sign(body, { secret: 'x', sha256: hash('sha256', body) })],
     ['another header', { ...sign(body, { more: { 'x-order': 'a' } }), 'x-order': 'b' }],
     ['an old one', sign(body, { at: new Date(clock.now() - 16 * 60_000) })],
-    ['one of the future', sign(body, { at: new Date(clock.now() + 16 * 60_000) })],
+    ['a future time', sign(body, { at: new Date(clock.now() + 16 * 60_000) })],
     ['another host', { ...signed('other.example', body, { at: new Date(clock.now()) }), host: addresses.http }],
     ['a broken one', { ...good, authorization: good.authorization.replace('SignedHeaders=host;', 'SignedHeaders=') }],
   ] as [string, Record<string, string>, string?][])
@@ -134,7 +134,7 @@ test('Amazon SES: each day and each region has its own signing key', async (t) =
   t.deepEqual(await post(now({ day: '20300115' })), wrongSignature, 'the scope of the day before')
 })
 
-test('their client puts a wrong clock right by our answer, and a key can be the token of a session', async (t) => {
+test('Amazon SES: the client corrects its clock; a key can be the session token', async (t) => {
   const { rest, addresses } = await startDaemon(t, { replacements: { clock: FakeClock.atMachineTime() } })
   const made = async (body: object): Promise<string> => String((await rest.must('POST', '/v1/api-keys', body))['key'])
   const settings = { endpoint: `http://${addresses.http}`, region: 'eu-central-1' }
@@ -152,7 +152,7 @@ test('their client puts a wrong clock right by our answer, and a key can be the 
   t.truthy((await by({ accessKeyId: sending, secretAccessKey: sending })).MessageId)
 })
 
-test('keys of web pages and keys that only read send at no address of another service, wherever a client puts them', async (t) => {
+test('keys: publishable and read-only keys cannot send, in any place', async (t) => {
   const { rest } = await startDaemon(t)
   const page = { allowed_origins: ['https://example.ch'], allowed_to: ['ada@example.net'], locked_from: 'form@example.ch' }
   const { raw_token: token } = await rest.must('POST', '/v1/publishable-keys', page)

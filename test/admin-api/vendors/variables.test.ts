@@ -9,7 +9,7 @@ import { ada, bob, filling, from, one, paths, templated, type Body } from './mar
 
 const { sendgrid, mailgun, brevo, sparkpost, mailjet, bulkSes } = paths
 
-/** Requests that greet Ada by a name and Bob, who has none, by a default, or by nothing where the service has no defaults. */
+/** Requests that greet Ada by name. Bob has no value: he gets the default, or no name if the service has no defaults. */
 const requests: readonly (readonly [service: string, path: string, body: Body, toAda: string, toBob: string])[] = [
   [
     ...(['SendGrid', '/v3/mail/send'] as const),

@@ -1,4 +1,4 @@
-/** Messages that clients give whole, in MIME, leave octet by octet as they were given, but for blind copies; SMTP’s rules hold. */
+/** Whole MIME messages of clients are sent unchanged except for Bcc, under the rules of SMTP. */
 import test from '#test'
 import { SendEmailCommand, SESv2Client } from '@aws-sdk/client-sesv2'
 import Mailgun from 'mailgun.js'
@@ -9,7 +9,7 @@ import { adminKey, startDaemon } from '../../support/daemon/start-daemon.ts'
 import { FakeClock } from '../../support/fake-clock.ts'
 import { Sink } from '../../support/smtp/sink.ts'
 
-/** Written as REST would not: a field of its own, folds, 8-bit octets, lines that begin with a dot, and no end of the last line. */
+/** Differs from mail created by REST: a custom field, folded lines, 8-bit octets, lines that begin with a dot, and no final line end. */
 const mime = Buffer.concat([
   Buffer.from(
     'X-Order: 4711\r\nFROM:  "Shop, Müller" <shop@example.ch>\r\nTo: undisclosed-recipients:;\r\nSubject: =?utf-8?Q?Gr=C3=BCezi?=\r\n',
@@ -44,7 +44,7 @@ const ways: Readonly<Record<string, Give>> = {
   },
 }
 
-test('what their clients give whole arrives octet by octet, behind our Received field', async (t) => {
+test('whole messages: arrive unchanged after our Received field', async (t) => {
   const sink = await Sink.listen()
   t.teardown(() => sink[Symbol.asyncDispose]())
   const { rest, addresses } = await startDaemon(t, {
@@ -54,7 +54,7 @@ test('what their clients give whole arrives octet by octet, behind our Received 
   await makeRoute(rest, await makeDestination(rest, { name: 'Sink', port: sink.port, mode: 'live' }))
   for (const [name, give] of Object.entries(ways)) {
     const to = `ada-${name.toLowerCase().replace(' ', '')}@example.net`
-    // theirs is a text in JSON, which has no octets that are no characters
+    // SparkPost sends the message as JSON text, which cannot contain invalid characters
     const message = name === 'SparkPost' ? ascii : mime
     const id = await give(`http://${addresses.http}`, to, message)
     const delivery = await sink.delivered((one) => one.to.includes(to))
@@ -71,7 +71,7 @@ test('what their clients give whole arrives octet by octet, behind our Received 
   }
 })
 
-test('mail of nodemailer’s SES transport arrives, and blind copies are named to none', async (t) => {
+test('whole messages: nodemailer’s SES transport works, and Bcc stays hidden', async (t) => {
   const sink = await Sink.listen()
   t.teardown(() => sink[Symbol.asyncDispose]())
   const { rest, addresses } = await startDaemon(t, {
@@ -113,7 +113,7 @@ test('mail of nodemailer’s SES transport arrives, and blind copies are named t
   t.deepEqual(hidden.toSorted(), ['max@example.net', 'mia@example.net'])
 })
 
-test('what SMTP would not take of a whole message is refused, and what it suppresses and captures is not sent', async (t) => {
+test('whole messages: the rules of SMTP for refusal, suppression and capture apply', async (t) => {
   const sink = await Sink.listen()
   t.teardown(() => sink[Symbol.asyncDispose]())
   const env = { POSTERN_OUTBOUND_ALLOW: 'destinations=127.0.0.1/32', POSTERN_SUBMISSION_MAX_MESSAGE_BYTES: '100000' }

@@ -1,4 +1,4 @@
-/** Events repeat what the sending client gave and got: the id of the answer, in batches too, and values that only events show. */
+/** Events contain the data of the sending client and the returned id, also in batches, and values that only events show. */
 import test, { type ExecutionContext } from '#test'
 import SparkPost from 'sparkpost'
 import { makeDestination, makeRoute } from '../../../support/daemon/provision.ts'
@@ -18,7 +18,7 @@ interface Started {
   readonly receiver: WebhookReceiver
 }
 
-/** A daemon whose messages to `gone-…` are refused; the receiver gets the events in a format. */
+/** Starts a daemon that gets refusals for `gone-…`; the receiver gets events in the given format. */
 async function started(t: ExecutionContext, format: string): Promise<Started> {
   const sink = await Sink.listen({ script: { recipient: (to) => (to.startsWith('gone') ? '550 5.1.1 no such user' : undefined) } })
   t.teardown(() => sink[Symbol.asyncDispose]())
@@ -30,7 +30,7 @@ async function started(t: ExecutionContext, format: string): Promise<Started> {
   return { daemon, sink, receiver }
 }
 
-/** The events of a format, without the list or the object around each. */
+/** Returns the events of a format, without their list or envelope. */
 function eventsIn({ received }: WebhookReceiver): Event[] {
   return received.map(({ body }) => {
     const [parsed] = [JSON.parse(body) as unknown].flat() as Record<string, never>[]
@@ -42,7 +42,7 @@ interface Batch {
   readonly format: string
   readonly path: string
   readonly body: Body
-  /** In the answer, and in each event. */
+  /** Returns the id in the response and in each event. */
   readonly answered: (body: never, headers: Readonly<Record<string, unknown>>) => unknown
   readonly named: (event: never) => unknown
 }
@@ -82,7 +82,7 @@ const batches: readonly Batch[] = [
 ]
 
 for (const { format, path, body, answered, named } of batches)
-  test(`${format}: events of all recipients of a batch carry the id of the answer`, async (t) => {
+  test(`${format}: events of all recipients of a batch contain the id of the response`, async (t) => {
     const { daemon, receiver } = await started(t, format)
     const form = path === paths.mailgun && Buffer.from(new URLSearchParams(body as Record<string, string>).toString())
     const type = form ? { 'content-type': 'application/x-www-form-urlencoded' } : {}
@@ -99,7 +99,7 @@ for (const { format, path, body, answered, named } of batches)
     t.is(new Set(events.map((event) => JSON.stringify(event['recipient'] ?? event['email'] ?? event['rcpt_to']))).size, gone.length)
   })
 
-test('Brevo: events return the custom value as it was given, and the mail leaves without it', async (t) => {
+test('Brevo: events return the custom value unchanged, and the mail omits it', async (t) => {
   const { daemon, sink, receiver } = await started(t, 'brevo')
   const given: readonly (readonly [value: string, metadata: object])[] = [
     ['{"order_id":"1234"}', { order_id: '1234' }],
@@ -124,7 +124,7 @@ test('Brevo: events return the custom value as it was given, and the mail leaves
   }
 })
 
-test('Postmark: events name the stream of the request, and no metadata that it did not have', async (t) => {
+test('Postmark: events contain the stream and only metadata of the request', async (t) => {
   const { daemon, receiver } = await started(t, 'postmark')
   const mail = { From: from, Subject: 's', TextBody: 't', Metadata: { order: '1234' } }
   await daemon.rest.must('POST', '/email', { ...mail, To: first, MessageStream: 'broadcast' })
@@ -137,7 +137,7 @@ test('Postmark: events name the stream of the request, and no metadata that it d
   ])
 })
 
-test('Mailgun: events return the variables of each recipient, as the fields and the header give them', async (t) => {
+test('Mailgun: events return the variables of each recipient from fields and header', async (t) => {
   const { daemon, receiver } = await started(t, 'mailgun')
   const form = new URLSearchParams({
     ...{
@@ -158,7 +158,7 @@ test('Mailgun: events return the variables of each recipient, as the fields and 
   t.like(items, [{ message: { headers: { 'message-id': String(id).slice(1, -1) } } }])
 })
 
-test('SparkPost: the client finds events of its transmission under the id that it got', async (t) => {
+test('SparkPost: events of a transmission are found by the returned id', async (t) => {
   const { daemon } = await started(t, 'sparkpost')
   const client = new SparkPost(adminKey, { origin: `http://${daemon.addresses.http}` })
   const recipients = gone.map((email) => ({ address: { email } }))

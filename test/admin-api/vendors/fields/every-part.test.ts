@@ -20,7 +20,7 @@ const services = { resend, sendgrid, postmark, mailgun, brevo, mailersend, spark
 
 type Request = Pick<FullRequest, 'path' | 'body' | 'files'>
 
-/** A part of a request: its path as traces name it, and the request without it. */
+/** Path of a part as in traces, and the request without this part. */
 interface Part {
   readonly path: string
   readonly without: Request
@@ -29,7 +29,7 @@ interface Part {
 const isLeaf = (value: unknown): boolean => typeof value !== 'object' || value === null
 const saysNothing = (value: unknown): boolean => value === null || value === false || value === ''
 
-/** Every value within an object, with its path, and a copy without it. */
+/** Yields every value of an object with its path, and a copy without the value. */
 function* leavesOf(value: object, path = ''): Generator<readonly [path: string, without: unknown]> {
   for (const [name, inner] of Object.entries(value)) {
     const at = Array.isArray(value) ? `${path}[${name}]` : path === '' ? name : `${path}.${name}`
@@ -68,7 +68,7 @@ async function posted({ rest, addresses }: StartedDaemon, { path, body, files }:
 interface Outcome {
   readonly id: string
   readonly ignored: readonly string[]
-  /** The mail and its trace without ids; the refusal of a request that was not accepted. */
+  /** The mail and its trace without ids, or the refusal. */
   readonly seen: string
 }
 
@@ -78,7 +78,7 @@ interface Trace {
   readonly timeline: readonly { readonly event: string; readonly detail: { readonly ignored_fields?: readonly string[] } }[]
 }
 
-/** Sends a request and reads everything that can be seen of its message. */
+/** Sends a request and returns everything that is observable about its message. */
 async function outcomeOf(daemon: StartedDaemon, request: Request): Promise<Outcome> {
   const { status, headers, bytes } = await posted(daemon, request)
   const [id] = /[\da-f]{8}-[\da-f]{4}-4[\da-f-]{21}/.exec(`${String(headers['x-message-id'])} ${bytes.toString()}`) ?? []
@@ -89,7 +89,7 @@ async function outcomeOf(daemon: StartedDaemon, request: Request): Promise<Outco
   const files = attachments.map(({ filename, contentType, contentDisposition, cid, content }) => [
     ...[filename, contentType, contentDisposition, cid, content.toString()],
   ])
-  // a hold changes these at any time after the acceptance
+  // a hold can change these at any time after acceptance
   const { timeline, held: _held, next_attempt_at: _next, ...shown } = trace
   const [ignored = []] = timeline.flatMap(({ event, detail }) => (event === 'dialect' ? [detail.ignored_fields ?? []] : []))
   const mail = [headerLines, html, text, files]
@@ -97,7 +97,7 @@ async function outcomeOf(daemon: StartedDaemon, request: Request): Promise<Outco
   return { id, ignored: ignored.toSorted(), seen: withoutIds(seen, id) }
 }
 
-/** Without the values that differ between two equal requests. */
+/** Removes values that differ between two equal requests have the same effect. */
 const withoutIds = (text: string, id: string): string =>
   text
     .replaceAll(id, 'ID')
@@ -105,7 +105,7 @@ const withoutIds = (text: string, id: string): string =>
     .replaceAll(/https:\/\/post\.example\.ch\/[^\s>"\\]+/g, 'https://post.example.ch/')
     .replaceAll(/"(?:size|sha256|content_sha256)":[^,}]*/g, '')
 
-/** Whether a trace names the field, or what it is in; `[]` stands for some entries of a list. */
+/** Returns whether the trace reports the field or its parent; `[]` stands for some entries of a list. */
 function isAmong(names: readonly string[], path: string): boolean {
   const plain = path.replaceAll(/\[\d+\]/g, '[]')
   return names.some((name) => [path, plain].some((one) => one === name || one.startsWith(`${name}.`) || one.startsWith(`${name}[`)))
@@ -125,7 +125,7 @@ async function started(t: ExecutionContext): Promise<StartedDaemon> {
   return daemon
 }
 
-test('a field without effect is named wherever it stands in a long list, and for the message that has it', async (t) => {
+test('ignored fields: reported at any position of a long list, for its message', async (t) => {
   const daemon = await started(t)
   const many = Array.from({ length: 60 }, (_, i) => `p${String(i)}@example.net`)
   const tags = many.map((name, i) => ({ name, value: 'x', ...(i === 50 && { note: 'x' }) }))
@@ -146,12 +146,12 @@ test('a field without effect is named wherever it stands in a long list, and for
 })
 
 for (const [service, requests] of Object.entries(services))
-  test(`${service}: every part of a full request has an effect or is named as ignored`, async (t) => {
+  test(`${service}: every part of a full request has an effect or is reported as ignored`, async (t) => {
     const daemon = await started(t)
     for (const request of requests) {
       const { ignored, seen } = await outcomeOf(daemon, request)
       t.deepEqual(ignored, request.ignored.toSorted(), `${request.path}: ${seen.slice(0, 500)}`)
-      t.is((await outcomeOf(daemon, request)).seen, seen, 'two equal requests')
+      t.is((await outcomeOf(daemon, request)).seen, seen, 'two equal requests have the same effect')
       for (const { path, without } of partsOf(request)) {
         const other = await outcomeOf(daemon, without)
         t.true(isAmong(ignored, path) || other.seen !== seen, `${request.path}: ${path} is lost`)

@@ -1,8 +1,8 @@
-/** Clients of the first API of Amazon SES read an error of theirs; other requests to the same address get the answer of a wrong method. */
+/** Clients of version 1 of the Amazon SES API get their own error format. Other requests to the address get the error of a wrong method. */
 import test from '#test'
 import { adminKey, startDaemon } from '../../../support/daemon/start-daemon.ts'
 
-test('Amazon SES: clients of its first API read an error in its XML', async (t) => {
+test('Amazon SES: clients of version 1 get an error in XML', async (t) => {
   const { rest } = await startDaemon(t)
   const body = Buffer.from(new URLSearchParams({ Action: 'SendEmail', Version: '2010-12-01', Source: 'shop@example.ch' }).toString())
   const type = { 'content-type': 'application/x-www-form-urlencoded; charset=utf-8' }

@@ -1,4 +1,4 @@
-/** Files of forms arrive under every name that clients give their parts, and the trace names the parts that nothing reads. */
+/** Files of forms arrive under all part names of clients, and the trace reports unused parts. */
 import test from '#test'
 import { simpleParser } from 'mailparser'
 import { startDaemon } from '../../../support/daemon/start-daemon.ts'
@@ -7,7 +7,7 @@ interface Told {
   readonly timeline: readonly { readonly event: string; readonly message: string }[]
 }
 
-test('Mailgun: files named as entries of a list arrive, and all other files are named as ignored', async (t) => {
+test('Mailgun: files in list entries arrive; all other files are reported as ignored', async (t) => {
   const { rest } = await startDaemon(t)
   const sent = async (files: readonly (readonly [part: string, name: string])[], path = '/v3/example.ch/messages') => {
     const form = new FormData()

@@ -1,4 +1,4 @@
-/** Names of recipients arrive as clients mean them: quoted ones, and those that stand in a header of the request. */
+/** Names of recipients arrive as intended: quoted names, and names in a header field of the request. */
 import test from '#test'
 import { simpleParser, type AddressObject } from 'mailparser'
 import { startDaemon, type StartedDaemon } from '../../../support/daemon/start-daemon.ts'
@@ -13,7 +13,7 @@ const shownIn = (field: AddressObject | AddressObject[] | undefined): string =>
     .flatMap(({ value }) => value.map(({ name, address = '' }) => `${name} <${address}>`))
     .join(', ')
 
-/** The only message of a request, as a reader shows it. */
+/** Returns the only message of a request, parsed. */
 async function sent({ rest }: StartedDaemon, path: string, body: Body): Promise<Shown> {
   const { status, headers, bytes } = await rest.call('POST', path, body)
   const [id] = /[\da-f]{8}-[\da-f]{4}-4[\da-f-]{21}/.exec(`${String(headers['x-message-id'])} ${bytes.toString()}`) ?? []
@@ -45,7 +45,7 @@ const requests: Readonly<Record<string, readonly [path: string, body: Body]>> = 
   Mailjet: [paths.mailjet, { Messages: [{ From: capital(from), To: [capital(to)], Cc: [capital(cc)], Subject: 's', TextPart: 't' }] }],
 }
 
-test('names: quotes around a name are those of a header field, and do not arrive', async (t) => {
+test('names: quotes around a name are removed', async (t) => {
   const daemon = await startDaemon(t)
   const expected = { from: `Shop, Zoë <${shop}>`, to: `Käufer "A" <${ada}>`, cc: `Bob <${bob}>` }
   for (const [service, [path, body]] of Object.entries(requests)) t.deepEqual(await sent(daemon, path, body), expected, service)
@@ -53,7 +53,7 @@ test('names: quotes around a name are those of a header field, and do not arrive
   t.deepEqual(await sent(daemon, paths.brevo, inner), { from: `The "Shop" <${shop}>`, to: `" <${ada}>`, cc: '' }, 'other quotes stay')
 })
 
-test('SparkPost: names in header_to and in the CC header are those of the recipients', async (t) => {
+test('SparkPost: recipients get their names from header_to and the Cc header', async (t) => {
   const daemon = await startDaemon(t)
   const content = { from: shop, subject: 's', text: 't' }
   const transmission = (recipients: readonly object[], CC?: string): Body => ({
@@ -72,5 +72,5 @@ test('SparkPost: names in header_to and in the CC header are those of the recipi
     `"Bob, B." <${bob}>`,
   )
   const shown = { from: ` <${shop}>`, to: `Ada, A. <${ada}>, Own <${eva}>`, cc: `Bob, B. <${bob}>` }
-  t.deepEqual(await sent(daemon, paths.sparkpost, copies), shown, 'a name of the address itself comes first')
+  t.deepEqual(await sent(daemon, paths.sparkpost, copies), shown, 'the name in the address takes precedence')
 })
