@@ -1,4 +1,4 @@
-/** The documentation at its door and in Chromium: pages, Markdown, search, tabs and copying, from a daemon and from files. */
+/** The documentation over HTTP and in Chromium: pages, Markdown, search, tabs and copying, from a daemon and from files. */
 import { mkdtempSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -16,7 +16,7 @@ const browser = browserOf(test)
 
 test.before(() => builtDocs())
 
-test('a daemon serves pages, their Markdown and the lists for models', async (t) => {
+test('daemon: serves pages, their Markdown and the lists for models', async (t) => {
   const { addresses } = await startDaemon(t, { replacements: { clock: systemClock } })
   const get = async (path: string, sent: Readonly<Record<string, string>> = {}) => {
     const answer = await fetch(`http://${addresses.http}${path}`, { headers: { accept: 'text/html', ...sent } })
@@ -63,7 +63,7 @@ async function find(page: Page, words: string): Promise<void> {
   await page.keyboard.press('Enter')
 }
 
-test('people search, choose a language, change colours and copy', async (t) => {
+test('browser: search, language selection, color switch and copy buttons work', async (t) => {
   const { addresses } = await startDaemon(t, { replacements: { clock: systemClock } })
   const context = await browser().newContext({ permissions: ['clipboard-read', 'clipboard-write'] })
   const page = await context.newPage()
@@ -80,7 +80,7 @@ test('people search, choose a language, change colours and copy', async (t) => {
   await page.click('button.theme')
   t.not(await ground(), before)
   await page.reload()
-  t.not(await ground(), before, 'the choice is kept')
+  t.not(await ground(), before, 'the selection is stored')
   await page.keyboard.press('/')
   await page.keyboard.type('zzzzqqqq')
   await becomesTrue(page, "document.querySelector('#found').innerText.startsWith('No results')")
@@ -88,7 +88,7 @@ test('people search, choose a language, change colours and copy', async (t) => {
   await context.close()
 })
 
-test('pages have no faults for axe in the light and in the dark, from a phone to a desk', async (t) => {
+test('pages: axe finds no problems in light and dark, on phone and desktop', async (t) => {
   const { addresses } = await startDaemon(t, { replacements: { clock: systemClock } })
   for (const colorScheme of ['light', 'dark'] as const) {
     const context = await browser().newContext({ colorScheme })
@@ -106,7 +106,7 @@ test('pages have no faults for axe in the light and in the dark, from a phone to
   }
 })
 
-test('files without a server can be read and searched', async (t) => {
+test('files: readable and searchable without a server', async (t) => {
   const folder = join(mkdtempSync(join(tmpdir(), 'docs-')), 'site')
   t.true((await writeDocs(folder)) > 30)
   const page = await browser().newPage()

@@ -1,4 +1,4 @@
-/** The guides as readers follow them: their code, taken out of the chapter and run with a login of a daemon, captures what it sends. */
+/** The code of the guides, extracted from the chapters and run with a login of a daemon, sends mail that is captured. */
 import { execFile } from 'node:child_process'
 import { mkdir, readFile, symlink, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -14,7 +14,7 @@ import { testWith } from '../../support/peers/peers.ts'
 const run = promisify(execFile)
 const root = fileURLToPath(new URL('../../..', import.meta.url))
 
-/** The block of a guide with this title or tab. */
+/** Returns the block of a guide with this title or tab. */
 async function codeOf(guide: string, name: string): Promise<string> {
   const text = await readFile(join(root, 'admin-api/docs/guides', `${guide}.md`), 'utf8')
   const [, code] = new RegExp(`^\`\`\`\\w+ (?:title|tab)="${name}"\n([^]*?)^\`\`\`$`, 'm').exec(text) ?? []
@@ -57,7 +57,7 @@ async function assertCaptured(t: ExecutionContext, subject: string, from: string
   t.like(found[0], { capture_reason: 'captured.no_route', intended_from: from, intended_to: ['customer@example.org'] })
 }
 
-/** What WordPress does around the two files: its hooks, and `wp_mail()` in the order in which it sets up PHPMailer. */
+/** Simulates WordPress around the two files: its hooks, and the setup of PHPMailer in `wp_mail()`. */
 const wordpress = (config: string, plugin: string): string => `<?php
 require '/usr/share/php/libphp-phpmailer/autoload.php';
 $hooks = [];
@@ -93,7 +93,7 @@ testWith('php', 'phpmailer')('WordPress: wp-config.php and the plugin of the gui
   await assertCaptured(t, 'Password reset', 'shop@example.com')
   await writeFile(file, wordpress(config.replace(place.login.password, 'wrong'), plugin))
   const { stderr } = await run('php', [file])
-  t.regex(stderr, /Could not authenticate/, 'the error log has what the guide names')
+  t.regex(stderr, /Could not authenticate/, 'the error log contains the text of the guide')
 })
 
 testWith('python', 'django')('Django: settings.py of the guide', async (t) => {

@@ -1,7 +1,4 @@
-/**
- * The README from the start of the daemon to a mail that really left: its commands, taken out of the page and run, with Postfix in the
- * place of the webhoster.
- */
+/** The commands of the README, from the start of the daemon to a relayed mail. Postfix simulates the provider. */
 import { execFile } from 'node:child_process'
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -18,7 +15,7 @@ import { Postfix } from '../../peers/postfix.ts'
 const run = promisify(execFile)
 const root = fileURLToPath(new URL('../../..', import.meta.url))
 
-/** The text between this heading and the next one. */
+/** Returns the text between this heading and the next one. */
 async function sectionOf(heading: string): Promise<string> {
   const text = await readFile(join(root, 'README.md'), 'utf8')
   const [, section] = new RegExp(`^## ${heading}\n([^]*?)^## `, 'm').exec(text) ?? []
@@ -26,13 +23,13 @@ async function sectionOf(heading: string): Promise<string> {
   return section
 }
 
-/** The shell commands of a section in their order; a command continues on lines that do not begin one. */
+/** Returns the shell commands of a section in order. Lines that do not begin a command continue the previous one. */
 function commandsIn(section: string): readonly string[] {
   const blocks = [...section.matchAll(/^```sh\n([^]*?)^```$/gm)].map(([, block = '']) => block.trim())
   return blocks.flatMap((block) => block.split(/\n(?=\S)/).filter((command) => command !== ''))
 }
 
-/** Holds the ids in the answers of commands, which later commands name. */
+/** Ids in the output of commands, for later commands. */
 class Answers {
   readonly #ids = new Map<string, string>()
 
@@ -53,7 +50,7 @@ testWith('postfix', 'swaks')('the README leads from the first start to a mail th
   const outer = cleanup.use(await temporaryFolder('postfix')).path
   const postfix = cleanup.use(await Postfix.start({ folder: outer, settings: { relayhost: `[127.0.0.1]:${String(sink.port)}` } }))
 
-  // the packages of the working tree are installed, and `Daemon` starts as `npm start` does
+  // the packages of the working tree are used, and `Daemon` starts in the same way as `npm start`
   t.is(commandsIn(await sectionOf('Run it'))[0], 'npm ci && npm start')
   const allowed = `destinations=127.0.0.1/32:${String(postfix.port)}`
   const env = { POSTERN_ADMIN_KEY: '', POSTERN_SUBMISSION_CLEARTEXT_AUTH: '', POSTERN_OUTBOUND_ALLOW: allowed }
@@ -72,7 +69,7 @@ testWith('postfix', 'swaks')('the README leads from the first start to a mail th
   ]
   const follow = async (command: string): Promise<string> => {
     const filledIn = answers.fillIn(places.reduce((text, [from, to]) => text.replaceAll(from, to), command))
-    t.notRegex(filledIn, /…|<trace_id>/, 'every place is filled in')
+    t.notRegex(filledIn, /…|<trace_id>/, 'every placeholder is replaced')
     const { stdout } = await run('bash', ['-c', `set -e\n${filledIn}`], { env: { ...process.env, KEY: key } })
     answers.read(stdout)
     return stdout
@@ -90,7 +87,7 @@ testWith('postfix', 'swaks')('the README leads from the first start to a mail th
   t.regex(said(/v1\/traces/), /"status":"captured"/)
   t.regex(said(/"provider": "smtp"/), /"warnings":\[\]/)
   t.regex(said(/promote-to-live/), /"mode":"live".*"leads_here":true.*"warnings":\[\]/)
-  t.is(sink.deliveries.length, 0, 'nothing has left yet')
+  t.is(sink.deliveries.length, 0, 'no mail was relayed yet')
 
   const first = steps.find((command) => /v1\/messages -H/.test(command)) ?? ''
   const again = JSON.parse(await follow(first)) as Record<string, unknown>

@@ -1,4 +1,6 @@
-/** The documentation as pages: every link and anchor leads somewhere, nothing is inline, and every chapter is in the index for models. */
+/**
+ * The documentation as pages: all links and anchors have targets, there is no inline code, and the index for models lists every chapter.
+ */
 import { posix } from 'node:path'
 import test from '#test'
 import { parseDocument, Parser } from 'htmlparser2'
@@ -8,7 +10,7 @@ import { makeSite } from '../../../admin-api/docs-site/site.ts'
 type Document = ReturnType<typeof parseDocument>
 type Child = Document['children'][number]
 
-/** The attributes of every element, with its name. */
+/** Returns the attributes of every element, with its name. */
 function elementsOf(nodes: readonly Child[]): { name: string; attributes: Readonly<Record<string, string>> }[] {
   return nodes.flatMap((node) =>
     'attribs' in node
@@ -19,7 +21,7 @@ function elementsOf(nodes: readonly Child[]): { name: string; attributes: Readon
   )
 }
 
-/** Elements that something else closed: a tag too few or too many. */
+/** Returns elements without a matching end tag. */
 function impliedEnds(html: string): string[] {
   const implied: string[] = []
   const parser = new Parser({
@@ -37,7 +39,7 @@ for (const [kind, addresses] of [
   ['served', servedAddresses],
   ['as files', fileAddresses],
 ] as const) {
-  test(`every link of the site ${kind} leads to a page, an anchor or a file`, async (t) => {
+  test(`site ${kind}: every link leads to a page, an anchor or a file`, async (t) => {
     const { pages, sources, files, llms, llmsFull } = await makeSite(addresses)
     const isServed = addresses.service !== undefined
     const at = (path: string): string => (isServed ? (path === '' ? '/docs' : `/docs/${path}`) : `/${path === '' ? 'index' : path}.html`)
@@ -82,7 +84,7 @@ for (const [kind, addresses] of [
   })
 }
 
-test('an index has a bound that a phone loads', async (t) => {
+test('index: small enough for phones', async (t) => {
   const { files } = await makeSite(servedAddresses)
   const [, index = ''] = files.find(([name]) => name.startsWith('index-')) ?? []
   t.true(index.length > 10_000 && index.length < 2_000_000, String(index.length))

@@ -1,4 +1,4 @@
-/** What REST takes for an access token, and how soon it notices that one is over. */
+/** Access tokens at the REST API: valid and invalid tokens, and how soon a revoked token is refused. */
 import { createPublicKey } from 'node:crypto'
 import test from '#test'
 import { exportSPKI, generateKeyPair, importJWK, SignJWT, UnsecuredJWT, type CryptoKey, type JWK, type JWTPayload } from 'jose'
@@ -14,7 +14,7 @@ interface Forgery {
   readonly key?: CryptoKey | Uint8Array
 }
 
-/** The claims of a good token, of a grant that stands. */
+/** Returns the claims of a valid token with an active grant. */
 async function claimsOf(fixture: OAuthFixture): Promise<JWTPayload> {
   const { access_token: token } = await fixture.signIn()
   return JSON.parse(Buffer.from(String(token).split('.')[1] ?? '', 'base64url').toString()) as JWTPayload
@@ -22,7 +22,7 @@ async function claimsOf(fixture: OAuthFixture): Promise<JWTPayload> {
 
 const seconds = ({ clock }: OAuthFixture): number => Math.floor(clock.now() / 1000)
 
-/** A token that is signed with the key of the service, but says something else. */
+/** Returns a token with the service's signature and changed claims. */
 const forged =
   ({ claims = () => ({}), header = {}, key }: Forgery) =>
   async (fixture: OAuthFixture): Promise<string> => {
@@ -43,7 +43,7 @@ const called = async (fixture: OAuthFixture, token: string): Promise<string> => 
 const refused = '401 unauthorized'
 
 const forgeries: readonly Case[] = [
-  ['the claims as they are', '200', forged({})],
+  ['unchanged claims', '200', forged({})],
   ['the audience of MCP', refused, forged({ claims: () => ({ aud: mcpResource }) })],
   ['our audience among others', refused, forged({ claims: () => ({ aud: [restResource, mcpResource] }) })],
   ['our audience in a list', refused, forged({ claims: () => ({ aud: [restResource] }) })],
@@ -53,7 +53,7 @@ const forgeries: readonly Case[] = [
   ['expired within the skew', '200', forged({ claims: (now) => ({ iat: now - 3600, exp: now - 29 }) })],
   ['expired', refused, forged({ claims: (now) => ({ iat: now - 3000, exp: now - 31 }) })],
   ['no expiry', refused, forged({ claims: () => ({ exp: undefined }) })],
-  ['older than tokens get', refused, forged({ claims: (now) => ({ iat: now - 7200, exp: now + 60 }) })],
+  ['older than the token lifetime', refused, forged({ claims: (now) => ({ iat: now - 7200, exp: now + 60 }) })],
   ['of the near future', '200', forged({ claims: (now) => ({ iat: now + 29 }) })],
   ['of the future', refused, forged({ claims: (now) => ({ iat: now + 31 }) })],
   ['not valid yet', refused, forged({ claims: (now) => ({ nbf: now + 31 }) })],
@@ -62,7 +62,7 @@ const forgeries: readonly Case[] = [
   ['no id', refused, forged({ claims: () => ({ jti: undefined }) })],
   ['no client', refused, forged({ claims: () => ({ client_id: undefined }) })],
   ['no grant', refused, forged({ claims: () => ({ gid: undefined }) })],
-  ['a grant that is none', refused, forged({ claims: () => ({ gid: 'grt_none' }) })],
+  ['an unknown grant', refused, forged({ claims: () => ({ gid: 'grt_none' }) })],
   ['the type of an ID token', refused, forged({ header: { typ: 'JWT' } })],
   ['no type', refused, forged({ header: { typ: undefined } })],
   ['an unknown key', refused, forged({ header: { kid: 'none' } })],
@@ -95,11 +95,11 @@ async function tampered(fixture: OAuthFixture): Promise<string> {
   return [header, Buffer.from(JSON.stringify(claims)).toString('base64url'), signature].join('.')
 }
 
-test('REST takes only tokens that are ours, for REST and in their time', async (t) => {
+test('REST: accepts only valid tokens of this service for REST', async (t) => {
   await runCases(t, await startOAuth(t), forgeries)
 })
 
-test('a token of one surface is refused on the other, and what is no JWT gets the words of API keys', async (t) => {
+test('REST: refuses tokens of other surfaces, and treats other texts as API keys', async (t) => {
   const fixture = await startOAuth(t)
   const rest = String((await fixture.signIn())['access_token'])
   const mcp = String((await fixture.signIn({ resource: mcpResource }))['access_token'])
@@ -110,12 +110,12 @@ test('a token of one surface is refused on the other, and what is no JWT gets th
   await t.throwsAsync(fixture.server.tokenCheck.bearer(rest, 'mcp'), { message })
   t.is((await fixture.server.tokenCheck.bearer(mcp, 'mcp')).grantId.slice(0, 4), 'grt_')
   t.is((await fixture.callRest(rest)).status, 200)
-  await t.throwsAsync(fixture.server.tokenCheck.bearer(rest, 'mcp'), { message }, 'nor after it was taken where it belongs')
+  await t.throwsAsync(fixture.server.tokenCheck.bearer(rest, 'mcp'), { message }, 'also after its own surface accepted it')
   const junk = await fixture.callRest('some.thing.else')
   t.like(junk.body['error'], { message: 'This API key is unknown, expired or revoked; use an active one.' })
 })
 
-test('a token ends at its time, also when it was seen before', async (t) => {
+test('access token: expires, also if it was cached', async (t) => {
   const fixture = await startOAuth(t)
   const { access_token: token } = await fixture.signIn()
   fixture.clock.advance(3_599_000)
@@ -124,7 +124,7 @@ test('a token ends at its time, also when it was seen before', async (t) => {
   t.is((await fixture.callRest(token)).status, 401)
 })
 
-test('a demotion, a departure and a return act on running tokens at once', async (t) => {
+test('access token: role changes, leaving and returning apply at once', async (t) => {
   const fixture = await startOAuth(t)
   const { access_token: token } = await fixture.signIn({ scope: 'api:admin' })
   const mint = () => fixture.callRest(token, '/v1/api-keys', 'POST', { name: 'x', scopes: ['api:read'] })
@@ -138,7 +138,7 @@ test('a demotion, a departure and a return act on running tokens at once', async
   t.is((await mint()).status, 201)
 })
 
-test('a token reaches its project alone, and traces say which grant sent', async (t) => {
+test('access token: reaches only its project, and traces name the grant', async (t) => {
   const fixture = await startOAuth(t)
   const other = await fixture.addProject()
   const { access_token: token } = await fixture.signIn({ scope: 'api:admin' }, { project: other })
@@ -151,5 +151,5 @@ test('a token reaches its project alone, and traces say which grant sent', async
   const { grantId } = await fixture.server.tokenCheck.bearer(String(token), 'rest')
   t.true(JSON.stringify(trace.body).includes(grantId))
   const key = await fixture.callRest(token, '/v1/api-keys', 'POST', { name: 'x', scopes: ['api:read'] })
-  t.is(key.body['project_id'], other, 'a key that it mints does not leave the project either')
+  t.is(key.body['project_id'], other, 'a key that it creates is limited to the project too')
 })

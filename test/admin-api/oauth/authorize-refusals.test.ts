@@ -1,4 +1,4 @@
-/** The authorization endpoint refuses: a page where it is not clear who asks, and otherwise a redirect that clients can read. */
+/** Refusals of the authorization endpoint: a page if the client is unknown, otherwise a redirect with an error. */
 import test from '#test'
 import { Refusal } from '#core/refusals.ts'
 import { ask, runCases, type Case } from './outcome.ts'
@@ -14,13 +14,13 @@ import {
   type OAuthFixture,
 } from './oauth-fixture.ts'
 
-/** A good request with changes. */
+/** Returns a valid request with changes. */
 const asked =
   (changes: Fields) =>
   (fixture: OAuthFixture): Promise<string> =>
     ask(fixture, fixture.request(changes).query)
 
-/** A good request with one parameter given once more. */
+/** Returns a valid request with one parameter repeated. */
 const twice =
   (name: string, value: string) =>
   async (fixture: OAuthFixture): Promise<string> => {
@@ -29,7 +29,7 @@ const twice =
     return ask(fixture, search)
   }
 
-/** A client with this document. */
+/** Returns a client with this document. */
 const documented =
   (changes: Readonly<Record<string, unknown>>, headers: Readonly<Record<string, string>> = {}, status = 200) =>
   (fixture: OAuthFixture): Promise<string> => {
@@ -51,14 +51,14 @@ const pages: readonly Case[] = [
   ['a document without TLS', 'page invalid_client', withId('http://client.example.net/oauth/client.json')],
   ['a document without a path', 'page invalid_client', withId('https://client.example.net/')],
   ['a document with a fragment', 'page invalid_client', withId(`${webClientId}#x`)],
-  ['a document behind a user name', 'page invalid_client', withId('https://a:b@client.example.net/oauth/client.json')],
+  ['a document with a user name', 'page invalid_client', withId('https://a:b@client.example.net/oauth/client.json')],
   ['a document with dot segments', 'page invalid_client', withId('https://client.example.net/x/../oauth/client.json')],
   ['a document with an upper-case host', 'page invalid_client', withId('https://Client.example.net/oauth/client.json')],
   ['a document on an odd port', 'page invalid_client', withId('https://client.example.net:2525/oauth/client.json')],
   ['a document that cannot be fetched', 'page invalid_client', withId('https://client.example.net/gone.json')],
-  ['a document that is not there', 'page invalid_client', documented({}, {}, 404)],
-  ['a document behind a redirect', 'page invalid_client', documented({}, {}, 302)],
-  ['a document that is no JSON by its type', 'page invalid_client', documented({}, { 'content-type': 'text/html' })],
+  ['a missing document', 'page invalid_client', documented({}, {}, 404)],
+  ['a document after a redirect', 'page invalid_client', documented({}, {}, 302)],
+  ['a document without a JSON type', 'page invalid_client', documented({}, { 'content-type': 'text/html' })],
   ['a document of another client', 'page invalid_client', documented({ client_id: webClientId })],
   ['a document that asks for a secret', 'page invalid_client', documented({ token_endpoint_auth_method: 'client_secret_basic' })],
   ['a document that signs', 'page invalid_client', documented({ token_endpoint_auth_method: 'private_key_jwt' })],
@@ -69,14 +69,14 @@ const pages: readonly Case[] = [
   ['two redirect_uris', 'page invalid_request', twice('redirect_uri', redirectUri)],
   ['another path', 'page invalid_request', redirected('http://127.0.0.1:33418/other')],
   ['a longer path', 'page invalid_request', redirected(`${redirectUri}/more`)],
-  ['a query behind it', 'page invalid_request', redirected(`${redirectUri}?x=1`)],
-  ['a fragment behind it', 'page invalid_request', redirected(`${redirectUri}#x`)],
+  ['an added query', 'page invalid_request', redirected(`${redirectUri}?x=1`)],
+  ['an added fragment', 'page invalid_request', redirected(`${redirectUri}#x`)],
   ['the loopback host as user name', 'page invalid_request', redirected('http://127.0.0.1:33418@evil.example/callback')],
   ['a backslash', 'page invalid_request', redirected('http://127.0.0.1:33418\\@evil.example/callback')],
   ['another name for the same machine', 'page invalid_request', redirected('http://localhost:33418/callback')],
   ['the same address in another notation', 'page invalid_request', redirected('http://127.1:33418/callback')],
   ['TLS on the loopback interface', 'page invalid_request', redirected('https://127.0.0.1:33418/callback')],
-  ['a port that is none', 'page invalid_request', redirected('http://127.0.0.1:99999/callback')],
+  ['an invalid port', 'page invalid_request', redirected('http://127.0.0.1:99999/callback')],
   ['a line break', 'page invalid_request', redirected(`${redirectUri}\n`)],
   ['a host that begins like ours', 'page invalid_request', redirected('https://client.example.net.evil.example/back')],
   ['a dot segment', 'page invalid_request', redirected('https://client.example.net/x/../back')],
@@ -92,12 +92,12 @@ const redirects: readonly Case[] = [
   ['no PKCE', 'redirect invalid_request', asked({ code_challenge: undefined, code_challenge_method: undefined })],
   ['PKCE without a challenge', 'redirect invalid_request', asked({ code_challenge: undefined })],
   ['PKCE without a method', 'redirect invalid_request', asked({ code_challenge_method: undefined })],
-  ['PKCE in clear', 'redirect invalid_request', asked({ code_challenge_method: 'plain' })],
+  ['PKCE with the plain method', 'redirect invalid_request', asked({ code_challenge_method: 'plain' })],
   ['a short challenge', 'redirect invalid_request', asked({ code_challenge: 'abc' })],
   ['a padded challenge', 'redirect invalid_request', asked({ code_challenge: `${'a'.repeat(43)}=` })],
   ['no resource', 'redirect invalid_target', asked({ resource: undefined })],
-  ['the resource of somebody else', 'redirect invalid_target', asked({ resource: 'https://other.example/mcp' })],
-  ['a resource with a slash too many', 'redirect invalid_target', asked({ resource: `${restResource}/` })],
+  ['a foreign resource', 'redirect invalid_target', asked({ resource: 'https://other.example/mcp' })],
+  ['a resource with an extra slash', 'redirect invalid_target', asked({ resource: `${restResource}/` })],
   ['our resource and a foreign one', 'redirect invalid_target', asked({ resource: [restResource, 'https://other.example/mcp'] })],
   ['a scope that does not exist', 'redirect invalid_scope', asked({ scope: 'api:read api:everything' })],
   ['a scope of another resource', 'redirect invalid_scope', asked({ scope: 'api:read mcp:read' })],
@@ -113,20 +113,20 @@ const redirects: readonly Case[] = [
     'redirect invalid_request',
     async (fixture) => ask(fixture, { ...fixture.request().query, x: ['1', '2'] }),
   ],
-  ['no page wanted and nobody signed in', 'redirect login_required', asked({ prompt: 'none' })],
+  ['prompt=none without a session', 'redirect login_required', asked({ prompt: 'none' })],
 ]
 
-test('the authorization endpoint redirects nowhere while client or redirect_uri are in doubt', async (t) => {
+test('authorize: shows a page if client or redirect_uri is invalid', async (t) => {
   const fixture = await startOAuth(t)
   fixture.web.set('https://client.example.net/broken.json', { ...documentOf(), text: '{' })
   await runCases(t, fixture, [...pages, ['a broken document', 'page invalid_client', withId('https://client.example.net/broken.json')]])
 })
 
-test('the authorization endpoint tells the client what is wrong with the rest', async (t) => {
+test('authorize: redirects other errors to the client', async (t) => {
   await runCases(t, await startOAuth(t), redirects)
 })
 
-test('the authorization endpoint asks when all is in order', async (t) => {
+test('authorize: shows the consent page for a valid request', async (t) => {
   const fixture = await startOAuth(t)
   await runCases(t, fixture, [
     ['the usual', 'asked', asked({})],
@@ -135,13 +135,13 @@ test('the authorization endpoint asks when all is in order', async (t) => {
     ['a redirect on the web', 'asked', redirected('https://client.example.net/back')],
     ['no state', 'asked', asked({ state: undefined })],
     ['both resources', 'asked', asked({ resource: [restResource, mcpResource] })],
-    ['a word that other servers know', 'asked', asked({ scope: 'api:read offline_access' })],
+    ['a scope of other servers', 'asked', asked({ scope: 'api:read offline_access' })],
     ['a parameter without a value', 'asked', asked({ scope: '', prompt: '' })],
     ['a document of any JSON type', 'asked', documented({}, { 'content-type': 'application/oauth-client+json; charset=utf-8' })],
   ])
 })
 
-test('what a person is shown: the client with its host, where the answer goes, and what is asked for', async (t) => {
+test('authorize: the page names client, host, redirect address and scopes', async (t) => {
   const fixture = await startOAuth(t)
   const shown = async (changes: Fields): Promise<object | undefined> => {
     const checked = await fixture.check(fixture.request(changes).query)
@@ -168,7 +168,7 @@ test('what a person is shown: the client with its host, where the answer goes, a
   t.deepEqual((native as { client: object }).client, { id, name: 'A B' })
 })
 
-test('a denial and an approval both name the issuer and keep state and redirect_uri as they were', async (t) => {
+test('authorize: denial and approval return issuer and state to the redirect_uri', async (t) => {
   const fixture = await startOAuth(t)
   const back = 'https://client.example.net/back?page=1'
   fixture.web.set(webClientId, documentOf({ redirect_uris: [back] }))
@@ -186,7 +186,7 @@ test('a denial and an approval both name the issuer and keep state and redirect_
   t.regex(approved.searchParams.get('code') ?? '', /^[\w-]{43}$/)
 })
 
-test('nobody approves for an organization that they are no member of, a project of others, or scopes that were not asked for', async (t) => {
+test('authorize: users approve only for own organizations, projects and scopes', async (t) => {
   const fixture = await startOAuth(t)
   const { query } = fixture.request()
   const other = await fixture.addOrganization()
@@ -195,10 +195,10 @@ test('nobody approves for an organization that they are no member of, a project 
   await refused({ project: other.projectId }, 'not_found')
   await refused({ scopes: 'mcp:read' }, 'validation_failed')
   await refused({ scopes: '' }, 'validation_failed')
-  await t.notThrowsAsync(fixture.approve(query, { scopes: 'api:admin' }), 'a person may give more than was asked for')
+  await t.notThrowsAsync(fixture.approve(query, { scopes: 'api:admin' }), 'a user may grant more than requested')
 })
 
-test('a document is fetched once for many requests, and again when its time is over', async (t) => {
+test('client document: cached until it expires', async (t) => {
   const fixture = await startOAuth(t)
   fixture.web.set(webClientId, documentOf({}, { 'cache-control': 'public, max-age=600' }))
   const { query } = fixture.request()
@@ -211,7 +211,7 @@ test('a document is fetched once for many requests, and again when its time is o
   fixture.web.delete(webClientId)
   t.is(await ask(fixture, query), 'page invalid_client')
   t.is(await ask(fixture, query), 'page invalid_client')
-  t.is(fixture.fetched.length, 2, 'a failure is not asked for again at once')
+  t.is(fixture.fetched.length, 2, 'a failed fetch is not repeated at once')
   fixture.web.set(webClientId, documentOf({}, { 'cache-control': 'no-store' }))
   fixture.clock.advance(30_000)
   t.is(await ask(fixture, query), 'asked')

@@ -1,4 +1,4 @@
-/** A sandbox that is claimed, as its agent sees it over REST: progress, tokens before and after, and the end by undo. */
+/** The claim of a sandbox from the view of its agent over REST: progress, tokens before and after, and undo. */
 import test from '#test'
 import { addUser, type User } from '#core/people/users/user.ts'
 import { Change } from '#store/change.ts'
@@ -22,7 +22,7 @@ async function userOf({ database, clock }: OAuthFixture, email: string): Promise
 const refresh = (fixture: OAuthFixture, token: unknown, resource: string) =>
   fixture.token({ grant_type: 'refresh_token', client_id: 'anonymous-bootstrap', refresh_token: String(token), resource })
 
-test('an agent asks, shows the code, and sees when it is claimed; its next token carries what the user chose', async (t) => {
+test('claim: the agent sees its progress, and its next token has the chosen scopes', async (t) => {
   const fixture = await startOAuth(t)
   const { body } = await fixture.bootstrap({ resource: restResource })
   const token = body['access_token']
@@ -50,7 +50,7 @@ test('an agent asks, shows the code, and sees when it is claimed; its next token
   t.like(again.body, { user_code: null, expires_at: null })
 
   const before = await fixture.server.tokenCheck.bearer(String(token), 'rest')
-  t.deepEqual(before.scopes, ['api:read', 'api:send'], 'no more than the token says')
+  t.deepEqual(before.scopes, ['api:read', 'api:send'], 'only the scopes of the token')
   const next = await refresh(fixture, body['refresh_token'], mcpResource)
   t.is(next.body['scope'], 'mcp:read mcp:send-sandbox mcp:send')
   const bearer = await fixture.server.tokenCheck.bearer(String(next.body['access_token']), 'mcp')
@@ -60,7 +60,7 @@ test('an agent asks, shows the code, and sees when it is claimed; its next token
   t.is(outcomeOf(await refresh(fixture, next.body['refresh_token'], mcpResource)), '400 invalid_grant')
 })
 
-test('what the user did not choose ends for the running token too', async (t) => {
+test('claim: running tokens lose scopes that the user did not choose', async (t) => {
   const fixture = await startOAuth(t)
   const { body } = await fixture.bootstrap({ resource: restResource })
   const token = body['access_token']
@@ -71,7 +71,7 @@ test('what the user did not choose ends for the running token too', async (t) =>
   t.is((await refresh(fixture, body['refresh_token'], restResource)).body['scope'], 'api:read')
 })
 
-test('known and unknown addresses get the same answer, also beyond the limit, and others learn nothing', async (t) => {
+test('claim: known and unknown addresses get the same response', async (t) => {
   const fixture = await startOAuth(t)
   await userOf(fixture, 'known@example.ch')
   const told = []
@@ -89,7 +89,7 @@ test('known and unknown addresses get the same answer, also beyond the limit, an
   t.is((await fixture.callRest('nonsense', '/v1/account/claim', 'POST', { email: 'a@example.ch' })).status, 401)
 })
 
-test('an open claim goes with its sandbox', async (t) => {
+test('claim: an open claim is deleted with its sandbox', async (t) => {
   const fixture = await startOAuth(t)
   const { body } = await fixture.bootstrap({ resource: restResource })
   await fixture.callRest(body['access_token'], '/v1/account/claim', 'POST', { email: 'ada@example.ch' })
@@ -104,7 +104,7 @@ test('an open claim goes with its sandbox', async (t) => {
   await assertSound(t, fixture)
 })
 
-test('the end of an agent ends the keys that it minted, but for those that are kept', async (t) => {
+test('claim: ending an agent revokes its keys, except keys that the user keeps', async (t) => {
   const fixture = await startOAuth(t)
   const { body } = await fixture.bootstrap({ resource: restResource })
   const { body: claim } = await fixture.callRest(body['access_token'], '/v1/account/claim', 'POST', { email: 'ada@example.ch' })

@@ -1,4 +1,4 @@
-/** What clients read first, who may read it, and from where. */
+/** Discovery documents: content, CORS and addresses. */
 import test from '#test'
 import { exportJWK, generateKeyPair } from 'jose'
 import type { Operation } from '../../../admin-api/operation/operation.ts'
@@ -11,7 +11,7 @@ const read = async (fixture: OAuthFixture, path: string, headers: Readonly<Recor
   return { status: response.status, headers: response.headers, body: (await response.json()) as Record<string, unknown> }
 }
 
-test('the metadata of the authorization server names everything that there is', async (t) => {
+test('discovery: the metadata of the authorization server is complete', async (t) => {
   const fixture = await startOAuth(t)
   const { status, headers, body } = await read(fixture, '/.well-known/oauth-authorization-server')
   t.is(status, 200)
@@ -37,7 +37,7 @@ test('the metadata of the authorization server names everything that there is', 
   })
 })
 
-test('the metadata of each resource stands at its own address, and at the root that of MCP', async (t) => {
+test('discovery: resource metadata has own addresses, and the root has that of MCP', async (t) => {
   const fixture = await startOAuth(t)
   const mcp = {
     resource: mcpResource,
@@ -53,13 +53,13 @@ test('the metadata of each resource stands at its own address, and at the root t
   t.deepEqual((await read(fixture, `${path}/v1`)).body, rest)
 })
 
-test('protectedResource() puts the well-known path before that of the resource', (t) => {
+test('protectedResource(): the well-known path precedes the resource path', (t) => {
   const urls = { issuer: base, resources: { mcp: 'https://mcp.example.org', rest: restResource } }
   t.is(protectedResource(urls, 'mcp').metadataUrl, 'https://mcp.example.org/.well-known/oauth-protected-resource')
   t.is(protectedResource(urls, 'rest').metadataUrl, `${base}/.well-known/oauth-protected-resource/v1`)
 })
 
-test('each of two origins has the root document of its own resource', async (t) => {
+test('discovery: each of two origins has the root document of its resource', async (t) => {
   const fixture = await startOAuth(t)
   const urls = { issuer: base, resources: { mcp: 'https://mcp.example.org', rest: restResource } }
   const operations = discoveryOperations(urls, fixture.server.signingKeys)
@@ -77,7 +77,7 @@ test('each of two origins has the root document of its own resource', async (t) 
   ])
 })
 
-test('the key set holds public keys alone', async (t) => {
+test('discovery: the key set contains only public keys', async (t) => {
   const fixture = await startOAuth(t)
   const { headers, body } = await read(fixture, '/.well-known/jwks.json')
   t.is(headers.get('cache-control'), 'public, max-age=300')
@@ -89,7 +89,7 @@ test('the key set holds public keys alone', async (t) => {
   t.true(secret.length > 0 && secret.every((name) => !(name in (key ?? {}))))
 })
 
-test('pages of any origin may call what programs call, and not the endpoint for people', async (t) => {
+test('discovery: CORS allows endpoints for programs, not the authorization page', async (t) => {
   const fixture = await startOAuth(t)
   const open = ['/oauth/token', '/oauth/register', '/oauth/revoke', '/.well-known/jwks.json', '/.well-known/oauth-protected-resource/v1']
   for (const path of [...open, '/.well-known/oauth-authorization-server', '/.well-known/oauth-protected-resource']) {
@@ -117,7 +117,7 @@ test('pages of any origin may call what programs call, and not the endpoint for 
   }
 })
 
-test('the OpenAPI document leaves the authorization server to its own metadata', async (t) => {
+test('OpenAPI: omits the authorization server, which has its own metadata', async (t) => {
   const fixture = await startOAuth(t)
   const { body } = await read(fixture, '/openapi.json')
   t.deepEqual(

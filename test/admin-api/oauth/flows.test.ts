@@ -1,4 +1,4 @@
-/** The flows as well-known client libraries go through them, without knowing anything but public addresses. */
+/** OAuth flows of well-known client libraries, which know only public addresses. */
 import {
   discoverAuthorizationServerMetadata,
   discoverOAuthProtectedResourceMetadata,
@@ -14,7 +14,7 @@ import * as openid from 'openid-client'
 import { encode, issuer, mcpResource, redirectUri, restResource, startOAuth, webClientId, type OAuthFixture } from './oauth-fixture.ts'
 import { machineTime } from '../../support/fake-clock.ts'
 
-/** The server that a resource points to, as oauth4webapi finds it. */
+/** Returns the authorization server of a resource, as oauth4webapi discovers it. */
 async function discover({ fetch }: OAuthFixture, resource: string) {
   const by = { [oauth.customFetch]: fetch as (url: string, init: object) => Promise<Response> }
   const url = new URL(resource)
@@ -24,11 +24,11 @@ async function discover({ fetch }: OAuthFixture, resource: string) {
   return { as, by, protectedResource }
 }
 
-/** What the person's browser does with an authorization address. */
+/** Simulates the user's browser at an authorization address. */
 const approve = async ({ approve: go }: OAuthFixture, address: string | URL): Promise<URL> =>
   go(Object.fromEntries(new URL(address).searchParams))
 
-test('oauth4webapi finds the server from the REST resource, signs in, calls, refreshes and revokes', async (t) => {
+test('oauth4webapi: discovers the server, signs in, calls REST, refreshes and revokes', async (t) => {
   const fixture = await startOAuth(t)
   const { as, by } = await discover(fixture, restResource)
   t.is(as.issuer, issuer)
@@ -61,10 +61,10 @@ test('oauth4webapi finds the server from the REST resource, signs in, calls, ref
   t.is((await fixture.callRest(tokens.access_token)).status, 401)
 })
 
-/** Seconds from the clock of the machine to the played one. */
+/** Returns the seconds from the machine's clock to the fake clock. */
 const skew = ({ clock }: OAuthFixture): number => Math.round((clock.now() - machineTime()) / 1000)
 
-test('openid-client registers with a secret, signs in with PKCE, iss and state, and refreshes by either way to give the secret', async (t) => {
+test('openid-client: registers with a secret, signs in with PKCE, and refreshes', async (t) => {
   const fixture = await startOAuth(t)
   for (const [method, authentication] of [
     ['client_secret_basic', openid.ClientSecretBasic()],
@@ -92,13 +92,13 @@ test('openid-client registers with a secret, signs in with PKCE, iss and state, 
     const less = await openid.refreshTokenGrant(config, tokens.refresh_token ?? '', { scope: 'mcp:read' })
     t.is(less.scope, 'mcp:read')
     const all = await openid.refreshTokenGrant(config, less.refresh_token ?? '')
-    t.is(all.scope, 'mcp:read mcp:send', 'a narrower token leaves the grant as it is')
+    t.is(all.scope, 'mcp:read mcp:send', 'a narrower token does not change the grant')
     await openid.tokenRevocation(config, all.access_token)
     await t.throwsAsync(openid.refreshTokenGrant(config, all.refresh_token ?? ''), { message: /invalid_grant|response body/ })
   }
 })
 
-test('openid-client gets a sandbox without anybody, sends into it and refreshes it', async (t) => {
+test('openid-client: creates an anonymous sandbox, sends and refreshes', async (t) => {
   const fixture = await startOAuth(t)
   const options = { algorithm: 'oauth2', [openid.customFetch]: fixture.fetch as openid.CustomFetch } as const
   const config = await openid.discovery(new URL(issuer), 'anonymous-bootstrap', undefined, openid.None(), options)
@@ -121,7 +121,7 @@ test('openid-client gets a sandbox without anybody, sends into it and refreshes 
   t.like((await fixture.server.tokenCheck.bearer(again.access_token, 'mcp')).holder, { kind: 'anonymous' })
 })
 
-test('the MCP client finds everything from a challenge, and signs in with its document or by registration', async (t) => {
+test('MCP client: discovers from a challenge, and signs in by document or registration', async (t) => {
   const fixture = await startOAuth(t)
   const fetchFn = fixture.fetch as typeof globalThis.fetch
   const resource = await discoverOAuthProtectedResourceMetadata(mcpResource, undefined, fetchFn)
@@ -158,7 +158,7 @@ test('the MCP client finds everything from a challenge, and signs in with its do
   }
 })
 
-test('the challenges of REST lead to the metadata, and say what is wrong and what is needed', async (t) => {
+test('REST: challenges name the metadata, the error and the required scopes', async (t) => {
   const fixture = await startOAuth(t)
   const metadata = `${issuer}/.well-known/oauth-protected-resource/v1`
   const none = await fixture.fetch(`${restResource}/projects/me`)

@@ -1,4 +1,4 @@
-/** What ends a grant, and that it ends with everything of it: replays, races, revocation. */
+/** The end of a grant ends everything of it: replays, races, revocation. */
 import test from '#test'
 import { oauthGrants } from '#core/oauth/grants/grant.ts'
 import { Parameters } from '#core/oauth/protocol/parameters.ts'
@@ -13,26 +13,26 @@ import { assertSound } from '../../support/problems.ts'
 const refresh = (fixture: OAuthFixture, token: unknown, fields = {}): Promise<Reply> =>
   fixture.token({ grant_type: 'refresh_token', client_id: webClientId, refresh_token: String(token), ...fields })
 
-/** The fields that exchange a new code for tokens. */
+/** Returns the fields that exchange a new code for tokens. */
 async function exchangeOf(fixture: OAuthFixture, asked: Readonly<Record<string, string | readonly string[]>> = {}) {
   const { query, verifier } = fixture.request(asked)
   const code = (await fixture.approve(query)).searchParams.get('code') ?? ''
   return { grant_type: 'authorization_code', client_id: webClientId, code, code_verifier: verifier, redirect_uri: query['redirect_uri'] }
 }
 
-test('a code that comes again ends what it brought', async (t) => {
+test('code: a second use ends its grant', async (t) => {
   const fixture = await startOAuth(t)
   const fields = await exchangeOf(fixture)
   const first = await fixture.token(fields)
   const next = await refresh(fixture, first.body['refresh_token'])
   t.is((await fixture.callRest(next.body['access_token'])).status, 200)
   fixture.clock.advance(3_600_000)
-  t.is(outcomeOf(await fixture.token({ ...fields, code_verifier: 'x'.repeat(43) })), '400 invalid_grant', 'whoever brings it')
+  t.is(outcomeOf(await fixture.token({ ...fields, code_verifier: 'x'.repeat(43) })), '400 invalid_grant', 'for any client')
   t.is((await fixture.callRest(next.body['access_token'])).status, 401)
   t.is(outcomeOf(await refresh(fixture, next.body['refresh_token'])), '400 invalid_grant')
 })
 
-test('of ten exchanges of one code at the same time one wins, and the others end it', async (t) => {
+test('code: of ten concurrent exchanges one succeeds, and the others end the grant', async (t) => {
   const fixture = await startOAuth(t)
   const fields = await exchangeOf(fixture)
   const replies = await Promise.all(Array.from({ length: 10 }, () => fixture.token(fields)))
@@ -42,7 +42,7 @@ test('of ten exchanges of one code at the same time one wins, and the others end
   t.is((await fixture.callRest(won?.body['access_token'])).status, 401)
 })
 
-test('of ten refreshes with one token at the same time one wins, and the others end the grant', async (t) => {
+test('refresh: of ten concurrent uses one succeeds, and the others end the grant', async (t) => {
   const fixture = await startOAuth(t)
   const { refresh_token: token } = await fixture.signIn()
   const replies = await Promise.all(Array.from({ length: 10 }, () => refresh(fixture, token)))
@@ -53,11 +53,11 @@ test('of ten refreshes with one token at the same time one wins, and the others 
   t.is(outcomeOf(await refresh(fixture, won?.body['refresh_token'])), '400 invalid_grant')
 })
 
-test('a used refresh token ends the grant at once, and leaves other grants alone', async (t) => {
+test('refresh: a second use ends its grant and no other', async (t) => {
   const fixture = await startOAuth(t)
   const [one, other] = [await fixture.signIn(), await fixture.signIn()]
   const next = await refresh(fixture, one['refresh_token'])
-  t.is((await fixture.callRest(one['access_token'])).status, 200, 'the token before lives on beside the new one')
+  t.is((await fixture.callRest(one['access_token'])).status, 200, 'the previous access token is still valid')
   t.is(outcomeOf(await refresh(fixture, one['refresh_token'])), '400 invalid_grant')
   for (const token of [one['access_token'], next.body['access_token']]) t.is((await fixture.callRest(token)).status, 401)
   t.is(outcomeOf(await refresh(fixture, next.body['refresh_token'])), '400 invalid_grant')
@@ -66,7 +66,7 @@ test('a used refresh token ends the grant at once, and leaves other grants alone
   t.is((await refresh(fixture, other['refresh_token'])).status, 200)
 })
 
-test('a refresh switches between granted resources, remembers the last one, and takes nothing from the grant', async (t) => {
+test('refresh: switches between granted resources without a change of the grant', async (t) => {
   const fixture = await startOAuth(t)
   const fields = await exchangeOf(fixture, { resource: [restResource, mcpResource], scope: 'api:read mcp:read mcp:send' })
   let reply = await fixture.token({ ...fields, resource: restResource })
@@ -79,7 +79,7 @@ test('a refresh switches between granted resources, remembers the last one, and 
   t.is((await fixture.callRest(reply.body['access_token'])).status, 200)
 })
 
-test('a client that says that it does not refresh gets no refresh token', async (t) => {
+test('refresh: clients without the grant type get no refresh token', async (t) => {
   const fixture = await startOAuth(t)
   const id = 'https://client.example.net/once.json'
   const [document] = fixture.web.values()
@@ -90,7 +90,7 @@ test('a client that says that it does not refresh gets no refresh token', async 
   t.is((await fixture.callRest(tokens['access_token'])).status, 200)
 })
 
-test('a client whose document is gone still refreshes', async (t) => {
+test('refresh: works after the client document is gone', async (t) => {
   const fixture = await startOAuth(t)
   const { refresh_token: token } = await fixture.signIn()
   fixture.web.clear()
@@ -98,7 +98,7 @@ test('a client whose document is gone still refreshes', async (t) => {
   t.is((await refresh(fixture, token)).status, 200)
 })
 
-test('a grant that is narrowed narrows its running tokens, and one that is widened by consent waits for the next', async (t) => {
+test('grant: narrowing applies to running tokens, widening to the next token', async (t) => {
   const fixture = await startOAuth(t)
   const tokens = await fixture.signIn({ scope: 'api:send' })
   const change = async (scopes: readonly OAuthScope[]) => {
@@ -116,11 +116,11 @@ test('a grant that is narrowed narrows its running tokens, and one that is widen
   t.deepEqual(await permissionsOf(next.body['access_token']), ['api:read', 'api:send', 'api:admin'])
 })
 
-test('a refresh that meets a revocation brings nothing', async (t) => {
+test('refresh: fails during a concurrent revocation', async (t) => {
   const fixture = await startOAuth(t)
   const tokens = await fixture.signIn()
   const fields = { grant_type: 'refresh_token', client_id: webClientId, refresh_token: String(tokens['refresh_token']) }
-  // the revocation comes between the last look at the grant and the write
+  // the revocation happens between the last read of the grant and the write
   const commit = async (change: Change) => {
     await fixture.post('/oauth/revoke', { token: fields.refresh_token, client_id: webClientId })
     return fixture.database.commit(change)
@@ -136,7 +136,7 @@ test('a refresh that meets a revocation brings nothing', async (t) => {
   await t.throwsAsync(tokenEndpoint.answer(request), { message: 'The refresh token is expired or revoked.' })
 })
 
-test('grants go a day after they ended, when the next one is made', async (t) => {
+test('grant: deleted a day after its end, when the next one is created', async (t) => {
   const fixture = await startOAuth(t)
   const once = 'https://client.example.net/once.json'
   fixture.web.set(once, documentOf({ client_id: once, grant_types: ['authorization_code'] }))
@@ -149,15 +149,15 @@ test('grants go a day after they ended, when the next one is made', async (t) =>
   t.is(await grants(), 4)
   fixture.clock.advance(1000)
   await fixture.signIn()
-  t.is(await grants(), 4, 'the revoked one is gone')
+  t.is(await grants(), 4, 'the revoked grant is deleted')
   fixture.clock.advance(3_600_000)
   await fixture.signIn()
-  t.is(await grants(), 4, 'and the one that could not be refreshed')
+  t.is(await grants(), 4, 'the grant without refresh is deleted')
   t.is((await refresh(fixture, kept['refresh_token'])).status, 200)
   await assertSound(t, fixture)
 })
 
-test('revocation takes either token, asks for the right client, and is never told apart', async (t) => {
+test('revocation: accepts both tokens of the own client, with the same response always', async (t) => {
   const fixture = await startOAuth(t)
   const revoke = (token: unknown, client = webClientId) => fixture.post('/oauth/revoke', { token: String(token), client_id: client })
   const [one, two, three] = [await fixture.signIn(), await fixture.signIn(), await fixture.signIn({ resource: mcpResource })]

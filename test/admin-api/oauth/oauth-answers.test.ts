@@ -1,4 +1,4 @@
-/** Refusals in the words of OAuth, also those that come before an endpoint is asked. */
+/** Refusals in the OAuth format, also before an endpoint is reached. */
 import test from '#test'
 import { OAuthError } from '#core/oauth/protocol/oauth-error.ts'
 import { invalid, Refusal } from '#core/refusals.ts'
@@ -12,7 +12,7 @@ const told = (refusal: Refusal, form = oauthRefusal) => {
   return { status, retryAfter: headers['retry-after'], ...(JSON.parse(body as string) as { error: string; error_description: string }) }
 }
 
-test('oauthRefusal() tells the code of OAuth, the status, and when to come again', (t) => {
+test('oauthRefusal(): returns OAuth code, status and retry time', (t) => {
   t.deepEqual(told(new OAuthError('invalid_grant', 'Over.')), {
     status: 400,
     retryAfter: undefined,
@@ -30,17 +30,17 @@ test('oauthRefusal() tells the code of OAuth, the status, and when to come again
   t.like(told(new Refusal('request_too_large', 'Long.')), { status: 413, error: 'invalid_request' })
 })
 
-test('oauthRefusal() keeps descriptions to the characters of RFC 6749 §5.2', (t) => {
+test('oauthRefusal(): descriptions use only characters of RFC 6749 §5.2', (t) => {
   t.is(told(new Refusal('validation_failed', 'Send "a\\b" – now\n')).error_description, "Send 'a'b' ? now?")
 })
 
-test('registrationRefusal() tells which part of the metadata is wrong', (t) => {
+test('registrationRefusal(): names the invalid part of the metadata', (t) => {
   t.is(told(invalid([{ path: 'redirect_uris[0]', message: 'is wrong' }]), registrationRefusal).error, 'invalid_redirect_uri')
   t.is(told(invalid([{ path: 'client_name', message: 'is wrong' }]), registrationRefusal).error, 'invalid_client_metadata')
   t.is(told(new Refusal('overloaded', 'Busy.'), registrationRefusal).error, 'temporarily_unavailable')
 })
 
-test('a service that sheds load, or breaks, answers an OAuth client in its own form', async (t) => {
+test('OAuth errors: load shedding and defects use the OAuth format', async (t) => {
   const broken = { answer: () => Promise.reject(new Error('the secret inside')) }
   const operations = endpointOperations({ tokenEndpoint: broken as never, revocation: {} as never, registrations: {} as never })
   const form = { headers: { 'content-type': 'application/x-www-form-urlencoded' }, body: 'a=b' }
@@ -63,7 +63,7 @@ test('a service that sheds load, or breaks, answers an OAuth client in its own f
   t.like(answered[0], { operationId: 'issueToken', code: 'internal_error', status: 500 })
 })
 
-test('challenge() is the bare scheme without metadata, and none for refusals that no token helps against', (t) => {
+test('challenge(): bare scheme without metadata; none if a token cannot help', (t) => {
   const resource = { metadataUrl: 'https://post.example.ch/m', usualScopes: ['api:read'], scopes: ['api:read', 'api:send', 'api:admin'] }
   const weak = new Refusal('insufficient_scope', '', { details: { required_scope: 'api:send' } })
   t.is(challenge(new Refusal('unauthorized', ''), undefined, true), 'Bearer')

@@ -1,6 +1,6 @@
 /**
- * The authorization server of the daemon. Replaced are time, the web that client documents come from, and the person, who decides
- * without looking at the page.
+ * The authorization server of the daemon. Fakes replace the clock, the web with client documents, and the user, who decides without the
+ * page.
  */
 import { createHash } from 'node:crypto'
 import type { ExecutionContext } from 'ava'
@@ -18,7 +18,7 @@ import { baseUrl, startFixture, type Fixture, type FixtureOptions } from '../res
 export const issuer = baseUrl
 export const mcpResource = `${baseUrl}/mcp`
 export const restResource = `${baseUrl}/v1`
-/** A client on the web, and where its document is. */
+/** A client on the web, with the address of its document. */
 export const webClientId = 'https://client.example.net/oauth/client.json'
 export const redirectUri = 'http://127.0.0.1:33418/callback'
 export const userId = 'usr_1'
@@ -32,29 +32,29 @@ export interface Reply {
 }
 
 export interface OAuthFixture extends Fixture {
-  /** What parts of the authorization server are made from. */
+  /** Options for parts of the authorization server. */
   readonly parts: SandboxOptions & { readonly scopesOfMember: ScopesOfMember }
   readonly server: OAuthServer
-  /** Makes the person a member of the first organization in this role, or none. */
+  /** Makes the user a member of the first organization with this role, or removes the user. */
   setRole(role: Role | undefined): Promise<void>
-  /** Documents of the web by address; a missing one cannot be fetched. */
+  /** Documents of the web by address; other addresses fail. */
   readonly web: Map<string, FetchedDocument>
-  /** Addresses that were fetched. */
+  /** Fetched addresses. */
   readonly fetched: string[]
   readonly projectId: string
-  /** `fetch` as if the service were at its public address. */
+  /** `fetch` with the service at its public address. */
   readonly fetch: (url: string | URL, init?: RequestInit) => Promise<Response>
   post(path: string, fields: Fields | string, headers?: Readonly<Record<string, string>>): Promise<Reply>
   token(fields: Fields): Promise<Reply>
-  /** REST with a token. */
+  /** Calls REST with a token. */
   callRest(token: unknown, path?: string, method?: string, body?: unknown): Promise<Reply>
-  /** What comes of a request before a person is asked. */
+  /** Returns the result of a request before consent. */
   check(query: Fields): Promise<AuthorizationCheck>
-  /** Where the browser is sent when the person approves, or decides as `form` says instead. */
+  /** Returns the redirect address after the user approves, or decides by `form`. */
   approve(query: Fields, form?: Fields): Promise<URL>
-  /** The query of an authorization request in order, with its verifier. */
+  /** Returns the query of a valid authorization request, with its verifier. */
   request(changes?: Fields): { readonly query: Fields; readonly verifier: string }
-  /** Goes all the way to the token answer. */
+  /** Runs the flow and returns the token response. */
   signIn(changes?: Fields, form?: Fields): Promise<Record<string, unknown>>
   bootstrap(fields?: Fields, address?: string): Promise<Reply>
 }
@@ -90,10 +90,10 @@ export async function startOAuth(t: ExecutionContext, options: FixtureOptions = 
   }
   const fixture = await startFixture(t, { ...options, replacements: { ...options.replacements, fetch: fetchDocument } })
   const { database, daemon, organizationId } = fixture
-  await daemon.housekeeping.stop() // a test that wants deserted sandboxes swept does that
+  await daemon.housekeeping.stop() // tests of deserted sandboxes run the sweep themselves
   const { upkeep } = daemon.part('billing')
   await upkeep.idle()
-  await upkeep.stop() // else what is counted grows by what it writes
+  await upkeep.stop() // otherwise its writes would change the counted rows
   const setRole = async (role: Role | undefined): Promise<void> => {
     const stored = await database.get(members, { organizationId }, userId)
     const change = new Change()

@@ -1,17 +1,17 @@
-/** The outcome of a request, in a few words that a table can hold. */
+/** The outcome of a request as short text for a table. */
 import type { ExecutionContext } from 'ava'
 import { baseUrl } from '../rest/fixture/rest-fixture.ts'
 import { encode, issuer, type Fields, type OAuthFixture, type Reply } from './oauth-fixture.ts'
 
-/** A case of a table: what is done, and what comes of it. */
+/** A case of a table: action and expected outcome. */
 export type Case = readonly [what: string, outcome: string, run: (fixture: OAuthFixture) => Promise<string>]
 
-/** Runs a table against one service; every row is identified by its name. */
+/** Runs a table against one service; each row has a unique name. */
 export async function runCases(t: ExecutionContext, fixture: OAuthFixture, cases: readonly Case[]): Promise<void> {
   for (const [what, outcome, run] of cases) t.is(await run(fixture), outcome, what)
 }
 
-/** Such as `400 invalid_grant`; every error of an OAuth endpoint is one that clients can read. */
+/** Returns an outcome such as `400 invalid_grant`. Checks that errors have the format of OAuth. */
 export function outcomeOf({ status, headers, body }: Reply): string {
   if (status < 400) return String(status)
   const { error, error_description: description } = body
@@ -20,7 +20,7 @@ export function outcomeOf({ status, headers, body }: Reply): string {
   return `${status} ${typeof error === 'string' && isReadable && isUnkept ? error : JSON.stringify(body)}`
 }
 
-/** `page …` without a redirect, `redirect …` for an error that the client gets, with issuer and state. */
+/** Returns `page …` without a redirect, or `redirect …` for an error with issuer and state. */
 export async function ask(fixture: OAuthFixture, query: Fields | URLSearchParams): Promise<string> {
   const search = query instanceof URLSearchParams ? query : encode(query)
   const response = await fixture.fetch(`${baseUrl}/oauth/authorize?${search.toString()}`, { redirect: 'manual' })

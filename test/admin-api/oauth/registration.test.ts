@@ -1,4 +1,4 @@
-/** Registered clients: the response to them, how many there may be, and that unused ones go. */
+/** Registered clients: the response, the limits, and the removal of unused clients. */
 import test from '#test'
 import { ask, outcomeOf } from './outcome.ts'
 import { redirectUri, startOAuth, type OAuthFixture } from './oauth-fixture.ts'
@@ -7,7 +7,7 @@ const day = 86_400_000
 const register = (fixture: OAuthFixture, metadata: object = { redirect_uris: [redirectUri] }, address = '192.0.2.1') =>
   fixture.post('/oauth/register', JSON.stringify(metadata), { 'content-type': 'application/json', 'x-forwarded-for': address })
 
-test('a client is told everything that holds for it', async (t) => {
+test('registration: returns all metadata of the client', async (t) => {
   const fixture = await startOAuth(t)
   const metadata = {
     redirect_uris: [redirectUri],
@@ -31,7 +31,7 @@ test('a client is told everything that holds for it', async (t) => {
   })
 })
 
-test('a secret is shown once and stored as a hash', async (t) => {
+test('registration: a secret is shown once and stored as a hash', async (t) => {
   const fixture = await startOAuth(t)
   const { body } = await register(fixture, { redirect_uris: [redirectUri], token_endpoint_auth_method: 'client_secret_post' })
   t.regex(String(body['client_secret']), /^[\w-]{43}$/)
@@ -43,7 +43,7 @@ test('a secret is shown once and stored as a hash', async (t) => {
   t.false(rows.includes(String(body['client_secret'])))
 })
 
-test('ten registrations an hour from one network', async (t) => {
+test('registration: ten an hour from one network', async (t) => {
   const fixture = await startOAuth(t)
   const replies = await Promise.all(Array.from({ length: 12 }, () => register(fixture)))
   t.is(replies.filter(({ status }) => status === 201).length, 10)
@@ -55,7 +55,7 @@ test('ten registrations an hour from one network', async (t) => {
   t.is((await register(fixture)).status, 201)
 })
 
-test('a client that nobody approved within a day is gone, one that was approved stays', async (t) => {
+test('registration: a client without approval is deleted after a day', async (t) => {
   const fixture = await startOAuth(t)
   const metadata = { redirect_uris: [redirectUri], token_endpoint_auth_method: 'none' }
   const [used, unused] = [await register(fixture, metadata), await register(fixture, metadata)].map(({ body }) => String(body['client_id']))
@@ -74,7 +74,7 @@ test('a client that nobody approved within a day is gone, one that was approved 
   t.false(rows.includes(unused ?? 'none'))
 })
 
-test('codes and refresh tokens are stored as hashes, and go by themselves', async (t) => {
+test('storage: codes and refresh tokens are hashed and expire', async (t) => {
   const fixture = await startOAuth(t)
   const { query } = fixture.request()
   const code = (await fixture.approve(query)).searchParams.get('code') ?? ''

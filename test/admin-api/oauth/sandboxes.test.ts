@@ -1,4 +1,4 @@
-/** Anonymous sandboxes: what they may do, how many there may be, and that they go. */
+/** Anonymous sandboxes: permissions, limits and removal. */
 import test from '#test'
 import { keyUses } from '#core/access/keys/key-uses.ts'
 import { Sandboxes } from '#core/oauth/endpoints/sandboxes.ts'
@@ -19,7 +19,7 @@ const message = { from: 'a@example.ch', to: 'b@example.ch', subject: 'x', text: 
 const refresh = (fixture: OAuthFixture, token: unknown, fields: Fields = {}) =>
   fixture.token({ grant_type: 'refresh_token', client_id: 'anonymous-bootstrap', refresh_token: String(token), ...fields })
 
-test('the bootstrap answers a token, a refresh token and a project of its own', async (t) => {
+test('sandbox: the bootstrap returns tokens and a new project', async (t) => {
   const fixture = await startOAuth(t)
   const { status, body } = await fixture.bootstrap()
   t.is(status, 200)
@@ -40,10 +40,10 @@ test('the bootstrap answers a token, a refresh token and a project of its own', 
   await assertSound(t, fixture)
 })
 
-test('a sandbox captures, is read, and reaches nothing else', async (t) => {
+test('sandbox: captures mail, and reaches nothing else', async (t) => {
   const fixture = await startOAuth(t)
   const { body } = await fixture.bootstrap({ resource: restResource, scope: 'api:admin' })
-  t.is(body['scope'], 'api:read api:send', 'no more than anonymous callers may have')
+  t.is(body['scope'], 'api:read api:send', 'only the scopes of anonymous callers')
   const call = (path: string, method = 'GET', content?: unknown) => fixture.callRest(body['access_token'], path, method, content)
   t.like((await call('/v1/messages', 'POST', message)).body, { outcome: 'captured.anonymous_project' })
   const inboxes = (await call('/v1/inboxes')).body['data'] as { id: string }[]
@@ -62,7 +62,7 @@ test('a sandbox captures, is read, and reaches nothing else', async (t) => {
   t.is((await call('/v1/messages', 'POST', { ...message, project_id: fixture.projectId })).status, 404)
 })
 
-test('a narrow sandbox stays narrow, and one grant serves both surfaces', async (t) => {
+test('sandbox: a narrow grant stays narrow and works on both surfaces', async (t) => {
   const fixture = await startOAuth(t)
   const narrow = await fixture.bootstrap({ scope: 'mcp:read' })
   t.is(narrow.body['scope'], 'mcp:read')
@@ -73,7 +73,7 @@ test('a narrow sandbox stays narrow, and one grant serves both surfaces', async 
   t.is(again.body['scope'], 'mcp:read mcp:send-sandbox')
 })
 
-test('five sandboxes an hour and twenty a day from one network, and the limit tells when to come again', async (t) => {
+test('sandbox: five an hour and twenty a day per network, with a retry time', async (t) => {
   const fixture = await startOAuth(t)
   // to the beginning of a day, so that the windows are known
   fixture.clock.advance(day - (fixture.clock.now() % day))
@@ -101,7 +101,7 @@ test('five sandboxes an hour and twenty a day from one network, and the limit te
   t.is(await many('2001:db8:1:3::1', 6), 5)
 })
 
-test('a refused bootstrap makes nothing, and there is a ceiling for all networks together', async (t) => {
+test('sandbox: a refused bootstrap creates nothing; all networks share a limit', async (t) => {
   const fixture = await startOAuth(t)
   const limits = [{ max: 2, windowMs: day, isShared: true }]
   const sandboxes = new Sandboxes({ ...fixture.parts, limits })
@@ -114,7 +114,7 @@ test('a refused bootstrap makes nothing, and there is a ceiling for all networks
   await t.notThrowsAsync(sandboxes.make(['mcp:read'], 'mcp', '192.0.2.3'))
 })
 
-/** How many rows there are below a key. */
+/** Returns the number of rows below a key. */
 async function count({ daemon, database }: OAuthFixture, prefix: readonly string[]): Promise<number> {
   await daemon.settled()
   let rows = 0
@@ -123,7 +123,7 @@ async function count({ daemon, database }: OAuthFixture, prefix: readonly string
   return rows
 }
 
-test('a sandbox goes with everything in it a week after its last token, and others stay', async (t) => {
+test('sandbox: deleted with all data a week after its last token', async (t) => {
   const fixture = await startOAuth(t)
   const untouched = await count(fixture, [])
   t.is((await fixture.database.all(keyUses, fixture)).length, 1, 'the use of the key is stored')
@@ -137,7 +137,7 @@ test('a sandbox goes with everything in it a week after its last token, and othe
   const next = await refresh(fixture, body['refresh_token'])
   t.is(next.status, 200)
   fixture.clock.advance(6 * day)
-  t.is(await sandboxes.sweep(), 0, 'it was used again meanwhile')
+  t.is(await sandboxes.sweep(), 0, 'it was used again')
   t.like(await fixture.callRest(next.body['access_token']), { status: 401 })
   fixture.clock.advance(day)
   t.is(outcomeOf(await refresh(fixture, next.body['refresh_token'])), '400 invalid_grant', 'after seven idle days')
@@ -153,12 +153,12 @@ test('a sandbox goes with everything in it a week after its last token, and othe
   t.is(await count(fixture, ['', 'oauth_grant@id']), 0)
   t.is(await sandboxes.sweep(), 0)
   await fixture.database.sweep(fixture.clock.now())
-  t.is(await count(fixture, []), untouched + signingKey - firstLink, 'nothing is left of it')
+  t.is(await count(fixture, []), untouched + signingKey - firstLink, 'no rows remain')
   await assertSound(t, fixture)
   t.is((await fixture.rest.call('GET', '/v1/projects/me')).status, 200)
 })
 
-/** The key that signed stays; the sign-in link of the first start and its time to go have gone. */
+/** The key that signed remains; the sign-in link of the first start and its expiry are gone. */
 const firstLink = 2
 const signingKey = 1
 
@@ -176,7 +176,7 @@ async function countersOf({ database, clock }: OAuthFixture, organizationId: str
   return values
 }
 
-test('a sandbox that is claimed in the moment of its removal stays', async (t) => {
+test('sandbox: a claim during its removal keeps it', async (t) => {
   const fixture = await startOAuth(t)
   const { body } = await fixture.bootstrap()
   const { organizationId } = await fixture.server.tokenCheck.bearer(String(body['access_token']), 'mcp')
@@ -193,7 +193,7 @@ test('a sandbox that is claimed in the moment of its removal stays', async (t) =
   t.is(await count(fixture, ['', 'oauth.sandbox']), 0)
 })
 
-test('a deletion that fails is tried again by the next sweep', async (t) => {
+test('sandbox: the next sweep retries a failed deletion', async (t) => {
   const fixture = await startOAuth(t)
   await fixture.bootstrap()
   fixture.clock.advance(8 * day)
@@ -205,7 +205,7 @@ test('a deletion that fails is tried again by the next sweep', async (t) => {
   t.is(await sandboxes.sweep(), 1)
 })
 
-test('a sandbox that was claimed stays', async (t) => {
+test('sandbox: a claimed one is kept', async (t) => {
   const fixture = await startOAuth(t)
   const [kept, gone] = [await fixture.bootstrap(), await fixture.bootstrap()]
   const of = async ({ body }: Awaited<ReturnType<OAuthFixture['bootstrap']>>) =>
@@ -221,7 +221,7 @@ test('a sandbox that was claimed stays', async (t) => {
   t.is(await count(fixture, ['', 'oauth.sandbox']), 0)
 })
 
-test('a token of a deleted project or organization stops working at once', async (t) => {
+test('access token: invalid at once after project or organization are deleted', async (t) => {
   const fixture = await startOAuth(t)
   const { body } = await fixture.bootstrap({ resource: restResource })
   const { organizationId } = await fixture.server.tokenCheck.bearer(String(body['access_token']), 'rest')

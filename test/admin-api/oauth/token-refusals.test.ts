@@ -1,4 +1,4 @@
-/** The endpoints that programs call refuse: a table for each, with the error that clients know what to do about. */
+/** Refusals of the endpoints for programs: a table for each, with standard OAuth errors. */
 import test from '#test'
 import { outcomeOf, runCases, type Case } from './outcome.ts'
 import { mcpResource, redirectUri, restResource, startOAuth, webClientId, type Fields, type OAuthFixture } from './oauth-fixture.ts'
@@ -11,7 +11,7 @@ interface Approved {
   readonly fixture: OAuthFixture
 }
 
-/** The exchange of a fresh code, with changes of the token request, after `meanwhile`. */
+/** Exchanges a fresh code with changes of the token request, after `meanwhile`. */
 const exchange =
   (changes: Fields, meanwhile: (approved: Approved) => unknown = () => {}, request: Fields = {}, form: Fields = {}) =>
   async (fixture: OAuthFixture): Promise<string> => {
@@ -23,7 +23,7 @@ const exchange =
     return outcomeOf(await fixture.token({ ...fields, ...changes }))
   }
 
-/** The refresh of a fresh token. */
+/** Refreshes a fresh token. */
 const refresh =
   (changes: Fields, meanwhile: (fixture: OAuthFixture, token: string) => unknown = () => {}, request: Fields = {}) =>
   async (fixture: OAuthFixture): Promise<string> => {
@@ -35,7 +35,7 @@ const refresh =
 const leave = (fixture: OAuthFixture): Promise<void> => fixture.setRole(undefined)
 const join = (fixture: OAuthFixture): Promise<void> => fixture.setRole('admin')
 
-/** With the member gone, and back for the next case. */
+/** Runs the case while the member is removed. */
 const withoutMember = (run: (fixture: OAuthFixture) => Promise<string>) => async (fixture: OAuthFixture) => {
   const outcome = await run(fixture)
   await join(fixture)
@@ -65,28 +65,28 @@ const codes: readonly Case[] = [
   ['a code that is a minute old', '400 invalid_grant', exchange({}, ({ fixture }) => fixture.clock.advance(60_000))],
   ['a code that was used', '400 invalid_grant', exchange({}, ({ fixture, fields }) => fixture.token(fields))],
   ['another resource', '400 invalid_target', exchange({ resource: mcpResource })],
-  ['the resource of somebody else', '400 invalid_target', exchange({ resource: 'https://other.example' })],
+  ['a foreign resource', '400 invalid_target', exchange({ resource: 'https://other.example' })],
   [
     'two resources at once',
     '400 invalid_target',
     exchange({ resource: [restResource, mcpResource] }, undefined, { resource: [restResource, mcpResource] }),
   ],
-  ['none of two granted resources', '400 invalid_target', exchange({}, undefined, { resource: [restResource, mcpResource] })],
+  ['no resource if two were granted', '400 invalid_target', exchange({}, undefined, { resource: [restResource, mcpResource] })],
   [
     'a resource that was not approved',
     '400 invalid_target',
     exchange({ resource: mcpResource }, undefined, { resource: [restResource, mcpResource] }, { scopes: 'api:read' }),
   ],
-  ['more than was approved', '400 invalid_scope', exchange({ scope: 'api:admin' })],
+  ['more than approved', '400 invalid_scope', exchange({ scope: 'api:admin' })],
   ['a scope of another resource', '400 invalid_scope', exchange({ scope: 'mcp:read' })],
   ['an unknown scope', '400 invalid_scope', exchange({ scope: 'root' })],
-  ['somebody who left since', '400 invalid_grant', withoutMember(exchange({}, ({ fixture }) => leave(fixture)))],
+  ['a user who left', '400 invalid_grant', withoutMember(exchange({}, ({ fixture }) => leave(fixture)))],
   ['an unknown parameter twice', '400 invalid_request', exchange({ x: ['1', '2'] })],
 ]
 
 const refreshes: readonly Case[] = [
   ['all in order', '200', refresh({})],
-  ['less than before', '200', refresh({ scope: 'api:read' })],
+  ['fewer scopes', '200', refresh({ scope: 'api:read' })],
   ['no token', '400 invalid_request', refresh({ refresh_token: undefined })],
   ['an unknown token', '400 invalid_grant', refresh({ refresh_token: `rt_${'a'.repeat(43)}` })],
   ['something else', '400 invalid_grant', refresh({ refresh_token: 'x'.repeat(5000) })],
@@ -102,18 +102,18 @@ const refreshes: readonly Case[] = [
     '400 invalid_grant',
     refresh({}, (fixture, token) => fixture.post('/oauth/revoke', { token, client_id: webClientId })),
   ],
-  ['more than was approved', '400 invalid_scope', refresh({ scope: 'api:read api:admin' })],
+  ['more than approved', '400 invalid_scope', refresh({ scope: 'api:read api:admin' })],
   ['a scope of another resource', '400 invalid_scope', refresh({ scope: 'mcp:read' })],
   ['another resource', '400 invalid_target', refresh({ resource: mcpResource })],
   ['two resources', '400 invalid_target', refresh({ resource: [mcpResource, restResource] })],
-  ['somebody who left since', '400 invalid_grant', withoutMember(refresh({}, leave))],
+  ['a user who left', '400 invalid_grant', withoutMember(refresh({}, leave))],
 ]
 
-test('the token endpoint refuses codes', async (t) => {
+test('token endpoint: refuses invalid codes', async (t) => {
   await runCases(t, await startOAuth(t), codes)
 })
 
-test('the token endpoint refuses refresh tokens', async (t) => {
+test('token endpoint: refuses invalid refresh tokens', async (t) => {
   const fixture = await startOAuth(t)
   await runCases(t, fixture, refreshes)
   const { access_token: token } = await fixture.signIn()
@@ -123,7 +123,7 @@ test('the token endpoint refuses refresh tokens', async (t) => {
   )
 })
 
-test('a refresh token ends 180 days after the consent, however often it is used', async (t) => {
+test('refresh: ends 180 days after the consent, regardless of use', async (t) => {
   const fixture = await startOAuth(t)
   let token = (await fixture.signIn())['refresh_token']
   const go = () => fixture.token({ grant_type: 'refresh_token', client_id: webClientId, refresh_token: String(token) })
@@ -136,7 +136,7 @@ test('a refresh token ends 180 days after the consent, however often it is used'
   t.is(outcomeOf(await go()), '400 invalid_grant')
 })
 
-test('a client with a secret proves it, in one place', async (t) => {
+test('token endpoint: a client with a secret sends it in exactly one place', async (t) => {
   const fixture = await startOAuth(t)
   const { body } = await fixture.post('/oauth/register', JSON.stringify({ redirect_uris: [redirectUri] }), json)
   const [id, secret] = [String(body['client_id']), String(body['client_secret'])]
@@ -163,13 +163,13 @@ test('a client with a secret proves it, in one place', async (t) => {
   t.is(await tryIt({ client_id: webClientId }, basic(id, secret)), '400 invalid_request')
 })
 
-test('the anonymous bootstrap refuses', async (t) => {
+test('anonymous bootstrap: refuses invalid requests', async (t) => {
   const refused =
     (fields: Fields) =>
     async (fixture: OAuthFixture): Promise<string> =>
       outcomeOf(await fixture.bootstrap(fields))
   await runCases(t, await startOAuth(t), [
-    ['the resource of somebody else', '400 invalid_target', refused({ resource: 'https://other.example/mcp' })],
+    ['a foreign resource', '400 invalid_target', refused({ resource: 'https://other.example/mcp' })],
     ['two resources', '400 invalid_target', refused({ resource: [mcpResource, restResource] })],
     ['an unknown scope', '400 invalid_scope', refused({ scope: 'everything' })],
     ['a scope of another resource', '400 invalid_scope', refused({ resource: mcpResource, scope: 'api:read' })],
@@ -178,7 +178,7 @@ test('the anonymous bootstrap refuses', async (t) => {
   ])
 })
 
-test('the registration endpoint refuses', async (t) => {
+test('registration: refuses invalid requests', async (t) => {
   const registered =
     (metadata: object | string, headers: Readonly<Record<string, string>> = json) =>
     async (fixture: OAuthFixture): Promise<string> => {
@@ -207,11 +207,11 @@ test('the registration endpoint refuses', async (t) => {
     ['a user name', '400 invalid_redirect_uri', uri('https://a@client.example.net/cb')],
     ['a wildcard', '400 invalid_redirect_uri', uri('https://*.example.net/cb')],
     ['a script', '400 invalid_redirect_uri', uri('javascript:alert(1)//')],
-    ['a document of its own', '400 invalid_redirect_uri', uri('data:text/html,x')],
+    ['a data URL', '400 invalid_redirect_uri', uri('data:text/html,x')],
     ['a file', '400 invalid_redirect_uri', uri('file:///etc/passwd')],
     ['a space', '400 invalid_redirect_uri', uri('https://client.example.net/c b')],
     ['one good, one bad', '400 invalid_redirect_uri', uri(redirectUri, 'http://client.example.net')],
-    ['a name that is no text', '400 invalid_client_metadata', registered({ redirect_uris: [redirectUri], client_name: 7 })],
+    ['a name that is not text', '400 invalid_client_metadata', registered({ redirect_uris: [redirectUri], client_name: 7 })],
     ['the implicit flow', '400 invalid_client_metadata', registered({ redirect_uris: [redirectUri], response_types: ['token'] })],
     ['another grant', '400 invalid_client_metadata', registered({ redirect_uris: [redirectUri], grant_types: ['client_credentials'] })],
     [
@@ -222,7 +222,7 @@ test('the registration endpoint refuses', async (t) => {
   ])
 })
 
-test('the endpoints refuse what is no form, and other methods, in words of OAuth', async (t) => {
+test('OAuth errors: other bodies and methods are refused in the OAuth format', async (t) => {
   const raw =
     (method: string, path: string, body?: string, headers: Readonly<Record<string, string>> = {}) =>
     async (fixture: OAuthFixture): Promise<string> => {
@@ -249,7 +249,7 @@ test('the endpoints refuse what is no form, and other methods, in words of OAuth
     ['nothing', '401 invalid_client', raw('POST', '/oauth/token', '', form)],
     ['broken escapes', '401 invalid_client', raw('POST', '/oauth/token', 'client_id=%zz&grant_type=x', form)],
     ['nothing to revoke', '400 invalid_request', raw('POST', '/oauth/revoke', `client_id=${encodeURIComponent(webClientId)}`, form)],
-    ['nobody who revokes', '401 invalid_client', raw('POST', '/oauth/revoke', 'token=x', form)],
+    ['no client', '401 invalid_client', raw('POST', '/oauth/revoke', 'token=x', form)],
     ['an id twice', '400 invalid_request', raw('POST', '/oauth/revoke', 'token=x&client_id=a&client_id=a', form)],
   ])
 })

@@ -1,4 +1,4 @@
-/** Websites that want more than websites may: rules that would be fields, pages that would read the service, paths that lead out. */
+/** Hostile websites: rules that inject header fields, pages that read the service, paths that leave the site. */
 import { createHash } from 'node:crypto'
 import test from '#test'
 import { streamedZip } from '../../support/web/zip-file.ts'
@@ -6,7 +6,7 @@ import { domain, startSites } from './site-client.ts'
 
 const digest = (octets: Buffer | string): string => createHash('sha256').update(octets).digest('hex')
 
-test('what rules of a site say is sent as text that cannot become anything else, and rules that lead in a circle end', async (t) => {
+test('rules: values cannot inject header fields, and circles end', async (t) => {
   const { ask, create, deploy, rest } = await startSites(t)
   const host = `alpenblick.${domain}`
   const site = await create('alpenblick')
@@ -53,7 +53,7 @@ test('what rules of a site say is sent as text that cannot become anything else,
   t.is((await ask(host, '/')).text, 'streamed')
 })
 
-test('redirects: one segment of a path stays one segment of the target', async (t) => {
+test('redirects: a path segment remains one segment of the target', async (t) => {
   const { ask, create, deploy } = await startSites(t)
   const host = `alpenblick.${domain}`
   const rules = '/old/:id /new/:id/page 302\n/to/:id https://y.example/:id?id=:id 302\n/all/* /new/:splat 302\n/show/:name /:name 200\n'
@@ -80,7 +80,7 @@ test('redirects: one segment of a path stays one segment of the target', async (
   t.is((await ask(host, '/who%3F/')).headers.location, '/who%3F', 'a page')
 })
 
-test('redirects: a rule with a path as its target keeps visitors on the site, whatever the path fills in', async (t) => {
+test('redirects: a rule with a path as its target never leaves the site', async (t) => {
   const { ask, create, deploy } = await startSites(t)
   const host = `alpenblick.${domain}`
   const rules = [
@@ -125,7 +125,7 @@ test('redirects: a rule that leads back to the same path is skipped', async (t) 
   t.deepEqual([await answer('/'), await answer('/maintenance.html')], ['/maintenance.html', 200])
   t.is((await ask(host, '/maintenance.html')).text, 'closed for an hour')
   await deploy(site, [{ path: '_redirects', content: rules.slice(0, 2).join('\n') }, ...pages])
-  t.is(await answer('/maintenance.html'), 'https://status.example/?now=1', 'the next rule that fits counts')
+  t.is(await answer('/maintenance.html'), 'https://status.example/?now=1', 'the next matching rule applies')
   await deploy(site, [{ path: '_redirects', content: rules.slice(2).join('\n') }, ...pages])
   t.deepEqual([await answer('/news/1'), await answer('/news/1/'), await answer('/z%C3%BCrich')], [404, 404, 404])
 })
@@ -146,7 +146,7 @@ test('redirects: rules that lead in circles are skipped', async (t) => {
   }
   t.deepEqual(await leads(['/a /b 302!', '/b /a 302!', '/start /a 302'], '/a', '/b', '/b/', '/start'), [404, 200, '/b', '/a'])
   t.deepEqual(await leads(['/1 /2', '/2 /3?x=1', '/3 /1#top'], '/1', '/2', '/3'), [404, 404, 404])
-  t.deepEqual(await leads(['/d /d/e', '/d/e /d/', '/d /about'], '/d'), ['/about'], 'the next rule that fits counts')
+  t.deepEqual(await leads(['/d /d/e', '/d/e /d/', '/d /about'], '/d'), ['/about'], 'the next matching rule applies')
   t.deepEqual(await leads(['/:lang/* /:splat/:lang 301'], '/de/page', '/de/de'), [404, 404])
   t.deepEqual(await leads(['/more/* /more/x/:splat 302'], '/more/1'), [404], 'the path grows without end')
   t.deepEqual(await leads(['/about /about/ 301!', '/shop/ /shop 301!'], '/about', '/shop/', '/shop'), [200, 200, '/shop/'])
@@ -160,7 +160,7 @@ test('redirects: rules that lead in circles are skipped', async (t) => {
   t.deepEqual(await leads(many, '/z0', '/'), [404, '/z0'])
 })
 
-test('a page of a site gets nothing of the service from a browser: no leave to read, no cookie, no way in', async (t) => {
+test('isolation: a page of a site gets no CORS, cookie or access from the service', async (t) => {
   const { daemon, create } = await startSites(t)
   await create('alpenblick')
   const origin = `http://alpenblick.${domain}`
@@ -171,13 +171,13 @@ test('a page of a site gets nothing of the service from a browser: no leave to r
       ['GET', { origin }],
     ] as const) {
       const { headers: got } = await fetch(`http://${daemon.addresses.http}${path}`, { method, headers, redirect: 'manual' })
-      // publishable keys are for pages of their owners, which name the origins
+      // publishable keys are for pages of their owners, which define the origins
       if (path !== '/v1/messages') t.is(got.get('access-control-allow-origin'), null, `${method} ${path}`)
       t.is(got.get('access-control-allow-credentials'), null, `${method} ${path}`)
     }
 })
 
-test('digests of what no site may have are refused', async (t) => {
+test('deploys: digests of forbidden files are refused', async (t) => {
   const { rest, create } = await startSites(t)
   const site = await create('gipfel')
   const bad = [
@@ -219,7 +219,7 @@ test('digests of what no site may have are refused', async (t) => {
   }
 })
 
-test('archives that are sent slowly take no place from others, and no more than all places are given out', async (t) => {
+test('deploys: slow archives do not block others, and places are limited', async (t) => {
   const { daemon, create, deploy } = await startSites(t)
   const { archives } = daemon.part('rest').sites
   const site = await create('alpenblick')
@@ -237,7 +237,7 @@ test('archives that are sent slowly take no place from others, and no more than 
   t.deepEqual([one.status, other.status], [201, 201])
 })
 
-test('redirects: the query of the request stands before the fragment of the target', async (t) => {
+test('redirects: the query precedes the fragment of the target', async (t) => {
   const { ask, create, deploy } = await startSites(t)
   const host = `alpenblick.${domain}`
   const rules =

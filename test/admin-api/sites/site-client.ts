@@ -1,4 +1,4 @@
-/** Asks the listener of websites, as browsers and proxies do: the host chooses the site. */
+/** A client of the site listener that acts as browsers and proxies do: the host selects the site. */
 import { Agent, request, type IncomingHttpHeaders } from 'node:http'
 import type { ExecutionContext } from 'ava'
 import { startDaemon, type StartOptions } from '../../support/daemon/start-daemon.ts'
@@ -15,7 +15,7 @@ export interface SiteReply {
 
 export type Ask = (host: string, path: string, headers?: Readonly<Record<string, string>>, method?: string) => Promise<SiteReply>
 
-/** Asks over one pool of connections; `address` is `host:port`. */
+/** Returns a client with one connection pool; `address` is `host:port`. */
 export function asking(t: Pick<ExecutionContext, 'teardown'>, address: string, sockets = 64): Ask {
   const agent = new Agent({ keepAlive: true, maxSockets: sockets })
   t.teardown(() => agent.destroy())
@@ -38,7 +38,7 @@ export function asking(t: Pick<ExecutionContext, 'teardown'>, address: string, s
 
 export const siteSettings = { POSTERN_SITES_LISTEN: '127.0.0.1:0', POSTERN_SITES_DOMAIN: domain }
 
-/** A daemon that serves sites, with shortcuts for what tests do most. */
+/** Starts a daemon that serves sites, with shortcuts for common steps. */
 export async function startSites(t: Pick<ExecutionContext, 'teardown'>, options: StartOptions = {}) {
   const daemon = await startDaemon(t, { ...options, env: { ...siteSettings, ...options.env } })
   const { rest } = daemon

@@ -1,4 +1,4 @@
-/** The listener of websites against clients that want more than their share: sockets as they come, and nothing of sites but an answer. */
+/** The site listener with hostile clients, over raw sockets and with fake sites. */
 import { connect, type Socket } from 'node:net'
 import test, { type ExecutionContext } from '#test'
 import type { SiteAnswer } from '#core/sites/serving/site-answer.ts'
@@ -13,7 +13,7 @@ interface Changes extends Partial<SiteServerOptions> {
   readonly answer?: (target: string) => SiteAnswer | Promise<SiteAnswer>
 }
 
-/** A listener that answers `a.sites.test` with the target it was asked for. Resolves with its port. */
+/** Starts a listener that serves `a.sites.test` with the target as response. Resolves with its port. */
 async function serving(t: ExecutionContext, { answer = plain, ...changes }: Changes = {}): Promise<number> {
   const server = new SiteServer({
     listen: { host: '127.0.0.1', port: 0 },
@@ -38,11 +38,11 @@ async function ask(socket: Socket, request: string): Promise<string> {
   return receive(socket, isWhole)
 }
 
-test('an address has so many connections; another one is not counted with it, and one that closes makes room', async (t) => {
+test('connections: limited per address; a closed one frees its place', async (t) => {
   const port = await serving(t)
   const [first, ...others] = [await open(t, port), await open(t, port), await open(t, port)]
   const fourth = await open(t, port)
-  t.is(await receive(fourth), '', 'it is closed without a word')
+  t.is(await receive(fourth), '', 'it is closed without a response')
   for (const socket of [first, ...others]) t.regex(await ask(socket, get()), /^HTTP\/1\.1 200 /)
   const elsewhere = connect({ port, host: '127.0.0.1', localAddress: '127.0.0.2' }).setEncoding('latin1')
   t.teardown(() => elsewhere.destroy())
@@ -52,7 +52,7 @@ test('an address has so many connections; another one is not counted with it, an
   t.regex(await ask(await open(t, port), get()), /^HTTP\/1\.1 200 /)
 })
 
-test('behind a trusted proxy the requests under way of one visitor are counted, by the address that the proxy saw', async (t) => {
+test('connections: behind a trusted proxy, open requests are limited per visitor', async (t) => {
   const under = Promise.withResolvers<void>()
   let waiting = 0
   const all = Promise.withResolvers<void>()
@@ -74,23 +74,23 @@ test('behind a trusted proxy the requests under way of one visitor are counted, 
   t.regex(await ask(await open(t, port), from('2001:db8::4')), /^HTTP\/1\.1 200 /)
 })
 
-test('who reads nothing, and who sends the fields of a request letter by letter, loses the connection', async (t) => {
+test('connections: slow readers and slow senders are disconnected', async (t) => {
   const ended = Promise.withResolvers<number>()
   const answer = (): SiteAnswer => ({ status: 200, headers: {}, body: endless() })
   const limits = { idleMs: 100, headersMs: 100, checkMs: 20 }
   const port = await serving(t, { answer, limits, traffic: { count: (_organization, _site, bytes) => ended.resolve(bytes) } })
   while (!(await readsNoFurther(await open(t, port))));
-  t.true((await ended.promise) > 0, 'what went out is counted')
+  t.true((await ended.promise) > 0, 'sent octets are counted')
   const dribbling = await open(t, port)
   dribbling.write('GET / HTTP/1.1\r\nHost: a.sites.test\r\nX-A')
   const more = setInterval(() => dribbling.write('a'), 20)
-  const lost = Promise.withResolvers<unknown>() // by its end, or by a reset when a letter was still on its way
+  const lost = Promise.withResolvers<unknown>() // by its end, or by a reset if a letter was still in transit
   dribbling.on('error', lost.resolve).on('close', lost.resolve).resume()
   await lost.promise
   clearInterval(more)
 })
 
-/** False where the connection was lost before an answer came, as happens to whom the machine holds up before they have asked. */
+/** Returns false if the connection ended before a response. This happens if a busy machine delays the request. */
 async function readsNoFurther(socket: Socket): Promise<boolean> {
   const { promise, resolve } = Promise.withResolvers<boolean>()
   socket
@@ -107,7 +107,7 @@ async function* endless(): AsyncGenerator<Buffer> {
   for (;;) yield Buffer.alloc(65_536)
 }
 
-test('nothing takes a body: it is not waited for, and not asked for', async (t) => {
+test('requests: a body is neither read nor requested', async (t) => {
   const port = await serving(t)
   const large = await open(t, port)
   large.write('POST / HTTP/1.1\r\nHost: a.sites.test\r\nContent-Length: 1000000000\r\n\r\nabc')
@@ -118,7 +118,7 @@ test('nothing takes a body: it is not waited for, and not asked for', async (t) 
   t.regex(await receive(expecting), /^HTTP\/1\.1 200 /)
 })
 
-test('the host is that of the target where it has one, and of one field alone', async (t) => {
+test('requests: the host of the target overrides the field; two fields are refused', async (t) => {
   const port = await serving(t, { maxPerAddress: 50 })
   const replies: Readonly<Record<string, RegExp>> = {
     'GET http://A.sites.test:80/x?y HTTP/1.1\r\nHost: b.sites.test\r\n\r\n': /^HTTP\/1\.1 200 [^]*\r\n\r\n\/x\?y$/,
@@ -141,7 +141,7 @@ test('the host is that of the target where it has one, and of one field alone', 
   for (const [request, reply] of Object.entries(replies)) t.regex(await ask(await open(t, port), request), reply, request)
 })
 
-test('requests that come without waiting for answers are answered in their order', async (t) => {
+test('requests: pipelined ones get responses in order', async (t) => {
   const port = await serving(t)
   const socket = await open(t, port)
   socket.write(Array.from({ length: 50 }, (_, i) => get(`/${i}`, i === 49 ? 'Connection: close\r\n' : '')).join(''))

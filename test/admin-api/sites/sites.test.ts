@@ -32,7 +32,7 @@ const entries = [
 ]
 const digest = (octets: Buffer | string): string => createHash('sha256').update(octets).digest('hex')
 
-test('a site is served by its host as its files say, in the best encoding and in ranges, with its pages and rules', async (t) => {
+test('site: served by host with encodings, ranges, pages and rules', async (t) => {
   const { ask, deploy, rest } = await startSites(t)
   const site = await rest.must('POST', '/v1/sites', { slug: 'alpenblick' })
   const host = new URL(String(site['url'])).hostname
@@ -77,7 +77,7 @@ test('a site is served by its host as its files say, in the best encoding and in
   t.is((await ask(host, '/assets/app.3f2a9c1b.js')).headers['cache-control'], 'public, max-age=31536000, immutable')
 })
 
-test('the best encoding, ranges, validators, previews and hosts are as caches and proxies expect them', async (t) => {
+test('site: encodings, ranges, validators, previews and hosts suit caches and proxies', async (t) => {
   const { ask, create, deploy, rest } = await startSites(t)
   const host = `alpenblick.${domain}`
   const made = await deploy(await create('alpenblick'), entries)
@@ -119,7 +119,7 @@ test('the best encoding, ranges, validators, previews and hosts are as caches an
   t.is((await ask(host, `/internal/tls-allow?domain=${host}`)).status, 404)
   const allowed = async (domain_: string) => (await ask('127.0.0.1', `/internal/tls-allow?domain=${domain_}`)).status
   t.is(await allowed(preview), 200)
-  t.is(await allowed(`00000000000000000000--${host}`), 404, 'nobody orders certificates for deploys that are not there')
+  t.is(await allowed(`00000000000000000000--${host}`), 404, 'no certificate for a missing deploy')
   t.like(await ask(host, '/film.bin', { range: 'bytes=0-9' }, 'HEAD'), { status: 200, headers: { 'content-length': '700000' } })
   t.is((await rest.call('POST', '/v1/sites', { slug: 'alpenblick' })).status, 409)
   for (const slug of ['www', 'a', 'UPPER', 'two--hyphens', '-x-', 'a.b'])
@@ -127,7 +127,7 @@ test('the best encoding, ranges, validators, previews and hosts are as caches an
   await create('gipfel')
 })
 
-test('asked again, a page is answered as before: by its host, encoding and deploy, and a new deploy takes its place', async (t) => {
+test('cache: a repeated request gets the same response until a new deploy', async (t) => {
   const { ask, create, deploy } = await startSites(t)
   const [site, host] = [await create('alpenblick'), `alpenblick.${domain}`]
   const first = await deploy(site, entries)
@@ -155,7 +155,7 @@ test('asked again, a page is answered as before: by its host, encoding and deplo
   t.deepEqual(await told(preview, '/style.css', 'br'), before[asked.findIndex(([of]) => of === preview)])
 })
 
-test('archives that are no websites are refused, and leave nothing', async (t) => {
+test('deploys: invalid archives are refused and leave no rows', async (t) => {
   const { daemon, create, deploy, rest } = await startSites(t)
   const site = await create('gipfel')
   const page = { path: 'index.html', content: 'x' }
@@ -204,7 +204,7 @@ async function keysOf({ database, organizationId }: Awaited<ReturnType<typeof st
   return keys
 }
 
-test('by digests only what the site has not shown is sent; twelve deploys leave ten; a deleted site leaves nothing', async (t) => {
+test('deploys: digests save uploads, ten deploys are kept, deletion leaves no rows', async (t) => {
   const clock = new FakeClock(Date.UTC(2030, 0, 1))
   const { daemon, rest, ask, create } = await startSites(t, { replacements: { clock } })
   const [site, other] = [await create('gipfel'), await create('gletscher')]
@@ -219,7 +219,7 @@ test('by digests only what the site has not shown is sent; twelve deploys leave 
 
   const first = await begin(pages)
   const half = new URL(String((await rest.must('GET', `/v1/sites/${site}/deploys/${first.id}`))['preview_url'])).hostname
-  t.is((await ask(half, '/0')).status, 404, 'what is not whole has no preview')
+  t.is((await ask(half, '/0')).status, 404, 'an incomplete deploy has no preview')
   t.deepEqual(first.missing, pages.map(digest))
   t.is((await rest.call('POST', `/v1/sites/${site}/deploys/${first.id}/activate`)).status, 409)
   t.is((await put(first.id, Buffer.from('outsider'))).status, 404)
@@ -231,7 +231,7 @@ test('by digests only what the site has not shown is sent; twelve deploys leave 
   t.is((await put(first.id, pages[0] ?? Buffer.alloc(0))).status, 200)
   t.is((await ask(`gipfel.${domain}`, '/0')).text, '<p>one</p>')
   const outsider = await begin(pages, other)
-  t.is(outsider.missing.length, 3, 'what another site has says nothing')
+  t.is(outsider.missing.length, 3, 'files of another site do not count')
 
   const changed = [Buffer.from('<p>new</p>'), ...pages.slice(1)]
   const second = await begin(changed)
@@ -246,7 +246,7 @@ test('by digests only what the site has not shown is sent; twelve deploys leave 
     await put(id, page)
   }
   const kept = (await rest.must('GET', `/v1/sites/${site}/deploys?limit=50`))['data'] as { id: string }[]
-  t.is(kept.length, 11, 'ten, and the one that visitors get')
+  t.is(kept.length, 11, 'ten deploys and the active one')
   t.is(kept.at(-1)?.id, first.id)
   t.is((await rest.call('DELETE', `/v1/sites/${site}/deploys/${first.id}`)).status, 409)
   await assertSound(t, daemon)
@@ -267,7 +267,7 @@ test('by digests only what the site has not shown is sent; twelve deploys leave 
   await assertSound(t, daemon)
 })
 
-test('what an archive left that was cut off is not shown, and goes within a quarter of an hour', async (t) => {
+test('deploys: a partial archive is hidden and deleted within 15 minutes', async (t) => {
   const clock = new FakeClock(Date.UTC(2030, 0, 1))
   const { daemon, rest, create } = await startSites(t, { replacements: { clock } })
   const site = await create('gipfel')
@@ -291,7 +291,7 @@ test('what an archive left that was cut off is not shown, and goes within a quar
   await later(900_001)
   await later(61_000)
   t.deepEqual(await keysOf(daemon, 'site_blob'), [], 'its file goes')
-  t.is((await rest.call('GET', `/v1/sites/${site}/deploys/${byDigests.deploy.id}`)).status, 200, 'files by digests may come for a day')
+  t.is((await rest.call('GET', `/v1/sites/${site}/deploys/${byDigests.deploy.id}`)).status, 200, 'files by digest may arrive for a day')
   await later(86_400_000)
   await later(61_000)
   for (const rows of ['site_deploy', 'site_blob', 'content', 'site.use', 'site.manifest', 'site.wanted'])
@@ -299,7 +299,7 @@ test('what an archive left that was cut off is not shown, and goes within a quar
   await assertSound(t, daemon)
 })
 
-test('what is sent is counted to the byte, as a proxy counts it', async (t) => {
+test('usage: sent octets are counted exactly, as a proxy counts them', async (t) => {
   const { daemon, rest, create, deploy } = await startSites(t)
   const site = await create('gipfel')
   await deploy(site, entries)
@@ -326,7 +326,7 @@ test('what is sent is counted to the byte, as a proxy counts it', async (t) => {
   t.is(usage['answers'], 5 * paths.length)
   const stored = entries.filter(({ path }) => !path.startsWith('.')).reduce((sum, { content }) => sum + content.length, 0)
   t.is(usage['stored_bytes'], stored)
-  // 10 credits a GiB sent and 5 a GiB stored for 730 hours; a site of a few seconds is taken as one of a day
+  // 10 credits a GiB sent and 5 a GiB stored for 730 hours; a site of a few seconds counts as one day
   const perDay = Math.floor((counted * 10e6) / 2 ** 30) + Math.floor((stored * 24 * 5e6) / (2 ** 30 * 730))
   t.is(Number(usage['credits_per_day']), perDay / 1e6)
 })

@@ -1,4 +1,4 @@
-/** Who decides what a site answers: its owner, the operator, the flag, and DNS for domains of its own. */
+/** Control over the responses of a site: owner, operator, flag, and DNS for custom domains. */
 import test from '#test'
 import { siteDomainCheck } from '#core/doctor/site-domain-check.ts'
 import { ResolveError } from '#core/outbound/resolver.ts'
@@ -12,7 +12,7 @@ import { asking, siteSettings, startSites } from './site-client.ts'
 const zip = { 'content-type': 'application/zip' }
 const home = zipOfFiles({ 'index.html': 'home' })
 
-test('a domain that shares what somebody registered with an address of the service is refused at the start', async (t) => {
+test('domains: a site domain must not share a registered domain with the service', async (t) => {
   const env = { ...siteSettings, POSTERN_BASE_URL: 'https://post.example.co.uk' }
   const start = (domain: string) => startDaemon(t, { env: { ...env, POSTERN_SITES_DOMAIN: domain } })
   await t.throwsAsync(start('sites.example.co.uk'), {
@@ -23,7 +23,7 @@ test('a domain that shares what somebody registered with an address of the servi
   await t.notThrowsAsync(start('other.co.uk'))
 })
 
-test('a site is paused by its owner, taken down by the operator in one act, and off without its flag', async (t) => {
+test('site: paused by its owner, taken down by the operator, or disabled by the flag', async (t) => {
   const fixture = await startFixture(t, { settings: siteSettings })
   const { rest, operator, organizationId, daemon } = fixture
   const ask = asking(t, daemon.addresses.sites)
@@ -61,10 +61,10 @@ test('a site is paused by its owner, taken down by the operator in one act, and 
   t.is((await ask(host, '/')).status, 404)
   t.is((await ask('gletscher.sites.test', '/')).text, 'home')
   await rest.must('DELETE', `/v1/projects/${target}?discard_queued=true`)
-  t.is((await ask('gletscher.sites.test', '/')).status, 404, 'it goes with its project')
+  t.is((await ask('gletscher.sites.test', '/')).status, 404, 'it is deleted with its project')
 })
 
-test('a domain leads to the site that DNS names, and to another one once DNS says so', async (t) => {
+test('domains: a domain serves the site in DNS, and moves when DNS changes', async (t) => {
   const [records, aliases] = [new FakeNames(), new Map<string, string>()]
   const lookUp = (name: string, type: string) =>
     type === 'CNAME' && aliases.has(name)
@@ -93,7 +93,7 @@ test('a domain leads to the site that DNS names, and to another one once DNS say
   t.is((await ask('127.0.0.1', '/internal/tls-allow?domain=www.example.ch')).status, 200)
   records.txt.set('_postern-site.www.example.ch', [first?.value ?? '', second?.value ?? ''])
   aliases.set('www.example.ch', 'zwei.sites.test')
-  t.is((await verify(two)).status, 409, 'the first record stands')
+  t.is((await verify(two)).status, 409, 'the first record remains')
   records.txt.set('_postern-site.www.example.ch', [second?.value ?? ''])
   t.like((await verify(two)).body, { status: 'verified' })
   t.is((await ask('www.example.ch', '/')).text, 'zwei')
@@ -110,12 +110,12 @@ test('a domain leads to the site that DNS names, and to another one once DNS say
   t.is((await checked(2))?.problem, null, 'it is not due yet')
   t.regex(String((await checked(11))?.problem), /does not lead here/)
   t.is((await checked(1))?.status, 'verified')
-  t.is((await ask('www.example.ch', '/')).text, 'zwei', 'nothing is taken away')
+  t.is((await ask('www.example.ch', '/')).text, 'zwei', 'the other site keeps the domain')
   t.deepEqual(await findings(), ['site.domain'])
   aliases.set('www.example.ch', 'zwei.sites.test')
   t.is((await checked(2))?.problem, null)
-  records.txt.set('_postern-site.www.example.ch', new ResolveError('timeout', 'nobody answered'))
-  t.is((await checked(13))?.problem, null, 'no answer is no finding')
+  records.txt.set('_postern-site.www.example.ch', new ResolveError('timeout', 'no response'))
+  t.is((await checked(13))?.problem, null, 'a missing response changes nothing')
   t.deepEqual(await findings(), [])
   records.txt.delete('_postern-site.www.example.ch')
   t.regex(String((await checked(13))?.problem), /^The TXT record/)
