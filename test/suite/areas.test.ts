@@ -19,7 +19,7 @@ class Project {
     this.root = root
   }
 
-  /** Makes a Git checkout in which the area is proven. */
+  /** Makes a Git checkout with a recorded area. */
   static async make(t: ExecutionContext): Promise<Project> {
     const root = await mkdtemp(join(tmpdir(), 'postern-areas-'))
     t.teardown(() => rm(root, { recursive: true }))
@@ -51,7 +51,7 @@ const changes: Readonly<Record<string, (project: Project) => Promise<void>>> = {
   'a changed test module': (project) => project.write(module.path, '2'),
   'a changed import of a test module': (project) => project.write('test/support/b.ts', '2'),
   'a changed file of the product that a test module imports': (project) => project.write('store/kv.ts', '2'),
-  'a script beside a test module': (project) => project.write('test/daemon/packaging/walk.sh', '1'),
+  'a script next to a test module': (project) => project.write('test/daemon/packaging/walk.sh', '1'),
   'a changed dependency': (project) => project.write('package.json', '2'),
 }
 
@@ -67,7 +67,7 @@ test('areaStates(): skips an area until one of its files changes', async (t) => 
   }
 })
 
-test('areaStates(): an area with a module beside the records of runs does not run because of them', async (t) => {
+test('areaStates(): records of runs next to a module do not make its area run', async (t) => {
   const project = await Project.make(t)
   const path = 'test/suite/servers.test.ts'
   const servers: ModuleFacts = { path, lane: 'real', imports: new Set([path, 'test/support/peers/postgresql.ts']) }

@@ -107,7 +107,7 @@ export interface AreaState {
 
 export const provenPath = 'test/suite/proven.json'
 
-/** Returns the recorded digests. A file that cannot be read, such as one with merge conflicts, has none. */
+/** Returns the recorded digests. An unreadable file, such as one with merge conflicts, has none. */
 function readProven(root: string): Readonly<Record<string, unknown>> {
   try {
     return { ...(JSON.parse(readFileSync(join(root, provenPath), 'utf8')) as object) }
@@ -150,7 +150,7 @@ export function areaStates(root: string, modules: readonly ModuleFacts[], isFull
   })
 }
 
-/** What runs write; it says nothing about the code. */
+/** Output of runs, which does not depend on the code. */
 const records = ['proven.json', 'runs.tsv', 'unstable.txt', 'durations.json'].map((name) => `test/suite/${name}`)
 
 /** Hashes the sources, the imports of the modules, and other files in the folders of the modules, which tests may read. */

@@ -14,7 +14,7 @@ export async function exitWith(program: () => Promise<number>): Promise<void> {
   }
 }
 
-/** Returns a signal that SIGINT and SIGTERM abort. The process itself must end what it started, and then exit. */
+/** Returns a signal that SIGINT and SIGTERM abort. The process must end its children and then exit. */
 export function interruption(): AbortSignal {
   const controller = new AbortController()
   for (const signal of ['SIGINT', 'SIGTERM']) process.on(signal, () => controller.abort(new RunError('The run was interrupted.')))

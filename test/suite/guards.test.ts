@@ -19,7 +19,7 @@ import { waitFor } from '../support/waits.ts'
 const root = join(fileURLToPath(import.meta.url), '../../..')
 const example = (name: string): string => `test/suite/examples/${name}.ts`
 
-/** Prepares a run of examples; `notes` is a folder in which examples write. */
+/** Prepares a run of examples, which write into the folder `notes`. */
 async function prepare(t: ExecutionContext): Promise<Surroundings & { readonly notes: string }> {
   const notes = await mkdtemp(join(tmpdir(), 'postern-suite-'))
   const folder = join('build', basename(notes))
@@ -59,7 +59,7 @@ test.serial('shard: a test that leaves something fails by name, and the next one
     'a variable': /leaves a changed process\.env \(LEFT_BY_A_TEST\)/,
     'a replaced clock': /leaves a replaced Date\.now/,
     'a folder': /leaves the temporary folder postern-left-/,
-    'a rejection': /leaves an unhandled rejection: Error: nobody looks/,
+    'a rejection': /leaves an unhandled rejection: Error: no test reads it/,
   }
   t.deepEqual([...reasons.keys()].toSorted(), Object.keys(expected).toSorted())
   for (const [title, pattern] of Object.entries(expected)) t.regex(reasons.get(title) ?? '', pattern, title)
@@ -116,7 +116,7 @@ test.serial('runner: a repetition without a test fails', async (t) => {
   t.deepEqual([passed.length, failures.length], [0, 1])
 })
 
-test('deadline: counts only time in which the process could run, and at least a fifth of all time', (t) => {
+test('deadline: counts only time with a processor, and at least a fifth of all time', (t) => {
   t.is(countedSeconds(60, 0), 60)
   t.is(countedSeconds(60, 45.5), 14.5)
   t.is(countedSeconds(300, 299), 60)

@@ -1,6 +1,6 @@
-/** What tests compare of rows: the values of one field, or of some. */
+/** Values of rows for comparison in tests: one field, or some fields. */
 
-/** The value of a field in each row, or of a field of that field. */
+/** Returns the value of a field of each row, or of a field within that field. */
 export function column<Row, Name extends keyof Row>(rows: readonly Row[], name: Name): Row[Name][]
 export function column<Row, Name extends keyof Row, Inner extends keyof Row[Name]>(
   rows: readonly Row[],
@@ -11,6 +11,6 @@ export function column<Row, Name extends keyof Row>(rows: readonly Row[], name: 
   return rows.map((row) => (inner === undefined ? row[name] : row[name][inner]))
 }
 
-/** The values of some fields, row by row. */
+/** Returns the values of some fields, row by row. */
 export const columns = <Row>(rows: readonly Row[], ...names: (keyof Row)[]): unknown[][] =>
   rows.map((row) => names.map((name) => row[name]))

@@ -1,4 +1,4 @@
-/** A store that a test can take away from those who use it, as the end of a process does: nothing they began ever returns. */
+/** A store that a test can cut off like the end of a process: no pending call ever returns. */
 import type { Activity } from '#core/activity.ts'
 import { waiting } from './waits.ts'
 import type { Bytes, Entry, Kv, Range, Write, WriteResult } from '#store/kv.ts'
@@ -10,13 +10,13 @@ export class CuttableKv implements Kv {
   readonly #activity: Activity | undefined
   #isCut = false
   readonly #inFlight = new Set<Promise<WriteResult>>()
-  /** Looks at every write before it happens; a promise holds it up. */
+  /** Called before every write. A returned promise delays the write. */
   beforeWrite: ((write: Write) => void | Promise<void>) | undefined
-  /** Is notified of every look for keys, or with the first key of a range. */
+  /** Called for every read with its keys, or with the first key of a range. */
   onLook: ((keys: readonly Bytes[]) => void) | undefined
   readonly #ends = new Set<() => void>()
   #written = Promise.withResolvers<void>()
-  /** Reads and writes under way. */
+  /** Number of reads and writes in progress. */
   busy = 0
 
   constructor(kv: Kv, activity?: Activity) {
@@ -24,7 +24,7 @@ export class CuttableKv implements Kv {
     this.#activity = activity
   }
 
-  /** Resolves when what had reached the store by then is written or not. */
+  /** Cuts the store off. Resolves when each write that had reached it is complete or has failed. */
   async cut(): Promise<void> {
     this.#isCut = true
     for (const end of this.#ends) end()
@@ -61,7 +61,7 @@ export class CuttableKv implements Kv {
       if (this.#isCut) await never
       for await (const entry of this.#kv.range(range)) {
         const read = this.#isCut ? await never : entry
-        end() // a pause of the reader is not in progress
+        end() // A pause of the reader is not in progress.
         yield read
         end = this.#begin()
       }
@@ -117,7 +117,7 @@ export class CuttableKv implements Kv {
     return end
   }
 
-  /** What comes back after the cut is lost. */
+  /** Returns the result of the work, or never returns after the cut. */
   async #guard<T>(work: () => Promise<T>): Promise<T> {
     const end = this.#begin()
     try {

@@ -1,26 +1,26 @@
-/** A clock that only moves when a test moves it: timers follow the monotonic time, and the wall clock can be set apart. */
+/** A clock that moves only when a test moves it. Timers follow the monotonic time; the wall clock can be set separately. */
 import type { Clock, Timer } from '#core/clock.ts'
 
 export const startOfTime = Date.UTC(2030, 0, 15, 12, 0, 0)
 
-/** The time of the machine, for tests of what packages, peers and certificates compare with it. */
+/** Returns the time of the machine, for comparison with packages, peers and certificates that use it. */
 export const machineTime = (): number => Date.now()
 
 export class FakeClock implements Clock {
   readonly #pending = new Set<{ readonly at: number; readonly work: () => void }>()
-  /** The delays that passed by themselves. */
+  /** The delays that passed automatically. */
   readonly delays: number[] = []
   readonly #selfMs: number
   #wall: number
   #elapsed = 1000
 
-  /** Delays of up to `selfMs` pass by themselves, so that a dialog need not wait for them. */
+  /** Delays of up to `selfMs` pass automatically, so a dialog does not wait for them. */
   constructor(wall: number = startOfTime, selfMs = 0) {
     this.#wall = wall
     this.#selfMs = selfMs
   }
 
-  /** Begins at the time of the machine, for clients and peers that take the time from there. */
+  /** Begins at the time of the machine, for clients and peers that use it. */
   static atMachineTime(): FakeClock {
     return new FakeClock(machineTime())
   }
@@ -44,7 +44,7 @@ export class FakeClock implements Clock {
     return { cancel: () => void this.#pending.delete(entry) }
   }
 
-  /** How many timers wait. */
+  /** The number of waiting timers. */
   get pending(): number {
     return this.#pending.size
   }
@@ -56,12 +56,12 @@ export class FakeClock implements Clock {
     return next
   }
 
-  /** Lets time pass; timers run in their order, each at its time. */
+  /** Advances the time. Timers run in order, each at its time. */
   advance(ms: number): void {
     this.advanceTo(this.#elapsed + ms)
   }
 
-  /** Lets time pass until this monotonic time; does nothing if it is over. */
+  /** Advances to this monotonic time. Does nothing if it has passed. */
   advanceTo(end: number): void {
     for (;;) {
       let due: { readonly at: number; readonly work: () => void } | undefined
@@ -74,7 +74,7 @@ export class FakeClock implements Clock {
     this.#moveTo(Math.max(end, this.#elapsed))
   }
 
-  /** Sets the wall clock forward or back; no time passes. */
+  /** Sets the wall clock forward or back, without advancing the time. */
   step(ms: number): void {
     this.#wall += ms
   }

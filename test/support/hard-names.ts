@@ -1,4 +1,4 @@
-/** File names that go wrong somewhere, and the rules that a name must keep to be harmless everywhere. */
+/** File names that are invalid or dangerous on some system, and the rules for a name that is safe everywhere. */
 import type { Seeded } from './seeded.ts'
 
 const pieces = [
@@ -9,14 +9,14 @@ const pieces = [
   ...['CON', 'nul', 'COM1', 'LPT³', '\ud800', '\udc00', '\uffff', 'attachment', ' (2)', 'x'.repeat(60), '語'.repeat(60), 'filename*0*='],
 ]
 
-/** A name of up to twelve such pieces, now and then none at all. */
+/** Returns a name of up to twelve such pieces, rarely of none. */
 export function hardName(chance: Seeded): string {
   let name = ''
   for (let left = chance.between(0, 12); left > 0; left--) name += chance.pick(pieces)
   return name
 }
 
-/** Written independently of the rules under test: what a name must be on any system and in any header. */
+/** Returns whether a name is safe on every system and in every header. Written independently of the rules under test. */
 export function isHarmless(name: string): boolean {
   const stem = (name.split('.')[0] ?? '').trimEnd().toUpperCase()
   const devices = ['CON', 'PRN', 'AUX', 'NUL', 'CONIN$', 'CONOUT$']

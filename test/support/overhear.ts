@@ -1,7 +1,7 @@
-/** Records what the parts of a daemon report to each other. */
+/** Records calls between the parts of a daemon. */
 import { waiting } from './waits.ts'
 
-/** Calls `listener` with what a method of this object is called with, before the method itself. */
+/** Calls `listener` with the arguments of each call of a method, before the method itself. */
 export function overhear<Part, Name extends keyof Part>(
   part: Part,
   name: Name,

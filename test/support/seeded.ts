@@ -1,11 +1,9 @@
-/**
- * Randomness that can be repeated: every choice of a test follows from one number, which is printed when the test fails.
- */
+/** Repeatable randomness: every choice of a test follows from one seed, which is printed if the test fails. */
 
 /** Returns `POSTERN_TEST_SEED`, or else the usual seed of the test. A failed test names its seed. */
 export const seedOf = (usual: number): number => Number(process.env['POSTERN_TEST_SEED'] ?? usual)
 
-/** A stream of choices that depends on nothing but its seed. */
+/** A stream of choices that depends only on its seed. */
 export class Seeded {
   #state: number
 
@@ -13,7 +11,7 @@ export class Seeded {
     this.#state = typeof seed === 'number' ? seed >>> 0 : hash(seed)
   }
 
-  /** A number in [0, 1), by a counter that is mixed until no bit follows the one before. */
+  /** Returns a number in [0, 1) from a mixed counter. */
   fraction(): number {
     this.#state = (this.#state + 0x9e3779b9) >>> 0
     let mixed = this.#state
@@ -22,22 +20,22 @@ export class Seeded {
     return ((mixed ^ (mixed >>> 15)) >>> 0) / 0x1_0000_0000
   }
 
-  /** A whole number from `least` to `most`, both possible. */
+  /** Returns a whole number from `least` to `most`, both included. */
   between(least: number, most: number): number {
     return least + Math.floor(this.fraction() * (most - least + 1))
   }
 
-  /** True in about `share` of the calls. */
+  /** Returns true in about `share` of the calls. */
   chance(share: number): boolean {
     return this.fraction() < share
   }
 
-  /** One entry of a list that is not empty. */
+  /** Returns an entry of a non-empty list. */
   pick<T>(list: readonly T[]): T {
     return list[this.between(0, list.length - 1)] as T
   }
 
-  /** The entries of a list in a random order. */
+  /** Returns the entries of a list in random order. */
   shuffle<T>(list: readonly T[]): readonly T[] {
     return list
       .map((entry) => ({ entry, at: this.fraction() }))
@@ -45,12 +43,12 @@ export class Seeded {
       .map(({ entry }) => entry)
   }
 
-  /** Octets that do not compress. */
+  /** Returns incompressible octets. */
   bytes(count: number): Buffer {
     return Buffer.from(Array.from({ length: count }, () => this.between(0, 255)))
   }
 
-  /** A stream of its own, so that one client's choices do not move those of another. */
+  /** Returns a separate stream, so that choices of one client do not affect those of another. */
   branch(name: string): Seeded {
     return new Seeded(`${String(this.#state)}/${name}`)
   }

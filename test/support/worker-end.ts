@@ -1,6 +1,6 @@
 /**
- * Loaded into the process of every file of tests: one that lives on after its last test says what it holds and ends, where it would
- * otherwise keep the whole run waiting.
+ * Loaded into the process of every test file: a process that does not end after its last test reports its open resources and exits, so that
+ * the run does not wait for it.
  */
 import { relative } from 'node:path'
 import { fileURLToPath } from 'node:url'

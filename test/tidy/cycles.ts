@@ -2,16 +2,16 @@
 import { resolveImport } from './layers.ts'
 import type { Source } from './source.ts'
 
-/** For each node what it imports, and the place of the first import that says so. */
+/** The imports of each node, with the place of the first import of each. */
 type Graph = ReadonlyMap<string, ReadonlyMap<string, string>>
 
 /** Every import cycle between files, as the path that leads back to its start with the line of each import on it. */
 export const fileCycles = (sources: readonly Source[]): string[] => report(importGraph(sources, (path) => path))
 
-/** The context that every noun is handed names what some of them have; it is types alone, and no noun itself. */
+/** `core.ts`, the context of all nouns, refers to some of them. It contains types only and is not a noun. */
 const context = 'core.ts'
 
-/** Every import cycle between the nouns of the core: its folders, and the files beside them. */
+/** Every import cycle between the nouns of the core: its folders, and the files next to them. */
 export const nounCycles = (sources: readonly Source[]): string[] => report(importGraph(sources, nounOf))
 
 function nounOf(path: string): string | undefined {
@@ -19,7 +19,7 @@ function nounOf(path: string): string | undefined {
   return noun === context ? undefined : noun
 }
 
-/** What imports what, with files gathered under the name that `group` gives them; files without a name are left out. */
+/** Returns the imports between files, grouped by the name that `group` returns. Files without a name are ignored. */
 function importGraph(sources: readonly Source[], group: (path: string) => string | undefined): Graph {
   const graph = new Map<string, Map<string, string>>()
   for (const { path, imports } of sources) {
@@ -30,7 +30,7 @@ function importGraph(sources: readonly Source[], group: (path: string) => string
     for (const { specifier, line } of imports) {
       const target = resolveImport(path, specifier)
       const to = target === undefined ? undefined : group(target)
-      const inside = to === from && target !== path // files of one noun may know each other
+      const inside = to === from && target !== path // files of one noun may import each other
       if (to !== undefined && !inside && !targets.has(to)) targets.set(to, `${path}:${line}`)
     }
   }

@@ -16,7 +16,7 @@ test('deadLinks() follows files, folders and headings', (t) => {
   t.deepEqual(deadLinks(documents, ['docs/a.md', 'docs/b.md', 'LICENSE']), [])
 })
 
-test('deadLinks() finds what is not there, and leaves addresses and code alone', (t) => {
+test('deadLinks() finds missing targets, and ignores addresses and code', (t) => {
   const dead = (text: string) => deadLinks([document('docs/a.md', text)], ['docs/a.md'])
   t.deepEqual(dead('[x](b.md)'), ['docs/a.md links to b.md, which is not there'])
   t.deepEqual(dead('[x](../a.md "title")'), ['docs/a.md links to ../a.md, which is not there'])
@@ -26,7 +26,7 @@ test('deadLinks() finds what is not there, and leaves addresses and code alone',
   t.is(dead('```\n# In code\n```\n\n[x](#in-code)').length, 1)
 })
 
-test('goneFiles() finds names of files that moved, and leaves patterns, lone names and code alone', (t) => {
+test('goneFiles() finds names of moved files, and ignores patterns, plain names and code', (t) => {
   const gone = (text: string) => goneFiles([document('store/README.md', text)], ['daemon/core/capture/reading/readings.ts'])
   t.deepEqual(gone('`capture/reading/readings.ts` `reading/readings.ts` `daemon/core/capture/reading/readings.ts`'), [])
   t.deepEqual(gone('See `capture/readings.ts`.'), ['store/README.md names capture/readings.ts, which is not there'])
@@ -38,7 +38,7 @@ test('decisions() accepts a whole page that its index links, and READMEs without
   t.deepEqual(decisions([readme('- **One sync.** And why.')]), [])
 })
 
-test('decisions() wants a number, four parts in their order, and words in each', (t) => {
+test('decisions() requires a number, four parts in order, and text in each part', (t) => {
   const faults = (path: string, text: string) => decisions([readme(), index(), document(path, text)])
   const path = 'store/decisions/0001-one-sync.md'
   for (const text of [
@@ -54,7 +54,7 @@ test('decisions() wants a number, four parts in their order, and words in each',
   t.regex(faults('store/decisions/1-One.md', page).join(), /is not named NNNN-title\.md/)
 })
 
-test('decisions() wants an index that links each page, a way to it, a number for each page, and no decision beside them', (t) => {
+test('decisions() requires an index with all pages, a link to it, and unique numbers', (t) => {
   const first = document('store/decisions/0001-one-sync.md', page)
   const noLink = 'store/decisions/README.md has no link to store/decisions/0001-one-sync.md'
   const noWay = 'store/README.md has no link to store/decisions/README.md'

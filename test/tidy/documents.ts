@@ -1,8 +1,8 @@
-/** Markdown that can be followed: every relative link leads somewhere, and the index of a layer's decisions links each of their pages. */
+/** Markdown that can be followed: every relative link has a target, and the index of a layer's decisions links each page. */
 import { posix } from 'node:path'
 import type { Document } from './source.ts'
 
-/** Relative links whose file, folder or heading is not there. `paths` are all files of the repository. */
+/** Relative links whose file, folder or heading is missing. `paths` are all files of the repository. */
 export function deadLinks(documents: readonly Document[], paths: readonly string[]): string[] {
   const there = new Set(paths.flatMap((path) => [path, ...foldersOf(path)]))
   const headings = new Map(documents.map((document) => [document.path, anchorsOf(document)]))
@@ -19,7 +19,7 @@ export function deadLinks(documents: readonly Document[], paths: readonly string
   )
 }
 
-/** Files of TypeScript that a document names with a folder and that are not there: `capture/readings.ts` after a move. */
+/** TypeScript files that a document names with a folder, and that do not exist, such as `capture/readings.ts` after a move. */
 export function goneFiles(documents: readonly Document[], paths: readonly string[]): string[] {
   const there = new Set(paths.flatMap((path) => path.split('/').map((_, index, parts) => parts.slice(index).join('/'))))
   return documents.flatMap(({ path, text }) =>
@@ -29,7 +29,10 @@ export function goneFiles(documents: readonly Document[], paths: readonly string
   )
 }
 
-/** Pages of `decisions/` that lack a part or a link from their index, indexes no README leads to, and READMEs with decisions beside. */
+/**
+ * Pages of `decisions/` that lack a part or a link from their index, indexes without a link from a README, and READMEs that contain
+ * decisions.
+ */
 export function decisions(documents: readonly Document[]): string[] {
   const readmes = documents.filter(({ path }) => posix.basename(path) === 'README.md')
   const pages = documents.filter((page) => posix.basename(posix.dirname(page.path)) === 'decisions' && !readmes.includes(page))
@@ -58,7 +61,7 @@ function pageFaults({ path, text }: Document): string[] {
   ]
 }
 
-/** `README.md` beside the pages is their index, and the README of the layer leads there. */
+/** `README.md` in the folder of the pages is their index. The README of the layer must link to it. */
 function indexFaults(folder: string, pages: readonly Document[], readmes: readonly Document[]): string[] {
   const own = pages.map(({ path }) => path).filter((path) => posix.dirname(path) === folder)
   const numbers = own.map((path) => posix.basename(path).slice(0, 4))
@@ -80,7 +83,7 @@ const linkedFrom = (path: string, documents: readonly Document[]): Set<string> =
       .map((link) => posix.join(posix.dirname(path), link)),
   )
 
-/** The relative targets of the links of a document; what stands in code is no link. */
+/** Returns the relative targets of links, except links in code. */
 function linksOf({ text }: Document): string[] {
   const prose = text.replace(/^(```|~~~)[^]*?^\1.*$/gm, '').replace(/`[^`\n]*`/g, '')
   const targets = [...prose.matchAll(/\]\(<?([^)\s>]+)>?(?:\s+"[^"]*")?\)|^\[[^\]]+\]:\s*(\S+)/gm)].map(
@@ -89,7 +92,7 @@ function linksOf({ text }: Document): string[] {
   return targets.filter((target) => !/^([a-z][a-z\d+.-]*:|\/\/)/i.test(target))
 }
 
-/** The anchors of the headings of a document, made as GitHub makes them. */
+/** Returns the anchors of headings in GitHub's form. */
 function anchorsOf({ text }: Document): Set<string> {
   const headings = [...text.replace(/^(```|~~~)[^]*?^\1.*$/gm, '').matchAll(/^#{1,6} +(.+?)[ #]*$/gm)].map((match) => match[1] ?? '')
   return new Set(

@@ -1,4 +1,4 @@
-/** The rules about imports, fed with small bad examples: a rule that cannot fail would prove nothing. */
+/** The rules about imports, with small bad examples that prove that each rule can fail. */
 import test, { type ExecutionContext } from '#test'
 import { fileCycles, nounCycles } from './cycles.ts'
 import { importDirection, layerOf, resolveImport } from './layers.ts'
@@ -15,19 +15,19 @@ const refused = test.macro({
   title: (_, path, specifier) => `importDirection() refuses ${specifier} in ${path}`,
 })
 
-test(refused, 'config/settings/load.ts', '#store/kv.ts', 'config stands below or beside store')
-test(refused, 'store/kv.ts', '../daemon/core/clock.ts', 'store stands below or beside daemon/core')
-test(refused, 'store/kv.ts', '#core/clock.ts', 'store stands below or beside daemon/core')
-test(refused, 'daemon/core/trace/states.ts', '#ingest/dsn.ts', 'daemon/core stands below or beside ingest')
-test(refused, 'daemon/core/trace/states.ts', '../../main.ts', 'daemon/core stands below or beside daemon')
-test(refused, 'protocols/mx/data.ts', '../../admin-api/server.ts', 'protocols stands below or beside admin-api')
-test(refused, 'admin-api/http/http-server.ts', '../../protocols/mx/data.ts', 'admin-api stands below or beside protocols')
-test(refused, 'daemon/main.ts', '../test/support/peer.ts', 'daemon stands below or beside test')
+test(refused, 'config/settings/load.ts', '#store/kv.ts', 'config may not import store')
+test(refused, 'store/kv.ts', '../daemon/core/clock.ts', 'store may not import daemon/core')
+test(refused, 'store/kv.ts', '#core/clock.ts', 'store may not import daemon/core')
+test(refused, 'daemon/core/trace/states.ts', '#ingest/dsn.ts', 'daemon/core may not import ingest')
+test(refused, 'daemon/core/trace/states.ts', '../../main.ts', 'daemon/core may not import daemon')
+test(refused, 'protocols/mx/data.ts', '../../admin-api/server.ts', 'protocols may not import admin-api')
+test(refused, 'admin-api/http/http-server.ts', '../../protocols/mx/data.ts', 'admin-api may not import protocols')
+test(refused, 'daemon/main.ts', '../test/support/peer.ts', 'daemon may not import test')
 test(refused, 'ingest/dsn.ts', '#core/feedback/apply.ts', 'ingest takes only types from the core')
 test(refused, 'daemon/core/clock.ts', '#core/limits.ts', 'inside daemon/core, import by relative path')
 test(refused, 'daemon/main.ts', './core/clock.ts', 'across layers, import by alias: #core/clock.ts')
 test(refused, 'protocols/mx/data.ts', '../../store/kv.ts', 'across layers, import by alias: #store/kv.ts')
-test(refused, 'store/kv.ts', '../tools/x.ts', 'it stands in no layer')
+test(refused, 'store/kv.ts', '../tools/x.ts', 'it has no layer')
 test(refused, 'store/kv.ts', '../../other/x.ts', 'it lies outside the repository')
 
 const accepted = test.macro({
@@ -44,11 +44,11 @@ test(accepted, 'daemon/main.ts', '../package.json')
 test(accepted, 'test/flows/send.test.ts', '../../daemon/core/clock.ts')
 test(accepted, 'store/kv.ts', 'level')
 
-test('importDirection() refuses a file that stands in no layer', (t) => {
-  t.regex(importDirection([parseSource('tools/x.ts', '')]).join(), /^tools\/x\.ts stands in no layer/)
+test('importDirection() refuses a file without a layer', (t) => {
+  t.regex(importDirection([parseSource('tools/x.ts', '')]).join(), /^tools\/x\.ts has no layer/)
 })
 
-test('importDirection() lets ingest take types from the core, in every way types are imported', (t) => {
+test('importDirection() lets ingest import types of the core, in every form of import', (t) => {
   const types = [
     "import type { A } from '#core/a.ts'",
     "import { type A, type B } from '#core/a.ts'",
@@ -70,18 +70,18 @@ test('importDirection() sees re-exports, side effects, mixed, dynamic and type i
   for (const line of code) t.is(importDirection([parseSource('ingest/dsn.ts', line)]).length, 1, line)
 })
 
-test('importDirection() is not misled by imports in comments and strings', (t) => {
+test('importDirection() ignores imports in comments and strings', (t) => {
   const code = ['// import { a } from "#core/a.ts"', 'const text = `import { b } from "#core/a.ts"`'].join('\n')
   t.deepEqual(importDirection([parseSource('store/kv.ts', code)]), [])
 })
 
-test('layerOf() takes the longest folder', (t) => {
+test('layerOf() returns the longest matching folder', (t) => {
   t.is(layerOf('daemon/core/trace/states.ts'), 'daemon/core')
   t.is(layerOf('daemon/main.ts'), 'daemon')
   t.is(layerOf('daemonic/main.ts'), undefined)
 })
 
-test('resolveImport() follows aliases and relative paths, and leaves packages alone', (t) => {
+test('resolveImport() follows aliases and relative paths, and ignores packages', (t) => {
   t.is(resolveImport('ingest/dsn.ts', '#core/trace/states.ts'), 'daemon/core/trace/states.ts')
   t.is(resolveImport('ingest/mail/dsn.ts', '../arf.ts'), 'ingest/arf.ts')
   t.is(resolveImport('ingest/dsn.ts', 'node:fs'), undefined)
@@ -99,7 +99,7 @@ test('fileCycles() names a cycle with the line of each import, types included', 
   t.deepEqual(fileCycles([parseSource('store/a.ts', "import { a } from './a.ts'")]), ['store/a.ts -> store/a.ts (store/a.ts:1)'])
 })
 
-test('nounCycles() finds nouns of the core that know each other through different files', (t) => {
+test('nounCycles() finds nouns of the core that import each other through different files', (t) => {
   const sources = [
     parseSource('daemon/core/trace/a.ts', "import { b } from '../access/b.ts'"),
     parseSource('daemon/core/access/c.ts', "import type { Core } from '../core.ts'\nimport { d } from '../trace/d.ts'"),
@@ -111,7 +111,7 @@ test('nounCycles() finds nouns of the core that know each other through differen
   t.deepEqual(nounCycles(sources.slice(1)), [])
 })
 
-test('packageHomes() keeps every package in its home', (t) => {
+test('packageHomes() allows every package only in its home', (t) => {
   const faults = (path: string, specifier: string) => packageHomes(importing(path, specifier)).join()
   t.is(faults('admin-api/http/http-server.ts', 'level'), 'admin-api/http/http-server.ts:1 imports level: level lives in store/** only')
   t.is(
@@ -133,7 +133,7 @@ test('packageHomes() refuses packages without a home, in tests too, and built-in
   t.is(faults('store/a.ts', 'node:fs/promises'), '')
 })
 
-test('waysOut() refuses connections that are opened elsewhere, in every way a module is imported', (t) => {
+test('waysOut() refuses connections opened elsewhere, in every form of import', (t) => {
   const faults = (path: string, code: string) => waysOut([parseSource(path, code)]).join()
   const rule = 'opens connections, which is done in protocols/outbound only'
   t.is(faults('ingest/a.ts', "import { connect } from 'node:net'"), `ingest/a.ts:1 imports node:net: connect ${rule}`)
@@ -145,7 +145,7 @@ test('waysOut() refuses connections that are opened elsewhere, in every way a mo
   t.is(faults('test/a.test.ts', "import { connect } from 'node:net'"), '')
 })
 
-test('waysOut() keeps relay for mail, and outbound below it', (t) => {
+test('waysOut() reserves relay for mail, and lets outbound know no mail protocol', (t) => {
   const faults = (path: string, specifier: string) => waysOut(importing(path, specifier)).join()
   t.regex(
     faults('daemon/composition/webhook-core.ts', '../../protocols/relay/http/vendor-call.ts'),

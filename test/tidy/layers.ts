@@ -1,4 +1,7 @@
-/** Where each file stands, and which way imports may go: strictly downward, by alias across layers and by relative path inside one. */
+/**
+ * The layer of each file, and the permitted direction of imports: strictly downward, by alias across layers and by relative path within a
+ * layer.
+ */
 import { posix } from 'node:path'
 import type { Import, Source } from './source.ts'
 
@@ -18,7 +21,7 @@ export type Layer = keyof typeof layers
 
 const byLength = (Object.keys(layers) as Layer[]).toSorted((a, b) => b.length - a.length)
 
-/** The layer of a file, or undefined for a file that stands outside the house. */
+/** The layer of a file; undefined outside all layers. */
 export const layerOf = (path: string): Layer | undefined => byLength.find((layer) => path.startsWith(`${layer}/`))
 
 /** The file that an import names, relative to the repository; undefined for packages and built-in modules. */
@@ -32,7 +35,7 @@ export function resolveImport(from: string, specifier: string): string | undefin
 export function importDirection(sources: readonly Source[]): string[] {
   return sources.flatMap((source) => {
     const from = layerOf(source.path)
-    if (!from) return [`${source.path} stands in no layer; move it, or give its folder a rank in test/tidy/layers.ts`]
+    if (!from) return [`${source.path} has no layer; move it, or give its folder a rank in test/tidy/layers.ts`]
     if (from === 'test') return []
     return source.imports.flatMap((one) => {
       const fault = judge(source.path, from, one)
@@ -48,10 +51,10 @@ function judge(path: string, from: Layer, { specifier, typeOnly }: Import): stri
   const relative = specifier.startsWith('.')
   if (!to) return target.startsWith('../') ? 'it lies outside the repository' : notCode(target)
   if (to === from) return relative ? undefined : `inside ${from}, import by relative path`
-  if (layers[to].rank >= layers[from].rank) return `${from} stands below or beside ${to}`
+  if (layers[to].rank >= layers[from].rank) return `${from} may not import ${to}`
   if (from === 'ingest' && to === 'daemon/core' && !typeOnly) return 'ingest takes only types from the core'
   if (relative && layers[to].alias) return `across layers, import by alias: ${layers[to].alias}${target.slice(to.length + 1)}`
   return undefined
 }
 
-const notCode = (target: string): string | undefined => (target.endsWith('.ts') ? 'it stands in no layer' : undefined)
+const notCode = (target: string): string | undefined => (target.endsWith('.ts') ? 'it has no layer' : undefined)

@@ -1,4 +1,4 @@
-/** One home per third-party package: what a package is used for is decided in one place, so that replacing it touches one folder. */
+/** One home per third-party package: one folder decides about its use, so that replacing it touches only that folder. */
 import { isBuiltin } from 'node:module'
 import { matchesGlob } from 'node:path'
 import type { Source } from './source.ts'

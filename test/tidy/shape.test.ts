@@ -1,4 +1,4 @@
-/** The rules about size, names, words and READMEs, fed with small bad examples. */
+/** The rules about size, names, words and READMEs, with small bad examples. */
 import test from '#test'
 import { longReadmes, readmes } from './readmes.ts'
 import { fileLength, folderDepth, folderSize, functionLength, names } from './shape.ts'
@@ -12,7 +12,7 @@ test('parseSource() throws on a file that cannot be parsed', (t) => {
   t.throws(() => parseSource('store/a.ts', 'const = 1'), { instanceOf: SyntaxError, message: /^store\/a\.ts cannot be parsed/ })
 })
 
-test('fileLength() counts lines, with or without a last line end', (t) => {
+test('fileLength() counts lines, with or without a final line break', (t) => {
   t.deepEqual(fileLength(file('store/a.ts', `${blank(399)}1\n`)), [])
   t.deepEqual(fileLength(file('store/a.ts', `${blank(399)}1`)), [])
   t.deepEqual(fileLength(file('store/a.ts', `${blank(400)}1`)), ['store/a.ts has 401 lines, over 400'])
@@ -33,7 +33,7 @@ test('functionLength() measures functions, methods and arrow functions', (t) => 
   }
 })
 
-test('functionLength() is not misled by braces in strings, templates, patterns and comments', (t) => {
+test('functionLength() ignores braces in strings, templates, patterns and comments', (t) => {
   const text = `\nfunction f() { return ['{', \`{\${'{'}\`, /[{]/] /* { */ // {\n}\n${blank(80)}function g() {${blank(70)}}`
   t.deepEqual(functionLength(file('store/a.ts', text)), ['store/a.ts:84 function of 71 lines, over 70'])
 })
@@ -58,7 +58,7 @@ test('folderSize() allows fifteen files side by side', (t) => {
 
 test('names() refuses empty words and anything but kebab-case, in files and folders', (t) => {
   for (const path of ['store/utils.ts', 'store/string-util.ts', 'daemon/common/x.ts', 'store/queue-manager.ts', 'test/helpers.test.ts']) {
-    t.regex(names(file(path)).join(), /says nothing about what is inside/, path)
+    t.regex(names(file(path)).join(), /does not describe the contents/, path)
   }
   for (const path of ['store/kvStore.ts', 'store/kv_store.ts', 'Store/kv.ts', 'store/-kv.ts']) {
     t.regex(names(file(path)).join(), /is not kebab-case/, path)
@@ -66,7 +66,7 @@ test('names() refuses empty words and anything but kebab-case, in files and fold
   t.deepEqual([...names(file('store/utility-token.ts')), ...names(file('test/admin-api/rest/sending/messages.test.ts'))], [])
 })
 
-test('leftovers() finds marks of unfinished work, and tests that hide the others', (t) => {
+test('leftovers() finds marks of unfinished work, and tests that exclude others', (t) => {
   for (const mark of ['TO' + 'DO', 'FIX' + 'ME', 'X'.repeat(3)]) {
     t.regex(leftovers(file('store/a.ts', `let a\n// ${mark}: later`)).join(), /^store\/a\.ts:2 /, mark)
   }
@@ -79,15 +79,15 @@ test('leftovers() finds marks of unfinished work, and tests that hide the others
   t.deepEqual(leftovers(file('test/a.test.ts', "test.serial('x', (t) => t.pass()); list.only()")), [])
 })
 
-test('headers() wants a comment first, in every source but tests', (t) => {
-  t.deepEqual(headers(file('store/a.ts', 'let a')), ['store/a.ts does not start with a comment that says what it is'])
+test('headers() requires a comment first, in every source except tests', (t) => {
+  t.deepEqual(headers(file('store/a.ts', 'let a')), ['store/a.ts does not start with a comment that describes it'])
   t.deepEqual(headers(file('store/a.ts', '#!/usr/bin/env node\nlet a')).length, 1)
   t.deepEqual(headers(file('store/a.ts', '/** Keys. */\nlet a')), [])
   t.deepEqual(headers(file('store/a.ts', '#!/usr/bin/env node\n// Start.\nlet a')), [])
   t.deepEqual(headers(file('test/a.test.ts', 'let a')), [])
 })
 
-test('citations() accepts the one form, and what only looks like a citation', (t) => {
+test('citations() accepts the one form, and text that only looks like a citation', (t) => {
   const good = [
     'RFC 3464',
     'see RFC 3464 §2.3.3.',
@@ -132,11 +132,11 @@ test('citations() refuses every other form, in comments, test titles and documen
   t.deepEqual(citations([], [{ path: 'a.md', text: '\n\nRFC3464' }]), ['a.md:3 "RFC3464": write it as RFC 3464 §2.3.3'])
 })
 
-test('citations() leaves strings alone, where words of others are quoted', (t) => {
+test('citations() ignores strings, which quote other texts', (t) => {
   t.deepEqual(citations(file('ingest/a.ts', "const reply = 'not RFC5322 compliant'"), []), [])
 })
 
-test('readmes() wants a README.md with a row for each file, and no rows for files long gone', (t) => {
+test('readmes() requires a README.md with a row for each file, and no rows for missing files', (t) => {
   const sources = [...file('store/a.ts'), ...file('store/b.ts'), ...file('store/level/c.ts')]
   const judge = (text: string) => readmes({ sources, documents: [{ path: 'store/README.md', text }] }, ['store'])
   t.deepEqual(readmes({ sources, documents: [] }, ['store']), ['store has no README.md'])
@@ -151,7 +151,7 @@ test('readmes() wants a README.md with a row for each file, and no rows for file
   ])
 })
 
-test('longReadmes() wants a README.md of at most 60 lines, 150 at the top, and an index as long as it is', (t) => {
+test('longReadmes() requires a README.md of at most 60 lines, 150 at the top; an index has no limit', (t) => {
   const long = (path: string, lines: number) => longReadmes([{ path, text: 'line\n'.repeat(lines) }])
   t.deepEqual(long('store/README.md', 60), [])
   t.deepEqual(long('store/README.md', 61), ['store/README.md has 61 lines, more than 60'])
@@ -163,7 +163,7 @@ test('longReadmes() wants a README.md of at most 60 lines, 150 at the top, and a
   )
 })
 
-test('replacedPhrases() finds them in strings, templates and documents, some in comments too, across lines; tests are left alone', (t) => {
+test('replacedPhrases() finds phrases in strings, templates and documents, but not in tests', (t) => {
   const phrases = (text: string, path = 'store/a.ts') => replacedPhrases(file(path, text), [])
   t.deepEqual(phrases("\nlet a = '100 unless told.'"), ['store/a.ts:2 "unless told": write "by default"'])
   t.is(phrases('let a = `${b} Unless\ntold.`').length, 1)
@@ -175,14 +175,14 @@ test('replacedPhrases() finds them in strings, templates and documents, some in 
   ])
 })
 
-test('replacedIdentifiers() finds names that went, private ones too, and limits that end in Max', (t) => {
+test('replacedIdentifiers() finds replaced names, also private ones, and limits ending in Max', (t) => {
   const names = (text: string) => replacedIdentifiers(file('store/a.ts', text))
   t.deepEqual(names('class A {\n  #underWay = 1\n}'), ['store/a.ts:2 underWay: name it inFlight'])
   t.deepEqual(names('const bytesMax = 1\nbytesMax + 1'), ['store/a.ts:1 bytesMax: name it maxBytes'])
   t.deepEqual(names("const maxBytes = 'bytesMax' // bytesMax"), [])
 })
 
-test('replacedIdentifiers() finds words that went inside of compound names, but not what is stored', (t) => {
+test('replacedIdentifiers() finds replaced words within names, except stored names', (t) => {
   const names = (text: string, path = 'store/a.ts') => replacedIdentifiers(file(path, text))
   t.deepEqual(names('class A {\n  #suppressingHouse = 1\n}'), ['store/a.ts:2 suppressingHouse: name it fixture'])
   t.deepEqual(names('let rightsOfMember'), ['store/a.ts:1 rightsOfMember: name it scopes'])
@@ -194,7 +194,7 @@ test('replacedIdentifiers() finds words that went inside of compound names, but 
   t.is(names('let bigHouse', 'test/a.ts').length, 1)
 })
 
-test('oddComments() finds what begins with "Answers", says "nobody" or is too wide, in tests too', (t) => {
+test('oddComments() finds "Answers" at the start, "nobody" and wide lines, also in tests', (t) => {
   const odd = (text: string) => oddComments(file('test/a.ts', text))
   t.deepEqual(odd('/** Answers a request. */'), ['test/a.ts:1 "Answers …": write "Returns …"'])
   t.deepEqual(odd('let a = 1\n/**\n * Answer of it.\n */'), ['test/a.ts:2 "Answers …": write "Returns …"'])

@@ -1,11 +1,11 @@
-/** The size and the names of files: small enough to hold in the head, named for what they hold. */
+/** Size and names of files: short, and named for their contents. */
 import { posix } from 'node:path'
 import type { Source } from './source.ts'
 
 /** Limits of the house. Depth counts folders below the top-level one. */
 export const limits = { fileLines: 400, functionLines: 70, folderDepth: 3, folderFiles: 15 } as const
 
-// Names that say nothing about what a file holds, and so attract everything.
+// Names that do not describe the contents, so that such a file collects everything.
 const emptyNames = /^(util|helper|common|manager|service)s?$/
 
 /** Files over the limit of lines. */
@@ -28,7 +28,7 @@ export const folderDepth = (sources: readonly Source[]): string[] =>
     .filter(({ path }) => path.split('/').length - 2 > limits.folderDepth)
     .map(({ path }) => `${path} lies more than ${limits.folderDepth} folders below its top-level folder`)
 
-/** Folders with more source files side by side than a reader takes in. */
+/** Folders with too many source files for an overview. */
 export const folderSize = (sources: readonly Source[]): string[] =>
   [...Map.groupBy(sources, ({ path }) => posix.dirname(path))]
     .filter(([, files]) => files.length > limits.folderFiles)
@@ -39,7 +39,7 @@ export function names(sources: readonly Source[]): string[] {
   return sources.flatMap(({ path }) => {
     const parts = path.replace(/\.tsx?$/, '').split('/')
     const empty = parts.flatMap((part) => part.split(/[-.]/)).find((word) => emptyNames.test(word))
-    if (empty) return [`${path}: "${empty}" says nothing about what is inside; name it for its noun`]
+    if (empty) return [`${path}: "${empty}" does not describe the contents; use the noun of the file`]
     const odd = parts.find((part) => !/^[a-z0-9]+([-.][a-z0-9]+)*$/.test(part))
     return odd ? [`${path}: "${odd}" is not kebab-case`] : []
   })

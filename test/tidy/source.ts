@@ -1,4 +1,4 @@
-/** The project's own files as the tidy rules see them: each TypeScript file read and parsed once, each Markdown file read once. */
+/** The files of the project for the tidy rules: each TypeScript file is parsed once, each Markdown file read once. */
 import { spawnSync } from 'node:child_process'
 import { existsSync, globSync, readFileSync } from 'node:fs'
 import { join, relative } from 'node:path'
@@ -10,19 +10,19 @@ import { nameReadsOf } from './state/name-reads.ts'
 export interface Import {
   readonly specifier: string
   readonly typeOnly: boolean
-  /** The values that are taken, by their names over there; `*` for all of them. */
+  /** The imported values by their exported names; `*` for all of them. */
   readonly names: readonly string[]
   readonly line: number
 }
 
-/** A function, method or arrow function: its first line, all its lines, and its lines without those of the functions inside it. */
+/** A function, method or arrow function: its first line, all its lines, and its lines without those of nested functions. */
 export interface FunctionSpan {
   readonly line: number
   readonly lines: number
   readonly ownLines: number
 }
 
-/** A comment, a test title or a string: the places where people write to people. */
+/** A comment, a test title or a string: text for people. */
 export interface Prose {
   readonly text: string
   readonly line: number
@@ -39,26 +39,26 @@ export interface Source {
   readonly titles: readonly Prose[]
   /** Strings and the fixed parts of templates. */
   readonly strings: readonly Prose[]
-  /** Every identifier, where it stands first. */
+  /** Every identifier, at its first place. */
   readonly names: readonly Prose[]
   /** State of the module: names of variables that its functions change. */
   readonly state: readonly Prose[]
-  /** Names of objects that are read by computed names. */
+  /** Names of objects whose properties are read by computed names. */
   readonly nameReads: readonly Prose[]
   readonly focusedTests: readonly number[]
 }
 
-/** A file that is read but not parsed. */
+/** A Markdown file. */
 export interface Document {
   readonly path: string
   readonly text: string
 }
 
-/** Everything the rules look at. */
+/** The input of all rules. */
 export interface Tree {
   readonly sources: readonly Source[]
   readonly documents: readonly Document[]
-  /** Every file of the repository, whatever it holds. */
+  /** Every file of the repository, of any type. */
   readonly paths: readonly string[]
 }
 
@@ -67,7 +67,7 @@ interface Span {
   readonly end: number
 }
 
-/** Parses one file; a syntax error is thrown, so that no rule passes on a file it could not see. */
+/** Parses one file. Throws on a syntax error, so that no rule passes on an unreadable file. */
 export function parseSource(path: string, text: string): Source {
   const { program, module, comments, errors } = parseSync(path, text)
   if (errors[0]) throw new SyntaxError(`${path} cannot be parsed: ${errors[0].message}`)
@@ -98,7 +98,7 @@ export function parseSource(path: string, text: string): Source {
   const titles: Prose[] = []
   const strings: Prose[] = []
   const focusedTests: number[] = []
-  const inner: number[] = [0] // lines of nested functions, one sum per function that is open
+  const inner: number[] = [0] // lines of nested functions, one sum for each open function
   const enter = (): number => inner.push(0)
   const leave = ({ start, end }: Span): void => {
     const line = lineAt(start)
@@ -141,7 +141,7 @@ export function parseSource(path: string, text: string): Source {
   }
 }
 
-/** Reads the wanted `.ts`, `.tsx` and `.md` files that git tracks or does not ignore, so that new files are checked before a commit. */
+/** Reads the selected `.ts`, `.tsx` and `.md` files that git tracks or does not ignore, so new files are checked before a commit. */
 export function readTree(root: string, isWanted: (path: string) => boolean = () => true): Tree {
   const paths = listFiles(root).filter((path) => isWanted(path) && existsSync(join(root, path)))
   const read = (path: string): string => readFileSync(join(root, path), 'utf8')
@@ -152,8 +152,8 @@ export function readTree(root: string, isWanted: (path: string) => boolean = () 
   }
 }
 
-// A checkout owned by another user (as in a container) is still ours to read, hence safe.directory; without git, as in an
-// unpacked archive, nothing but the sources and the installed packages lies in the folder.
+// Uses safe.directory, since the checkout may belong to another user, as in a container. Without git, as in an unpacked archive, the folder
+// contains only sources and installed packages.
 function listFiles(root: string): string[] {
   const git = spawnSync('git', ['-c', 'safe.directory=*', 'ls-files', '-coz', '--exclude-standard'], { cwd: root, encoding: 'utf8' })
   if (git.status === 0) return git.stdout.split('\0').filter(Boolean)
@@ -175,7 +175,7 @@ function lineCounter(text: string): (offset: number) => number {
   }
 }
 
-/** `test.serial.only` as `['test', 'serial', 'only']`; empty for calls of anything but `test`. */
+/** Returns `['test', 'serial', 'only']` for `test.serial.only`; empty for calls of anything but `test`. */
 function calleeChain(callee: Expression): string[] {
   if (callee.type === 'Identifier') return callee.name === 'test' ? ['test'] : []
   if (callee.type !== 'MemberExpression' || callee.property.type !== 'Identifier') return []

@@ -1,4 +1,4 @@
-/** Which code may open a connection to another host: everything that leaves goes through the checks of one folder. */
+/** The code that may open a connection to another host: everything outgoing passes the checks of one folder. */
 import { matchesGlob, posix } from 'node:path'
 import { layerOf, resolveImport } from './layers.ts'
 import type { Source } from './source.ts'
@@ -6,7 +6,7 @@ import type { Source } from './source.ts'
 const outbound = 'protocols/outbound'
 const relay = 'protocols/relay'
 
-/** What opens connections, by the module that has it. */
+/** Functions that open connections, by module. */
 const opening: Readonly<Record<string, readonly string[]>> = {
   'node:dgram': ['createSocket', 'Socket'],
   'node:http': ['Agent', 'get', 'globalAgent', 'request'],
@@ -16,13 +16,13 @@ const opening: Readonly<Record<string, readonly string[]>> = {
   'node:tls': ['connect'],
 }
 
-/** Beside the folder itself: requests of relay over an agent of that folder. */
+/** The folder itself, and requests of relay over an agent of that folder. */
 const mayOpen = [`${outbound}/**`, `${relay}/http/vendor-call.ts`]
 
-/** Who may import relay: itself, and who puts the daemon together. */
+/** Files that may import relay: its own, and the composition of the daemon. */
 const mayRelay = [`${relay}/**`, 'daemon/composition/layers/outside.ts']
 
-/** Connections opened elsewhere, relay used for anything but mail, and an outbound that knows a protocol of mail. */
+/** Connections opened elsewhere, relay used for anything but mail, and an outbound that depends on a mail protocol. */
 export function waysOut(sources: readonly Source[]): string[] {
   const judged = sources.filter(({ path }) => layerOf(path) !== 'test')
   return judged.flatMap(({ path, imports }) =>

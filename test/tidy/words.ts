@@ -1,4 +1,4 @@
-/** What is written for people: file headers, RFC citations in one form, no phrases that were replaced, no marks of unfinished work. */
+/** Rules for text: file headers, RFC citations in one form, no replaced phrases, no marks of unfinished work. */
 import type { Document, Prose, Source } from './source.ts'
 
 const leftover = new RegExp(`\\b(${['TO' + 'DO', 'FIX' + 'ME', 'X'.repeat(3)].join('|')})\\b`)
@@ -14,11 +14,11 @@ export function leftovers(sources: readonly Source[]): string[] {
   ])
 }
 
-/** Source files (tests aside) that do not begin by saying what they are. */
+/** Source files, except tests, that do not begin with a comment about their contents. */
 export const headers = (sources: readonly Source[]): string[] =>
   sources
     .filter(({ path, text }) => !path.startsWith('test/') && !/^(#!.*\n)?\/[/*]/.test(text))
-    .map(({ path }) => `${path} does not start with a comment that says what it is`)
+    .map(({ path }) => `${path} does not start with a comment that describes it`)
 
 /** Citations that a search for the one form, `RFC 3464 §2.3.3` or a bare `RFC 3464`, would miss: in comments, test titles and documents. */
 export function citations(sources: readonly Source[], documents: readonly Document[]): string[] {
@@ -28,7 +28,7 @@ export function citations(sources: readonly Source[], documents: readonly Docume
   ]
 }
 
-// A break of the line, with the star that continues a comment, is a blank like any other.
+// A line break, with the star that continues a comment, counts as a blank.
 const blank = String.raw`(?:[ \t]|[ \t]*\n[ \t]*\*?[ \t]*)`
 const mention = new RegExp(
   String.raw`(?<before>(?:section|§)\s*[\d.]+\s+(?:of|in)\s+(?:the\s+)?)?` +
@@ -50,7 +50,7 @@ function oddCitations(path: string, { text, line }: Prose): string[] {
 
 const flat = (text: string): string => text.replace(/[ \t]*\n[ \t]*\*?[ \t]*/g, ' ')
 
-// A phrase that users do not search for, and what is written instead.
+// A replaced phrase, and its replacement.
 const replaced: readonly (readonly [phrase: string, instead: string])[] = [
   ['in this answer only', 'Only this response contains …'],
   ['shown this once', 'Shown only once'],
@@ -59,7 +59,7 @@ const replaced: readonly (readonly [phrase: string, instead: string])[] = [
   ['the oldest first', 'oldest first'],
 ]
 
-// Those that went from comments too.
+// Phrases replaced in comments too.
 const replacedEverywhere: readonly (readonly [phrase: string, instead: string])[] = [
   ['unless told', 'by default'],
   ['hears of', 'is notified of'],
@@ -67,7 +67,7 @@ const replacedEverywhere: readonly (readonly [phrase: string, instead: string])[
   ['strangers?', 'others, unauthenticated or untrusted'],
 ]
 
-/** Phrases that were replaced throughout and came back: in the strings and comments of sources (tests aside) and in documents. */
+/** Replaced phrases that returned, in strings and comments of sources, except tests, and in documents. */
 export function replacedPhrases(sources: readonly Source[], documents: readonly Document[]): string[] {
   const all = [...replaced, ...replacedEverywhere]
   return [
@@ -90,7 +90,7 @@ function phrasesIn(path: string, { text, line }: Prose, phrases: typeof replaced
   })
 }
 
-// Names that went, and the field's word for each.
+// Replaced names, and the field's word for each.
 const replacedNames: ReadonlyMap<string, string> = new Map([
   ['Asker', 'Requester'],
   ['CaptureBell', 'CaptureEvents'],
@@ -117,7 +117,7 @@ const replacedNames: ReadonlyMap<string, string> = new Map([
   ['stranger', 'outsider or untrusted'],
 ])
 
-// Words that went from compound names too; `inSources` from all but tests.
+// Words replaced in compound names too; `inSources` in all files except tests.
 const replacedParts: ReadonlyMap<string, string> = new Map([
   ['asker', 'requester or principal'],
   ['detour', 'failover'],
@@ -138,12 +138,12 @@ const inSources: ReadonlyMap<string, string> = new Map([
   ['nobody', 'none or anonymous'],
   ['told', 'reported, notified or shown'],
 ])
-// As records and the API have them.
+// Names of records and of the API.
 const storedNames: ReadonlySet<string> = new Set(['minter', 'mintedBy', 'minted_by', 'mintedWith'])
 
 /**
- * Identifiers that were replaced throughout and came back, whole or in a compound; a limit is named `maxBytes` and not `bytesMax`.
- * Generated files have the names of the API.
+ * Replaced identifiers that returned, whole or in a compound. A limit is named `maxBytes`, not `bytesMax`. Generated files have the names
+ * of the API.
  */
 export function replacedIdentifiers(sources: readonly Source[]): string[] {
   const own = sources.filter(({ text }) => !text.startsWith('/** Written by '))
@@ -165,7 +165,7 @@ function insteadOf(path: string, name: string): string | undefined {
 
 const widest = 140
 
-/** Comments, those of tests too, that begin with a word for "Returns", name no one by a pronoun, or have a line that is too wide. */
+/** Comments, also in tests, that begin with a word for "Returns", name no one by a pronoun, or have a line above the width. */
 export function oddComments(sources: readonly Source[]): string[] {
   return sources.flatMap(({ path, text, comments }) => {
     const lines = text.split('\n')

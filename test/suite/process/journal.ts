@@ -1,4 +1,4 @@
-/** The events of a shard, one line of JSON each, written at once: they tell what ran when the process died. */
+/** The events of a shard, one line of JSON each, written immediately, so that they show the running test after a death. */
 import { appendFileSync, existsSync, readFileSync } from 'node:fs'
 
 export interface Entry {
@@ -7,7 +7,7 @@ export interface Entry {
   /** The title within the module; empty for events of the module. */
   readonly title: string
   readonly event: 'loading' | 'declared' | 'skipped' | 'begun' | 'passed' | 'failed' | 'ended'
-  /** The first error, as far as it is no assertion of AVA. */
+  /** The first error, unless it is an assertion of AVA. */
   readonly reason?: string
   readonly ms?: number
   /** Processor time of the process and of its children that have ended. */

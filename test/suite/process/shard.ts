@@ -47,7 +47,7 @@ export async function shard(plan: ShardPlan, root: string): Promise<void> {
   endDeclarations()
   for (const { path, tests } of modules)
     for (const { title, skipped } of tests) journal.write({ module: path, title, event: skipped ? 'skipped' : 'declared' })
-  setInterval(() => {}, 2 ** 30) // AVA fails what waits while nothing holds the loop
+  setInterval(() => {}, 2 ** 30) // Keeps the event loop alive: AVA fails waiting tests when the loop is empty.
   registerCompletionHandler(() => {
     isOver = true
     void closeShared().then(() => process.exit())
@@ -144,7 +144,7 @@ class Run {
     }
   }
 
-  /** Runs the hooks before the first test. */
+  /** Runs the hooks that precede the first test. */
   async #begin(t: ExecutionContext, deadline: Deadline): Promise<Begun> {
     if (this.#begun) return this.#begun
     await renewShared()

@@ -13,7 +13,7 @@ async function contextOf(t: ExecutionContext, browser: () => Browser): Promise<B
   return context
 }
 
-test.serial('browserOf(): modules of a process share one browser, with contexts of their own', async (t) => {
+test.serial('browserOf(): modules of a process share one browser, with separate contexts', async (t) => {
   const [one, another] = [await contextOf(t, ofOneModule), await contextOf(t, ofAnother)]
   t.true(one.browser() === another.browser())
   await one.addCookies([{ name: 'a', value: 'b', url: 'http://localhost' }])

@@ -26,7 +26,7 @@ interface Macro {
 /** Declarations of the current import; undefined after the last import. */
 let declarations: Declaration[] | undefined
 
-/** Imports a module and returns what it declares, in its order. */
+/** Imports a module and returns its declarations in order. */
 export async function declarationsOf(url: string): Promise<readonly Declaration[]> {
   const own: Declaration[] = (declarations = [])
   await import(url)

@@ -1,6 +1,6 @@
 /**
- * The deadline of one test, counted in one-second ticks of its own process. A paused process gets no ticks. Time that the process waits for
- * a processor does not count, so the deadline needs no allowance for busy machines.
+ * The deadline of one test, counted in one-second ticks of its process. A paused process gets no ticks. Time that the process waits for a
+ * processor does not count, so the deadline needs no allowance for busy machines.
  */
 import { readFileSync } from 'node:fs'
 import { clearInterval, setInterval } from 'node:timers'
@@ -9,7 +9,7 @@ import { endWaits, waitsInProgress } from '../../support/waits.ts'
 /** Share of the ticks that counts at least, so that a hanging test ends on any machine. */
 const leastShare = 0.2
 
-/** Seconds of a deadline that have passed. `waited`: seconds in which the process was ready to run and other processes ran. */
+/** Seconds of a deadline that have passed. `waited`: seconds in which the process was ready but other processes ran. */
 export const countedSeconds = (ticks: number, waited: number): number => Math.max(ticks - waited, ticks * leastShare)
 
 /** Seconds that the main thread of this process has waited for a processor; 0 if the system does not count them. */
@@ -44,7 +44,7 @@ export class Deadline implements Disposable {
     clearInterval(this.#timer)
   }
 
-  /** Returns a function that tells whether this number of seconds has passed. */
+  /** Returns a function that returns whether this number of seconds has passed. */
   inSeconds(seconds: number): () => boolean {
     const end = this.#passed + seconds
     return () => this.#passed >= end

@@ -1,5 +1,5 @@
 /**
- * Decides which failures are red. In the exact lane every failure is. In the other lanes a test that passes when repeated alone is
+ * Decides which failures are red. In the exact lane all failures are. In the other lanes a test that passes when repeated alone is
  * unstable, which counts as passed once in seven days. A failed ledger is always red.
  */
 import { existsSync, readFileSync } from 'node:fs'

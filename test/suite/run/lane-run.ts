@@ -1,4 +1,4 @@
-/** Runs shards through AVA, passes on what AVA says about failures, and repeats what a dead process left. */
+/** Runs shards through AVA, prints AVA's output about failures, and repeats modules that a dead process did not run. */
 import { spawn, type ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
 import { rmSync } from 'node:fs'
@@ -44,7 +44,7 @@ export async function runBatch(surroundings: Surroundings, { name, shape, atOnce
   return outcome
 }
 
-/** Runs one test in a process of its own. */
+/** Runs one test in a separate process. */
 export async function repeat(surroundings: Surroundings, name: string, shape: ProcessShape, test: Test): Promise<Outcome> {
   const outcome = new Outcome()
   const shard = surroundings.writer.write(name, shape, [test.module], [test.title])

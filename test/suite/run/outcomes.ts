@@ -22,7 +22,7 @@ export class Outcome {
   /** Processor milliseconds by module. */
   readonly costs = new Map<string, number>()
 
-  /** Adds what the journal of a shard says; `lines` are AVA's lines about failures. */
+  /** Adds the events of a shard's journal; `lines` are AVA's lines about failures. */
   read(root: string, shard: Shard, lines: readonly string[]): void {
     const entries = readJournal(join(root, shard.journal))
     const waiting = new Map<string, Test>()

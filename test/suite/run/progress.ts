@@ -24,7 +24,7 @@ export class Progress {
     this.#failing = failing
   }
 
-  /** Reads output of AVA. Lines about passed tests are counted but not printed. */
+  /** Reads output of AVA. Counts lines about passed tests without printing them. */
   read(octets: Buffer): void {
     const lines = (this.#rest + this.#decoder.write(octets)).split('\n')
     this.#rest = lines.pop() ?? ''

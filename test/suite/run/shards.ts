@@ -47,7 +47,7 @@ function median(values: readonly number[]): number {
 /** Assigns each module, longest first, to the process with the least time. Modules without a duration count as the median. */
 export function spread(modules: readonly string[], count: number, durations: Durations): readonly (readonly string[])[] {
   const usual = median(modules.flatMap((path) => durations[path] ?? []))
-  // with a cost of 0, two modules could share a process and leave another one without any
+  // With a cost of 0, two modules could share a process while another one stays empty.
   const cost = (path: string): number => Math.max(1, durations[path] ?? usual)
   const parts = Array.from({ length: Math.min(count, modules.length) }, () => ({ cost: 0, modules: [] as string[] }))
   for (const path of modules.toSorted((one, other) => cost(other) - cost(one))) {

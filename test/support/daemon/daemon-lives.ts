@@ -1,17 +1,17 @@
-/** A daemon that a test starts and ends again and again on one folder, and all that has to end with the test. */
+/** A daemon that a test starts and ends repeatedly on one folder, and everything that must end with the test. */
 import type { ExecutionContext } from 'ava'
 import { Daemon, newAdminKey, runCommand, type DaemonOptions } from './daemon.ts'
 import { temporaryFolder } from './workspace.ts'
 
 export interface Lives {
   readonly folder: string
-  /** The next life, on the same data and with the same key. */
+  /** Starts the next process on the same data with the same key. */
   start(): Promise<Daemon>
-  /** What `postern verify` says, once no daemon runs. */
+  /** Runs `postern verify` while no daemon runs. */
   verify(): ReturnType<typeof runCommand>
 }
 
-/** `name` is part of the folder's; `others` end after the daemon. */
+/** Prepares the folder; `name` is part of its path. `others` end after the daemon. */
 export async function livesOf(
   t: ExecutionContext,
   name: string,

@@ -1,6 +1,6 @@
 /**
- * The daemon as its operator sees it: a child process with environment variables, a ready file, signals and logs.
- * Nothing here knows its code.
+ * The daemon as its operator sees it: a child process with environment variables, a ready file, signals and logs. This module uses no code
+ * of the daemon.
  */
 import { spawn, type ChildProcess, type ChildProcessByStdio } from 'node:child_process'
 import type { Readable } from 'node:stream'
@@ -16,11 +16,11 @@ import { storeSettings } from './store-of-test.ts'
 
 const root = fileURLToPath(new URL('../../../', import.meta.url))
 const main = join(root, 'daemon', 'postern.js')
-/** The path of a single binary, where all tests are to run that instead of the sources. */
+/** The path of a single binary that all tests run instead of the sources. */
 const binaryOfAll = process.env['POSTERN_TEST_BINARY']
-/** Compiled code, which a daemon keeps in its data folder: here all starts share it, as data folders are new. */
+/** The cache of compiled code, which a daemon keeps in its data folder. All starts share it here, since data folders are new. */
 const compiled = join(root, 'node_modules', '.cache', 'postern')
-/** The flags of `npm start`: what is proved and measured is what people run. */
+/** The flags of `npm start`, so that tests and measurements run the same program as users. */
 const startFlags = (JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as { scripts: { start: string } }).scripts.start
   .split(' ')
   .filter((word) => word.startsWith('--'))
@@ -43,19 +43,19 @@ export interface Exit {
 }
 
 export interface DaemonOptions {
-  /** A folder of its own for the ready file; `data` inside it is the daemon's data folder unless `dataDir` is given. */
+  /** The folder of the ready file. Its `data` is the daemon's data folder unless `dataDir` is set. */
   readonly folder: string
   readonly dataDir?: string
   readonly env?: Readonly<Record<string, string>>
-  /** Id of the user that commands run as; only root may give another than its own. */
+  /** Id of the user that commands run as. Only root may set another user. */
   readonly user?: number
-  /** The path of a single binary, which is run instead of the sources. */
+  /** The path of a single binary that runs instead of the sources. */
   readonly binary?: string
   /** A command put before the daemon's own, such as a tracer. */
   readonly wrapper?: readonly string[]
 }
 
-/** A key that no other run has; given to the daemon, it is the administrator's. */
+/** Returns a new administrator key for the daemon. */
 export const newAdminKey = (): string => `svckey_${randomBytes(36).toString('base64url')}`
 
 /** The port of an address as the ready file writes it. */
@@ -66,10 +66,10 @@ process.on('exit', () => {
   for (const child of running) child.kill('SIGKILL')
 })
 
-/** One life of the daemon. Launch again with the same folder and key for the next life. */
+/** A process of the daemon. Launch again with the same folder and key for the next process. */
 export class Daemon implements AsyncDisposable {
   readonly adminKey: string
-  /** Settles with the addresses once the ready file is there; rejects when the process ends before. */
+  /** Resolves with the addresses when the ready file exists; rejects if the process ends earlier. */
   readonly ready: Promise<Addresses>
   readonly exited: Promise<Exit>
   #child: ChildProcess
@@ -95,7 +95,7 @@ export class Daemon implements AsyncDisposable {
     this.ready.catch(() => undefined)
   }
 
-  /** Spawns the daemon; `ready` resolves when it serves. */
+  /** Spawns the daemon. `ready` resolves when it serves. */
   static async launch(options: DaemonOptions, adminKey = newAdminKey()): Promise<Daemon> {
     const readyFile = join(options.folder, 'ready', 'addresses.json')
     await mkdir(dirname(readyFile), { recursive: true })
@@ -125,7 +125,7 @@ export class Daemon implements AsyncDisposable {
     return this.#log.join('')
   }
 
-  /** Resolves when the log has something like this; rejects when the process ends before. */
+  /** Resolves when the log matches; rejects if the process ends earlier. */
   async said(what: RegExp): Promise<void> {
     const outputs = [this.#child.stdout, this.#child.stderr].filter((out) => out !== null)
     const heard = (): Promise<unknown> => Promise.race(outputs.map((out) => once(out, 'data')))
@@ -135,19 +135,19 @@ export class Daemon implements AsyncDisposable {
     }
   }
 
-  /** The REST client of this life, with the administrator's key. */
+  /** The REST client of this process, with the administrator's key. */
   get rest(): RestClient {
     this.#rest ??= new RestClient(this.addresses.http, this.adminKey)
     return this.#rest
   }
 
-  /** SIGTERM, then its exit; an error when it takes longer than the promised 30 s. */
+  /** Sends SIGTERM and returns the exit. Throws if it takes longer than the promised 30 s. */
   async stop(): Promise<Exit> {
     this.#signal('SIGTERM')
     return waiting('the daemon ends after SIGTERM', this.exited)
   }
 
-  /** SIGKILL: what a power cut or the kernel's memory killer does to a process. */
+  /** Sends SIGKILL, as the kernel's memory killer does; a power cut has the same effect on a process. */
   async kill(): Promise<Exit> {
     this.#signal('SIGKILL')
     return this.exited
@@ -164,7 +164,7 @@ export class Daemon implements AsyncDisposable {
     try {
       process.kill(pid, name)
     } catch {
-      this.#child.kill(name) // the daemon is gone already; a wrapper may still be there
+      this.#child.kill(name) // the daemon has ended; a wrapper may still run
     }
   }
 
@@ -190,7 +190,7 @@ export class Daemon implements AsyncDisposable {
   }
 }
 
-/** Begins another command of the daemon, such as `tail`. */
+/** Starts another command of the daemon, such as `tail`. */
 export function spawnCommand(options: DaemonOptions, ...args: readonly string[]): ChildProcessByStdio<null, Readable, Readable> {
   const [command, ...words] = [...program(options), ...args]
   return spawn(String(command), words, {
@@ -204,7 +204,7 @@ export function spawnCommand(options: DaemonOptions, ...args: readonly string[])
 const program = ({ binary = binaryOfAll }: DaemonOptions, flags: readonly string[] = []): readonly string[] =>
   binary === undefined ? [process.execPath, ...flags, main] : [binary]
 
-/** For other people's programs that run the command line: its words, and the variables that it needs. */
+/** For external programs that run the command line: its words, and its environment variables. */
 export const programOf = (options: DaemonOptions): { readonly words: readonly string[]; readonly env: NodeJS.ProcessEnv } => ({
   words: [process.execPath, main],
   env: environment(options, newAdminKey()),
@@ -229,7 +229,7 @@ export async function runCommand(options: DaemonOptions, ...args: readonly strin
   }
 }
 
-/** The addresses, or undefined while the file is missing or not yet written to its end. */
+/** Returns the addresses, or undefined if the file is missing or incomplete. */
 async function readAddresses(path: string): Promise<Addresses | undefined> {
   try {
     return JSON.parse(await readFile(path, 'utf8')) as Addresses

@@ -1,7 +1,7 @@
-/** What every black-box run sets up over REST first: a destination, a route to it, a credential to submit with. */
+/** Provisioning over REST for black-box runs: a destination, a route to it, and a submission credential. */
 import type { RestClient } from './rest.ts'
 
-/** Username and password of an SMTP credential; the password is shown once. */
+/** User name and password of an SMTP credential. */
 export interface Login {
   readonly username: string
   readonly password: string
@@ -16,7 +16,7 @@ interface Target {
   readonly maxConnections?: number
 }
 
-/** Makes a destination on loopback and gives back its id. */
+/** Creates a destination on loopback; returns its id. */
 export async function makeDestination(rest: RestClient, { name, port, mode, credentials, maxConnections }: Target): Promise<string> {
   const destination = await rest.must('POST', '/v1/destinations', {
     name,
@@ -29,7 +29,7 @@ export async function makeDestination(rest: RestClient, { name, port, mode, cred
   return id
 }
 
-/** Routes a sender domain, or every sender, to a destination. */
+/** Creates a route for a sender domain, or for every sender. */
 export async function makeRoute(rest: RestClient, destinationId: string, domain?: string): Promise<void> {
   await rest.must('POST', '/v1/routing/rules', {
     match: domain === undefined ? { any: true } : { domain },
@@ -38,13 +38,13 @@ export async function makeRoute(rest: RestClient, destinationId: string, domain?
   })
 }
 
-/** Makes a credential to submit with. */
+/** Creates a submission credential. */
 export async function makeLogin(rest: RestClient, destinationId: string, settings: Readonly<Record<string, unknown>> = {}): Promise<Login> {
   const credential = await rest.must('POST', '/v1/smtp-credentials', { label: 'proof', default_destination_id: destinationId, ...settings })
   return { username: String(credential['username']), password: String(credential['password']) }
 }
 
-/** The id of the project's catch-all inbox, in which every capture lands. */
+/** Returns the id of the project's catch-all inbox, which contains every capture. */
 export async function catchAllInbox(rest: RestClient): Promise<string> {
   for await (const inbox of rest.rows('/v1/inboxes')) if (inbox['address_pattern'] === '*') return String(inbox['id'])
   throw new Error('the project has no catch-all inbox')

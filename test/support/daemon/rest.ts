@@ -1,32 +1,32 @@
-/** A tiny client for the REST API: one call, one answer, nothing retried. */
+/** A small REST client without retries. */
 import { Agent, request, type IncomingMessage } from 'node:http'
 
 export interface RestAnswer {
   readonly status: number
   readonly headers: IncomingMessage['headers']
   readonly bytes: Buffer
-  /** The parsed JSON body; undefined when the body is none. */
+  /** The parsed JSON body; undefined if the body is not JSON. */
   readonly body: unknown
 }
 
 type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
 type Json = Readonly<Record<string, unknown>>
 
-/** Calls one daemon with one key, over connections that are kept. */
+/** Calls one daemon with one key, over persistent connections. */
 export class RestClient implements Disposable {
   readonly #origin: string
   readonly #key: string
   readonly #agent = new Agent({ keepAlive: true, maxSockets: 64 })
 
-  /** `address` is `host:port`, as the ready file names it. */
+  /** `address` is `host:port` as in the ready file. */
   constructor(address: string, key: string) {
     this.#origin = `http://${address}`
     this.#key = key
   }
 
   /**
-   * Sends one request, with JSON or with octets as they are; of a stream of events the first is the answer. Rejects only when the link
-   * fails; then the outcome is unknown.
+   * Sends one request with JSON or with raw octets. Of an event stream, only the first event is returned. Rejects only if the connection
+   * fails; the outcome is then unknown.
    */
   call(method: Method, path: string, body?: unknown, headers: Readonly<Record<string, string>> = {}): Promise<RestAnswer> {
     const payload = body === undefined || Buffer.isBuffer(body) ? body : Buffer.from(JSON.stringify(body))
@@ -46,14 +46,14 @@ export class RestClient implements Disposable {
     })
   }
 
-  /** The JSON object of a call that must succeed; the error shows what came instead. */
+  /** Returns the JSON object of a call that must succeed. The error contains the actual answer. */
   async must(method: Method, path: string, body?: unknown, headers: Readonly<Record<string, string>> = {}): Promise<Json> {
     const { status, bytes, body: parsed } = await this.call(method, path, body, headers)
     if (status >= 200 && status < 300) return (parsed ?? {}) as Json
     throw new Error(`${method} ${path} answered ${String(status)}: ${bytes.toString('utf8').slice(0, 500)}`)
   }
 
-  /** Every row of a list, page by page. */
+  /** Yields every row of a list, page by page. */
   async *rows(path: string, limit = 100): AsyncIterable<Json> {
     for (let cursor: unknown = ''; typeof cursor === 'string';) {
       const query = `${path.includes('?') ? '&' : '?'}limit=${String(limit)}${cursor && `&cursor=${encodeURIComponent(cursor)}`}`

@@ -1,7 +1,7 @@
 /**
- * The daemon in this process, as `serve` composes and starts it: a real store in a temporary folder, real sockets on free ports of
- * loopback, and the real lifecycle. Replaced is only what leaves the process, or is time or chance. A test fails in which the daemon
- * logged an error that it did not take from `errors`.
+ * The daemon in this process, composed and started as by `serve`: a real store in a temporary folder, real sockets on free loopback ports,
+ * and the real lifecycle. Only outgoing connections, time and randomness are replaced. A test fails if the daemon logged an error that the
+ * test did not remove from `errors`.
  */
 import { EventEmitter } from 'node:events'
 import { join } from 'node:path'
@@ -28,16 +28,16 @@ import { storeSettings } from './store-of-test.ts'
 import { temporaryFolder } from './workspace.ts'
 
 /** The administrator of the first organization. */
-/** Of the command line on the same machine. */
+/** For the command line on the same machine. */
 export const operatorToken = 'operator-token'
 export const adminKey = `svckey_${'a'.repeat(43)}`
-/** The key under which every store of these tests keeps its secrets. */
+/** The master key of every store in these tests. */
 export const masterKey = Buffer.alloc(32, 7)
 
 export interface StartOptions {
-  /** Settings, as an operator gives them, over those of these tests. */
+  /** Settings of the operator, which override the defaults of these tests. */
   readonly env?: Readonly<Record<string, string>>
-  /** Settings beyond what an operator may give. */
+  /** Changes that no setting of an operator can make. */
   readonly change?: (config: Config) => Config
   readonly replacements?: Omit<Replacements, 'kv'>
 }
@@ -48,22 +48,22 @@ export interface LogLine {
   readonly [field: string]: unknown
 }
 
-/** One life of a daemon of which nothing runs yet: its store is open, and each part is made when it is first asked for. */
+/** A daemon that is open but not started: its store is open, and each part is created at its first use. */
 export interface OpenedDaemon {
   readonly part: Resolve
   readonly config: Config
-  /** Its data folder, which the next life opens again. */
+  /** Its data folder, which the next process opens again. */
   readonly dataDir: string
-  /** The store as all parts see it. */
+  /** The store that all parts use. */
   readonly kv: CuttableKv
   /** A `FakeClock` unless the test passed another clock. */
   readonly clock: Clock
   readonly organizationId: string
-  /** The link by which the owner signs in; undefined when there is an owner. */
+  /** The sign-in link of the owner; undefined if the organization has an owner. */
   readonly ownerLink: string | undefined
-  /** What was logged, from level info. */
+  /** Log lines from level info. */
   readonly log: LogLine[]
-  /** Errors that were logged; one that stays here fails the test. */
+  /** Logged errors. Remaining ones fail the test. */
   readonly errors: LogLine[]
   /** Resolves when no work is in progress and no timer is due. Waits while a peer gives no answer. */
   settled(): Promise<void>
@@ -71,22 +71,22 @@ export interface OpenedDaemon {
   pass(ms: number): Promise<void>
   /** Resolves with the arguments of the first matching call of the observer, past or future. */
   readonly saw: Heard<Observer>['saw']
-  /** Ends in order, as after SIGTERM. */
+  /** Stops in order, as after SIGTERM. */
   stop(): Promise<void>
-  /** Ends as by `kill -9`: nothing begun comes to an end, and what was not durable is lost. */
+  /** Ends as by `kill -9`: no pending work completes, and everything not durable is lost. */
   crash(): Promise<void>
 }
 
-/** One life of a daemon. */
+/** A started daemon. */
 export interface StartedDaemon extends OpenedDaemon, Daemon {
   readonly part: Resolve
-  /** `host:port` of what listens. */
+  /** `host:port` of each listener. */
   readonly addresses: { readonly [Name in 'http' | 'https' | 'acme' | 'submission' | 'submissions' | 'mx' | 'sites']: string }
   /** The administrator of the first organization. */
   readonly rest: RestClient
   /** A client with another key, closed with the daemon. */
   client(key: string): RestClient
-  /** The next life on the same store; this one must have ended. */
+  /** Starts the next process on the same store. This one must have ended. */
   again(changes?: StartOptions): Promise<StartedDaemon>
 }
 
@@ -112,7 +112,7 @@ const outside: Replacements = {
   random: () => 0.5,
   resolver: nowhere,
   lookUp: () => Promise.reject(Object.assign(new Error('there is no DNS here'), { code: 'ENOTFOUND' })),
-  lagMs: Infinity, // a busy machine fails no test
+  lagMs: Infinity, // A busy machine fails no test.
   meter: noMeter,
 }
 
@@ -127,10 +127,10 @@ export async function dataFolder(t: Test): Promise<string> {
   return dataDir
 }
 
-/** Starts a daemon that ends with the test, on a store of its own. */
+/** Starts a daemon with a new store; it ends with the test. */
 export const startDaemon = async (t: Test, options: StartOptions = {}): Promise<StartedDaemon> => live(t, await dataFolder(t), options)
 
-/** Opens a daemon on a data folder, and ends it with the test. */
+/** Opens a daemon on a data folder; it ends with the test. */
 export async function openDaemon(
   t: Test,
   dataDir: string,
@@ -213,7 +213,7 @@ async function live(t: Test, dataDir: string, options: StartOptions): Promise<St
   }
 }
 
-/** What the daemon logs, until it crashes: the dead say nothing. */
+/** Collects log lines until the daemon crashes. */
 class LogBook {
   readonly lines: LogLine[] = []
   readonly errors: LogLine[] = []

@@ -1,4 +1,4 @@
-/** Which store daemons of tests have: a folder, or a database of a server that `test/on-postgresql.ts` started for all of them. */
+/** The store of daemons in tests: a folder, or a database on a server that `test/on-postgresql.ts` started for all of them. */
 import { createHash } from 'node:crypto'
 import { Client } from 'pg'
 import type { StoreKv } from '#store/engine/store-kv.ts'
@@ -9,7 +9,7 @@ import { storeFolder } from '../../../daemon/process/data-folder.ts'
 /** The address of the server, up to the name of the database. */
 export const serverVariable = 'POSTERN_TEST_POSTGRESQL'
 
-/** The setting of the store for a daemon with this data folder; a database of its own, which its next life has again. */
+/** Returns the store setting for a daemon with this data folder. The next process on the folder gets the same database. */
 export async function storeSettings(dataDir: string): Promise<Readonly<Record<string, string>>> {
   const server = process.env[serverVariable]
   if (server === undefined) return {}
@@ -18,7 +18,7 @@ export async function storeSettings(dataDir: string): Promise<Readonly<Record<st
   return { POSTERN_STORE: `${server}/${name}` }
 }
 
-/** The store of that data folder while no daemon runs on it. */
+/** Opens the store of that data folder while no daemon runs on it. */
 export async function openStoreOf(dataDir: string): Promise<StoreKv> {
   const { POSTERN_STORE: address } = await storeSettings(dataDir)
   return address === undefined ? LevelKv.open(storeFolder(dataDir)) : PostgresKv.open(address, { use: 'alone' })

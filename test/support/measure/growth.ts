@@ -1,13 +1,16 @@
-/** Whether work grows in proportion to its input: processor time of this thread at two sizes of one run, whatever the machine's load. */
+/**
+ * Checks that work grows linearly with its input: compares processor time of this thread at two sizes in one run, which the machine's load
+ * does not change.
+ */
 
 const factor = 4
 const maxTries = 3
-/** Below this, in milliseconds, a measurement says nothing: many kernels count processor time in ticks of 4 ms. */
+/** Shorter measurements, in milliseconds, are meaningless: many kernels count processor time in ticks of 4 ms. */
 const floorMs = 8
 
-/** True when four times the input takes less than nine times as long; quadratic work would take sixteen times. */
+/** Returns true if four times the input takes less than nine times as long. Quadratic work takes sixteen times. */
 export function growsLinearly(work: (size: number) => void, size = 250_000): boolean {
-  work(size) // the first runs are slower, which would hide growth
+  work(size) // The first runs are slower, which would hide growth.
   for (let tries = 0; tries < maxTries; tries++) {
     const small = Math.min(
       spent(() => work(size)),

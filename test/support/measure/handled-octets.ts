@@ -1,6 +1,6 @@
 /**
- * What code of this process does with large pieces of octets: how many it allocates buffers for, copies, hashes, sums up and makes text
- * of. Whatever is smaller than any piece of a large body is not counted, as headers and records are.
+ * Counts large pieces of octets that code of this process allocates, copies, hashes, sums and converts to text. Smaller pieces, such as
+ * headers and records, are not counted.
  */
 import crypto from 'node:crypto'
 import { syncBuiltinESMExports } from 'node:module'
@@ -8,16 +8,16 @@ import type { ExecutionContext } from 'ava'
 import zlib from 'node:zlib'
 
 export interface HandledOctets {
-  /** In buffers that were made, whoever fills them. */
+  /** In allocated buffers, regardless of later writes. */
   allocated: number
-  /** By what copies as a whole. */
+  /** By functions that copy whole buffers. */
   copied: number
   hashed: number
   /** By CRC-32. */
   summed: number
-  /** Made a text of, or of a text. */
+  /** Converted to text, or from text. */
   text: number
-  /** Who did it, for messages of failed tests. */
+  /** Call sites, for messages of failed tests. */
   readonly callers: string[]
 }
 
@@ -32,10 +32,10 @@ const typedArray = Object.getPrototypeOf(Uint8Array.prototype) as object
 const lengthOf = (piece: unknown): number => (piece instanceof Uint8Array || typeof piece === 'string' ? piece.length : 0)
 const octetsOf = (piece: unknown): number => (piece instanceof Uint8Array ? piece.length : 0)
 
-/** Counts from now on until the test ends; the only test of its process, as all code of it counts. */
+/** Counts until the test ends. It must be the only test of its process, since all code of the process counts. */
 export function countHandled(t: Pick<ExecutionContext, 'teardown'>): HandledOctets {
   const handled: HandledOctets = { allocated: 0, copied: 0, hashed: 0, summed: 0, text: 0, callers: [] }
-  t.teardown(() => syncBuiltinESMExports()) // once the last of these is as it was
+  t.teardown(() => syncBuiltinESMExports()) // after all originals are restored
   const watch = (owner: object, name: string, kind: Kind, octets: (self: unknown, words: readonly unknown[]) => number): void => {
     const real = Reflect.get(owner, name) as Call
     const counting = function (this: unknown, ...words: unknown[]): unknown {

@@ -1,13 +1,13 @@
-/** How long work holds the event loop of this thread, as processor time, which no load of the machine changes. */
+/** Measures how long work blocks the event loop of this thread, in processor time, which the machine's load does not change. */
 
 export interface HeldLoop {
   /** The longest turn of the event loop, in milliseconds of this thread's processor time. */
   readonly longestMs: number
-  /** All turns together, without what the watching costs: as much for each turn as the cheapest one. */
+  /** All turns together, without the cost of watching: the cost of the cheapest turn is subtracted from each. */
   readonly totalMs: number
 }
 
-/** Watches every turn of the event loop until `work` is done. */
+/** Measures every turn of the event loop until `work` has finished. */
 export async function heldLoop(work: () => Promise<unknown>): Promise<HeldLoop> {
   const begun = process.threadCpuUsage()
   let last = begun

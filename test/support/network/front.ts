@@ -8,7 +8,7 @@ import { holdPort, type HeldPort } from './held-port.ts'
 
 export class Front extends EventEmitter implements AsyncDisposable {
   readonly port: number
-  /** Connections accepted so far. */
+  /** Number of connections accepted. */
   accepted = 0
   readonly #held: HeldPort
   /** Clients with their connections to the server; undefined before the front forwards. */

@@ -18,7 +18,7 @@ export async function holdPort(): Promise<HeldPort> {
   const server = createServer()
   await once(server.listen(0, '127.0.0.1'), 'listening')
   const accepted = once(server, 'connection') as Promise<[Socket]>
-  // with `localAddress`, Node binds the socket before it connects, so that it cannot connect to itself
+  // With `localAddress`, Node binds the socket first, so it cannot connect to itself.
   const holder = connect({ port: (server.address() as AddressInfo).port, host: '127.0.0.1', localAddress: '127.0.0.1' })
   const [[peer]] = await Promise.all([accepted, once(holder, 'connect')])
   server.close()

@@ -66,7 +66,7 @@ test('Front: refuse() closes new connections after it accepted them', async (t) 
   t.is(await clientOf(t, front.port).first, 'one')
 })
 
-test('Front: forward() after silence() passes what clients wrote meanwhile', async (t) => {
+test('Front: forward() after silence() passes text written during the silence', async (t) => {
   const front = await frontOf(t, await echo(t, ''))
   const { socket: early } = clientOf(t, front.port)
   early.write('a')

@@ -1,4 +1,4 @@
-/** Installs Debian's packages for the tests, where this process may. Nothing is started by them, and nothing asked. */
+/** Installs the Debian packages of the tests, if this process has permission. Starts no service and asks no question. */
 import { execFileSync, spawnSync } from 'node:child_process'
 import { isUnpacked, unpackedFolder } from './peer-packages.ts'
 import { existsSync, readFileSync, rmSync } from 'node:fs'
@@ -8,7 +8,7 @@ const installMinutes = 8
 
 const isRoot = process.getuid?.() === 0
 
-/** A reason in words that go behind "as"; undefined when packages can be installed. */
+/** Returns the reason as a phrase that follows "as"; undefined if packages can be installed. */
 export function whyNotInstallable(): string | undefined {
   if (!isDebian()) return 'this is neither Debian nor Ubuntu'
   if (!isRoot && spawnSync('sudo', ['-n', 'true'], { stdio: 'ignore' }).status !== 0) return 'that needs root, or sudo without a password'
@@ -20,9 +20,9 @@ function isDebian(): boolean {
   return /^(?:ID|ID_LIKE)=.*\b(?:debian|ubuntu)\b/m.test(readFileSync('/etc/os-release', 'utf8'))
 }
 
-/** Never throws; what is missing afterwards could not be installed. */
+/** Never throws. Packages that are still missing afterwards could not be installed. */
 export function installPackages(packages: readonly string[]): void {
-  // The tests start postfix and dovecot from folders of their own, so the packages must not start theirs.
+  // The tests start Postfix and Dovecot from separate folders, so the packages must not start theirs.
   const isOurs = !existsSync(policy)
   try {
     if (isOurs) {
@@ -58,7 +58,7 @@ const aptGet = (...words: readonly string[]): void =>
     ...words,
   ])
 
-/** With its output on the standard error, as the standard output belongs to the tests. */
+/** Writes the output to standard error, since standard output belongs to the tests. */
 function asRoot(words: readonly string[], input = ''): void {
   const [command = '', ...rest] = isRoot ? words : ['sudo', '-n', ...words]
   execFileSync(command, rest, { input, stdio: ['pipe', words[0] === 'tee' ? 'ignore' : 2, 2], timeout: installMinutes * 60_000 })

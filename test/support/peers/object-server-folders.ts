@@ -1,7 +1,6 @@
 /**
- * Loaded into s3rver before it starts: folders stay once they are there. s3rver makes a folder for a new object, then opens the file;
- * where another request removes the last object of that folder in between, it removes the folder too, and ends by an error that it
- * does not catch.
+ * Loaded into s3rver before it starts: keeps folders once they exist. s3rver creates a folder for a new object, then opens the file. If
+ * another request removes the last object of that folder in between, it removes the folder too, and s3rver ends with an uncaught error.
  */
 import { createRequire } from 'node:module'
 

@@ -1,4 +1,4 @@
-/** A server that speaks the protocol of Amazon S3, with one bucket in a temporary folder: s3rver, in a process of its own. */
+/** A server for the Amazon S3 protocol with one bucket in a temporary folder: s3rver, in a separate process. */
 import { spawn, type ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdtempSync } from 'node:fs'
@@ -10,7 +10,7 @@ import { programPort } from '../network/program-port.ts'
 
 const program = createRequire(import.meta.url).resolve('s3rver/bin/s3rver.js')
 const folders = import.meta.resolve('./object-server-folders.ts')
-/** The only pair of keys that it knows. */
+/** The only pair of keys that it accepts. */
 const key = 'S3RVER'
 
 export class ObjectServer implements AsyncDisposable {
@@ -31,7 +31,7 @@ export class ObjectServer implements AsyncDisposable {
     return server
   }
 
-  /** At the same port as before; resolves when it listens. */
+  /** Starts at the previous port; resolves when it listens. */
   async startServer(): Promise<void> {
     const words = [
       '-d',
@@ -49,7 +49,7 @@ export class ObjectServer implements AsyncDisposable {
     this.#server = server
     let said = ''
     const { promise, resolve, reject } = Promise.withResolvers<void>()
-    // read to the end: a server that cannot say what went wrong ends
+    // Standard error must be read, since the server ends if it cannot write to it.
     server.stderr.resume()
     server.stdout.on('data', (text: Buffer) => {
       said += text.toString()
@@ -68,7 +68,7 @@ export class ObjectServer implements AsyncDisposable {
     await exited
   }
 
-  /** Of `POSTERN_STORE_OBJECTS`. */
+  /** Returns a value of `POSTERN_STORE_OBJECTS`. */
   address(prefix = ''): string {
     return `s3://${key}:${key}@${this.bucket}/${prefix}?endpoint=http://127.0.0.1:${this.port}&region=us-east-1`
   }

@@ -1,21 +1,19 @@
-/**
- * The programs of other people that tests run against: which there are, which Debian package has each, and which this machine lacks.
- */
+/** External programs that tests use: the list, the Debian package of each, and the missing ones on this machine. */
 import { execFileSync } from 'node:child_process'
 import { globSync } from 'node:fs'
 
 interface Peer {
-  /** Debian's package. */
+  /** The Debian package. */
   readonly package: string
-  /** A file of the package, or a pattern of its name, by which it is known to be installed. */
+  /** A file of the package, or a pattern of its path, that shows that it is installed. */
   readonly file: string
-  /** It is downloaded and not installed, as it would remove the mail server of the machine; tests unpack it in an overlay. */
+  /** The package is downloaded and not installed, since it would remove the mail server of the machine. Tests unpack it in an overlay. */
   readonly isUnpacked?: boolean
-  /** What it takes besides the package; a reason when it cannot be had. */
+  /** Returns a reason if a requirement other than the package is missing. */
   readonly alsoNeeds?: () => string | undefined
 }
 
-/** Where packages are kept that are not installed. */
+/** Folder of downloaded packages that are not installed. */
 export const unpackedFolder = '/var/cache/postern-peers'
 
 const isThere = (pattern: string): boolean => globSync(pattern).length > 0
@@ -24,7 +22,7 @@ const modules = '/usr/lib/python3/dist-packages'
 
 const root = (): string | undefined => (process.getuid?.() === 0 ? undefined : 'the right to start it as root')
 
-/** Containers may forbid tracing; without it the package is of no use. */
+/** Containers may forbid tracing, which the package needs. */
 function tracing(): string | undefined {
   try {
     execFileSync('strace', ['-f', '-e', 'trace=none', '/bin/true'], { stdio: 'ignore' })
@@ -34,7 +32,7 @@ function tracing(): string | undefined {
   }
 }
 
-/** Containers may forbid it; systems of their own cannot be made without. */
+/** Containers may forbid mounting, which the overlay needs. */
 function mounting(): string | undefined {
   try {
     execFileSync('unshare', ['--mount', 'mount', '-t', 'tmpfs', 'tmpfs', '/mnt'], { stdio: 'ignore' })
@@ -101,13 +99,13 @@ export const isUnpacked = (name: string): boolean =>
 
 export type PeerName = keyof typeof peers
 
-/** Debian's packages that this machine lacks. */
+/** Returns the Debian packages that this machine lacks. */
 export const missingPackages = (): string[] =>
   Object.values(peers)
     .filter(({ file }) => !isThere(file))
     .map((peer) => peer.package)
 
-/** What this machine lacks to run against the peer; undefined when it lacks nothing. */
+/** Returns the missing requirements of the peer; undefined if the machine can run it. */
 export function reasonAgainst(name: PeerName): string | undefined {
   const peer: Peer = peers[name]
   if (!isThere(peer.file)) return `the package ${peer.package}`

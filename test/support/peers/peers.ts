@@ -1,17 +1,17 @@
-/** What happens to a test whose peer this machine lacks. */
+/** Skips tests whose peer this machine lacks. */
 import test, { type TestFn } from '#test'
 import { reasonAgainst, type PeerName } from './peer-packages.ts'
 
 /**
- * AVA's `test` where this machine has all these peers. Elsewhere every test of it is reported as skipped, with the reason behind
- * its title, and its hooks are left out.
+ * Returns AVA's `test` if this machine has all these peers. Otherwise it skips every test with the reason after its title, and omits its
+ * hooks.
  */
 export function testWith(...names: readonly PeerName[]): TestFn {
   const reasons = names.flatMap((name) => reasonAgainst(name) ?? [])
   return reasons.length === 0 ? test : skipping(reasons.join(' and '))
 }
 
-/** As `testWith`, for what is no peer, such as a right of this process. */
+/** Like `testWith`, for other requirements, such as a permission of this process. */
 export const testIf = (has: boolean, what: string): TestFn => (has ? test : skipping(what))
 
 const nothing = (): void => undefined

@@ -24,7 +24,7 @@ export class Pgbouncer implements AsyncDisposable {
     this.#configure = configure
   }
 
-  /** Takes connections when it resolves. `further`: settings such as `default_pool_size = 3`. */
+  /** Starts a PgBouncer; resolves when it accepts connections. `further`: settings such as `default_pool_size = 3`. */
   static async before({ port: behind }: Databases, mode: PoolMode, further: readonly string[] = []): Promise<Pgbouncer> {
     const folder = mkdtempSync(join(tmpdir(), 'postern-pgbouncer-'))
     const [port, file] = [await programPort(), join(folder, 'pgbouncer.ini')]
@@ -44,14 +44,14 @@ export class Pgbouncer implements AsyncDisposable {
     return new Pgbouncer(folder, port, server, configure)
   }
 
-  /** The same database, by way of this one. */
+  /** Returns the address of the same database through the pooler. */
   address(database: string): string {
     const url = new URL(database)
     url.port = String(this.port)
     return url.href
   }
 
-  /** For what ends its transaction from now on, also on connections that are there. */
+  /** Applies to later transactions, also on open connections. */
   setMode(mode: PoolMode): void {
     this.#configure(mode)
     this.#server.kill('SIGHUP')
@@ -65,7 +65,7 @@ export class Pgbouncer implements AsyncDisposable {
   }
 }
 
-/** Its standard error is read on to the end: it ends when it cannot say something. */
+/** Standard error must be read to the end: the server ends if it cannot write to it. */
 async function isUp(server: ChildProcess): Promise<void> {
   let said = ''
   const { promise, resolve, reject } = Promise.withResolvers<void>()

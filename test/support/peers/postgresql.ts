@@ -22,10 +22,10 @@ export function asServer(command: string, words: readonly string[]): readonly [s
   return ['setpriv', [...user, '--pdeathsig=QUIT', command, ...words]]
 }
 
-/** As little as durability allows: tests look at what is written, not at how fast. */
+/** Minimal durability settings: tests check written data, not speed. */
 const settings = ['listen_addresses=127.0.0.1', 'max_connections=800', 'shared_buffers=32MB', 'deadlock_timeout=100ms', 'autovacuum=off']
 
-/** A standby takes connections that read. */
+/** A standby accepts connections for reading. */
 const isReady = /ready to accept (?:read-only )?connections/
 
 /** Databases for the tests of a module, on the server of the run. A module that runs alone starts a server. */
@@ -38,7 +38,7 @@ export function databasesOf(test: TestFn): () => Databases {
   return () => databases ?? assert.fail('the tests have not begun')
 }
 
-/** As `databasesOf`, for a single test. */
+/** Like `databasesOf`, for a single test. */
 export async function anyDatabases(): Promise<Databases & AsyncDisposable> {
   const shared = await serviceOfRun('postgresql')
   return shared ? new SharedDatabases(shared.port) : Postgresql.start()
@@ -57,7 +57,7 @@ export class Postgresql extends Databases implements AsyncDisposable {
     this.#settings = [...settings, ...further]
   }
 
-  /** `further` are settings such as `autovacuum=on`, which override those of all tests. `cluster` is a data folder to copy. */
+  /** `further`: settings such as `autovacuum=on`, which override the defaults. `cluster`: a data folder to copy. */
   static async start(further: readonly string[] = [], cluster?: string): Promise<Postgresql> {
     const folder = mkdtempSync(join(tmpdir(), 'postern-pg-'))
     await give(folder)
@@ -78,7 +78,7 @@ export class Postgresql extends Databases implements AsyncDisposable {
     return standby
   }
 
-  /** Gives up what it has, and comes back as a standby of the server that was promoted in its place. */
+  /** Discards its data and returns as a standby of the promoted server. */
   async rejoin(primary: Postgresql): Promise<void> {
     await this.stopServer('SIGQUIT')
     await rm(join(this.folder, 'data'), { recursive: true })
@@ -91,32 +91,32 @@ export class Postgresql extends Databases implements AsyncDisposable {
     await this.startServer()
   }
 
-  /** Commits wait for the standby from now on; resolves when it has caught up. */
+  /** From now on commits wait for the standby. Resolves when it has caught up. */
   async replicateSynchronously(): Promise<void> {
     await this.query("ALTER SYSTEM SET synchronous_standby_names = '*'")
     await this.query('SELECT pg_reload_conf()')
     while ((await this.query("SELECT FROM pg_stat_replication WHERE sync_state = 'sync'")).length === 0) await wait(50)
   }
 
-  /** Its time of day can be stepped from the next start of the server on. Needs the peer `faketime`. */
+  /** A clock that can be stepped, from the next start of the server. Needs the peer `faketime`. */
   clock(): SteppedClock {
     return (this.#clock ??= new SteppedClock(join(this.folder, 'clock'), 0))
   }
 
-  /** All its processes stand still from now on, as on a machine that hangs: connections stay open, and no answer comes. */
+  /** Stops all its processes, as on a machine that hangs: connections stay open, and no answer arrives. */
   freeze(): void {
     this.#frozen.push(this.pid)
-    this.#server?.kill('SIGSTOP') // begins no more
+    this.#server?.kill('SIGSTOP') // starts no further processes
     this.#frozen.push(...childrenOf(this.pid))
     for (const pid of this.#frozen) signal(pid, 'SIGSTOP')
   }
 
-  /** A standby takes writes from then on. */
+  /** From now on the standby accepts writes. */
   promote(): void {
     execFileSync(...asServer(join(programs(), 'pg_ctl'), ['promote', '-w', '-D', join(this.folder, 'data')]), { stdio: 'ignore' })
   }
 
-  /** Runs until it is stopped; resolves when it takes connections. */
+  /** Starts the server; resolves when it accepts connections. */
   async startServer(): Promise<void> {
     const words = [
       '-D',
@@ -141,7 +141,7 @@ export class Postgresql extends Databases implements AsyncDisposable {
     server.stderr?.resume()
   }
 
-  /** `SIGINT` ends it in order, `SIGQUIT` at once, as a crash does. */
+  /** `SIGINT` stops it in order, `SIGQUIT` immediately, like a crash. */
   async stopServer(signal: 'SIGINT' | 'SIGQUIT' = 'SIGINT'): Promise<void> {
     const server = this.#server
     if (!server || server.exitCode !== null || server.signalCode !== null) return
@@ -150,13 +150,13 @@ export class Postgresql extends Databases implements AsyncDisposable {
     await exited
   }
 
-  /** Of the process that all others of the server descend from. */
+  /** The process id of the parent of all other server processes. */
   get pid(): number {
     return this.#server?.pid ?? NaN
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
-    if (this.#frozen.length > 0) this.#server?.kill('SIGQUIT') // what it does first when it goes on
+    if (this.#frozen.length > 0) this.#server?.kill('SIGQUIT') // takes effect when it continues
     for (const pid of this.#frozen) signal(pid, 'SIGCONT')
     await this.stopServer('SIGQUIT')
     await rm(this.folder, { recursive: true, force: true })
@@ -169,7 +169,7 @@ export async function makeCluster(folder: string): Promise<void> {
   await run(join(programs(), 'initdb'), ['-D', folder, ...words])
 }
 
-/** A folder of this process to the server. */
+/** Gives a folder of this process to the user of the server. */
 export async function give(folder: string): Promise<void> {
   if (!isRoot) return
   const idOf = (option: string): number => Number(execFileSync('id', [option, 'postgres'], { encoding: 'utf8' }))
@@ -180,7 +180,7 @@ function childrenOf(pid: number): readonly number[] {
   return readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').split(' ').filter(Boolean).map(Number)
 }
 
-/** A process may have ended by itself. */
+/** The process may have ended. */
 function signal(pid: number, name: NodeJS.Signals): void {
   try {
     process.kill(pid, name)

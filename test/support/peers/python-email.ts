@@ -5,7 +5,7 @@ import { testWith } from './peers.ts'
 
 const run = promisify(execFile)
 
-/** `test`, skipped where there is no Python 3. */
+/** `test`, skipped without Python 3. */
 export const withPython = testWith('python')
 
 export interface PythonAddress {
@@ -13,24 +13,24 @@ export interface PythonAddress {
   readonly address: string
 }
 
-/** A part that is no multipart, in the order of the message. */
+/** A part that is not a multipart, in the order of the message. */
 export interface PythonPart {
   readonly type: string
-  /** Of Content-Type, but for `name`. */
+  /** Parameters of Content-Type, except `name`. */
   readonly parameters: Readonly<Record<string, string>>
   readonly encoding: string
-  /** Empty when there is none. */
+  /** Empty if the field is missing. */
   readonly disposition: string
-  /** By Content-Disposition. */
+  /** From Content-Disposition. */
   readonly filename: string | null
-  /** By Content-Type. */
+  /** From Content-Type. */
   readonly name: string | null
   readonly contentId: string | null
   readonly octets: Buffer
 }
 
 export interface PythonMail {
-  /** Of every part and every field of it, as `part/field: class: text`. */
+  /** Defects of every part and field, as `part/field: class: text`. */
   readonly defects: readonly string[]
   readonly subject: string
   readonly from: readonly PythonAddress[]
@@ -39,7 +39,7 @@ export interface PythonMail {
   readonly replyTo: readonly PythonAddress[]
   /** Seconds since the epoch. */
   readonly date: number
-  /** Decoded, by name in lower case. */
+  /** Decoded fields, by name in lower case. */
   readonly fields: Readonly<Record<string, string>>
   /** Types of all parts, the outermost first. */
   readonly structure: readonly string[]
@@ -48,7 +48,7 @@ export interface PythonMail {
   readonly statuses: readonly Readonly<Record<string, string>>[]
 }
 
-// A header beyond ASCII (RFC 6532) is read as text, because the package takes octets for ASCII.
+// A header with non-ASCII characters (RFC 6532) is parsed as text, since the package expects octets to be ASCII.
 const reader = `
 import sys, json, base64, email
 from email import policy
@@ -86,7 +86,7 @@ def tell(message):
 print(json.dumps([tell(read(base64.b64decode(line))) for line in json.load(sys.stdin)]))
 `
 
-/** What Python makes of each message. */
+/** Returns Python's result for each message. */
 export async function readByPython(messages: readonly Buffer[]): Promise<readonly PythonMail[]> {
   const child = run('/usr/bin/python3', ['-c', reader], { maxBuffer: 1 << 28 })
   child.child.stdin?.end(JSON.stringify(messages.map((message) => message.toString('base64'))))

@@ -3,7 +3,7 @@ import { once } from 'node:events'
 import { connect } from 'node:net'
 import { text } from 'node:stream/consumers'
 
-/** Names the Unix socket at which the run starts services on request. */
+/** The variable with the Unix socket where the run starts services on request. */
 export const servicesVariable = 'POSTERN_TEST_SERVICES'
 
 export interface RunServices {

@@ -1,4 +1,4 @@
-/** One connection to the sink: the receiving side of RFC 5321 with PIPELINING, STARTTLS and AUTH, as far as a relay needs it. */
+/** One connection to the sink: the receiving side of RFC 5321 with PIPELINING, STARTTLS and AUTH, as a relay needs it. */
 import type { Socket } from 'node:net'
 import { TLSSocket } from 'node:tls'
 import { goodCertificate } from '../../protocols/relay/certificates.ts'
@@ -12,7 +12,7 @@ export class SinkSession implements SinkSide {
   socket: Socket
   open = true
   secured: boolean
-  /** What commands and content came in. */
+  /** Received commands and content. */
   readonly pieces: string[] = []
   readonly #sink: SinkHost
   #pending: Buffer[] = []
@@ -113,7 +113,7 @@ export class SinkSession implements SinkSide {
     this.#answer('auth', line, good ? '235 2.7.0 Welcome' : `535 5.7.8 Wrong: ${line} ${password}`)
   }
 
-  /** What is wrong is stated in a challenge, and the refusal follows the empty answer to that. */
+  /** The challenge contains the error; the refusal follows after the empty response. */
   #onToken(line: string): void {
     const [, response = '', after] = this.#secrets
     const token = /^user=me\x01auth=Bearer ([^\x01]+)\x01\x01$/.exec(response)?.[1] ?? ''
@@ -148,7 +148,7 @@ export class SinkSession implements SinkSide {
     return true
   }
 
-  /** Takes what `endOf` finds off the front; undefined while it is incomplete. */
+  /** Removes the part that `endOf` finds from the start; undefined while it is incomplete. */
   #take(endOf: (all: Buffer) => number): Buffer | undefined {
     const all = this.#pending.length === 1 ? (this.#pending[0] as Buffer) : Buffer.concat(this.#pending)
     const end = endOf(all)
@@ -156,14 +156,14 @@ export class SinkSession implements SinkSide {
     return end > 0 ? all.subarray(0, end) : undefined
   }
 
-  /** A cheap look at the newest bytes, so that a long content is not joined for every chunk of it. */
+  /** Checks only the newest bytes, so that a long content is not joined for every chunk. */
   #endsData(): boolean {
     const last = this.#pending.at(-1) as Buffer
     if (last.includes(endOfData) || (this.#pending.length === 1 && last.subarray(0, 3).equals(endOfData.subarray(2)))) return true
     return this.#pending.length > 1 && Buffer.concat(this.#pending.slice(-8)).includes(endOfData)
   }
 
-  /** What the script says. */
+  /** Returns the action of the script. */
   #decide(step: SinkStep, line: string): SinkAnswer | undefined | Promise<SinkAnswer | undefined> {
     const { script } = this.#sink
     if (typeof script === 'function') return script(step, line, this)
@@ -200,11 +200,11 @@ export class SinkSession implements SinkSide {
     else if (answer.act === 'last-words') this.socket.end(`${answer.text}\r\n`)
     else if (answer.act === 'endless') this.#babble()
     else if (answer.act === 'only-words') this.#fallSilent(answer.text)
-    else this.socket.destroySoon() // what was said before is still sent
+    else this.socket.destroySoon() // sends pending data first
     if (answer.act !== 'endless' && answer.act !== 'only-words') this.open = false
   }
 
-  /** Sends a reply and does what follows from it. */
+  /** Sends a reply and applies its effects. */
   #follow(step: SinkStep, line: string, text: string): void {
     const good = text.startsWith('2')
     if (step === 'mail') this.#clear()
@@ -257,5 +257,5 @@ export class SinkSession implements SinkSide {
   }
 }
 
-/** Without its brackets. */
+/** The address without its brackets. */
 const path = (line: string): string => /<(.*)>/.exec(line)?.[1] ?? ''

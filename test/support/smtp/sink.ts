@@ -1,6 +1,6 @@
 /**
- * An SMTP server that does what a test orders at any step of the dialog: accept, refuse, defer, hold, drop, answer nonsense.
- * It keeps every message it answers 250 to; its list of deliveries is the other half of every ledger.
+ * An SMTP server that follows the test at any step of the dialog: accept, refuse, defer, hold, drop or malformed replies. It stores every
+ * message that it answers with 250. Ledgers compare its deliveries with the sent messages.
  */
 import { EventEmitter, once } from 'node:events'
 import { createServer, type AddressInfo, type Server, type Socket } from 'node:net'
@@ -19,10 +19,10 @@ interface SinkEvents {
 /** Listens on loopback until disposed. */
 export class Sink extends EventEmitter<SinkEvents> implements SinkHost, AsyncDisposable {
   readonly options: SinkOptions
-  /** May be changed at any time; open sessions follow at their next step. */
+  /** May change at any time. Open sessions use it at their next step. */
   script: SinkScript
   readonly deliveries: Delivery[] = []
-  /** Everything that was received as a command, in order, over all connections. */
+  /** All received commands, in order, over all connections. */
   readonly lines: string[] = []
   readonly connections: SinkSession[] = []
   port = 0
@@ -40,7 +40,7 @@ export class Sink extends EventEmitter<SinkEvents> implements SinkHost, AsyncDis
     this.#server.on('tlsClientError', () => undefined)
   }
 
-  /** A sink on a free port. */
+  /** Starts a sink on a free port. */
   static listen(options?: SinkOptions): Promise<Sink> {
     return new Sink(options).listen()
   }
@@ -71,12 +71,12 @@ export class Sink extends EventEmitter<SinkEvents> implements SinkHost, AsyncDis
     return waiting(`${count} open connections at the sink`, this.#until(areOpen))
   }
 
-  /** Returns what has been held. */
+  /** Sends the answers that are on hold. */
   release(): void {
     for (const connection of this.connections) connection.release()
   }
 
-  /** Breaks every open connection, as a smart host does that restarts. */
+  /** Breaks every open connection, like a smart host that restarts. */
   dropConnections(): void {
     for (const connection of this.connections) connection.socket.destroy()
   }

@@ -1,6 +1,6 @@
 /**
- * A small SMTP client over a raw socket (RFC 5321, RFC 2920, RFC 3207, RFC 4954) that knows, when the link breaks,
- * whether the final dot had been handed over: only then may a message be neither delivered nor refused.
+ * A small SMTP client over a raw socket (RFC 5321, RFC 2920, RFC 3207, RFC 4954). If the connection breaks, it reports whether the final
+ * dot had been written: only then the outcome is unknown.
  */
 import { connect as connectPlain, type Socket } from 'node:net'
 import { connect as connectTls } from 'node:tls'
@@ -8,7 +8,7 @@ import { ReplyReader, replyText, type Reply } from './smtp-replies.ts'
 
 export type Security = 'none' | 'starttls' | 'tls'
 
-/** Where to connect, and how. `ca` makes the client verify the server; without it any certificate is taken. */
+/** The server and the security of the connection. `ca` makes the client verify the server; without it any certificate is accepted. */
 export interface Endpoint {
   readonly port: number
   readonly security?: Security
@@ -22,7 +22,7 @@ export interface Letter {
   readonly content: Buffer
 }
 
-/** The outcome of a letter: the reply to its final dot, or the first reply that refused it. */
+/** The outcome of a message: the reply to its final dot, or the first reply that refused it. */
 export interface Answer {
   readonly accepted: boolean
   readonly reply: Reply
@@ -31,7 +31,7 @@ export interface Answer {
 /** The connection ended while a reply was awaited. */
 export class LinkLost extends Error {
   override readonly name = 'LinkLost'
-  /** Whether the final dot had been written, so that the server may have accepted the message. */
+  /** Whether the final dot was written, so the server may have accepted the message. */
   readonly afterDot: boolean
 
   constructor(afterDot: boolean, cause?: unknown) {
@@ -54,7 +54,7 @@ export class SmtpClient {
   #waiters: Waiter[] = []
   #lost: LinkLost | undefined
   #dotWritten = false
-  /** The keywords of the last EHLO answer, one a line. */
+  /** The keywords of the last EHLO reply, one per line. */
   extensions = ''
 
   private constructor(socket: Socket) {
@@ -62,7 +62,7 @@ export class SmtpClient {
     this.#listen(socket)
   }
 
-  /** Connects, reads the greeting, says EHLO and, where asked for, changes to TLS first. */
+  /** Connects, reads the greeting and sends EHLO, after STARTTLS or TLS if requested. */
   static async connect({ port, security = 'none', ca }: Endpoint): Promise<SmtpClient> {
     const trust = ca === undefined ? { rejectUnauthorized: false } : { ca }
     const socket = security === 'tls' ? connectTls({ host: '127.0.0.1', port, ...trust }) : connectPlain({ host: '127.0.0.1', port })
@@ -88,7 +88,7 @@ export class SmtpClient {
     return client
   }
 
-  /** The next reply that no command has claimed yet. */
+  /** Returns the next reply that no command has claimed. */
   next(): Promise<Reply> {
     const reply = this.#arrived.shift()
     if (reply) return Promise.resolve(reply)
@@ -96,7 +96,7 @@ export class SmtpClient {
     return new Promise((resolve, reject) => this.#waiters.push({ resolve, reject }))
   }
 
-  /** Sends one line and waits for its reply, whatever it is. */
+  /** Sends one line and returns its reply, accepted or not. */
   command(line: string): Promise<Reply> {
     this.#socket.write(`${line}\r\n`)
     return this.next()
@@ -107,7 +107,7 @@ export class SmtpClient {
     this.extensions = reply.lines.join('\n')
   }
 
-  /** AUTH with an initial response (PLAIN) or by prompts (LOGIN); the reply is returned, good or bad. */
+  /** AUTH with an initial response (PLAIN) or by prompts (LOGIN). Returns the reply, accepted or not. */
   async authenticate(username: string, password: string, mechanism: 'PLAIN' | 'LOGIN' = 'PLAIN'): Promise<Reply> {
     if (mechanism === 'PLAIN') return this.command(`AUTH PLAIN ${base64(`\0${username}\0${password}`)}`)
     const prompt = await this.command('AUTH LOGIN')
@@ -116,7 +116,7 @@ export class SmtpClient {
     return second.code === 334 ? this.command(base64(password)) : second
   }
 
-  /** One transaction: envelope in one write, then the content. Leaves the session ready for the next one. */
+  /** One transaction: envelope in one write, then the content. The session is then ready for the next one. */
   async send(letter: Letter): Promise<Answer> {
     this.#dotWritten = false
     const refusal = await this.#envelope(letter)
@@ -128,7 +128,7 @@ export class SmtpClient {
     return { accepted: reply.code === 250, reply }
   }
 
-  /** Sends envelope and part of the content, then hangs up without a final dot: nothing of it may ever be sent. */
+  /** Sends the envelope and a part of the content, then closes without a final dot. The message must never be sent. */
   async abandon(letter: Letter, share: number): Promise<void> {
     this.#dotWritten = false
     if ((await this.#envelope(letter)) === undefined) {
@@ -147,7 +147,7 @@ export class SmtpClient {
     this.#socket.destroy()
   }
 
-  /** Gives the first refusing reply of MAIL, RCPT and DATA; undefined when the server waits for content. */
+  /** Returns the first refusal of MAIL, RCPT and DATA; undefined if the server waits for content. */
   async #envelope({ from, to }: Letter): Promise<Reply | undefined> {
     const body = transfer8Bit.test(this.extensions) ? ' BODY=8BITMIME' : ''
     const recipients = to.map((address) => `RCPT TO:<${address}>\r\n`).join('')
@@ -157,7 +157,7 @@ export class SmtpClient {
     const data = replies.at(-1)
     const refused = replies.slice(0, -1).find((reply) => reply.code >= 400)
     if (data?.code !== 354) return refused ?? data
-    // A server that waits for content although it refused a recipient would mail the rest: hang up instead.
+    // A server that waits for content after it refused a recipient would mail the others, so close.
     if (refused) this.destroy()
     return refused
   }
@@ -200,7 +200,7 @@ export class SmtpClient {
 
 const base64 = (text: string): string => Buffer.from(text).toString('base64')
 
-/** Content with dots doubled at line starts and the final dot (RFC 5321 §4.5.2). */
+/** Returns the content with dot-stuffing and the final dot (RFC 5321 §4.5.2). */
 export function wireForm(content: Buffer): Buffer {
   const text = content.toString('latin1')
   const stuffed = text.replaceAll('\r\n.', '\r\n..')

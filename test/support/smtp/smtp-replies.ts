@@ -6,14 +6,14 @@ export interface Reply {
   readonly lines: readonly string[]
 }
 
-/** The reply on one line, as logs and traces quote it. */
+/** The reply on one line, as in logs and traces. */
 export const replyText = (reply: Reply): string => `${String(reply.code)} ${reply.lines.join(' ')}`
 
-/** The trace id that an acknowledgement names, if it names one. */
+/** Returns the trace id in an acknowledgement, if there is one. */
 export const traceIdOf = (reply: Reply): string | undefined =>
   /[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}/.exec(replyText(reply))?.[0]
 
-/** Collects chunks and gives back each reply once it is complete. */
+/** Collects chunks and returns each complete reply. */
 export class ReplyReader {
   #rest = ''
   #lines: string[] = []

@@ -1,6 +1,6 @@
-/** For doubles of vendors that find the recipients in the header of the message. */
+/** For doubles of vendors that read the recipients from the header of the message. */
 
-/** The addresses of a header field, by its name in lower case. */
+/** Returns the addresses of a header field, by its name in lower case. */
 export function headerAddresses(mime: Buffer, name: string): string[] {
   const head = mime.toString('latin1').split('\r\n\r\n')[0] ?? ''
   const lines = head.replaceAll(/\r\n[ \t]+/g, ' ').split('\r\n')
@@ -8,7 +8,7 @@ export function headerAddresses(mime: Buffer, name: string): string[] {
   return values.flatMap((value) => value.replaceAll(/"[^"]*"/g, '').match(/[^\s<>,]+@[^\s<>,]+/g) ?? [])
 }
 
-/** The message without the fields that name recipients, as these may be made anew for an attempt. */
+/** Returns the message without recipient fields, which each attempt may write differently. */
 export function withoutAddressing(mime: Buffer): string {
   const [head = '', ...body] = mime.toString('latin1').split('\r\n\r\n')
   const kept = `${head}\r\n`.replaceAll(/^(?:To|Cc|Bcc):[^\r\n]*\r\n(?:[ \t][^\r\n]*\r\n)*/gim, '')

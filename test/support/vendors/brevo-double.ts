@@ -1,8 +1,8 @@
-/** Brevo as its clients see it: POST /v3/smtp/email, GET /v3/account. */
+/** A double of Brevo: POST /v3/smtp/email, GET /v3/account. */
 import { decodeEncodedWords } from '#ingest/mime/encoded-words.ts'
 import { decoded, jsonBody, records, type VendorRules } from './double.ts'
 
-/** As readers of the sent mail see them; Brevo encodes nothing. */
+/** Fields as readers of the sent mail see them. Brevo encodes nothing. */
 function headersOf(headers: unknown): Record<string, unknown> {
   const entries = Object.entries((headers ?? {}) as Record<string, string>)
   const raw = entries.find(([, value]) => !/^[\t -~]*$/.test(value))

@@ -1,4 +1,4 @@
-/** A vendor's endpoint on loopback: checks what comes as the vendor would, and answers as the test wants it to. */
+/** A vendor's endpoint on loopback: validates requests like the vendor, and answers as set by the test. */
 import {
   createServer as createPlainServer,
   type IncomingHttpHeaders,
@@ -13,7 +13,7 @@ import type { HttpProvider } from '#config/mail/providers.ts'
 import { waiting } from '../waits.ts'
 import { goodCertificate } from '../../protocols/relay/certificates.ts'
 
-/** One request, whole. */
+/** A complete request. */
 export interface SeenRequest {
   readonly method: string
   /** With the query. */
@@ -25,15 +25,15 @@ export interface SeenRequest {
 export interface DoubleAnswer {
   readonly status: number
   readonly headers?: Readonly<Record<string, string>>
-  /** Text as it is, anything else as JSON. */
+  /** Text is sent unchanged, other values as JSON. */
   readonly body?: unknown
 }
 
 /** A message as the vendor understood it. */
 export interface TakenMessage {
-  /** Everybody who gets it. */
+  /** All recipients. */
   readonly recipients: readonly string[]
-  /** Who is named to whom; of vendors that take fields. */
+  /** The recipients that the message shows, for vendors that accept fields. */
   readonly named?: readonly string[]
   readonly mime?: Buffer
   readonly fields?: {
@@ -47,43 +47,43 @@ export interface TakenMessage {
   }
 }
 
-/** How one vendor behaves. */
+/** The behaviour of a vendor. */
 export interface VendorRules {
   readonly provider: HttpProvider
   readonly credentials: Readonly<Record<string, string>>
-  /** The recipients are found in the header of the message, which is made anew where it names others. */
+  /** The vendor reads the recipients from the message header, which is rewritten if it names others. */
   readonly addressedByHeader?: true
-  /** It takes the message as text, which octets that are not UTF-8 cannot be. */
+  /** The vendor accepts the message as text, so octets must be UTF-8. */
   readonly takesText?: true
-  /** Something is asked over the same connection before the first message. */
+  /** The client makes another request over the same connection before the first message. */
   readonly asksFirst?: true
-  /** A credential that is wrong, in place of the right one. */
+  /** A wrong credential. */
   readonly wrong: Readonly<Record<string, string>>
-  /** The vendor's own words for no. `rateLimited` asks for 17 seconds. */
+  /** The vendor's refusals. `rateLimited` asks for a wait of 17 seconds. */
   readonly refusals: Readonly<Record<'permanent' | 'transient' | 'rateLimited' | 'misconfigured', DoubleAnswer>>
-  /** The vendor's answer to a wrong key; undefined for a right one. */
+  /** Returns the vendor's answer to a wrong key; undefined for the right one. */
   authenticate(request: SeenRequest): DoubleAnswer | undefined
-  /** The message of a send request; throws when the vendor would not understand it, undefined when it is none. */
+  /** Returns the message of a send request; undefined for other requests. Throws if the vendor would refuse its form. */
   take(request: SeenRequest): TakenMessage | undefined
-  /** The answer to a message that was taken. */
+  /** Returns the answer to an accepted message. */
   accepted(message: TakenMessage): DoubleAnswer
-  /** The answer to a request that proves the credentials. */
+  /** Returns the answer to a request that verifies the credentials. */
   probed(request: SeenRequest): DoubleAnswer | undefined
 }
 
-/** What it does with messages from now on: takes them, answers something, or behaves badly once it has the whole of one. */
+/** The answer to messages from now on: acceptance, the given answer, or a fault after the complete message arrived. */
 export type Mood = 'accept' | 'hang' | 'drop' | DoubleAnswer
 
 export class VendorDouble implements AsyncDisposable {
   readonly rules: VendorRules
   readonly requests: SeenRequest[] = []
   readonly taken: TakenMessage[] = []
-  /** How many messages came whole, taken or not. */
+  /** Number of complete messages, accepted or not. */
   handovers = 0
-  /** Requests that the vendor would not have understood. */
+  /** Errors of requests that the vendor would not understand. */
   readonly faults: unknown[] = []
   mood: Mood = 'accept'
-  /** Messages that it refuses for good, whatever its mood. */
+  /** Messages with a permanent refusal, regardless of the mood. */
   unfit: (message: TakenMessage) => boolean = () => false
   readonly #server: Server
   readonly #scheme: 'http' | 'https'
@@ -106,7 +106,7 @@ export class VendorDouble implements AsyncDisposable {
     return `${this.#scheme}://${host}:${(this.#server.address() as AddressInfo).port}`
   }
 
-  /** Resolves when the next message has come in whole. */
+  /** Resolves when the next complete message has arrived. */
   arrival(): Promise<void> {
     return new Promise((resolve) => this.#waiting.push(resolve))
   }
@@ -162,13 +162,13 @@ function reply(response: ServerResponse, { status, headers, body }: DoubleAnswer
   response.end(isText ? body : body === undefined ? '' : JSON.stringify(body))
 }
 
-/** The JSON object of a request that says it is JSON. */
+/** Returns the JSON object of a request with a JSON content type. */
 export function jsonBody({ headers, body }: SeenRequest): Record<string, unknown> {
   if (!/^application\/json\b/.test(headers['content-type'] ?? '')) throw new Error(`the content type is ${headers['content-type']}`)
   return JSON.parse(body.toString('utf8')) as Record<string, unknown>
 }
 
-/** Objects of a list, each as a record. */
+/** Returns the objects of a list as records. */
 export const records = (list: unknown): Record<string, unknown>[] => (list === undefined ? [] : (list as Record<string, unknown>[]))
 
 /** The address in `Name <a@b>` or `a@b`. */

@@ -1,4 +1,4 @@
-/** MailerSend as its clients see it: POST /v1/email with a bearer token. */
+/** A double of MailerSend: POST /v1/email with a bearer token. */
 import { decoded, jsonBody, records, type DoubleAnswer, type SeenRequest, type VendorRules } from './double.ts'
 
 const emails = (list: unknown): string[] => records(list).map(({ email }) => String(email))

@@ -1,4 +1,4 @@
-/** Mailgun as its clients see it: POST /v3/{domain}/messages.mime, multipart. */
+/** A double of Mailgun: POST /v3/{domain}/messages.mime, multipart. */
 import { type SeenRequest, type TakenMessage, type VendorRules } from './double.ts'
 
 /** The parts of multipart/form-data (RFC 7578 §4), by name. */

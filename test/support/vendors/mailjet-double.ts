@@ -1,9 +1,9 @@
-/** Mailjet as its clients see it: POST /v3.1/send, GET /v3/REST/sender, both with Basic authentication. */
+/** A double of Mailjet: POST /v3.1/send, GET /v3/REST/sender, both with Basic authentication. */
 import { decoded, jsonBody, records, type DoubleAnswer, type VendorRules } from './double.ts'
 
 const emails = (list: unknown): string[] => records(list).map(({ Email }) => String(Email))
 
-/** An error of the one message, as it stands in an answer. */
+/** An error of the single message, as in an answer. */
 const failure = (status: number, code: string, message: string): DoubleAnswer => ({
   status,
   body: {

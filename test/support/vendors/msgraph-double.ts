@@ -1,4 +1,4 @@
-/** Microsoft Graph and its token endpoint as their clients see them: the recipients are in the header of the message. */
+/** A double of Microsoft Graph and its token endpoint. The recipients are in the header of the message. */
 import { headerAddresses } from './addressed-by-header.ts'
 import { type DoubleAnswer, type SeenRequest, type VendorRules } from './double.ts'
 

@@ -1,4 +1,4 @@
-/** Postmark as its clients see it: POST /email, GET /server. */
+/** A double of Postmark: POST /email, GET /server. */
 import { bare, decoded, jsonBody, records, type VendorRules } from './double.ts'
 
 /** A list of mailboxes as text; names are quoted. */

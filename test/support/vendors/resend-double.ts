@@ -1,4 +1,4 @@
-/** Resend as its clients see it: POST /emails, GET /domains, which a sending key may not call. */
+/** A double of Resend: POST /emails, and GET /domains, which a sending key may not call. */
 import { bare, decoded, jsonBody, records, type VendorRules } from './double.ts'
 
 const addresses = (list: unknown): string[] => (Array.isArray(list) ? list.map(bare) : [])

@@ -1,4 +1,4 @@
-/** Scaleway Transactional Email as its clients see it: POST …/regions/{region}/emails, GET …/domains, with X-Auth-Token. */
+/** A double of Scaleway Transactional Email: POST …/regions/{region}/emails, GET …/domains, with X-Auth-Token. */
 import { bare, decoded, jsonBody, records, type DoubleAnswer, type VendorRules } from './double.ts'
 
 const start = '/transactional-email/v1alpha1/regions/fr-par'

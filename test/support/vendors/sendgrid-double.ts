@@ -1,4 +1,4 @@
-/** SendGrid as its clients see it: POST /v3/mail/send, GET /v3/scopes. */
+/** A double of SendGrid: POST /v3/mail/send, GET /v3/scopes. */
 import { decoded, jsonBody, records, type VendorRules } from './double.ts'
 
 const emails = (list: unknown): string[] => records(list).map(({ email }) => String(email))

@@ -1,4 +1,4 @@
-/** Amazon SES version 2 as its clients see it: every request signed, POST /v2/email/outbound-emails, GET /v2/email/account. */
+/** A double of Amazon SES version 2: POST /v2/email/outbound-emails, GET /v2/email/account, every request signed. */
 import { createHash, createHmac } from 'node:crypto'
 import { decoded, jsonBody, type DoubleAnswer, type SeenRequest, type VendorRules } from './double.ts'
 
@@ -12,7 +12,7 @@ const keys = {
 const hmac = (key: Buffer | string, text: string): Buffer => createHmac('sha256', key).update(text).digest()
 const sha256 = (data: Buffer | string): string => createHash('sha256').update(data).digest('hex')
 
-/** As AWS checks it: the headers that the signature names, in the order in which it names them. */
+/** Verifies like AWS, with the headers in the order that the signature lists. */
 function isSigned({ method, path, headers, body }: SeenRequest): boolean {
   const [, access, date = '', region = '', service = '', names = '', signature] =
     /^AWS4-HMAC-SHA256 Credential=(\w+)\/(\d{8})\/([\w-]+)\/(\w+)\/aws4_request, SignedHeaders=([\w;-]+), Signature=([0-9a-f]{64})$/.exec(

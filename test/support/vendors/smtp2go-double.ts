@@ -1,4 +1,4 @@
-/** SMTP2GO as its clients see it: POST /v3/email/mime, which finds the recipients in the header, and POST /v3/email/send. */
+/** A double of SMTP2GO: POST /v3/email/mime, which reads the recipients from the header, and POST /v3/email/send. */
 import { headerAddresses } from './addressed-by-header.ts'
 import { bare, decoded, jsonBody, records, type DoubleAnswer, type VendorRules } from './double.ts'
 
@@ -29,7 +29,7 @@ export const smtp2goRules: VendorRules = {
     if (request.method !== 'POST') return undefined
     if (request.path === '/v3/email/mime') {
       const mime = decoded(jsonBody(request)['mime_email'])
-      if (headerAddresses(mime, 'bcc').length > 0) throw new Error('a Bcc field could be shown to everybody')
+      if (headerAddresses(mime, 'bcc').length > 0) throw new Error('a Bcc field could become visible to all recipients')
       return { recipients: [...headerAddresses(mime, 'to'), ...headerAddresses(mime, 'cc')], mime }
     }
     if (request.path !== '/v3/email/send') return undefined

@@ -1,4 +1,4 @@
-/** SparkPost as its clients see it: POST and GET /api/v1/transmissions with the bare key. */
+/** A double of SparkPost: POST and GET /api/v1/transmissions with the bare key. */
 import { jsonBody, records, type DoubleAnswer, type VendorRules } from './double.ts'
 
 const failure = (status: number, code: string, message: string, description: string, headers = {}): DoubleAnswer => ({

@@ -15,7 +15,7 @@ import {
 import { shareUntilTheEnd, type SharedResource } from '../../suite/process/shared-resources.ts'
 import { waitFor } from '../waits.ts'
 
-/** Debian's package `chromium-headless-shell`: the engine without the windows around it, which draw a third of what is computed. */
+/** The Debian package `chromium-headless-shell`: the engine without windows, whose drawing costs a third of the processor time. */
 const executablePath = '/usr/bin/chromium-headless-shell'
 const args = [
   '--no-sandbox',
@@ -25,13 +25,13 @@ const args = [
   '--disable-background-networking',
   '--disable-component-update',
   '--disable-sync',
-  // websites of tenants have hosts of their own
+  // Websites of tenants have separate hosts.
   '--host-resolver-rules=MAP *.sites.test 127.0.0.1',
-  // pages live for seconds here, in which optimizing their code and small steps of their heap cost more than they save
+  // Pages exist for seconds. Code optimization and small heap steps would cost more than they save.
   '--js-flags=--max-opt=1 --min-semi-space-size=16',
 ]
 
-/** axe-core as browsers take it, in its short form. */
+/** axe-core in its minified form for browsers. */
 const axe = readFileSync(fileURLToPath(import.meta.resolve('axe-core/axe.min.js')), 'utf8')
 
 /** Shorter than the deadline of a test, so that the error names the selector. */
@@ -40,7 +40,7 @@ const timeout = 150_000
 /** The part of Playwright's browser that tests use. */
 export type Browser = Pick<PlaywrightBrowser, 'newContext' | 'newPage'>
 
-/** Starts Chromium; fails the test if the machine has none. Pages wait until shortly before the deadline of the test. */
+/** Starts Chromium; fails the test if the machine has no Chromium. Waits in pages end shortly before the deadline of the test. */
 export async function launchBrowser(): Promise<PlaywrightBrowser> {
   const browser = await chromium.launch({ executablePath, args, timeout })
   const newContext = browser.newContext.bind(browser)
@@ -105,10 +105,10 @@ export function browserOf(test: TestFn): () => Browser {
 export const becomesTrue = (page: Page | Frame, expression: string): Promise<unknown> =>
   waitFor(expression, async () => await page.evaluate<unknown>(`Boolean(${expression})`))
 
-/** The widths at which every page is checked: a small phone and a desk. */
+/** The widths for checks of every page: a small phone and a desktop. */
 export const widths = [320, 1280] as const
 
-/** The rules of axe-core that look at colours. */
+/** The rules of axe-core about colours. */
 export const rulesOfColours = ['color-contrast', 'link-in-text-block'] as const
 
 interface Violation {
@@ -118,11 +118,11 @@ interface Violation {
 
 interface Look {
   readonly at?: readonly number[]
-  /** The only rules that are asked, by their ids. */
+  /** Runs only these rules, by id. */
   readonly rules?: readonly string[]
 }
 
-/** Everything that axe-core finds wrong with the page at both widths, in one line each; WCAG 2.2 AA and target sizes. */
+/** Returns all violations that axe-core finds in the page at both widths, one per line; WCAG 2.2 AA and target sizes. */
 export async function axeFaults(page: Page, { at = widths, rules }: Look = {}): Promise<string[]> {
   const faults: string[] = []
   for (const width of at) {
@@ -134,9 +134,8 @@ export async function axeFaults(page: Page, { at = widths, rules }: Look = {}): 
 }
 
 /**
- * Waits until nothing that is seen fades any more, as colours on their way have contrasts of their own; a change fades from the next frame
- * on, which the clock of a test may show the page itself too soon. What is not seen, such as the inside of closed details, may never be
- * said to have ended.
+ * Waits until all visible transitions have ended, since colours in transition have other contrasts. A transition starts in the next frame,
+ * and a test's clock may show the page earlier. Invisible transitions, such as in closed details, may never report their end.
  */
 async function settle(page: Page): Promise<void> {
   const evaluate = await apart(page)
@@ -144,7 +143,7 @@ async function settle(page: Page): Promise<void> {
     .filter(({ effect }) => Number.isFinite(effect.getComputedTiming().endTime) && effect.target?.checkVisibility()).map(({ finished }) => finished))).then(() => 0)`)
 }
 
-/** The widths at which the page does not fit into the window. */
+/** Returns the widths at which the page is wider than the window. */
 export async function overflows(page: Page, at: readonly number[] = widths): Promise<number[]> {
   const session = await debugging(page)
   const wide: number[] = []
@@ -156,7 +155,7 @@ export async function overflows(page: Page, at: readonly number[] = widths): Pro
   return wide
 }
 
-/** What is squeezed at the smaller width: words that stand in a column too narrow for them, letter below letter. */
+/** Returns words that are squeezed at the smaller width: in a column so narrow that letters are below each other. */
 export async function squeezed(page: Page): Promise<string[]> {
   await page.setViewportSize({ width: widths[0], height: 900 })
   return page.evaluate(`[...document.querySelectorAll('h1, h2, h3, p, dd, li, a, button')]
@@ -167,7 +166,7 @@ export async function squeezed(page: Page): Promise<string[]> {
 
 const sessions = new WeakMap<Page, Promise<CDPSession>>()
 
-/** One for each page, kept for as long as it lives: an authenticator goes with its session. */
+/** One session for each page, kept while the page exists: an authenticator ends with its session. */
 function debugging(page: Page): Promise<CDPSession> {
   const session = sessions.get(page) ?? page.context().newCDPSession(page)
   sessions.set(page, session)
@@ -178,7 +177,7 @@ function debugging(page: Page): Promise<CDPSession> {
 async function apart(page: Page): Promise<(expression: string) => Promise<unknown>> {
   const session = await debugging(page)
   const { frameTree } = await session.send('Page.getFrameTree')
-  // the world of that name is there for as long as the document is
+  // The world of that name exists as long as the document.
   const world = { frameId: frameTree.frame.id, worldName: 'axe' }
   const { executionContextId: contextId } = await session.send('Page.createIsolatedWorld', world)
   return async (expression) => {
@@ -189,13 +188,13 @@ async function apart(page: Page): Promise<(expression: string) => Promise<unknow
   }
 }
 
-/** Needs scripts to be on in the tab. */
+/** Needs scripts enabled in the tab. */
 async function run(page: Page, rules?: readonly string[]): Promise<string[]> {
   const evaluate = await apart(page)
   if ((await evaluate('typeof axe')) === 'undefined') await evaluate(`${axe}; 0`)
   const tags = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice']
   const wanted = rules ? { runOnly: { type: 'rule', values: rules } } : { runOnly: tags, rules: { 'target-size': { enabled: true } } }
-  // what is in order is not described, and frames, in which axe-core is not there, are not waited for
+  // Omits passed rules, and does not wait for frames, which do not contain axe-core.
   const asked = { ...wanted, resultTypes: ['violations'], selectors: false, iframes: false }
   const found = await evaluate(`axe.run(document, ${JSON.stringify(asked)}).then(({ violations }) => JSON.stringify(violations))`)
   return (JSON.parse(String(found)) as Violation[]).map(
@@ -203,7 +202,7 @@ async function run(page: Page, rules?: readonly string[]): Promise<string[]> {
   )
 }
 
-/** Gives the browser an authenticator that answers by itself, as a phone does when its owner agrees. */
+/** Adds an authenticator that answers automatically, like a phone whose owner agrees. */
 export async function addAuthenticator(page: Page): Promise<void> {
   const session = await debugging(page)
   await session.send('WebAuthn.enable')
@@ -216,6 +215,6 @@ export async function addAuthenticator(page: Page): Promise<void> {
 
 export type { BrowserContext, Page }
 
-/** Keeps the page from offering passkeys by autofill, which an authenticator that answers by itself would take up at once. */
+/** Disables passkey autofill, which an automatic authenticator would answer immediately. */
 export const withoutAutofill = (page: Page): Promise<unknown> =>
   page.addInitScript('PublicKeyCredential.isConditionalMediationAvailable = async () => false')

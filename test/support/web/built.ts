@@ -1,9 +1,11 @@
-/** What browsers load, built from these sources: once before a run of `npm test`, which says so, and otherwise once in a process. */
+/**
+ * Bundles for browsers, built from these sources: once before a run of `npm test`, which sets a variable, and otherwise once in a process.
+ */
 import { buildDocs } from '../../../admin-api/docs-site/build.ts'
 import { buildDashboard } from '../../../admin-api/dashboard/build.ts'
 import { buildFormScripts } from '../../../admin-api/pages/forms/scripts/build.ts'
 
-/** Is set in a run that began with a build. */
+/** Set in a run that began with a build. */
 export const builtVariable = 'BUILT_BEFORE_TESTS'
 
 const once = (build: () => Promise<void>): (() => Promise<void>) => {

@@ -1,4 +1,4 @@
-/** A certificate of our own for one test run, for `localhost` and 127.0.0.1. */
+/** A self-signed certificate for one test run, for `localhost` and 127.0.0.1. */
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { makeSelfSigned } from '../../../daemon/certificates/self-signed.ts'
@@ -12,7 +12,7 @@ export interface CertificateFiles {
 
 const hour = 3_600_000
 
-/** Valid for two days. It vouches for itself, so that no test needs a program to make certificates with. */
+/** Creates a certificate that is valid for two days. Needs no external program. */
 export async function makeCertificates(folder: string): Promise<CertificateFiles> {
   const [notBefore, notAfter] = [Date.now() - hour, Date.now() + 48 * hour]
   const { cert, key } = makeSelfSigned({ names: ['localhost'], ipv4Addresses: ['127.0.0.1'], notBefore, notAfter })

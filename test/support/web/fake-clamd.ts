@@ -1,13 +1,13 @@
-/** A scanner as the protocol of `clamd` has it, which can be slow, refuse, or go away in the middle. */
+/** A scanner with the protocol of `clamd` that can be slow, refuse, or disconnect during a scan. */
 import { EventEmitter, once } from 'node:events'
 import { createServer, type Server, type Socket } from 'node:net'
 import { waiting } from '../waits.ts'
 
-/** The connection ends once so many octets came; there is no answer; or the text is the answer. */
+/** Closes the connection after the given number of octets, sends no answer, or answers with the text. */
 export type Conduct = { readonly goneAfter: number } | undefined | string
 
 export class FakeClamd extends EventEmitter implements AsyncDisposable {
-  /** What it was given, file by file. */
+  /** The received files. */
   readonly scanned: Buffer[] = []
   conduct: (file: Buffer) => Conduct = () => 'stream: OK'
   readonly #server: Server
@@ -29,7 +29,7 @@ export class FakeClamd extends EventEmitter implements AsyncDisposable {
     return typeof address === 'object' && address !== null ? address.port : 0
   }
 
-  /** Resolves when it has got so many whole files. */
+  /** Resolves when the given number of complete files has arrived. */
   hasScanned(count: number): Promise<void> {
     const reached = async (): Promise<void> => {
       while (this.scanned.length < count) await once(this, 'file')
@@ -37,7 +37,7 @@ export class FakeClamd extends EventEmitter implements AsyncDisposable {
     return waiting(`${count} files at the scanner`, reached())
   }
 
-  /** All who wait get this answer. */
+  /** Sends this answer to all waiting clients. */
   answer(text: string): void {
     for (const socket of this.#sockets) socket.end(`${text}\0`)
   }
@@ -68,7 +68,7 @@ export class FakeClamd extends EventEmitter implements AsyncDisposable {
 
 const command = 'zINSTREAM\0'
 
-/** The pieces that came so far, and whether the last one did. */
+/** Returns the octets received, and whether the last piece has arrived. */
 function fileIn(received: Buffer): { readonly file: Buffer; readonly isWhole: boolean } {
   const pieces: Buffer[] = []
   let at = command.length

@@ -1,14 +1,14 @@
-/** A name server on loopback that answers out of a table (RFC 1035); every other name does not exist. */
+/** A name server on loopback that answers from a table (RFC 1035). Every other name does not exist. */
 import { createSocket, type Socket } from 'node:dgram'
 import { once } from 'node:events'
 
-/** Texts by `name type`, in lower case but for the type: `mx.test A`: `192.0.2.1`; MX as `10 mx.test`; strings of TXT are cut alone. */
+/** Texts by `name type` with the name in lower case: `mx.test A`: `192.0.2.1`; MX as `10 mx.test`. Texts of TXT are split automatically. */
 export type Records = Readonly<Record<string, readonly string[]>>
 
 const types: Readonly<Record<number, string>> = { 1: 'A', 5: 'CNAME', 6: 'SOA', 12: 'PTR', 15: 'MX', 16: 'TXT', 28: 'AAAA', 52: 'TLSA' }
 
 export class NameServer implements AsyncDisposable {
-  /** What was asked, as `name type`. */
+  /** The queries, as `name type`. */
   readonly questions: string[] = []
   readonly #socket: Socket
   readonly #records: Records
@@ -57,7 +57,7 @@ export class NameServer implements AsyncDisposable {
   }
 }
 
-/** With the name of the question, for a minute. */
+/** Returns a record with the name of the question and a TTL of a minute. */
 function record(typeOctets: Buffer, type: string, text: string): Buffer {
   const data = dataOf(type, text)
   const length = Buffer.alloc(2)

@@ -1,4 +1,4 @@
-/** A receiver of webhooks on loopback: a real HTTP server that keeps what it gets and answers as a test says. */
+/** A receiver of webhooks on loopback: a real HTTP server that records requests and answers as set by a test. */
 import { createServer, type IncomingHttpHeaders, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import { createServer as createTlsServer } from 'node:https'
 import type { AddressInfo } from 'node:net'
@@ -12,7 +12,7 @@ export interface Received {
   readonly body: string
 }
 
-/** Returns the nth request, from 1. */
+/** Responds to the nth request, from 1. */
 export type Answering = (response: ServerResponse, request: IncomingMessage, nth: number) => void
 
 export interface ReceiverOptions {
@@ -24,7 +24,7 @@ export interface ReceiverOptions {
 
 export class WebhookReceiver implements AsyncDisposable {
   readonly received: Received[] = []
-  /** Connections that were opened, also those without a request. */
+  /** Number of connections, including those without a request. */
   connections = 0
   answer: Answering
   readonly #server: Server
@@ -79,7 +79,7 @@ export class WebhookReceiver implements AsyncDisposable {
   }
 }
 
-/** A receiver that lives as long as the test. */
+/** Starts a receiver that ends with the test. */
 export async function receiverOf(t: Pick<ExecutionContext, 'teardown'>, options: ReceiverOptions = {}): Promise<WebhookReceiver> {
   const receiver = await new WebhookReceiver(options).listen()
   t.teardown(() => receiver[Symbol.asyncDispose]())

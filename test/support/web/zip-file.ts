@@ -1,10 +1,10 @@
-/** ZIP archives for tests, good ones and hostile ones. */
+/** ZIP archives for tests, valid and hostile. */
 import { crc32, deflateRawSync } from 'node:zlib'
 
 export interface ZipEntry {
   readonly path: string
   readonly content?: Buffer | string
-  /** Mode of Unix; that of a plain file by default. */
+  /** Unix mode; by default the mode of a plain file. */
   readonly mode?: number
   /** In place of the true size. */
   readonly size?: number
@@ -13,7 +13,7 @@ export interface ZipEntry {
   /** General purpose flags; UTF-8 names by default. */
   readonly flags?: number
   readonly method?: number
-  /** It has no octets of its own: its row of the directory points at those of the entry before it. */
+  /** Without own octets: its directory entry points at the octets of the previous entry. */
   readonly overlaps?: boolean
 }
 
@@ -21,7 +21,7 @@ const plainFile = 0o100_644
 const utf8Names = 0x800
 const madeOnUnix = 0x0314
 
-/** An archive of these entries (APPNOTE 4.3), all compressed. */
+/** Returns an archive of these entries (APPNOTE 4.3), all compressed. */
 export function zipOf(entries: readonly ZipEntry[]): Buffer {
   const bodies: Buffer[] = []
   const directory: Buffer[] = []
@@ -60,11 +60,11 @@ export function zipOf(entries: readonly ZipEntry[]): Buffer {
   return Buffer.concat([...bodies, central, end])
 }
 
-/** An archive of files by path. */
+/** Returns an archive of files by path. */
 export const zipOfFiles = (files: Readonly<Record<string, Buffer | string>>): Buffer =>
   zipOf(Object.entries(files).map(([path, content]) => ({ path, content })))
 
-/** One file as programs write it that do not know its size before: sizes behind the octets, in 64 bits (APPNOTE 4.3.9.2, 4.5.3). */
+/** Returns an archive with one file in the streaming format: sizes after the octets, in 64 bits (APPNOTE 4.3.9.2, 4.5.3). */
 export function streamedZip(path: string, content: string): Buffer {
   const [name, octets] = [Buffer.from(path), Buffer.from(content)]
   const packed = deflateRawSync(octets)

@@ -25,9 +25,9 @@ export type Kind = (typeof kinds)[number]
 /** Constructions per 1,000 words. */
 export type Budget = Readonly<Record<Kind, number>>
 
-/** Translations, and the rule itself, which quotes what it refuses. */
+/** Translations, and this rule, which quotes the refused constructions. */
 const isLeftOut = (path: string): boolean => /(?:^|[./-])(?:de|fr|it|ar)\.ts$|^test\/tidy\/prose\//.test(path)
-/** A text with two words in a row, which names, codes and keys do not have. */
+/** A text with two adjacent words; names, codes and keys have none. */
 const isSentence = (text: string): boolean => /[a-z]{2} [a-z]{2}/i.test(text)
 
 /** The passages of a repository by kind. `catalog` reads a JSON file. */
@@ -57,7 +57,7 @@ function kindOfDocument(path: string): Kind {
   return path.includes('docs/') ? 'docs' : 'documents'
 }
 
-/** Keeps the lines, so that places stay right. */
+/** Keeps the line count, so that positions stay right. */
 const withoutCode = (text: string): string => text.replaceAll(/```[\s\S]*?```/g, (code) => code.replaceAll(/[^\n]/g, ''))
 
 function messagesIn(tree: unknown): string[] {

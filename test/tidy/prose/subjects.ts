@@ -20,7 +20,7 @@ const imperatives = new Set([
 ])
 const otherForm = /^(?:\w+ing|\w+ed|\w+[^s]s|an?|the|one|each|it|they|no|not|who|what|which|where|when)$/i
 
-/** What is wrong with a subject; undefined if its form is right. */
+/** Returns the fault of a subject; undefined if its form is right. */
 export function subjectFault(subject: string): string | undefined {
   const { area, first = '' } = /^(?<area>[a-z\d][\w ./-]*(?:, [\w ./-]+)*): (?<first>[\w-]+)/.exec(subject)?.groups ?? {}
   if (area === undefined) return 'write it as "area: imperative", such as "store: check blocks in the background"'

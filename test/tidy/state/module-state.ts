@@ -43,7 +43,7 @@ const allowed: Readonly<Record<string, string>> = {
   'store/engine/codec.ts halves': ofFunction,
   'store/postgresql/connections/session.ts processes': ofForeign,
   'store/tuple.ts scratch': 'memory that one synchronous call writes and copies',
-  'test/admin-api/pages/tab.ts checkedIn': 'a page that was found good is not checked again',
+  'test/admin-api/pages/tab.ts checkedIn': 'a page that passed the check is not checked again',
   'test/ingest/inspect/golden.ts made': 'key pairs, which tests may share',
   'test/protocols/submission/submission-fixture.ts made': 'a certificate, which tests may share',
   'test/support/daemon/daemon.ts running': 'processes that end with this one',
@@ -51,7 +51,7 @@ const allowed: Readonly<Record<string, string>> = {
   'test/suite/process/shared-test.ts declarations': 'a process imports one module at a time',
   'test/support/network/program-port.ts block': 'a process reserves one block of ports',
   'test/support/waits.ts waits': 'a process has one list of the waits in progress',
-  'test/support/left-open.ts open': 'a process has one list of what is open in it',
+  'test/support/left-open.ts open': 'a process has one list of its open objects',
   'test/support/web/browser.ts sessions': ofForeign,
 }
 

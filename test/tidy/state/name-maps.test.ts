@@ -1,4 +1,4 @@
-/** The rule about objects that are read by computed names, fed with small examples. */
+/** The rule about objects read by computed names, with small examples. */
 import test, { type ExecutionContext } from '#test'
 import { nameMaps } from './name-maps.ts'
 import { parseSource } from '../source.ts'

@@ -1,4 +1,4 @@
-/** Refuses object literals that are read by computed names: they have the names of `Object.prototype` too, such as `constructor`. */
+/** Refuses object literals read by computed names: they also have the names of `Object.prototype`, such as `constructor`. */
 import type { Source } from '../source.ts'
 
 /** Tests choose their names. */

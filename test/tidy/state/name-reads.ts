@@ -1,4 +1,4 @@
-/** Finds object literals that are read by computed names. */
+/** Finds object literals read by computed names. */
 import { Visitor, type Expression, type MemberExpression, type Program, type PropertyKey, type TSType } from 'oxc-parser'
 
 /** A read by a computed name, with the name of the object and the offset in the text. */
@@ -7,7 +7,9 @@ export interface NameRead {
   readonly start: number
 }
 
-/** Finds reads by computed names of variables and fields that begin as `{}` and may have any name. Names are those of the whole file. */
+/**
+ * Finds reads by computed names of variables and fields that begin as `{}` and accept any name. Names are matched within the whole file.
+ */
 export function nameReadsOf(program: Program): readonly NameRead[] {
   const maps = new Set<string>()
   const reads: NameRead[] = []

@@ -1,4 +1,4 @@
-/** A module that ends its process in a hook before its tests. */
+/** A module that ends its process in a hook that runs first. */
 import test from '#test'
 
 test.before(() => process.exit(0))
