@@ -1,4 +1,4 @@
-/** The journeys of people in Chromium, with and without scripts; every page on the way is checked by axe-core at two widths. */
+/** User journeys in Chromium, with and without scripts; axe-core checks every page at two widths. */
 import type { ExecutionContext } from 'ava'
 import { addAuthenticator, axeFaults, browserOf, withoutAutofill } from '../../support/web/browser.ts'
 import { passkeys } from '#core/people/sign-in/passkey.ts'
@@ -14,7 +14,7 @@ const browser = browserOf(test)
 
 const openTab = (t: ExecutionContext, options?: TabOptions): Promise<Tab> => openTabIn(t, browser(), options)
 
-/** From the link of the first start to a member who accepted an invitation by mail. */
+/** From the link of the first start to a member who accepted a mailed invitation. */
 async function journey(t: ExecutionContext, server: PageServer, hasScripts: boolean): Promise<void> {
   const olga = await openTab(t, { hasScripts })
   await olga.open(server.ownerLink)
@@ -39,7 +39,7 @@ async function journey(t: ExecutionContext, server: PageServer, hasScripts: bool
   await ben.open((await server.mailTo('ben@example.ch')).link)
   await ben.press('text=Email me a sign-in link')
   t.is(await titleOf(ben), 'Check your email')
-  // the link works on another device than the one that asked
+  // the link also works on another device than the requesting one
   const phone = await openTab(t, { hasScripts })
   await phone.open((await server.mailTo('ben@example.ch')).link)
   await phone.press('main >> text=Sign in >> nth=-1')
@@ -59,10 +59,10 @@ async function journey(t: ExecutionContext, server: PageServer, hasScripts: bool
   t.is(await titleOf(phone), 'Signed out')
 }
 
-test('the whole way with scripts', async (t) => journey(t, await startPageServer(t), true))
-test('the whole way without scripts', async (t) => journey(t, await startPageServer(t), false))
+test('all steps with scripts', async (t) => journey(t, await startPageServer(t), true))
+test('all steps without scripts', async (t) => journey(t, await startPageServer(t), false))
 
-test('pages hold in every language', async (t) => {
+test('pages: pass all checks in every language', async (t) => {
   const server = await startPageServer(t)
   const account = { de: 'Konto', fr: 'Compte', it: 'Account' }
   for (const [locale, title] of Object.entries(account)) {
@@ -76,7 +76,7 @@ test('pages hold in every language', async (t) => {
   }
 })
 
-/** Ada's tab, right after a passkey was added. */
+/** Returns Ada's tab after a passkey was added. */
 async function tabWithPasskey(t: ExecutionContext, server: PageServer): Promise<Tab> {
   const tab = await openTab(t)
   await addAuthenticator(tab.page)
@@ -88,7 +88,7 @@ async function tabWithPasskey(t: ExecutionContext, server: PageServer): Promise<
   return tab
 }
 
-test('a passkey is added after a sign-in, signs in by itself, proves a person anew, and can be removed', async (t) => {
+test('passkeys: add, sign in, confirm the user, and remove', async (t) => {
   const server = await startPageServer(t)
   const tab = await tabWithPasskey(t, server)
   t.regex(await tab.page.innerText('main'), /The passkey is ready/)
@@ -113,7 +113,7 @@ test('a passkey is added after a sign-in, signs in by itself, proves a person an
   t.regex(await tab.page.innerText('main'), /is no longer valid here/)
 })
 
-test('a passkey is offered by the browser while the address is filled in', async (t) => {
+test('passkeys: the browser offers one in the address field', async (t) => {
   const server = await startPageServer(t)
   const tab = await openTab(t)
   await addAuthenticator(tab.page)
@@ -127,7 +127,7 @@ test('a passkey is offered by the browser while the address is filled in', async
   t.regex(await tab.page.innerText('main'), /by passkey/)
 })
 
-test('the answer of an authenticator works once', async (t) => {
+test('passkeys: the response of an authenticator works once', async (t) => {
   const server = await startPageServer(t)
   const tab = await tabWithPasskey(t, server)
   await tab.press('text=Sign out')
@@ -149,7 +149,7 @@ test('the answer of an authenticator works once', async (t) => {
   t.is(await replay('response=%7B%7D'), 401)
 })
 
-test('a passkey whose count of signatures went back is a copy, and signs nobody in', async (t) => {
+test('passkeys: a decreased signature count is refused as a copy', async (t) => {
   const server = await startPageServer(t)
   const tab = await tabWithPasskey(t, server)
   await tab.press('text=Sign out')
@@ -163,7 +163,7 @@ test('a passkey whose count of signatures went back is a copy, and signs nobody 
   t.regex(await tab.page.innerText('main'), /is no longer valid here/)
 })
 
-test('sessions are shown with their browsers and ended one by one or all at once', async (t) => {
+test('sessions: listed with their browsers, and ended one by one or together', async (t) => {
   const server = await startPageServer(t)
   const tabs: Tab[] = []
   for (let i = 0; i < 3; i++) {
@@ -184,7 +184,7 @@ test('sessions are shown with their browsers and ended one by one or all at once
   }
 })
 
-test('pages of refusals and of mail that is not configured are as good as the others', async (t) => {
+test('pages: refusals and missing mail settings pass all checks', async (t) => {
   const server = await startPageServer(t, { hasMail: false })
   const tab = await openTab(t)
   for (const path of ['/sign-in/link/used', '/invitations/used', '/sign-in', '/signed-out']) await tab.open(server.url + path)
@@ -193,7 +193,7 @@ test('pages of refusals and of mail that is not configured are as good as the ot
 })
 
 for (const hasScripts of [true, false])
-  test(`without mail of the service an invitation is handed over as a link, ${hasScripts ? 'with' : 'without'} scripts`, async (t) => {
+  test(`invitations: a link without mail, ${hasScripts ? 'with' : 'without'} scripts`, async (t) => {
     const server = await startPageServer(t, { hasMail: false })
     const olga = await openTab(t, { hasScripts })
     await olga.open(server.ownerLink)

@@ -1,4 +1,4 @@
-/** Clients that ask for access, and members to ask: what tests of consent have in common. */
+/** Shared fixtures of consent tests: clients that request access, and members who decide. */
 import { createHash } from 'node:crypto'
 import type { ExecutionContext } from 'ava'
 import type { FetchedDocument } from '#core/outbound/fetch.ts'
@@ -11,7 +11,7 @@ import { Change } from '#store/change.ts'
 import { startPageServer, type PageServer, type PageServerOptions } from './page-server.ts'
 import { PageClient, type Visited } from './page-client.ts'
 
-/** A client whose name a host vouches for. */
+/** A client whose name is verified by its host. */
 export const vouchedFor = 'https://client.example.net/oauth/client.json'
 export const webRedirect = 'https://app.example.net/back'
 export const loopbackRedirect = 'http://127.0.0.1:33418/callback'
@@ -19,7 +19,7 @@ export const loopbackRedirect = 'http://127.0.0.1:33418/callback'
 export type Query = Readonly<Record<string, string>>
 
 export interface Asking {
-  /** The path and query that the browser is sent to. */
+  /** Path and query of the authorization request. */
   readonly path: string
   readonly verifier: string
   readonly query: Query
@@ -36,7 +36,7 @@ const document = (name: string): FetchedDocument => ({
   text: JSON.stringify({ client_id: vouchedFor, client_name: name, redirect_uris: [webRedirect, loopbackRedirect] }),
 })
 
-/** A request in order by the client that is vouched for, with changes. */
+/** Returns a valid request of the verified client, with changes. */
 export function asking(server: PageServer, changes: Query = {}): Asking {
   server.web.set(vouchedFor, document('Nightly <report>'))
   const verifier = 'v'.repeat(43)
@@ -48,14 +48,14 @@ export function asking(server: PageServer, changes: Query = {}): Asking {
   return { path: `/oauth/authorize?${new URLSearchParams(query).toString()}`, verifier, query }
 }
 
-/** A client that registered itself, whose name is not verified. */
+/** Registers a client, whose name is not verified. Returns its id. */
 export async function registered(server: PageServer, redirectUri = webRedirect): Promise<string> {
   const body = JSON.stringify({ client_name: 'Stranger', redirect_uris: [redirectUri], token_endpoint_auth_method: 'none' })
   const response = await fetch(`${server.url}/oauth/register`, { method: 'POST', body, headers: { 'content-type': 'application/json' } })
   return ((await response.json()) as { client_id: string }).client_id
 }
 
-/** The tokens of the code in an address that the browser was sent to. */
+/** Exchanges the code in a redirect address for tokens. */
 export async function exchange(server: PageServer, { query, verifier }: Asking, location: string): Promise<Tokens> {
   const code = told(location).get('code') ?? ''
   const { client_id = '', redirect_uri = '', resource = '' } = query
@@ -64,30 +64,30 @@ export async function exchange(server: PageServer, { query, verifier }: Asking, 
   return { status: response.status, body: (await response.json()) as Record<string, unknown> }
 }
 
-/** What the client gets. */
+/** Returns the parameters that the client receives. */
 export const told = (location: string): URLSearchParams => new URL(location).searchParams
 
-/** Sends the form of the page, with several values of a name where that is so. */
+/** Submits the form of the page; a name may have several values. */
 export async function decide(pageClient: PageClient, path: string, fields: readonly (readonly [string, string])[]): Promise<Visited> {
   const csrf = await pageClient.csrf('/account')
   return pageClient.post(path, new URLSearchParams([['csrf', csrf], ...fields.map(([name, value]): [string, string] => [name, value])]))
 }
 
-/** The form of a person who allows these scopes in a place. */
+/** Returns the form fields that grant these scopes for a place. */
 export const allowing = (place: string, ...scopes: readonly string[]): (readonly [string, string])[] => [
   ['decision', 'allow'],
   ['place', place],
   ...scopes.map((scope) => ['scope', scope] as const),
 ]
 
-/** Somebody signed in, the first one as the owner of the first organization. */
+/** Signs in a user; the first user is the owner of the first organization. */
 export async function signedIn(server: PageServer, email: string): Promise<PageClient> {
   const pageClient = new PageClient(server)
   await pageClient.signIn(email)
   return pageClient
 }
 
-/** A site, and somebody who has signed in there. */
+/** Starts a server with a signed-in user. */
 export async function signedInServer(
   t: ExecutionContext,
   email: string,
@@ -97,7 +97,7 @@ export async function signedInServer(
   return { server, pageClient: await signedIn(server, email) }
 }
 
-/** Makes somebody who signed in before a member of an organization; without one, of a new one. */
+/** Makes a user a member of an organization, or of a new one. The user must have signed in. */
 export async function join(server: PageServer, email: string, role: Role, organizationId?: string): Promise<Home> {
   const { database, clock } = server
   const now = clock.now()
@@ -110,7 +110,7 @@ export async function join(server: PageServer, email: string, role: Role, organi
   return placeIn(home)
 }
 
-/** An organization with its project Default, as the form names them. */
+/** An organization with its project Default, as in the form. */
 export interface Home {
   readonly organizationId: string
   readonly projectId: string

@@ -1,4 +1,6 @@
-/** A browser without scripts as far as the wire goes: it keeps cookies and says where its forms are from. Nothing is followed by itself. */
+/**
+ * An HTTP client that acts like a browser without scripts: it keeps cookies and sends the origin of forms. It does not follow redirects.
+ */
 import type { PageServer } from './page-server.ts'
 
 export interface Visited {
@@ -11,12 +13,12 @@ export interface Visited {
 export class PageClient {
   readonly #server: Pick<PageServer, 'url' | 'operatorLink'>
   cookie = ''
-  /** The value of Accept-Language; none where it is empty. */
+  /** Value of `Accept-Language`; omitted if empty. */
   language = ''
-  /** Headers of every request; those of forms from our own pages by default. */
+  /** Headers of every request; by default, the headers of forms on our own pages. */
   origin: Readonly<Record<string, string>>
 
-  /** `origin`: of the pages, where they have another address than `server.url`. */
+  /** `origin` of the pages, if it differs from `server.url`. */
   constructor(server: Pick<PageServer, 'url' | 'operatorLink'>, origin = server.url) {
     this.#server = server
     this.origin = { origin }
@@ -34,7 +36,7 @@ export class PageClient {
     return this.#ask(path, { method: 'POST', body: new URLSearchParams(form as Record<string, string>), headers })
   }
 
-  /** Sends a form with the token that stands in a page. */
+  /** Submits a form with the token of a page. */
   async send(page: string, path: string, form: Readonly<Record<string, string>> = {}): Promise<Visited> {
     return this.post(path, { csrf: await this.csrf(page), ...form })
   }
@@ -43,7 +45,7 @@ export class PageClient {
     return /name="csrf"\s+value="([^"]+)"/.exec((await this.get(page)).html)?.[1] ?? ''
   }
 
-  /** Signs in by a link of the operator. */
+  /** Signs in with a link of the operator. */
   async signIn(email: string): Promise<void> {
     await this.post(new URL(await this.#server.operatorLink(email)).pathname)
   }

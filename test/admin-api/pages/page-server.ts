@@ -1,4 +1,6 @@
-/** The pages of a daemon at an address that browsers take for secure; time stands still unless moved, mail is read, not delivered. */
+/**
+ * The pages of a daemon at an address that browsers treat as secure. The clock stands still unless advanced, and mail stays in the queue.
+ */
 import type { ExecutionContext } from 'ava'
 import type { ApiKeys } from '#core/access/keys/api-keys.ts'
 import type { Projects } from '#core/administration/projects.ts'
@@ -27,27 +29,27 @@ import { FakeTransport } from '../rest/fixture/fake-providers.ts'
 
 export interface PageServerOptions {
   readonly signUp?: SignUp
-  /** Mail of the service is configured, by default. */
+  /** Whether mail of the service is configured; true by default. */
   readonly hasMail?: boolean
-  /** Images of messages may be on loopback. */
+  /** Allows images of messages on loopback. */
   readonly imagesFromHere?: boolean
-  /** As what the service presents itself; http://localhost with its port by default. */
+  /** Public address; by default http://localhost with its port. */
   readonly publicUrl?: string
 }
 
-/** A mail of the service, as it lies in the queue. */
+/** A mail of the service in the queue. */
 export interface Mail {
   readonly to: string
   readonly subject: string
   readonly raw: string
-  /** The first address in it. */
+  /** The first address in the mail. */
   readonly link: string
 }
 
 export interface PageServer {
-  /** Where it is reached, without a slash at the end. */
+  /** Address of the pages, without a slash at the end. */
   readonly url: string
-  /** What is not listed here. */
+  /** The daemon, for parts that are not listed here. */
   readonly daemon: StartedDaemon
   readonly clock: FakeClock
   readonly database: Database
@@ -60,17 +62,17 @@ export interface PageServer {
   readonly apiKeys: ApiKeys
   readonly oauth: OAuthServer
   readonly projects: Projects
-  /** What removes the rows of what was deleted. */
+  /** Removes the rows of deleted objects. */
   readonly removals: TimedRounds
-  /** Documents of the web by address, for clients that describe themselves there. */
+  /** Documents of the web by address, for clients that are described there. */
   readonly web: Map<string, FetchedDocument>
-  /** The link that the first start printed. */
+  /** Sign-in link of the first start. */
   readonly ownerLink: string
-  /** Every mail so far, once all that is under way is queued. */
+  /** Returns all mails after pending work is queued. */
   mails(): Promise<Mail[]>
-  /** The newest mail to an address. */
+  /** Returns the newest mail to an address. */
   mailTo(address: string): Promise<Mail>
-  /** A link as `postern login-link` prints it. */
+  /** Returns a link as `postern login-link` prints it. */
   operatorLink(email: string): Promise<string>
 }
 

@@ -1,8 +1,8 @@
-/** A sandbox for tests of pages, whose agent asks somebody to take it over. */
+/** A sandbox for page tests, whose agent requests a claim. */
 import type { Principal } from '#core/access/principal/principal.ts'
 import type { PageServer } from './page-server.ts'
 
-/** Returns the code that the agent shows, and the organization of the sandbox. */
+/** Returns the code of the claim and the organization of the sandbox. */
 export async function askedBy(server: PageServer, email: string): Promise<{ readonly organizationId: string; readonly code: string }> {
   const { organizationId, grant } = await server.sandboxes.make(['mcp:read', 'api:read'], 'rest', '192.0.2.1')
   const holder = { kind: 'anonymous' } as const

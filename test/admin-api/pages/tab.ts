@@ -1,13 +1,13 @@
-/** A tab of a browser in which every page is checked: nothing overflows or is squeezed, no policy is broken, axe-core finds nothing. */
+/** A browser tab that checks every page: no overflow, no squeezed text, no policy violation, no findings of axe-core. */
 import type { ExecutionContext } from 'ava'
 import { axeFaults, overflows, squeezed, type Browser, type Page } from '../../support/web/browser.ts'
 
-/** Pages that a module has checked, so that it checks each page once. */
+/** Checked pages, so that each module checks a page once. */
 const checkedIn = new WeakMap<Browser, Set<string>>()
 
 export interface Tab {
   readonly page: Page
-  /** Presses something and waits for the page it leads to, which must have nothing wrong with it. */
+  /** Clicks an element and waits for the resulting page, which must pass all checks. */
   press(selector: string): Promise<void>
   open(address: string): Promise<void>
 }
@@ -15,7 +15,7 @@ export interface Tab {
 export interface TabOptions {
   readonly hasScripts?: boolean
   readonly colorScheme?: 'light' | 'dark'
-  /** The language that the browser asks for. */
+  /** The language that the browser requests. */
   readonly locale?: string
 }
 
@@ -37,7 +37,7 @@ export async function openTab(
     t.deepEqual(await squeezed(page), [], page.url())
     t.deepEqual(blocked, [])
     const view = `${colorScheme} ${await page.title()} ${await page.locator('form').count()}`
-    if (!hasScripts || checked.has(view)) return // axe-core needs scripts; what it sees is the same without
+    if (!hasScripts || checked.has(view)) return // axe-core needs scripts; without scripts, the content is the same
     checked.add(view)
     t.deepEqual(await axeFaults(page), [])
   }
@@ -55,8 +55,8 @@ export async function openTab(
 }
 
 /**
- * Everything that the page and its frames load has been loaded and drawn, so what they ask for by themselves has been asked for.
- * (Chromium's "network idle" is not to be waited for: a request of a frame in a process of its own may never be reported as ended.)
+ * Waits until the page and its frames are loaded and drawn, so that their automatic requests have been sent. Chromium's "network idle" is
+ * not reliable: the end of a request in an out-of-process frame may never be reported.
  */
 export async function settled(page: Page): Promise<void> {
   await page.waitForLoadState('load')
@@ -64,5 +64,5 @@ export async function settled(page: Page): Promise<void> {
   if ((await page.evaluate(twoDrawings)) !== 'complete') throw new Error(`${page.url()} is loading again`)
 }
 
-/** The title of the page, without the name of the product. */
+/** Returns the title of the page without the name of the product. */
 export const titleOf = async ({ page }: Tab): Promise<string> => (await page.title()).replace(/ – Postern$/, '')

@@ -1,4 +1,4 @@
-/** Signing in, as the wire sees it: what unknown addresses get, cookies, forged forms, links that were used, scanners. */
+/** Sign-in over HTTP: unknown addresses, cookies, forged forms, used links and scanners. */
 import test, { type ExecutionContext } from '#test'
 import { startPageServer, type PageServer } from '../page-server.ts'
 import { PageClient, type Visited } from '../page-client.ts'
@@ -6,7 +6,7 @@ import { column } from '../../../support/column.ts'
 
 const path = (link: string): string => new URL(link).pathname
 
-/** Headers that say something; the date and the id of the request differ always. */
+/** Headers with information; date and request id always differ. */
 const telling = ({ headers }: Visited): Record<string, string> =>
   Object.fromEntries([...headers].filter(([name]) => !['date', 'x-request-id', 'content-length'].includes(name)))
 
@@ -15,7 +15,7 @@ async function mailedLink(server: PageServer, email: string): Promise<string> {
   return path((await server.mailTo(email)).link)
 }
 
-test('a stranger learns nothing about addresses: same status, headers and body, mail or not', async (t) => {
+test('sign-in: known and unknown addresses get the same status, headers and body', async (t) => {
   for (const hasMail of [true, false]) {
     const server = await startPageServer(t, { hasMail })
     const pageClient = new PageClient(server)
@@ -43,7 +43,7 @@ test('a stranger learns nothing about addresses: same status, headers and body, 
   }
 })
 
-test('the link of a mail shows a page and changes nothing, however often scanners follow it; its button signs in, once', async (t) => {
+test('sign-in: opening a mailed link changes nothing; its button signs in once', async (t) => {
   const server = await startPageServer(t)
   await new PageClient(server).signIn('ada@example.ch')
   const link = await mailedLink(server, 'ada@example.ch')
@@ -68,7 +68,7 @@ test('the link of a mail shows a page and changes nothing, however often scanner
   t.is(other.cookie, '')
 })
 
-test('a link that is too old signs nobody in', async (t) => {
+test('sign-in: an expired link is refused', async (t) => {
   const server = await startPageServer(t)
   await new PageClient(server).signIn('ada@example.ch')
   const link = await mailedLink(server, 'ada@example.ch')
@@ -78,7 +78,7 @@ test('a link that is too old signs nobody in', async (t) => {
   t.is(pageClient.cookie, '')
 })
 
-test('cookies are bound to host and scheme, out of reach of scripts and other sites', async (t) => {
+test('cookies: bound to host and scheme, without access by scripts and other sites', async (t) => {
   const https = await startPageServer(t, { publicUrl: 'https://post.example.ch' })
   const own = { 'sec-fetch-site': 'same-origin' }
   const answer = await new PageClient(https).post(path(await https.operatorLink('ada@example.ch')), {}, own)
@@ -91,7 +91,7 @@ test('cookies are bound to host and scheme, out of reach of scripts and other si
   t.regex(plain.headers.get('set-cookie') ?? '', /^postern_session=[^;]+; Max-Age=1209600; Path=\/; HttpOnly; SameSite=Lax$/)
 })
 
-test('a planted session does not become the victim’s', async (t) => {
+test('sessions: a planted session is replaced at sign-in', async (t) => {
   const server = await startPageServer(t)
   const attacker = new PageClient(server)
   await attacker.signIn('eve@example.ch')
@@ -105,7 +105,7 @@ test('a planted session does not become the victim’s', async (t) => {
   t.is((await attacker.get('/account')).location, '/sign-in?next=%2Faccount')
 })
 
-test('forms of other sites are refused, with and without a session', async (t) => {
+test('forms: foreign origins are refused, with and without a session', async (t) => {
   const server = await startPageServer(t)
   const pageClient = new PageClient(server)
   const link = path(await server.operatorLink('ada@example.ch'))
@@ -128,7 +128,7 @@ test('forms of other sites are refused, with and without a session', async (t) =
   t.is((await pageClient.post('/account/name', { csrf, name: 'Ada' })).status, 303)
 })
 
-test('every form of a session needs its token', async (t) => {
+test('forms: every form of a session requires its token', async (t) => {
   const server = await startPageServer(t)
   const [pageClient, other] = [new PageClient(server), new PageClient(server)]
   await pageClient.signIn('ada@example.ch')
@@ -158,7 +158,7 @@ test('every form of a session needs its token', async (t) => {
   t.is(server.database.commits, commits)
 })
 
-test('signing out ends the session in the store, not only in the browser', async (t) => {
+test('sign-out: ends the session in the store, not only in the browser', async (t) => {
   const server = await startPageServer(t)
   const pageClient = new PageClient(server)
   await pageClient.signIn('ada@example.ch')
@@ -170,7 +170,7 @@ test('signing out ends the session in the store, not only in the browser', async
   t.is((await pageClient.get('/account')).status, 303)
 })
 
-test('pages are never stored or framed, and run no script but their own', async (t) => {
+test('pages: never cached or framed, with only their own scripts', async (t) => {
   const server = await startPageServer(t)
   const pageClient = new PageClient(server)
   await pageClient.signIn('ada@example.ch')
@@ -199,7 +199,7 @@ function assertSafe(t: ExecutionContext, page: string, { headers, html }: Visite
   t.regex(html, /^<!doctype html>\s*<html lang="en">/, page)
 }
 
-test('the stylesheet is served under the name of its content, for a year', async (t) => {
+test('assets: the stylesheet has a hashed name and is cached for a year', async (t) => {
   const server = await startPageServer(t)
   const pageClient = new PageClient(server)
   const { html } = await pageClient.get('/sign-in')
@@ -212,14 +212,14 @@ test('the stylesheet is served under the name of its content, for a year', async
     t.is((await pageClient.get(wrong)).status, 404, wrong)
 })
 
-test('without mail of the service the page says how to get in, the same to everybody', async (t) => {
+test('sign-in: without mail, the page shows the same way in to all visitors', async (t) => {
   const server = await startPageServer(t, { hasMail: false })
   const pageClient = new PageClient(server)
   t.regex((await pageClient.get('/sign-in')).html, /postern login-link/)
   t.regex((await pageClient.post('/sign-in', { email: 'ada@example.ch' })).html, /postern login-link/)
 })
 
-test('the first link makes the owner, asks for an address, and ends with the first owner', async (t) => {
+test('first link: creates the owner with an address, and is then invalid', async (t) => {
   const server = await startPageServer(t)
   const pageClient = new PageClient(server)
   const link = path(server.ownerLink)
@@ -234,7 +234,7 @@ test('the first link makes the owner, asks for an address, and ends with the fir
   t.is((await new PageClient(second).get(path(second.ownerLink))).status, 404)
 })
 
-test('after a sign-in nobody is led to another site', async (t) => {
+test('sign-in: never redirects to another site', async (t) => {
   const server = await startPageServer(t)
   const pageClient = new PageClient(server)
   await pageClient.signIn('ada@example.ch')
@@ -243,7 +243,7 @@ test('after a sign-in nobody is led to another site', async (t) => {
   t.is((await pageClient.get('/sign-in?next=%2Faccount')).location, '/account')
 })
 
-test('what people type stays text on every page', async (t) => {
+test('pages: user input remains text', async (t) => {
   const server = await startPageServer(t)
   const pageClient = new PageClient(server)
   await pageClient.signIn('ada@example.ch')

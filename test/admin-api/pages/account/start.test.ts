@@ -1,4 +1,4 @@
-/** What stands where people and programs come first, or by mistake: the bare address, the icon, and addresses where nothing is. */
+/** Entry points for people and programs: the root address, the icon, and unknown addresses. */
 import test from '#test'
 import { foreignPaths } from '../../../../admin-api/http/foreign-paths.ts'
 import { axeFaults, browserOf, rulesOfColours } from '../../../support/web/browser.ts'
@@ -13,7 +13,7 @@ const browser = browserOf(test)
 const page = { accept: 'text/html,application/xhtml+xml,*/*;q=0.8' }
 
 for (const colorScheme of ['light', 'dark'] as const)
-  test(`the bare address and an address where nothing is are pages for people, ${colorScheme}`, async (t) => {
+  test(`start: the root and unknown addresses are accessible pages, ${colorScheme}`, async (t) => {
     const server = await startPageServer(t)
     const tab = await openTab(t, browser(), { colorScheme })
     await tab.open(`${server.url}/nowhere`)
@@ -25,7 +25,7 @@ for (const colorScheme of ['light', 'dark'] as const)
     t.is(await titleOf(tab), 'Sign in')
   })
 
-test('the bare address is a signpost for programs, and the dashboard for who is signed in', async (t) => {
+test('start: links for programs, and the dashboard for signed-in users', async (t) => {
   await builtDashboard()
   const server = await startPageServer(t)
   const program = await fetch(server.url, { headers: { accept: '*/*' } })
@@ -40,14 +40,14 @@ test('the bare address is a signpost for programs, and the dashboard for who is 
   t.regex(await known.text(), /data-boot="[^"]*olga@example\.ch/)
 })
 
-test('the icon is there for browsers that ask for it by themselves', async (t) => {
+test('start: the icon is served at the default address', async (t) => {
   const server = await startPageServer(t)
   const icon = await fetch(`${server.url}/favicon.ico`)
   t.deepEqual([icon.status, icon.headers.get('content-type')], [200, 'image/x-icon'])
   t.deepEqual([...new Uint8Array(await icon.arrayBuffer()).subarray(0, 4)], [0, 0, 1, 0])
 })
 
-test('the addresses of other products name ours, as JSON for programs and as a page for people', async (t) => {
+test('start: addresses of other products name ours, in JSON and as a page', async (t) => {
   const { address } = await startFixture(t)
   t.true(foreignPaths.size > 25)
   for (const path of foreignPaths.keys()) {
@@ -71,7 +71,7 @@ test('the addresses of other products name ours, as JSON for programs and as a p
   t.regex(await shown.text(), /<p>\/v3\/email\/send is the address of SMTP2GO; here POST \/v1\/messages sends a message/)
 })
 
-test('the check of every page finds what is wrong with one, and names it', async (t) => {
+test('page check: finds and names the problems of a page', async (t) => {
   const context = await browser().newContext()
   t.teardown(() => context.close())
   const tab = await context.newPage()

@@ -1,4 +1,4 @@
-/** The page of an approval in Chromium: the message is shown as it will be sent, does nothing, and leaves by the button. */
+/** The approval page in Chromium: the message is shown as it will be sent, runs nothing, and is sent after approval. */
 import { parseMailbox, type Mailbox } from '#core/addresses.ts'
 import { operatorLink } from '#core/people/sign-in/operator-link.ts'
 import { testWith } from '../../../support/peers/peers.ts'
@@ -16,7 +16,7 @@ function mailbox(text: string): Mailbox {
   return parsed
 }
 
-test('a member sees the message in its frame, with its image and file, and approves it', async (t) => {
+test('approval page: shows message, image and file, and approves', async (t) => {
   const server = await startPageServer(t)
   const { daemon, database, organizationId } = server
   const destinationId = await addDestination(daemon.rest, { credentials: { host: '8.8.8.8', port: 587, security: 'starttls' } }, true)

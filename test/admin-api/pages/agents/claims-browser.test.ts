@@ -1,4 +1,4 @@
-/** Taking over a sandbox in Chromium, with and without scripts; every page on the way is checked by axe-core. */
+/** The claim of a sandbox in Chromium, with and without scripts; axe-core checks every page. */
 import type { ExecutionContext } from 'ava'
 import { axeFaults, browserOf, overflows, type Page } from '../../../support/web/browser.ts'
 import { askedBy } from '../sandbox.ts'
@@ -9,7 +9,7 @@ const test = testWith('chromium')
 
 const browser = browserOf(test)
 
-/** Presses something, or goes to an address, and checks the page that comes. */
+/** Clicks an element or opens an address, and checks the resulting page. */
 async function go(t: ExecutionContext, page: Page, to: { readonly press: string } | { readonly open: string }, hasScripts: boolean) {
   if ('open' in to) await page.goto(to.open)
   else await Promise.all([page.waitForEvent('load'), page.click(to.press)])
@@ -55,5 +55,5 @@ async function journey(t: ExecutionContext, hasScripts: boolean): Promise<void> 
   t.regex(await page.innerText('main'), /The session of the agent has ended/)
 }
 
-test('the whole way with scripts', (t) => journey(t, true))
-test('the whole way without scripts', (t) => journey(t, false))
+test('all steps with scripts', (t) => journey(t, true))
+test('all steps without scripts', (t) => journey(t, false))

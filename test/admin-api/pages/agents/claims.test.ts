@@ -1,4 +1,4 @@
-/** Claims over the wire: who sees what, what a link changes, and forms of others. */
+/** Claims over HTTP: access, effects of links, and foreign forms. */
 import test from '#test'
 import { askedBy } from '../sandbox.ts'
 import { startPageServer } from '../page-server.ts'
@@ -6,7 +6,7 @@ import { PageClient } from '../page-client.ts'
 
 const path = (url: string): string => new URL(url).pathname
 
-test('the mailed link signs in and shows what it is about; only the form takes over', async (t) => {
+test('claims: the mailed link signs in and shows the claim; only the form claims', async (t) => {
   const server = await startPageServer(t, { signUp: 'open' })
   const { code, organizationId } = await askedBy(server, 'ada@example.ch')
   const link = path((await server.mailTo('ada@example.ch')).link)
@@ -40,7 +40,7 @@ test('the mailed link signs in and shows what it is about; only the form takes o
   t.is((await ada.send(undo, undo)).location, '/integrations?done=undone')
 })
 
-test('a code alone opens nothing, and forms of other sites are refused', async (t) => {
+test('claims: a code alone gives no access, and foreign forms are refused', async (t) => {
   const server = await startPageServer(t, { signUp: 'open' })
   const { code } = await askedBy(server, 'ada@example.ch')
   const outsider = new PageClient(server)
@@ -55,12 +55,12 @@ test('a code alone opens nothing, and forms of other sites are refused', async (
   t.is((await outsider.send('/integrations', '/integrations/code', { code: 'KITE-42' })).status, 400)
 })
 
-test('wrong codes are told alike, and are few', async (t) => {
+test('claims: wrong codes get the same error and are limited', async (t) => {
   const server = await startPageServer(t, { signUp: 'open' })
   const { code } = await askedBy(server, 'ada@example.ch')
   const eve = new PageClient(server)
   await eve.signIn('eve@example.ch')
-  t.notRegex((await eve.get('/integrations')).html, new RegExp(code), 'it waits for somebody else')
+  t.notRegex((await eve.get('/integrations')).html, new RegExp(code), 'the claim is for another user')
   const csrf = await eve.csrf()
   const told = []
   for (let i = 0; i < 15; i++) told.push((await eve.post('/integrations/code', { csrf, code: 'KITE-0000' })).html)
@@ -70,7 +70,7 @@ test('wrong codes are told alike, and are few', async (t) => {
   t.truthy(refused.headers.get('retry-after'))
 })
 
-test('somebody to whom the agent shows the code attaches it', async (t) => {
+test('claims: a user with the code of the agent can claim the sandbox', async (t) => {
   const server = await startPageServer(t, { signUp: 'open', hasMail: false })
   const { code, organizationId } = await askedBy(server, 'typo@example.ch')
   const bea = new PageClient(server)

@@ -1,4 +1,4 @@
-/** Consent in Chromium, with and without scripts; axe-core checks the page in all of its states at two widths. */
+/** Consent in Chromium, with and without scripts; axe-core checks all states of the page at two widths. */
 import type { ExecutionContext } from 'ava'
 import { leave, startApplication } from '../../../support/web/application.ts'
 import { browserOf } from '../../../support/web/browser.ts'
@@ -48,10 +48,10 @@ async function journey(t: ExecutionContext, hasScripts: boolean): Promise<void> 
   t.is(new URL(denied).searchParams.get('error'), 'access_denied')
 }
 
-test('from the application over sign-in and consent back to it, with scripts', (t) => journey(t, true))
-test('from the application over sign-in and consent back to it, without scripts', (t) => journey(t, false))
+test('consent: from the application through sign-in and back, with scripts', (t) => journey(t, true))
+test('consent: from the application through sign-in and back, without scripts', (t) => journey(t, false))
 
-test('an application that asks in a window of its own hears of the answer there', async (t) => {
+test('consent: an application gets the result in its own window', async (t) => {
   const { server } = await signedInServer(t, 'olga@example.ch')
   const tab = await openTab(t, browser())
   await tab.open(await server.operatorLink('olga@example.ch'))
@@ -66,7 +66,7 @@ test('an application that asks in a window of its own hears of the answer there'
   t.true(await popup.evaluate('window.opener !== null'))
 })
 
-test('every state of the page is as good as the others', async (t) => {
+test('consent: all states of the page pass all checks', async (t) => {
   const { server } = await signedInServer(t, 'olga@example.ch')
   for (const colorScheme of ['light', 'dark'] as const) {
     const tab = await openTab(t, browser(), { colorScheme })

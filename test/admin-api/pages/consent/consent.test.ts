@@ -1,4 +1,4 @@
-/** Consent as the wire sees it: who is asked, what a decision brings, and what forged, tampered and repeated forms do not. */
+/** Consent over HTTP: sign-in, effects of a decision, and forged, tampered and repeated forms. */
 import test, { type ExecutionContext } from '#test'
 import type { Principal } from '#core/access/principal/principal.ts'
 import { projects } from '#core/tenancy/organization.ts'
@@ -21,7 +21,7 @@ import { PageClient, type Visited } from '../page-client.ts'
 
 const path = (link: string): string => new URL(link).pathname
 const count = (html: string, pattern: RegExp): number => html.match(pattern)?.length ?? 0
-/** The scopes that stand ticked in a page. */
+/** Returns the checked scopes of a page. */
 const ticked = (html: string): string[] =>
   [...html.matchAll(/<input\s+type="checkbox"[^>]*name="scope"[^>]*value="([^"]+)"[^>]*>/g)].flatMap(([tag, value = '']) =>
     /\bchecked\b/.test(tag) ? [value] : [],
@@ -30,7 +30,7 @@ const ticked = (html: string): string[] =>
 const projectCount = async ({ database, organizationId }: PageServer): Promise<number> =>
   (await database.all(projects, { organizationId })).length
 
-/** What somebody asks with in the first organization. */
+/** Returns the principal of a user in the first organization. */
 async function principalOf(server: PageServer, pageClient: PageClient): Promise<Principal> {
   const signed = await server.people.sessions.read(pageClient.cookie.split('=')[1] ?? '')
   return server.people.members.principalOf(signed?.user.id ?? '', server.organizationId)
@@ -41,7 +41,7 @@ function isRefused(t: ExecutionContext, { status, location }: Visited, wanted: n
   t.is(location, '', why)
 }
 
-test('who is not signed in signs in first and comes back to the same request; allowing brings a code for exactly that', async (t) => {
+test('consent: anonymous visitors sign in first; approval returns a matching code', async (t) => {
   const { server } = await signedInServer(t, 'olga@example.ch')
   const request = asking(server, { scope: 'api:read api:send' })
   const olga = new PageClient(server)
@@ -69,7 +69,7 @@ test('who is not signed in signs in first and comes back to the same request; al
   t.like(bearer, { projectId, organizationId: server.organizationId })
 })
 
-test('denying tells the client so, with issuer and state', async (t) => {
+test('consent: denial returns an error with issuer and state', async (t) => {
   const { server, pageClient: olga } = await signedInServer(t, 'olga@example.ch')
   const { path: asked } = asking(server)
   const { location } = await decide(olga, asked, [['decision', 'deny']])
@@ -78,7 +78,7 @@ test('denying tells the client so, with issuer and state', async (t) => {
   t.false(told(location).has('code'))
 })
 
-test('nothing that reaches other people is ticked unless the client names it; nobody vouching and loopback are told', async (t) => {
+test('consent: risky scopes are checked only on request; unverified clients marked', async (t) => {
   const { server, pageClient: olga } = await signedInServer(t, 'olga@example.ch')
   const mcp = { resource: `${server.url}/mcp` }
   for (const [changes, wanted] of [
@@ -97,7 +97,7 @@ test('nothing that reaches other people is ticked unless the client names it; no
   t.notRegex(outsider.html, /Vouched for/)
 })
 
-test('the policy of the page lets the form lead to the redirect URI alone, whatever its form', async (t) => {
+test('consent: the policy of the page allows only the redirect URI, in any form', async (t) => {
   const { server, pageClient: olga } = await signedInServer(t, 'olga@example.ch')
   for (const [uri, source] of [
     ['https://app.example.com:8443/x;%20script-src%20x', 'https://app.example.com:8443'],
@@ -113,7 +113,7 @@ test('the policy of the page lets the form lead to the redirect URI alone, whate
   t.regex(other.headers.get('content-security-policy') ?? '', /form-action 'self';/)
 })
 
-test('a role caps what can be allowed, in the page and against tampering', async (t) => {
+test('consent: the role limits the scopes, also in tampered forms', async (t) => {
   const { server } = await signedInServer(t, 'olga@example.ch')
   const vera = await signedIn(server, 'vera@example.ch')
   const { path: asked } = asking(server, { scope: 'api:admin' })
@@ -138,7 +138,7 @@ test('a role caps what can be allowed, in the page and against tampering', async
   t.is(await projectCount(server), 1)
 })
 
-test('settings of the organization are never ticked, and only administrators allow them, to agents that change settings', async (t) => {
+test('consent: only administrators grant organization settings, never by default', async (t) => {
   const { server, pageClient: olga } = await signedInServer(t, 'olga@example.ch')
   const { place, organizationId } = await homeOf(server, server.organizationId)
   const mcp = { resource: `${server.url}/mcp`, prompt: 'consent' }
@@ -171,7 +171,7 @@ test('settings of the organization are never ticked, and only administrators all
   isRefused(t, await decide(dana, request.path, [...allowing(theirs, ...all), wider]), 400, 'a developer')
 })
 
-test('projects of others are missing ones, and a form that is not filled in is shown again', async (t) => {
+test('consent: foreign projects are not found, and an empty form is shown again', async (t) => {
   const { server, pageClient: olga } = await signedInServer(t, 'olga@example.ch')
   const eve = await signedIn(server, 'eve@example.ch')
   const [own, home] = [await homeOf(server, server.organizationId), await join(server, 'eve@example.ch', 'owner')]
@@ -206,7 +206,7 @@ test('projects of others are missing ones, and a form that is not filled in is s
   t.is((await decide(olga, asked, allowing(own.place, 'api:none'))).status, 400)
 })
 
-test('a new project is made once, however often its form comes', async (t) => {
+test('consent: a repeated form creates one project', async (t) => {
   const { server, pageClient: olga } = await signedInServer(t, 'olga@example.ch')
   const request = asking(server)
   const fields = [...allowing(`${server.organizationId}.new`, 'api:read'), [`name-${server.organizationId}`, ' Shop ']] as const
@@ -222,7 +222,7 @@ test('a new project is made once, however often its form comes', async (t) => {
   t.is(await projectCount(server), 2)
 })
 
-test('forms of other sites, without the token of the session or of another one are refused, and bring nothing', async (t) => {
+test('consent: foreign forms and wrong tokens are refused', async (t) => {
   const server = await startPageServer(t)
   const [olga, eve] = [await signedIn(server, 'olga@example.ch'), await signedIn(server, 'eve@example.ch')]
   const { path: asked } = asking(server)
@@ -241,7 +241,7 @@ test('forms of other sites, without the token of the session or of another one a
   t.is((await olga.post(asked, form(csrf))).status, 303)
 })
 
-test('a code works once; its second use ends what it brought', async (t) => {
+test('consent: a code works once; its second use ends the grant', async (t) => {
   const { server, pageClient: olga } = await signedInServer(t, 'olga@example.ch')
   const request = asking(server)
   const { location } = await decide(olga, request.path, allowing((await homeOf(server, server.organizationId)).place, 'api:read'))
@@ -250,7 +250,7 @@ test('a code works once; its second use ends what it brought', async (t) => {
   t.regex((await olga.get('/account/applications')).html, /No application has access/)
 })
 
-test('prompt=none is answered without a page; a remembered consent is, for the client that is vouched for and goes to the web', async (t) => {
+test('consent: prompt=none shows no page; only verified web clients are remembered', async (t) => {
   const { server, pageClient: olga } = await signedInServer(t, 'olga@example.ch')
   const home = await homeOf(server, server.organizationId)
   const silently = async (pageClient: PageClient, changes = {}): Promise<string> => {
@@ -276,13 +276,13 @@ test('prompt=none is answered without a page; a remembered consent is, for the c
 
   const outsider = await registered(server)
   await allow({ client_id: outsider })
-  t.is(await silently(olga, { client_id: outsider }), 'consent_required', 'nobody vouches')
+  t.is(await silently(olga, { client_id: outsider }), 'consent_required', 'not verified')
   const other = await join(server, 'olga@example.ch', 'owner')
   await allow({}, other.place)
   t.is(await silently(olga), 'consent_required', 'two projects')
 })
 
-test('a remembered consent ends with the role, the project, the grant and time', async (t) => {
+test('consent: a remembered one ends with role, project, grant and time', async (t) => {
   const { server, pageClient: olga } = await signedInServer(t, 'olga@example.ch')
   const ben = await signedIn(server, 'ben@example.ch')
   const { place, organizationId } = await join(server, 'ben@example.ch', 'developer', server.organizationId)
@@ -318,10 +318,10 @@ test('a remembered consent ends with the role, the project, the grant and time',
   await allow(place)
   t.is(await silently(), 'code')
   await server.people.members.remove(asOwner, benId)
-  t.is(await silently(), 'consent_required', 'no member any more')
+  t.is(await silently(), 'consent_required', 'no longer a member')
   t.regex((await ben.get('/account/applications')).html, /No application has access/)
   await join(server, 'ben@example.ch', 'developer', organizationId)
-  t.is(await silently(), 'consent_required', 'a member again, who has allowed nothing yet')
+  t.is(await silently(), 'consent_required', 'a member again, without a consent')
   await allow(place)
   t.is(await silently(), 'code')
   server.clock.advance(180 * 86_400_000)
@@ -329,7 +329,7 @@ test('a remembered consent ends with the role, the project, the grant and time',
   t.is(await silently(), 'consent_required', 'the grant is over')
 })
 
-test('prompt=login asks who it is once more, and is content with a fresh proof', async (t) => {
+test('consent: prompt=login requires a sign-in unless it is recent', async (t) => {
   const { server, pageClient: olga } = await signedInServer(t, 'olga@example.ch')
   const { path: asked } = asking(server, { prompt: 'login' })
   t.is((await olga.get(asked)).status, 200)
@@ -339,7 +339,7 @@ test('prompt=login asks who it is once more, and is content with a fresh proof',
   t.is((await olga.get(asked)).status, 200)
 })
 
-test('allowing an application to change settings, and so to make keys, needs a fresh proof; less does not', async (t) => {
+test('consent: granting changes of settings requires a recent sign-in', async (t) => {
   const { server, pageClient: olga } = await signedInServer(t, 'olga@example.ch')
   const { place } = await homeOf(server, server.organizationId)
   server.clock.advance(10 * 60_000)
@@ -359,7 +359,7 @@ test('allowing an application to change settings, and so to make keys, needs a f
   t.truthy(told((await decide(olga, more.path, allowing(place, 'api:read', 'api:send', 'api:admin'))).location).get('code'))
 })
 
-test('a request that names no known client or redirect URI is a page that leads nowhere', async (t) => {
+test('consent: an unknown client or redirect URI gets a page without a redirect', async (t) => {
   const server = await startPageServer(t)
   const pageClient = new PageClient(server)
   for (const changes of [{ client_id: 'nobody' }, { redirect_uri: 'https://evil.example/back' }]) {
@@ -370,7 +370,7 @@ test('a request that names no known client or redirect URI is a page that leads 
   }
 })
 
-test('applications with access are listed once for each project, and revoking ends every token of them at once', async (t) => {
+test('applications: listed per project; revoking ends all tokens at once', async (t) => {
   const server = await startPageServer(t)
   const [olga, eve] = [await signedIn(server, 'olga@example.ch'), await signedIn(server, 'eve@example.ch')]
   const { place, organizationId, projectId } = await homeOf(server, server.organizationId)

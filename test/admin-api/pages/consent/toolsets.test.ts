@@ -1,14 +1,14 @@
-/** The groups of tools on the page of consent: which of them a person leaves out, and what follows from it. */
+/** Toolsets on the consent page: their selection, and its effect. */
 import test from '#test'
 import { allowing, asking, decide, exchange, homeOf, signedInServer } from '../consent-requests.ts'
 
 const count = (html: string, pattern: RegExp): number => html.match(pattern)?.length ?? 0
 
-test('a person leaves out groups of tools, at least one stays, and the list of applications names them', async (t) => {
+test('toolsets: users exclude toolsets but one; the application list names them', async (t) => {
   const { server, pageClient: olga } = await signedInServer(t, 'olga@example.ch')
   const request = asking(server, { resource: `${server.url}/mcp`, scope: 'mcp:read' })
   const { html } = await olga.get(request.path)
-  t.is(count(html, /name="toolset" value="[^"]+" checked/g), 15, 'all of them at first')
+  t.is(count(html, /name="toolset" value="[^"]+" checked/g), 15, 'all toolsets by default')
   const { place } = await homeOf(server, server.organizationId)
   const choosing = (...names: readonly string[]): (readonly [string, string])[] => [
     ...allowing(place, 'mcp:read'),

@@ -1,4 +1,4 @@
-/** Forms on pages of another origin, under a strict policy: in a frame, in the page, in a dialog; and forged messages, which do nothing. */
+/** Forms on pages of another origin under a strict policy: in a frame, inline and in a dialog. Forged messages have no effect. */
 import { createServer } from 'node:http'
 import type { ExecutionContext } from 'ava'
 import { axeFaults, becomesTrue, browserOf, type Page } from '../../../support/web/browser.ts'
@@ -13,9 +13,9 @@ const test = testWith('chromium')
 const browser = browserOf(test)
 
 interface Site {
-  /** Of the other origin. */
+  /** Address of the other origin. */
   readonly url: string
-  /** A page of it, by its path. */
+  /** Its pages by path. */
   readonly pages: Map<string, { readonly body: string; readonly policy: string }>
 }
 
@@ -30,7 +30,7 @@ async function site(t: ExecutionContext): Promise<Site> {
   return { url: `http://localhost:${await listenIn(t, server)}`, pages }
 }
 
-/** Pastes the snippet that the service makes into a page whose policy allows what the service says, and nothing else. */
+/** Inserts the snippet of the service into a page whose policy allows only the sources that the service lists. */
 async function paste(
   hosted: Hosted,
   { pages, url }: Site,
@@ -46,7 +46,7 @@ async function paste(
   return url + path
 }
 
-/** A tab that notes the events of forms and what the policies of its pages block. */
+/** Opens a tab that records the events of forms and the violations of policies. */
 async function tab(t: ExecutionContext): Promise<{ page: Page; blocked: string[]; events: () => Promise<Row[]> }> {
   const context = await browser().newContext({ viewport: { width: 1000, height: 800 } })
   t.teardown(() => context.close())
@@ -61,7 +61,7 @@ async function tab(t: ExecutionContext): Promise<{ page: Page; blocked: string[]
 }
 
 const seen = (page: Page, name: string): Promise<unknown> => becomesTrue(page, `seen.some(({ name }) => name === ${JSON.stringify(name)})`)
-/** axe-core writes the styles of shadow roots into a document of its own, which the policy of the page blocks. */
+/** axe-core inserts styles of shadow roots into its own document, which the page's policy blocks. */
 async function accessible(t: ExecutionContext, page: Page, blocked: string[]): Promise<void> {
   t.deepEqual(blocked, [])
   t.deepEqual(await axeFaults(page, { at: [320, 1000] }), [])
@@ -75,7 +75,7 @@ const prefilled = {
 
 const press = (page: Page, name: string): Promise<void> => page.getByRole('button', { name, exact: true }).click()
 
-test('a frame is as high as its form, and believes nothing but its form', async (t) => {
+test('embed: a frame has the height of its form and ignores forged messages', async (t) => {
   const hosted = await startHosted(t)
   const other = await site(t)
   const { id, publicId } = await hosted.publish(golden['one'] ?? {})
@@ -90,7 +90,7 @@ test('a frame is as high as its form, and believes nothing but its form', async 
   const [first, inside] = await heights()
   t.is(first, inside)
   const forged = (height: number, event = 'height', form = publicId) => ({ type: 'svc:form', v: 1, id: form, event, height })
-  // from the page itself, from another frame, from the form about another one, and out of bounds
+  // from the page itself, from another frame, from the form for another one, and out of range
   await page.evaluate(`postMessage(${JSON.stringify(forged(4000))}, '*')`)
   await page.evaluate(`document.querySelector('iframe').after(Object.assign(document.createElement('iframe'), { name: 'liar' }))`)
   const liar = await (await page.waitForSelector('iframe[name=liar]')).contentFrame()
@@ -123,7 +123,7 @@ test('a frame is as high as its form, and believes nothing but its form', async 
   t.deepEqual(blocked, [])
 })
 
-test('a form in the page itself is filled in, sent and thanked for under the policy that the service prints', async (t) => {
+test('embed: an inline form works under the policy that the service prints', async (t) => {
   const hosted = await startHosted(t)
   const other = await site(t)
   const { id } = await hosted.publish({ ...golden['support'], settings: { allowed_origins: [other.url], submit_label: 'Send to support' } })
@@ -158,7 +158,7 @@ test('a form in the page itself is filled in, sent and thanked for under the pol
   t.deepEqual(blocked, [])
 })
 
-test('a form in the page that was open for days while it changed becomes the new one, with what was typed', async (t) => {
+test('embed: an old inline form is replaced by the new version with its answers', async (t) => {
   const hosted = await startHosted(t)
   const other = await site(t)
   const { id } = await hosted.publish(golden['one'] ?? {})
@@ -185,7 +185,7 @@ test('a form in the page that was open for days while it changed becomes the new
   t.deepEqual(blocked, [])
 })
 
-test('a popup is a button and a dialog, closed by Escape, and begins anew once it was sent', async (t) => {
+test('embed: a popup has a button and a dialog, and starts again after sending', async (t) => {
   const hosted = await startHosted(t)
   const other = await site(t)
   const { id } = await hosted.publish(golden['one'] ?? {})
@@ -213,18 +213,18 @@ test('a popup is a button and a dialog, closed by Escape, and begins anew once i
   const dialog = page.locator('dialog[open]')
   await dialog.locator('#f-email').waitFor()
   t.is(await dialog.locator('#f-email').inputValue(), 'ruth@posteo.de')
-  t.is((await dialog.boundingBox())?.height, page.viewportSize()?.height, 'over the whole height')
-  // right to left in a page that is not
+  t.is((await dialog.boundingBox())?.height, page.viewportSize()?.height, 'the dialog has the full height')
+  // right-to-left in a left-to-right page
   const { id: arabic } = await hosted.publish(golden['arabic'] ?? {})
   await page.goto(await paste(hosted, other, arabic, 'popup'))
   await page.locator('.launch').click()
   const title = await page.locator('dialog[open] .title').boundingBox()
   const close = await page.locator('dialog[open] .pf-close').boundingBox()
-  t.true(close !== null && title !== null && close.x + close.width <= title.x, 'the button to close stands at the end of the title')
+  t.true(close !== null && title !== null && close.x + close.width <= title.x, 'the close button follows the title')
   t.deepEqual(blocked, [])
 })
 
-test('where the page forbids it or a captcha asks for it, the form stands in a frame; dark pages get a surface; other sites get nothing', async (t) => {
+test('embed: a frame if the policy or a captcha requires it; foreign sites get none', async (t) => {
   const hosted = await startHosted(t)
   const other = await site(t)
   const { id, publicId } = await hosted.publish(golden['one'] ?? {})
@@ -253,18 +253,18 @@ test('where the page forbids it or a captcha asks for it, the form stands in a f
   t.deepEqual(await page.evaluate('seen'), [
     { name: 'error', form: await page.evaluate("document.querySelector('[data-svc-form]').dataset.svcForm"), code: 'form_not_found' },
   ])
-  t.is(await page.innerText('main a'), 'Newsletter', 'what stood there stays')
+  t.is(await page.innerText('main a'), 'Newsletter', 'the content of the page remains')
   t.not(publicId, '')
 })
 
-test('a captcha is asked for on the page, checked with its provider, and asked for anew after a failure', async (t) => {
+test('captcha: shown, checked with its provider, and shown again after a failure', async (t) => {
   const double = await captchaDouble(t)
   const hosted = await startHosted(t, { captcha: double.urls })
   const captcha = { provider: 'turnstile', site_key: 'site' }
   const { id, page: address } = await hosted.publish({ ...golden['one'], settings: { captcha } })
   await hosted.rest.must('PUT', `/v1/forms/${id}/captcha-secret`, { secret: 'right' })
   const { page, blocked } = await tab(t)
-  // the widget of the provider, which is not there: the first time it gives a token that does not hold
+  // fake widget of the provider: its first token is invalid
   await page.route('https://challenges.cloudflare.com/turnstile/v0/api.js', (route) =>
     route.fulfill({
       contentType: 'text/javascript',

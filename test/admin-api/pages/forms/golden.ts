@@ -1,4 +1,4 @@
-/** Forms as people design them: every type of field, steps, logic, languages, themes. */
+/** Typical forms: every type of field, steps, logic, languages, themes. */
 
 export type Row = Readonly<Record<string, unknown>>
 
@@ -209,7 +209,7 @@ const survey: readonly Row[] = [
 
 const image = { key: 'photo', type: 'image', src: 'https://images.invalid/hall.jpg', alt: 'The new hall', caption: 'Opened in May' }
 
-/** By name; each is published as it is here. */
+/** Forms by name; each is published unchanged. */
 export const golden: Readonly<Record<string, Row>> = Object.fromEntries(
   Object.entries({
     contact,
@@ -277,7 +277,7 @@ export const golden: Readonly<Record<string, Row>> = Object.fromEntries(
       { locale: 'de-CH' },
     ),
     closed: { ...contact, settings: { close_at: '2029-01-01T00:00:00Z', closed_message: 'The workshop is on holiday until 4 January.' } },
-    // keys that are names of what forms and elements have
+    // keys that are names of properties of forms and elements
     names: form(
       'Names',
       ['action', 'elements', 'closest', 'append', 'before', 'submit', 'method', 'children', 'dataset', 'hidden', 'title', 'name', 'id'].map(

@@ -1,4 +1,4 @@
-/** The pages of forms at the door: headers, what is not published, themes, refusals, and the link of thanks. */
+/** Form pages over HTTP: headers, unpublished forms, themes, refusals, and the thank-you link. */
 import { once } from 'node:events'
 import { request, type IncomingMessage } from 'node:http'
 import { text as textOf } from 'node:stream/consumers'
@@ -19,7 +19,7 @@ async function send(address: string, fields: Row, headers: Record<string, string
   return fetch(address, { method: 'POST', body, headers, redirect: 'manual' })
 }
 
-test('the policy lets nothing in but what is its own, and only the origins of the form frame it', async (t) => {
+test('hosted form: the policy allows only own content and framing by form origins', async (t) => {
   const hosted = await startHosted(t)
   const { page } = await hosted.publish(contact)
   const { headers, status } = await fetch(page)
@@ -48,7 +48,7 @@ test('the policy lets nothing in but what is its own, and only the origins of th
   t.regex(await read(framed), /<noscript>/)
 })
 
-test('a page differs between visits by its token alone, and follows the version, the language and the address', async (t) => {
+test('hosted form: pages differ by token, version, language and address only', async (t) => {
   const hosted = await startHosted(t)
   const definition = { ...contact, translations: { fr: { title: 'Écrivez-nous' } } }
   const { id, page } = await hosted.publish(definition)
@@ -70,7 +70,7 @@ test('a page differs between visits by its token alone, and follows the version,
   t.regex(await read(page), /<title>Talk to us<\/title>/)
 })
 
-test('nothing is there for forms that are unknown, unpublished, paused or switched off', async (t) => {
+test('hosted form: unknown, unpublished, paused and disabled forms get 404', async (t) => {
   const hosted = await startHosted(t)
   const { id, page } = await hosted.publish(contact)
   const draft = await hosted.rest.must('POST', '/v1/forms', { name: 'Draft', definition: contact })
@@ -89,7 +89,7 @@ test('nothing is there for forms that are unknown, unpublished, paused or switch
   t.is(await statusOf(page), 404)
 })
 
-test('themes and the style are kept by browsers for as long as their names hold', async (t) => {
+test('hosted form: themes and styles are cached by hashed names', async (t) => {
   const hosted = await startHosted(t)
   const { page } = await hosted.publish(golden['round'] ?? {})
   const text = await read(page)
@@ -111,7 +111,7 @@ test('themes and the style are kept by browsers for as long as their names hold'
   t.is((await fetch(`${hosted.url}/f/assets/nothing.css`)).status, 404)
 })
 
-test('answers that two sites read: a cache keeps one for all of them, or one for each', async (t) => {
+test('hosted form: caches keep one response for all sites, or one for each site', async (t) => {
   const hosted = await startHosted(t)
   const { page, publicId } = await hosted.publish(contact)
   const text = await read(page)
@@ -143,7 +143,7 @@ async function oneForm(t: Parameters<typeof startHosted>[0], more: Row = {}): Pr
   return { ...hosted, ...(await hosted.publish({ ...one, ...more })) }
 }
 
-test('a token that is too old loses nothing, and the one that came back sends the form at once', async (t) => {
+test('hosted form: an expired token returns the answers with a valid token', async (t) => {
   const { page, clock, id, submissions } = await oneForm(t, { settings: { min_fill_seconds: 60 } })
   const old = tokenIn(await read(page))
   clock.advance(25 * 3_600_000)
@@ -154,10 +154,10 @@ test('a token that is too old loses nothing, and the one that came back sends th
   t.regex(text, /value="ada@example\.ch"/)
   const sent = await send(page, { email: 'ada@example.ch', _mnx_ft: tokenIn(text) })
   t.is(sent.status, 303)
-  t.like(await submissions(id), [{ status: 'new', spam_reasons: [] }], 'who had it open for a day was not too fast')
+  t.like(await submissions(id), [{ status: 'new', spam_reasons: [] }], 'a form open for a day is not too fast')
 })
 
-test('who began with a version ends with it: what is wrong comes back in it, to scripts too, while others get the next one', async (t) => {
+test('hosted form: a visitor keeps the version until the form is sent', async (t) => {
   const hosted = await oneForm(t, { settings: { min_fill_seconds: 60 } })
   const { page, clock, id, submissions, rest } = hosted
   const _mnx_ft = tokenIn(await read(page))
@@ -175,7 +175,7 @@ test('who began with a version ends with it: what is wrong comes back in it, to 
   t.like(await submissions(id), [{ version: 1, status: 'new', answers: { email: 'ada@example.ch' } }])
 })
 
-test('hosted form: a form that closed after its display shows the message of its latest version', async (t) => {
+test('hosted form: a form that closed later shows the message of its latest version', async (t) => {
   const { page, clock, id, rest } = await oneForm(t)
   const _mnx_ft = tokenIn(await read(page))
   clock.advance(5000)
@@ -185,7 +185,7 @@ test('hosted form: a form that closed after its display shows the message of its
   t.regex(await (await send(page, { email: 'ada@example.ch', _mnx_ft })).text(), /All seats are taken\./)
 })
 
-test('who had an earlier version open for a day gets the newest one with what they typed, in their language', async (t) => {
+test('hosted form: after a day, the newest version replaces it with the answers', async (t) => {
   const { page, clock, id, rest, submissions } = await oneForm(t)
   const _mnx_ft = tokenIn(await read(page))
   await rest.must('PUT', `/v1/forms/${id}/draft`, { ...one, locale: 'de', name: 'Next' })
@@ -200,7 +200,7 @@ test('who had an earlier version open for a day gets the newest one with what th
   t.like(await submissions(id), [{ version: 2, status: 'new' }])
 })
 
-test('more than a form takes comes back as the form with its text, and beyond all bounds as a page in the language of the visitor', async (t) => {
+test('hosted form: too large submissions return the form, or a page beyond all limits', async (t) => {
   const { page, clock, id, submissions } = await oneForm(t, { locale: 'de' })
   const _mnx_ft = tokenIn(await read(page))
   clock.advance(5000)
@@ -231,7 +231,7 @@ test('more than a form takes comes back as the form with its text, and beyond al
   t.deepEqual(await submissions(id), [])
 })
 
-test('what was wrong keeps its token, so that who sets it right at once is no robot; a double click is one submission', async (t) => {
+test('hosted form: a quick correction is accepted; a double click counts once', async (t) => {
   const { page, clock, id, submissions } = await oneForm(t, { settings: { min_fill_seconds: 60 } })
   const token = tokenIn(await read(page))
   clock.advance(61_000)
@@ -250,7 +250,7 @@ test('what was wrong keeps its token, so that who sets it right at once is no ro
   )
 })
 
-test('a filled trap and a form sent too fast are thanked for like any other', async (t) => {
+test('hosted form: spam gets the same thank-you page', async (t) => {
   const { page, clock, id, url, submissions } = await oneForm(t)
   const token = tokenIn(await read(page))
   t.is((await send(page, { email: 'fast@example.ch', _mnx_ft: token })).status, 303)
@@ -262,7 +262,7 @@ test('a filled trap and a form sent too fast are thanked for like any other', as
   t.true(listed.every(({ status }) => status === 'spam'))
 })
 
-test('the link of thanks is sealed, belongs to its form, and ends after a day', async (t) => {
+test('hosted form: the thank-you link is sealed, bound to its form, and expires', async (t) => {
   const hosted = await oneForm(t)
   const { page, clock, url } = hosted
   const token = tokenIn(await read(page))
@@ -279,7 +279,7 @@ test('the link of thanks is sealed, belongs to its form, and ends after a day', 
   t.is((await fetch(url + location)).status, 404)
 })
 
-test('rates, origins and the end of a form come back as the form, with what was filled in', async (t) => {
+test('hosted form: rate, origin and closing errors return the form with answers', async (t) => {
   const hosted = await oneForm(t, { settings: { allowed_origins: ['https://shop.example.ch'] } })
   const { page, clock, url } = hosted
   const values = { email: 'ada@example.ch' }
@@ -307,7 +307,7 @@ test('rates, origins and the end of a form come back as the form, with what was 
   t.regex(await late.text(), /All seats are taken\./)
 })
 
-test('hidden values that must be signed count only from an address that the owner of the form made', async (t) => {
+test('hosted form: signed hidden values count only from a signed address', async (t) => {
   const hosted = await startHosted(t)
   const fields = [
     { key: 'email', type: 'email', label: 'Email', required: true, prefill: true },
@@ -322,11 +322,11 @@ test('hidden values that must be signed count only from an address that the owne
   const signed = await read(page + search)
   t.deepEqual([hiddenIn(signed, 'plan'), hiddenIn(signed, 'email')], ['gold', undefined])
   t.true(signed.includes('value="ada@example.ch"'))
-  t.is(hiddenIn(await read(page + search.replace('gold', 'free')), 'plan'), '', 'a changed value is not filled in')
+  t.is(hiddenIn(await read(page + search.replace('gold', 'free')), 'plan'), '', 'a changed value is ignored')
   hosted.clock.advance(5000)
   const _mnx_sig = hiddenIn(signed, '_mnx_sig')
   const refused = await (await send(page, { _mnx_ft: tokenIn(signed), _mnx_sig, plan: 'gold', email: 'ada' })).text()
-  t.deepEqual([hiddenIn(refused, 'plan'), hiddenIn(refused, '_mnx_sig')], ['gold', _mnx_sig], 'it comes back with what is wrong')
+  t.deepEqual([hiddenIn(refused, 'plan'), hiddenIn(refused, '_mnx_sig')], ['gold', _mnx_sig], 'the form returns with its problems')
   await send(page, { _mnx_ft: tokenIn(refused), _mnx_sig, plan: 'gold', email: 'ada@example.ch' })
   for (const forged of [{ plan: 'free', _mnx_sig }, { plan: 'gold' }, { plan: 'gold', _mnx_sig: 'x' }])
     await send(page, { _mnx_ft: tokenIn(await read(page)), ...forged, email: 'eve@example.ch' })
@@ -342,7 +342,7 @@ test('hidden values that must be signed count only from an address that the owne
   t.like(await hosted.submissions(other.id), [{ status: 'new', answers: { email: 'eve@example.ch', plan: undefined } }])
 })
 
-test('below a form stand what the operator says of privacy, and where the form is reported', async (t) => {
+test('hosted form: the footer links privacy information and the report address', async (t) => {
   const hosted = await startHosted(t, { settings: footerLinks })
   const { publicId, page } = await hosted.publish(one)
   const linksOf = async (address: string): Promise<readonly (string | undefined)[]> =>

@@ -1,4 +1,4 @@
-/** The pages of forms in Chromium without scripts: every golden form, at three widths, light and dark, with nothing wrong in any. */
+/** Form pages in Chromium without scripts: every golden form passes all checks at three widths, light and dark. */
 import type { ExecutionContext } from 'ava'
 import { systemOrganizationId } from '#core/routing/policy/system-policy.ts'
 import { traces } from '#core/trace/trace.ts'
@@ -20,7 +20,7 @@ interface Look {
   readonly forcedColors?: 'active'
 }
 
-/** A tab that collects what the policy of a page blocks. */
+/** Opens a tab that records policy violations. */
 async function tab(t: ExecutionContext, { hasScripts = false, ...look }: Look = {}): Promise<{ page: Page; blocked: string[] }> {
   const context = await browser().newContext({ javaScriptEnabled: hasScripts, ...look })
   t.teardown(() => context.close())
@@ -29,7 +29,7 @@ async function tab(t: ExecutionContext, { hasScripts = false, ...look }: Look = 
   page.on('console', (message) => /Content.Security.Policy|Trusted/i.test(message.text()) && blocked.push(message.text()))
   page.on('pageerror', (error) => blocked.push(String(error)))
   await page.route(/\/f\/assets\/form-\w+\.js$/, (route) => route.abort())
-  // the sites of pictures are not there
+  // the sites of images do not exist
   await page.route(/^https:/, (route) => route.abort())
   return { page, blocked }
 }
@@ -38,14 +38,14 @@ const listener =
   "addEventListener('securitypolicyviolation', (event) => console.error('Content-Security-Policy ' + event.violatedDirective))"
 
 for (const [name, definition] of Object.entries(golden))
-  test(`the form "${name}" fits and is accessible at every width, light and dark, as it opens and as it comes back`, async (t) => {
+  test(`form "${name}": accessible at every width, light and dark, also with problems`, async (t) => {
     const hosted = await startHosted(t, { settings: footerLinks })
     const { page: address } = await hosted.publish(definition)
     for (const colorScheme of ['light', 'dark'] as const) {
       const { page, blocked } = await tab(t, { hasScripts: true, colorScheme })
       await page.addInitScript(listener)
       await page.goto(address)
-      // what a page holds is the same in the dark, and only its colours are others
+      // only colors differ in dark mode, so only color rules are checked
       const look = colorScheme === 'dark' ? { at: widths, rules: rulesOfColours } : { at: widths }
       const check = async (): Promise<void> => {
         t.deepEqual(await axeFaults(page, look), [])
@@ -61,7 +61,7 @@ for (const [name, definition] of Object.entries(golden))
     }
   })
 
-test('a form is filled in and sent without a script, after what was wrong was set right', async (t) => {
+test('no script: a form is filled in, corrected and sent', async (t) => {
   const hosted = await startHosted(t)
   const { id, page: address } = await hosted.publish(golden['contact'] ?? {})
   const { page, blocked } = await tab(t)
@@ -107,7 +107,7 @@ const cvForm = {
   },
 }
 
-test('without a script, a file is to be chosen again once something was wrong, and the page says which', async (t) => {
+test('no script: after a problem, the page names the files to choose again', async (t) => {
   const hosted = await startHosted(t)
   const { id, page: address } = await hosted.publish(cvForm)
   const { page, blocked } = await tab(t)
@@ -124,7 +124,7 @@ test('without a script, a file is to be chosen again once something was wrong, a
   t.notRegex(await page.innerText('[data-field=photo]'), again)
   t.is(await page.getAttribute('#f-cv', 'aria-describedby'), 'f-cv-again f-cv-note')
   t.is(await page.inputValue('#f-email'), 'ada.@posteo.de')
-  t.true(await page.evaluate("document.querySelector('#f-cv').required"), 'the browser asks for it, too')
+  t.true(await page.evaluate("document.querySelector('#f-cv').required"), 'the browser requires it too')
   await page.fill('#f-email', 'ada@posteo.de')
   await choose()
   await send()
@@ -133,7 +133,7 @@ test('without a script, a file is to be chosen again once something was wrong, a
   t.deepEqual(blocked, [])
 })
 
-test('the page on which a recipient confirms or ends notifications is accessible', async (t) => {
+test('recipient page: accessible', async (t) => {
   const hosted = await startHosted(t, { hasMail: true })
   const { id } = await hosted.publish({ ...cvForm, name: `<img src=x onerror=alert(1)> & "CVs"` })
   await hosted.rest.must('PUT', `/v1/forms/${id}/notifications`, { recipients: [{ email: 'outsider@example.net' }] })
@@ -157,7 +157,7 @@ test('the page on which a recipient confirms or ends notifications is accessible
   t.deepEqual(blocked, [])
 })
 
-test('steps are sections with links, and conditions are words', async (t) => {
+test('no script: steps are sections with links, and conditions are words', async (t) => {
   const hosted = await startHosted(t)
   const { page: address } = await hosted.publish(golden['support'] ?? {})
   const { page } = await tab(t)
@@ -183,13 +183,13 @@ test('steps are sections with links, and conditions are words', async (t) => {
     logic: { version: 1, rules },
   })
   await page.goto(asking.page)
-  t.deepEqual(await page.locator('.only').allInnerTexts(), ['Only if “Ask me” is ticked, then needed'], 'one condition is said once')
+  t.deepEqual(await page.locator('.only').allInnerTexts(), ['Only if “Ask me” is ticked, then needed'], 'each condition appears once')
   await page.goto(address)
   t.is(
     await page.innerText('.skip-to'),
     'If “What is it about?” is “Something else” and it is not so that “Which website?” is empty, go on at step 3.',
   )
-  // what may be hidden is not required by the browser, whatever the form says of it
+  // the browser must not require a field that may be hidden
   t.deepEqual(await page.evaluate("[...document.querySelectorAll('[required]')].map(({ name }) => name)"), [
     'about',
     'about',
@@ -198,14 +198,14 @@ test('steps are sections with links, and conditions are words', async (t) => {
   ])
 })
 
-test("an answer of one's own, numbers and ticks come back as they were", async (t) => {
+test('no script: custom answers, numbers and checkboxes are restored', async (t) => {
   const hosted = await startHosted(t)
   const { id, page: address } = await hosted.publish(golden['everything'] ?? {})
   const { page } = await tab(t)
   await page.goto(`${address}?email=ada%40example.ch&utm_source=letter&text=no`)
   hosted.clock.advance(5000)
   t.is(await page.inputValue('#f-email'), 'ada@example.ch')
-  t.is(await page.inputValue('#f-text'), '', 'only fields that let the address fill them in')
+  t.is(await page.inputValue('#f-text'), '', 'only fields that allow prefilling')
   t.false((await page.content()).includes('secret-static'))
   await page.fill('#f-text', 'Words')
   await page.selectOption('#f-select', '~other')
@@ -233,7 +233,7 @@ test("an answer of one's own, numbers and ticks come back as they were", async (
   })
 })
 
-test('one column up to 640 px, and rows of 12 columns from there', async (t) => {
+test('layout: one column up to 640 px, then rows of 12 columns', async (t) => {
   const hosted = await startHosted(t)
   const { page: address } = await hosted.publish(golden['contact'] ?? {})
   const { page } = await tab(t)
@@ -249,7 +249,7 @@ test('one column up to 640 px, and rows of 12 columns from there', async (t) => 
   t.true(await areSideBySide(1280))
 })
 
-test('a language from right to left, a translation, and colours of the system', async (t) => {
+test('layout: right-to-left, a translation, and system colors', async (t) => {
   const hosted = await startHosted(t)
   const { page: arabic } = await hosted.publish(golden['arabic'] ?? {})
   const { page: french } = await hosted.publish(golden['french'] ?? {})
@@ -264,7 +264,7 @@ test('a language from right to left, a translation, and colours of the system', 
   t.regex((await page.getAttribute('form', 'action')) ?? '', /\?lang=fr$/)
 })
 
-test('long answers keep their corners where controls are round, and paper has no background', async (t) => {
+test('layout: long answers are not rounded, and print has no background', async (t) => {
   const hosted = await startHosted(t)
   const { page: address } = await hosted.publish(golden['round'] ?? {})
   const { page } = await tab(t)
@@ -278,7 +278,7 @@ test('long answers keep their corners where controls are round, and paper has no
   t.is(await styleOf('.actions', 'display'), 'none')
 })
 
-test('no text of a form and no value becomes markup', async (t) => {
+test('markup: no text or value of a form becomes markup', async (t) => {
   const hosted = await startHosted(t)
   const bad = `"'><img src=x onerror=alert(1)><script>alert(1)</script>&lt;`
   const hostile = (value: unknown, key = ''): unknown => {

@@ -1,4 +1,4 @@
-/** What is rendered for a visitor of a form that was shown before: nothing but the rows with answers of their own. */
+/** Rendering of a cached form: only rows with the visitor's own answers are rendered again. */
 import test from '#test'
 import { Html } from '../../../../admin-api/pages/layout/html.ts'
 import { overhear } from '../../../support/overhear.ts'
@@ -6,7 +6,7 @@ import { startHosted } from './hosted.ts'
 
 const marked = /^counted_\d+$/
 
-test('a form that was shown is rendered only in the rows that an address or a refused answer fills', async (t) => {
+test('cache: only rows with prefilled or refused answers are rendered again', async (t) => {
   const hosted = await startHosted(t)
   const fields = Array.from({ length: 60 }, (_, at) => ({
     ...{ key: `counted_${at}`, label: `Question ${at}` },
@@ -36,7 +36,7 @@ test('a form that was shown is rendered only in the rows that an address or a re
   const [all, first] = await get('')
   t.is(all.length, 60)
   t.deepEqual((await get(''))[0], [])
-  t.deepEqual((await get('?zzz=1&counted_2=kept'))[0], [], 'no field takes these')
+  t.deepEqual((await get('?zzz=1&counted_2=kept'))[0], [], 'no field accepts these')
   const [filled, text] = await get('?counted_0=Ada')
   t.deepEqual(filled, ['counted_0'])
   t.regex(text, /value="Ada"/)
@@ -45,7 +45,7 @@ test('a form that was shown is rendered only in the rows that an address or a re
   const token = /name="(_[^"]*)" value="([^"]{20,})"/.exec(first)
   hosted.clock.advance(60_000)
   const base = { [token?.[1] ?? '']: token?.[2] ?? '', counted_6: '' }
-  t.deepEqual((await send(base))[0], ['counted_0', 'counted_4', 'counted_6'], 'a row without an answer is kept too')
+  t.deepEqual((await send(base))[0], ['counted_0', 'counted_4', 'counted_6'], 'a row without an answer is cached too')
   const [again, refused] = await send({ ...base, counted_2: 'Mine' })
   t.deepEqual(again, ['counted_0', 'counted_2'])
   t.regex(refused, /value="Mine"/)

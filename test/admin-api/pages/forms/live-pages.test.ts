@@ -1,4 +1,4 @@
-/** Forms with their script in Chromium: steps, logic, errors, sending, and what is lost when something goes wrong, which is nothing. */
+/** Forms with their script in Chromium: steps, logic, errors, sending, and failures without loss of answers. */
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { ExecutionContext } from 'ava'
@@ -38,7 +38,7 @@ async function tab(t: ExecutionContext, look: Look = {}): Promise<{ page: Page; 
 
 const press = (page: Page, name: string): Promise<void> => page.getByRole('button', { name, exact: true }).click()
 
-/** Opens a published form, long enough ago for people. */
+/** Opens a published form; enough time passes to count as a person. */
 async function open(t: ExecutionContext, hosted: Hosted, definition: Row, look?: Look) {
   const form = await hosted.publish(definition)
   const opened = await tab(t, look)
@@ -47,7 +47,7 @@ async function open(t: ExecutionContext, hosted: Hosted, definition: Row, look?:
   return { ...form, ...opened, address: form.page }
 }
 
-test('the script of a form has at most 12.5 KiB, and that of other sites 6', async (t) => {
+test('scripts: at most 12.5 KiB for forms and 6 KiB for embedding', async (t) => {
   await startHosted(t)
   const manifest = JSON.parse(await readFile(join(builtFolder, 'manifest.json'), 'utf8')) as ScriptManifest
   const sizeOf = async (file: string): Promise<number> => (await readFile(join(builtFolder, `${file}.gz`))).length
@@ -56,7 +56,7 @@ test('the script of a form has at most 12.5 KiB, and that of other sites 6', asy
   t.true(embed <= 6 * 1024, `${String(embed)} octets`)
 })
 
-test('whatever is wrong with an answer has a sentence in every language, as browsers have no words of their own', (t) => {
+test('problems: every code has a text in every language', (t) => {
   const codes = new Set<string>()
   for (const { definition, given } of pairs('sentences', 200, 10)) {
     const { problems } = evaluate(definition, { ...given, files: new Set(given.files) })
@@ -81,7 +81,7 @@ const plain = ({ visible, pages, required, answers, problems }: Evaluation) => (
   problems: Object.fromEntries(Object.entries(problems).map(([key, list]) => [key, list.map(({ code }) => code)])),
 })
 
-test('browsers make the same of 2,000 random forms and answers as the service does', async (t) => {
+test('evaluation: browser and service agree on 2,000 random forms and answers', async (t) => {
   const hosted = await startHosted(t)
   const { page } = await open(t, hosted, golden['one'] ?? {})
   const all = pairs('parity', 200, 10)
@@ -97,7 +97,7 @@ test('browsers make the same of 2,000 random forms and answers as the service do
   t.deepEqual(found, JSON.parse(JSON.stringify(own)))
 })
 
-test('every form is accessible while it is filled in, on a phone in the dark and on a desk in colours of the system', async (t) => {
+test('live form: accessible while filled in, on a dark phone and in system colors', async (t) => {
   const hosted = await startHosted(t)
   const looks = [
     [await tab(t, { colorScheme: 'dark' }), 320],
@@ -117,7 +117,7 @@ test('every form is accessible while it is filled in, on a phone in the dark and
   }
 })
 
-test('a form in steps is gone through, back and forth, and sent', async (t) => {
+test('live form: steps forward and back, then sent', async (t) => {
   const hosted = await startHosted(t)
   const { id, page, faults } = await open(t, hosted, golden['support'] ?? {})
   const visible = (): Promise<string[]> => page.locator('.step:visible .label:visible').allInnerTexts()
@@ -125,15 +125,15 @@ test('a form in steps is gone through, back and forth, and sent', async (t) => {
   t.is(await page.locator('.step:visible').count(), 1)
   await press(page, 'Continue')
   t.deepEqual(await page.locator('.error').allInnerTexts(), ['Choose an answer to “What is it about?”.', 'Fill in “Which website?”.'])
-  t.is(await page.evaluate('document.activeElement.className'), 'summary', 'all of it is read first')
+  t.is(await page.evaluate('document.activeElement.className'), 'summary', 'the whole step is read first')
   await page.click('.summary >> text=Which website?')
   t.is(await page.evaluate('document.activeElement.name'), 'site')
   t.is(await page.innerText('[role=alert] .title'), 'Two answers need another look')
   t.regex(await page.title(), /^Error: Step 1 of 3/)
   const progress = page.waitForResponse(/\/progress$/)
   await page.check('input[name=about][value=o1]')
-  t.is((await progress).status(), 204, 'what was begun is counted')
-  t.is(await page.locator('.error').count(), 1, 'what is mended is said no more')
+  t.is((await progress).status(), 204, 'the start is counted')
+  t.is(await page.locator('.error').count(), 1, 'a fixed problem disappears')
   await page.fill('#f-site', 'example')
   await page.locator('#f-since').focus()
   t.is(await page.innerText('.error'), 'Write the whole address, for example https://example.ch.')
@@ -155,9 +155,9 @@ test('a form in steps is gone through, back and forth, and sent', async (t) => {
   await press(page, 'Back')
   await page.check('input[name=about][value=o3]')
   await press(page, 'Continue')
-  t.is(await page.innerText('.step:visible .step-of'), 'Step 2 of 2', 'a rule leads past the second page')
+  t.is(await page.innerText('.step:visible .step-of'), 'Step 2 of 2', 'a rule skips the second page')
   await page.reload()
-  t.true(await page.isChecked('input[name=about][value=o3]'), 'what was filled in comes back')
+  t.true(await page.isChecked('input[name=about][value=o3]'), 'the answers are restored')
   t.is(await page.innerText('.step:visible .step-of'), 'Step 2 of 2')
   t.deepEqual(await visible(), ['Your name', 'Email of your account', 'How should we answer?'])
   await page.check('input[name=how][value=o2]')
@@ -178,7 +178,7 @@ test('a form in steps is gone through, back and forth, and sent', async (t) => {
   t.deepEqual(faults, [])
 })
 
-test('a double click is one row, and without a connection nothing is lost', async (t) => {
+test('live form: a double click counts once; a lost connection loses no answers', async (t) => {
   const hosted = await startHosted(t)
   const { id, page } = await open(t, hosted, golden['one'] ?? {})
   await page.fill('#f-email', 'ada@example.ch')
@@ -192,7 +192,7 @@ test('a double click is one row, and without a connection nothing is lost', asyn
   t.is((await hosted.submissions(id)).length, 1)
 })
 
-test('a form that was open for days is sent all the same, and what the service finds wrong stands at its field', async (t) => {
+test('live form: an old form is sent; problems of the service appear at the field', async (t) => {
   const hosted = await startHosted(t)
   const { id, page } = await open(t, hosted, golden['contact'] ?? {})
   await page.fill('#f-message', 'Squeaks.\nSince Monday.')
@@ -213,7 +213,7 @@ test('a form that was open for days is sent all the same, and what the service f
   t.like(submission?.['answers'], { name: 'Ruth', message: 'Squeaks.\nSince Monday.' })
 })
 
-test('who had an earlier version open for days gets the new one with what they typed, and sends that', async (t) => {
+test('live form: an old version is replaced by the new one with its answers', async (t) => {
   const hosted = await startHosted(t)
   const { id, page, faults } = await open(t, hosted, golden['one'] ?? {})
   await page.fill('#f-email', 'ruth@posteo.de')
@@ -236,7 +236,7 @@ test('who had an earlier version open for days gets the new one with what they t
   t.deepEqual(faults, [])
 })
 
-test('a file that is too large or of no type that forms take is said so before anything is sent', async (t) => {
+test('live form: files of wrong size or type are reported before sending', async (t) => {
   const hosted = await startHosted(t)
   const fields = [{ key: 'cv', type: 'file_upload', label: 'CV', required: true, max_bytes: 1000 }]
   const { id, page, faults } = await open(t, hosted, { name: 'Apply', schema: { version: 1, fields } })
@@ -255,11 +255,11 @@ test('a file that is too large or of no type that forms take is said so before a
   t.deepEqual(await axeFaults(page, { at: [320] }), [])
   t.deepEqual(posts, [])
   await page.click('text=Remove')
-  t.deepEqual([await page.inputValue('#f-cv'), await page.locator('.error').count()], ['', 0], 'what was taken out is no fault')
+  t.deepEqual([await page.inputValue('#f-cv'), await page.locator('.error').count()], ['', 0], 'a removed file is not a problem')
   await choose('application of Ruth Amstutz.zip', 'application/zip', Buffer.alloc(10))
-  t.is(await page.locator('.error').count(), 1, 'it is said when it is chosen')
+  t.is(await page.locator('.error').count(), 1, 'the problem appears when the file is chosen')
   await choose('cv.pdf', 'application/pdf', samples.pdf)
-  t.is(await page.locator('.error').count(), 0, 'what is mended is said no more')
+  t.is(await page.locator('.error').count(), 0, 'a fixed problem disappears')
   t.regex(await page.innerText('.file'), /^(?:pdf\s+)?cv\.pdf\s+0\.\d kB\s+Remove$/i)
   await press(page, 'Send')
   await page.waitForURL(/\/thanks/)
@@ -268,7 +268,7 @@ test('a file that is too large or of no type that forms take is said so before a
   t.deepEqual(faults, [])
 })
 
-test('files on a slow line can be stopped: nothing was sent, what was typed stays, and it is sent once more', async (t) => {
+test('live form: a slow upload can be stopped without losing answers', async (t) => {
   const hosted = await startHosted(t)
   const fields = [
     { key: 'email', type: 'email', label: 'Email', required: true },

@@ -1,4 +1,4 @@
-/** Forms and answers by chance: fields of every type, pages, conditions of every operator, answers that fit and that do not. */
+/** Random forms and answers: fields of every type, pages, conditions of every operator, valid and invalid answers. */
 import { operatorsOf } from '#core/forms/definition/conditions.ts'
 import { fieldTypes, valueKinds, type Condition, type Definition, type Field, type Rule } from '#core/forms/definition/definition.ts'
 import { Seeded } from '../../../support/seeded.ts'
@@ -11,7 +11,7 @@ interface Pair {
     readonly today: string
     readonly slackDays: number
   }
-  /** How many pages the form has. */
+  /** Number of pages of the form. */
   readonly pages: number
 }
 

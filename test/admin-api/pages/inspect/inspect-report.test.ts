@@ -1,4 +1,4 @@
-/** The report as a page, in Chromium with and without scripts, on phone and desktop, checked by axe-core. */
+/** The report page in Chromium, with and without scripts, on phone and desktop, checked by axe-core. */
 import type { ExecutionContext } from 'ava'
 import { inspectReportKey, inspectTests, newInspectToken, type InspectTest } from '#core/inspect/inspect-test.ts'
 import { inspectMail } from '#ingest/inspect/score.ts'
@@ -40,7 +40,7 @@ function mustHold(ok: boolean): void {
   if (!ok) throw new Error('the test could not be stored')
 }
 
-/** The page of a scored mail. */
+/** Scores a mail and returns its page. */
 async function reportOf(fixture: Fixture, input: Awaited<ReturnType<typeof letter>>, laterMails = 0): Promise<string> {
   const report = await inspectMail(input)
   const content = { id: fixture.database.newId('inm', 1), size: 1, sha256: '', rows: 1 }
@@ -57,7 +57,7 @@ async function check(t: ExecutionContext, fixture: Fixture, path: string): Promi
     const context = await browser().newContext({ viewport: { width, height: 800 }, colorScheme })
     t.teardown(() => context.close())
     const page = await context.newPage()
-    // a page that waits is loaded anew every few seconds, which must not come between
+    // a waiting page reloads every few seconds, which would disturb the check
     await page.route('**/share/**', async (route) => {
       const response = await route.fetch()
       const { refresh: _, ...headers } = response.headers()
@@ -76,7 +76,7 @@ async function check(t: ExecutionContext, fixture: Fixture, path: string): Promi
   return texts
 }
 
-test('a report tells what it comes to, what to mend first and what receivers ask for', async (t) => {
+test('report: shows score, first fixes and requirements of receivers', async (t) => {
   const fixture = await startFixture(t)
   const path = await reportOf(fixture, await newsletter(faulty), 2)
   for (const text of await check(t, fixture, path)) {
@@ -92,7 +92,7 @@ test('a report tells what it comes to, what to mend first and what receivers ask
   }
 })
 
-test('a report without fault says so', async (t) => {
+test('report: a perfect result says so', async (t) => {
   const fixture = await startFixture(t)
   for (const text of await check(t, fixture, await reportOf(fixture, await letter()))) {
     t.regex(text, /Ready for the inbox/)
@@ -101,7 +101,7 @@ test('a report without fault says so', async (t) => {
   }
 })
 
-test('a report for which DNS kept silent praises nothing that nobody knows', async (t) => {
+test('report: missing DNS responses do not count as passed', async (t) => {
   const fixture = await startFixture(t)
   const { dns } = await inspected(newsletter)
   const zone = Object.fromEntries(dns.questions.map((question) => [question, 'ETIMEOUT']))
@@ -118,7 +118,7 @@ async function inspected(mail: typeof letter): ReturnType<typeof letter> {
   return input
 }
 
-test('a test that waits, is being checked, has failed or is over says what to do', async (t) => {
+test('report: pending, running, failed and expired tests show the next step', async (t) => {
   const fixture = await startFixture(t)
   const { session } = await letter()
   const mail = { session, content: { id: fixture.database.newId('inm', 1), size: 1, sha256: '', rows: 1 } }
@@ -136,7 +136,7 @@ test('a test that waits, is being checked, has failed or is over says what to do
   for (const [changes, words] of pages) for (const text of await check(t, fixture, await storeTest(fixture, changes))) t.regex(text, words)
 })
 
-test('the page speaks the first language of the browser, down to the evidence, and English where it is none of ours', async (t) => {
+test('report: uses the first language of the browser, or English', async (t) => {
   const fixture = await startFixture(t)
   const read = async (path: string, language: string): Promise<string> => {
     const answer = await fetch(`http://${fixture.address}${path}`, { headers: { 'accept-language': language } })
@@ -163,7 +163,7 @@ test('the page speaks the first language of the browser, down to the evidence, a
   t.regex(await read(report, 'pt'), /<html lang="en">[^]*Many receivers will refuse it/)
 })
 
-test('the page needs no script, lets none run, and tells nobody where it was', async (t) => {
+test('report: works without scripts, allows none, and sends no referrer', async (t) => {
   const fixture = await startFixture(t)
   const path = await reportOf(fixture, await newsletter(faulty))
   const answer = await fetch(`http://${fixture.address}${path}`)

@@ -1,16 +1,16 @@
-/** Nothing that is put into a template becomes markup. */
+/** Values in a template never become markup. */
 import test from '#test'
 import { html } from '../../../../admin-api/pages/layout/html.ts'
 import { browserOf, doneWords } from '../../../../admin-api/pages/layout/page-words.ts'
 
 const hostile = `"><script>alert('x')</script>&amp;<img src=x onerror="y">`
 
-test('html escapes text and attributes', (t) => {
+test('html: escapes text and attributes', (t) => {
   t.is(html`<p title="${hostile}">${hostile}</p>`.toString(), `<p title="${escaped}">${escaped}</p>`)
 })
 const escaped = '&quot;&gt;&lt;script&gt;alert(&#39;x&#39;)&lt;/script&gt;&amp;amp;&lt;img src=x onerror=&quot;y&quot;&gt;'
 
-test('html puts its own pieces in once, lists one after the other, and nothing for what is not there', (t) => {
+test('html: inserts pieces unescaped, joins lists, and omits missing values', (t) => {
   const inner = html`<b>${'<'}</b>`
   t.is(
     html`${inner}${[inner, 'a', 1]}${undefined}${null}${false}${0}`.toString(),
@@ -18,13 +18,13 @@ test('html puts its own pieces in once, lists one after the other, and nothing f
   )
 })
 
-test('html takes nothing for markup that only looks like it', (t) => {
+test('html: escapes objects that imitate markup', (t) => {
   const forged = { toString: () => '<script>' }
   t.is(html`${forged as never}`.toString(), '')
   t.is(html`${[hostile]}`.toString(), escaped)
 })
 
-test('browserOf() names browsers in plain words', (t) => {
+test('browserOf(): returns plain names of browsers', (t) => {
   t.is(browserOf('Mozilla/5.0 (Windows NT 10.0; Win64; x64) AppleWebKit/537.36 Chrome/140.0 Safari/537.36 Edg/140.0'), 'Edge on Windows')
   t.is(
     browserOf('Mozilla/5.0 (iPhone; CPU iPhone OS 19_0 like Mac OS X) AppleWebKit/605 Version/19.0 Mobile/15E148 Safari/604.1'),
@@ -34,7 +34,7 @@ test('browserOf() names browsers in plain words', (t) => {
   t.is(browserOf('<script>'), 'Another browser')
 })
 
-test('doneWords() says only what we say', (t) => {
+test('doneWords(): returns only known notices', (t) => {
   t.is(doneWords('role'), 'The role is changed.')
   for (const code of [undefined, 'nonsense', 'toString', '__proto__']) t.is(doneWords(code), undefined)
 })

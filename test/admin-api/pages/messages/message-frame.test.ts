@@ -1,4 +1,4 @@
-/** What a view makes of a message on the main thread: bounded, however many images the message names. */
+/** The work of a view on the main thread is limited for any number of images in the message. */
 import test from '#test'
 import { mailDocument } from '#ingest/html/mail-document.ts'
 import { linkedText } from '../../../../admin-api/pages/messages/linked-text.ts'
@@ -12,20 +12,20 @@ const frame = (html: string, contentIds: readonly string[], remote = (address: s
   return typeof body === 'string' ? body : ''
 }
 
-test('images inside the message are found by their content ids, the first of a name, with and without brackets', (t) => {
+test('images: found by content id, first of a name, with and without brackets', (t) => {
   const content = frame('<img src="cid:a"><img src="cid:b"><img src="cid:none"><p style="background:url(cid:a)">', ['<b>', '<a>', 'a'])
   t.regex(content, /<img src="\/view\/x\/embedded\/1" \/><img src="\/view\/x\/embedded\/0" \/><img \/>/)
   t.regex(content, /<p style="background:url\(\/view\/x\/embedded\/1\)"/)
 })
 
-test('images inside the message are found by percent-encoded content ids', (t) => {
+test('images: found by percent-encoded content ids', (t) => {
   const content = frame('<img src="cid:a%40x"><img src="mid:m@x/b%25c"><p style="background:url(cid:a%40x)">', ['<a@x>', '<b%25c>'])
   t.regex(content, /<img src="\/view\/x\/embedded\/0" \/><img src="\/view\/x\/embedded\/1" \/>/)
   t.regex(content, /<p style="background:url\(\/view\/x\/embedded\/0\)"/)
   t.false(frame('<img src="cid:a%22%00b">', ['<a"b>']).includes('embedded/'))
 })
 
-test('many images in a message of many files cost in proportion to both', (t) => {
+test('images: cost grows linearly with images and files', (t) => {
   t.true(
     growsLinearly((size) => {
       const count = Math.ceil(size / 40)
@@ -37,7 +37,7 @@ test('many images in a message of many files cost in proportion to both', (t) =>
   )
 })
 
-test('at most a thousand addresses of others are signed for one view, each once', (t) => {
+test('images: at most 1,000 remote addresses per view are signed, each once', (t) => {
   let signed = 0
   const content = frame(Array.from({ length: 30_000 }, (_, i) => `<img src="http://x/${i % 15_000}">`).join(''), [], (address) => {
     signed += 1
@@ -47,7 +47,7 @@ test('at most a thousand addresses of others are signed for one view, each once'
   t.is(content.match(/ src="/g)?.length, 2000)
 })
 
-test('text is shown whole, and its links as far as they are looked for', (t) => {
+test('text: shown completely; links only within the search limit', (t) => {
   const line = 'https://shop.example.ch/1\n'
   const shown = String(linkedText(line.repeat(5000)))
   t.is(shown.replaceAll(/<[^>]*>/g, ''), line.repeat(5000))

@@ -1,4 +1,4 @@
-/** Captured messages in Chromium: they are shown, hostile HTML does nothing, and nothing is fetched without consent. */
+/** Captured messages in Chromium: hostile HTML has no effect, and nothing is loaded without consent. */
 import { request } from 'node:http'
 import type { ExecutionContext } from 'ava'
 import { inboxes } from '#core/capture/capture.ts'
@@ -19,7 +19,7 @@ const browser = browserOf(test)
 
 const png = Buffer.from('iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNkYPhfDwAChwGA60e6kgAAAABJRU5ErkJggg==', 'base64')
 
-/** In the fields of the message. */
+/** Addresses in the fields of the message. */
 const named = ['shop@example.ch', 'ada@example.ch', 'bob@example.org', 'cleo@example.org']
 
 interface Made {
@@ -27,7 +27,7 @@ interface Made {
   readonly path: string
 }
 
-/** A captured message with this HTML, an image inside it, a text and a file. */
+/** Captures a message with this HTML, an inline image, a text and a file. */
 async function captured(
   pageServer: PageServer,
   html: string,
@@ -96,7 +96,7 @@ async function captured(
   return { view, path: `/organizations/${organizationId}/inboxes/${inboxId}/messages/${captureId}` }
 }
 
-/** A tab that notes every request but those to the site, and every dialog. */
+/** Opens a tab that records dialogs and requests to other sites. */
 async function watchedTab(t: ExecutionContext, pageServer: PageServer, options?: TabOptions) {
   const tab = await openTab(t, browser(), options)
   const away: string[] = []
@@ -109,7 +109,7 @@ async function watchedTab(t: ExecutionContext, pageServer: PageServer, options?:
   return { ...tab, away }
 }
 
-/** As a program asks: no cookies, no redirects. */
+/** Requests like a program: without cookies and redirects. */
 const asked = (url: string) =>
   new Promise<{ status: number; headers: Record<string, unknown>; body: Buffer }>((resolve, reject) => {
     request(url, (answer) => {
@@ -125,7 +125,7 @@ const good =
   '<h1>Thank you</h1><p>Your order <a href="https://shop.example.ch/4711">4711</a> is on its way.</p><img src="cid:logo@shop" alt="Logo" width="40">'
 
 for (const hasScripts of [true, false])
-  test(`who has the link sees every side of a message, ${hasScripts ? 'with' : 'without'} scripts`, async (t) => {
+  test(`message link: shows all tabs, ${hasScripts ? 'with' : 'without'} scripts`, async (t) => {
     const pageServer = await startPageServer(t)
     const { view } = await captured(pageServer, good)
     const tab = await watchedTab(t, pageServer, { hasScripts })
@@ -167,10 +167,10 @@ for (const hasScripts of [true, false])
     t.like(file.headers, { 'content-type': 'application/octet-stream', 'x-content-type-options': 'nosniff' })
     t.regex(String(file.headers['content-disposition']), /^attachment; filename="bill\.html"/)
     t.like((await asked(`${view}/raw`)).headers, { 'content-type': 'message/rfc822' })
-    t.is((await asked(`${view}/embedded/1`)).status, 404, 'no HTML as an image')
+    t.is((await asked(`${view}/embedded/1`)).status, 404, 'HTML is not served as an image')
   })
 
-test('hostile HTML runs nothing, asks nobody for anything, and opens nothing', async (t) => {
+test('frame: hostile HTML runs, requests and opens nothing', async (t) => {
   const pageServer = await startPageServer(t)
   const { view } = await captured(pageServer, `<p id="end">before</p>${hostileHtml.join('\n')}`)
   for (const query of ['', '?images=1']) {
@@ -195,7 +195,7 @@ test('hostile HTML runs nothing, asks nobody for anything, and opens nothing', a
   t.notRegex(csp, /allow-scripts|allow-same-origin|script-src|https:/)
 })
 
-test('a message with an endless subject and many recipients leaves room for itself, and no layout of its own leaves its frame', async (t) => {
+test('message page: long headers are shortened, and layouts stay in their frame', async (t) => {
   const pageServer = await startPageServer(t)
   const layout =
     '<div style="position:fixed;top:0;left:0;width:9999px;height:9999px;background:red">over</div><p style="width:5000px">wide</p>' +
@@ -214,7 +214,7 @@ test('a message with an endless subject and many recipients leaves room for itse
   t.regex(await tab.page.innerText('.mail'), /ada19@example\.ch and 70 more/)
 })
 
-test('remote images come with consent only, through the service, and nothing of the reader reaches their server', async (t) => {
+test('remote images: only after consent, through the service, without reader data', async (t) => {
   await using server = await new WebhookReceiver({ answer: (response) => response.end(png) }).listen()
   const pageServer = await startPageServer(t, { imagesFromHere: true })
   const { view } = await captured(pageServer, `${good}<img id="far" src="${server.url}?a=1&amp;b=2" alt="Far">`)
@@ -231,7 +231,7 @@ test('remote images come with consent only, through the service, and nothing of 
   )
 })
 
-test('the proxy gives out images alone, from public addresses alone, and only those that the view signed', async (t) => {
+test('image proxy: serves only images from public addresses that the view signed', async (t) => {
   await using server = await new WebhookReceiver().listen()
   const answers: readonly [string, WebhookReceiver['answer']][] = [
     ['html', (response) => response.writeHead(200, { 'content-type': 'image/png' }).end('<script>')],
@@ -259,10 +259,10 @@ test('the proxy gives out images alone, from public addresses alone, and only th
   const views = guarded.inboxCore.messageViews
   const query = views.imageQuery(views.read(closed.view.slice(closed.view.lastIndexOf('/') + 1)), server.url)
   t.is((await asked(`${closed.view}/image?${query}`)).status, 404)
-  t.is(server.connections, seen, 'loopback is not asked')
+  t.is(server.connections, seen, 'loopback is not requested')
 })
 
-test('an image server that says nothing is given up', async (t) => {
+test('image proxy: a silent server times out', async (t) => {
   await using silent = await Front.silent()
   const pageServer = await startPageServer(t, { imagesFromHere: true })
   const { view } = await captured(pageServer, good)
@@ -274,7 +274,7 @@ test('an image server that says nothing is given up', async (t) => {
   t.is((await answer).status, 404)
 })
 
-test('a link that is made up, changed or old shows nothing', async (t) => {
+test('message link: invalid, changed and expired links show nothing', async (t) => {
   const pageServer = await startPageServer(t)
   const { view } = await captured(pageServer, good)
   t.is((await asked(view)).status, 200)
@@ -298,12 +298,12 @@ const designed = (pictures: string): string => `<!doctype html><html lang="de"><
   <table background="${pictures}/table.png"><tr><td style="background-image:url('${pictures}/cell.png');width:50px;height:50px">x</td></tr></table>
   <div class="own" style="background:url(cid:logo@shop);width:9px;height:9px"></div></body></html>`
 
-/** What a window of a browser has. */
+/** Properties of a browser window. */
 interface Styling {
   getComputedStyle(element: unknown): { getPropertyValue(name: string): string }
 }
 
-test('the HTML of a message keeps its style sheets, classes and body, and none of them loads anything without consent', async (t) => {
+test('frame: keeps styles, classes and body, without loading before consent', async (t) => {
   await using server = await new WebhookReceiver({ answer: (response) => response.end(png) }).listen()
   const pageServer = await startPageServer(t, { imagesFromHere: true })
   const { view } = await captured(pageServer, designed(new URL(server.url).origin))
@@ -337,7 +337,7 @@ test('the HTML of a message keeps its style sheets, classes and body, and none o
   t.deepEqual(tab.away, [])
 })
 
-test('members of the organization see the inbox and its messages, others do not', async (t) => {
+test('inboxes: visible to members of the organization only', async (t) => {
   const message = 'Delivery to the destination Main is paused: the login was refused. The next trial is at 10:00.'
   const pageServer = await startPageServer(t)
   pageServer.daemon.probes.waiting = async () => ({ at: 0, event: 'waiting', message, detail: {} })
@@ -355,7 +355,7 @@ test('members of the organization see the inbox and its messages, others do not'
   await olga.press('text=What happened to this message')
   t.is(await titleOf(olga), 'Trace of Your order <b>4711</b>')
   t.regex(await olga.page.innerText('.story'), /Captured instead of sent/)
-  t.true((await olga.page.innerText('.story li:last-child')).includes(message), 'a message that waits says why')
+  t.true((await olga.page.innerText('.story li:last-child')).includes(message), 'a pending message shows the reason')
   t.true((await olga.page.innerText('.mail')).includes(message))
   const tracePath = new URL(olga.page.url()).pathname
   t.regex((await olga.page.getAttribute('text=Page to share', 'href')) ?? '', /^\/share\/traces\/[0-9a-f-]{36}$/)

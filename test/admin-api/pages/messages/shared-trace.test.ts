@@ -1,4 +1,4 @@
-/** The share link of a trace: a page in a browser, JSON for programs, and in both nothing that is private. */
+/** The share link of a trace: a page in a browser and JSON for programs, without private data. */
 import test from '#test'
 import { browserOf } from '../../../support/web/browser.ts'
 import { startFixture } from '../../rest/fixture/rest-fixture.ts'
@@ -15,7 +15,7 @@ const message = {
 }
 
 for (const colorScheme of ['light', 'dark'] as const)
-  test(`a share link is a page that says what became of the message, ${colorScheme}`, async (t) => {
+  test(`share link: a page with the outcome of the message, ${colorScheme}`, async (t) => {
     const { rest, address } = await startFixture(t)
     const { trace_id } = await rest.must('POST', '/v1/messages', message)
     const tab = await openTab(t, browser(), { colorScheme })
@@ -30,7 +30,7 @@ for (const colorScheme of ['light', 'dark'] as const)
     t.is(await tab.page.innerText('h1'), 'Nothing here')
   })
 
-test('a share link answers programs with JSON, and caches keep the two apart', async (t) => {
+test('share link: JSON for programs, cached separately', async (t) => {
   const { rest, address } = await startFixture(t)
   const { trace_id } = await rest.must('POST', '/v1/messages', message)
   for (const path of [`/share/traces/${String(trace_id)}`, '/share/traces/0b6ab9a4-6a0c-4b0f-9d6f-0d5f8f1c2a3b'])

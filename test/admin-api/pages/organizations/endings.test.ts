@@ -1,4 +1,4 @@
-/** What ends the access of an application for good: also a code still on its way, and access that would come back with its member. */
+/** Events that end the access of an application permanently, including unused codes and the access of returning members. */
 import test, { type ExecutionContext } from '#test'
 import { auditEntries } from '#core/writes/audit.ts'
 import { userByEmail } from '#core/people/users/user.ts'
@@ -24,7 +24,7 @@ interface Approved {
   readonly location: string
 }
 
-/** Lets the client in, up to the code in its address. */
+/** Approves the client. Returns the code in its redirect. */
 async function approve(server: PageServer, pageClient: PageClient, scopes: readonly string[] = ['api:read']): Promise<Approved> {
   const { place } = await homeOf(server, server.organizationId)
   const request = asking(server, { prompt: 'consent', scope: scopes.join(' ') })
@@ -44,17 +44,17 @@ const refused = (t: ExecutionContext, { status, body }: Tokens, why: string): vo
   t.is(`${status} ${String(body['error'])}`, '400 invalid_grant', why)
 }
 
-test('revoking an application ends a code that was not used yet', async (t) => {
+test('revocation: ends a code that was not used yet', async (t) => {
   const { server, pageClient: olga } = await signedInServer(t, 'olga@example.ch')
   const { organizationId, projectId } = await homeOf(server, server.organizationId)
   const approved = await approve(server, olga)
-  t.regex((await olga.get('/account/applications')).html, /Nightly &lt;report&gt;/, 'it is allowed from the approval on')
+  t.regex((await olga.get('/account/applications')).html, /Nightly &lt;report&gt;/, 'the application is listed from the approval on')
   await olga.send('/account', '/account/applications/revoke', { client: vouchedFor, organization: organizationId, project: projectId })
-  refused(t, await redeem(server, approved), 'the code came from before')
-  t.is((await redeem(server, await approve(server, olga))).status, 200, 'what is allowed afterwards works')
+  refused(t, await redeem(server, approved), 'the code was issued before the revocation')
+  t.is((await redeem(server, await approve(server, olga))).status, 200, 'a later approval works')
 })
 
-test('who revokes an application that may change settings is told that logins which it made stay', async (t) => {
+test('revocation: the page says that logins of the application remain', async (t) => {
   const { server, pageClient: olga } = await signedInServer(t, 'olga@example.ch')
   await redeem(server, await approve(server, olga))
   t.notRegex((await olga.get('/account/applications')).html, /that it made stay/)
@@ -62,7 +62,7 @@ test('who revokes an application that may change settings is told that logins wh
   t.regex((await olga.get('/account/applications')).html, /SMTP credentials and publishable keys that it made stay when you revoke it/)
 })
 
-/** A key that the application creates for the user with its token. */
+/** Creates a key for the user with the application's token. */
 async function mintByApplication(
   server: PageServer,
   { body }: Tokens,
@@ -73,14 +73,14 @@ async function mintByApplication(
   return { id: record.id, key }
 }
 
-test('revoking an application names the keys that it minted and ends them, but for those that are ticked', async (t) => {
+test('revocation: lists and revokes keys of the application, except checked ones', async (t) => {
   const { server, pageClient: olga } = await signedInServer(t, 'olga@example.ch')
   const dev = await signedIn(server, 'dev@example.ch')
   const { organizationId, projectId } = await homeOf(server, server.organizationId)
   await join(server, 'dev@example.ch', 'developer', organizationId)
   const tokens = await redeem(server, await approve(server, dev, ['api:read', 'api:send', 'api:admin']))
   const [doomed, kept] = [await mintByApplication(server, tokens, 'Doomed'), await mintByApplication(server, tokens, 'Kept')]
-  t.notRegex((await olga.get('/account/applications')).html, /Doomed/, 'of somebody else')
+  t.notRegex((await olga.get('/account/applications')).html, /Doomed/, 'of another user')
   const shown = (await dev.get('/account/applications')).html
   t.regex(shown, /These 2 API keys end at once, unless you keep them\./)
   t.regex(shown, new RegExp(`name="keep_key" value="${doomed.id}" />\\s*<span>Keep Doomed`))
@@ -89,7 +89,7 @@ test('revoking an application names the keys that it minted and ends them, but f
   const done = await dev.send('/account', '/account/applications/revoke', form)
   t.is(done.location, '/account/applications?done=application_revoked')
   await t.throwsAsync(server.apiKeys.authenticate(doomed.key), { message: /unknown, expired or revoked/ })
-  t.true((await server.apiKeys.authenticate(kept.key)).projectsOnly, 'it keeps the ceiling of its user')
+  t.true((await server.apiKeys.authenticate(kept.key)).projectsOnly, 'it keeps the limit of its user')
 
   // and it ends with its user, unless an administrator keeps it
   const members = `/organizations/${organizationId}/members`
@@ -100,7 +100,7 @@ test('revoking an application names the keys that it minted and ends them, but f
   await t.throwsAsync(server.apiKeys.authenticate(kept.key), { message: /unknown, expired or revoked/ })
 })
 
-test('a key that an administrator ticks outlives the member who minted it', async (t) => {
+test('member removal: a key that an administrator keeps remains valid', async (t) => {
   const { server, pageClient: olga } = await signedInServer(t, 'olga@example.ch')
   const dev = await signedIn(server, 'dev@example.ch')
   const { organizationId } = await homeOf(server, server.organizationId)
@@ -108,7 +108,7 @@ test('a key that an administrator ticks outlives the member who minted it', asyn
   const tokens = await redeem(server, await approve(server, dev, ['api:read', 'api:send', 'api:admin']))
   const kept = await mintByApplication(server, tokens, 'Kept')
   const members = `/organizations/${organizationId}/members`
-  // who leaves cannot keep a key of their own
+  // a member who leaves cannot keep an own key
   const left = await dev.send(members, `/organizations/${organizationId}/leave`, { keep_key: kept.id })
   t.is(left.status, 403)
   t.regex((await dev.get(members)).html, /This API key ends at once\.[^]*Kept/)
@@ -118,7 +118,7 @@ test('a key that an administrator ticks outlives the member who minted it', asyn
   t.true((await server.apiKeys.authenticate(kept.key)).projectsOnly)
 })
 
-test('a code that nobody used leaves nothing that is allowed', async (t) => {
+test('codes: an unused code leaves no access', async (t) => {
   const { server, pageClient: olga } = await signedInServer(t, 'olga@example.ch')
   const approved = await approve(server, olga)
   server.clock.advance(60_000)
@@ -126,7 +126,7 @@ test('a code that nobody used leaves nothing that is allowed', async (t) => {
   t.regex((await olga.get('/account/applications')).html, /No application has access/)
 })
 
-test('who is removed and comes back has let no application in', async (t) => {
+test('member removal: a returning member has granted no application access', async (t) => {
   const { server, pageClient: olga } = await signedInServer(t, 'olga@example.ch')
   const ben = await signedIn(server, 'ben@example.ch')
   await join(server, 'ben@example.ch', 'admin', server.organizationId)
@@ -144,10 +144,10 @@ test('who is removed and comes back has let no application in', async (t) => {
   refused(t, await refresh(server, tokens.body['refresh_token']), 'a refresh token of the earlier membership')
   refused(t, await redeem(server, inFlight), 'a code of the earlier membership')
   t.regex((await ben.get('/account/applications')).html, /No application has access/)
-  t.is((await refresh(server, olgas.body['refresh_token'])).status, 200, 'others keep theirs')
+  t.is((await refresh(server, olgas.body['refresh_token'])).status, 200, 'other members keep their access')
 })
 
-test('a refresh token that comes twice is told to who allowed it, once, and stands in the audit log', async (t) => {
+test('refresh reuse: notifies the user once and is in the audit log', async (t) => {
   const { server, pageClient: olga } = await signedInServer(t, 'olga@example.ch')
   const tokens = await redeem(server, await approve(server, olga, ['api:read', 'api:send', 'api:admin']))
   const { key } = await mintByApplication(server, tokens, 'Deploy-key')
@@ -166,7 +166,7 @@ test('a refresh token that comes twice is told to who allowed it, once, and stan
   )
 })
 
-test('an application whose project is deleted is told to ask again, instead of getting tokens that do not work', async (t) => {
+test('project deletion: its applications get no tokens and must ask again', async (t) => {
   const { server, pageClient: olga } = await signedInServer(t, 'olga@example.ch')
   const olgaId = (await userByEmail(server.database, 'olga@example.ch'))?.record.id ?? ''
   const principal = await server.people.members.principalOf(olgaId, server.organizationId)

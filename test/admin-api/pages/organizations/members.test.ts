@@ -1,4 +1,4 @@
-/** Members and invitations on their pages, as the wire sees them. */
+/** Pages of members and invitations over HTTP. */
 import test from '#test'
 import { startPageServer } from '../page-server.ts'
 import { PageClient } from '../page-client.ts'
@@ -6,7 +6,7 @@ import { foreignText } from '../../../support/foreign-text.ts'
 
 const userIdOf = (html: string): string => /id="role-(usr_[0-9a-f]{32})"/.exec(html)?.[1] ?? ''
 
-test('an invitation leads from the mail over a sign-in to the membership', async (t) => {
+test('invitations: from the mail through sign-in to membership', async (t) => {
   const server = await startPageServer(t)
   const members = `/organizations/${server.organizationId}/members`
   const [olga, ben, eve] = [new PageClient(server), new PageClient(server), new PageClient(server)]
@@ -14,7 +14,7 @@ test('an invitation leads from the mail over a sign-in to the membership', async
   t.is((await olga.send(members, `${members}/invite`, { email: 'ben@example.ch', role: 'viewer' })).location, `${members}?done=invited`)
   const invitation = new URL((await server.mailTo('ben@example.ch')).link).pathname
 
-  // somebody else may read the link: nothing of it signs in or accepts
+  // another user may read the link, but cannot sign in or accept with it
   await eve.signIn('eve@example.ch')
   const shown = await eve.get(invitation)
   t.regex(shown.html, /You are signed in as <b>eve@example\.ch<\/b>/)
@@ -30,7 +30,7 @@ test('an invitation leads from the mail over a sign-in to the membership', async
   t.is((await ben.get(invitation)).status, 404)
 })
 
-test('a page that is not the reader’s is not there', async (t) => {
+test('members: a foreign page is not found', async (t) => {
   const server = await startPageServer(t)
   const [olga, eve] = [new PageClient(server), new PageClient(server)]
   await olga.signIn('olga@example.ch')
@@ -43,7 +43,7 @@ test('a page that is not the reader’s is not there', async (t) => {
   t.is(own.html, missing.html)
 })
 
-test('roles are changed, ownership handed on and members removed, after a fresh sign-in only', async (t) => {
+test('members: changes of roles, owner and members require a recent sign-in', async (t) => {
   const server = await startPageServer(t)
   const members = `/organizations/${server.organizationId}/members`
   const [olga, ben] = [new PageClient(server), new PageClient(server)]
@@ -80,7 +80,7 @@ test('roles are changed, ownership handed on and members removed, after a fresh 
   t.is((await olga.get(members)).status, 404)
 })
 
-test('with open sign-up somebody makes an account and one organization of their own', async (t) => {
+test('sign-up: if open, a visitor creates an account and one organization', async (t) => {
   const server = await startPageServer(t, { signUp: 'open' })
   const pageClient = new PageClient(server)
   await new PageClient(server).signIn('olga@example.ch')
@@ -94,7 +94,7 @@ test('with open sign-up somebody makes an account and one organization of their 
   t.is((await pageClient.send('/organizations', '/organizations', { organization: 'Second' })).status, 403)
 })
 
-test('who joined by a link that was handed over gets nothing for an address that nobody proved', async (t) => {
+test('handed link: an unverified address gives no further access', async (t) => {
   const server = await startPageServer(t, { hasMail: false, signUp: 'open' })
   const { organizationId, people } = server
   const scope = { organizationId, projectId: '', bound: false, scopes: ['api:admin'], credentialId: 'key_1' } as const
@@ -107,7 +107,7 @@ test('who joined by a link that was handed over gets nothing for an address that
   const made = await olga.send('/organizations', '/organizations', { organization: name })
   t.is(made.status, 303)
   const nova = /org_[0-9a-f]{32}/.exec(made.location)?.[0] ?? ''
-  // whoever administers one organization can invite any address, and use the link
+  // an administrator of one organization can invite any address and use the link
   const mallory = new PageClient(server)
   t.is((await mallory.post(new URL((await invite(organizationId)).link ?? '').pathname)).status, 303)
   const { id } = await invite(nova)
@@ -116,16 +116,16 @@ test('who joined by a link that was handed over gets nothing for an address that
   t.is((await mallory.send('/organizations', '/invitations/accept', stolen)).status, 404)
   t.is((await mallory.send('/organizations', '/invitations/accept', { ...stolen, link: 'A'.repeat(43) })).status, 404)
   t.deepEqual(await membersOf(nova), ['olga@example.ch'])
-  // a sign-in link proves the address: who was there before is not
+  // a sign-in link verifies the address; the earlier account did not
   const ben = new PageClient(server)
   await ben.signIn('ben@example.ch')
   t.is((await mallory.get('/organizations')).status, 303)
   t.regex((await ben.get('/organizations')).html, new RegExp(name))
   t.is((await ben.send('/organizations', '/invitations/accept', stolen)).location, '/organizations?done=accepted')
-  // and who was handed the link of a second invitation may use it
+  // a user with the link of a second invitation may use it
   const third = await invitedTwice()
   t.is((await third.pageClient.send(third.path, '/invitations/accept', third.form)).location, '/organizations?done=accepted')
-  // a link followed in the browser of the session that it ends
+  // a link opened in the browser of the session that it ends
   await third.pageClient.signIn('cleo@example.ch')
   t.is((await third.pageClient.get('/organizations')).status, 200)
 
@@ -146,7 +146,7 @@ test('who joined by a link that was handed over gets nothing for an address that
   }
 })
 
-test('a link that was handed over makes new accounts only, from a page of this service, and where sign-up is not closed', async (t) => {
+test('handed link: creates only new accounts, and only if sign-up is not closed', async (t) => {
   const server = await startPageServer(t, { hasMail: false })
   const olga = new PageClient(server)
   await olga.signIn('olga@example.ch')
@@ -189,5 +189,5 @@ test('a link that was handed over makes new accounts only, from a page of this s
   )
   t.false('link' in made)
   const path = new URL((await mailed.mailTo('ada@example.ch')).link).pathname
-  t.is((await new PageClient(mailed).post(path)).status, 409, 'where mail is sent, the address is proved by mail')
+  t.is((await new PageClient(mailed).post(path)).status, 409, 'if mail is configured, the address is verified by mail')
 })

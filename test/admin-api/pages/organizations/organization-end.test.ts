@@ -1,4 +1,4 @@
-/** An owner deletes an organization: only who owns it, after a fresh sign-in, by its name; and everything of it stops at once. */
+/** Deletion of an organization: only by its owner, after a recent sign-in, by its name; everything stops at once. */
 import test from '#test'
 import { restoreOrganization } from '#core/administration/restore.ts'
 import { auditEntries } from '#core/writes/audit.ts'
@@ -13,7 +13,7 @@ import { assertSound } from '../../../support/problems.ts'
 const testInBrowser = testWith('chromium')
 const browser = browserOf(testInBrowser)
 
-test('an owner deletes an organization by its name, after a fresh sign-in, and it stops at once', async (t) => {
+test('deletion: requires the name and a recent sign-in, and stops everything at once', async (t) => {
   const { server } = await signedInServer(t, 'olga@example.ch')
   const ada = await signedIn(server, 'ada@example.ch')
   const { organizationId, place } = await join(server, 'ada@example.ch', 'owner')
@@ -43,11 +43,11 @@ test('an owner deletes an organization by its name, after a fresh sign-in, and i
   t.true(acts.some(({ record }) => record.act === 'organization.deleted' && record.actor.kind === 'user'))
 
   await restoreOrganization(server.daemon.part('core'), organizationId)
-  t.is((await ada.get(path)).status, 200, 'the operator brought it back')
+  t.is((await ada.get(path)).status, 200, 'the operator restored it')
   await t.notThrowsAsync(server.oauth.tokenCheck.bearer(token, 'rest'))
 })
 
-test('a month later nothing of it is left, and its people are as if it had never been', async (t) => {
+test('deletion: after a month, no rows of the organization remain', async (t) => {
   const { server, pageClient: ada } = await signedInServer(t, 'ada@example.ch')
   const before = await rowsOf(server)
   const { organizationId } = await join(server, 'ada@example.ch', 'owner')
@@ -64,19 +64,19 @@ test('a month later nothing of it is left, and its people are as if it had never
   await assertSound(t, server)
 })
 
-/** Records and look-ups that name an organization, other than those of the first one, of the service's own mail, and of invoices. */
+/** Returns rows and look-ups of organizations other than the first, without mail of the service and invoices. */
 async function rowsOf({ daemon, database, organizationId }: PageServer): Promise<number> {
   await daemon.settled()
   let count = 0
   for await (const { key, value } of database.kv.range(within([]))) {
-    if (JSON.stringify(unpack(key)).includes('"invoice')) continue // outlive what they were made out to
+    if (JSON.stringify(unpack(key)).includes('"invoice')) continue // kept after the deletion of the organization
     const text = `${JSON.stringify(unpack(key))} ${Buffer.from(value).toString('latin1')}`
     if (/org_[0-9a-f]{32}/.test(text.replaceAll(organizationId, ''))) count++
   }
   return count
 }
 
-test('nobody but an owner deletes an organization, and the first one stays', async (t) => {
+test('deletion: only an owner can delete, and the first organization is kept', async (t) => {
   const { server, pageClient: olga } = await signedInServer(t, 'olga@example.ch')
   const [ben, eve] = [await signedIn(server, 'ben@example.ch'), await signedIn(server, 'eve@example.ch')]
   const { organizationId } = await join(server, 'eve@example.ch', 'owner')

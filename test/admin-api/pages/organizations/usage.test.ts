@@ -1,4 +1,4 @@
-/** Usage and invoices on their page: who sees them, what they say, and that they are as good as the other pages. */
+/** The page of usage and invoices: access, content and accessibility. */
 import test from '#test'
 import { browserOf } from '../../../support/web/browser.ts'
 import { testWith } from '../../../support/peers/peers.ts'
@@ -8,7 +8,7 @@ import { openTab, titleOf } from '../tab.ts'
 const testInBrowser = testWith('chromium')
 const browser = browserOf(testInBrowser)
 
-test('owners, admins and the role for billing see usage and invoices, and nobody else does', async (t) => {
+test('usage: visible to owners, admins and the billing role only', async (t) => {
   const { server, pageClient: olga } = await signedInServer(t, 'olga@example.ch')
   const { organizationId } = await join(server, 'olga@example.ch', 'owner')
   const path = `/organizations/${organizationId}/usage`
@@ -29,7 +29,7 @@ test('owners, admins and the role for billing see usage and invoices, and nobody
   for (const period of ['2099-01', 'x', '../..']) t.is((await olga.get(`${path}?period=${encodeURIComponent(period)}`)).status, 400, period)
 })
 
-test('who has the role for billing alone can leave from here', async (t) => {
+test('usage: the billing role can leave on this page', async (t) => {
   const { server } = await signedInServer(t, 'olga@example.ch')
   const bill = await signedIn(server, 'bill@example.ch')
   await join(server, 'bill@example.ch', 'billing', server.organizationId)

@@ -1,4 +1,4 @@
-/** Under which address pages are shown, what is at addresses that are none, and which pages may be opened in a window of an application. */
+/** Addresses of pages: host names, unknown paths, and pages that an application may open in a window. */
 import { request } from 'node:http'
 import test from '#test'
 import { asking, signedIn, signedInServer } from '../consent-requests.ts'
@@ -11,7 +11,7 @@ interface Shown {
 
 const form = { 'sec-fetch-site': 'same-origin', 'content-type': 'application/x-www-form-urlencoded' }
 
-/** A request that names a host of its own. */
+/** Sends a request with the given host. */
 const ask = (url: string, host: string, method = 'GET'): Promise<Shown> =>
   new Promise((resolve, reject) => {
     const asked = request(url, { method, setHost: false, headers: { host, ...form } }, (response) => {
@@ -22,7 +22,7 @@ const ask = (url: string, host: string, method = 'GET'): Promise<Shown> =>
     asked.on('error', reject).end()
   })
 
-test('pages are shown under the address of the service, and not under a name that somebody else pointed here', async (t) => {
+test('address: pages are served only under the address of the service', async (t) => {
   const server = await startPageServer(t, { publicUrl: 'https://auth.example.ch' })
   const authorize = asking(server).path
   for (const [method, path] of [
@@ -52,7 +52,7 @@ test('pages are shown under the address of the service, and not under a name tha
     t.is((await ask(`${server.url}/sign-in`, host)).status, 200, host)
 })
 
-test('a browser is shown a page where nothing is, and programs are told in JSON', async (t) => {
+test('address: unknown paths get a page in browsers and JSON in programs', async (t) => {
   const server = await startPageServer(t)
   const browser = await fetch(`${server.url}/nothing`, { headers: { accept: 'text/html,application/xhtml+xml,*/*;q=0.8' } })
   t.is(browser.status, 404)
@@ -65,7 +65,7 @@ test('a browser is shown a page where nothing is, and programs are told in JSON'
   }
 })
 
-test('only the pages on the way of an application may know the window that opened them', async (t) => {
+test('address: only pages of a sign-in by an application keep their opener', async (t) => {
   const { server, pageClient: olga } = await signedInServer(t, 'olga@example.ch')
   const policy = async (path: string): Promise<string | null> => (await olga.get(path)).headers.get('cross-origin-opener-policy')
   for (const path of [asking(server).path, '/sign-in?again=1', new URL(await server.operatorLink('olga@example.ch')).pathname])
@@ -74,7 +74,7 @@ test('only the pages on the way of an application may know the window that opene
     t.is(await policy(path), 'same-origin', path)
 })
 
-test('browsers that come by the number of loopback are led to the name, with path and query; programs are answered there', async (t) => {
+test('address: browsers at a loopback number are redirected to the name', async (t) => {
   const server = await startPageServer(t)
   const { port } = new URL(server.url)
   const page = 'text/html,*/*;q=0.8'
@@ -82,11 +82,11 @@ test('browsers that come by the number of loopback are led to the name, with pat
   t.deepEqual(led, [307, `http://localhost:${port}/sign-in?next=%2Faccount`])
   t.deepEqual(await asNamed(port, `[::1]:${port}`, page), led)
   t.deepEqual(await asNamed(port, `127.0.0.1:${port}`, '*/*'), [200, undefined])
-  t.deepEqual(await asNamed(port, `127.0.0.1:1`, page), [200, undefined], 'another port is a tunnel, whose other end nobody knows')
+  t.deepEqual(await asNamed(port, `127.0.0.1:1`, page), [200, undefined], 'another port may be a tunnel with an unknown address')
   t.deepEqual(await asNamed(port, `localhost:${port}`, page), [200, undefined])
 })
 
-/** Asks under a name of its own choice. */
+/** Sends a request with a given host name. */
 const asNamed = (port: string, host: string, accept: string) =>
   new Promise<[number | undefined, string | undefined]>((resolve, reject) => {
     const options = { host: 'localhost', port, path: '/sign-in?next=%2Faccount', headers: { host, accept } }
@@ -94,7 +94,7 @@ const asNamed = (port: string, host: string, accept: string) =>
     asked.on('error', reject).end()
   })
 
-test('where browsers have no passkeys the account says why', async (t) => {
+test('account: explains why passkeys are not available', async (t) => {
   const { pageClient: olga } = await signedInServer(t, 'olga@example.ch', { publicUrl: 'http://192.0.2.7:8080' })
   t.regex((await olga.get('/account')).html, /Not available here: browsers allow passkeys only under a name with https/)
   const named = await startPageServer(t)

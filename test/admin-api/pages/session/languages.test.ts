@@ -1,4 +1,4 @@
-/** Pages on the way in answer in the language of their reader, as the wire sees it. */
+/** Pages of sign-in and consent use the language of the reader, over HTTP. */
 import test from '#test'
 import { asking } from '../consent-requests.ts'
 import { PageClient, type Visited } from '../page-client.ts'
@@ -8,7 +8,7 @@ import { askedBy } from '../sandbox.ts'
 const languages = ['de', 'fr', 'it', 'en'] as const
 const titleOf = ({ html }: Visited): string => /<title>([^<]*) – Postern</.exec(html)?.[1] ?? ''
 
-/** By path; the last one is of an English browser. */
+/** Titles by path; the last one is for an English browser. */
 const open: Readonly<Record<string, readonly [de: string, fr: string, it: string, en: string]>> = {
   '/': ['Willkommen', 'Bienvenue', 'Benvenuto', 'Welcome'],
   '/sign-in': ['Anmelden', 'Se connecter', 'Accedi', 'Sign in'],
@@ -17,7 +17,7 @@ const open: Readonly<Record<string, readonly [de: string, fr: string, it: string
   '/invitations/x': ['Hier ist nichts', 'Il n’y a rien ici', 'Qui non c’è nulla', 'Nothing here'],
 }
 
-test('every page for anybody is in the language of the browser, and says so to caches', async (t) => {
+test('languages: public pages use the language of the browser and set Vary', async (t) => {
   const server = await startPageServer(t)
   for (const [path, titles] of Object.entries(open))
     for (const [i, language] of languages.entries()) {
@@ -39,14 +39,14 @@ test('every page for anybody is in the language of the browser, and says so to c
   t.is(titleOf(await german.get('/sign-in')), 'Sign in')
   german.language = 'fr'
   german.cookie = 'a=1; postern_language=it'
-  t.is(titleOf(await german.get('/sign-in')), 'Accedi', 'the language that was chosen')
+  t.is(titleOf(await german.get('/sign-in')), 'Accedi', 'the chosen language')
   german.cookie = 'postern_language=xx'
-  t.is(titleOf(await german.get('/sign-in')), 'Se connecter', 'a language that is none of ours')
+  t.is(titleOf(await german.get('/sign-in')), 'Se connecter', 'an unsupported language')
   const envelope = await fetch(`${server.url}/v1/traces`, { headers: { 'accept-language': 'de' } })
   t.regex(await envelope.text(), /Send your API key in the header/)
 })
 
-test('a person is led from the mailed link to the end of a claim and a consent in one language', async (t) => {
+test('languages: sign-in, claim and consent use one language', async (t) => {
   const server = await startPageServer(t, { signUp: 'open' })
   const { code } = await askedBy(server, 'ada@example.ch')
   const ada = new PageClient(server)

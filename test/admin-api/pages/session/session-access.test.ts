@@ -1,4 +1,4 @@
-/** REST operations with the session of a browser: what is open to it, from where, for which organization, and how recently confirmed. */
+/** REST operations with a browser session: access, origin, organization, and recent confirmation. */
 import test from '#test'
 import { organizations } from '#core/tenancy/organization.ts'
 import { members } from '#core/people/members/member.ts'
@@ -13,7 +13,7 @@ interface Asked {
   readonly body?: object
 }
 
-/** A request as a script of the dashboard makes it, but for what `headers` change. */
+/** Sends a request like a script of the dashboard; `headers` change it. */
 async function ask(server: PageServer, client: PageClient, path: string, { method = 'GET', headers = {}, body }: Asked = {}) {
   const response = await fetch(server.url + path, {
     method,
@@ -31,7 +31,7 @@ async function owner(server: PageServer): Promise<PageClient> {
   return client
 }
 
-test('who is signed in reads and changes what their role allows, without a key', async (t) => {
+test('session: a signed-in user has the access of the role without a key', async (t) => {
   const server = await startPageServer(t)
   const olga = await owner(server)
   t.is((await ask(server, olga, '/v1/traces')).status, 200)
@@ -45,14 +45,14 @@ test('who is signed in reads and changes what their role allows, without a key',
   t.is((await ask(server, olga, '/v1/traces')).status, 401, cookie)
 })
 
-test('a key in the request counts more than the cookie beside it', async (t) => {
+test('session: a key in the request takes precedence over the cookie', async (t) => {
   const server = await startPageServer(t)
   const olga = await owner(server)
   const wrong = await ask(server, olga, '/v1/traces', { headers: { authorization: `Bearer svckey_${'b'.repeat(43)}` } })
   t.is(wrong.status, 401)
 })
 
-test('what changes something comes from a page of this service alone', async (t) => {
+test('session: changes must come from a page of this service', async (t) => {
   const server = await startPageServer(t)
   const olga = await owner(server)
   const body = { address_pattern: 'qa@example.ch' }
@@ -71,10 +71,10 @@ test('what changes something comes from a page of this service alone', async (t)
     body: JSON.stringify(body),
   })
   t.is(plain.status, 403)
-  t.is((await ask(server, olga, '/v1/inboxes')).data?.length, 1, 'the catch-all inbox alone')
+  t.is((await ask(server, olga, '/v1/inboxes')).data?.length, 1, 'only the catch-all inbox')
 })
 
-test('keys, members and deletions need a session that was confirmed within ten minutes', async (t) => {
+test('session: keys, members and deletions need a confirmation within ten minutes', async (t) => {
   const server = await startPageServer(t)
   const olga = await owner(server)
   const wanted = { method: 'POST', body: { name: 'Shop', scopes: ['api:send'] } }
@@ -92,7 +92,7 @@ test('keys, members and deletions need a session that was confirmed within ten m
   t.is((await ask(server, olga, '/v1/traces')).status, 200)
 })
 
-test('a member of several organizations names one; those of others are as if they were not there', async (t) => {
+test('session: members of several organizations select one; others are not found', async (t) => {
   const server = await startPageServer(t)
   const olga = await owner(server)
   const { database } = server

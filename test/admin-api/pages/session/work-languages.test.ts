@@ -1,4 +1,4 @@
-/** Members, usage, captured mail, approvals, recipients and reveal links speak the language of their reader, as the wire sees it. */
+/** Members, usage, captured mail, approvals, recipients and reveal links use the language of the reader, over HTTP. */
 import test, { type ExecutionContext } from '#test'
 import { parseMailbox, type Mailbox } from '#core/addresses.ts'
 import { traces } from '#core/trace/trace.ts'
@@ -10,11 +10,11 @@ import { startPageServer, type PageServer } from '../page-server.ts'
 const languages = ['de', 'fr', 'it', 'en'] as const
 type Titles = readonly [de: string, fr: string, it: string, en: string]
 
-/** Words of English alone; what the service says in English is marked so. */
+/** English words; English text of the service is marked as such. */
 const english = / (?:the|your|and|of|by|this|not|with) /
 const marked = /<(\w+) (?:[^<>]* )?lang="en"[^<>]*>[^<]*<\/\1>/g
 
-/** The page in each language, in the order of `languages`. */
+/** Returns the page in each language, in the order of `languages`. */
 async function inEach(t: ExecutionContext, person: PageClient, path: string, titles: Titles): Promise<readonly Visited[]> {
   const pages: Visited[] = []
   for (const [i, language] of languages.entries()) {
@@ -37,7 +37,7 @@ function mailbox(text: string): Mailbox {
   return parsed
 }
 
-/** A message of an agent that waits for a person; its trace. */
+/** Creates a message of an agent that waits for approval. Returns its trace. */
 async function asked({ daemon, organizationId }: PageServer): Promise<string> {
   const destinationId = await addDestination(daemon.rest, { credentials: { host: '8.8.8.8', port: 587, security: 'starttls' } }, true)
   const { project_id: projectId } = await daemon.rest.must('GET', '/v1/projects/me')
@@ -56,7 +56,7 @@ async function asked({ daemon, organizationId }: PageServer): Promise<string> {
   return traceId
 }
 
-test('members, the way out and usage are in the language of their reader, with its dates and amounts', async (t) => {
+test('languages: members, leaving and usage, with local dates and amounts', async (t) => {
   const server = await startPageServer(t)
   const olga = await signedIn(server, 'olga@example.ch')
   const own = `/organizations/${server.organizationId}`
@@ -81,7 +81,7 @@ test('members, the way out and usage are in the language of their reader, with i
   t.regex(usage[0]?.html ?? '', /Sendungen heute<\/th>\s*<td [^>]*>0<\/td>\s*<td [^>]*>keine<\/td>[^]*Plan enterprise[^]*Erstellte Teams/)
 })
 
-test('captured mail, a trace, an approval and the two pages behind links are in the language of their reader', async (t) => {
+test('languages: captured mail, trace, approval, recipient and reveal pages', async (t) => {
   const server = await startPageServer(t)
   const { daemon, database, organizationId } = server
   const olga = await signedIn(server, 'olga@example.ch')
