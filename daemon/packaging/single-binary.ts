@@ -85,7 +85,7 @@ const ownFiles = [
   'package.json',
   start,
   'config/catalogs/*/*.json',
-  'admin-api/catalogs/{checks,pages/*}/*.json',
+  'admin-api/catalogs/pages/*/*.json',
   'admin-api/docs/*.md',
   'admin-api/pages/assets/*',
 ]

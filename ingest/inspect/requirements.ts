@@ -1,4 +1,6 @@
 /** The rules of large receivers, and whether the mail meets them. */
+import { catalogIn } from '#config/catalogs/catalog-in.ts'
+import type { ConfigCatalogs } from '#config/catalogs/config-catalogs.ts'
 import type { CheckResult, Provider, ProviderRule, Requirement, RuleStatus } from '#core/inspect/report.ts'
 import { weakKey, type Authentication, type DkimFacts } from './facts/authentication.ts'
 import type { Facts } from './facts/mail-facts.ts'
@@ -10,8 +12,7 @@ type Need = 'must' | 'advised'
 type RuleOutcome = RuleStatus | boolean
 
 interface Rule {
-  readonly id: string
-  readonly rule: string
+  readonly id: keyof ConfigCatalogs['checks']['ruleNames']
   readonly senders: 'all' | 'bulk'
   readonly checks: readonly CheckId[]
   readonly providers: Readonly<Partial<Record<Provider, readonly [need: Need, status: RuleOutcome, refusal?: string]>>>
@@ -22,7 +23,7 @@ const keyBitsMin = 1024
 
 export function requirementsOf(facts: Facts, results: readonly CheckResult[]): Requirement[] {
   return rules(facts, new Map(results.map((result) => [result.id, result]))).map(({ providers, ...rule }) => ({
-    ...rule,
+    ...{ ...rule, rule: catalogIn('checks', 'en').ruleNames[rule.id] },
     providers: Object.entries(providers).map(([provider, [need, status, refusal]]): ProviderRule => {
       const outcome: RuleStatus = typeof status === 'string' ? status : status ? 'met' : 'missed'
       return { provider: provider as Provider, need, status: outcome, refusal: refusal ?? null }
@@ -46,13 +47,12 @@ function identityRules({ auth }: Facts, results: ReadonlyMap<string, CheckResult
   return [
     {
       id: 'spf_or_dkim',
-      rule: 'SPF or DKIM passes',
       senders: 'all',
       checks: ['spf', 'dkim'],
       providers: { gmail: ['must', or(spf, dkim), '550 5.7.26'], yahoo: ['must', or(spf, dkim)] },
     },
     {
-      ...{ id: 'spf_and_dkim', rule: 'SPF and DKIM pass', senders: 'bulk', checks: ['spf', 'dkim'] },
+      ...{ id: 'spf_and_dkim', senders: 'bulk', checks: ['spf', 'dkim'] },
       providers: {
         gmail: ['must', both, gmailCode(auth)],
         yahoo: ['must', both],
@@ -62,13 +62,12 @@ function identityRules({ auth }: Facts, results: ReadonlyMap<string, CheckResult
     },
     {
       id: 'dkim_key',
-      rule: 'DKIM keys of 1024 bits or more',
       senders: 'all',
       checks: ['dkim'],
       providers: { gmail: ['must', longKeys(auth.dkim)], yahoo: ['must', longKeys(auth.dkim)] },
     },
     {
-      ...{ id: 'dmarc', rule: 'A DMARC record, at least p=none', senders: 'bulk', checks: ['dmarc', 'dmarc_policy'] },
+      ...{ id: 'dmarc', senders: 'bulk', checks: ['dmarc', 'dmarc_policy'] },
       providers: {
         gmail: ['must', record, '550 5.7.31'],
         yahoo: ['must', passed],
@@ -77,7 +76,7 @@ function identityRules({ auth }: Facts, results: ReadonlyMap<string, CheckResult
       },
     },
     {
-      ...{ id: 'alignment', rule: 'The From domain is that of SPF or DKIM', senders: 'bulk', checks: ['dmarc'] },
+      ...{ id: 'alignment', senders: 'bulk', checks: ['dmarc'] },
       providers: { gmail: ['must', aligned, '550 5.7.32'], yahoo: ['must', aligned], outlook: ['must', aligned, outlook] },
     },
   ]
@@ -103,7 +102,7 @@ function transportRules(results: ReadonlyMap<string, CheckResult>): Rule[] {
   const encrypted: RuleOutcome = encryption === 'na' ? 'unknown' : encryption !== 'fail'
   return [
     {
-      ...{ id: 'reverse_dns', rule: 'The sending address has a name that leads back to it', senders: 'all', checks: ['fcrdns'] },
+      ...{ id: 'reverse_dns', senders: 'all', checks: ['fcrdns'] },
       providers: {
         gmail: ['must', confirmed, '550 5.7.25'],
         yahoo: ['must', confirmed],
@@ -113,7 +112,6 @@ function transportRules(results: ReadonlyMap<string, CheckResult>): Rule[] {
     },
     {
       id: 'tls',
-      rule: 'The mail is encrypted on its way',
       senders: 'all',
       checks: ['tls'],
       providers: { gmail: ['must', encrypted, '421 4.7.29'] },
@@ -130,15 +128,15 @@ function contentRules({ mail, links, bulk }: Facts, results: ReadonlyMap<string,
   const format = results.get('headers')?.status !== 'fail'
   return [
     {
-      ...{ id: 'one_click', rule: 'One-click unsubscribe for marketing', senders: 'bulk', checks: ['list_unsubscribe'] },
+      ...{ id: 'one_click', senders: 'bulk', checks: ['list_unsubscribe'] },
       providers: { gmail: ['must', oneClick], yahoo: ['must', hasAny], outlook: ['advised', oneClick] },
     },
     {
-      ...{ id: 'visible_unsubscribe', rule: 'A visible link to unsubscribe', senders: 'bulk', checks: ['links'] },
+      ...{ id: 'visible_unsubscribe', senders: 'bulk', checks: ['links'] },
       providers: { gmail: ['must', visible], yahoo: ['must', visible], outlook: ['advised', visible], icloud: ['must', visible] },
     },
     {
-      ...{ id: 'format', rule: 'The format of RFC 5322, with single header fields', senders: 'all', checks: ['headers'] },
+      ...{ id: 'format', senders: 'all', checks: ['headers'] },
       providers: {
         gmail: ['must', format && valueOf(mail.fields, 'message-id') !== undefined],
         yahoo: ['must', format],
@@ -147,7 +145,6 @@ function contentRules({ mail, links, bulk }: Facts, results: ReadonlyMap<string,
     },
     {
       id: 'complaints',
-      rule: 'Less than 0.3 % of readers complain',
       senders: 'all',
       checks: [],
       providers: { gmail: ['must', 'unknown'], yahoo: ['must', 'unknown'] },

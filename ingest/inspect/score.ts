@@ -2,6 +2,8 @@
  * Scores one mail: 17 checks, score caps for grave faults, and the rules of large receivers. The result depends only on the input and on
  * DNS.
  */
+import { catalogIn } from '#config/catalogs/catalog-in.ts'
+import type { ConfigCatalogs } from '#config/catalogs/config-catalogs.ts'
 import type { Cap, CheckResult, Grade, InspectReport } from '#core/inspect/report.ts'
 import { checkAddressLists, checkDomainLists } from './checks/block-lists.ts'
 import { checkHelo, checkReverse, checkTls } from './checks/client.ts'
@@ -76,14 +78,16 @@ function capsOf(facts: Facts, results: ReadonlyMap<string, CheckResult>): Cap[] 
     auth.spf.result !== 'pass' &&
     auth.spf.result !== 'temperror' &&
     auth.dkim.every(({ result }) => result !== 'pass' && result !== 'temperror')
-  if (isUnproved) caps.push({ id: 'unauthenticated', limit: 30, reason: 'Neither SPF nor DKIM passes.' })
-  if (status('dmarc') === 'fail' && auth.dmarc.record !== '')
-    caps.push({ id: 'dmarc_fails', limit: 60, reason: 'DMARC fails although the domain has a record.' })
-  if (status('ip_blocklist') === 'fail')
-    caps.push({ id: 'listed', limit: 50, reason: 'The sending server is on a block list that many receivers use.' })
+  if (isUnproved) caps.push(cap('unauthenticated', 30))
+  if (status('dmarc') === 'fail' && auth.dmarc.record !== '') caps.push(cap('dmarc_fails', 60))
+  if (status('ip_blocklist') === 'fail') caps.push(cap('listed', 50))
   if (status('fcrdns') === 'fail' && (results.get('fcrdns')?.evidence ?? []).every(({ label }) => label !== 'PTR'))
-    caps.push({ id: 'no_reverse_dns', limit: 70, reason: 'The sending server has no name in reverse DNS.' })
-  if (isWordless(facts)) caps.push({ id: 'no_words', limit: 60, reason: 'The mail shows no word.' })
-  if (hasDanger(mail)) caps.push({ id: 'dangerous_attachment', limit: 50, reason: 'A file of a dangerous type is attached.' })
+    caps.push(cap('no_reverse_dns', 70))
+  if (isWordless(facts)) caps.push(cap('no_words', 60))
+  if (hasDanger(mail)) caps.push(cap('dangerous_attachment', 50))
   return caps
 }
+
+type CapId = keyof ConfigCatalogs['checks']['caps']
+
+const cap = (id: CapId, limit: number): Cap => ({ id, limit, reason: catalogIn('checks', 'en').caps[id] })

@@ -8,7 +8,7 @@ import { excessOf } from '../authentication/verifiable-head.ts'
 import { boundedDns } from '../dns/bounded-dns.ts'
 import { WatchedLists } from '../dns/dns-lists.ts'
 import type { DnsList, Resolve } from '../dns/resolve.ts'
-import { problems } from './sentences/problems.ts'
+import { problemText, type ProblemCode } from './sentences/problems.ts'
 import type { FromThread, ToThread } from './thread-messages.ts'
 
 export interface ScorerLimits {
@@ -64,9 +64,9 @@ export class ThreadScorer implements InspectScorer, AsyncDisposable {
     if (this.#free === 0) await new Promise<void>((go) => this.#waiting.push(go))
     else this.#free -= 1
     try {
-      if (this.#closed) return closing
+      if (this.#closed) return unscored('closing')
       const excess = excessOf(raw, { maxOctets: maxHeader })
-      return excess ? { ok: false, problem: excessive[excess] } : await this.#score(raw, session)
+      return excess ? unscored(excessive[excess]) : await this.#score(raw, session)
     } finally {
       const next = this.#waiting.shift()
       if (next) next()
@@ -94,10 +94,10 @@ export class ThreadScorer implements InspectScorer, AsyncDisposable {
     // the thread parses hostile input: no environment variables, because they may hold secrets
     const thread = new Worker(entry, { resourceLimits: { maxOldGenerationSizeMb: heapMiB }, env: {}, execArgv: [] })
     this.#threads.add(thread)
-    const late = (): void => settle({ ok: false, problem: problems.slow })
+    const late = (): void => settle(unscored('slow'))
     let timer = clock.after(this.#limits.startMs, late)
     const post = (message: ToThread): void => thread.postMessage(message)
-    const failed = (error: unknown): void => settle(this.#closed ? closing : { ok: false, problem: problems.unreadable, error })
+    const failed = (error: unknown): void => settle(this.#closed ? unscored('closing') : unscored('unreadable', error))
     thread.on('message', (message: FromThread) => {
       if (message.kind === 'begun') {
         timer.cancel()
@@ -121,5 +121,9 @@ export class ThreadScorer implements InspectScorer, AsyncDisposable {
   }
 }
 
-const excessive = { octets: problems.header_octets, lines: problems.header_lines } as const
-const closing: InspectScore = { ok: false, problem: problems.closing }
+const excessive = { octets: 'header_octets', lines: 'header_lines' } as const
+
+const unscored = (code: ProblemCode, error?: unknown): InspectScore => ({
+  ...{ ok: false, problem: problemText(code) },
+  ...(error !== undefined && { error }),
+})

@@ -1,26 +1,18 @@
-/** Codes and ids of a report in the language of the page, or in English if the language has no text. */
+/** Texts of a report in the language of the page, by code. A text of another release is shown in English, as the report has it. */
+import { codedMessage } from '#config/words/coded-message.ts'
 import type { Said } from '#core/inspect/report.ts'
 import { html, type Html } from '../layout/html.ts'
 import type { ReportWords } from './report-words.ts'
 
-type Known = ReportWords['checks']
+/** Name of a check or rule, reason of a cap, or problem of a test. */
+export const named = (words: ReportWords, of: 'checks' | 'ruleNames' | 'caps' | 'problems', id: string, english: string): Html =>
+  inLanguage(codedMessage(words[of], id), english, words)
 
-const knownIn = (words: Known, name: string): string | undefined => (Object.hasOwn(words, name) ? words[name] : undefined)
-
-const inEnglish = (text: string, { lang }: ReportWords): Html => (lang === 'en' ? html`${text}` : html`<span lang="en">${text}</span>`)
-
-/** Returns the name of an id: a check, a rule, a cap or a problem. */
-export const named = (words: ReportWords, of: 'checks' | 'ruleNames' | 'caps' | 'problems', id: string, english: string): Html => {
-  const known = knownIn(words[of], id)
-  return known === undefined ? inEnglish(english, words) : html`${known}`
-}
-
-/** Returns sentences in one language. Values are inserted once, so braces in values have no effect. */
 export function worded(words: ReportWords, english: string, said: readonly Said[] | Said | undefined): Html {
-  const sentences = [said ?? []].flat().map(({ code, values }) => {
-    const known = knownIn(words.sentences, code)
-    return known?.replaceAll(/\{(\w+)\}/g, (_, name: string) => values[name] ?? '')
-  })
-  const isWorded = sentences.length > 0 && sentences.every((sentence) => sentence !== undefined)
-  return isWorded ? html`${sentences.join(' ')}` : inEnglish(english, words)
+  const sentences = [said ?? []].flat().map(({ code, values }) => codedMessage(words.sentences, code, values))
+  const isKnown = sentences.length > 0 && sentences.every((sentence) => sentence !== undefined)
+  return inLanguage(isKnown ? sentences.join(' ') : undefined, english, words)
 }
+
+const inLanguage = (text: string | undefined, english: string, { lang }: ReportWords): Html =>
+  text !== undefined || lang === 'en' ? html`${text ?? english}` : html`<span lang="en">${english}</span>`

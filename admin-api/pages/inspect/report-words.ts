@@ -1,14 +1,14 @@
-/** Words of the report page, in the language of the reader. */
+/** Words of the page of a report, in the reader's language. */
 import type { IncomingHttpHeaders } from 'node:http'
+import { catalogIn } from '#config/catalogs/catalog-in.ts'
+import type { ConfigCatalogs } from '#config/catalogs/config-catalogs.ts'
 import { wordsByLanguage } from '#config/words/formats.ts'
-import { checkTexts, type CheckTexts } from '../../catalogs/check-texts.ts'
 import { pageMessages } from '../../catalogs/page-messages.ts'
 import type { PageCatalogs } from '../../catalogs/pages/pages-catalogs.ts'
 import { languageOf, type Language } from '../layout/language.ts'
 
-export type ReportWords = PageCatalogs['report'] & CheckTexts & { readonly lang: Language }
+export type ReportWords = PageCatalogs['report'] & ConfigCatalogs['checks'] & { readonly lang: Language }
 
-const wordsIn = wordsByLanguage((lang: Language): ReportWords => ({ lang, ...pageMessages('report', lang), ...checkTexts(lang) }))
+const wordsIn = wordsByLanguage((lang: Language): ReportWords => ({ lang, ...pageMessages('report', lang), ...catalogIn('checks', lang) }))
 
-/** Returns the words in the language of the reader. */
 export const reportWordsFor = (headers: IncomingHttpHeaders): ReportWords => wordsIn(languageOf(headers))

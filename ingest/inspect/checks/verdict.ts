@@ -1,4 +1,5 @@
 /** The 17 checks with their weights, and the conversion of a verdict to a result. */
+import { catalogIn } from '#config/catalogs/catalog-in.ts'
 import type { CheckResult, CheckStatus, Evidence, Reference, Said } from '#core/inspect/report.ts'
 import { inEnglish, say } from '../sentences/say.ts'
 
@@ -49,33 +50,31 @@ const gmail: Reference = { title: 'Gmail: guidelines for senders', url: 'https:/
 const yahoo: Reference = { title: 'Yahoo: sender requirements', url: 'https://senders.yahooinc.com/best-practices/' }
 
 interface Definition {
-  readonly title: string
   readonly max: number
   readonly references: readonly Reference[]
 }
 
 const definitions: Readonly<Record<CheckId, Definition>> = {
-  spf: { title: 'SPF', max: 8, references: [rfc(7208, 'Sender Policy Framework'), gmail] },
-  dkim: { title: 'DKIM signature', max: 10, references: [rfc(6376, 'DKIM signatures'), rfc(8301, 'DKIM key sizes'), gmail] },
-  dmarc: { title: 'DMARC alignment', max: 12, references: [rfc(9989, 'DMARC'), gmail] },
-  dmarc_policy: { title: 'DMARC policy', max: 4, references: [rfc(9989, 'DMARC'), rfc(9990, 'DMARC aggregate reports')] },
-  fcrdns: { title: 'Reverse DNS', max: 8, references: [rfc(1912, 'Common DNS errors'), gmail] },
-  helo: { title: 'Greeting name', max: 3, references: [rfc(5321, 'SMTP')] },
-  tls: { title: 'Encrypted transport', max: 5, references: [rfc(3207, 'SMTP over TLS'), rfc(8996, 'TLS 1.0 and 1.1 are deprecated')] },
-  ip_blocklist: { title: 'Address block lists', max: 8, references: [rfc(5782, 'DNS block lists')] },
-  domain_blocklist: { title: 'Domain block lists', max: 5, references: [rfc(5782, 'DNS block lists')] },
-  sender_domain: { title: 'Sender domains take mail', max: 4, references: [rfc(5321, 'SMTP'), rfc(7505, 'Null MX'), yahoo] },
-  domain_hardening: { title: 'Domain hardening', max: 2, references: [rfc(8461, 'MTA-STS'), rfc(8460, 'TLS reports'), rfc(7672, 'DANE')] },
-  headers: { title: 'Header fields', max: 8, references: [rfc(5322, 'Internet message format'), gmail] },
-  subject_and_sender: { title: 'Subject and sender', max: 4, references: [gmail, rfc(5322, 'Internet message format')] },
-  mime_structure: { title: 'MIME structure', max: 6, references: [rfc(2045, 'MIME'), rfc(2046, 'MIME media types')] },
+  spf: { max: 8, references: [rfc(7208, 'Sender Policy Framework'), gmail] },
+  dkim: { max: 10, references: [rfc(6376, 'DKIM signatures'), rfc(8301, 'DKIM key sizes'), gmail] },
+  dmarc: { max: 12, references: [rfc(9989, 'DMARC'), gmail] },
+  dmarc_policy: { max: 4, references: [rfc(9989, 'DMARC'), rfc(9990, 'DMARC aggregate reports')] },
+  fcrdns: { max: 8, references: [rfc(1912, 'Common DNS errors'), gmail] },
+  helo: { max: 3, references: [rfc(5321, 'SMTP')] },
+  tls: { max: 5, references: [rfc(3207, 'SMTP over TLS'), rfc(8996, 'TLS 1.0 and 1.1 are deprecated')] },
+  ip_blocklist: { max: 8, references: [rfc(5782, 'DNS block lists')] },
+  domain_blocklist: { max: 5, references: [rfc(5782, 'DNS block lists')] },
+  sender_domain: { max: 4, references: [rfc(5321, 'SMTP'), rfc(7505, 'Null MX'), yahoo] },
+  domain_hardening: { max: 2, references: [rfc(8461, 'MTA-STS'), rfc(8460, 'TLS reports'), rfc(7672, 'DANE')] },
+  headers: { max: 8, references: [rfc(5322, 'Internet message format'), gmail] },
+  subject_and_sender: { max: 4, references: [gmail, rfc(5322, 'Internet message format')] },
+  mime_structure: { max: 6, references: [rfc(2045, 'MIME'), rfc(2046, 'MIME media types')] },
   list_unsubscribe: {
-    title: 'One-click unsubscribe',
     max: 6,
     references: [rfc(8058, 'One-click unsubscribe'), rfc(2369, 'List header fields'), gmail],
   },
-  html_content: { title: 'HTML content', max: 3, references: [gmail] },
-  links: { title: 'Links', max: 4, references: [gmail, yahoo] },
+  html_content: { max: 3, references: [gmail] },
+  links: { max: 4, references: [gmail, yahoo] },
 }
 
 export const checkIds = Object.keys(definitions) as readonly CheckId[]
@@ -85,7 +84,8 @@ const maxEvidence = 40
 
 /** Converts a verdict to a result with the check's name and limits. Values are untrusted text and are cut to a readable length. */
 export function resultOf(id: CheckId, { status, points, summary, evidence = [], fix }: Verdict): CheckResult {
-  const { title, max, references } = definitions[id]
+  const { max, references } = definitions[id]
+  const title = catalogIn('checks', 'en').checks[id]
   const given = status === 'na' ? 0 : (points ?? (status === 'pass' ? max : 0))
   const [found, advice] = [readableSentences(summary), readableSentences(fix ?? [])]
   return {

@@ -1,34 +1,26 @@
-/** What a check says: the code of a sentence with its values, and the sentence in English. */
+/** Sentences of a report by code, with values. Their texts are in `config/catalogs`, in each language. */
+import { catalogIn } from '#config/catalogs/catalog-in.ts'
+import type { ConfigCatalogs } from '#config/catalogs/config-catalogs.ts'
+import { codedMessage } from '#config/words/coded-message.ts'
 import type { Said } from '#core/inspect/report.ts'
-import { english, englishEvidence } from './english.ts'
 
-/** The values that a sentence has in braces. */
-type ValuesOf<Sentence extends string> = Sentence extends `${string}{${infer Name}}${infer Rest}` ? Name | ValuesOf<Rest> : never
-type Given<Sentence extends string> = [ValuesOf<Sentence>] extends [never]
-  ? []
-  : [values: Readonly<Record<ValuesOf<Sentence>, string | number>>]
+type Sentences = ConfigCatalogs['checks']['sentences']
+type Code = keyof Sentences
+/** The values of a message with parameters. */
+type Given<Message> = Message extends (values: infer Values extends object) => string ? [values: Values] : []
 
-type English = typeof english
-type EvidenceEnglish = typeof englishEvidence
+/** Returns a sentence. Its values may be untrusted text. */
+export const say = <One extends Code>(code: One, ...[values]: Given<Sentences[One]>): Said => said(code, values)
 
-/** A sentence of a report. Its values may be untrusted text. */
-export const say = <Code extends keyof English>(code: Code, ...[values]: Given<English[Code]>): Said => said(code, values)
+type TermCode = Code extends infer One ? (One extends `evidence_${infer Term}` ? Term : never) : never
 
-/** The name of what was looked at, or what was there. */
-export const term = <Code extends keyof EvidenceEnglish>(code: Code, ...[values]: Given<EvidenceEnglish[Code]>): Said =>
+/** Returns the label or the value of an evidence. */
+export const term = <One extends TermCode>(code: One, ...[values]: Given<Sentences[`evidence_${One}`]>): Said =>
   said(`evidence_${code}`, values)
 
-const said = (code: string, values: Readonly<Record<string, string | number>> = {}): Said => ({
+const said = (code: string, values: object = {}): Said => ({
   code,
-  values: Object.fromEntries(Object.entries(values).map(([key, value]) => [key, String(value)])),
+  values: Object.fromEntries(Object.entries(values).map(([name, value]) => [name, String(value)])),
 })
 
-/** All sentences by code, those of evidence too. */
-export const sentences: Readonly<Record<string, string>> = {
-  ...english,
-  ...Object.fromEntries(Object.entries(englishEvidence).map(([code, text]) => [`evidence_${code}`, text])),
-}
-
-/** A value that is not there stays in its braces. */
-export const inEnglish = ({ code, values }: Said): string =>
-  (sentences[code] ?? code).replaceAll(/\{(\w+)\}/g, (whole, key: string) => values[key] ?? whole)
+export const inEnglish = ({ code, values }: Said): string => codedMessage(catalogIn('checks', 'en').sentences, code, values) ?? code

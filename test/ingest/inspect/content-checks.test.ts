@@ -364,6 +364,6 @@ const picture = '<a href="https://www.example.com/"><img src="https://www.exampl
 
 prove('html_content', [{ what: 'a picture and no word', status: 'fail', points: 0, changes: both(text, picture), says: /no word/ }])
 prove('mime_structure', [
-  { what: 'no word', status: 'warn', points: 4, changes: only('text/plain', '\r\n'), says: /shows no word/ },
+  { what: 'no word', status: 'warn', points: 4, changes: only('text/plain', '\r\n'), says: /shows no words/ },
   { what: 'a word', status: 'pass', points: 6, changes: only('text/plain', 'Hello\r\n') },
 ])

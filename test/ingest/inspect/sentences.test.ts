@@ -1,18 +1,31 @@
-/** What checks say stands in every language of the dashboard, with the same values. */
+/** Sentences of a report: the same codes and values in each language. */
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
 import test from '#test'
-import { inEnglish, sentences } from '#ingest/inspect/sentences/say.ts'
-import { checkTexts } from '../../../admin-api/catalogs/check-texts.ts'
+import { maxHeadLines } from '#ingest/authentication/verifiable-head.ts'
+import { inEnglish } from '#ingest/inspect/sentences/say.ts'
+import { problemText } from '#ingest/inspect/sentences/problems.ts'
 
+type Texts = Readonly<Record<string, Readonly<Record<string, string>>>>
+
+const textsIn = (language: string): Texts =>
+  JSON.parse(readFileSync(join(import.meta.dirname, '../../../config/catalogs', language, 'checks.json'), 'utf8')) as Texts
 const valuesIn = (sentence: string): string[] => [...new Set([...sentence.matchAll(/\{(\w+)\}/g)].map(([, name = '']) => name))].toSorted()
 
 for (const language of ['de', 'fr', 'it'])
-  test(`${language} has every sentence of a report, with its values`, (t) => {
-    const words = checkTexts(language).sentences
-    t.deepEqual(Object.keys(words).toSorted(), Object.keys(sentences).toSorted())
-    for (const [code, english] of Object.entries(sentences)) t.deepEqual(valuesIn(words[code] ?? ''), valuesIn(english), code)
+  test(`inspect: ${language} has every text of a report, with its values`, (t) => {
+    const own = textsIn(language)
+    for (const [group, texts] of Object.entries(textsIn('en'))) {
+      t.deepEqual(Object.keys(own[group] ?? {}).toSorted(), Object.keys(texts).toSorted())
+      for (const [code, english] of Object.entries(texts)) t.deepEqual(valuesIn(own[group]?.[code] ?? ''), valuesIn(english), code)
+    }
   })
 
-test('a value is text, whatever it looks like', (t) => {
+test('inspect: a value stays as it is, even if it looks like a parameter', (t) => {
   const said = { code: 'spf_unclear', values: { domain: '{ip}$&', ip: '203.0.113.1', result: '{result}' } }
   t.is(inEnglish(said), '{ip}$& does not say clearly that 203.0.113.1 may send for it ({result}).')
+})
+
+test('inspect: the sentence about too many header lines names the limit', (t) => {
+  t.true(problemText('header_lines').includes(maxHeadLines.toLocaleString('en')))
 })

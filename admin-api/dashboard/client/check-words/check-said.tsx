@@ -1,48 +1,44 @@
-/**
- * Shows the result of a check in the current language, translated from the codes of the service. Reports of earlier releases without codes
- * appear in English.
- */
+/** Texts of a report in the chosen language, by code. A text of another release is shown in English, as the report has it. */
 import type { JSX } from 'preact'
+import type { ConfigCatalogs } from '#config/catalogs/config-catalogs.ts'
+import { codedMessage } from '#config/words/coded-message.ts'
 import { SafeText } from '../parts/safe-text.tsx'
 import { loaded } from '../words/catalog.ts'
 import type { InspectTest } from '../wire/operations.ts'
 
-/** Translated texts by code. The service supplies the English texts. */
-type Texts = Readonly<Record<'sentences' | 'problems', Readonly<Record<string, string>>>>
+type CheckTexts = ConfigCatalogs['checks']
 
-const texts = loaded<Texts>('checks', (language) =>
-  language === 'en' ? Promise.resolve({ default: { sentences: {}, problems: {} } }) : import(`../../../catalogs/checks/${language}.json`),
-)
+const texts = loaded<CheckTexts>('checks', (language) => import(`../../../../config/catalogs/${language}/checks.json`))
 
 type Said = InspectTest['checks'][number]['summary_said'][number]
 
 interface CheckSaidProps {
-  /** English text of the service. */
   readonly english: string
   readonly said: readonly Said[] | Said
 }
 
-/** Shows all sentences translated, or all in English if a translation is missing. */
 export function CheckSaid({ english, said }: CheckSaidProps): JSX.Element {
-  const worded = [said].flat().map(inWords)
-  const isWorded = worded.length > 0 && worded.every((sentence) => sentence !== undefined)
-  return isWorded ? (
-    <SafeText text={worded.join(' ')} />
-  ) : (
+  const sentences = [said].flat().map(({ code, values }) => codedMessage(texts().sentences, code, values))
+  const isKnown = sentences.length > 0 && sentences.every((sentence) => sentence !== undefined)
+  return inLanguage(isKnown ? sentences.join(' ') : undefined, english)
+}
+
+/** Name of a check or rule, reason of a cap, or problem of a test. */
+export const CheckName = ({
+  of,
+  code,
+  english,
+}: {
+  readonly of: Exclude<keyof CheckTexts, 'sentences'>
+  readonly code: string | null
+  readonly english: string
+}): JSX.Element => inLanguage(code === null ? undefined : codedMessage(texts()[of], code), english)
+
+const inLanguage = (text: string | undefined, english: string): JSX.Element =>
+  text === undefined ? (
     <span lang="en">
       <SafeText text={english} />
     </span>
+  ) : (
+    <SafeText text={text} />
   )
-}
-
-/** Reason why a message could not be checked. */
-export function ProblemSaid({ english, code }: { readonly english: string; readonly code: string | null }): JSX.Element {
-  const known = texts().problems
-  return code !== null && Object.hasOwn(known, code) ? <span>{known[code]}</span> : <span lang="en">{english}</span>
-}
-
-/** Returns undefined without a translation. A single pass replaces the placeholders, so that braces in values stay literal. */
-function inWords({ code, values }: Said): string | undefined {
-  const known = texts().sentences
-  return Object.hasOwn(known, code) ? known[code]?.replaceAll(/\{(\w+)\}/g, (_, name: string) => values[name] ?? '') : undefined
-}

@@ -1,6 +1,6 @@
 /** Checks of a message: result and remedy of each. */
 import type { JSX } from 'preact'
-import { CheckSaid } from '../check-words/check-said.tsx'
+import { CheckName, CheckSaid } from '../check-words/check-said.tsx'
 import { Mark } from '../parts/mark.tsx'
 import { SafeText } from '../parts/safe-text.tsx'
 import type { InspectTest } from '../wire/operations.ts'
@@ -47,11 +47,11 @@ export const Checks = ({
   </ul>
 )
 
-/** Title of a check in the current language, or in English for an unknown check. */
-export const Titled = ({ check: { id, title } }: { readonly check: Pick<Check, 'id' | 'title'> }): JSX.Element => {
-  const known: Readonly<Record<string, string>> = words().checks
-  return Object.hasOwn(known, id) ? <b>{known[id]}</b> : <b lang="en">{title}</b>
-}
+export const Titled = ({ check: { id, title } }: { readonly check: Pick<Check, 'id' | 'title'> }): JSX.Element => (
+  <b>
+    <CheckName of="checks" code={id} english={title} />
+  </b>
+)
 
 /** Evidence and references. Links come only from the checks, never from the message. */
 const Evidence = ({ check: { evidence, references } }: { readonly check: Check }): JSX.Element => (

@@ -1,5 +1,6 @@
 /** Report of a message: score, most important remedies, all checks by topic, and requirements of large mailbox providers. */
 import type { JSX } from 'preact'
+import { CheckName } from '../check-words/check-said.tsx'
 import { Mark } from '../parts/mark.tsx'
 import { SafeText } from '../parts/safe-text.tsx'
 import type { InspectTest } from '../wire/operations.ts'
@@ -13,7 +14,6 @@ const groups = ['sender', 'server', 'domains', 'form', 'content'] as const satis
 
 export function Report({ test }: { readonly test: InspectTest }): JSX.Element {
   const w = words()
-  const caps: Readonly<Record<string, string>> = w.caps
   return (
     <>
       <div class="say score">
@@ -28,8 +28,7 @@ export function Report({ test }: { readonly test: InspectTest }): JSX.Element {
           {test.partial && <p class="faint">{w.partial}</p>}
           {test.caps.map(({ id, limit, reason }) => (
             <p key={id} class="warn">
-              <Mark name="warning" />{' '}
-              {Object.hasOwn(caps, id) ? w.capped({ limit, reason: caps[id] ?? '' }) : <span lang="en">{w.capped({ limit, reason })}</span>}
+              <Mark name="warning" /> {w.capped({ limit })} <CheckName of="caps" code={id} english={reason} />
             </p>
           ))}
         </div>

@@ -1,5 +1,6 @@
 /** Requirements of large mailbox providers, and whether the message meets them. */
 import type { JSX } from 'preact'
+import { CheckName } from '../check-words/check-said.tsx'
 import { Mark } from '../parts/mark.tsx'
 import type { InspectTest } from '../wire/operations.ts'
 import { words } from './inspect-words.ts'
@@ -19,7 +20,8 @@ export const Requirements = ({ requirements }: { readonly requirements: readonly
       {requirements.map(({ id, rule, senders, providers }) => (
         <li key={id}>
           <p>
-            <Rule id={id} rule={rule} /> <span class="faint">({senders === 'bulk' ? words().bulkSenders : words().allSenders})</span>
+            <CheckName of="ruleNames" code={id} english={rule} />{' '}
+            <span class="faint">({senders === 'bulk' ? words().bulkSenders : words().allSenders})</span>
           </p>
           <p class="faint">
             {providers.map(({ provider, status, refusal }) => (
@@ -34,9 +36,3 @@ export const Requirements = ({ requirements }: { readonly requirements: readonly
     </ul>
   </>
 )
-
-/** Text of a rule in the current language, or in English for an unknown rule. */
-const Rule = ({ id, rule }: Pick<Requirement, 'id' | 'rule'>): JSX.Element => {
-  const known: Readonly<Record<string, string>> = words().rules
-  return Object.hasOwn(known, id) ? <span>{known[id]}</span> : <span lang="en">{rule}</span>
-}

@@ -1,7 +1,7 @@
 /** Page of a deliverability test: its address until a message arrives, then the report. */
 import type { ComponentChildren, JSX } from 'preact'
 import { link } from '../app/location.ts'
-import { ProblemSaid } from '../check-words/check-said.tsx'
+import { CheckName } from '../check-words/check-said.tsx'
 import { mayChange } from '../app/permissions.ts'
 import { useList, useRead } from '../app/query.ts'
 import { CopyButton, useBusy } from '../parts/controls.tsx'
@@ -86,7 +86,7 @@ function Unfinished({ test }: { readonly test: InspectTest }): JSX.Element {
     waiting: [w.waitingTitle, w.waitingText({ at: longTime(test.expires_at) })],
     scoring: [w.scoringTitle, w.scoringText],
     expired: [w.expiredTitle, w.expiredText({ at: longTime(test.expires_at) })],
-    failed: [w.failedTitle, <ProblemSaid english={test.problem ?? ''} code={test.problem_code} />],
+    failed: [w.failedTitle, <CheckName of="problems" english={test.problem ?? ''} code={test.problem_code} />],
   }
   const [title, text] = facts[test.status] ?? ['', '']
   return (

@@ -1,11 +1,11 @@
 /** For each sentence of advice, a mail whose check gives it. The type demands one for every new sentence. */
 import type { CheckId } from '#ingest/inspect/checks/verdict.ts'
-import type { english } from '#ingest/inspect/sentences/english.ts'
+import type { ConfigCatalogs } from '#config/catalogs/config-catalogs.ts'
 import { byMailauth, ed25519 } from '../dkim-variants.ts'
 import { forwarded } from '../forwarded.ts'
 import { alternative, keyRecord, newsletter, now, rsaKey, signed, type Changes, type Header, type letter } from '../golden.ts'
 
-export type FixCode = Extract<keyof typeof english, `fix_${string}`>
+export type FixCode = Extract<keyof ConfigCatalogs['checks']['sentences'], `fix_${string}`>
 type Example = readonly [check: CheckId, changes: Changes | Promise<Changes>, mail?: typeof letter]
 
 const text = 'The blue teapot that you ordered is on its way to you and will arrive on Monday morning.'

@@ -22,8 +22,7 @@ const dmarc = (record: string | undefined, more: Changes = {}): Changes => ({
   zone: { ...more.zone, '_dmarc.example.com TXT': record === undefined ? undefined : [[record]] },
 })
 const begin = 'Publish a TXT record at _dmarc.example.com, to begin with "v=DMARC1; p=none; rua=mailto:dmarc@example.com".'
-const foreign =
-  'Use a MAIL FROM address of your own domain; only the owner of bounce.provider.test can change what DNS says about bounce.provider.test.'
+const foreign = 'Use a MAIL FROM address of your own domain; only the owner of bounce.provider.test can change its DNS records.'
 const own = 'Send from an address of your own domain.'
 const gmail: Changes = {
   sign: () => '',
