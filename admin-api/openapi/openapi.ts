@@ -147,5 +147,5 @@ function refusalResponses(operation: Operation<never>, schemas: SchemaCollection
 }
 
 function exampleOf(code: RefusalCode): Json {
-  return { error: { code, message: 'One sentence that states what to do.', next_action: refusals[code].nextAction } }
+  return { error: { code, message: 'A sentence that states the problem and the next step.', next_action: refusals[code].nextAction } }
 }

@@ -16,14 +16,14 @@ const scopes = z.array(z.enum(scopesInOrder))
 
 const keyCreatorShape = z
   .object({
-    user_id: z.string().nullable().meta({ description: 'The member; null when a key of the organization created it.' }),
+    user_id: z.string().nullable().meta({ description: 'The member; null if a key of the organization created it.' }),
     role: z.enum(roles).nullable().meta({
-      description: 'The ceiling of the key: the lower of the role that the member had and the role they have now. Null without a ceiling.',
+      description: 'The maximum role of the key: the lower of the member’s role at creation and their role now. Null without a maximum.',
     }),
     application: z
       .object({ client_id: z.string(), name: z.string() })
       .nullable()
-      .meta({ description: 'The application that created it for the member. Revoking the application ends the key.' }),
+      .meta({ description: 'The application that created it for the member. Revoking the application revokes the key.' }),
     api_key_id: z.string().nullable().meta({ description: 'The key that created it.' }),
   })
   .meta({ id: 'ApiKeyMinter' })
@@ -34,21 +34,22 @@ const fields = {
   preview: z.string().meta({ description: 'The first and the last four characters.' }),
   scopes: scopes.meta({ description: 'Empty for a send-only key.' }),
   send_only: z.boolean(),
-  project_id: z.string().nullable().meta({ description: 'The project that the key is bound to; null for all projects.' }),
+  project_id: z.string().nullable().meta({ description: 'The only project of the key; null for all projects.' }),
   status: z.enum(['active', 'expired', 'revoked']),
   created_at: wireTime,
   expires_at: wireTime.nullable(),
   revoked_at: wireTime.nullable(),
-  last_used_at: wireTime.nullable().meta({ description: 'Accurate to five minutes; null for a key that was never used.' }),
+  last_used_at: wireTime.nullable().meta({ description: 'Accurate to five minutes; null for an unused key.' }),
   minted_by: keyCreatorShape.nullable().meta({
-    description: 'Null for the first key of an organization, for that of POSTERN_ADMIN_KEY, and for keys created before this was recorded.',
+    description:
+      'Null for the first key of an organization, for the key from POSTERN_ADMIN_KEY, and for keys created before this field existed.',
   }),
   ends_with: z.enum(['member', 'application', 'nothing']).meta({
     description:
-      'Whose removal ends the key: the member who created it, the application or the member, or neither. ' +
-      'An update with `kept` makes it outlast both.',
+      'Whose removal revokes the key. member: the member who created it. application: the application or its member. nothing: ' +
+      'the key outlasts both, for example after an update with `kept`.',
   }),
-  kept_at: wireTime.nullable().meta({ description: 'When an administrator kept the key. Its ceiling stays.' }),
+  kept_at: wireTime.nullable().meta({ description: 'When an administrator kept the key. Its maximum role does not change.' }),
   ...noticeFields,
 }
 
@@ -59,7 +60,7 @@ const keyWithSecretShape = z
 
 export const newApiKey = z
   .strictObject({
-    name: nameLine(100, 'A label that tells people what the key is for.'),
+    name: nameLine(100, 'A label that states the purpose of the key.'),
     scopes: scopes.min(1).max(3).optional().meta({
       description: 'Each scope includes the previous ones: api:read, api:send, api:admin. Required unless send_only is true.',
     }),
@@ -69,31 +70,31 @@ export const newApiKey = z
       .meta({
         description:
           'Restricts the key to `POST /v1/messages`, and to `GET /v1/traces/{trace_id}` for the status of its own sends. ' +
-          'For sites and other callers that need not read mail.',
+          'Intended for sites and other callers that do not need to read mail.',
       }),
     project_id: id.optional().meta({
       description:
-        'Binds the key to one project. A send-only key is always bound; its project defaults to that of the key that creates it.',
+        'Binds the key to one project. A send-only key is always bound; its project defaults to the project of the creating key.',
     }),
     expires_at: nullAsAbsent(timeInput),
     ...noticeInput,
   })
   .superRefine(({ scopes: given, send_only }, context) => {
-    if (send_only && given) context.addIssue({ code: 'custom', path: ['scopes'], message: 'must be left out of a send-only key' })
+    if (send_only && given) context.addIssue({ code: 'custom', path: ['scopes'], message: 'must be omitted for a send-only key' })
     if (!send_only && !given) context.addIssue({ code: 'custom', path: ['scopes'], message: 'is required' })
   })
 
 export const apiKeyChanges = z.strictObject({
-  name: nameLine(100, 'A label that tells people what the key is for.').optional(),
-  expires_at: timeInput.nullable().optional().meta({ description: 'Null for a key that does not expire.' }),
+  name: nameLine(100, 'A label that states the purpose of the key.').optional(),
+  expires_at: timeInput.nullable().optional().meta({ description: 'Null for a key without expiry.' }),
   ...noticeInput,
   kept: z
     .literal(true)
     .optional()
     .meta({
       description:
-        'The key outlasts the member or application that created it and keeps its ceiling. Requires `api:admin` for the whole organization. ' +
-        'Anyone who knows the secret still has access: rotate the key too.',
+        'Keeps the key when the member or application that created it is removed. Its maximum role does not change. Requires ' +
+        '`api:admin` for the whole organization. Anyone who knows the secret still has access: rotate the key too.',
     }),
 })
 
@@ -101,7 +102,7 @@ const namedKeyShape = z
   .object({ id: z.string(), name: z.string(), preview: z.string(), project_id: z.string().nullable() })
   .meta({ id: 'NamedApiKey' })
 
-/** Keys that ended with what was removed, and those that were kept. */
+/** Keys revoked by a removal, and keys kept in spite of it. */
 const keyFatesShape = z.object({ ended_keys: z.array(namedKeyShape), kept_keys: z.array(namedKeyShape) }).meta({ id: 'KeyFates' })
 
 type KeyFields = ApiKey & Omit<ShownKey, 'record'>

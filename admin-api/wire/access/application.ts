@@ -1,4 +1,4 @@
-/** Applications with access on the wire. */
+/** Authorized applications on the wire. */
 import * as z from 'zod'
 import type { AllowedApplication } from '#core/consent/organization-applications.ts'
 import { encoder } from '../fields/codec.ts'
@@ -9,12 +9,12 @@ const applicationShape = z
   .object({
     id: z.string(),
     client_id: z.string(),
-    name: z.string().meta({ description: 'As the application calls itself.' }),
-    verified_host: z.string().nullable().meta({ description: 'The host that vouches for the name; null when the name is not verified.' }),
+    name: z.string().meta({ description: 'Name given by the application.' }),
+    verified_host: z.string().nullable().meta({ description: 'The host that verified the name; null if the name is not verified.' }),
     project_id: z.string(),
-    user: z.object({ id: z.string(), email: z.string(), name: z.string() }).meta({ description: 'The member who allowed it.' }),
-    scopes: z.array(z.string()).meta({ description: 'The most that it may do. It never exceeds the role of the member.' }),
-    reaches_organization: z.boolean().meta({ description: 'Its tools may also act on what belongs to the whole organization.' }),
+    user: z.object({ id: z.string(), email: z.string(), name: z.string() }).meta({ description: 'The member who authorized it.' }),
+    scopes: z.array(z.string()).meta({ description: 'The maximum scopes of the application. The role of the member limits them further.' }),
+    reaches_organization: z.boolean().meta({ description: 'Its tools may also access resources of the whole organization.' }),
     created_at: wireTime,
     last_used_at: wireTime.nullable().meta({ description: 'Accurate to five minutes; null before the first call.' }),
   })

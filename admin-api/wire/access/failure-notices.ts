@@ -1,4 +1,4 @@
-/** Settings of notices to authors on the wire, the same for SMTP credentials and send-only keys. */
+/** Settings of failure notices on the wire, for SMTP credentials and send-only keys. */
 import * as z from 'zod'
 import { noticeModes, type NoticeSettings } from '#core/access/notice-settings.ts'
 import type { NoticesOfDay } from '#core/tenancy/notice-counters.ts'
@@ -11,21 +11,22 @@ export const noticeFields = {
   failure_notice_to: z.string().nullable(),
   failure_notices_today: z.object({ sent: z.int(), withheld: z.int() }).meta({
     id: 'FailureNoticesToday',
-    description: 'Notices of this UTC day, and those beyond the limit of 20 per hour and 100 per day.',
+    description: 'Notices sent on this UTC day, and notices withheld by the limit of 20 per hour and 100 per day.',
   }),
 }
 
 export const noticeInput = {
   failure_notices: mode.optional().meta({
     description:
-      'Whether the author gets a delivery report when a message fails after it was accepted. `auto` (the default): for clients on this machine and on private networks, and for `postern sendmail`.',
+      'Whether the author receives a delivery report when a message fails after acceptance. `auto` (the default): only for ' +
+      'clients on this machine and on private networks, and for `postern sendmail`.',
   }),
   failure_notice_to: line(254).nullable().optional().meta({
-    description: 'Gets the notices instead of MAIL FROM. An empty string clears it.',
+    description: 'Receives the notices instead of MAIL FROM. An empty string clears it.',
   }),
 }
 
-/** A record as it is shown. */
+/** The settings with the counts of the current day. */
 interface Noticing extends NoticeSettings {
   readonly noticesToday: NoticesOfDay
 }

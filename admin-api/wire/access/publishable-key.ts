@@ -15,9 +15,9 @@ const maxRate = 1_000_000
 const rate = z.int().min(0).max(maxRate)
 const rates = { per_ip_hour: rate, per_recipient_hour: rate, per_key_hour: rate, per_key_day: rate }
 const readRates = decoder(z.strictObject(rates).partial())
-/** The core knows only the numbers that are given. */
+/** Removes undefined entries; the core expects only numbers. */
 const withoutGaps = (given: object): object => Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined))
-const ratesShape = z.object(rates).meta({ description: 'The effective limits on sends in sliding windows; 0 is no limit.' })
+const ratesShape = z.object(rates).meta({ description: 'The effective limits on sends in sliding windows; 0 means no limit.' })
 
 const fields = {
   id: z.string(),
@@ -51,10 +51,10 @@ const publishableKeyWithTokenShape = z
 const reveal = z
   .boolean()
   .default(false)
-  .meta({ description: 'Returns a link that shows the token once instead of the token, for agents, which must not see it.' })
+  .meta({ description: 'Returns, instead of the token, a link that shows it once. For agents, which must not see tokens.' })
 
 export const newPublishableKey = z.strictObject({
-  name: line(100, 'A label that tells people where the key is used.').default(''),
+  name: line(100, 'A label that states where the key is used.').default(''),
   allowed_origins: z
     .array(z.string().max(300))
     .min(1)
@@ -65,20 +65,24 @@ export const newPublishableKey = z.strictObject({
     .min(1)
     .max(maxEntries)
     .meta({ description: 'Recipients allowed in to, cc and bcc: user@host, or @host for every address of a domain.' }),
-  locked_from: filledLine(600, 'The only sender. The address of a visitor belongs in reply_to.'),
-  rate_preset: z.enum(ratePresets).default('normal').meta({
-    description:
-      'normal: per hour, 10 sends from one IP address, 30 to one recipient and 300 in total, and 1000 per day; loose: twice as many; strict: three tenths.',
-  }),
+  locked_from: filledLine(600, 'The only allowed sender. Put the address of a visitor into reply_to.'),
+  rate_preset: z
+    .enum(ratePresets)
+    .default('normal')
+    .meta({
+      description:
+        'normal: per hour, 10 sends from one IP address, 30 to one recipient and 300 in total, and 1000 per day. loose: twice ' +
+        'these limits. strict: 30 % of these limits.',
+    }),
   rates: z
     .strictObject(rates)
     .partial()
     .optional()
     .transform((given = {}): Partial<Rates> => withoutGaps(readRates(given)))
-    .meta({ description: 'Limits that replace those of the preset; 0 is no limit.' }),
+    .meta({ description: 'Limits that replace those of the preset; 0 means no limit.' }),
   captcha_provider: nullAsAbsent(z.enum(captchaProviders)),
-  captcha_secret: filledLine(500, 'Kept encrypted and never shown.').optional(),
-  captcha_site_key: nullAsAbsent(filledLine(200, 'Site key with which pages show the captcha. Required for snippets.')),
+  captcha_secret: filledLine(500, 'Stored encrypted and never shown.').optional(),
+  captcha_site_key: nullAsAbsent(filledLine(200, 'Site key for the captcha on pages. Required for snippets.')),
   project_id: id.optional(),
   reveal,
 })
@@ -89,7 +93,7 @@ export const rotation = z.strictObject({ reason, reveal })
 export const revocation = z.strictObject({ reason })
 
 export const newSnippet = z.strictObject({
-  reveal_url: z.string().max(500).meta({ description: 'Reveal link of a key that was just created or rotated. It works once.' }),
+  reveal_url: z.string().max(500).meta({ description: 'Reveal link of a new or rotated key. It works once.' }),
   to_address: z.string().max(320),
   from_address: z.string().max(600).meta({ description: 'The sender of the key.' }),
   form_fields: z
@@ -111,7 +115,7 @@ export const newSnippet = z.strictObject({
 const snippetShape = z
   .object({
     html: z.string().meta({ description: 'HTML to paste into a page. The token in it is public by design.' }),
-    allowed_origins: z.array(z.string()).meta({ description: 'Origins of the pages on which the snippet works.' }),
+    allowed_origins: z.array(z.string()).meta({ description: 'Origins of the pages that can use the snippet.' }),
   })
   .meta({ id: 'HtmlSnippet' })
 

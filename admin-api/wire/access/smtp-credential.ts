@@ -32,7 +32,7 @@ const fields = {
 const warnings = z
   .array(z.object({ path: z.string(), message: z.string() }))
   .optional()
-  .meta({ description: 'Settings that have no effect now, by field.' })
+  .meta({ description: 'Settings without effect at present, by field.' })
 
 const lastLogin = wireTime.nullable().meta({ description: 'Accurate to five minutes; null before the first login.' })
 const smtpCredentialShape = z.object({ ...fields, last_login_at: lastLogin }).meta({ id: 'SmtpCredential' })
@@ -46,32 +46,42 @@ const credentialWithSecretShape = z
   })
   .meta({ id: 'MintedSmtpCredential' })
 
-/** Null is off. */
+/** Null means false. */
 const toggle = z
   .boolean()
   .nullable()
   .optional()
   .transform((given) => (given === null ? false : given))
   .meta({
-    description: 'Has an effect only while plan and flags allow it.',
+    description: 'Has an effect only if the plan and the flags allow it.',
   })
 
 const changes = {
-  label: line(100, 'A label that tells people which site or machine uses it.').optional(),
+  label: line(100, 'A label that identifies the site or machine.').optional(),
   allowed_from_domains: z
     .array(filledLine(254))
     .max(100)
     .optional()
-    .meta({ description: 'Domains allowed in MAIL FROM, as exact matches. Empty means any.' }),
+    .meta({ description: 'Domains allowed in MAIL FROM, as exact matches. An empty list allows any domain.' }),
   enforce_header_from: z.boolean().optional().meta({ description: 'Applies the same domains to the From field. Defaults to true.' }),
-  default_destination_id: z.string().max(64).nullable().optional().meta({
-    description:
-      'Destination of its mail, with precedence over routing rules. With an empty string, the routing rules decide, then the organization default sender, then the no-route policy of the project.',
-  }),
-  environment: line(64).nullable().optional().meta({
-    description:
-      'Instead of a default destination: selects the live, healthy destination of this environment with the smallest priority. An empty string clears it.',
-  }),
+  default_destination_id: z
+    .string()
+    .max(64)
+    .nullable()
+    .optional()
+    .meta({
+      description:
+        'Destination of its mail, with precedence over routing rules. An empty string clears it: the routing rules decide, then ' +
+        'the organization default sender, then the no-route policy of the project.',
+    }),
+  environment: line(64)
+    .nullable()
+    .optional()
+    .meta({
+      description:
+        'Alternative to a default destination: selects the live, healthy destination of this environment with the smallest ' +
+        'priority. An empty string clears it.',
+    }),
   max_rate_per_min: z.int().min(1).max(100_000).nullable().optional(),
   max_message_bytes: z.int().min(1024).max(268_435_456).nullable().optional(),
   expires_at: timeInput.nullable().optional(),
@@ -84,13 +94,13 @@ const changes = {
 
 export const smtpCredentialChanges = z.strictObject({
   ...changes,
-  project_id: id
-    .optional()
-    .meta({ description: 'Moves the credential to another project; `warnings` says when its default destination does not move with it.' }),
+  project_id: id.optional().meta({
+    description: 'Moves the credential to another project. `warnings` states whether its default destination stays in the old project.',
+  }),
 })
 export const newSmtpCredential = z.strictObject({ ...changes, project_id: id.optional() })
 
-/** What a change made of it; warnings are left out where there are none. */
+/** The credential after a change; `warnings` is omitted if empty. */
 const changed = <C extends ChangedCredential>({ record, warnings, ...rest }: C) => ({
   ...record,
   ...rest,

@@ -1,4 +1,4 @@
-/** Diagnoses on the wire: why a message bounced, and why one did not arrive. */
+/** Diagnoses on the wire: why a message bounced, and why a message did not arrive. */
 import * as z from 'zod'
 import { refusalCategories } from '#config/mail/status-codes.ts'
 import { missingVerdicts, type BounceDiagnosis, type Hypothesis, type MissingDiagnosis } from '#core/diagnose/search/diagnosis.ts'
@@ -13,23 +13,23 @@ const relatedShape = z
   .object({
     same_recipient: z.int().meta({ description: 'Other messages to this recipient that failed in the last 30 days.' }),
     same_domain_last_24h: z.int().meta({ description: 'Other messages to its domain that failed.' }),
-    same_reply_last_24h: z.int().meta({ description: 'Other messages that got the same reply, to any recipient.' }),
-    complete: z.boolean().meta({ description: 'False when more messages were sent than are searched; the counts may then be too low.' }),
+    same_reply_last_24h: z.int().meta({ description: 'Other messages that received the same reply, for any recipient.' }),
+    complete: z.boolean().meta({ description: 'False if the search limit was reached; the counts may then be too low.' }),
   })
-  .meta({ description: 'One refusal, or a trend.' })
+  .meta({ description: 'Shows whether the failure is an isolated case or part of a trend.' })
 
 const bounceDiagnosisShape = z
   .object({
     found: z
       .boolean()
-      .meta({ description: 'False when no message was found; every field but plain_reason and next_actions is then null.' }),
+      .meta({ description: 'False without a matching message. All fields except plain_reason and next_actions are then null.' }),
     trace_id: z.uuidv4().nullable(),
     recipient: z.string().nullable(),
     bounced_at: wireTime.nullable(),
     stage: z
       .enum(bounceStages)
       .nullable()
-      .meta({ description: 'The SMTP command at which the message was refused; after_acceptance means that a report arrived later.' }),
+      .meta({ description: 'The SMTP command that the server refused; after_acceptance: a report arrived later.' }),
     source: z.enum(['smtp', 'dsn', 'stalwart', 'mailenable', 'arf', 'postfix', 'exim']).nullable(),
     reply: z.object({ code: z.int().nullable(), enhanced: z.string().nullable(), text: z.string() }).nullable(),
     registry: z
@@ -77,7 +77,7 @@ const found = encoder(bounceDiagnosisShape).from<BounceDiagnosis>({
   raw_report_available: ({ isRawAvailable }) => isRawAvailable,
 })
 
-/** Where no message has the id. */
+/** The diagnosis of an id without a message. */
 export interface NothingFound {
   readonly plainReason: string
   readonly nextAction: string
@@ -117,7 +117,7 @@ const missingDiagnosisShape = z
     verdict: z.enum(missingVerdicts),
     confidence,
     summary: z.string(),
-    hypotheses: z.array(hypothesisShape).meta({ description: 'Most certain first.' }),
+    hypotheses: z.array(hypothesisShape).meta({ description: 'The most probable hypothesis first.' }),
     traces: z.array(traceShape).meta({ description: 'The latest messages to the recipient, at most five.' }),
     checked: z.array(z.string()),
     not_checked: z.array(z.object({ what: z.string(), why: z.string() })),

@@ -22,7 +22,7 @@ const imapShape = z
     last_polled_at: wireTime.nullable(),
     last_error: z.string().nullable(),
     last_error_at: wireTime.nullable(),
-    skipped_mails: z.int().meta({ description: 'Mails that could not be parsed and were skipped.' }),
+    skipped_mails: z.int().meta({ description: 'Number of mails skipped because they could not be parsed.' }),
   })
   .meta({ id: 'IngestMailbox', description: 'The password is never returned.' })
 
@@ -30,10 +30,12 @@ const fields = {
   id: z.string(),
   provider,
   label: z.string(),
-  mode: z.enum(['push', 'imap']).meta({ description: 'imap: reports are also fetched from a mailbox.' }),
-  webhook_url: z.string().meta({ description: 'The URL to post events to, signed with the secret.' }),
+  mode: z
+    .enum(['push', 'imap'])
+    .meta({ description: 'imap: reports are also fetched from a mailbox. push: reports are only posted to webhook_url.' }),
+  webhook_url: z.string().meta({ description: 'URL for posted events, which must be signed with the secret.' }),
   imap: imapShape.nullable(),
-  last_seen_at: wireTime.nullable().meta({ description: 'When a request with a valid signature was last received, to the minute.' }),
+  last_seen_at: wireTime.nullable().meta({ description: 'Time of the latest request with a valid signature, to the minute.' }),
   agent: z.string().nullable().meta({ description: 'Name and version of the agent, if there is one.' }),
   created_at: wireTime,
 }
@@ -41,7 +43,7 @@ const fields = {
 const ingestSourceShape = z.object(fields).meta({ id: 'IngestSource' })
 
 const sourceWithSecretShape = z
-  .object({ ...fields, hmac_secret: z.string().meta({ description: 'Shown only once. Plain text, to be pasted unchanged.' }) })
+  .object({ ...fields, hmac_secret: z.string().meta({ description: 'Shown only once. Plain text; paste it unchanged.' }) })
   .meta({ id: 'MintedIngestSource' })
 
 const unmatchedShape = z
@@ -54,17 +56,18 @@ const unmatchedShape = z
           recipient: z.string().nullable(),
           status: z.string().nullable(),
           diagnostic: z.string().nullable(),
-          at: wireTime.meta({ description: 'When its retries end.' }),
+          at: wireTime.meta({ description: 'When matching stops.' }),
           occurred_at: wireTime.nullable(),
           message_id: z.string().nullable(),
         }),
       )
-      .meta({ description: 'A sample of the latest bounces and complaints among them; empty for keys of one project.' }),
+      .meta({ description: 'A sample of the latest unmatched bounces and complaints; empty for keys of one project.' }),
   })
   .meta({
     id: 'UnmatchedReports',
     description:
-      'Reports of the last 30 days that matched no message, by type: mail that was not sent by this service, or that was not recognized.',
+      'Reports of the last 30 days without a matching message, by type: the mail was sent by another service, or could not be ' +
+      'recognized.',
   })
 
 const domainComplaintShape = z.object({ domain: z.string(), complaints: z.int(), last_at: wireTime })
@@ -81,7 +84,7 @@ const ignoredShape = z.object({
   reason: ignoredReason,
   lines: z.int(),
   last_at: wireTime,
-  first: z.array(z.string()).meta({ description: 'Of the latest log with such lines, three.' }),
+  first: z.array(z.string()).meta({ description: 'Three lines of the latest log that contains such lines.' }),
 })
 
 const ingestSourceDetailShape = z
@@ -90,20 +93,20 @@ const ingestSourceDetailShape = z
     unmatched: unmatchedShape,
     domain_complaints: z
       .array(z.object({ domain: z.string(), complaints: z.int(), last_at: wireTime }))
-      .meta({ description: 'Complaints of the last 30 days about a domain, without a message; they add no suppression.' }),
+      .meta({ description: 'Complaints of the last 30 days about a domain, without a message; they create no suppressions.' }),
     dropped_postoffices: z
       .array(z.object({ postoffice: z.string(), events: z.int(), last_at: wireTime }))
       .meta({ description: 'MailEnable: postoffices without a mapping whose events were dropped.' }),
     refusals: z
       .array(refusalShape)
       .meta({ description: 'MailEnable: refusals in the activity log of the last 30 days, most frequent first.' }),
-    ignored_lines: z.array(ignoredShape).meta({ description: 'Log lines of 30 days without an outcome, by reason.' }),
+    ignored_lines: z.array(ignoredShape).meta({ description: 'Log lines of the last 30 days without an outcome, by reason.' }),
   })
   .meta({ id: 'IngestSourceDetail' })
 
 export const newIngestSource = z.strictObject({
   provider,
-  label: line(100, 'A label that tells people which server it is.').optional(),
+  label: line(100, 'A label that identifies the server.').optional(),
   imap_config: z
     .strictObject({
       host: filledLine(255),
@@ -123,7 +126,7 @@ export const newIngestSource = z.strictObject({
     .meta({ description: 'A mailbox to fetch bounces from; for postfix and dovecot.' }),
 })
 
-/** Where each provider posts to. Dovecot writes bounces as mails and no log that is read here. */
+/** Path for the posts of each provider. Dovecot sends bounces as mails; its logs are not supported. */
 const paths: Readonly<Record<IngestSource['provider'], string>> = {
   stalwart: '/v1/ingest/stalwart?',
   postfix: '/v1/ingest/logs?source=postfix&',
@@ -138,7 +141,7 @@ const fieldsOf = <Story extends SourceStory>({ source, ...rest }: Story) => ({ .
 const mailbox = encoder(imapShape).from<ImapConfig & Partial<SourcePoll>>({ skipped_mails: ({ skipped }) => skipped ?? 0 })
 
 interface SourceUrls {
-  /** Public address of the service. */
+  /** Public URL of the service. */
   readonly baseUrl: string
 }
 
@@ -195,9 +198,16 @@ const postofficeMappingShape = z
 
 const mutable = {
   project_id: id.optional().meta({ description: 'The project whose mail the postoffice sends. Defaults to the project of the key.' }),
-  default_destination_id: z.string().max(64).nullable().optional().meta({
-    description: 'The destination that uses this server; deliveries are matched with its messages. An empty string clears it.',
-  }),
+  default_destination_id: z
+    .string()
+    .max(64)
+    .nullable()
+    .optional()
+    .meta({
+      description:
+        'The destination that uses this server; deliveries are matched with the messages of this destination. An empty string clears ' +
+        'it.',
+    }),
 }
 
 export const newPostofficeMapping = z.strictObject({

@@ -10,13 +10,15 @@ export const sourceQuery = z.strictObject({
 
 const counts = {
   accepted: z.int().meta({ description: 'New events.' }),
-  unmatched: z.int().meta({ description: 'Those that match no message yet; when one may follow, matching is retried for 15 minutes.' }),
+  unmatched: z
+    .int()
+    .meta({ description: 'Reports without a matching message. If the message may still arrive, matching is retried for 15 minutes.' }),
   duplicates: z.int(),
   ignored: z.int().meta({ description: 'Entries that do not report the outcome of a message.' }),
 }
 
 export const ignoredReason = z.enum(ignoredReasons).meta({
-  description: 'handed_on: within the host, discarded, or a probe.',
+  description: 'handed_on: delivered within the host, discarded, or a probe.',
 })
 
 /** `line` counts from 1, `index` from 0. */
@@ -28,7 +30,7 @@ export const eventCounts = z
       .array(z.object({ reason: ignoredReason, lines: z.int() }))
       .optional()
       .meta({ description: 'The log lines among the ignored entries, by reason.' }),
-    rejected_more: z.int().optional().meta({ description: 'Number of further entries that are not listed.' }),
+    rejected_more: z.int().optional().meta({ description: 'Number of further rejected entries that are not listed.' }),
   })
   .meta({ id: 'IngestCounts' })
 
@@ -37,7 +39,7 @@ const result = z.enum(['recorded', 'duplicate', 'unmatched', 'ignored'])
 export const reportAnswer = z
   .object({
     kind: z.enum(['feedback', 'dsn', 'mdn', 'auto_reply', 'none']),
-    problem: z.string().optional().meta({ description: 'Present when the mail could not be parsed: the reason.' }),
+    problem: z.string().optional().meta({ description: 'The parse error; present if the mail could not be parsed.' }),
     events: z.array(
       z.object({
         event_id: z.string(),
@@ -53,7 +55,7 @@ export const reportAnswer = z
         feedback_type: z.string().nullable(),
         trace_id: z.string().nullable(),
         verified: z.boolean().nullable().meta({
-          description: 'False: the report is shown in the trace but has no other effect, because any sender could have written it.',
+          description: 'False: the report appears in the trace but has no other effect, because any sender could have written it.',
         }),
         suppressed: z.boolean(),
         result,
@@ -73,7 +75,7 @@ export const bounceEnvelopeAnswer = z
         event_id: z.string().nullable(),
         result: z.enum(['recorded', 'duplicate', 'dropped_unmapped_postoffice', 'invalid']),
         project_id: z.string().nullable(),
-        trace_id: z.string().nullable().meta({ description: 'Null while it matches no message.' }),
+        trace_id: z.string().nullable().meta({ description: 'Null until a message matches.' }),
         reason: z.string().optional().meta({ description: 'Present when the event is invalid.' }),
       }),
     ),
@@ -90,9 +92,9 @@ export const healthcheckAnswer = z
     clock_skew_seconds: z
       .number()
       .nullable()
-      .meta({ description: 'How far the clock of the agent is ahead, when the agent reports its time.' }),
+      .meta({ description: 'How many seconds the clock of the agent is ahead; null if the agent does not report its time.' }),
     multi_tenant: z.boolean(),
-    postoffices: z.array(z.string()).meta({ description: 'Those with a mapping.' }),
+    postoffices: z.array(z.string()).meta({ description: 'Postoffices with a mapping.' }),
   })
   .meta({ id: 'MailEnableHealthcheck' })
 
@@ -101,10 +103,10 @@ export const activityAnswer = z
     accepted_lines: z.int(),
     deliveries: z.int(),
     duplicates: z.int(),
-    metrics: z.int().meta({ description: 'Refusals that were counted; they are not events.' }),
+    metrics: z.int().meta({ description: 'Number of refusals counted; they are not events.' }),
     dropped: z.int().meta({ description: 'Deliveries of postoffices without a mapping.' }),
-    withheld: z.int().meta({ description: 'Recipients that were accepted before the message was refused as a whole.' }),
+    withheld: z.int().meta({ description: 'Recipients that the server accepted before it refused the message as a whole.' }),
     rejected: z.array(z.object({ index: z.int(), reason: z.string() })),
-    cursor: z.int().nullable().meta({ description: 'The cursor that the agent must store.' }),
+    cursor: z.int().nullable().meta({ description: 'The cursor for the agent to store.' }),
   })
   .meta({ id: 'MailEnableActivity' })

@@ -1,4 +1,4 @@
-/** Lists of other services on the wire: what an import of one is asked, and its report in lines. */
+/** Lists imported from other services, on the wire: the import request, and its report in lines. */
 import * as z from 'zod'
 import { movedKinds } from '#core/moving/moved-row.ts'
 import type { MovedNote } from '#core/moving/list-import.ts'
@@ -7,7 +7,7 @@ import { id, line } from '../fields/text.ts'
 
 export const service = z
   .enum(services)
-  .meta({ description: 'The service that the data comes from. By default it is recognized by the fields.' })
+  .meta({ description: 'The service that the data comes from. Defaults to the service recognized from the fields.' })
 
 const maxList = 128
 const row = z
@@ -17,25 +17,28 @@ const row = z
 
 export const movedListQuery = z.strictObject({
   service: service.optional(),
-  kind: z.enum(movedKinds).optional().meta({ description: 'What the file has, where neither its fields nor its name say so.' }),
+  kind: z
+    .enum(movedKinds)
+    .optional()
+    .meta({ description: 'The kind of list. Required if neither the fields nor the file name identify it.' }),
   file_name: line(200)
     .optional()
-    .meta({ description: 'Name of the file, which says what is in it where lists of a service look the same.' }),
+    .meta({ description: 'Name of the file. It identifies the kind of list if several lists of a service have the same columns.' }),
   list: line(maxList).optional().meta({
     description:
-      'Unsubscribes are from this list; `*` is every list. By default, they are from all mail unless the service says otherwise.',
+      'The list for all unsubscribes in the file; `*` is every list. By default, they apply to all mail unless the service names a list.',
   }),
   project_id: id.optional().meta({ description: 'Defaults to the project of the key.' }),
   dry_run: z.enum(['true', 'false']).default('false'),
-  from_row: row.optional().meta({ description: 'Passes over the rows before this one.' }),
+  from_row: row.optional().meta({ description: 'Skips the rows before this row.' }),
 })
 
-/** An octet stream is looked into all the same. */
-const file = z.string().meta({ description: 'The file as it was downloaded: CSV or JSON, in UTF-8 or UTF-16.' })
+/** The content is parsed even if its type is `application/octet-stream`. */
+const file = z.string().meta({ description: 'The file as downloaded: CSV or JSON, in UTF-8 or UTF-16.' })
 export const movedListBody = {
   ...{
     'text/csv': file,
-    'application/json': z.unknown().meta({ description: 'The answer of the service.' }),
+    'application/json': z.unknown().meta({ description: 'The response of the service.' }),
     'application/x-ndjson': file,
   },
   ...{ 'text/plain': file, 'application/octet-stream': file },
@@ -49,8 +52,8 @@ export interface MovedListHead {
 }
 
 /**
- * The report as lines of JSON, some at a time, as long as `mayGoOn` does not throw; the notes are ended with it. An iterator by
- * hand, since a generator that was never begun would not end what it reads.
+ * Returns the report as lines of JSON, in pieces. `mayGoOn` runs before each piece and throws to stop. Ending the iterator also ends the
+ * notes. Implemented by hand, since ending a generator that never started would not end its source.
  */
 export function reportLines(
   head: MovedListHead,

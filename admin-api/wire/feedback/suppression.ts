@@ -18,7 +18,10 @@ const suppressionShape = z
     id: z.string(),
     email: z.string().meta({ description: 'In lower case, with the domain as A-labels.' }),
     reason: z.string().nullable(),
-    project_id: z.string().nullable().meta({ description: 'The project that the entry came from. It applies to the whole organization.' }),
+    project_id: z
+      .string()
+      .nullable()
+      .meta({ description: 'The project that created the entry. The entry applies to the whole organization.' }),
     source,
     expires_at: wireTime.nullable(),
     created_at: wireTime,
@@ -29,7 +32,7 @@ const reason = line(maxReason).nullable().optional()
 const expiresAt = timeInput
   .nullable()
   .optional()
-  .meta({ description: 'When the suppression ends: an RFC 3339 time in the future. Null or left out means never.' })
+  .meta({ description: 'When the suppression ends: an RFC 3339 time in the future. If null or omitted, it never ends.' })
 
 const newFields = {
   email: filledLine(320, 'One address without a display name.'),
@@ -40,12 +43,12 @@ const newFields = {
 export const newSuppression = z.strictObject(newFields)
 export const suppressionChanges = z.strictObject({ reason, expires_at: expiresAt })
 
-/** What lists and the export can be narrowed to. */
+/** Filters of lists and of the export. */
 export const suppressionFilter = {
   source: source.optional(),
   project_id: id
     .optional()
-    .meta({ description: 'Lists only entries that came from this project. Every entry applies to the whole organization.' }),
+    .meta({ description: 'Lists only entries created by this project. Every entry applies to the whole organization.' }),
   q: line(320, 'Part of the address. Case-insensitive.').optional(),
   created_after: timeInput.optional().meta({ description: 'Lists only entries added after this time.' }),
 }
@@ -54,10 +57,11 @@ export const suppression = encoder(suppressionShape).from<Suppression>()
 
 const matchShape = z
   .object({
-    address: z.string().meta({ description: 'The address in the form of the list.' }),
-    match: z.boolean().meta({ description: 'Whether the address gets no mail now.' }),
+    address: z.string().meta({ description: 'The address as stored in the list.' }),
+    match: z.boolean().meta({ description: 'Whether mail to the address is suppressed now.' }),
     entry: suppressionShape.nullable().meta({
-      description: 'The entry that applies. Null without a match, and for keys of one project if the entry is not of that project.',
+      description:
+        'The entry that applies. Null without a match. Also null for keys of one project if the entry belongs to another project.',
     }),
   })
   .meta({ id: 'SuppressionMatch' })
@@ -71,17 +75,18 @@ export const suppressionMatch = encoder(matchShape).from<SuppressionMatch>({
 export const addressInput = filledLine(320, 'One address without a display name.')
 
 const importedRow = z.looseObject(newFields)
-/** The JSON forms of an import; their rows are read one by one. */
+/** The JSON forms of an import; rows are validated one at a time. */
 export const importedRows = z.union([z.array(importedRow), z.strictObject({ rows: z.array(importedRow) })])
 export const importedCsv = z.string().meta({
   description:
-    'CSV (RFC 4180) with commas, in UTF-8. The first row contains the column names: email, and any of reason, project_id and expires_at.',
+    'CSV (RFC 4180) with commas, in UTF-8. The first row contains the column names: email, and optionally reason, project_id and ' +
+    'expires_at.',
 })
 
 const maxIgnored = 20
 const toNewSuppression = decoder(newSuppression)
 
-/** Reads rows by the fields of a new entry, and keeps the names of those it does not take. */
+/** Parses rows with the fields of a new entry, and collects the names of unknown fields. */
 export class RowFields {
   readonly #ignored = new Set<string>()
 
@@ -122,7 +127,7 @@ export const importReportShape = z
 
 const rowsInPiece = 500
 
-/** The report as JSON text in pieces. */
+/** Yields the report as JSON text in pieces. */
 export function* reportJson({ counts, results, refused }: ImportReport, ignored: readonly string[]): Generator<string> {
   const summary = { total: results.length, ...counts, ignored_fields: ignored }
   yield `${JSON.stringify(summary).slice(0, -1)},"rows":[`
@@ -138,7 +143,7 @@ export function* reportJson({ counts, results, refused }: ImportReport, ignored:
 
 const exportPiece = 200
 
-/** The entries as CSV in pieces, header row first; what it writes can be imported again. */
+/** Yields the entries as CSV in pieces, starting with the header row. The result can be imported again. */
 export async function* exportedCsv(entries: AsyncIterable<Suppression>): AsyncGenerator<string> {
   let piece = csvLine(['email', 'reason', 'source', 'project_id', 'expires_at', 'created_at', 'id'])
   let lines = 1

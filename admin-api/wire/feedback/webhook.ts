@@ -17,8 +17,8 @@ const eventType = z.enum(webhookEventTypes)
 
 const format = z.enum(webhookFormats)
 
-/** In the descriptions of addresses. */
-export const shownQuery = 'A query is encrypted and shown as `***`. To keep it, give the address as shown.'
+/** For the descriptions of URLs. */
+export const shownQuery = 'A query is encrypted and shown as `***`. To keep it, send the URL as shown.'
 
 const endpointFields = {
   id: z.string(),
@@ -26,16 +26,16 @@ const endpointFields = {
   name: z.string(),
   target_url: z.string().meta({ description: shownQuery }),
   event_types: z.array(eventType).meta({ description: 'Empty means every event.' }),
-  format: format.meta({ description: 'How events are written and signed: natively, or as that service does.' }),
+  format: format.meta({ description: 'The event format and signature: native, or the format of the named service.' }),
   verification_key: z
     .string()
     .nullable()
     .meta({
       description:
-        'What receivers verify signatures with where the format signs with a key pair: `sendgrid`: the public key in base64 (DER), `ses`: the certificate in PEM. ' +
-        'Otherwise null; they use the secret.',
+        'The key that receivers use to verify signatures, for formats with a key pair. `sendgrid`: the public key in base64 ' +
+        '(DER). `ses`: the certificate in PEM. Null for other formats, which use the secret.',
     }),
-  header_names: z.array(z.string()).meta({ description: 'Names of the header fields that every request carries; values are never shown.' }),
+  header_names: z.array(z.string()).meta({ description: 'Names of the header fields in every request; values are never shown.' }),
   paused: z.boolean().meta({ description: 'While true, nothing is sent; events are stored as pending attempts.' }),
   paused_at: wireTime.nullable(),
   created_at: wireTime,
@@ -59,29 +59,36 @@ const headers = z
     z
       .string()
       .max(2000)
-      .regex(/^[\x21-\x7e](?:[\x20-\x7e\t]*[\x21-\x7e])?$/, 'must be visible ASCII, without blanks at its ends'),
+      .regex(/^[\x21-\x7e](?:[\x20-\x7e\t]*[\x21-\x7e])?$/, 'must be visible ASCII, without spaces at the start or end'),
   )
   .refine((map) => Object.keys(map).length <= 10, 'must have at most 10 fields')
 
 const changes = {
   name: nameLine(100),
-  target_url: z.string().min(1).max(2048).meta({
-    description:
-      'An https URL. Redirects are not followed. With a format other than `native` it may contain `user:password@`, which is kept as a header field.',
-  }),
-  event_types: z.array(eventType).max(20).meta({ description: 'Empty or left out means every event.' }),
+  target_url: z
+    .string()
+    .min(1)
+    .max(2048)
+    .meta({
+      description:
+        'An https URL. Redirects are not followed. With a format other than `native` it may contain `user:password@`, which is ' +
+        'stored as a header field.',
+    }),
+  event_types: z.array(eventType).max(20).meta({ description: 'If empty or omitted, every event is sent.' }),
   paused: z.boolean().meta({
     description:
-      'true: no attempt starts (one in progress finishes), and events are stored as pending attempts, for at most 30 days and no longer than the plan keeps ' +
-      'traces. false: pending attempts start immediately. Tests are sent in either state.',
+      'true: no attempt starts (one in progress finishes), and events are stored as pending attempts. Pending attempts expire after ' +
+      'at most 30 days, and no later than traces of the plan. false: pending attempts start immediately. Tests are sent in either state.',
   }),
   format: format.meta({
     description:
-      'How events are written and signed. The format of now holds for every further attempt. Events that it has no word for are not sent.',
+      'The event format and signature. Each attempt uses the format set at that time. Events that do not exist in the format are ' +
+      'not sent.',
   }),
   headers: headers.meta({
     description:
-      'Header fields of every request, such as `Authorization`, in place of all from before. Values are encrypted and never shown; a `target_url` at another host drops them.',
+      'Header fields of every request, such as `Authorization`. Replaces all previous fields. Values are encrypted and never ' +
+      'shown; changing the host of `target_url` removes them.',
   }),
   project_id: id.meta({ description: 'The project whose events are sent. Defaults to the project of the key.' }),
 }
@@ -126,7 +133,7 @@ export const webhookAttemptFilter = {
 
 const deliveryFields = {
   id: z.string(),
-  delivery_id: z.uuidv4().meta({ description: 'The value of X-Service-Delivery: the same at every attempt.' }),
+  delivery_id: z.uuidv4().meta({ description: 'The value of X-Service-Delivery, identical for all attempts.' }),
   endpoint_id: z.string().meta({ description: 'The webhook endpoint, or the inbound route.' }),
   project_id: z.string(),
   trace_id: z.string().nullable().meta({ description: 'Null for received mail.' }),
@@ -134,14 +141,14 @@ const deliveryFields = {
   event_type: z.enum(deliveryTypes),
   status: deliveryStatus.meta({
     description:
-      '`pending`: not attempted yet. `failed`: the last attempt failed, and another one follows at `next_attempt_at`. ' +
-      '`parked`: all retries failed; redelivering starts a new schedule.',
+      '`pending`: not attempted yet. `failed`: the last attempt failed; the next attempt is at `next_attempt_at`. `parked`: all ' +
+      'retries failed; redelivering starts a new schedule.',
   }),
   attempt_count: z.int(),
   last_status_code: z.int().nullable(),
   last_error: z.string().nullable(),
-  next_attempt_at: wireTime.nullable().meta({ description: 'Null when no attempt follows, and while the endpoint is paused.' }),
-  paused: z.boolean().meta({ description: 'The delivery waits because the endpoint is paused; when it resumes, the next attempt is due.' }),
+  next_attempt_at: wireTime.nullable().meta({ description: 'Null if no attempt follows, and while the endpoint is paused.' }),
+  paused: z.boolean().meta({ description: 'The endpoint is paused. The next attempt is due when it resumes.' }),
   created_at: wireTime,
   updated_at: wireTime,
 }
@@ -150,7 +157,7 @@ const webhookAttemptShape = z.object(deliveryFields).meta({ id: 'WebhookAttempt'
 
 const answered = {
   latency_ms: z.int(),
-  status_code: z.int().nullable().meta({ description: 'Null when there was no answer.' }),
+  status_code: z.int().nullable().meta({ description: 'Null without a response.' }),
   error: z.string().nullable(),
   response_body: z.string().nullable().meta({ description: 'The first 4 KiB, as text.' }),
 }
@@ -160,13 +167,15 @@ const loggedAttemptShape = z.object({
   signature: z
     .string()
     .nullable()
-    .meta({ description: 'The X-Service-Signature that was sent; null in formats that have none, and when nothing was sent.' }),
+    .meta({ description: 'The X-Service-Signature of the attempt. Null for formats without it, and if nothing was sent.' }),
 })
 
 const webhookAttemptDetailShape = z
   .object({
     ...deliveryFields,
-    body: z.string().meta({ description: 'The event in the native format: exactly what is sent, unless the endpoint has another format.' }),
+    body: z
+      .string()
+      .meta({ description: 'The event in the native format. This is the exact body sent, unless the endpoint has another format.' }),
     attempts: z.array(loggedAttemptShape).meta({ description: 'The latest 20, in order.' }),
   })
   .meta({ id: 'WebhookAttemptDetail' })
@@ -180,13 +189,13 @@ const webhookTestShape = z
     delivered: z.boolean(),
     delivery_id: z.uuidv4(),
     ...answered,
-    body: z.string().meta({ description: 'The body that was sent, in the format of the endpoint.' }),
+    body: z.string().meta({ description: 'The body sent, in the format of the endpoint.' }),
   })
   .meta({ id: 'WebhookTest' })
 
 const deliveryCode = {
   event_type({ eventType }: DeliverySeen) {
-    assert(eventType !== 'operator_alert', 'deliveries of alerts belong to no organization')
+    assert(eventType !== 'operator_alert', 'deliveries of operator alerts must not reach an organization')
     return eventType
   },
   next_attempt_at: (delivery: DeliverySeen) => (delivery.paused ? null : orNull(delivery.nextAttemptAt)),

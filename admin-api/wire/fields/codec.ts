@@ -1,20 +1,20 @@
 /**
- * Between the wire and the core, driven by zod schemas: snake_case and camelCase, RFC 3339 and milliseconds since the epoch. What a
- * schema says of a field that the core has under the same name needs no code; a field that the core has not is a compile error.
+ * Converts between the wire and the core, driven by zod schemas: snake_case to camelCase, RFC 3339 to milliseconds since the epoch. A field
+ * needs no code if the core has a field with the matching name and type. A field without such a match is a compile error.
  */
 import * as z from 'zod'
 import { toWireTime } from './time.ts'
 
-/** `created_at` as `createdAt`. */
+/** Converts a name in a type: `created_at` to `createdAt`. */
 export type Camel<Name> = Name extends `${infer Head}_${infer Tail}` ? `${Head}${Capitalize<Camel<Tail> & string>}` : Name
 
-/** The same for a name that is known only when the program runs. */
+/** Converts a name at run time. */
 export const camel = (name: string): string => name.replaceAll(/_([a-z\d])/g, (_, letter: string) => letter.toUpperCase())
 
 type Shape = Readonly<Record<string, z.core.$ZodType>>
 type AnyObject<S extends Shape> = z.ZodObject<S, z.core.$ZodObjectConfig>
 
-/** What the core gets of a checked value: names in camelCase, and every field there, as undefined where it was left out. */
+/** The core's form of a validated value: names in camelCase, and every field present, with undefined for an omitted field. */
 export type Decoded<Z> =
   Z extends AnyObject<infer S>
     ? { readonly [Name in keyof S as Camel<Name>]: Decoded<S[Name]> }
@@ -28,7 +28,7 @@ export type Decoded<Z> =
             ? readonly Decoded<Inner>[]
             : z.output<Z>
 
-/** Whether a value of the core can be written as the schema says, without code of its own. */
+/** Whether a value of the core can be encoded by the schema alone, without field code. */
 type Fits<Value, Z> =
   Z extends z.ZodNullable<infer Inner>
     ? Fits<NonNullable<Value>, Inner>
@@ -50,12 +50,12 @@ type Fits<Value, Z> =
               ? true
               : false
 
-/** The fields of a shape that need code: those that the core has under no such name, or as something else. */
+/** The fields of a shape that need code: the core has no field with the matching name, or has it with another type. */
 type Unfitting<Source, S extends Shape> = {
   [Name in keyof S & string]: Camel<Name> extends keyof Source ? (Fits<Source[Camel<Name>], S[Name]> extends true ? never : Name) : Name
 }[keyof S & string]
 
-/** What stands on the wire; whoever makes it may keep its lists to themselves. */
+/** The encoded value. The encoder may keep readonly lists. */
 export type Written<Z> = Unchanging<z.input<Z>>
 type Unchanging<T> = T extends readonly (infer Element)[]
   ? readonly Unchanging<Element>[]
@@ -63,7 +63,7 @@ type Unchanging<T> = T extends readonly (infer Element)[]
     ? { readonly [Name in keyof T]: Unchanging<T[Name]> }
     : T
 
-/** How fields are written that need code, or mean something else than the field of that name in the core. */
+/** Functions for fields that need code, and optional overrides for the other fields. */
 type FieldCode<Source, S extends Shape, C> = { readonly [Name in Unfitting<Source, S>]: (source: Source, core: C) => Written<S[Name]> } & {
   readonly [Name in Exclude<keyof S & string, Unfitting<Source, S>>]?: (source: Source, core: C) => Written<S[Name]>
 }
@@ -71,15 +71,18 @@ type FieldCode<Source, S extends Shape, C> = { readonly [Name in Unfitting<Sourc
 /** Encoders that do not use the core are called without it. */
 type CoreArgument<C> = unknown extends C ? [core?: C] : [core: C]
 
-/** Encodes values of the core by a schema, with fields in its order. `C` is the part of the core that it uses, such as a clock. */
+/**
+ * Encodes values of the core by a schema, with fields in the order of the schema. `C` is the part of the core that the encoder uses, such
+ * as a clock.
+ */
 export interface Encoder<Source, Z extends z.ZodType = z.ZodType, C = unknown> {
   readonly schema: Z
   readonly encode: (source: Source, ...core: CoreArgument<C>) => Written<Z>
-  /** An encoder of something that the source can be made of. */
+  /** Returns an encoder of another type that is first converted to the source type. */
   via<Outer>(toSource: (outer: Outer) => Source): Encoder<Outer, Z, C>
 }
 
-/** An encoder with a function of its own, for what is no object or has little in common with its source. */
+/** Creates an encoder from a function, for values other than objects and for shapes that differ much from their source. */
 export const encoderOf = <Source, Z extends z.ZodType, C = unknown>(
   schema: Z,
   encode: Encoder<Source, Z, C>['encode'],
@@ -90,9 +93,9 @@ export const encoderOf = <Source, Z extends z.ZodType, C = unknown>(
 })
 
 /**
- * `encoder(shape).from<Source>({…})`: an encoder of an object. Functions are given only for fields that do not follow from the source
- * by name and type; the compiler names those that are missing. Where the core has undefined, a nullable field is null and an optional
- * one left out.
+ * `encoder(shape).from<Source>({…})` creates an encoder of an object. Functions are required only for fields that do not match the source
+ * by name and type; the compiler names the missing functions. For undefined in the core, the encoder writes null to a nullable field and
+ * omits an optional field.
  */
 export const encoder = <S extends Shape>(schema: AnyObject<S>) => ({
   from: <Source, C = unknown>(
@@ -103,7 +106,7 @@ export const encoder = <S extends Shape>(schema: AnyObject<S>) => ({
   },
 })
 
-/** Reads checked values as the core has them. */
+/** Returns a function that converts validated values to the form of the core. */
 export function decoder<Z extends z.core.$ZodType>(schema: Z): (checked: z.output<Z>) => Decoded<Z> {
   return (readerOf(schema) ?? ((value) => value)) as (checked: z.output<Z>) => Decoded<Z>
 }
@@ -128,7 +131,7 @@ function objectWriter(shape: Shape, code: Readonly<Record<string, WriteWith>> = 
   }
 }
 
-/** Undefined where a value is written as it is. */
+/** Returns undefined if a value is written unchanged. */
 function writerOf(schema: z.core.$ZodType): Write | undefined {
   if (schema instanceof z.ZodNullable) {
     const write = writerOf(schema.def.innerType) ?? ((value) => value)
@@ -141,7 +144,7 @@ function writerOf(schema: z.core.$ZodType): Write | undefined {
   return undefined
 }
 
-/** Undefined where the core takes a value as it is. */
+/** Returns undefined if the core uses a value unchanged. */
 function readerOf(schema: z.core.$ZodType): Write | undefined {
   if (
     schema instanceof z.ZodOptional ||

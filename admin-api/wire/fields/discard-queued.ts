@@ -1,10 +1,10 @@
-/** What a deletion does with mail that waits: it keeps the deletion away, unless the caller gives it up. */
+/** The `discard_queued` field of deletions. Queued mail blocks a deletion unless the caller discards it. */
 import * as z from 'zod'
 import { withTextForm } from './text-form.ts'
 
-const words = { description: 'true discards the queued mail.' }
+const words = { description: 'true discards the queued mail. Without it, queued mail blocks the deletion.' }
 
-/** The input of every deletion that queued mail can keep away. */
+/** The input of every deletion that queued mail can block. */
 export const deletion = z.strictObject({
   discard_queued: withTextForm(
     z.boolean().default(false).meta(words),

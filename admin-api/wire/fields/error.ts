@@ -7,7 +7,7 @@ const errorShape = z
   .object({
     error: z.object({
       code: z.string(),
-      message: z.string().meta({ description: 'One sentence that states what to do.' }),
+      message: z.string().meta({ description: 'A sentence that states the problem and the next step.' }),
       next_action: z.string(),
       details: z.record(z.string(), z.unknown()).optional(),
     }),

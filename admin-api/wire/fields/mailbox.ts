@@ -1,4 +1,4 @@
-/** Mail addresses as callers of REST give them: text with or without a display name, or an object. */
+/** Mail addresses in REST requests: text with or without a display name, or an object. */
 import * as z from 'zod'
 import { addressProblem } from '#config/mail/address-problem.ts'
 import { parseAddress, parseExactMailbox, parseMailbox, type Mailbox } from '#core/addresses.ts'
@@ -26,10 +26,10 @@ const asObject = z
     return z.NEVER
   })
 
-/** One mailbox. Lists, groups and comments are refused, wherever they hide. */
+/** One mailbox. Lists, groups and comments are refused at every position. */
 export const mailbox = z.union([asText, asObject])
 
-/** The text of one mailbox as it is stored, without blanks and invisible characters around it. */
+/** The text of one mailbox as it is stored, without surrounding whitespace and invisible characters. */
 export const mailboxText = z
   .string()
   .max(600)
@@ -38,6 +38,6 @@ export const mailboxText = z
     error: ({ input }) => addressProblem(String(input)) ?? words,
   })
 
-/** One mailbox or a list of them; comes out as a list. */
+/** One mailbox or a list of mailboxes; parsed to a list. */
 export const mailboxes = (max: number) =>
   z.union([asText, asObject, z.array(mailbox).max(max)]).transform((given): readonly Mailbox[] => (Array.isArray(given) ? given : [given]))

@@ -1,4 +1,4 @@
-/** Lists on the wire: `?limit=&cursor=` in, `{data, next_cursor}` out. */
+/** Lists on the wire: `?limit=&cursor=` in the request, `{data, next_cursor}` in the response. */
 import * as z from 'zod'
 import type { Page } from '#store/database.ts'
 import { encoderOf, type Encoder } from './codec.ts'
@@ -24,7 +24,7 @@ const cursor = z
   .optional()
   .meta({ description: 'The `next_cursor` of the previous page, an opaque value.' })
 
-/** The query field of lists that show what belongs to projects. */
+/** The `project` query field of lists of project resources. */
 export const project = z
   .string()
   .min(1)
@@ -32,21 +32,21 @@ export const project = z
   .optional()
   .meta({ description: 'Id of a project. Defaults to the project that the key is bound to, or else to the whole organization.' })
 
-/** The fields of a page in the input of an action. */
+/** The paging fields in the input of an action. */
 export const pageFields = { limit: withTextForm(z.int().min(1).max(maxLimit).default(limitDefault).meta(limitWords), limit), cursor }
 
-/** The answer of a list: the entries of this page, and the cursor of the next one or null on the last page. */
+/** The response of a list: the entries of a page, and the cursor of the next page, or null on the last page. */
 export function pageOf<T extends z.ZodType>(entry: T) {
   return z.object({ data: z.array(entry), next_cursor: z.string().nullable() })
 }
 
-/** Writes a page of entries. */
+/** Encodes a page of entries. */
 export const pageEncoder = <Row, O extends z.ZodType, C>(item: Encoder<Row, O, C>) =>
   encoderOf<Page<Row>, ReturnType<typeof pageOf<O>>, C>(pageOf(item.schema), ({ rows, nextCursor }, ...core) => ({
     data: rows.map((row) => item.encode(row, ...core)),
     next_cursor: nextCursor ?? null,
   }))
 
-/** Writes a list without pages. */
+/** Encodes a list without pages. */
 export const listEncoder = <Row, O extends z.ZodType>(item: Encoder<Row, O>) =>
   encoderOf(z.object({ data: z.array(item.schema) }), (rows: readonly Row[]) => ({ data: rows.map((row) => item.encode(row)) }))

@@ -1,16 +1,16 @@
-/** What a reader makes of a message, with the addresses of its parts. */
+/** The parsed contents of a message, with the URLs of its attachments. */
 import * as z from 'zod'
 import type { ReadMessage, ReadResult } from '#core/capture/reading/message-reader.ts'
 import { readingNotesShape } from '#core/inbound-routes/webhook-body.ts'
 
-/** The contents of a message. One that could not be read has none, and keeps the subject that is known from elsewhere. */
+/** Contents of a message. A message that cannot be parsed has no contents and keeps the subject stored in its record. */
 interface MessageContents extends Pick<ReadMessage, 'headers' | 'text' | 'html'>, Partial<Pick<ReadMessage, 'subject'>> {
   readonly attachments: readonly (ReadMessage['attachments'][number] & { readonly url: string })[]
   readonly readingNotes: readonly { readonly code: ReadMessage['notes'][number]['code']; readonly message: string }[]
   readonly unreadable?: string
 }
 
-/** `url` is the address of the message, under which its attachments stand. */
+/** `url` is the URL of the message; attachment URLs start with it. */
 export function contentsOf(read: ReadResult, url: string): MessageContents {
   if (!read.ok) return { headers: [], text: '', html: '', attachments: [], readingNotes: [], unreadable: read.unreadable }
   const { subject, headers, text, html, attachments, notes } = read.message
@@ -19,7 +19,7 @@ export function contentsOf(read: ReadResult, url: string): MessageContents {
   return { subject, headers, text, html, attachments: files, readingNotes }
 }
 
-/** The contents as they are on the wire. */
+/** The contents on the wire. */
 export const contentFields = {
   headers: z.array(z.object({ name: z.string(), value: z.string() })),
   text: z.string(),

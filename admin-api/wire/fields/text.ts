@@ -1,8 +1,8 @@
-/** Text and ids as callers give them: bounded, and on one line where a line is meant. */
+/** Text and ids in requests, with length limits and, for single-line fields, without line breaks. */
 import * as z from 'zod'
 import { withTextForm } from './text-form.ts'
 
-// C0, DEL, C1, and the two separators of Unicode.
+// C0, DEL, C1, and the line and paragraph separators of Unicode.
 const controls = /[\u0000-\u001f\u007f-\u009f\u2028\u2029]/
 
 /** Text without control characters and line breaks. */
@@ -17,7 +17,7 @@ export function filledLine(max: number, description?: string) {
   return description === undefined ? text : text.meta({ description })
 }
 
-/** What people call something: like `filledLine`, and blanks around it do not count. */
+/** A display name: like `filledLine`, with surrounding whitespace removed. */
 export function nameLine(max: number, description?: string) {
   const text = z.string().trim().min(1).max(max).refine(isOneLine, 'must be on one line, without control characters')
   return description === undefined ? text : text.meta({ description })
@@ -25,17 +25,17 @@ export function nameLine(max: number, description?: string) {
 
 export const isOneLine = (text: string): boolean => !controls.test(text)
 
-/** The name that destinations of one environment share. */
+/** The environment of a destination. Destinations with the same name form one environment. */
 export const environmentName = filledLine(64)
 
-/** An id in a path, a query or a body. What is none of ours finds nothing. */
+/** An id in a path, a query or a body. The format is not checked: an unknown id is simply not found. */
 export const id = z.string().min(1).max(64)
 export const idParams = z.strictObject({ id })
 
-/** Of what takes nothing. */
+/** Input of operations without fields. */
 export const noInput = z.strictObject({})
 
-/** A list of ids; in a query they stand with commas between them. */
+/** A list of ids; comma-separated in a query. */
 export const idList = (description: string) =>
   withTextForm(
     z.array(id).max(100).default([]).meta({ description }),
@@ -48,7 +48,7 @@ export const idList = (description: string) =>
       .meta({ description }),
   )
 
-/** Some of a few words; in a query they stand with commas between them. */
+/** A subset of fixed words; comma-separated in a query. */
 export function wordList<const W extends readonly [string, ...string[]]>(words: W, description: string) {
   const one = z.enum(words)
   return withTextForm(
@@ -63,7 +63,10 @@ export function wordList<const W extends readonly [string, ...string[]]>(words: 
   )
 }
 
-/** For records of names that callers choose: what is too many is not looked at one by one, and nothing is left out in silence. */
+/**
+ * Limits the number of fields in records with names that callers choose. Reports an error for a larger record without validating its
+ * fields, and for `__proto__`.
+ */
 export const fewFields =
   (max: number) =>
   (given: unknown, context: z.RefinementCtx): unknown => {
@@ -74,24 +77,25 @@ export const fewFields =
     return z.NEVER
   }
 
-/** A field in which null says the same as leaving it out. */
+/** A field with null as a synonym of omission. */
 export const nullAsAbsent = <Z extends z.ZodType>(field: Z) =>
   field
     .nullable()
     .optional()
     .transform((value) => value ?? undefined)
 
-/** A move to another project. */
+/** The body of a request that moves a resource to another project. */
 export const moveBody = z.strictObject({ project_id: id })
 
 /**
- * For checks of a whole body that say what is missing: they run beside faults of single fields, so that all is reported at once. Their
- * functions must bear fields of any sort.
+ * For checks of a whole body for missing fields: they run together with the checks of single fields, so that one response reports all
+ * errors. Their functions must accept fields of any type.
  */
 export const besideFaults = { when: ({ value }: { readonly value: unknown }) => typeof value === 'object' && value !== null }
 
-/** Of an endpoint, when it is created or its secret is rotated. */
+/** The secret of a webhook endpoint, returned when it is created or rotated. */
 export const hmacSecret = z.string().meta({
   description:
-    'Shown only once. The whole text, including `whsec_`, is the key of `X-Service-Signature`; for Standard Webhooks it is a secret in their form, `whsec_` followed by base64.',
+    'Shown only once. The whole text, including `whsec_`, is the key of `X-Service-Signature`. For Standard Webhooks, it is a ' +
+    'secret in their format: `whsec_` followed by base64.',
 })

@@ -1,18 +1,18 @@
-/** Figures of a form on the wire. */
+/** Statistics of a form on the wire. */
 import * as z from 'zod'
 import type { FormReport, ListedReport, PageFigures } from '#core/forms/analytics/analytics.ts'
 import { encoderOf } from '../fields/codec.ts'
 import { timeInput, toWireTime, wireTime } from '../fields/time.ts'
 
 export const analyticsSpan = {
-  from: timeInput.optional().meta({ description: 'Begin of its day (UTC). Defaults to 30 days before `to`.' }),
-  to: timeInput.optional().meta({ description: 'End of the time, rounded up to a whole day (UTC). Defaults to the end of today.' }),
+  from: timeInput.optional().meta({ description: 'Start, rounded down to a whole day (UTC). Defaults to 30 days before `to`.' }),
+  to: timeInput.optional().meta({ description: 'End, rounded up to a whole day (UTC). Defaults to the end of today.' }),
 }
 export const analyticsInput = z.strictObject(analyticsSpan)
 
 const figures = {
-  views: z.int().meta({ description: 'How often the form was shown.' }),
-  starts: z.int().meta({ description: 'Visitors who began to fill it in.' }),
+  views: z.int().meta({ description: 'Number of times the form was displayed.' }),
+  starts: z.int().meta({ description: 'Number of visitors who started to fill it in.' }),
   submissions: z.int().meta({ description: 'Without spam.' }),
   spam: z.int(),
 }
@@ -27,15 +27,15 @@ const shape = z
     totals: z.object({
       ...figures,
       median_fill_ms: z.int().nullable().meta({
-        description: 'Half of the submissions took at most so long, from the form to the submission. At most a quarter too long.',
+        description: 'Median time from loading the form to the submission; may be up to 25 % too high.',
       }),
     }),
     pages: z.array(
       z.object({
         page: z.int(),
         title: z.string().nullable(),
-        reached: z.int().meta({ description: 'Visitors who came to it.' }),
-        left: z.int().meta({ description: 'Of them, those who came no further.' }),
+        reached: z.int().meta({ description: 'Visitors who reached the page.' }),
+        left: z.int().meta({ description: 'Visitors who left on this page.' }),
       }),
     ),
     days: z.array(day),

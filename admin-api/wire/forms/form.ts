@@ -1,4 +1,4 @@
-/** Forms on the wire: the form, its draft, its versions. Definitions are the same document everywhere. Spec "Form". */
+/** Forms on the wire: the form, its draft, its versions. The definition has the same format on every surface. Spec "Form". */
 import * as z from 'zod'
 import type { CheckedDefinition } from '#core/forms/definition/check-definition.ts'
 import { definitionLimits } from '#core/forms/definition/definition.ts'
@@ -13,14 +13,14 @@ import { id, line, nameLine } from '../fields/text.ts'
 import { withTextForm } from '../fields/text-form.ts'
 import { wireTime } from '../fields/time.ts'
 
-/** Room for the largest definition with every character escaped. */
+/** Enough for the largest definition with every character escaped. */
 export const maxDefinitionBodyBytes = 1_048_576
 
 const json = z.record(z.string(), z.unknown())
 const name = nameLine(definitionLimits.name)
 const projectId = id.meta({ description: 'The project of the form. Defaults to the project of the key.' })
 
-/** What a definition consists of; `check-definition.ts` of the core says what each part may be. */
+/** The parts of a definition; `check-definition.ts` of the core validates them. */
 const definitionFields = {
   name: z
     .string()
@@ -30,19 +30,19 @@ const definitionFields = {
   locale: z.string().max(64).optional().meta({ description: 'The language of its texts, such as en or de-CH.' }),
   translations: json
     .optional()
-    .meta({ description: 'By language, texts by their place: `{"fr": {"fields.email.label": "Adresse e-mail"}}`.' }),
+    .meta({ description: 'Translated texts by language and path: `{"fr": {"fields.email.label": "Adresse e-mail"}}`.' }),
   schema: json
     .optional()
     .meta({ description: '`{"version": 1, "fields": […], "layout": {"version": 1, "rows": [{"fields": […], "spans": […]}]}}`.' }),
   theme: json.optional().meta({ description: '`mode`, `colors`, `dark_colors`, `radius`, `font` and `logo`.' }),
   logic: json.optional().meta({ description: '`{"version": 1, "rules": [{"id", "when", "then"}]}`.' }),
   thank_you: json.optional().meta({ description: '`title`, `body`, `redirect_url` and `variants`.' }),
-  settings: json.optional().meta({ description: 'Label of the button, origins, captcha, when it closes, how long submissions are kept.' }),
+  settings: json.optional().meta({ description: 'Label of the button, origins, captcha, closing conditions, retention of submissions.' }),
 }
 
 export const definitionInput = z.strictObject(definitionFields).meta({ id: 'FormDefinition' })
 
-/** The parts that are given, under the names that they have in the document. */
+/** Returns the given parts under their names in the document. */
 export function toDefinition({ thankYou, ...rest }: Decoded<typeof definitionInput>): Readonly<Record<string, unknown>> {
   const parts = { ...rest, thank_you: thankYou }
   return Object.fromEntries(Object.entries(parts).filter(([, part]) => part !== undefined))
@@ -51,11 +51,11 @@ export function toDefinition({ thankYou, ...rest }: Decoded<typeof definitionInp
 export const newForm = z.strictObject({
   name,
   project_id: projectId.optional(),
-  template: z.enum(starterNames).optional().meta({ description: 'A form to begin with. Replaces definition.' }),
+  template: z.enum(starterNames).optional().meta({ description: 'A form to start with. Replaces definition.' }),
   html: z.string().min(1).max(131_072).optional().meta({
     description: 'HTML of a page with a form: its controls become fields. Replaces template and definition.',
   }),
-  definition: json.optional().meta({ description: 'A whole definition, such as that of an export. It must be one that can be published.' }),
+  definition: json.optional().meta({ description: 'A complete definition, such as an exported one. It must be publishable.' }),
 })
 
 export const importInput = z.strictObject({
@@ -69,9 +69,9 @@ export const formChanges = z.strictObject({ name: name.optional(), project_id: p
 export const duplicateInput = z.strictObject({ project_id: projectId.optional() })
 export const removal = z.strictObject({ confirm: z.string().max(1000).optional().meta({ description: 'The name of the form.' }) })
 export const captchaSecret = z.strictObject({
-  secret: z.string().min(1).max(500).nullable().meta({ description: 'Kept encrypted and never shown; null takes it away.' }),
+  secret: z.string().min(1).max(500).nullable().meta({ description: 'Stored encrypted and never shown; null removes it.' }),
 })
-export const publication = z.strictObject({ note: line(500, 'Kept with the version.').default('') })
+export const publication = z.strictObject({ note: line(500, 'Stored with the version.').default('') })
 export const checkInput = z.strictObject({
   definition: json.optional().meta({ description: 'Defaults to the draft.' }),
 })
@@ -82,7 +82,7 @@ export const draftInput = z.strictObject({
     .string()
     .max(100)
     .optional()
-    .meta({ description: 'The ETag of the revision that this one replaces. Without it, any is replaced.' }),
+    .meta({ description: 'ETag of the revision to replace. Without it, the current revision is replaced unconditionally.' }),
 })
 
 export const formFilter = {
@@ -97,21 +97,21 @@ const versionText = z
   .transform(Number)
 const version = withTextForm(z.int().min(1).max(999_999_999), versionText)
 export const versionInput = z.strictObject({ version })
-export const rollbackInput = z.strictObject({ version, note: line(500, 'Kept with the version.').default('') })
+export const rollbackInput = z.strictObject({ version, note: line(500, 'Stored with the version.').default('') })
 export const diffInput = z.strictObject({
   version,
   against: withTextForm(
-    z.int().min(1).max(999_999_999).optional().meta({ description: 'Defaults to the version before.' }),
+    z.int().min(1).max(999_999_999).optional().meta({ description: 'Defaults to the previous version.' }),
     versionText.optional(),
   ),
 })
 
 const formFields = {
   id: z.string(),
-  public_id: z.string().meta({ description: 'Names the form in its public addresses.' }),
+  public_id: z.string().meta({ description: 'Id of the form in its public URLs.' }),
   name: z.string(),
-  status: z.enum(formStatuses).meta({ description: 'Visitors get published forms only.' }),
-  version: z.int().meta({ description: 'The version that is published or was last; 0 before the first.' }),
+  status: z.enum(formStatuses).meta({ description: 'Visitors can load published forms only.' }),
+  version: z.int().meta({ description: 'The published version, or the last published version; 0 before the first.' }),
   project_id: z.string(),
   has_captcha_secret: z.boolean(),
   published_at: wireTime.nullable(),
@@ -125,7 +125,7 @@ const listedFormShape = z
     submissions_new: z.int().meta({ description: 'Submissions with the status `new`.' }),
     submissions_by_status: z
       .object({ new: z.int(), read: z.int(), replied: z.int(), archived: z.int(), spam: z.int() })
-      .meta({ description: 'How many submissions have each status.' }),
+      .meta({ description: 'Number of submissions by status.' }),
   })
   .meta({ id: 'ListedForm' })
 
@@ -136,10 +136,10 @@ const warning = z.object({
   message: z.string(),
   ratio: z.number().optional().meta({ description: 'The contrast, from 1 to 21.' }),
   required: z.number().optional(),
-  proposed: z.string().optional().meta({ description: 'A colour that has the contrast.' }),
+  proposed: z.string().optional().meta({ description: 'A color with the required contrast.' }),
 })
 const checks = {
-  valid: z.boolean().meta({ description: 'Whether it can be published.' }),
+  valid: z.boolean().meta({ description: 'Whether the definition can be published.' }),
   errors: z.array(error),
   warnings: z.array(warning),
 }
@@ -159,7 +159,7 @@ const versionFields = {
   form_id: z.string(),
   version: z.int(),
   note: z.string(),
-  rolled_back_to: z.int().nullable().meta({ description: 'The version that it repeats.' }),
+  rolled_back_to: z.int().nullable().meta({ description: 'The version restored by this rollback.' }),
   published_by: z.string(),
   created_at: wireTime,
 }
@@ -167,7 +167,7 @@ const versionFields = {
 const change = z
   .object({
     kind: z.enum(['added', 'removed', 'changed', 'moved']),
-    path: z.string().meta({ description: 'Such as fields.email.label or settings.submit_label.' }),
+    path: z.string().meta({ description: 'Path of the change, such as fields.email.label or settings.submit_label.' }),
     before: z.unknown().optional(),
     after: z.unknown().optional(),
   })

@@ -23,18 +23,22 @@ const email = z
 
 const when = json.nullable().meta({
   description:
-    'A condition as in the logic of the form, such as `{"field": "topic", "op": "eq", "value": "bug"}`; null is every submission.',
+    'A condition as in the logic of the form, such as `{"field": "topic", "op": "eq", "value": "bug"}`; null matches every submission.',
 })
 const digest = z.enum(digests).meta({
-  description: '`instant`: a mail for each submission. `hourly` at the full hour and `daily` at 06:00 UTC: one for all since the last.',
+  description:
+    '`instant`: one mail per submission. `hourly` at the full hour and `daily` at 06:00 UTC: one mail for all submissions since ' +
+    'the previous one.',
 })
 const words = {
-  from: { description: 'The sender; null is that of the destination.' },
-  replyTo: { description: 'Key of the email field whose answer replies go to.' },
+  from: { description: 'The sender; null means the sender of the destination.' },
+  replyTo: { description: 'Key of the email field whose answer receives replies.' },
   subject: {
-    description: `With \`.form.name\`, \`.fields\`, \`.submission.id\` and \`.submission.reference\`, as templates have them. Empty is \`${defaultSubject}\`; digests count instead.`,
+    description:
+      `Template with \`.form.name\`, \`.fields\`, \`.submission.id\` and \`.submission.reference\`. If empty, ` +
+      `\`${defaultSubject}\` is used; digests show the number of submissions instead.`,
   },
-  answers: { description: 'Mails have the answers of the visitor, but those of fields with `email_mask`.' },
+  answers: { description: 'Whether mails include the answers of the visitor. Answers of fields with `email_mask` are never included.' },
   webhook: { description: 'An https URL that gets each submission as a signed event. Redirects are not followed. ' + shownQuery },
 }
 
@@ -52,7 +56,7 @@ export const notificationsInput = z.strictObject({
     .string()
     .max(100)
     .optional()
-    .meta({ description: 'The ETag of the revision that this one replaces. Without it, any is replaced.' }),
+    .meta({ description: 'ETag of the revision to replace. Without it, the current revision is replaced unconditionally.' }),
 })
 
 export const toOrder = ({ recipients, ...order }: Omit<Decoded<typeof notificationsInput>, 'ifMatch'>): NotificationOrder => ({
@@ -63,7 +67,7 @@ export const toOrder = ({ recipients, ...order }: Omit<Decoded<typeof notificati
 const shape = z
   .object({
     form_id: z.string(),
-    revision: z.string().meta({ description: 'Another one after each change of what is set; in quotes, the `ETag`.' }),
+    revision: z.string().meta({ description: 'Changes with every change of the settings; in quotes, it is the `ETag`.' }),
     recipients: z.array(
       z.object({
         email: z.string(),
@@ -71,7 +75,8 @@ const shape = z
         digest,
         status: z.enum(['member', 'confirmed', 'unconfirmed']).meta({
           description:
-            '`unconfirmed` gets no notifications: the address belongs to no member, and its owner has not followed the link yet.',
+            '`unconfirmed` receives no notifications: the address belongs to no member, and its owner has not followed the ' +
+            'confirmation link yet.',
         }),
       }),
     ),
@@ -84,7 +89,7 @@ const shape = z
     problem: z
       .object({ at: wireTime, message: z.string() })
       .nullable()
-      .meta({ description: 'Why the last mail could not be sent; it is tried again for most of a day.' }),
+      .meta({ description: 'Why the last mail could not be sent. It is retried for most of a day.' }),
     updated_at: wireTime,
   })
   .meta({ id: 'FormNotifications' })

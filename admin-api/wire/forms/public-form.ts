@@ -1,4 +1,4 @@
-/** Published forms as visitors get them, and what they get for their answers. Spec "Form", "Public forms". */
+/** Published forms as visitors load them, and the response to a submission. Spec "Form", "Public forms". */
 import * as z from 'zod'
 import type { Taken } from '#core/forms/submissions/submit.ts'
 import { referenceOf } from '#core/forms/submissions/submission.ts'
@@ -13,13 +13,13 @@ const publicId = z.string().min(1).max(64).meta({ description: 'The `public_id` 
 export const publicFormInput = z.strictObject({
   public_id: publicId,
   lang: z.string().max(35).regex(localePattern, 'must be a language such as fr or de-CH').optional().meta({
-    description: 'The language of the texts, where the form has it.',
+    description: 'The language of the texts, if the form has it.',
   }),
 })
 export const progressInput = z.strictObject({
   public_id: publicId,
-  fill_time_token: z.string().min(1).max(200).meta({ description: 'The one that came with the form.' }),
-  page: z.int().min(1).max(definitionLimits.pages).default(1).meta({ description: 'The page that the visitor is on, from 1.' }),
+  fill_time_token: z.string().min(1).max(200).meta({ description: 'The token that was loaded with the form.' }),
+  page: z.int().min(1).max(definitionLimits.pages).default(1).meta({ description: 'The page that the visitor has reached, from 1.' }),
 })
 export const publicFormParams = z.strictObject({ public_id: publicId })
 
@@ -34,11 +34,11 @@ const publicFormShape = z
     logic: json,
     thank_you: json,
     texts: z.object({ submit_label: z.string(), closed_message: z.string() }),
-    honeypot_key: z.string().meta({ description: 'A field that people do not see, to be sent empty.' }),
-    fill_time_token: z.string().meta({ description: 'To be sent back under `_mnx_ft`, once, within 24 hours.' }),
+    honeypot_key: z.string().meta({ description: 'A field invisible to people; send it empty.' }),
+    fill_time_token: z.string().meta({ description: 'Send it back as `_mnx_ft`, once, within 24 hours.' }),
     captcha: z.object({ provider: z.enum(['turnstile', 'hcaptcha']), site_key: z.string() }).optional(),
     uploads: z.object({ enabled: z.boolean(), max_files: z.int(), max_bytes: z.int() }),
-    closed: z.boolean().meta({ description: 'It takes no answers any more; `texts.closed_message` says so.' }),
+    closed: z.boolean().meta({ description: 'The form no longer accepts submissions; show `texts.closed_message`.' }),
   })
   .meta({ id: 'PublicForm' })
 
@@ -54,22 +54,22 @@ export const publicForm = encoderOf(publicFormShape, (form: PublicForm) => ({
 export const takenShape = z
   .object({
     id: z.string(),
-    reference: z.string().meta({ description: 'Names the submission for the visitor. The owner of the form finds it by this.' }),
-    message: z.string().meta({ description: 'What the visitor is thanked with.' }),
+    reference: z.string().meta({ description: 'Name of the submission for the visitor. The owner of the form can search for it.' }),
+    message: z.string().meta({ description: 'The thank-you message.' }),
     title: z.string(),
-    redirect_url: z.string().nullable().meta({ description: 'Where the form leads on to; null is nowhere.' }),
+    redirect_url: z.string().nullable().meta({ description: 'URL to continue to after the submission; null for none.' }),
   })
   .meta({ id: 'SubmissionReceipt' })
 
 export const taken = encoder(takenShape).from<Taken>({ reference: referenceOf })
 
-/** For the document of the API: answers in a wrapper or bare, with what submissions use for themselves. */
+/** For the API document: answers inside `data` or at the top level, with the reserved fields of submissions. */
 export const submissionBody = z
   .looseObject({
-    data: json.optional().meta({ description: 'Answers by key of the field. They can also stand beside the other fields.' }),
+    data: json.optional().meta({ description: 'Answers by key of the field. They can also be at the top level.' }),
     _mnx_ft: z.string().meta({ description: 'The `fill_time_token` of the definition.' }),
     _mnx_hp: z.string().optional().meta({ description: 'Empty.' }),
-    _mnx_sig: z.string().optional().meta({ description: 'The `_sig` of the address that filled in signed fields.' }),
-    captcha_token: z.string().optional().meta({ description: 'Replaces the header X-Service-Captcha-Token.' }),
+    _mnx_sig: z.string().optional().meta({ description: 'The `_sig` parameter of the URL that filled in signed fields.' }),
+    captcha_token: z.string().optional().meta({ description: 'Alternative to the header X-Service-Captcha-Token.' }),
   })
   .meta({ id: 'SubmissionBody' })

@@ -24,8 +24,10 @@ const content = {
 export const newReply = z.strictObject({
   submission_id: id,
   ...content,
-  template_id: id.optional().meta({ description: 'Gives subject, text and HTML; it gets `fields` with the answers and `form.name`.' }),
-  template_vars: z.record(z.string(), z.unknown()).optional().meta({ description: 'The other variables of the template.' }),
+  template_id: id
+    .optional()
+    .meta({ description: 'Provides subject, text and HTML; its variables include `fields` with the answers and `form.name`.' }),
+  template_vars: z.record(z.string(), z.unknown()).optional().meta({ description: 'Additional variables of the template.' }),
 })
 export const repliesInput = z.strictObject({ submission_id: id })
 export const draftKey = z.strictObject({ draft_id: id })
@@ -43,10 +45,10 @@ const replyShape = z
     html: z.string().nullable(),
     template: z.object({ id: z.string(), version: z.int() }).nullable(),
     created_by: z.string(),
-    by_agent: z.boolean().meta({ description: 'An agent wrote it.' }),
-    status: z.enum(replyStatuses).meta({ description: '`awaiting_approval`: an agent sent it, and a person decides whether it goes.' }),
-    trace_id: z.string().nullable().meta({ description: 'Of the message; null until it is sent.' }),
-    trace_status: z.enum(traceStatuses).nullable().meta({ description: 'That of the trace, in lists; null without one.' }),
+    by_agent: z.boolean().meta({ description: 'Whether an agent wrote the reply.' }),
+    status: z.enum(replyStatuses).meta({ description: '`awaiting_approval`: an agent sent it, and a person must approve it.' }),
+    trace_id: z.string().nullable().meta({ description: 'Trace of the message; null until it is sent.' }),
+    trace_status: z.enum(traceStatuses).nullable().meta({ description: 'Status of the trace, in lists; null without a trace.' }),
     sent_at: wireTime.nullable(),
     created_at: wireTime,
     updated_at: wireTime,
@@ -64,7 +66,8 @@ export const replyPreview = encoder(
     .extend({
       filled: z.object({ subject: z.array(span), text: z.array(span) }).meta({
         description:
-          'Which parts of the subject and the text are values of the template, in UTF-16 code units; `start` and `end` are the same where a value printed nothing.',
+          'The parts of the subject and the text that come from template values, in UTF-16 code units. `start` equals `end` if a ' +
+          'value is empty.',
       }),
     })
     .meta({ id: 'FormReplyPreview' }),

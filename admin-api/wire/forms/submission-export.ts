@@ -18,11 +18,11 @@ export const exportQuery = z.strictObject({
   columns: z
     .string()
     .max(6500)
-    .regex(/^\w+(?:,\w+)*$/, 'must be keys of fields with commas between them')
+    .regex(/^\w+(?:,\w+)*$/, 'must be comma-separated keys of fields')
     .transform((text) => text.split(','))
     .optional()
-    .meta({ description: 'Keys of fields, in their order. Defaults to all that the versions of the form have.' }),
-  status: z.enum(submissionStatuses).optional().meta({ description: 'All but spam by default.' }),
+    .meta({ description: 'Keys of fields, in the order of the columns. Defaults to all fields in all versions of the form.' }),
+  status: z.enum(submissionStatuses).optional().meta({ description: 'Defaults to all submissions except spam.' }),
   tz: timeZone,
 })
 
@@ -35,7 +35,7 @@ export const exportTypes: Readonly<Record<ExportFormat, string>> = {
 }
 
 const rowsOfPiece = 200
-/** Spreadsheets take a file for UTF-8 by it. */
+/** Makes spreadsheets detect UTF-8. */
 const byteOrderMark = '\ufeff'
 
 export async function* exportPieces({ columns, rows }: SubmissionExport, format: ExportFormat, tz: string): AsyncGenerator<string> {
@@ -83,7 +83,7 @@ function cellOf(answer: FormSubmission['answers'][string] | undefined): string |
   return typeof answer === 'object' ? answer.join('; ') : String(answer)
 }
 
-/** `2026-11-23 17:30:00`, as spreadsheets read it. */
+/** Formats a time as `2026-11-23 17:30:00`, which spreadsheets parse. */
 function localTime(timeZone: string): (ms: number) => string {
   const parts = new Intl.DateTimeFormat('sv-SE', { timeZone, dateStyle: 'short', timeStyle: 'medium' })
   return (ms) => parts.format(ms)

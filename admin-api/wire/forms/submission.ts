@@ -1,4 +1,4 @@
-/** What came in by a form, on the wire. */
+/** Submissions of a form on the wire. */
 import * as z from 'zod'
 import { bulkActions } from '#core/forms/submissions/submissions.ts'
 import type { SentNotice } from '#core/forms/notifications/notice-trail.ts'
@@ -15,7 +15,7 @@ const tag = z
   .trim()
   .min(1)
   .max(40)
-  .regex(/^[^\p{C},]+$/u, 'must be one word or a few, without commas')
+  .regex(/^[^\p{C},]+$/u, 'must be one or more words, without commas')
 const status = z.enum(submissionStatuses)
 const submissionId = id.meta({ description: 'Id of a submission of the form.' })
 
@@ -29,7 +29,7 @@ export const submissionChanges = z.strictObject({
   submission_id: submissionId,
   status: status.optional(),
   tags: z.array(tag).max(20).optional(),
-  assignee: id.nullable().optional().meta({ description: 'Id of the person who answers it; null is none.' }),
+  assignee: id.nullable().optional().meta({ description: 'Id of the person responsible for the answer; null if unassigned.' }),
   note: z.string().max(10_000).optional(),
 })
 export const bulkInput = z.strictObject({
@@ -37,17 +37,17 @@ export const bulkInput = z.strictObject({
   action: z.enum(bulkActions),
 })
 
-/** Of the submissions of all forms. */
+/** Filters for submissions of all forms. */
 export const submissionsFilter = {
   status: z
     .enum([...submissionStatuses, 'open'])
     .optional()
-    .meta({ description: 'All of them by default, spam too. `open` are those that are neither archived nor spam.' }),
-  q: line(200, 'Words that the answers, the note or the tags have, in any order, or the reference. Case-insensitive.').optional(),
-  from: timeInput.optional().meta({ description: 'Not earlier than this time.' }),
-  to: timeInput.optional().meta({ description: 'Earlier than this time.' }),
+    .meta({ description: 'Defaults to all submissions, including spam. `open`: neither archived nor spam.' }),
+  q: line(200, 'Words in the answers, the note or the tags, in any order, or the reference. Case-insensitive.').optional(),
+  from: timeInput.optional().meta({ description: 'At or after this time.' }),
+  to: timeInput.optional().meta({ description: 'Before this time.' }),
   tag: tag.optional(),
-  assignee: id.optional().meta({ description: 'Id of the person who answers it; `none` for those of no one.' }),
+  assignee: id.optional().meta({ description: 'Id of the assigned person; `none` selects unassigned submissions.' }),
 }
 
 export const submissionFilter = {
@@ -67,13 +67,15 @@ const fileShape = z
     id: z.string(),
     field: z.string().meta({ description: 'Key of the field.' }),
     name: z.string(),
-    content_type: z.string().meta({ description: 'By its content, whatever it was sent as.' }),
+    content_type: z.string().meta({ description: 'Detected from the content, regardless of the declared type.' }),
     bytes: z.int(),
     sha256: z.string(),
     status: z.enum(fileStatuses).meta({
-      description: '`pending`: to be scanned. `infected`: a virus was found and the file deleted. `unscanned`: the service had no scanner.',
+      description:
+        '`pending`: the scan is pending. `infected`: the scanner found a virus and the file was deleted. `unscanned`: the service had no ' +
+        'scanner.',
     }),
-    virus: z.string().nullable().meta({ description: 'What the scanner found.' }),
+    virus: z.string().nullable().meta({ description: 'Name of the virus found by the scanner.' }),
   })
   .meta({ id: 'FormFile' })
 
@@ -82,22 +84,24 @@ const file = encoder(fileShape).from<SubmissionFile>({ bytes: ({ size }) => size
 const submissionShape = z
   .object({
     id: z.string(),
-    reference: z.string().meta({ description: 'Names the submission for people; the visitor has seen it. `q` of the lists finds it.' }),
+    reference: z.string().meta({ description: 'Name of the submission for people; the visitor has seen it. `q` of the lists finds it.' }),
     form_id: z.string(),
     version: z.int().meta({ description: 'The version of the form that the visitor saw.' }),
     status,
-    answers: z.record(z.string(), answer).meta({ description: 'By field key. Fields that were not visible have no answer.' }),
+    answers: z.record(z.string(), answer).meta({ description: 'Answers by field key. Hidden fields have no answer.' }),
     files: z.array(fileShape),
     spam_reasons: z.array(z.enum(spamReasons)).meta({
-      description: 'Why it was held to be spam when it came, which its sender never learns. They stay when somebody says that it is none.',
+      description:
+        'Why the submission was classified as spam on arrival; its sender is not informed. The reasons remain if a person corrects ' +
+        'the status.',
     }),
     consents: z.array(z.object({ field: z.string(), sha256: z.string() })).meta({
-      description: 'What was agreed to, as SHA-256 of the text that was shown.',
+      description: 'The accepted consent texts, as SHA-256 of the text shown.',
     }),
-    unknown_keys: z.int().meta({ description: 'How many keys came along that are no fields; they are not kept.' }),
+    unknown_keys: z.int().meta({ description: 'Number of submitted keys that are not fields; they are not stored.' }),
     origin: z.string().nullable().meta({ description: 'Origin of the page.' }),
-    ip: z.string().nullable().meta({ description: 'The address as the form keeps it: hashed, whole, or null.' }),
-    fill_ms: z.int().nullable().meta({ description: 'Milliseconds from the definition to the submission.' }),
+    ip: z.string().nullable().meta({ description: 'The IP address as the form stores it: hashed, complete, or null.' }),
+    fill_ms: z.int().nullable().meta({ description: 'Milliseconds from loading the form to the submission.' }),
     tags: z.array(z.string()),
     assignee: z.string().nullable(),
     note: z.string(),
@@ -116,7 +120,7 @@ const noticeShape = z
   .object({
     kind: z.enum(['mail', 'webhook']),
     to: z.string().nullable().meta({ description: 'The recipient of the mail; null for the webhook.' }),
-    trace_id: z.string().nullable().meta({ description: 'Of the mail; null for the webhook.' }),
+    trace_id: z.string().nullable().meta({ description: 'Trace of the mail; null for the webhook.' }),
     attempt_id: z.string().nullable().meta({ description: 'The delivery of the webhook, for `getWebhookAttempt`; null for a mail.' }),
     at: wireTime,
   })
@@ -128,6 +132,6 @@ export const notice = encoder(noticeShape).from<SentNotice>({
 })
 
 export const bulkResult = encoderOf(
-  z.object({ changed: z.int().meta({ description: 'How many of the ids were submissions of the form.' }) }).meta({ id: 'FormBulkResult' }),
+  z.object({ changed: z.int().meta({ description: 'Number of ids that were submissions of the form.' }) }).meta({ id: 'FormBulkResult' }),
   (changed: number) => ({ changed }),
 )

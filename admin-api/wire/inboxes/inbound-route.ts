@@ -1,4 +1,4 @@
-/** Inbound routes and the mail that came by them on the wire. Spec "Inbound route", "Inbound routes". */
+/** Inbound routes and their received mail on the wire. Spec "Inbound route", "Inbound routes". */
 import * as z from 'zod'
 import type { InboundReading } from '#core/inbound-routes/inbound-mail.ts'
 import type { RouteWithSecret } from '#core/inbound-routes/inbound-routes.ts'
@@ -12,10 +12,15 @@ import { contentsOf, viewUrl } from '../fields/reading.ts'
 import { hmacSecret, id } from '../fields/text.ts'
 import { wireTime } from '../fields/time.ts'
 
-const pattern = z.string().min(1).max(66).meta({
-  description:
-    'Local part at the inbound domain: an exact name (`sales`), a prefix (`sales+*`), or all (`*`, for the operator). Case-insensitive; the most specific pattern wins.',
-})
+const pattern = z
+  .string()
+  .min(1)
+  .max(66)
+  .meta({
+    description:
+      'Local part at the inbound domain: an exact name (`sales`), a prefix (`sales+*`), or all (`*`, for the operator). ' +
+      'Case-insensitive. The most specific pattern matches.',
+  })
 const webhookUrl = z.string().min(1).max(2048).meta({ description: 'An https URL. Redirects are not followed.' })
 const projectId = id.meta({ description: 'The project of the route. Defaults to the project of the key.' })
 
@@ -33,7 +38,7 @@ const routeFields = {
   address: z
     .string()
     .nullable()
-    .meta({ description: 'The pattern with the inbound domain; null when the service has no inbound domain and receives no mail.' }),
+    .meta({ description: 'The pattern with the inbound domain; null if the service has no inbound domain and receives no mail.' }),
   webhook_url: z.string().meta({ description: shownQuery }),
   created_at: wireTime,
   updated_at: wireTime,
@@ -60,7 +65,7 @@ const summaryFields = {
   size: z.int().meta({ description: 'Size of the mail as received, in octets.' }),
   status: z
     .enum(['received', 'processed'])
-    .meta({ description: '`processed`: the mail was parsed, and its delivery to the webhook is in the list of attempts.' }),
+    .meta({ description: '`processed`: the mail was parsed, and the list of attempts contains its delivery to the webhook.' }),
   subject: z.string(),
   from: z.array(z.string()),
   unreadable: z.string().nullable().meta({ description: 'Why the mail could not be parsed; its raw source is still available.' }),
@@ -84,7 +89,7 @@ const inboundMessageShape = z
   .meta({ id: 'InboundMessage' })
 
 interface RouteAddresses {
-  /** `addressOf` returns the address of a route, or null without an inbound domain. */
+  /** Returns the address of a route, or null without an inbound domain. */
   readonly inboundRoutes: { addressOf(route: InboundRoute): string | null }
 }
 
@@ -112,7 +117,7 @@ const summaryOf = ({ prepared, ...message }: InboundMessage) => ({
   webhookAttemptId: prepared?.deliveryId,
 })
 
-/** `url` is the address of the message itself. */
+/** `url` is the URL of the message. */
 const messageOf = ({ message, read, url, viewUrl: view }: InboundReading & { readonly url: string; readonly viewUrl: string }) => ({
   ...summaryOf(message),
   rawUrl: `${url}/raw`,

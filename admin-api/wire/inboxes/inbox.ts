@@ -18,7 +18,7 @@ const inboxFields = {
   address_pattern: z.string(),
   name: z.string(),
   notify_webhook_url: z.string().nullable().meta({ description: shownQuery }),
-  retention_days: z.int().nullable().meta({ description: 'Null keeps messages as long as the plan keeps traces.' }),
+  retention_days: z.int().nullable().meta({ description: 'If null, the plan’s retention of traces applies.' }),
   created_at: wireTime,
 }
 
@@ -28,17 +28,21 @@ const lastNotifyShape = z.object({
   message_id: z.string(),
   at: wireTime,
   latency_ms: z.int(),
-  status_code: z.int().nullable().meta({ description: 'Null when there was no response.' }),
+  status_code: z.int().nullable().meta({ description: 'Null without a response.' }),
   error: z.string().nullable(),
 })
 
 const inboxDetailShape = z
   .object({
     ...inboxFields,
-    signing_secret: z.string().nullable().meta({
-      description:
-        'Key of Service-Virtual-Inbox-Signature: the whole text. Null without `api:admin`, and when the operator configured one key for all inboxes.',
-    }),
+    signing_secret: z
+      .string()
+      .nullable()
+      .meta({
+        description:
+          'Key of Service-Virtual-Inbox-Signature: the whole text. Null without `api:admin`, and if the operator configured one ' +
+          'key for all inboxes.',
+      }),
     last_notify: lastNotifyShape.nullable().meta({ description: 'Outcome of the latest notification.' }),
   })
   .meta({ id: 'InboxDetail' })
@@ -48,11 +52,10 @@ const maxRetentionDays = 3650
 const changes = {
   name: nameLine(100),
   notify_webhook_url: z.string().min(1).max(2048).nullable().meta({
-    description: 'An https URL. Each message is notified once, without a retry. Redirects are not followed.',
+    description: 'An https URL. Each message triggers one notification, without retries. Redirects are not followed.',
   }),
   retention_days: z.int().min(1).max(maxRetentionDays).nullable().meta({
-    description:
-      'Days after which a message expires from the inbox. A message is removed once it has expired from every inbox that contains it.',
+    description: 'Days until a message expires from the inbox. A message is deleted when it has expired from every inbox that contains it.',
   }),
 }
 
@@ -66,12 +69,12 @@ export const newInbox = z.strictObject({
 
 export const inboxChanges = z.strictObject({ ...changes, project_id: id }).partial()
 
-/** What is known of a capture without its content. */
+/** Fields of a capture that do not require its content. */
 const captureFields = {
   id: z.string(),
   trace_id: z.uuidv4(),
   capture_reason: z.enum(captureReasons),
-  destination_id: z.string().nullable().meta({ description: 'The destination that would have relayed.' }),
+  destination_id: z.string().nullable().meta({ description: 'The destination that would have relayed the message.' }),
   intended_from: z.string(),
   intended_to: z.array(z.string()),
   addresses_seen: z.array(z.string()),
@@ -79,7 +82,7 @@ const captureFields = {
 const released = z
   .object({ trace_id: z.string(), destination_id: z.string(), at: wireTime })
   .optional()
-  .meta({ description: 'The send that it was released as; absent where it was not released.' })
+  .meta({ description: 'The send created by the release; absent if the message was not released.' })
 const summary = { ...captureFields, subject: z.string() }
 
 const messageSummaryShape = z.object({ ...summary, captured_at: wireTime }).meta({ id: 'CapturedMessageSummary' })
@@ -95,7 +98,7 @@ const messageShape = z
   })
   .meta({ id: 'CapturedMessage' })
 
-/** A point in time, or the id of a capture: what is asked for comes after it. */
+/** A time, or the id of a capture. Results start after it. */
 export const since = z
   .string()
   .max(64)
@@ -108,8 +111,8 @@ export const since = z
   })
   .meta({
     description:
-      'An RFC 3339 time or the id of a captured message. Returns only later messages. With an id no message is missed, even when an address was ' +
-      'found later, in the body; a time is compared with `captured_at`.',
+      'An RFC 3339 time or the id of a captured message. Returns only later messages. With an id no message is missed, even if ' +
+      'an address was only found later, in the body. A time is compared with `captured_at`.',
   })
 
 const notifiedAt = ({ notifyWebhookUrl: url }: Inbox) => (url === undefined ? null : shownUrl(url))
@@ -120,10 +123,10 @@ const inboxFiguresShape = z
   .object({
     inbox_id: z.string(),
     messages: z.int().meta({ description: `Messages in the inbox, counted up to ${mostCounted}.` }),
-    has_more: z.boolean().meta({ description: 'There are more messages than were counted.' }),
+    has_more: z.boolean().meta({ description: 'Whether the inbox contains more messages than the counting limit.' }),
     last_message_at: wireTime.nullable().meta({ description: 'When the latest message was captured.' }),
     new_trace_ids: z.array(z.string()).meta({
-      description: `Traces of the messages captured at \`since\` or later, newest first, ${mostNew} at most; empty without \`since\`.`,
+      description: `Traces of the messages captured at \`since\` or later, newest first, at most ${mostNew}; empty without \`since\`.`,
     }),
   })
   .meta({ id: 'InboxFigures' })
@@ -140,7 +143,7 @@ export const inboxDetail = encoder(inboxDetailShape).from<
 
 const summaryOf = ({ capture, trace }: CaptureSummary) => ({ ...capture, subject: decodeEncodedWords(trace.subject) })
 
-/** A captured message with the address of itself and that of its page. */
+/** A captured message with the URLs of the message and of its page. */
 interface ShownMessage extends CapturedMessage {
   readonly url: string
   readonly viewUrl: string

@@ -16,60 +16,60 @@ export const newInspectTest = z
 const grade = z.enum(['A', 'B', 'C', 'D', 'F'])
 const summaryFields = {
   id: z.string(),
-  address: z.string().meta({ description: 'The address to send one mail to; the first one is scored.' }),
+  address: z.string().meta({ description: 'The address for the test mail. Only the first mail is scored.' }),
   status: z.enum(inspectStatuses).meta({
     description:
-      'waiting: no mail yet. scoring: the mail was received, and the report follows within about ten seconds. ready: the report is complete. failed: the mail could not be parsed. expired: no mail was received within 24 hours.',
+      'waiting: no mail yet. scoring: the mail was received; the report is complete within about ten seconds. ready: the report ' +
+      'is complete. failed: the mail could not be parsed. expired: no mail was received within 24 hours.',
   }),
   project_id: z.string(),
   created_at: wireTime,
   expires_at: wireTime.meta({ description: 'The address accepts mail until this time.' }),
   received_at: wireTime.nullable(),
-  later_mails: z.int().meta({ description: 'Mails received after the first; they are counted and not stored.' }),
+  later_mails: z.int().meta({ description: 'Number of mails received after the first; they are not stored.' }),
   score: z.int().nullable().meta({ description: '0 to 100.' }),
   score_10: z.number().nullable(),
   grade: grade.nullable(),
   partial: z.boolean().nullable().meta({
-    description: 'True when DNS did not answer every query, so that the score excludes some checks; test again in a few minutes.',
+    description: 'True if DNS did not answer every query, so that the score excludes some checks. Test again in a few minutes.',
   }),
-  problem: z.string().nullable().meta({ description: 'Why there is no report, when the test failed.' }),
+  problem: z.string().nullable().meta({ description: 'Why the test failed and has no report.' }),
   problem_code: z
     .enum(problemCodes)
     .nullable()
-    .meta({ description: 'The same by its code, which stays the same when the sentence is improved; null in tests of other releases.' }),
+    .meta({ description: 'The code of the problem, stable across changes of its text; null in tests of other releases.' }),
   report_url: z.string().meta({ description: 'A page that shows the report to anyone who has the link.' }),
 }
 const inspectSummaryShape = z.object(summaryFields).meta({ id: 'InspectTestSummary' })
 
 const said = z
   .object({
-    code: z.string().meta({ description: 'Stays the same when the English sentence is improved.' }),
+    code: z.string().meta({ description: 'A code that is stable across changes of the English sentence.' }),
     values: z
       .record(z.string(), z.string())
-      .meta({ description: 'What the sentence names: domains, addresses, counts, words of the mail.' }),
+      .meta({ description: 'The values in the sentence: domains, addresses, counts, words of the mail.' }),
   })
   .meta({ id: 'InspectSentence' })
 const pair = z.object({
   label: z.string(),
   value: z.string(),
-  label_said: said.nullable().meta({ description: 'The label by its code; null where it is a technical name.' }),
-  value_said: said.nullable().meta({ description: 'The value by its code; null where it is verbatim.' }),
+  label_said: said.nullable().meta({ description: 'The label as a code; null for a technical name.' }),
+  value_said: said.nullable().meta({ description: 'The value as a code; null for verbatim text.' }),
 })
 const checkShape = z.object({
   id: z.string(),
   group: z.enum(checkGroupNames).meta({
-    description:
-      'What it is about: who the mail is from, the server that sent it, the domains behind it, how it is written, or what stands in it.',
+    description: 'Subject of the check: the sender, the sending server, its domains, the format of the mail, or its content.',
   }),
   title: z.string(),
-  status: z.enum(['pass', 'warn', 'fail', 'na']).meta({ description: 'na is not counted.' }),
+  status: z.enum(['pass', 'warn', 'fail', 'na']).meta({ description: 'na: the check is not counted.' }),
   points: z.int(),
   max: z.int(),
   summary: z.string(),
   evidence: z.array(pair),
   fix: z.string().nullable(),
-  summary_said: z.array(said).meta({ description: 'The sentences of the summary by their codes; empty in reports of earlier releases.' }),
-  fix_said: z.array(said).meta({ description: 'The sentences of the fix by their codes, likewise.' }),
+  summary_said: z.array(said).meta({ description: 'The sentences of the summary as codes; empty in reports of earlier releases.' }),
+  fix_said: z.array(said).meta({ description: 'The sentences of the fix as codes; empty in reports of earlier releases.' }),
   references: z.array(z.object({ title: z.string(), url: z.string() })),
 })
 const requirement = z.object({
@@ -82,7 +82,7 @@ const requirement = z.object({
       provider: z.enum(['gmail', 'yahoo', 'outlook', 'icloud']),
       need: z.enum(['must', 'advised']),
       status: z.enum(['met', 'missed', 'unknown', 'not_applicable']),
-      refusal: z.string().nullable().meta({ description: 'How mail that violates the rule is refused.' }),
+      refusal: z.string().nullable().meta({ description: 'How the provider refuses mail that violates the rule.' }),
     }),
   ),
 })
@@ -91,18 +91,18 @@ const inspectTestShape = z
   .object({
     ...summaryFields,
     mail: z.object({ from: z.string(), subject: z.string() }).nullable(),
-    checks: z.array(checkShape).meta({ description: 'All 17 when ready; empty before.' }),
+    checks: z.array(checkShape).meta({ description: 'All 17 checks if the status is ready; otherwise empty.' }),
     unanswered_checks: z
       .array(z.string())
-      .meta({ description: 'Ids of the checks that could not run because DNS did not answer. They are not counted.' }),
+      .meta({ description: 'Ids of checks that could not run because DNS did not answer. They are not counted.' }),
     requirements: z.array(requirement),
-    caps: z.array(z.object({ id: z.string(), limit: z.int(), reason: z.string() })).meta({ description: 'What lowers the score.' }),
+    caps: z.array(z.object({ id: z.string(), limit: z.int(), reason: z.string() })).meta({ description: 'Limits that lower the score.' }),
   })
   .meta({ id: 'InspectTest' })
 
 export const sharedReportPath = ({ shareToken }: Pick<InspectTest, 'shareToken'>): string => `/share/inspect/${shareToken}`
 
-/** The part of the core from which the status and the link of a test follow. */
+/** The part of the core that determines the status and the link of a test. */
 interface InspectUrls {
   readonly clock: Clock
   readonly baseUrl: string

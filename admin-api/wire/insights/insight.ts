@@ -1,4 +1,4 @@
-/** Figures over time on the wire: a point for each step, and the sum of them. */
+/** Statistics over time on the wire: a point for each step, and the totals. */
 import * as z from 'zod'
 import {
   attemptNames,
@@ -21,7 +21,8 @@ type Counts = ReadonlyMap<string, number>
 
 const stepWords = {
   description:
-    'Length of a step, a multiple of 60. By default one that gives at most 100 points. Steps of minutes reach back 2 days, of quarters of an hour 8 days, of hours 92 days, of days 2 years.',
+    'Length of a step in seconds, a multiple of 60. The default gives at most 100 points. Minute steps are available for 2 days, ' +
+    'quarter-hour steps for 8 days, hour steps for 92 days, day steps for 2 years.',
 }
 const maxStep = 31 * 86_400
 const step = z.int().min(60).max(maxStep).optional().meta(stepWords)
@@ -32,13 +33,14 @@ const stepText = z
   .pipe(z.number().min(60).max(maxStep))
   .optional()
 
-/** What every operation of figures takes. */
+/** The fields of every operation for statistics. */
 export const insightFields = {
   project,
   from: timeInput.optional().meta({
-    description: 'Begin of the first step; an earlier minute, hour or day where the steps are of those. Defaults to a day before `to`.',
+    description:
+      'Start of the first step, rounded down to a whole minute, hour or day according to the step. Defaults to a day before `to`.',
   }),
-  to: timeInput.optional().meta({ description: 'End of the time, rounded up to a whole step. Defaults to the end of the step under way.' }),
+  to: timeInput.optional().meta({ description: 'End of the period, rounded up to a whole step. Defaults to the end of the current step.' }),
   step_seconds: withTextForm(step, stepText),
 }
 
@@ -50,7 +52,7 @@ const timesOf = ({ from, to, stepSeconds }: Pick<Counted, 'from' | 'to' | 'stepS
 type Shape = Readonly<Record<string, z.ZodType>>
 type Values<S extends Shape> = z.input<z.ZodObject<S>>
 
-/** An encoder of points and totals with these fields, of which totals may have more. */
+/** Creates an encoder of points and totals with these fields; totals may have additional fields. */
 function figures<S extends Shape, T extends Shape>(
   id: string,
   shape: S,
@@ -70,7 +72,7 @@ function figures<S extends Shape, T extends Shape>(
 const count = z.int().min(0)
 type Numbers<Names extends Readonly<Record<string, string>>> = Readonly<Record<keyof Names & string, number>>
 
-/** Fields that are one count each, by the name under which it is counted. */
+/** Maps each field to the name of one count. */
 function plain<const Names extends Readonly<Record<string, string>>>(names: Names) {
   const fields = Object.entries(names)
   const shape = Object.fromEntries(fields.map(([field]) => [field, count])) as Readonly<Record<keyof Names & string, typeof count>>
@@ -78,7 +80,7 @@ function plain<const Names extends Readonly<Record<string, string>>>(names: Name
   return { shape, read }
 }
 
-/** Counts whose names begin with a letter, by what follows it. */
+/** Counts whose names begin with a letter, keyed by the rest of the name. */
 const byCode = (letter: string, counts: Counts): Record<string, number> =>
   Object.fromEntries(
     [...counts].flatMap(([name, times]) => (name.length > 1 && name.startsWith(letter) ? [[name.slice(1), times] as const] : [])),
@@ -95,7 +97,7 @@ const byOutcome = {
 const messages = plain({ ...byOutcome, failed: projectNames.failed })
 export const sendInsight = figures(
   'SendInsight',
-  { ...messages.shape, refused: count.meta({ description: 'Sends that were refused; most of them left no trace.' }) },
+  { ...messages.shape, refused: count.meta({ description: 'Refused sends; most have no trace.' }) },
   (counts) => ({ ...messages.read(counts), refused: sumOf(byCode(refusedLetter, counts)) }),
   { shape: { refused_by_code: codes }, read: (counts) => ({ refused_by_code: byCode(refusedLetter, counts) }) },
 )
@@ -106,7 +108,7 @@ export const deliveryInsight = figures('DeliveryInsight', recipients.shape, reci
 const milliseconds = z.int().nullable()
 const percentileShape = z
   .object({ count, p50_ms: milliseconds, p95_ms: milliseconds, p99_ms: milliseconds })
-  .meta({ description: 'Percentiles are at most half too long; null where nothing was timed.' })
+  .meta({ description: 'Percentiles may be up to 50 % too high; null without measurements.' })
 const percentiles = (timing: Timing, counts: Counts): z.input<typeof percentileShape> => toWire(percentilesOf(timing, counts))
 const toWire = ({ count: times, p50Ms, p95Ms, p99Ms }: Percentiles) => ({ count: times, p50_ms: p50Ms, p95_ms: p95Ms, p99_ms: p99Ms })
 export const latencyInsight = figures(
@@ -124,7 +126,9 @@ const webhooks = plain({
   failed: projectNames.webhookFailed,
   parked: projectNames.webhookParked,
 })
-const timed = milliseconds.meta({ description: 'Of attempts that were sent, whatever came back; at most half too long. null without any.' })
+const timed = milliseconds.meta({
+  description: 'Duration of requests with any outcome; may be up to 50 % too high. null without requests.',
+})
 const webhookShape = { ...webhooks.shape, p50_ms: timed, p95_ms: timed }
 const webhooksOf = (counts: Counts) => {
   const { p50Ms, p95Ms } = percentilesOf('attempt', counts)
@@ -140,7 +144,7 @@ export const smtpInsight = figures(
   'SmtpInsight',
   {
     ...logins.shape,
-    refused: count.meta({ description: 'Senders and messages that were refused after the login.' }),
+    refused: count.meta({ description: 'Senders and messages refused after the login.' }),
     refused_by_code: codes,
   },
   (counts) => {
@@ -149,7 +153,7 @@ export const smtpInsight = figures(
   },
 )
 
-const leftOut = count.meta({ description: 'So many others had something, and are not among these.' })
+const leftOut = count.meta({ description: 'Number of further entries with activity that are not listed.' })
 const attempts = plain(attemptNames)
 const healthShape = { ...attempts.shape, p95_ms: milliseconds }
 const healthOf = (counts: Counts) => ({ ...attempts.read(counts), p95_ms: percentilesOf('attempt', counts).p95Ms })
@@ -171,7 +175,7 @@ export const destinationInsight = encoderOf(
   }),
 )
 
-/** An encoder of figures for each of several things, whose field with the id is called so. */
+/** Creates an encoder of statistics by resource. `field` is the name of the field with the id of the resource. */
 function figuresApart<S extends Shape>(id: string, field: string, shape: S, read: (counts: Counts) => Values<S>): Encoder<CountedApart> {
   const points = z.array(z.object({ at: wireTime, ...shape }))
   const one = z.object({ [field]: z.string(), points, totals: z.object(shape) })
@@ -201,7 +205,7 @@ const reports = plain(reportNames)
 export const ingestSourceInsight = figuresApart('IngestSourceInsight', 'source_id', reports.shape, reports.read)
 
 const domainShape = z.object({
-  domain: z.string().nullable().meta({ description: 'null for all those together that are not kept apart.' }),
+  domain: z.string().nullable().meta({ description: 'null for the sum of the domains that are not counted separately.' }),
   ...recipients.shape,
 })
 export const domainInsight = encoderOf(

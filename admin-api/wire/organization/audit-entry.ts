@@ -9,18 +9,17 @@ const auditEntryShape = z
   .object({
     id: z.string(),
     actor: z.object({ kind: z.enum(actorKinds), id: z.string() }),
-    address: z
-      .string()
-      .nullable()
-      .meta({ description: 'IP address of the actor. Null for acts of the operator and the service, and in entries of earlier releases.' }),
+    address: z.string().nullable().meta({
+      description: 'IP address of the actor. Null for actions of the operator and the service, and in entries of earlier releases.',
+    }),
     act: z.string(),
     target: z.string(),
     at: wireTime,
     project_id: z.string().nullable(),
     details: z.record(z.string(), z.unknown()).meta({
       description:
-        '`changed` names the fields of a setting that have another value now; `before` and `after` have the values of those that are no ' +
-        'secret. Passwords, keys, logins and web addresses are never in it.',
+        '`changed` names the changed fields of a setting; `before` and `after` contain their values, except secrets. Passwords, ' +
+        'keys, logins and web addresses are never included.',
     }),
   })
   .meta({ id: 'AuditEntry' })
@@ -28,9 +27,9 @@ const auditEntryShape = z
 export const auditEntry = encoder(auditEntryShape).from<AuditEntry>()
 
 export const auditFilter = {
-  actor: id.optional().meta({ description: 'Id of the key that acted.' }),
+  actor: id.optional().meta({ description: 'Id of the key that performed the action.' }),
   act: line(64, 'A resource type such as destination, or an action such as destination.created.').optional(),
-  target: id.optional().meta({ description: 'Id of the resource that was changed.' }),
+  target: id.optional().meta({ description: 'Id of the changed resource.' }),
   since: timeInput.optional().meta({ description: 'At or after this time.' }),
   until: timeInput.optional().meta({ description: 'Before this time.' }),
 }

@@ -16,16 +16,16 @@ const claimProgressShape = z.object({
 })
 
 export const newClaim = z.strictObject({
-  email: z.string().min(1).max(254).meta({ description: 'Address of the person who is to claim the project.' }),
+  email: z.string().min(1).max(254).meta({ description: 'Address of the person who will claim the project.' }),
 })
 
 const startedClaimShape = z
   .object({
     claim_progress: claimProgressShape,
-    user_code: z.string().nullable().meta({ description: 'The code to show to the user; null when the project is already claimed.' }),
+    user_code: z.string().nullable().meta({ description: 'The code for the user; null if the project is already claimed.' }),
     integrations_url: z.string().meta({ description: 'The page where the user claims the project with the code.' }),
     expires_at: z.string().nullable(),
-    message: z.string().meta({ description: 'What to say to the user.' }),
+    message: z.string().meta({ description: 'A message for the user.' }),
   })
   .meta({ id: 'StartedClaim' })
 
@@ -46,11 +46,11 @@ export const startedClaim = encoder(startedClaimShape).from<StartedClaim>({
 
 const openClaimShape = z
   .object({
-    user_code: z.string().meta({ description: 'The code that the agent shows. Compare the two before you take over its project.' }),
+    user_code: z.string().meta({ description: 'The code that the agent shows. Compare both codes before you take over its project.' }),
     client_name: z.string(),
     started_at: wireTime,
     expires_at: wireTime,
-    path: z.string().meta({ description: 'The page on which the signed-in person takes over the project.' }),
+    path: z.string().meta({ description: 'URL path of the page for taking over the project; requires sign-in.' }),
   })
   .meta({ id: 'OpenClaim' })
 
@@ -60,6 +60,8 @@ export const openClaims = pageEncoder(openClaim).via((all: Claim[]) => ({ rows: 
 function messageOf({ isLinkPending }: ClaimProgress, code: string | undefined): string {
   if (code === undefined) return 'This project is already claimed.'
   return isLinkPending
-    ? `Show the code ${code} to the user. If the address can sign in here, a mail with a link and the same code is on its way; the code also works under integrations_url after signing in.`
-    : `Show the code ${code} to the user. This service is not configured to send system mail, so no mail was sent; the user signs in and claims the project with the code under integrations_url.`
+    ? `Show the code ${code} to the user. If the address can sign in here, the user receives a mail with a link and the same code. ` +
+        'The code also works under integrations_url after signing in.'
+    : `Show the code ${code} to the user. This service is not configured to send system mail, so no mail was sent. The user signs ` +
+        'in and claims the project with the code under integrations_url.'
 }

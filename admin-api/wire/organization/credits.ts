@@ -10,7 +10,7 @@ import { timeInput, wireTime } from '../fields/time.ts'
 
 const credits = z.string().meta({ description: 'Credits with up to six decimals. One credit is one rappen.' })
 
-/** Exact, as no number with a fraction is made on the way. */
+/** Exact, since it never computes with a fractional number. */
 const toUcr = (text: string): number => {
   const [whole = '', decimals = ''] = text.split('.')
   return Number(whole) * ucrPerCredit + Number(decimals.padEnd(6, '0'))
@@ -19,11 +19,11 @@ const toUcr = (text: string): number => {
 const grantShape = z
   .object({
     id: z.string(),
-    kind: z.enum(grantKinds).meta({ description: 'Allowances are spent first, then what the operator granted, then what was purchased.' }),
+    kind: z.enum(grantKinds).meta({ description: 'Allowances are spent first, then grants of the operator, then purchases.' }),
     amount: credits,
     remaining: credits,
     granted_at: wireTime,
-    expires_at: wireTime.nullable().meta({ description: 'null is never.' }),
+    expires_at: wireTime.nullable().meta({ description: 'null means never.' }),
     note: z.string(),
   })
   .meta({ id: 'CreditGrant' })
@@ -35,13 +35,15 @@ export const creditGrant = encoder(grantShape).from<CreditGrant>({
 
 const stateShape = z
   .object({
-    balance_credits: z.string().meta({ description: 'The sum of what is left of the grants; below 0 when more was used than there was.' }),
-    is_unlimited: z.boolean().meta({ description: 'Use is recorded and costs no credits.' }),
-    has_credit: z.boolean().meta({ description: 'Websites are served. Mail and forms work without credits too.' }),
+    balance_credits: z
+      .string()
+      .meta({ description: 'The sum of the remaining credits of all grants; below 0 if more was used than granted.' }),
+    is_unlimited: z.boolean().meta({ description: 'Usage is recorded but costs no credits.' }),
+    has_credit: z.boolean().meta({ description: 'Whether websites are served. Mail and forms also work without credits.' }),
     alert_percent: z
       .union([z.literal(0), ...alertPercents.map((percent) => z.literal(percent))])
-      .meta({ description: 'The share of the credits that is used at least, since the balance last grew; 0 is less than 80.' }),
-    grants: z.array(grantShape).meta({ description: 'Those of which something is left, in the order in which they are spent.' }),
+      .meta({ description: 'Highest threshold of used credits reached since the balance last grew, in percent; 0 means less than 80.' }),
+    grants: z.array(grantShape).meta({ description: 'Grants with remaining credits, in the order of spending.' }),
   })
   .meta({ id: 'Credits' })
 
@@ -56,10 +58,12 @@ export const creditEntry = encoder(
     .object({
       id: z.string(),
       reason: z.enum(entryReasons),
-      credits: z.string().meta({ description: 'What the balance changed by.' }),
-      grant_id: z.string().nullable().meta({ description: 'null is what was used beyond all grants, and what is by contract.' }),
+      credits: z.string().meta({ description: 'Change of the balance.' }),
+      grant_id: z.string().nullable().meta({ description: 'null for usage beyond all grants, and for usage by contract.' }),
       site_id: z.string().nullable(),
-      day: z.string().meta({ description: 'UTC. Use of the current day adds up in its entries; those of earlier days stay as they are.' }),
+      day: z
+        .string()
+        .meta({ description: 'Day in UTC. Usage of the current day is added to its entries; entries of earlier days do not change.' }),
       quantity: z.string().nullable().meta({ description: 'Bytes of traffic; for storage, bytes times milliseconds.' }),
       at: wireTime,
     })
@@ -70,7 +74,7 @@ export const creditEntry = encoder(
   quantity: ({ quantity }) => quantity ?? null,
 })
 
-/** At most a million francs at a time. */
+/** At most a million francs in one grant. */
 export const creditsGiven = z.strictObject({
   id,
   credits: z

@@ -12,11 +12,11 @@ const flagShape = z
     on: z.boolean().meta({ description: 'Whether the flag is on, regardless of the plan.' }),
     default: z.boolean(),
     set_by: z.enum(['default', 'operator']),
-    reason: z.string().meta({ description: 'The reason for the present state, in one sentence.' }),
-    routes: z.array(z.string()).meta({ description: 'Prefixes of paths that need the flag.' }),
-    tools: z.array(z.string()).meta({ description: 'Agent tools that need the flag.' }),
-    screens: z.array(z.string()).meta({ description: 'Dashboard screens that need the flag.' }),
-    always: z.array(z.string()).meta({ description: 'Operations and tools that stay available when the flag is off.' }),
+    reason: z.string().meta({ description: 'The reason for the current state, in one sentence.' }),
+    routes: z.array(z.string()).meta({ description: 'Path prefixes that require the flag.' }),
+    tools: z.array(z.string()).meta({ description: 'Agent tools that require the flag.' }),
+    screens: z.array(z.string()).meta({ description: 'Dashboard screens that require the flag.' }),
+    always: z.array(z.string()).meta({ description: 'Operations and tools that stay available if the flag is off.' }),
   })
   .meta({ id: 'Flag' })
 
@@ -32,7 +32,7 @@ const shownFlag = encoder(flagShape).from<FlagState>({
   reason: reasonOf,
 })
 
-/** Every flag of the registry, as it is for an organization. */
+/** All flags with their state for an organization. */
 export const flags = listEncoder(shownFlag).via((settings: FeatureSettings) =>
   featureNames.map((name) => ({ ...featureFlag(name), flag: name, settings })),
 )

@@ -1,4 +1,4 @@
-/** Final invoices and credit notes on the wire, with how far they are paid. */
+/** Final invoices and credit notes on the wire, with their payment state. */
 import * as z from 'zod'
 import { invoiceLanguages } from '#config/plans/line-words.ts'
 import { documentTypes } from '#core/billing/closing/invoice-document.ts'
@@ -16,7 +16,7 @@ const { organization_id, period, from, until, plan, currency, net_rappen, vat_ba
 const summaryFields = {
   id: z.string(),
   type: z.enum(documentTypes),
-  number: z.string().meta({ description: 'By type and year of issue, without gaps: `2026-000042`, `CN-2026-000007`.' }),
+  number: z.string().meta({ description: 'Consecutive by type and year of issue, without gaps: `2026-000042`, `CN-2026-000007`.' }),
   organization_id,
   organization_name: z.string(),
   period,
@@ -26,10 +26,10 @@ const summaryFields = {
   issued_at: wireTime,
   due_at: wireTime.nullable().meta({ description: 'null for a credit note.' }),
   state: z.enum(invoiceStates).nullable().meta({
-    description: '`settled`: nothing is owed. `void`: a credit note takes it back. null for a credit note.',
+    description: '`settled`: nothing is owed. `void`: a credit note cancels the invoice. null for a credit note.',
   }),
-  voids: z.string().nullable().meta({ description: 'Of a credit note: the id of the invoice that it takes back.' }),
-  reason: z.string().nullable().meta({ description: 'Of a credit note.' }),
+  voids: z.string().nullable().meta({ description: 'For a credit note: the id of the canceled invoice.' }),
+  reason: z.string().nullable().meta({ description: 'For a credit note: the reason.' }),
   currency,
   net_rappen: net_rappen.meta({ description: 'The sum of the lines. Amounts of a credit note are negative.' }),
   vat_basis_points,
@@ -37,7 +37,7 @@ const summaryFields = {
   total_rappen,
 }
 
-/** A document with the names that the wire has. */
+/** Flattens a document to the names on the wire. */
 const flat = ({ document, payment }: RegisteredInvoice) => {
   const { month, voids, reason, ...rest } = document
   const remarks = (payment?.remarks ?? []).map(({ at, state, remark }) => ({ at, state, remark }))
@@ -64,12 +64,12 @@ export const finalInvoice = encoder(
       ...summaryFields,
       issuer: z.array(z.string()),
       recipient: z.array(z.string()),
-      vat_number: z.string().meta({ description: 'Of the recipient.' }),
+      vat_number: z.string().meta({ description: 'VAT number of the recipient.' }),
       reference: z.string(),
       lines: invoiceFields.lines,
       payment_reference: z.string(),
       remarks: z.array(z.object({ at: wireTime, state: z.enum(invoiceStates), remark: z.string() })).meta({
-        description: 'What the operator noted about its payment, the latest last.',
+        description: 'Remarks of the operator on the payment, oldest first.',
       }),
     })
     .meta({ id: 'Invoice' }),
@@ -82,22 +82,23 @@ export type WireFinalInvoice = ReturnType<typeof finalInvoice.encode>
 export const finalFormat = z.enum(['json', 'csv', 'html']).optional().meta({ description: 'Defaults to json; `html` is a page to print.' })
 
 export const pageLanguage = z.enum(invoiceLanguages).optional().meta({
-  description:
-    'Of the page to print. Defaults to the first language that the browser asks for, where there is the page in it, else English.',
+  description: 'Language of the printable page. Defaults to the first supported language of the browser, or else English.',
 })
 
 export const closeChoice = z.strictObject({
-  period: z.string().max(7).meta({ description: 'A month in UTC that is over, such as 2026-10.' }),
+  period: z.string().max(7).meta({ description: 'A past month in UTC, such as 2026-10.' }),
 })
 
 export const closedMonth = encoder(
   z
     .object({
       period: z.string(),
-      closed: z.int().meta({ description: 'Invoices that were made now.' }),
-      already: z.int().meta({ description: 'Invoices that were there before.' }),
-      none: z.int().meta({ description: 'Organizations without an invoice: they were not there in that month, or are anonymous.' }),
-      is_complete: z.boolean().meta({ description: 'false when there was not time for all; the same request again goes on.' }),
+      closed: z.int().meta({ description: 'Number of invoices created by this request.' }),
+      already: z.int().meta({ description: 'Number of invoices that existed already.' }),
+      none: z
+        .int()
+        .meta({ description: 'Number of organizations without an invoice: they did not exist in that month, or are anonymous.' }),
+      is_complete: z.boolean().meta({ description: 'false if the time limit was reached; repeat the request to continue.' }),
     })
     .meta({ id: 'ClosedMonth' }),
 ).from<ClosedMonth>({ period: ({ month }) => month })
@@ -106,20 +107,23 @@ export const markChoice = z.strictObject({ id, state: z.enum(markedStates), rema
 export const voidChoice = z.strictObject({
   id,
   reason: line(500),
-  reopen: z.boolean().optional().meta({ description: 'The month can be closed again, which makes another invoice. Defaults to false.' }),
+  reopen: z.boolean().optional().meta({ description: 'Allows closing the month again, which creates a new invoice. Defaults to false.' }),
 })
 
 const addressLine = line(100)
 const profileFields = {
-  recipient: z.array(addressLine).max(8).meta({ description: 'Name and address, line by line; empty is the name of the organization.' }),
+  recipient: z
+    .array(addressLine)
+    .max(8)
+    .meta({ description: 'Name and address, line by line; if empty, the name of the organization is used.' }),
   vat_number: line(50),
-  reference: line(100).meta({ description: 'What the customer wants named on invoices, such as an order number.' }),
+  reference: line(100).meta({ description: 'Reference requested by the customer, such as an order number.' }),
   vat_basis_points: z
     .int()
     .min(0)
     .max(10_000)
     .nullable()
-    .meta({ description: 'Hundredths of a percent; null is the rate of the service.' }),
+    .meta({ description: 'Hundredths of a percent; null means the rate of the service.' }),
 }
 export const billingProfile = encoder(z.object(profileFields).meta({ id: 'BillingProfile' })).from<BillingProfile>()
 export const profileChoice = z
@@ -130,4 +134,4 @@ export const profileChoice = z
     reference: profileFields.reference.optional(),
     vat_basis_points: profileFields.vat_basis_points.optional(),
   })
-  .meta({ description: 'Fields that are left out keep their values. Invoices that are final stay as they are.' })
+  .meta({ description: 'Omitted fields keep their values. Final invoices do not change.' })

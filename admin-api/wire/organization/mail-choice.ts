@@ -1,10 +1,11 @@
-/** Which mails of the service somebody wants, on the wire. */
+/** The mails of the service that a user wants, on the wire. */
 import * as z from 'zod'
 import type { MailChoice } from '#core/people/mail-choices.ts'
 import { encoder } from '../fields/codec.ts'
 
 const words =
-  'A mail while a message of an agent waits for an approval, to members who may give it. Null for API keys and applications, which get no mail.'
+  'Whether the member receives a mail when an agent message waits for approval; only members who can approve get it. Null for ' +
+  'API keys and applications, which receive no mail.'
 
 const mailChoiceShape = z.object({ approvals: z.boolean().nullable().meta({ description: words }) }).meta({ id: 'MailChoice' })
 

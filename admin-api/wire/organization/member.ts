@@ -43,15 +43,15 @@ const invitationShape = z
 
 const openedInvitationShape = invitationShape
   .extend({
-    mailed: z.boolean().meta({ description: 'Whether the link is mailed; false when the service sends no mail of its own.' }),
+    mailed: z.boolean().meta({ description: 'Whether the service mails the link; false if the service sends no system mail.' }),
     accept_url: z.string().nullable().meta({
-      description: 'The link to hand over to the invited person; shown only once, null when it is mailed. Anyone who has it can join.',
+      description: 'The link for the invited person; shown only once, null if the service mails it. Anyone with the link can join.',
     }),
   })
   .meta({ id: 'OpenedInvitation' })
 
 export const newInvitation = z.strictObject({
-  email: z.string().min(1).max(254).meta({ description: 'Any person who signs in with this address can accept.' }),
+  email: z.string().min(1).max(254).meta({ description: 'Anyone who signs in with this address can accept.' }),
   role,
 })
 

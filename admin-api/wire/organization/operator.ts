@@ -1,4 +1,4 @@
-/** What the operator sees and sets of an organization, on the wire. */
+/** The operator’s view and settings of an organization, on the wire. */
 import * as z from 'zod'
 import { featureNames } from '#config/plans/features.ts'
 import { countedLimits, includedFeatures, planNames } from '#config/plans/plans.ts'
@@ -11,7 +11,7 @@ import { limitNames, limitValues, limitWireName, toWireLimits } from '../fields/
 import { id } from '../fields/text.ts'
 import { wireTime } from '../fields/time.ts'
 
-/** Far beyond any use, and far below where sums of integers lose their exactness. */
+/** Far above any real value, and far below the limit of exact integer sums. */
 const maxNumber = 1_000_000_000
 /** Ten thousand francs. */
 const maxUnitPrice = 1_000_000_000_000
@@ -23,16 +23,16 @@ const organizationFields = {
   payment_state: z.enum(paymentStates),
   created_at: wireTime,
   owner_id: z.string().nullable().meta({ description: 'The organization that created this one.' }),
-  deleted_at: wireTime.nullable().meta({ description: 'Deleted organizations can be restored until they are removed.' }),
+  deleted_at: wireTime.nullable().meta({ description: 'Deleted organizations can be restored until they are permanently removed.' }),
 }
 const organizationShape = z.object(organizationFields).meta({ id: 'OperatorOrganization' })
 
 const accountShape = z
   .object({
     ...organizationFields,
-    limits: limitValues.meta({ description: 'The effective limits: the plan with the overrides; null is no limit.' }),
-    overrides: limitValues.meta({ description: 'Limits set for this organization; -1 is no limit.' }),
-    flags: z.record(z.string(), z.boolean()).meta({ description: 'Flags set for this organization; the others have their defaults.' }),
+    limits: limitValues.meta({ description: 'The effective limits: the plan with the overrides; null means no limit.' }),
+    overrides: limitValues.meta({ description: 'Limits set for this organization; -1 means no limit.' }),
+    flags: z.record(z.string(), z.boolean()).meta({ description: 'Flags set for this organization; other flags have their defaults.' }),
     prices: z.array(z.object({ axis: z.enum(axisNames), unit_price_urp: z.int(), effective_from: z.string(), set_at: wireTime })),
   })
   .meta({ id: 'OperatorAccount' })
@@ -62,12 +62,12 @@ export const limitChoices = z
     ...Object.fromEntries(countedLimits.map((limit) => [limitWireName(limit), limit === 'retentionDays' ? days : number])),
     ...Object.fromEntries(includedFeatures.map((limit) => [limitWireName(limit), z.boolean().nullable().optional()])),
   })
-  .meta({ description: '-1 is no limit; null removes an override. Fields that are left out keep their values.' })
+  .meta({ description: '-1 means no limit; null removes an override. Omitted fields keep their values.' })
 export const toOverrideChanges = (given: Given): OverrideChanges => Object.fromEntries(limitNames.map((limit) => [limit, given[limit]]))
 
 export const flagChoices = z
   .strictObject({ id, ...Object.fromEntries(featureNames.map((flag) => [flag, z.boolean().nullable().optional()])) })
-  .meta({ description: 'null restores the default of a flag. Flags that are left out keep their values.' })
+  .meta({ description: 'null restores the default of a flag. Omitted flags keep their values.' })
 /** Flags have the same names in the core as on the wire. */
 export const toFlagChanges = (given: Given): FlagChanges => Object.fromEntries(featureNames.map((flag) => [flag, given[camel(flag)]]))
 
@@ -82,7 +82,7 @@ export const priceChoices = z.strictObject({
           .string()
           .regex(/^20\d\d-(0[1-9]|1[0-2])$/, 'must be a month such as 2026-11')
           .optional()
-          .meta({ description: 'The first month in which the price applies. Defaults to the current month.' }),
+          .meta({ description: 'The first month with the price. Defaults to the current month.' }),
       }),
     )
     .min(1)

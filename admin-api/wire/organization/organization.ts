@@ -12,11 +12,14 @@ import { wireTime } from '../fields/time.ts'
 const fields = {
   id: z.string(),
   name: z.string(),
-  owner_id: z.string().nullable().meta({ description: 'The organization that created this team organization; null for others.' }),
+  owner_id: z
+    .string()
+    .nullable()
+    .meta({ description: 'The organization that created this team organization; null for other organizations.' }),
   default_project_id: z.string(),
   plan_tier: z.enum(planNames),
   payment_state: z.enum(paymentStates),
-  limits: limitValues.meta({ description: 'The effective limits of the organization: its plan with its overrides. null is no limit.' }),
+  limits: limitValues.meta({ description: 'The effective limits of the organization: its plan with its overrides. null means no limit.' }),
   created_at: wireTime,
 }
 

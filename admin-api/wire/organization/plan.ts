@@ -9,8 +9,8 @@ import { listEncoder } from '../fields/paging.ts'
 const planShape = z
   .object({
     name: z.enum(planNames),
-    limits: limitValues.meta({ description: 'What the plan includes; null is no limit, and a fee of null is by contract.' }),
-    credits_per_month: z.int().nullable().meta({ description: 'Credits that come with it; null is by contract.' }),
+    limits: limitValues.meta({ description: 'Limits of the plan. null means no limit; for a fee, null means by contract.' }),
+    credits_per_month: z.int().nullable().meta({ description: 'Credits included per month; null means by contract.' }),
   })
   .meta({ id: 'Plan' })
 
@@ -19,5 +19,5 @@ const plan = encoder(planShape).from<{ readonly name: PlanName }>({
   credits_per_month: ({ name }) => monthlyCredits[name].credits ?? null,
 })
 
-/** Every plan, the smallest first. */
+/** All plans, the smallest first. */
 export const allPlans = listEncoder(plan).via((_: void) => planNames.map((name) => ({ name })))

@@ -11,7 +11,7 @@ import { wireTime } from '../fields/time.ts'
 const policy = z.enum(noRoutePolicies)
 
 const projectSends = z.int().meta({
-  description: 'Sends of this project on the current UTC day, without those of its partitions; `send_budget` limits them.',
+  description: 'Sends of this project on the current UTC day, without sends of its partitions; limited by `send_budget`.',
 })
 
 const projectStateShape = z
@@ -20,12 +20,10 @@ const projectStateShape = z
     project_id: z.string(),
     name: z.string(),
     plan_tier: z.enum(planNames),
-    sends_today: z
-      .int()
-      .meta({ description: 'Sends of all projects of the organization on the current UTC day; `sends_cap` limits them.' }),
-    sends_cap: z.int().nullable().meta({ description: 'Sends of the organization per UTC day; null is no cap.' }),
+    sends_today: z.int().meta({ description: 'Sends of all projects of the organization on the current UTC day; limited by `sends_cap`.' }),
+    sends_cap: z.int().nullable().meta({ description: 'Maximum sends of the organization per UTC day; null means no limit.' }),
     project_sends_today: projectSends,
-    send_budget: z.int().optional().meta({ description: 'Sends of this project per UTC day; absent without a budget.' }),
+    send_budget: z.int().optional().meta({ description: 'Maximum sends of this project per UTC day; absent without a budget.' }),
     claim_progress: claimProgress.schema,
     no_route_policy: policy,
     monthly_capture_cap: z.int().nullable(),
@@ -37,17 +35,25 @@ const projectShape = z
   .object({
     id: z.string(),
     name: z.string(),
-    parent_id: z.string().nullable().meta({ description: 'The project that this partition belongs to; null for a project.' }),
-    sub_project_ids: z.array(z.string()).meta({ description: 'Its partitions, newest first.' }),
+    parent_id: z.string().nullable().meta({ description: 'The parent project of this partition; null for a project.' }),
+    sub_project_ids: z.array(z.string()).meta({ description: 'Partitions of the project, newest first.' }),
     is_default: z.boolean().meta({ description: 'Whether this is the project Default of the organization, which cannot be deleted.' }),
     status: z.enum(['anonymous', 'claimed']),
     no_route_policy: policy,
     agent_send_approval: z.enum(sendApprovals),
-    approvals_waiting: z.int().meta({ description: 'Messages of agents that wait for the approval of a member now; 10,000 at most.' }),
+    approvals_waiting: z
+      .int()
+      .meta({ description: 'Number of agent messages that currently wait for a member’s approval; at most 10,000.' }),
     environment: z.string().nullable(),
-    send_budget: z.int().nullable().meta({ description: 'Sends per UTC day; null is no budget, and the limit of the plan still applies.' }),
+    send_budget: z
+      .int()
+      .nullable()
+      .meta({ description: 'Sends per UTC day; null means no budget, and the limit of the plan still applies.' }),
     project_sends_today: projectSends,
-    monthly_capture_cap: z.int().nullable().meta({ description: 'The effective cap: its own, or that of the plan; null is no cap.' }),
+    monthly_capture_cap: z
+      .int()
+      .nullable()
+      .meta({ description: 'The effective cap: the project’s own, or else the plan’s; null means no cap.' }),
     captures_this_month: z.int(),
     created_at: wireTime,
   })
@@ -56,15 +62,19 @@ const projectShape = z
 const limit = z.int().min(0).max(1_000_000_000).nullable()
 
 const changes = {
-  no_route_policy: policy.optional().meta({ description: 'Decides about sends that match no destination.' }),
-  agent_send_approval: z.enum(sendApprovals).optional().meta({
-    description:
-      '`always`: what an agent sends to real recipients waits until a member has seen and approved it; also for partitions of the project. Defaults to `never`.',
-  }),
+  no_route_policy: policy.optional().meta({ description: 'Outcome of sends without a matching destination.' }),
+  agent_send_approval: z
+    .enum(sendApprovals)
+    .optional()
+    .meta({
+      description:
+        '`always`: messages of agents to real recipients require the approval of a member; also for partitions of the project. ' +
+        'Defaults to `never`.',
+    }),
   environment: environmentName.nullable().optional().meta({
-    description: 'Mail that no routing rule matches goes to the first live, healthy destination of this environment.',
+    description: 'Mail without a matching routing rule uses the first live, healthy destination of this environment.',
   }),
-  send_budget: limit.optional().meta({ description: 'Sends per UTC day; null is no budget.' }),
+  send_budget: limit.optional().meta({ description: 'Sends per UTC day; null means no budget.' }),
   monthly_capture_cap: limit.optional().meta({ description: 'Captures per UTC month; null applies the cap of the plan.' }),
 }
 
@@ -76,12 +86,12 @@ export const newProject = z.strictObject({
 })
 export const projectChanges = z.strictObject({ name: name.optional(), ...changes })
 
-/** `value` is another name for `no_route_policy`. */
+/** `value` is an alias of `no_route_policy`. */
 export const noRoutePolicyChoice = z
   .strictObject({ no_route_policy: policy.optional(), value: policy.optional() })
   .refine((body) => (body.no_route_policy === undefined) !== (body.value === undefined), {
     path: ['no_route_policy'],
-    message: `is required, once: ${noRoutePolicies.join(', ')}`,
+    message: `give exactly one of no_route_policy and value: ${noRoutePolicies.join(', ')}`,
   })
 
 const fieldsOf = <View extends { readonly project: Project }>({ project, ...rest }: View) => ({ ...project, ...rest })

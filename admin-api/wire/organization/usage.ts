@@ -19,17 +19,17 @@ const usageShape = z
     from: wireTime,
     until: wireTime,
     plan: z.enum(planNames),
-    sends: z.int().meta({ description: 'Accepted sends of every kind, including those that a replay queued.' }),
+    sends: z.int().meta({ description: 'Accepted sends of every kind, including messages queued by a replay.' }),
     agent_calls: z.int().meta({ description: 'Calls of agent tools; they are not billed.' }),
     axes: z.array(z.object({ axis, label: z.string(), quantity: z.int() })),
     projects: z.array(z.object({ project_id: z.string(), name: z.string(), sends: z.int(), smtp_messages: z.int(), captures: z.int() })),
     limits: z
       .array(z.object({ name: z.string(), used: z.int(), limit: z.int().nullable() }))
-      .meta({ description: 'Present use, regardless of the period; null is no limit.' }),
+      .meta({ description: 'Current use, regardless of the period; null means no limit.' }),
   })
   .meta({ id: 'Usage' })
 
-/** With the bounds of the period among its fields. */
+/** Replaces the period by its month and bounds. */
 const inPeriod = <Report extends { readonly period: Period }>({ period, ...rest }: Report) => ({
   ...rest,
   period: period.month,
@@ -45,25 +45,25 @@ export const usage = encoder(usageShape)
 
 const lineShape = z.object({
   axis: z.enum([...axisNames, 'monthly_fee']),
-  label: z.string().meta({ description: 'In English.' }),
-  plan: z.enum(planNames).nullable().meta({ description: 'Of a fee: of which plan it is.' }),
+  label: z.string().meta({ description: 'Label in English.' }),
+  plan: z.enum(planNames).nullable().meta({ description: 'For a fee: its plan.' }),
   quantity: z.int(),
   included: z.int(),
   billable: z.int(),
-  unit_price_urp: z.int().meta({ description: 'Millionths of a rappen, for so many units as `per` says.' }),
-  per: z.int().meta({ description: '1; for the fee of a plan that was not in force all month, the days of the month.' }),
+  unit_price_urp: z.int().meta({ description: 'Price of `per` units, in millionths of a rappen.' }),
+  per: z.int().meta({ description: '1. For the fee of a plan that applied for part of the month: the number of days of the month.' }),
   amount_rappen: z.int().meta({ description: '`billable` times the unit price, divided by `per`, rounded half up to whole rappen.' }),
   days: z.array(z.object({ day: z.string(), quantity: z.int() })).meta({
-    description:
-      'Of which days the quantity is, in UTC. For the most at a time, the day since which it was so many; for an average, the number of each day.',
+    description: 'The quantity by day, in UTC. For a peak: its first day. For an average: the value of each day.',
   }),
   projects: z.array(z.object({ project_id: z.string().nullable(), name: z.string(), quantity: z.int() })).meta({
     description:
-      'Of which projects the quantity is: they add up to it. null is what belongs to the whole organization or to deleted projects, and to those beyond the 200 largest. Fees have none.',
+      'The quantity by project; the parts add up to it. null combines usage of the whole organization or of deleted projects, ' +
+      'and of projects beyond the 200 largest. Fees have no parts.',
   }),
 })
 
-/** What all invoices have. */
+/** The fields of all invoices. */
 export const invoiceFields = {
   organization_id: z.string(),
   period: z.string(),
@@ -71,7 +71,7 @@ export const invoiceFields = {
   until: wireTime,
   plan: z.enum(planNames).meta({
     description:
-      'The plan that the use of the month is billed on: the one with the largest fee during the month. Fees are billed by the day.',
+      'The plan that determines the prices of the month: the plan with the largest fee during the month. Fees are billed by the day.',
   }),
   currency: z.literal('CHF'),
   lines: z.array(lineShape),
@@ -88,7 +88,7 @@ export const invoice = encoder(invoiceShape)
   .via(inPeriod<Invoice>)
 
 export type WireInvoice = ReturnType<typeof invoice.encode>
-/** As much of an invoice as is written as CSV. */
+/** The part of an invoice that CSV contains. */
 export type InvoiceRows = Pick<WireInvoice, 'lines' | 'net_rappen' | 'vat_basis_points' | 'vat_rappen' | 'total_rappen'>
 
 const columns = ['axis', 'label', 'quantity', 'included', 'billable', 'unit_price_urp', 'per', 'amount_rappen'] as const
@@ -99,10 +99,10 @@ const sumsOf = (shown: InvoiceRows): readonly [string, string, number][] => [
   ['total', 'Total', shown.total_rappen],
 ]
 
-/** The header row of invoices as CSV; `before` names columns that come first. */
+/** Returns the header row of invoices as CSV; `before` names additional leading columns. */
 export const invoiceCsvHeader = (...before: readonly string[]): string => csvLine([...before, ...columns])
 
-/** The lines of an invoice with its sums, as CSV; `before` fills the columns that come first. */
+/** Returns the lines of an invoice with its sums, as CSV; `before` fills the additional leading columns. */
 export function invoiceCsv(preview: InvoiceRows, ...before: readonly string[]): string {
   const sums = sumsOf(preview)
   return [
@@ -113,10 +113,7 @@ export function invoiceCsv(preview: InvoiceRows, ...before: readonly string[]): 
 
 const partColumns = ['day', 'project_id', 'project'] as const
 
-/**
- * The lines with what their quantities are made of below each: rows with the day or the project that a part of the quantity is of, and no
- * amounts. Then the sums.
- */
+/** Returns the lines as CSV, each followed by the parts of its quantity: rows with a day or a project, without amounts. Then the sums. */
 export function explainedCsv(shown: InvoiceRows): string {
   const none = partColumns.map(() => '')
   const rows = shown.lines.flatMap((line) => [
@@ -132,7 +129,7 @@ type Line = InvoiceRows['lines'][number]
 
 const partCells = ({ axis: name, label }: Line, quantity: number) => [name, label, quantity, '', '', '', '', '']
 
-/** Whose a part without a project is. */
+/** Whether all parts belong to the whole organization. */
 export const isOfAll = ({ projects }: Pick<Line, 'projects'>): boolean => projects.every(({ project_id: id }) => id === null)
 
 const projectName = ({ project_id: id, name }: Line['projects'][number], line: Line): string =>

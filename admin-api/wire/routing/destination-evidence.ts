@@ -10,23 +10,23 @@ import { toWireTime, wireTime } from '../fields/time.ts'
 export const evidenceInput = z.strictObject({
   inspect_test_id: id
     .optional()
-    .meta({ description: 'A deliverability test of a mail that was sent by this provider; its score is kept too.' }),
+    .meta({ description: 'A deliverability test of a mail sent by this provider; its score is stored with the evidence.' }),
   send_test: z
     .boolean()
     .default(false)
     .meta({
       description:
-        'Sends a short mail by the destination, also while it is in sandbox mode, to the address of a new deliverability test. It counts as a send and as a test. ' +
-        'Its score is in the evidence when it has come.',
+        'Sends a short mail through the destination, even in sandbox mode, to the address of a new deliverability test. It ' +
+        'counts as a send and as a test. The evidence contains its score as soon as the test is complete.',
     }),
-  from: mailbox.optional().meta({ description: 'The From of that mail. Defaults to that of the destination.' }),
+  from: mailbox.optional().meta({ description: 'The From of the test mail. Defaults to the From of the destination.' }),
 })
 
 const shape = z
   .object({
     destination_id: z.string(),
     at: wireTime,
-    mode: z.enum(['sandbox', 'live']).meta({ description: 'The mode of the destination then.' }),
+    mode: z.enum(['sandbox', 'live']).meta({ description: 'The mode of the destination at that time.' }),
     probe: z.object({
       ok: z.boolean(),
       steps: z.array(z.object({ step: z.string(), ok: z.boolean(), detail: z.string(), milliseconds: z.number() })),
@@ -39,10 +39,13 @@ const shape = z
           records: z.array(z.object({ purpose: z.string(), required: z.boolean(), verdict: z.string().nullable() })),
         }),
       )
-      .meta({ description: 'SPF, DKIM and DMARC of each sending domain as this provider needs them, looked up for it.' }),
+      .meta({
+        description:
+          'SPF, DKIM and DMARC records of each sending domain as this provider requires them, looked up in DNS for this evidence.',
+      }),
     dry_run: z
       .object({ messages: z.int(), relayed: z.int(), suppressed: z.int(), refused: z.int(), elsewhere: z.int() })
-      .meta({ description: 'What the last captured messages of the destination would get, were it live.' }),
+      .meta({ description: 'The outcomes of the latest captured messages of the destination if it were live.' }),
     inspect: z.object({ test_id: z.string(), score: z.int(), grade: z.string(), at: wireTime }).nullable(),
     proof: z
       .object({
@@ -54,7 +57,7 @@ const shape = z
       .nullable()
       .meta({
         description:
-          'The deliverability test that was sent by the destination. `elsewhere`: another destination carried it after a failover. ' +
+          'The deliverability test sent through the destination. `elsewhere`: another destination delivered it after a failover. ' +
           '`failed`: the mail was not delivered, or could not be scored.',
       }),
   })

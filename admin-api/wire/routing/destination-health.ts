@@ -14,16 +14,16 @@ const stepShape = z.object({ step: z.string(), ok: z.boolean(), detail: z.string
 const testShape = z.object({ ok: z.boolean(), steps: z.array(stepShape) }).meta({ id: 'DestinationTest' })
 
 const aspect = z.object({
-  ok: z.boolean().nullable().meta({ description: 'null when there is nothing to check, or an earlier step failed.' }),
+  ok: z.boolean().nullable().meta({ description: 'null if there is nothing to check, or an earlier step failed.' }),
   detail: z.string(),
 })
 
 const causeShape = z.object({
   code: z.enum(breakerCauses),
-  failed: z.int().meta({ description: 'Attempts that failed, of `attempts`.' }),
+  failed: z.int().meta({ description: 'Number of failed attempts, out of `attempts`.' }),
   attempts: z.int(),
   error: z.object({
-    code: z.string().meta({ description: 'Of the last of them, such as `connect_refused`.' }),
+    code: z.string().meta({ description: 'Code of the latest failure, such as `connect_refused`.' }),
     message: z.string(),
   }),
 })
@@ -34,15 +34,13 @@ const breakerShape = z.object({
   state: z.enum(['closed', 'open', 'half_open']),
   since: wireTime.nullable(),
   reason: z.string().nullable(),
-  cause: causeShape.nullable().meta({ description: 'The same as `reason`, in codes and numbers; null while it is closed.' }),
-  next_trial_at: wireTime
-    .nullable()
-    .meta({ description: 'When a trial message is let through; null while the circuit breaker is closed.' }),
+  cause: causeShape.nullable().meta({ description: 'The reason as codes and numbers; null while the breaker is closed.' }),
+  next_trial_at: wireTime.nullable().meta({ description: 'Time of the next trial message; null while the circuit breaker is closed.' }),
 })
 
 const lastHourShape = z.object({
   attempts: z.int(),
-  errors: z.int().meta({ description: 'Attempts that the destination failed; refused recipients are not errors.' }),
+  errors: z.int().meta({ description: 'Attempts that failed because of the destination; refused recipients are not errors.' }),
   error_rate: z.number(),
   p50_ms: milliseconds.nullable(),
   p95_ms: milliseconds.nullable(),
@@ -55,10 +53,10 @@ const healthShape = z
     reachability: aspect,
     tls: aspect,
     auth: aspect,
-    latency_ms: milliseconds.meta({ description: 'Result of the whole probe.' }),
+    latency_ms: milliseconds.meta({ description: 'Duration of the whole probe.' }),
     latency: z
       .object({ p50_ms: milliseconds.nullable(), p95_ms: milliseconds.nullable(), last_ms: milliseconds.nullable() })
-      .meta({ description: 'From the delivery attempts of the last hour, and the latest attempt; null without any.' }),
+      .meta({ description: 'From the delivery attempts of the last hour, and the latest attempt; null if there are no attempts.' }),
     breaker: breakerShape,
     last_hour: lastHourShape,
   })

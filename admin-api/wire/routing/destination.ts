@@ -1,4 +1,4 @@
-/** Destinations and presets on the wire. Spec "Destination". Passwords go in and never come out. */
+/** Destinations and presets on the wire. Spec "Destination". Requests may contain passwords; responses never do. */
 import * as z from 'zod'
 import { presetKinds, type SmtpPreset } from '#config/mail/presets.ts'
 import { httpProviderIds, type HttpProvider } from '#config/mail/providers.ts'
@@ -26,7 +26,7 @@ const endpointShape = z.object({
   tls_policy: z.enum(tlsPolicies),
   username: z.string().nullable(),
   has_password: z.boolean(),
-  oauth2: oauth2Shape.optional().meta({ description: 'Present when the destination signs in with access tokens instead of a password.' }),
+  oauth2: oauth2Shape.optional().meta({ description: 'Present if the destination signs in with access tokens instead of a password.' }),
 })
 
 const destinationShape = z
@@ -40,7 +40,7 @@ const destinationShape = z
     priority: z.int(),
     mode: z.enum(['sandbox', 'live']),
     scope: z.enum(['project', 'org']).meta({ description: 'org: every project of the organization can use it.' }),
-    is_org_default: z.boolean().meta({ description: 'Receives the sends that no routing rule of their project matches.' }),
+    is_org_default: z.boolean().meta({ description: 'Receives sends that match no routing rule of their project.' }),
     movable: z.boolean().meta({
       description:
         'Whether it can move to another project: it is not organization-wide, and no routing rule, failover policy or SMTP credential refers to it.',
@@ -54,16 +54,16 @@ const destinationShape = z
   })
   .meta({ id: 'Destination' })
 
-/** Settings without an effect, each with the next step. */
+/** Settings without effect, each with the next step. */
 export const routeWarnings = z.array(z.object({ code: z.string(), step: z.string(), message: z.string() }))
 
-/** The answer to who has just set it up. */
+/** The response to creating or changing a destination. */
 const changedDestinationShape = destinationShape
   .extend({
     warnings: routeWarnings.meta({
       description:
-        'What keeps the destination from working: failures of the connection, TLS or sign-in in a probe with these settings, or a missing ' +
-        'route (`not_routed`) once it is live. Each names the next step. Empty when nothing is missing.',
+        'Problems that prevent delivery: failures of the connection, TLS or sign-in in a probe with these settings, or a missing ' +
+        'route (`not_routed`) for a live destination. Each names the next step. Empty if there are no problems.',
     }),
   })
   .meta({ id: 'ChangedDestination' })
@@ -75,14 +75,16 @@ const promotedDestinationShape = destinationShape
       .object({
         leads_here: z.boolean(),
         by: z.enum(['rule', 'project', 'org_default', 'none']).meta({
-          description: 'What leads mail here: a routing rule, the environment of the project, or the default sender of the organization.',
+          description:
+            'What selects the destination: a routing rule, the environment of the project, or the default sender of the organization.',
         }),
         rule_id: z.string().nullable(),
       })
       .meta({ description: 'How messages without destination_id reach the destination.' }),
     warnings: routeWarnings.meta({
       description:
-        'What keeps mail from leaving, with the next step: `not_routed` while no route leads here. Empty when nothing is missing.',
+        'Problems that prevent mail from being sent, with the next step: `not_routed` if no route leads to the destination. ' +
+        'Empty if there are no problems.',
     }),
   })
   .meta({ id: 'PromotedDestination' })
@@ -90,7 +92,10 @@ const promotedDestinationShape = destinationShape
 const endpoint = {
   host: filledLine(255, 'Host name or IP address of the server. Required unless a preset provides it.').optional(),
   port: z.int().min(1).max(65_535).optional(),
-  security: z.enum(securities).optional().meta({ description: 'tls from the first byte, starttls required, or none.' }),
+  security: z
+    .enum(securities)
+    .optional()
+    .meta({ description: 'tls: TLS from the first byte. starttls: STARTTLS required. none: unencrypted.' }),
   tls_policy: z.enum(tlsPolicies).optional().meta({ description: 'insecure accepts any certificate. Defaults to verify.' }),
 }
 const username = filledLine(320)
@@ -105,7 +110,7 @@ const oauth2 = z
     tenant: filledLine(253, 'Microsoft only: id of the tenant, or one of its domains.').optional(),
   })
   .meta({
-    description: 'Instead of a password: signs in by AUTH XOAUTH2 with access tokens, obtained by refresh token or client credentials.',
+    description: 'Alternative to a password: signs in by AUTH XOAUTH2 with access tokens, obtained by refresh token or client credentials.',
   })
 const credentials = z.strictObject({
   ...endpoint,
@@ -122,13 +127,14 @@ const endpointChanges = {
 const readEndpointChanges = decoder(z.strictObject(endpointChanges))
 const httpChanges = z.object(anyCredentials)
 
-/** Which of the two fits, the destination knows. */
+/** The stored destination decides which set of fields applies. */
 const credentialChanges = z
   .strictObject({ ...endpointChanges, ...anyCredentials })
   .meta({
     description:
-      'The fields of the provider; fields that are left out keep their values. For smtp, null for username and password clears both, and a change of host, port, ' +
-      'security or tls_policy requires the password or oauth2 again. For other providers, a change of base_url requires the secrets again.',
+      'The fields of the provider; omitted fields keep their values. For smtp, null for username and password clears both, and a ' +
+      'change of host, port, security or tls_policy requires the password or oauth2 again. For other providers, a change of ' +
+      'base_url requires the secrets again.',
   })
   .transform((given) => ({
     endpoint: readEndpointChanges(given),
@@ -139,7 +145,7 @@ const preset = filledLine(64, 'Id of a preset that fills in host, port and secur
 const plain = {
   environment: environmentName.nullable().optional().meta({
     description:
-      'A name of your choice, such as production. Sends, SMTP credentials, rules and projects can refer to it instead of a destination.',
+      'A free-form name, such as production. Sends, SMTP credentials, rules and projects can refer to it instead of a destination.',
   }),
   priority: z.int().min(0).max(1_000_000).optional(),
   from: filledLine(600, 'The default From of sends: one address, with or without a display name.').nullable().optional(),
@@ -150,15 +156,19 @@ const plain = {
 const place = {
   project_id: id
     .optional()
-    .meta({ description: 'Moves the destination to another project. Possible while no routing rule and no SMTP credential refers to it.' }),
-  scope: z.enum(['project', 'org']).optional().meta({
-    description:
-      'org requires the plan pro or enterprise. project returns the destination to its project, while no other project refers to it.',
-  }),
+    .meta({ description: 'Moves the destination to another project. Possible if no routing rule and no SMTP credential refers to it.' }),
+  scope: z
+    .enum(['project', 'org'])
+    .optional()
+    .meta({
+      description:
+        'org requires the plan pro or enterprise. project returns the destination to its project; possible if no other project ' +
+        'refers to it.',
+    }),
   is_org_default: z
     .boolean()
     .optional()
-    .meta({ description: 'One organization-wide destination at a time can be the default; true replaces the previous one.' }),
+    .meta({ description: 'Only one organization-wide destination can be the default; true replaces the previous default.' }),
 }
 
 const anyNew = { name: nameLine(100), ...plain, project_id: id.optional() }
@@ -172,7 +182,7 @@ export const newDestination = z.discriminatedUnion(
   { error: ({ code, input }) => (code === 'invalid_union' ? unknownProvider(Object(input).provider) : undefined) },
 )
 
-/** What every provider needs and is not there; without a known provider the schema reports nothing else. */
+/** Required fields that are missing. If the provider is unknown, the schema does not report them. */
 export const missingBesideProvider = (body: Readonly<Record<string, unknown>>): readonly FieldProblem[] =>
   ['name', 'credentials'].filter((path) => (body[path] ?? null) === null).map((path) => ({ path, message: 'is required' }))
 
@@ -197,8 +207,9 @@ export const promotionInput = z.strictObject({
     .default(false)
     .meta({
       description:
-        'Leads all mail of the project to the destination: creates the routing rule `{"match": {"any": true}, "priority": 1000}` in the same ' +
-        'write, unless all mail goes there already. Refused with `conflict` when all mail goes another way.',
+        'Routes all mail of the project to the destination: creates the routing rule `{"match": {"any": true}, "priority": ' +
+        '1000}` in the same write, unless all mail is already routed there. Refused with `conflict` if all mail is routed ' +
+        'elsewhere.',
     }),
   project_id: id
     .optional()
@@ -209,21 +220,21 @@ const presetShape = z
   .object({
     id: z.string(),
     name: z.string(),
-    host: z.string().meta({ description: 'Contains a placeholder in braces when the host depends on your account.' }),
+    host: z.string().meta({ description: 'Contains a placeholder in braces if the host depends on your account.' }),
     host_is_template: z.boolean(),
     port: z.int(),
     security: z.enum(securities),
     kind: z.enum(presetKinds),
     country: z.string().nullable(),
-    username: z.string().meta({ description: 'Describes the user name to give.' }),
-    fixed_username: z.string().nullable().meta({ description: 'Default user name, the same for every customer.' }),
-    auth: z.array(z.string()).meta({ description: 'Mechanisms that the provider offers. XOAUTH2 uses credentials.oauth2.' }),
+    username: z.string().meta({ description: 'Describes the required user name.' }),
+    fixed_username: z.string().nullable().meta({ description: 'Default user name, identical for all customers.' }),
+    auth: z.array(z.string()).meta({ description: 'Authentication mechanisms of the provider. XOAUTH2 uses credentials.oauth2.' }),
     oauth2: z
       .object({ token_url: z.string(), grants: z.array(z.enum(['client_credentials', 'refresh_token'])) })
       .nullable()
       .meta({ description: 'Default token endpoint. A placeholder in braces is replaced by the tenant.' }),
     keeps_envelope_from: z.boolean().meta({
-      description: 'False when the server replaces the envelope sender, or refuses one that is not the login. VERP is then not used.',
+      description: 'False if the server replaces the envelope sender, or requires the login as the envelope sender. VERP is then not used.',
     }),
     notes: z.array(z.string()),
   })
@@ -232,7 +243,7 @@ const presetShape = z
 const settingsOf = decoder(z.strictObject(anyNew))
 const endpointOf = decoder(credentials)
 
-/** The codec leaves unions as they are, and credentials of providers keep the providers' names. */
+/** The codec leaves unions unchanged, and credentials of providers keep the providers' names. */
 export const toNewDestination = (body: z.output<typeof newDestination>): NewDestination => ({
   ...settingsOf(body),
   connection:

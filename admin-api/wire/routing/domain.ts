@@ -9,18 +9,18 @@ import { orNull, wireTime } from '../fields/time.ts'
 const recordShape = z.object({
   purpose: z
     .enum(recordPurposes)
-    .meta({ description: 'Bounce records are present when the service receives bounces, and are the same for every domain.' }),
+    .meta({ description: 'Bounce records are present if the service receives bounces, and are identical for all domains.' }),
   type: z.enum(['TXT', 'MX']),
   name: z.string(),
   expected: z.string().meta({ description: 'The value to publish.' }),
-  required: z.boolean().meta({ description: 'Whether verification requires this record; the others are recommended.' }),
+  required: z.boolean().meta({ description: 'Whether verification requires this record; other records are recommended.' }),
   found: z.array(z.string()).nullable().meta({ description: 'The values that the latest lookup found; null before the first lookup.' }),
   verdict: z.enum(verdicts).nullable().meta({ description: 'error: the lookup failed, so the status is unknown.' }),
   hint: z.string(),
   spf_lookups: z
     .int()
     .nullable()
-    .meta({ description: 'Of an SPF record, the DNS lookups that receivers have to make; more than 10 make them ignore it.' }),
+    .meta({ description: 'For an SPF record: the number of DNS lookups that receivers need. They ignore a record with more than 10.' }),
 })
 
 const keyShape = z.object({
@@ -46,7 +46,7 @@ const domainShape = z
 
 export const newDomain = z.strictObject({
   domain: filledLine(254),
-  ed25519: z.boolean().optional().meta({ description: 'Adds an Ed25519 key beside the RSA key. Defaults to false.' }),
+  ed25519: z.boolean().optional().meta({ description: 'Adds an Ed25519 key to the RSA key. Defaults to false.' }),
 })
 
 const dkimKey = encoder(keyShape).from<DkimKey>()

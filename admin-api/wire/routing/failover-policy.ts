@@ -23,16 +23,17 @@ const failoverPolicyShape = z
 
 export const failoverPolicyInput = z.strictObject({
   primary_id: id,
-  fallback_ids: z.array(id).max(50).meta({ description: 'Destinations that take over, in order of preference. At most 5.' }),
+  fallback_ids: z.array(id).max(50).meta({ description: 'Fallback destinations in order of preference. At most 5.' }),
   conditions: z.strictObject({
     on: z
       .array(cause)
       .max(20)
       .meta({
         description:
-          'transient: connection, TLS, 421, timeout or a temporary refusal, and an unknown outcome after its wait; rate_limited: the ' +
-          'provider wants fewer messages; breaker_open: the circuit breaker of the destination is open; misconfigured: the sign-in was ' +
-          'refused or a setting is invalid; latency: the 95th percentile of the last five minutes is above latency_ms.',
+          'transient: connection, TLS, 421, timeout or a temporary refusal, and an unknown outcome after its wait; rate_limited: ' +
+          'the provider limits the sending rate; breaker_open: the circuit breaker of the destination is open; misconfigured: ' +
+          'the sign-in was refused or a setting is invalid; latency: the 95th percentile of the last five minutes is above ' +
+          'latency_ms.',
       }),
     latency_ms: z.int().min(1).max(600_000).optional(),
   }),
@@ -41,7 +42,9 @@ export const failoverPolicyInput = z.strictObject({
 
 const setPolicyShape = failoverPolicyShape
   .extend({
-    warnings: routeWarnings.meta({ description: '`fallback_in_sandbox` is skipped; after `primary_in_sandbox` none takes over.' }),
+    warnings: routeWarnings.meta({
+      description: '`fallback_in_sandbox`: the fallback is skipped. `primary_in_sandbox`: no failover happens.',
+    }),
   })
   .meta({ id: 'SetFailoverPolicy' })
 

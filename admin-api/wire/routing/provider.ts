@@ -1,4 +1,4 @@
-/** Providers and their credentials on the wire. Spec "Destination". Secrets go in and never come out. */
+/** Providers and their credentials on the wire. Spec "Destination". Requests may contain secrets; responses never do. */
 import * as z from 'zod'
 import { closest } from '#config/words/closest.ts'
 import { credentialFields, httpProviderIds, httpProviders, type CredentialField, type HttpProvider } from '#config/mail/providers.ts'
@@ -39,7 +39,7 @@ const smtpFields: Readonly<Record<string, CredentialField>> = {
   security: { ...optional, choices: ['tls', 'starttls', 'none'], describe: 'Required unless a preset provides it.' },
   tls_policy: { ...optional, choices: ['verify', 'insecure'], describe: 'insecure accepts any certificate. Defaults to verify.' },
   username: { ...optional, describe: 'User name at the server; requires password.' },
-  password: { required: false, secret: true, describe: 'Password of the user.' },
+  password: { required: false, secret: true, describe: 'Password for the user name.' },
 }
 
 type Provider = (typeof providerIds)[number]
@@ -49,23 +49,23 @@ const fieldsOf = (provider: Provider): Readonly<Record<string, CredentialField>>
 
 const field = encoder(fieldShape).from<CredentialField & { readonly name: string }>({ description: ({ describe }) => describe })
 
-/** What a provider needs. */
+/** A provider with the fields of its credentials. */
 export const provider = encoder(providerShape).from<Provider>({
   id: (one) => one,
   name: (one) => (one === 'smtp' ? 'SMTP server' : httpProviders[one].title),
   takes: (one) => (one === 'smtp' ? 'mime' : httpProviders[one].takes),
   credentials: (one) => Object.entries(fieldsOf(one)).map(([name, about]) => field.encode({ name, ...about })),
 })
-/** Choices are checked by the core, which knows what was meant. */
+/** The core validates choices, since its errors suggest the nearest choice. */
 function credential({ describe, choices }: CredentialField) {
   return filledLine(2048).meta({ description: describe, ...(choices && { enum: [...choices] }) })
 }
 
-/** The credentials of one provider, as they are given to a new destination. */
+/** The credentials of one provider, for a new destination. */
 export const credentialsOf = (of: HttpProvider) =>
   z.strictObject(Object.fromEntries(Object.entries(fieldsOf(of)).map(([name, about]) => [name, credential(about).optional()])))
 
-/** Every credential that any provider has, for changes; which of them fit depends on the destination. */
+/** The credentials of all providers, for changes; the destination decides which of them apply. */
 export const anyCredentials = Object.fromEntries(
   [...httpProviderIds.flatMap((of) => Object.keys(credentialFields(of))), 'base_url'].map((name) => [
     name,
@@ -73,7 +73,7 @@ export const anyCredentials = Object.fromEntries(
   ]),
 )
 
-/** What an answer shows: plain ones as they are, of secrets only whether there is one. */
+/** Credentials in responses: the value of a plain credential, and for a secret only whether it is set. */
 export const credentialsShape = z.record(z.string(), z.union([z.string(), z.boolean(), z.null()])).meta({
   description: 'For a provider with an API: credentials by name, has_… for secrets, and base_url.',
 })
@@ -86,7 +86,7 @@ export function toWireCredentials(destination: HttpDestination): z.input<typeof 
   return { ...Object.fromEntries(shown), base_url: base }
 }
 
-/** The words for a provider that is missing or unknown; nothing for other mistakes. */
+/** Returns the error for a missing or unknown provider. */
 export function unknownProvider(given: unknown): string {
   if (given === undefined) return `is required: one of ${providerIds.join(', ')}`
   const near = typeof given === 'string' ? closest(given, providerIds) : undefined

@@ -12,7 +12,7 @@ const routingRuleShape = z
     id: z.string(),
     project_id: z.string(),
     match: z.union([z.object({ from: z.string() }), z.object({ domain: z.string() }), z.object({ any: z.literal(true) })]),
-    destination_id: z.string().nullable().meta({ description: 'Null when the rule selects an environment.' }),
+    destination_id: z.string().nullable().meta({ description: 'Null if the rule selects an environment.' }),
     environment: z.string().nullable(),
     priority: z.int(),
     created_at: wireTime,
@@ -31,9 +31,10 @@ const match = z
   )
   .meta({
     description:
-      'The From to match: an address, a domain, *.domain for its subdomains at any depth, or *; or one of {"from"}, {"domain"}, {"any": true}.',
+      'The From to match: an address, a domain, *.domain for its subdomains at any depth, or *; or an object with exactly one ' +
+      'field: {"from"}, {"domain"} or {"any": true}.',
   })
-/** Anything that is no object has its own error. */
+/** Values other than objects have a separate error. */
 function isOneMatch(input: unknown): boolean {
   if (typeof input !== 'object' || input === null || Array.isArray(input)) return true
   return ['from', 'domain', 'any'].filter((name) => name in input).length === 1
@@ -42,10 +43,11 @@ function isOneMatch(input: unknown): boolean {
 const priority = z.int().min(0).max(1_000_000).meta({ description: 'Rules with smaller numbers are evaluated first. Defaults to 100.' })
 
 const way = {
-  destination_id: nullAsAbsent(id).meta({ description: 'The destination of matching messages. Required unless `environment` is given.' }),
+  destination_id: nullAsAbsent(id).meta({ description: 'The destination of matching messages. Required unless `environment` is set.' }),
   environment: nullAsAbsent(environmentName).meta({
     description:
-      'Instead of a destination: selects the live, healthy destination of this environment with the smallest priority, and the oldest among equals.',
+      'Alternative to a destination: selects the live, healthy destination of this environment with the smallest priority, or ' +
+      'the oldest of several with that priority.',
   }),
 }
 
@@ -60,7 +62,7 @@ export const routingRuleChanges = z.strictObject({ match: match.optional(), ...w
 
 const changedRuleShape = routingRuleShape
   .extend({
-    warnings: routeWarnings.meta({ description: '`rule_unreachable`: an earlier rule takes all its mail.' }),
+    warnings: routeWarnings.meta({ description: '`rule_unreachable`: an earlier rule matches all its mail.' }),
   })
   .meta({ id: 'ChangedRoutingRule' })
 

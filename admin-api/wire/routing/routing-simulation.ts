@@ -17,7 +17,7 @@ const described = {
   bcc: mailboxes(100).optional(),
   project_id: id.optional(),
   destination_id: id.nullable().optional(),
-  environment: environmentName.nullable().optional().meta({ description: 'Instead of destination_id.' }),
+  environment: environmentName.nullable().optional().meta({ description: 'Alternative to destination_id.' }),
   smtp_credential_id: id.optional().meta({ description: 'Simulates a submission by SMTP with this credential.' }),
   size: z.int().min(0).optional().meta({ description: 'Size of the message in octets.' }),
   attachments: z.int().min(0).max(100).optional().meta({ description: 'Number of attachments.' }),
@@ -25,21 +25,21 @@ const described = {
 
 export const simulationInput = z
   .strictObject({
-    trace_id: z.uuidv4().optional().meta({ description: 'Trace of a message that was accepted. Excludes every other field.' }),
+    trace_id: z.uuidv4().optional().meta({ description: 'Trace of an accepted message. Excludes all other fields.' }),
     ...described,
   })
   .refine((body) => body.trace_id === undefined || Object.values(body).filter((value) => value !== undefined).length === 1, {
     path: ['trace_id'],
-    message: 'describes the whole message; give no other field with it',
+    message: 'describes the whole message; omit all other fields',
   })
   .refine((body) => body.trace_id !== undefined || (body.to?.length ?? 0) > 0, {
     ...besideFaults,
     path: ['to'],
-    message: 'is required: give from and to, or a trace_id alone',
+    message: 'is required; give from and to, or only trace_id',
   })
   .refine((body) => body.smtp_credential_id === undefined || body.destination_id == null, {
     path: ['destination_id'],
-    message: 'has no effect on SMTP, where the credential names the destination; leave it out',
+    message: 'has no effect on SMTP, where the credential names the destination; omit it',
   })
   .refine((body) => body.environment == null || (body.smtp_credential_id === undefined && body.destination_id == null), {
     path: ['environment'],
@@ -88,12 +88,12 @@ const stepShape = z.object({
   destination_id: z.string().nullable(),
   code: z.string().nullable().meta({
     description:
-      'What the message is about: the code of the refusal or of the refusal at a limit, the source of a suppression, or the condition of a failover.',
+      'The code of the result: of the refusal, of the refusal at a limit, the source of a suppression, or the condition of a failover.',
   }),
-  used: z.int().nullable().meta({ description: 'How much of the limit is used, or would be.' }),
+  used: z.int().nullable().meta({ description: 'Current or simulated use of the limit.' }),
   limit: z.int().nullable(),
   address: z.string().nullable().meta({ description: 'The address that the step is about.' }),
-  wait_seconds: z.int().nullable().meta({ description: 'For so long the message would wait for its first attempt.' }),
+  wait_seconds: z.int().nullable().meta({ description: 'Wait before the first attempt, in seconds.' }),
 })
 
 const differenceShape = z.object({
@@ -114,11 +114,14 @@ const earlierShape = z.object({
 
 const simulationShape = z
   .object({
-    outcome: z.enum(outcomes).nullable().meta({ description: 'null when the message would be refused.' }),
+    outcome: z.enum(outcomes).nullable().meta({ description: 'null if the message would be refused.' }),
     reason: z.string(),
     project_id: z.string(),
     rule_id: z.string().nullable(),
-    destination_id: z.string().nullable().meta({ description: 'The destination that relays, or that would have relayed.' }),
+    destination_id: z
+      .string()
+      .nullable()
+      .meta({ description: 'The destination that relays the message, or would relay it if it were live.' }),
     destination: destinationShape.nullable(),
     route: routeShape.nullable(),
     refusal: z.object({ code: z.string(), status: z.int(), message: z.string(), next_action: z.string() }).nullable(),
@@ -126,10 +129,12 @@ const simulationShape = z
       .array(z.object({ address: z.string(), suppression_id: z.string(), source: z.string(), reason: z.string().nullable() }))
       .meta({ description: 'Suppressed recipients, who would not receive the message.' }),
     first_attempt: z.object({ destination_id: z.string(), wait_seconds: z.int() }).nullable().meta({
-      description: 'The destination of the first attempt, given the present health of destinations; null when nothing would be delivered.',
+      description: 'The destination of the first attempt, given the present health of destinations; null if nothing would be delivered.',
     }),
     steps: z.array(stepShape).meta({ description: 'The steps of the decision, in order. Rules after the first match are not evaluated.' }),
-    earlier: earlierShape.nullable().meta({ description: 'With trace_id: the actual outcome of the message, and what would differ now.' }),
+    earlier: earlierShape
+      .nullable()
+      .meta({ description: 'With trace_id: the actual outcome of the message, and the differences from it now.' }),
   })
   .meta({ id: 'RoutingSimulation' })
 
@@ -149,7 +154,7 @@ export const toSimulationRequest = ({
   attachments: rest.attachments ?? 0,
 })
 
-/** The order of its fields is older than the codec. */
+/** Keeps the field order from before the codec. */
 const toWireRoute = ({ by, ruleId, environment, reason }: TraceSimulation['trace']['route']) => ({
   ...{ by, rule_id: ruleId, reason },
   environment: environment ?? null,

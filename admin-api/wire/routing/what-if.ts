@@ -1,4 +1,4 @@
-/** Stored traces under settings as they would be, on the wire. */
+/** Simulation of stored traces with changed settings, on the wire. */
 import * as z from 'zod'
 import type { TraceSimulation } from '#core/submission/simulate/simulate.ts'
 import type { WhatIfPage, WhatIfRequest } from '#core/submission/simulate/what-if.ts'
@@ -35,37 +35,33 @@ export const whatIfInput = z.strictObject({
     .array(z.strictObject({ ...newRoutingRule.def.shape }).omit({ project_id: true }))
     .max(20)
     .optional()
-    .meta({ description: 'Rules beside those of the project.' }),
-  without_rule_ids: z.array(id).max(100).optional().meta({ description: 'Rules of the project that are left out.' }),
+    .meta({ description: 'Additional rules of the project.' }),
+  without_rule_ids: z.array(id).max(100).optional().meta({ description: 'Rules of the project to omit.' }),
   failover: z
     .strictObject({ ...failoverPolicyInput.def.shape })
     .omit({ project_id: true })
     .optional(),
-  down_ids: z
-    .array(id)
-    .max(20)
-    .optional()
-    .meta({ description: 'Destinations that take no mail, as while their circuit breakers are open.' }),
-  send_budget: z.int().min(0).max(1_000_000_000).nullable().optional().meta({ description: 'Sends per UTC day; null is no budget.' }),
+  down_ids: z.array(id).max(20).optional().meta({ description: 'Destinations treated as unavailable, as with an open circuit breaker.' }),
+  send_budget: z.int().min(0).max(1_000_000_000).nullable().optional().meta({ description: 'Sends per UTC day; null means no budget.' }),
   monthly_capture_cap: z
     .int()
     .min(0)
     .max(1_000_000_000)
     .nullable()
     .optional()
-    .meta({ description: 'Captures per UTC month; null is the limit of the plan.' }),
-  plan: z.enum(planNames).optional().meta({ description: 'The organization on this plan, with what was agreed on beside it.' }),
+    .meta({ description: 'Captures per UTC month; null means the limit of the plan.' }),
+  plan: z.enum(planNames).optional().meta({ description: 'Simulates this plan for the organization, with its agreed overrides.' }),
   no_route_policy: z.enum(noRoutePolicies).optional(),
 })
 
 const decidedShape = z.object({
-  outcome: z.enum(outcomes).nullable().meta({ description: 'null when the message would be refused.' }),
+  outcome: z.enum(outcomes).nullable().meta({ description: 'null if the message would be refused.' }),
   reason: z.string(),
   rule_id: z.string().nullable(),
   destination_id: z.string().nullable(),
-  first_destination_id: z.string().nullable().meta({ description: 'Where the first attempt would be made; differs after a failover.' }),
+  first_destination_id: z.string().nullable().meta({ description: 'The destination of the first attempt; differs after a failover.' }),
   refusal: z.object({ code: z.string(), message: z.string() }).nullable(),
-  suppressed: z.int().meta({ description: 'Number of recipients that would be skipped.' }),
+  suppressed: z.int().meta({ description: 'Number of recipients that would be suppressed.' }),
 })
 
 const entryShape = z

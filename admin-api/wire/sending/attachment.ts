@@ -1,4 +1,4 @@
-/** Attachments as callers of REST give them: base64 with a name and a type. The core makes names and types fit for a message. */
+/** Attachments in REST requests: base64 with a name and a type. The core cleans names and types for the message. */
 import * as z from 'zod'
 import type { UncheckedAttachment } from '#core/submission/compose/attachments.ts'
 import { Base64File } from '#core/submission/compose/base64.ts'
@@ -10,9 +10,9 @@ const cid = z
   .string()
   .transform((given) => given.replace(/^<(.*)>$/, '$1'))
   .pipe(z.string().regex(contentId, 'must be a content id such as logo@example.ch'))
-  .meta({ description: 'The HTML refers to the file by `cid:` and this id.' })
+  .meta({ description: 'The HTML refers to the file as `cid:` followed by this id.' })
 
-/** Longer texts are looked at later, in steps. */
+/** Longer texts are checked later, in steps. */
 const maxCheckedHere = 32_768
 
 const content = z.unknown().transform((given, context): UncheckedAttachment['content'] => {
@@ -47,18 +47,19 @@ const fields = z
       .optional()
       .meta({
         description:
-          'Defaults to the type that belongs to the extension of the name, also for application/octet-stream. multipart and message types are ' +
-          'refused, except message/rfc822.',
+          'Defaults to the type for the extension of the name, also for application/octet-stream. multipart and message types ' +
+          'are refused, except message/rfc822.',
       }),
     content_id: cid.optional(),
     cid: cid.optional().meta({ description: 'Alias of `content_id`.' }),
     disposition: z.enum(['inline', 'attachment']).optional().meta({
-      description: 'Defaults to `inline` for files with a content id other than texts and messages, and to `attachment` for others.',
+      description:
+        'Defaults to `inline` for files with a content id, except texts and messages. Defaults to `attachment` for all other files.',
     }),
   })
   .refine((given) => given.content_id === undefined || given.cid === undefined, {
     path: ['cid'],
-    message: 'is the same as content_id; give one',
+    message: 'is an alias of content_id; give only one of them',
   })
   .transform((given): UncheckedAttachment => ({
     filename: given.filename,
@@ -68,5 +69,5 @@ const fields = z
     ...(given.disposition && { disposition: given.disposition }),
   }))
 
-/** The text of a large file is never a string: its octets are checked and sent. */
+/** The content of a large file never becomes a string: its octets are checked and sent directly. */
 export const attachment = z.preprocess((given) => withOctets(given, 'content'), fields)

@@ -1,4 +1,4 @@
-/** Several messages in one request, and the result of each. */
+/** A batch: several messages in one request, with a result for each. */
 import * as z from 'zod'
 import { maxBatch, type BatchMessage, type BatchResult } from '#core/submission/doors/send-batches.ts'
 import { Refusal } from '#core/refusals.ts'
@@ -13,23 +13,24 @@ export const batchInput = z.strictObject({
     .array(z.unknown().meta({ $ref: '#/components/schemas/NewMessage' }))
     .min(1)
     .max(maxBatch)
-    .meta({ description: `At most ${maxBatch} messages, each as \`POST /v1/messages\` takes it.` }),
+    .meta({ description: `At most ${maxBatch} messages, each in the format of \`POST /v1/messages\`.` }),
   validation: z
     .enum(['strict', 'permissive'])
     .default('strict')
     .meta({
       description:
-        '`strict`: when a message is wrong, none is sent and the request is refused, naming `messages[i]`. `permissive`: each message is ' +
-        'accepted or refused by itself.',
+        '`strict`: if a message is invalid, none is sent and the request is refused; the error names `messages[i]`. ' +
+        '`permissive`: each message is accepted or refused independently.',
     }),
   idempotency_key: idempotencyKey.optional().meta({
-    description: 'Stands for one key of each message that has none: a repeated batch returns the same traces and sends nothing.',
+    description:
+      'Gives each message without a key a key derived from this one: a repeated batch returns the same traces and sends nothing.',
   }),
 })
 
 const decode = decoder(sendInput)
 
-/** Read when its turn comes, as a hundred messages take their time. */
+/** Each message is decoded only when it is processed, since decoding a hundred messages takes time. */
 export const toBatchMessage = (given: unknown): BatchMessage => ({
   order: () => toSendOrder(decode(check(sendInput, given, 'body'))),
   refused: () => toRefusedSend(given),
@@ -39,9 +40,9 @@ const batchShape = z
   .object({
     results: z
       .array(z.union([acceptance.schema, errorEnvelope.schema]))
-      .meta({ description: 'One for each message, in their order: its trace and outcome, or the error that it was refused with.' }),
+      .meta({ description: 'One result for each message, in the same order: its trace and outcome, or its error.' }),
     accepted: z.int(),
-    refused: z.int().meta({ description: 'Nothing of these is sent.' }),
+    refused: z.int().meta({ description: 'Number of refused messages; none of them is sent.' }),
   })
   .meta({ id: 'BatchResponse' })
 

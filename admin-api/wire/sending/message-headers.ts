@@ -1,4 +1,4 @@
-/** Header fields that callers of REST may add: everything but the structure of the message and what vouches for it. */
+/** Header fields that REST requests may add: all except fields of the message structure and of authentication. */
 import * as z from 'zod'
 import { fewFields, isOneLine } from '../fields/text.ts'
 
@@ -15,10 +15,12 @@ const owned: ReadonlySet<string> = new Set([
 ])
 const ownedFamilies = ['content-', 'resent-', 'arc-', 'x-postern-'] as const
 
-/** Orders to providers, by which a message would go to others than those who are counted and checked against suppressions. */
+/**
+ * Fields with instructions for providers that could add recipients. Limits and suppressions would not apply to such recipients.
+ */
 const orders: ReadonlySet<string> = new Set(['x-smtpapi', 'x-msys-api', 'x-mc-bccaddress'])
 
-/** `{name: value}` in order. */
+/** A record `{name: value}`, parsed to a list in the same order. */
 export const messageHeaders = z
   .preprocess(fewFields(maxFields), z.record(z.string(), z.string().max(maxLineOctets)))
   .transform((given, context) => {
@@ -26,7 +28,7 @@ export const messageHeaders = z
     const seen = new Set<string>()
     for (const { name, value } of fields) {
       const folded = name.toLowerCase()
-      const message = seen.has(folded) ? 'is given twice, with different case' : fault(name, value)
+      const message = seen.has(folded) ? 'appears twice, with different case' : fault(name, value)
       if (message !== undefined) context.addIssue({ code: 'custom', path: [name], message })
       seen.add(folded)
     }

@@ -1,4 +1,4 @@
-/** Templates of other services on the wire, and what came of them. */
+/** Templates imported from other services, on the wire, and the import report. */
 import * as z from 'zod'
 import { templateOutcomes, type MovedTemplate, type TemplateFinding, type TemplateOutcome } from '#core/moving/template-import.ts'
 import { translated, type TranslatedPart } from '#ingest/templates/translate.ts'
@@ -9,12 +9,12 @@ import { service } from '../feedback/moved-list.ts'
 
 export const movedTemplatesInput = z.strictObject({
   service: service.optional(),
-  document: z
-    .union([z.record(z.string(), z.unknown()), z.array(z.unknown())])
-    .meta({ description: 'A template as the service answers it, or several; with `service`, `{id, name, subject, text, html}` too.' }),
+  document: z.union([z.record(z.string(), z.unknown()), z.array(z.unknown())]).meta({
+    description: 'A template in the response format of the service, or several; with `service`, also `{id, name, subject, text, html}`.',
+  }),
   project_id: id.optional(),
   dry_run: z.boolean().default(false),
-  replace: z.boolean().default(false).meta({ description: 'A template that exists with other content gets a new version.' }),
+  replace: z.boolean().default(false).meta({ description: 'Adds a new version to an existing template whose content differs.' }),
 })
 
 const finding = z.object({
@@ -35,10 +35,10 @@ const reportShape = z
         slug: z.string(),
         name: z.string(),
         result: z.enum(templateOutcomes),
-        id: z.string().nullable().meta({ description: 'Null for a refused template, and for one that a dry run would create.' }),
-        findings: z
-          .array(finding)
-          .meta({ description: 'What could not be taken, of a refused template; otherwise what is different here.' }),
+        id: z.string().nullable().meta({ description: 'Null for a refused template, and in a dry run for a template to create.' }),
+        findings: z.array(finding).meta({
+          description: 'For a refused template: the parts that cannot be imported. Otherwise: the differences from the original.',
+        }),
       }),
     ),
   })
@@ -55,7 +55,7 @@ export const movedTemplates = encoderOf(reportShape, (outcomes: readonly Templat
 
 type Part = 'subject' | 'text' | 'html'
 
-/** A template of a service as the core takes it: translated, with what could not be. */
+/** Converts a template of a service to the core's form: its translation and the problems found. */
 export function toMovedTemplate({ service: from, key, name, fallbacks, problem, ...parts }: ForeignTemplate): MovedTemplate {
   const problems: TemplateFinding[] = problem === undefined ? [] : [{ part: 'template', message: problem }]
   const notes: TemplateFinding[] = []
@@ -67,9 +67,9 @@ export function toMovedTemplate({ service: from, key, name, fallbacks, problem, 
     return made.text
   }
   const isUntitled = parts.subject === undefined
-  if (isUntitled) notes.push({ part: 'subject', message: 'it has none, so its name stands there; a send can give another' })
+  if (isUntitled) notes.push({ part: 'subject', message: 'the template has no subject, so its name is used; a send can give another' })
   const subject = isUntitled ? name.replaceAll(/[\s{}]+/g, ' ') : take('subject', parts.subject)
   const content = { subject: subject ?? '', text: take('text', parts.text), html: take('html', parts.html) }
-  // without a declared variable, what is not given stays empty, as these services do
+  // without a declared variable, missing values render as empty text, as in these services
   return { key, name, content: { ...content, schema: { type: 'object' } }, problems, notes }
 }

@@ -17,7 +17,7 @@ const holdFilter = z
 
 export const newQueueHold = z.strictObject({
   filter: holdFilter,
-  reason: filledLine(500, 'Why; recorded in the trace of each message and in the audit log.').optional(),
+  reason: filledLine(500, 'Reason; recorded in the trace of each message and in the audit log.').optional(),
 })
 
 const filterShape = z.object({
@@ -33,8 +33,8 @@ const holdShape = z
     filter: filterShape,
     reason: z.string().nullable(),
     set_by: z.string().meta({ description: 'Id of the API key or user; `operator` for the operator.' }),
-    of_operator: z.boolean().meta({ description: 'The operator of the service has set it, and alone lifts it.' }),
-    act_id: z.string().meta({ description: 'The act that holds what waited already.' }),
+    of_operator: z.boolean().meta({ description: 'The operator of the service created this hold; only the operator can release it.' }),
+    act_id: z.string().meta({ description: 'Id of the queue action that holds the messages already queued.' }),
     created_at: wireTime,
   })
   .meta({ id: 'QueueHold' })

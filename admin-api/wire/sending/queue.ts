@@ -1,4 +1,4 @@
-/** The delivery queue on the wire: what waits, and acts on it. */
+/** The delivery queue on the wire: queued messages and queue actions. */
 import * as z from 'zod'
 import { queueActs } from '#core/trace/acts/act-record.ts'
 import { queueActStatuses, type CountedAct, type QueueFilter } from '#core/delivery/acts/queue-act.ts'
@@ -11,7 +11,7 @@ import { withTextForm } from '../fields/text-form.ts'
 import { orNull, timeInput, wireTime } from '../fields/time.ts'
 import { traceId } from './trace.ts'
 
-export const toDomainField = line(255, 'Domain of a recipient that still waits.')
+export const toDomainField = line(255, 'Domain of a recipient that is still queued.')
   .regex(/^[^@*\s]+\.[^@*\s]+$/, 'must be a domain such as example.com')
   .toLowerCase()
 export const fromField = line(320, 'The From field or MAIL FROM: an exact address, or `@example.com` for every address of a domain.').regex(
@@ -19,11 +19,11 @@ export const fromField = line(320, 'The From field or MAIL FROM: an exact addres
   'must be an address such as shop@example.ch, or @example.ch for every address of the domain',
 )
 const attempts = z.int().min(0).max(1000)
-const attemptsMeta = { description: 'At least this many delivery attempts were made.' }
+const attemptsMeta = { description: 'Minimum number of delivery attempts.' }
 const minAttempts = attempts.optional().meta(attemptsMeta)
 
 const conditions = {
-  held_by: id.optional().meta({ description: 'Id of an act or of a standing hold: only what that one holds.' }),
+  held_by: id.optional().meta({ description: 'Id of a queue action or of a standing hold: selects only messages that it holds.' }),
   destination_id: id.optional(),
   to_domain: toDomainField.optional(),
   from: fromField.optional(),
@@ -40,9 +40,9 @@ const queueFilter = z
   })
   .meta({ description: 'Selects messages in the queue; all fields must match. An empty object selects all.' })
 
-const heldMeta = { description: 'true: only messages that are held. false: only those that are not.' }
+const heldMeta = { description: 'true: only held messages. false: only messages that are not held.' }
 
-/** The same in the query of a list. */
+/** The conditions as query fields of a list. */
 export const queueQuery = {
   ...{ project: id.optional(), ...conditions },
   min_attempts: withTextForm(
@@ -67,17 +67,15 @@ export const queueQuery = {
 export const newQueueAct = z.strictObject({
   act: z.enum(queueActs).meta({
     description:
-      'hold: no further attempt begins. release: what is held is due again. expedite: a retry that waits is due now. ' +
-      'drop: the message is not delivered any more; recipients that have it are not affected.',
+      'hold: no further attempt begins. release: ends the hold; the message is due again. expedite: makes a pending retry due ' +
+      'now. drop: cancels delivery; recipients that already received the message are not affected.',
   }),
   filter: queueFilter,
-  reason: filledLine(500, 'Why; recorded in the trace of each message and in the audit log.').optional(),
+  reason: filledLine(500, 'Reason; recorded in the trace of each message and in the audit log.').optional(),
   dry_run: z.boolean().default(false).meta({ description: 'Only counts the messages that match the filter.' }),
-  expected: z
-    .int()
-    .min(0)
-    .optional()
-    .meta({ description: 'The number that a dry run counted; required without dry_run. When more messages match, nothing is done.' }),
+  expected: z.int().min(0).optional().meta({
+    description: 'The number of matching messages from a dry run; required without dry_run. If more messages match, nothing is changed.',
+  }),
 })
 
 const filterShape = z.object({
@@ -93,20 +91,20 @@ const filterShape = z.object({
 })
 const filterOf = encoder(filterShape).from<Partial<QueueFilter> & { readonly [Name in keyof Required<QueueFilter>]: QueueFilter[Name] }>()
 
-const count = z.int().meta({ description: 'Messages, held ones too.' })
-const heldCount = z.int().meta({ description: 'Of these, those that are held.' })
+const count = z.int().meta({ description: 'Number of messages, including held messages.' })
+const heldCount = z.int().meta({ description: 'Number of held messages among them.' })
 const lanesShape = z.array(z.object({ destination_id: z.string(), project_id: z.string(), count, held: heldCount }))
 
-/** How much waits. */
+/** Size of the queue. */
 export const queueCounts = encoder(
   z
     .object({
       count,
       held: heldCount,
-      complete: z.boolean().meta({ description: 'false when the queue is longer than is counted; the numbers are the least there is.' }),
-      lanes: lanesShape.meta({ description: 'The same by destination and project.' }),
+      complete: z.boolean().meta({ description: 'false if the queue exceeds the counting limit; the numbers are then minimums.' }),
+      lanes: lanesShape.meta({ description: 'The counts by destination and project.' }),
       waiting_since: wireTime.nullable().meta({
-        description: 'When the first attempt was due of the message that waits longest and is not held; null when none waits.',
+        description: 'Time when the first attempt of the oldest message that is not held was due; null if there is no such message.',
       }),
     })
     .meta({ id: 'QueueCounts' }),
@@ -124,14 +122,16 @@ const actShape = z
     reason: z.string().nullable(),
     matched: z.int().nullable().meta({ description: 'Messages that match the filter; counted by a dry run only.' }),
     complete: z.boolean().meta({
-      description: 'false when the queue is longer than is counted at a time: the act ends before its end; ask again for the rest.',
+      description:
+        'false if the queue exceeds the number of messages processed at a time. The action then stops early; repeat the request ' +
+        'for the remaining messages.',
     }),
-    lanes: lanesShape.nullable().meta({ description: 'For a dry run: the same by destination and project.' }),
+    lanes: lanesShape.nullable().meta({ description: 'For a dry run: the counts by destination and project.' }),
     expected: z.int().nullable(),
     counters: z.object({ acted: z.int(), in_flight: z.int(), skipped: z.int() }).meta({
       description:
-        'acted: done, or done as soon as the attempt under way ends (in_flight of them). skipped: it does not apply, such as to a message ' +
-        'that is held already, or to an expedite where an attempt has ended without an answer.',
+        'acted: done, or done when the current attempt ends (in_flight of them). skipped: the action does not apply, such as a ' +
+        'hold on a held message, or an expedite after an attempt that ended without a reply.',
     }),
     requested_by: z.string().nullable().meta({ description: 'Id of the API key or user; `operator` for the operator.' }),
     created_at: wireTime.nullable(),
@@ -154,7 +154,7 @@ const actOf = (made: CountedAct | ActPreview) => ({
     : { requestedBy: made.by.id === '' ? made.by.kind : made.by.id, createdAt: made.createdAt, updatedAt: made.updatedAt }),
 })
 
-/** An act, or what one would find. */
+/** A queue action, or the preview of a dry run. */
 export const queueAct = encoder(actShape)
   .from<ReturnType<typeof actOf>>({ filter: ({ filter }) => filterOf.encode({ ...noFilter, ...filter }) })
   .via(actOf)
@@ -166,14 +166,14 @@ const waitingShape = z
     project_id: z.string(),
     state: z.enum(queueStates).meta({
       description:
-        'due: waits for its turn. attempting: an attempt is under way, or was when the process ended. retry: waits for its next attempt. ' +
-        'scheduled: waits for its send_at. held: waits to be released.',
+        'due: ready for an attempt. attempting: an attempt is in progress, or was in progress when the process ended. retry: has ' +
+        'a later attempt. scheduled: has a future send_at. held: needs a release.',
     }),
     next_attempt_at: wireTime.nullable(),
     attempts: z.int(),
     from: z.string(),
-    to: z.array(z.string()).meta({ description: 'Recipients that still wait.' }),
-    last_reply: z.string().nullable().meta({ description: 'What the server said last about one of them.' }),
+    to: z.array(z.string()).meta({ description: 'Recipients that are still queued.' }),
+    last_reply: z.string().nullable().meta({ description: 'The latest reply of the server about one of these recipients.' }),
     held: z.object({ at: wireTime, by: z.string(), reason: z.string().nullable() }).nullable().meta({
       description: 'The hold. With the state attempting, it takes effect when the attempt ends.',
     }),

@@ -1,10 +1,10 @@
-/** What can be read of a send whose body is wrong: its project, its From and its recipients, each by itself. */
+/** The readable parts of an invalid send: project, From and recipients. Each part is parsed independently of the others. */
 import type { Mailbox } from '#core/addresses.ts'
 import type { RefusedSend } from '#core/submission/accept/refused-sends.ts'
 import { mailbox } from '../fields/mailbox.ts'
 import { id } from '../fields/text.ts'
 
-/** Entries of each field that are looked at. */
+/** Maximum number of entries parsed for each field. */
 const maxEntries = 100
 
 export function toRefusedSend(body: unknown): RefusedSend {

@@ -21,11 +21,11 @@ export const newReplay = z.strictObject({
   filter,
   target_destination_id: id
     .optional()
-    .meta({ description: 'Destination of the replay. By default each message goes to the destination that it had.' }),
+    .meta({ description: 'Destination of the replay. Defaults to the original destination of each message.' }),
   include_unknown: z
     .boolean()
     .default(false)
-    .meta({ description: 'Also replays to recipients whose last attempt ended without a reply, who may then get a second copy.' }),
+    .meta({ description: 'Also replays to recipients whose last attempt ended without a reply. They may receive a second copy.' }),
   dry_run: z.boolean().default(false).meta({ description: 'Only counts the messages that match the filter.' }),
 })
 
@@ -38,7 +38,7 @@ const replayShape = z
     complete: z.boolean().nullable().meta({ description: 'For a dry run: false when more messages match than it counts.' }),
     counters: z
       .object({ examined: z.int(), replayed: z.int(), skipped: z.int(), refused: z.int() })
-      .meta({ description: 'skipped: no recipient was left; refused: see `problems`.' }),
+      .meta({ description: 'skipped: no recipients remained; refused: see `problems`.' }),
     problems: z.array(z.object({ trace_id: z.string(), reason: z.string() })).meta({ description: 'The latest 50.' }),
     filter: z.object({
       project_id: z.string().nullable(),
@@ -55,7 +55,7 @@ const replayShape = z
   })
   .meta({ id: 'Replay' })
 
-/** What a dry run found, with what it was asked for. */
+/** The result of a dry run, with its request. */
 type Preview = Omit<ReplayRequest, 'filter'> & ReplayPreview
 
 const none = { examined: 0, replayed: 0, skipped: 0, refused: 0 }
@@ -72,5 +72,5 @@ const nothingMade = {
 const replayOf = (made: ReplayJob | Preview) =>
   'id' in made ? { ...made, jobId: made.id, matched: null, complete: null } : { targetDestinationId: undefined, ...made, ...nothingMade }
 
-/** A job, or the preview of one. */
+/** A replay job, or the preview of a dry run. */
 export const replay = encoder(replayShape).from<ReturnType<typeof replayOf>>().via(replayOf)

@@ -5,7 +5,7 @@ import { encoder } from '../fields/codec.ts'
 import { orNull, timeInput, wireTime } from '../fields/time.ts'
 import { traceSummaryCode, traceSummaryShape } from './trace.ts'
 
-/** The time at which a message is to leave; RFC 3339 §5.6 asks for seconds and an offset. */
+/** The requested delivery time; RFC 3339 §5.6 requires seconds and an offset. */
 export const sendTime = z
   .string()
   .regex(
@@ -16,7 +16,8 @@ export const sendTime = z
   .pipe(timeInput)
   .meta({
     description:
-      'Time of delivery (RFC 3339), at most 3 days ahead. Requires the plan pro or enterprise. The outcome, relayed or captured, is decided when the request is accepted; the send can be canceled until its time.',
+      'Time of delivery (RFC 3339), at most 3 days ahead. Requires the plan pro or enterprise. The outcome (relayed or captured) ' +
+      'is decided when the request is accepted. The send can be canceled until its time.',
   })
 
 const scheduledSendShape = traceSummaryShape

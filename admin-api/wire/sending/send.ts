@@ -1,4 +1,4 @@
-/** The message envelope of `POST /v1/messages` and its answer. Spec "Message envelope", "Send response". */
+/** The message envelope of `POST /v1/messages` and its response. Spec "Message envelope", "Send response". */
 import * as z from 'zod'
 import { maxAttachments } from '#core/submission/compose/attachments.ts'
 import type { SendOrder } from '#core/submission/doors/send-messages.ts'
@@ -17,18 +17,23 @@ import { outcomes } from './trace.ts'
 
 const maxAddresses = 100
 const maxReplyTo = 10
-/** So that the field with its name keeps to a line (RFC 5322 §2.1.1). */
+/** Keeps the field with its name on one line (RFC 5322 §2.1.1). */
 const maxSubject = 989
 
-/** What a list is called; an address would look like the list of a sender. */
-const listName = nameLine(100).refine((name) => !name.includes('@'), 'is a name such as news, or true for the list of the sender’s address')
+/** The name of an unsubscribe list. Addresses are refused, since an address identifies the list of a sender. */
+const listName = nameLine(100).refine(
+  (name) => !name.includes('@'),
+  'must be a name such as news, or true for the list of the sender’s address',
+)
 
 export const idempotencyKey = filledLine(256)
 
 export const tags = z
   .array(nameLine(labelLimits.tag).transform((tag) => tag.toWellFormed()))
   .max(labelLimits.tags)
-  .meta({ description: 'Kept in the trace and in webhook events, and found by `?tag=`; recipients do not see them. Case-insensitive.' })
+  .meta({
+    description: 'Stored in the trace and in webhook events, and searchable with `?tag=`; recipients do not see tags. Case-insensitive.',
+  })
 
 export const metadata = z
   .preprocess(
@@ -44,15 +49,15 @@ export const metadata = z
   )
   .meta({
     description:
-      `At most ${labelLimits.fields} fields, and ${labelLimits.metadata} characters. Kept in the trace and in webhook events, and found by ` +
-      '`?metadata=name:value`; recipients do not see it.',
+      `At most ${labelLimits.fields} fields, and ${labelLimits.metadata} characters. Stored in the trace and in webhook events, ` +
+      `and searchable with \`?metadata=name:value\`; recipients do not see metadata.`,
   })
 
 export const sendInput = z
   .strictObject({
     to: mailboxes(maxAddresses).refine((list) => list.length > 0, 'must not be empty'),
     cc: mailboxes(maxAddresses).optional(),
-    bcc: mailboxes(maxAddresses).optional().meta({ description: 'Blind copies: not in a header field.' }),
+    bcc: mailboxes(maxAddresses).optional().meta({ description: 'Blind copies, not listed in a header field.' }),
     from: mailbox.optional().meta({ description: 'Defaults to the From of the destination.' }),
     reply_to: mailboxes(maxReplyTo).optional(),
     subject: line(maxSubject).default('').meta({ description: 'With a template, replaces its subject.' }),
@@ -65,14 +70,18 @@ export const sendInput = z
       .optional()
       .meta({
         description:
-          'Base64 enlarges files by 37 %, and the whole message must not exceed the size limit of the service: ' +
-          'the default of 26214400 bytes fits 19.1 MB of files beside a short text. A refusal states both sizes.',
+          'Base64 enlarges files by 37 %, and the whole message must not exceed the size limit of the service. The default of ' +
+          '26214400 bytes fits 19.1 MB of files and a short text. An error states both sizes.',
       }),
     destination_id: id.nullable().optional().meta({ description: 'By default, routing rules select the destination.' }),
-    environment: environmentName.nullable().optional().meta({
-      description:
-        'Instead of destination_id: selects the live, healthy destination of this environment with the smallest priority, and the oldest among equals.',
-    }),
+    environment: environmentName
+      .nullable()
+      .optional()
+      .meta({
+        description:
+          'Alternative to destination_id: selects the live, healthy destination of this environment with the smallest priority, or ' +
+          'the oldest of several with that priority.',
+      }),
     project_id: id.optional(),
     idempotency_key: idempotencyKey
       .optional()
@@ -86,19 +95,24 @@ export const sendInput = z
       .optional()
       .meta({
         description:
-          'Adds a link that unsubscribes the only recipient with one click (RFC 8058): `true` from the list of the sender’s address, `{"list": "news"}` from the list of ' +
-          'this name in the project. Later sends of that list to the recipient get the status `suppressed`; other mail is not affected. See ' +
-          '`GET /v1/unsubscribes`. Relayed only when the service has a public https address.',
+          'Adds a link that unsubscribes the only recipient with one click (RFC 8058): `true` from the list of the sender’s ' +
+          'address, `{"list": "news"}` from the list with this name in the project. Later sends of that list to the recipient ' +
+          'get the status `suppressed`; other mail is not affected. See `GET /v1/unsubscribes`. Relayed only if the service has ' +
+          'a public https address.',
       }),
-    verp_enabled: z.boolean().optional().meta({
-      description:
-        'Gives each recipient a separate return path (VERP). When that is not possible, the message is sent without, and its trace states why.',
-    }),
+    verp_enabled: z
+      .boolean()
+      .optional()
+      .meta({
+        description:
+          'Gives each recipient a separate return path (VERP). If that is not possible, the message is sent without VERP, and its ' +
+          'trace states the reason.',
+      }),
     click_tracking_enabled: z.boolean().optional().meta({
-      description: 'Rewrites the links of the HTML so that the trace records clicks. Has no effect when the plan or a flag excludes it.',
+      description: 'Rewrites the links of the HTML so that the trace records clicks. Has no effect if the plan or a flag excludes it.',
     }),
     open_tracking_enabled: z.boolean().optional().meta({
-      description: 'Adds a small image to the HTML so that the trace records opens. Has no effect when the plan or a flag excludes it.',
+      description: 'Adds a small image to the HTML so that the trace records opens. Has no effect if the plan or a flag excludes it.',
     }),
     ...templateFields,
   })
@@ -106,7 +120,7 @@ export const sendInput = z
   .refine((body) => body.text !== undefined || body.html !== undefined || (body.attachments?.length ?? 0) > 0 || namesTemplate(body), {
     ...besideFaults,
     path: ['text'],
-    message: 'give text, html, both, or a template; a message needs a body',
+    message: 'a message needs a body; give text, html, both, or a template',
   })
   .refine((body) => body.environment == null || body.destination_id == null, {
     path: ['environment'],
@@ -114,7 +128,7 @@ export const sendInput = z
   })
   .refine((body) => body.send_at == null || body.scheduled_at == null, {
     path: ['scheduled_at'],
-    message: 'is the same as send_at; give one',
+    message: 'is an alias of send_at; give only one of them',
   })
   .meta({ id: 'NewMessage' })
 
@@ -125,15 +139,15 @@ const sendShape = z
     status: z
       .enum(['queued', 'suppressed', 'awaiting_approval'])
       .optional()
-      .meta({ description: 'awaiting_approval: an agent sent it, and a member has to approve it first.' }),
+      .meta({ description: 'awaiting_approval: an agent sent the message, and a member must approve it first.' }),
     warnings: z
       .array(z.object({ path: z.string(), message: z.string() }))
       .optional()
-      .meta({ description: 'Problems that did not keep the request from being accepted.' }),
+      .meta({ description: 'Problems that did not prevent acceptance of the request.' }),
   })
   .meta({ id: 'SendResponse' })
 
-/** The order of its fields is that of `orderDigest`, which is kept. */
+/** The fields are in the order of `orderDigest`, whose digests are stored. */
 export const toSendOrder = (given: Decoded<typeof sendInput>): SendOrder => ({
   from: given.from,
   to: given.to,
@@ -161,15 +175,15 @@ export const toSendOrder = (given: Decoded<typeof sendInput>): SendOrder => ({
 const otherBody = {
   path: 'idempotency_key',
   message:
-    'This key was used within 24 hours for a request with a different body. This is the response to the first request, and the second one was not sent; ' +
-    'use a new key for each message.',
+    'This key was used within 24 hours for a request with a different body. This is the response to the first request, and the ' +
+    'second message was not sent. Use a new key for each message.',
 }
 
 const unrouted = {
   path: 'destination_id',
   message:
-    'No routing rule, project environment or default sender leads this message to a destination, so it was captured. ' +
-    'The project has a live destination: create a routing rule for it, or give destination_id.',
+    'No routing rule, project environment or default sender selects a destination for this message, so it was captured. The ' +
+    'project has a live destination: create a routing rule for it, or give destination_id.',
 }
 
 const sendCode = {
@@ -177,20 +191,26 @@ const sendCode = {
     differs || isUnrouted ? [...(differs ? [otherBody] : []), ...(isUnrouted ? [unrouted] : [])] : undefined,
 }
 
-/** Adds warnings: another body under a repeated idempotency key, and a captured message that no route led to a live destination. */
+/**
+ * Adds warnings: a different body under a repeated idempotency key, and a message captured without a route although the project has a live
+ * destination.
+ */
 export const acceptance = encoder(sendShape).from<Acceptance>(sendCode)
 
 const approval = z
   .object({
-    url: z.string().meta({ description: 'Where a signed-in member sees the message and decides.' }),
+    url: z.string().meta({ description: 'URL of the page for a signed-in member to review and approve the message.' }),
     digest: z.string(),
     expires_at: wireTime,
   })
-  .meta({ description: 'With the status awaiting_approval: nothing leaves before a member has approved it, and then it leaves by itself.' })
+  .meta({
+    description:
+      'Present with the status awaiting_approval. The message is not sent until a member approves it, and is then sent automatically.',
+  })
 
 const approvalEncoder = encoder(approval).from<AwaitedApproval>()
 
-/** As agents are answered. */
+/** The response to agents. */
 export const agentAcceptance = encoder(sendShape.extend({ approval: approval.optional() }).meta({ id: 'AgentSendResponse' })).from<
   Pick<Acceptance, 'traceId' | 'outcome' | 'status' | 'differs' | 'isUnrouted'> & { readonly approval?: AwaitedApproval | undefined }
 >({ ...sendCode, approval: ({ approval: awaited }) => awaited && approvalEncoder.encode(awaited) })

@@ -1,4 +1,4 @@
-/** Templates on the wire, and the fields of a send that name one. Spec "Template". */
+/** Templates on the wire, and the fields of a send that select a template. Spec "Template". */
 import * as z from 'zod'
 import { Refusal } from '#core/refusals.ts'
 import { templateLimits, type Template, type TemplateContent, type TemplateVersion } from '#core/templates/template.ts'
@@ -44,7 +44,7 @@ const checkShape = z
   .object({
     problems: z
       .array(z.object({ path: z.string(), message: z.string(), line: z.int().optional(), column: z.int().optional() }))
-      .meta({ description: 'What keeps the content from being saved, or these variables from filling it in.' }),
+      .meta({ description: 'Problems that prevent saving the content, or rendering it with these variables.' }),
     warnings: z.array(
       z.object({
         code: z.enum(warningCodes),
@@ -54,18 +54,18 @@ const checkShape = z
         column: z.int().optional(),
       }),
     ),
-    variables: z.array(z.string()).meta({ description: 'The variables that the content uses.' }),
+    variables: z.array(z.string()).meta({ description: 'Variables that the content uses.' }),
     preview: z
       .object({ subject: z.string(), text: z.string().nullable(), html: z.string().nullable() })
       .nullable()
-      .meta({ description: 'The content filled in; null where there are problems.' }),
+      .meta({ description: 'The rendered content; null if there are problems.' }),
   })
   .meta({ id: 'TemplateCheck' })
 const previewShape = z
   .object({ version: z.int(), subject: z.string(), text: z.string().nullable(), html: z.string().nullable() })
   .meta({ id: 'TemplatePreview' })
 
-/** An object, or the same as JSON text. */
+/** An object, or JSON text of an object. */
 const schemaJson = z
   .union([z.record(z.string(), z.unknown()), z.string().max(templateLimits.schema)])
   .transform((given, context): Readonly<Record<string, unknown>> => {
@@ -93,7 +93,7 @@ function parseSchema(text: string, context: z.RefinementCtx): Readonly<Record<st
   return {}
 }
 
-const slug = z.string().min(1).max(templateLimits.slug).meta({ description: 'Stable handle for sends, unique in the project.' })
+const slug = z.string().min(1).max(templateLimits.slug).meta({ description: 'Stable name for sends, unique in the project.' })
 const name = filledLine(templateLimits.name)
 const content = {
   subject_tmpl: z
@@ -106,7 +106,7 @@ const content = {
   schema_json: schemaJson.optional(),
 }
 
-/** Room for every field at its largest, each character escaped. */
+/** Enough for every field at its maximum length, with each character escaped. */
 export const maxTemplateBodyBytes = 4 * 1024 * 1024
 
 export const newTemplate = z.strictObject({ slug, name, ...content, project_id: id.optional() })
@@ -138,7 +138,7 @@ const versionText = z
   .transform(Number)
 export const versionInput = z.strictObject({ version: withTextForm(version, versionText) })
 
-/** The fields of a send that name a template; null says the same as leaving them out. */
+/** The fields of a send that select a template; null means the same as omitting the field. */
 export const templateFields = {
   template_id: id.nullable().optional().meta({ description: 'Id of a template of the project, which provides subject, text and HTML.' }),
   template_slug: id.nullable().optional().meta({ description: 'Slug of a template. Replaces template_id.' }),
@@ -152,7 +152,7 @@ const given = (value: unknown): boolean => value !== undefined && value !== null
 
 export const namesTemplate = ({ template_id, template_slug }: TemplateFields): boolean => given(template_id) || given(template_slug)
 
-/** A template is named once, and what belongs to it comes with one. */
+/** Reports an error for `template_id` together with `template_slug`, and for a version or variables without a template. */
 export function checkTemplateFields(body: TemplateFields, context: z.RefinementCtx): void {
   const fault = (path: string, message: string): void => context.addIssue({ code: 'custom', path: [path], message })
   if (given(body.template_id) && given(body.template_slug)) fault('template_slug', 'replaces template_id; give only one of them')
@@ -168,14 +168,14 @@ export function toTemplateOrder(given: Decoded<z.ZodObject<typeof templateFields
   return named && { template: named, version: pinned ?? undefined, variables: templateVars ?? {} }
 }
 
-/** A send of the template that is captured, whatever the destination. */
+/** A test send of the template, captured regardless of the mode of the destination. */
 export const toTestOrder = (given: Decoded<typeof testInput>, { id: named, projectId }: Pick<Template, 'id' | 'projectId'>): SendOrder => ({
   ...{ from: given.from, to: [given.to], cc: [], bcc: [], replyTo: [], subject: '', text: undefined, html: undefined, headers: [] },
   ...{ attachments: [], destinationId: undefined, projectId, idempotencyKey: undefined, isTest: true },
   template: { template: { id: named }, version: given.version, variables: given.variables },
 })
 
-/** The content of a template, as its fields give it. */
+/** Converts the content fields of a request to the core's content. */
 export const templateContent = (fields: Decoded<z.ZodObject<typeof content>>): TemplateContent => ({
   subject: fields.subjectTmpl,
   text: fields.textTmpl ?? null,

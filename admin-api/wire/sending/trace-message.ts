@@ -15,14 +15,14 @@ const traceMessageShape = z
     capture_id: z
       .string()
       .nullable()
-      .meta({ description: 'Id of the captured message in its inboxes; null for a message that was not captured.' }),
+      .meta({ description: 'Id of the captured message in its inboxes; null if the message was not captured.' }),
     raw_url: z.string(),
     view_url: viewUrl,
     ...contentFields,
   })
   .meta({ id: 'TraceMessage' })
 
-/** With the address of itself and that of its page. */
+/** A message with the URLs of the message and of its page. */
 interface ShownMessage extends TraceMessage {
   readonly url: string
   readonly viewUrl: string

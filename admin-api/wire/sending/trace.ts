@@ -1,4 +1,4 @@
-/** Traces on the wire: the full story for its owner, and the redacted one for whoever has the link. Spec "Trace". */
+/** Traces on the wire: the full trace for its owner, and the redacted trace for holders of a share link. Spec "Trace". */
 import * as z from 'zod'
 import type { TraceStory } from '#core/trace/story/trace-reader.ts'
 import { reportTypes } from '#core/trace/trace-report.ts'
@@ -19,7 +19,7 @@ import { orNull, wireTime } from '../fields/time.ts'
 export const traceId = id.toLowerCase()
 
 export const outcomes = ['relayed', 'captured.anonymous_project', 'captured.sandbox_destination', 'captured.no_route'] as const
-/** Of a trace: `refused` is that of a send that was wrong. */
+/** Outcomes of traces. `refused` is the outcome of an invalid send. */
 export const traceOutcomes = [...outcomes, 'refused'] as const
 
 /** hard: the address is bad. soft: it may work later. block: the sender or the message was refused. */
@@ -31,7 +31,7 @@ const reply = z.object({ code: z.int(), enhanced: z.string().nullable(), text: z
 
 const suppression = z
   .object({ id: z.string(), source: z.string(), reason: z.string().nullable() })
-  .meta({ description: 'The suppression that applied to this recipient, as it was at that time.' })
+  .meta({ description: 'The suppression that applied to this recipient, in its state at that time.' })
 
 const report = z
   .object({
@@ -46,21 +46,21 @@ const report = z
   .meta({
     description:
       'The report that determined the status of this recipient. With the status `failed`: the server refused the recipient ' +
-      'permanently, or deferred it until delivery was abandoned, which equals a bounce.',
+      'permanently, or deferred it until delivery was abandoned, which counts as a bounce.',
   })
 
 const recipientShape = z.object({
   address: z.string(),
   status,
-  bcc: z.boolean().meta({ description: 'A blind copy: the recipient is in no address field of the message.' }),
+  bcc: z.boolean().meta({ description: 'A blind copy: no address field of the message lists the recipient.' }),
   reply: reply.nullable(),
   return_path: z
     .string()
     .nullable()
     .meta({
       description:
-        'With VERP, the reverse-path of this recipient: its own, or the plain one after the provider refused its own. ' +
-        'Null without VERP, and when the provider does not support it.',
+        'With VERP, the reverse-path of this recipient: a separate one, or the plain one if the provider refused the separate ' +
+        'one. Null without VERP, and if the provider does not support it.',
     }),
   suppression: suppression.nullable(),
   report: report.nullable(),
@@ -79,8 +79,8 @@ const summary = {
     .nullable()
     .meta({
       description:
-        'Where the mode of the destination did not decide: agent (its token sends into the sandbox alone), test (of a template), or proof ' +
-        '(a deliverability test, which is relayed from a sandbox too).',
+        'The cause if the mode of the destination did not decide: agent (its token can only send to the sandbox), test (of a ' +
+        'template), or proof (a deliverability test, which is relayed from a sandbox too).',
     }),
   project_id: z.string(),
   door: z.enum(doors),
@@ -93,24 +93,26 @@ const summary = {
   recipient_counts: z
     .partialRecord(status, z.int())
     .meta({ description: 'Number of recipients by status; `status` is the most severe one.' }),
-  summary: z.string().meta({ description: 'The same as text: `2 delivered, 1 failed (hard bounce)`.' }),
+  summary: z.string().meta({ description: 'The counts as text: `2 delivered, 1 failed (hard bounce)`.' }),
   subject: z.string(),
   message_id: z.string(),
   destination_id: z.string().nullable(),
   route: z.object({
     by: z.string().meta({ description: 'request, credential, rule, project, org_default or none.' }),
     rule_id: z.string().nullable(),
-    environment: z.string().nullable().meta({ description: 'The environment through which the destination was selected.' }),
+    environment: z.string().nullable().meta({ description: 'The environment that selected the destination.' }),
     reason: z.string(),
   }),
   template: z.object({ id: z.string(), slug: z.string(), version: z.int() }).nullable(),
   tags: z.array(z.string()).meta({ description: 'As given with the message.' }),
   metadata: z.record(z.string(), z.string()).meta({ description: 'As given with the message.' }),
-  attachment: z.boolean().meta({ description: 'Files are attached, as far as its header says. False for messages of earlier releases.' }),
+  attachment: z
+    .boolean()
+    .meta({ description: 'Whether the message has attachments according to its header. False for messages of earlier releases.' }),
   size: z.int().meta({ description: 'Size in octets of the message as submitted or composed, or as rewritten for tracking.' }),
   attempts: z.int(),
-  next_attempt_at: wireTime.nullable().meta({ description: 'Null when no attempt is due, or while the message is held.' }),
-  held: z.boolean().meta({ description: 'Held in the queue: no attempt begins before it is released.' }),
+  next_attempt_at: wireTime.nullable().meta({ description: 'Null if no attempt is due, or during a hold.' }),
+  held: z.boolean().meta({ description: 'Held in the queue: no attempt begins until it is released.' }),
   send_at: wireTime.nullable().meta({ description: 'The requested delivery time of a scheduled send.' }),
   created_at: wireTime,
   updated_at: wireTime,
@@ -123,11 +125,11 @@ const tracking = z
     clicks: z.boolean(),
     links: z.int().meta({ description: 'Number of rewritten links.' }),
     opens: z.boolean(),
-    untracked_reason: untrackedReason.nullable().meta({ description: 'Why the requested tracking is not applied completely.' }),
+    untracked_reason: untrackedReason.nullable().meta({ description: 'Why the requested tracking is applied only partly or not at all.' }),
     clicks_seen: z.int(),
     opens_seen: z.int(),
   })
-  .meta({ description: 'The first opens and clicks are in the timeline. Programs that scan mail open and click too.' })
+  .meta({ description: 'The first opens and clicks are in the timeline. Programs that scan mail cause opens and clicks too.' })
 
 const entryShape = z.object({ at: wireTime, event: z.string(), message: z.string(), detail: z.record(z.string(), z.unknown()) })
 
@@ -156,7 +158,7 @@ const sharedTraceShape = z
 
 const sentStatusShape = z
   .object({ trace_id: z.string(), status, outcome: z.enum(traceOutcomes), created_at: wireTime })
-  .meta({ id: 'SentStatus', description: 'The view of a send-only key of its own send.' })
+  .meta({ id: 'SentStatus', description: 'The send as a send-only key sees it.' })
 
 const recipient = encoder(recipientShape).from<TraceRecipient>({
   bcc: ({ bcc }) => bcc === true,
@@ -164,7 +166,7 @@ const recipient = encoder(recipientShape).from<TraceRecipient>({
   bounce: bounceOf,
 })
 
-/** What differs from the trace's own form; of use for what is a trace and more. */
+/** Code for fields that differ from the core's trace; other shapes that extend a trace reuse it. */
 export const traceSummaryCode = {
   trace_id: ({ id: traceId }: Trace) => traceId,
   from: ({ headerFrom }: Trace) => headerFrom,
@@ -188,7 +190,7 @@ export const traceSummary = encoder(traceSummaryShape).from<Trace>(traceSummaryC
 
 const entry = encoder(entryShape).from<TimelineEntry>()
 
-/** A trace as it is looked at; `waiting` is why the message rests now, where it does. */
+/** A trace with its timeline; `waiting` explains why the message is not being delivered now, if it is queued. */
 export interface TraceSeen {
   readonly story: TraceStory
   readonly waiting: TimelineEntry | undefined
@@ -210,7 +212,7 @@ export const trace = encoder(traceShape)
 
 const sentStatus = encoder(sentStatusShape).from<Trace>({ trace_id: traceSummaryCode.trace_id })
 
-/** The whole story, or for a send-only key the status alone. */
+/** The full trace, or only the status for a send-only key. */
 export const traceOrStatus = encoderOf(z.union([traceShape, sentStatusShape]), (seen: TraceSeen | { readonly sent: Trace }) =>
   'sent' in seen ? sentStatus.encode(seen.sent) : trace.encode(seen),
 )

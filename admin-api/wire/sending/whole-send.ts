@@ -1,4 +1,4 @@
-/** A message that a request brings whole, in MIME, as clients of other services send such. */
+/** A send whose request contains the whole message in MIME, as in the APIs of other services. */
 import * as z from 'zod'
 import type { WholeOrder } from '#core/submission/doors/send-messages.ts'
 import { mailbox, mailboxes } from '../fields/mailbox.ts'
@@ -9,7 +9,7 @@ import { metadata, tags } from './send.ts'
 const maxAddresses = 1000
 const isMime = (given: unknown): boolean => Buffer.isBuffer(given) || (typeof given === 'object' && given !== null && 'base64' in given)
 
-/** `to` is the envelope; without it, the recipients stand in the header. */
+/** `to` is the envelope. Without it, the recipients come from the header. */
 export const wholeInput = z.strictObject({
   mime: z.custom<WholeOrder['mime']>(isMime),
   from: mailbox.optional(),

@@ -1,4 +1,4 @@
-/** Managed websites on the wire: sites, deploys, domains and their use. Spec "Managed Websites". */
+/** Managed websites on the wire: sites, deploys, domains and their usage. Spec "Managed Websites". */
 import * as z from 'zod'
 import { toCredits } from '#config/plans/credits.ts'
 import { deployLimits } from '#core/sites/deploys/site-path.ts'
@@ -13,7 +13,7 @@ import { id, line } from '../fields/text.ts'
 import { withTextForm } from '../fields/text-form.ts'
 import { orNull, wireTime } from '../fields/time.ts'
 
-const slug = line(63).meta({ description: '3 to 40 lower-case letters, digits and hyphens: the name of the site in its address.' })
+const slug = line(63).meta({ description: 'Name of the site in its URL: 3 to 40 lower-case letters, digits and hyphens.' })
 
 export const newSite = z.strictObject({
   slug,
@@ -22,7 +22,7 @@ export const newSite = z.strictObject({
 export const siteChanges = z.strictObject({
   slug: slug.optional(),
   project_id: id.optional(),
-  paused: z.boolean().optional().meta({ description: 'While it is paused, visitors get a page with the status 503.' }),
+  paused: z.boolean().optional().meta({ description: 'While the site is paused, visitors get a page with the status 503.' }),
 })
 
 const takedownShape = z.object({ status: z.literal(takedownStatuses), reason: z.string(), at: wireTime })
@@ -34,9 +34,9 @@ const siteShape = z
     slug: z.string(),
     url: z.string(),
     status: z.enum(['live', 'paused', 'paused_credits', 'taken_down']).meta({
-      description: 'paused_credits: the organization has no credit left; taken_down: by the operator of the service.',
+      description: 'paused_credits: the organization has no credits left; taken_down: by the operator of the service.',
     }),
-    active_deploy_id: z.string().nullable().meta({ description: 'The deploy that visitors get; null before the first.' }),
+    active_deploy_id: z.string().nullable().meta({ description: 'The deploy served to visitors; null before the first activation.' }),
     takedown: takedownShape.nullable(),
     domains: z.array(z.string()).meta({ description: 'Its verified domains.' }),
     created_at: wireTime,
@@ -56,10 +56,10 @@ const reportShape = z
     broken_links: findings(z.object({ page: z.string(), link: z.string() })),
     missing_alt: findings(z.object({ page: z.string(), image: z.string() })),
     forms: z.array(z.object({ page: z.string(), form: z.string() })).meta({ description: 'Forms of this service, by their public id.' }),
-    ignored: z.int().meta({ description: 'Files of an archive that are never served, such as `.git`.' }),
+    ignored: z.int().meta({ description: 'Number of archive files that are never served, such as `.git`.' }),
     rules: z
       .array(z.object({ file: z.string(), line: z.int(), problem: z.string() }))
-      .meta({ description: 'Lines of `_redirects` and `_headers` that do nothing.' }),
+      .meta({ description: 'Lines of `_redirects` and `_headers` without effect.' }),
   })
   .meta({ id: 'SiteDeployReport' })
 
@@ -67,7 +67,7 @@ const deployShape = z
   .object({
     id: z.string(),
     site_id: z.string(),
-    status: z.enum(deployStatuses).meta({ description: 'uploading: files are missing; ready: it can be activated.' }),
+    status: z.enum(deployStatuses).meta({ description: 'uploading: files are missing. ready: the deploy can be activated.' }),
     files: z.int(),
     bytes: z.int(),
     preview_url: z.string(),
@@ -78,7 +78,7 @@ const deployShape = z
   })
   .meta({ id: 'SiteDeploy' })
 
-/** A deploy with its address. */
+/** A deploy with its preview URL. */
 export interface ShownDeploy extends SiteDeploy {
   readonly previewUrl: string
 }
@@ -88,7 +88,7 @@ export const deploy = encoder(deployShape).from<ShownDeploy>()
 const openDeployShape = z
   .object({
     ...deployShape.shape,
-    missing: z.array(z.string()).meta({ description: 'SHA-256 of each file that is still to be sent, in hexadecimal.' }),
+    missing: z.array(z.string()).meta({ description: 'SHA-256 of each missing file, in hexadecimal.' }),
   })
   .meta({ id: 'OpenSiteDeploy' })
 
@@ -99,7 +99,7 @@ export const manifestBody = z
     files: z
       .array(
         z.strictObject({
-          path: z.string().min(1).max(2048).meta({ description: 'From the folder of the site, such as blog/index.html.' }),
+          path: z.string().min(1).max(2048).meta({ description: 'Path from the root folder of the site, such as blog/index.html.' }),
           sha256: z.string().regex(/^[0-9a-f]{64}$/, 'must be a SHA-256 in lower-case hexadecimal'),
           size: z.int().min(0).max(deployLimits.bytes).meta({ description: 'In bytes.' }),
         }),
@@ -119,20 +119,20 @@ export const activateQuery = z.strictObject({
   activate: z
     .enum(['true', 'false'])
     .optional()
-    .meta({ description: 'Visitors get the deploy as soon as it is whole. Defaults to false.' }),
+    .meta({ description: 'Activates the deploy as soon as it is complete. Defaults to false.' }),
 })
 
 const days = z.int().min(1).max(366)
 export const usageInput = z.strictObject({
   days: withTextForm(
-    days.default(30).meta({ description: 'Days up to today (UTC). Defaults to 30.' }),
+    days.default(30).meta({ description: 'Number of days up to today (UTC). Defaults to 30.' }),
     z
       .string()
       .regex(/^\d{1,3}$/, 'must be a whole number')
       .transform(Number)
       .pipe(days)
       .default(30)
-      .meta({ description: 'Days up to today (UTC). Defaults to 30.' }),
+      .meta({ description: 'Number of days up to today (UTC). Defaults to 30.' }),
   ),
 })
 
@@ -140,13 +140,11 @@ export const siteUsage = encoder(
   z
     .object({
       site_id: z.string(),
-      stored_bytes: z.int().meta({ description: 'Of the files of all deploys that are kept, each once.' }),
-      traffic_bytes: z.int().meta({ description: 'Header fields and bodies of answers on the days below.' }),
+      stored_bytes: z.int().meta({ description: 'Total size of the files of all stored deploys; identical files count once.' }),
+      traffic_bytes: z.int().meta({ description: 'Header fields and bodies of responses on the days below.' }),
       answers: z.int(),
       days: z.array(z.object({ day: z.string(), traffic_bytes: z.int(), answers: z.int() })),
-      credits_per_day: z
-        .string()
-        .meta({ description: 'What the use costs in a day, at the pace of the days above; with up to six decimals.' }),
+      credits_per_day: z.string().meta({ description: 'Average credits per day over the days below; with up to six decimals.' }),
     })
     .meta({ id: 'SiteUsage' }),
 ).from<SiteUsage>({
@@ -164,8 +162,8 @@ export const siteDomain = encoder(
       status: z.enum(['pending', 'verified']),
       records: z
         .array(z.object({ type: z.enum(['CNAME', 'TXT']), name: z.string(), value: z.string() }))
-        .meta({ description: 'To publish. In place of the CNAME record, addresses that are the same do too.' }),
-      problem: z.string().nullable().meta({ description: 'What the latest look at DNS found wrong.' }),
+        .meta({ description: 'Records to publish. A or AAAA records with the same addresses can replace the CNAME record.' }),
+      problem: z.string().nullable().meta({ description: 'Problem found by the latest DNS check.' }),
       checked_at: wireTime.nullable(),
       verified_at: wireTime.nullable(),
       created_at: wireTime,
@@ -187,7 +185,7 @@ export const takenDownSite = encoder(
   z.object({ id: z.string(), slug: z.string(), takedown: takedownShape.nullable() }).meta({ id: 'SiteTakedown' }),
 ).from<Pick<ListedSite, 'id' | 'slug' | 'takedown'>>()
 
-/** A site as the operator sees it. */
+/** A site in the operator’s view. */
 export const ownedSite = encoder(
   z
     .object({
@@ -196,7 +194,7 @@ export const ownedSite = encoder(
       organization_id: z.string(),
       organization_name: z.string(),
       project_id: z.string(),
-      is_paused: z.boolean().meta({ description: 'By its owner.' }),
+      is_paused: z.boolean().meta({ description: 'Whether its owner paused the site.' }),
       takedown: takedownShape.nullable(),
       domains: z.array(z.string()).meta({ description: 'Its verified domains.' }),
       created_at: wireTime,

@@ -124,7 +124,7 @@ test('doubtful text: enclosed in marks that a sender cannot write', async (t) =>
   )
   t.is(untrusted.may_be_hidden, 1)
   t.is(untrusted.removed.hidden, 1)
-  t.regex(untrusted.findings.join(' '), /1 passages may be hidden from people; each stands between \[may be hidden\] and/)
+  t.regex(untrusted.findings.join(' '), /1 passages may be hidden from people; each is between \[may be hidden\] and/)
 })
 
 for (const [what, html] of [
@@ -183,7 +183,7 @@ test('findings: count links whose text names another host', async (t) => {
   ] as const)
     for (const shown of texts) {
       const { findings } = await read(htmlMail(`<a href="https://evil.example/x">${shown}</a>`))
-      t.is(findings.filter((one) => one.includes('show another host than')).length, count, shown)
+      t.is(findings.filter((one) => one.includes('show a different host than')).length, count, shown)
     }
 })
 
@@ -193,13 +193,15 @@ test('findings: report a shortened list or subject', async (t) => {
   t.deepEqual([fifty.links.length, fifty.findings], [50, []])
   for (const count of [51, 101]) {
     const { links, findings } = await read(htmlMail(link.repeat(count)))
-    t.deepEqual([links.length, findings], [50, ['Only the first 50 links are listed; the mail has more.']])
+    t.deepEqual([links.length, findings], [50, ['Only the first 50 links are listed; the mail contains more.']])
   }
   const last = await read(htmlMail(`${link.repeat(60)}<a href="https://evil.example/">bank.example</a>`))
   t.regex(last.findings.join(' '), /1 links show another host/)
   const many = `To: ${Array.from({ length: 51 }, (_, at) => `a${at}@b.example`).join(', ')}\r\n\r\nx`
   for (const raw of [many, `Subject: ${'x'.repeat(999)}\r\n\r\nx`])
-    t.deepEqual((await read(Buffer.from(raw))).findings, ['A list of addresses or files, or the subject, is long and was cut.'])
+    t.deepEqual((await read(Buffer.from(raw))).findings, [
+      'A list of addresses or files, or the subject, is too long and was shortened.',
+    ])
 })
 
 test('endpoint: text of a mail is only in untrusted fields', async (t) => {

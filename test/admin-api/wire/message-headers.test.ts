@@ -21,7 +21,7 @@ test('messageHeaders accept fifty fields and refuse more with one error', (t) =>
 })
 
 test('messageHeaders name a duplicate field, in any case of letters', (t) => {
-  t.is(problemOf({ 'X-A': '1', 'X-B': '1', 'x-a': '2' }), 'x-a: is given twice, with different case')
+  t.is(problemOf({ 'X-A': '1', 'X-B': '1', 'x-a': '2' }), 'x-a: appears twice, with different case')
 })
 
 test('messageHeaders check no field if there are too many', (t) => {

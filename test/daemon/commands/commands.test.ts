@@ -125,7 +125,7 @@ test('postern promote makes a destination live, and leads all mail to it with --
   const sent = await runCommand(options, 'send', ...letter, '--text', 'Hello')
   t.regex(
     sent.output,
-    /^captured\.no_route\ntrace \S{36}\nWarning: No routing rule, project environment or default sender leads this message/,
+    /^captured\.no_route\ntrace \S{36}\nWarning: No routing rule, project environment or default sender selects a destination for this message/,
   )
 
   const routed = await runCommand(options, 'promote', String(id), '--default-route')

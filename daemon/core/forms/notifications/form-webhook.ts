@@ -31,7 +31,7 @@ const dataShape = z
     submission_id: z.string(),
     reference: z.string().meta({ description: 'Short reference of the submission, as shown to the visitor.' }),
     version: z.int().meta({ description: 'The version of the form that the visitor saw.' }),
-    answers: z.record(z.string(), answer).meta({ description: 'By field key. Fields that were not visible have no answer.' }),
+    answers: z.record(z.string(), answer).meta({ description: 'Answers by field key. Hidden fields have no answer.' }),
     files: z.array(fileShape).meta({ description: 'The answers of file fields are the ids of their files.' }),
     submitted_at: z.string(),
   })

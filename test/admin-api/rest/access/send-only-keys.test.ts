@@ -67,7 +67,7 @@ test('a refused send reveals no resource to a send-only key', async (t) => {
 test('createApiKey names the fields that send_only excludes', async (t) => {
   const { rest } = await startFixture(t)
   const wrong = async (body: object) => errorOf(await rest.call('POST', '/v1/api-keys', { name: 'x', ...body })).message
-  t.is(await wrong({ send_only: true, scopes: ['api:read'] }), 'scopes: must be left out of a send-only key')
+  t.is(await wrong({ send_only: true, scopes: ['api:read'] }), 'scopes: must be omitted for a send-only key')
   t.is(await wrong({ send_only: false }), 'scopes: is required')
   t.is(await wrong({}), 'scopes: is required')
 })

@@ -51,7 +51,7 @@ test('setNoRoutePolicy sets the handling of sends without a destination', async 
   await rest.must('PATCH', path, { value: 'capture' })
   t.is((await send()).status, 200)
   t.like(await rest.must('GET', '/v1/projects/me'), { sends_today: 1 })
-  const required = 'no_route_policy: is required, once: capture, reject, relay_default'
+  const required = 'no_route_policy: give exactly one of no_route_policy and value: capture, reject, relay_default'
   t.deepEqual(refusal(await rest.call('PATCH', path, {})), [400, 'validation_failed', required])
   t.deepEqual(refusal(await rest.call('PATCH', path, { value: 'drop' })), [
     400,

@@ -152,7 +152,7 @@ test('two concurrent requests with default_route create one rule', async (t) => 
 test('a send without a rule to a live destination is captured with a warning', async (t) => {
   const { rest, withKey, addProject } = await startFixture(t)
   const message =
-    'No routing rule, project environment or default sender leads this message to a destination, so it was captured. ' +
+    'No routing rule, project environment or default sender selects a destination for this message, so it was captured. ' +
     'The project has a live destination: create a routing rule for it, or give destination_id.'
   t.deepEqual(Object.keys(await rest.must('POST', '/v1/messages', letter)), ['trace_id', 'outcome'], 'no destination is live')
   await addDestination(rest, {}, true)

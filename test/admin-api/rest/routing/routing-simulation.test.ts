@@ -323,17 +323,17 @@ test('simulateRouting has the reach of its key and needs no api:send', async (t)
 test('simulateRouting names the invalid field', async (t) => {
   const { rest, addProject } = await startFixture(t)
   const wrong = async (body: object) => errorOf(await rest.call('POST', path, body)).message
-  t.is(await wrong({}), 'to: is required: give from and to, or a trace_id alone')
-  t.is(await wrong({ from: 'a@example.ch', to: [] }), 'to: is required: give from and to, or a trace_id alone')
+  t.is(await wrong({}), 'to: is required; give from and to, or only trace_id')
+  t.is(await wrong({ from: 'a@example.ch', to: [] }), 'to: is required; give from and to, or only trace_id')
   t.is(await wrong({ from: 'x', to }), 'from: must be one address such as ada@example.ch or Ada <ada@example.ch>')
   const trace_id = '0b6ab9a4-6a0c-4b0f-9d6f-0d5f8f1c2a3b'
-  t.is(await wrong({ trace_id, to }), 'trace_id: describes the whole message; give no other field with it')
+  t.is(await wrong({ trace_id, to }), 'trace_id: describes the whole message; omit all other fields')
   const { id } = await rest.must('POST', '/v1/smtp-credentials', {})
   const login = { smtp_credential_id: id, to, from: 'a@example.ch' }
   t.is(await wrong({ ...login, from: undefined }), 'from: is required with smtp_credential_id')
   t.is(
     await wrong({ ...login, destination_id: 'dst_1' }),
-    'destination_id: has no effect on SMTP, where the credential names the destination; leave it out',
+    'destination_id: has no effect on SMTP, where the credential names the destination; omit it',
   )
   t.is(await wrong({ ...login, project_id: await addProject() }), 'project_id: is not that of the SMTP credential; leave it out')
 })

@@ -253,7 +253,7 @@ test(wrong, { reply_to: 'x' }, `reply_to: ${oneAddress}`)
 test(wrong, { subject: 'a\r\nBcc: x@y.ch' }, `subject: ${oneLine}`)
 test(wrong, { subject: 'a\u0085' }, `subject: ${oneLine}`)
 test(wrong, { subject: 'x'.repeat(990) }, 'subject: at most 989 characters')
-test(wrong, { text: undefined }, 'text: give text, html, both, or a template; a message needs a body')
+test(wrong, { text: undefined }, 'text: a message needs a body; give text, html, both, or a template')
 test(wrong, { text: 5 }, 'text: expected text, got a number')
 test(wrong, { headers: { Bcc: 'x@y.ch' } }, 'headers.Bcc: is set by the service; use the field of the request, or leave it out')
 test(wrong, { headers: { 'Content-Type': 'text/html' } }, 'headers.Content-Type: is set by the service; leave it out')
@@ -262,7 +262,7 @@ test(wrong, { headers: { 'ARC-Seal': 'x' } }, 'headers.ARC-Seal: is set by the s
 test(wrong, { headers: { 'X-A: b': 'x' } }, 'headers.X-A: b: is not a valid header field name')
 test(wrong, { headers: { 'X-A': 'b\r\nBcc: x' } }, `headers.X-A: ${oneLine}`)
 test(wrong, { headers: { 'X-A': 'b'.repeat(996) } }, 'headers.X-A: is too long: at most 998 characters with its name')
-test(wrong, { headers: { 'X-A': '1', 'x-a': '2' } }, 'headers.x-a: is given twice, with different case')
+test(wrong, { headers: { 'X-A': '1', 'x-a': '2' } }, 'headers.x-a: appears twice, with different case')
 test(wrong, { headers: { 'X-A': 1 } }, 'headers.X-A: expected text, got a number')
 test(wrong, { headers: Object.fromEntries(Array.from({ length: 51 }, (_, i) => [`X-${i}`, 'v'])) }, 'headers: at most 50 fields')
 test(
@@ -295,7 +295,11 @@ test(
   'attachments[0].content_type: must not be multipart/mixed, which describes structure, not a file; use application/octet-stream, or message/rfc822 for a whole message',
 )
 test(wrong, { attachments: [{ ...file, cid: 'a b' }] }, 'attachments[0].cid: must be a content id such as logo@example.ch')
-test(wrong, { attachments: [{ ...file, cid: 'a', content_id: 'a' }] }, 'attachments[0].cid: is the same as content_id; give one')
+test(
+  wrong,
+  { attachments: [{ ...file, cid: 'a', content_id: 'a' }] },
+  'attachments[0].cid: is an alias of content_id; give only one of them',
+)
 const rfc3339 = 'must be a time of RFC 3339 with its offset, such as 2030-01-31T09:00:00Z or 2030-01-31T10:00:00+01:00'
 for (const garbage of [
   'tomorrow',
@@ -310,7 +314,11 @@ for (const garbage of [
 test(wrong, { scheduled_at: 'soon' }, `scheduled_at: ${rfc3339}`)
 test(wrong, { send_at: '2030-02-30T00:00:00Z' }, 'send_at: must be a time such as 2026-11-21T13:00:00Z')
 test(wrong, { send_at: 1_900_000_000 }, 'send_at: expected text, got a number')
-test(wrong, { send_at: '2030-01-02T00:00:00Z', scheduled_at: '2030-01-02T00:00:00Z' }, 'scheduled_at: is the same as send_at; give one')
+test(
+  wrong,
+  { send_at: '2030-01-02T00:00:00Z', scheduled_at: '2030-01-02T00:00:00Z' },
+  'scheduled_at: is an alias of send_at; give only one of them',
+)
 test(wrong, { destination_id: 'dst_none' }, 'destination_id: no destination of this project has this id')
 test(wrong, { idempotency_key: '' }, 'idempotency_key: must not be empty')
 test(wrong, { replyto: 'a@b.ch' }, 'replyto: is not a known field; did you mean reply_to?')
