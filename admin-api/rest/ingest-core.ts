@@ -22,6 +22,6 @@ export interface IngestCore {
 /** Throws `validation_failed` for a source of another provider. */
 export function requireProvider({ source }: SignedSource, provider: IngestProvider): void {
   if (source.provider === provider) return
-  const message = `is the id of a ${source.provider} source; this address accepts ${provider}. Post to the webhook_url of the source.`
+  const message = `is the id of a ${source.provider} source; this URL accepts ${provider}. Post to the webhook_url of the source.`
   throw invalid([{ path: 'source_id', message }])
 }

@@ -1,4 +1,4 @@
-/** What the REST operations need of the core, and what they must know of the service. */
+/** The core that REST operations receive: services, and facts of the configuration. */
 import type { ApiKeys } from '#core/access/keys/api-keys.ts'
 import type { Feature } from '#config/plans/features.ts'
 import type { Principal } from '#core/access/principal/principal.ts'
@@ -73,14 +73,14 @@ import type { Deliveries } from '#core/webhooks/sending/deliveries.ts'
 import type { TestDeliveries } from '#core/webhooks/endpoints/test-delivery.ts'
 import type { Webhooks } from '#core/webhooks/endpoints/webhooks.ts'
 
-/** Keys in web pages, and what sends with them. */
+/** Publishable keys, and the services that use them. */
 export interface PublishableCore {
   readonly keys: PublishableKeys
   readonly sends: PublishableSends
   readonly snippets: Snippets
 }
 
-/** Credits, and invoices that are final. */
+/** Credits, and final invoices. */
 export interface BillingCore {
   readonly credits: Credits
   readonly closing: Closing
@@ -155,15 +155,15 @@ export interface RestCore {
   readonly restoreOrganization: (id: string) => Promise<Organization>
   readonly policies: Policies
   readonly clock: Clock
-  /** Public address of the service, without a slash at the end. */
+  /** Public URL of the service, without a trailing slash. */
   readonly baseUrl: string
   /** Largest body of a send, in bytes. */
   readonly maxSendBodyBytes: number
-  /** Largest report mail in bytes: as large as the MX listener takes. */
+  /** Maximum size of a report mail in bytes, equal to the limit of the MX listener. */
   readonly maxReportBytes: number
 }
 
-/** The check of flags before an operation, for `AdminApi`. */
+/** Returns the check of flags before an operation, for `AdminApi`. */
 export const flagCheck =
   (policies: Policies) =>
   async ({ organizationId }: Principal, feature: Feature): Promise<void> =>

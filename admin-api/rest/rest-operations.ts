@@ -1,4 +1,4 @@
-/** Every REST operation, in the order in which the OpenAPI document shows them. */
+/** All REST operations, in the order of the OpenAPI document. */
 import type { Action } from '../actions/action.ts'
 import { operationsOf } from '../actions/http.ts'
 import type { Operation } from '../operation/operation.ts'

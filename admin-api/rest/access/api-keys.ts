@@ -12,8 +12,8 @@ export const apiKeyActions: readonly Action<RestCore>[] = [
   keys.list({
     summary: 'List API keys, newest first',
     description:
-      'The key of POSTERN_ADMIN_KEY comes first. Revoked keys stay in the list. With `minted_by`, lists the keys that end when this member is removed; ' +
-      'a page can then contain fewer entries than `limit` and still have a next one.',
+      'The key from POSTERN_ADMIN_KEY is first. Revoked keys stay in the list. With `minted_by`, lists the keys that are revoked ' +
+      'when this member is removed; a page can then contain fewer entries than `limit` and still have a next page.',
     filter: { project, minted_by: id.optional().meta({ description: 'Id of a user.' }) },
     item: apiKey,
     run: ({ core, principal }, page) => core.apiKeys.list(principal, page),
@@ -26,10 +26,11 @@ export const apiKeyActions: readonly Action<RestCore>[] = [
   keys.create({
     summary: 'Create an API key',
     description:
-      'Only this response contains the key. It has at most the scopes of the key that creates it. A key that a member creates, directly or through an application, ' +
-      'never exceeds the role of the member, and ends with the member or the application unless it is kept. ' +
-      'A key that expires, and does not have `api:admin` for the whole organization, cannot create one that expires later: without `expires_at`, both expire at the same time. ' +
-      'With `send_only`, the key can send, and read the status of its own sends, and nothing else.',
+      'Only this response contains the key. Its scopes cannot exceed those of the creating key. A key created by a member, ' +
+      'directly or through an application, never exceeds the role of the member, and is revoked with the member or the ' +
+      'application, except after an update with `kept`. A key with an expiry and without `api:admin` for the whole organization ' +
+      'cannot create a key that expires later: without `expires_at`, both expire at the same time. With `send_only`, the key can ' +
+      'only send, and read the status of its own sends.',
     input: newApiKey,
     output: apiKeyWithSecret,
     examples: { input: { name: 'Shop', send_only: true } },
@@ -38,16 +39,19 @@ export const apiKeyActions: readonly Action<RestCore>[] = [
   keys.act('rotate', {
     summary: 'Replace the secret of an API key',
     description:
-      'The old secret stops working immediately. Only this response contains the new one. ' +
-      'A caller cannot rotate a key that has more access or lasts longer than the caller: members, their keys and their applications can rotate only keys that end with them.',
+      'The old secret stops working immediately. Only this response contains the new secret. A caller cannot rotate a key that ' +
+      'has more access or lasts longer than the caller: members, their keys and their applications can rotate only keys that are ' +
+      'revoked with them.',
     output: apiKeyWithSecret,
     run: ({ core, principal }, { id }) => core.apiKeys.rotate(principal, id),
   }),
   keys.change({
     summary: 'Update an API key',
     description:
-      'Renames the key, changes when it expires, or keeps it beyond the member or application that created it. Of the active keys with `api:admin` for the whole organization, the one that lasts longest cannot be made to expire earlier. ' +
-      'To extend a key that outlasts the caller, or to extend it beyond the expiry of the caller’s own key, requires `api:admin` for the whole organization.',
+      'Renames the key, changes its expiry, or keeps it beyond the member or application that created it. The expiry of the ' +
+      'longest-lasting active key with `api:admin` for the whole organization cannot be moved earlier. Requires `api:admin` for ' +
+      'the whole organization to extend a key that outlasts the caller, or to extend a key beyond the expiry of the caller’s own ' +
+      'key.',
     input: apiKeyChanges,
     output: apiKey,
     examples: { input: { name: 'Shop, live' } },

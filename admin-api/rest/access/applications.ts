@@ -1,4 +1,4 @@
-/** Applications, such as agents, that members let into the organization. */
+/** Applications, such as agents, authorized by members. */
 import { action, type Action } from '../../actions/action.ts'
 import { resource } from '../../actions/resource.ts'
 import { allApplications, application } from '../../wire/access/application.ts'
@@ -12,10 +12,11 @@ const one = resource('/v1/applications', { name: 'Application', tags })
 export const applicationActions: readonly Action<RestCore>[] = [
   action({
     id: 'listApplications',
-    summary: 'List the applications with access',
+    summary: 'List authorized applications',
     description:
-      'Agents and other programs that members let into a project, newest first. Administrators, and keys that administer the organization, see those of all ' +
-      'members; a signed-in member sees their own. All of them on one page: `next_cursor` is always null.',
+      'Agents and other programs that members authorized for a project, newest first. Administrators, and keys that administer ' +
+      'the organization, see the applications of all members; a signed-in member sees only their own. All applications are on ' +
+      'one page: `next_cursor` is always null.',
     tags,
     scope: 'api:read',
     input: noInput,
@@ -28,7 +29,8 @@ export const applicationActions: readonly Action<RestCore>[] = [
     id: 'revokeApplication',
     summary: 'Revoke the access of an application',
     description:
-      'Ends all of its tokens for the project immediately, and the API keys that it created. SMTP credentials and publishable keys that it created remain.',
+      'Revokes all of its tokens for the project immediately, and the API keys that it created. SMTP credentials and publishable ' +
+      'keys that it created remain.',
     output: keyFates,
     run: ({ core, principal }, { id }) => core.applications.revoke(principal, id),
   }),

@@ -13,7 +13,7 @@ import {
 import type { RestCore } from '../rest-core.ts'
 
 const tags = ['publishable keys']
-/** An agent has the project of its token, and gets keys by a link alone. */
+/** An agent uses the project of its token, and receives keys only as reveal links. */
 const agentFields = Object.keys(newPublishableKey.shape).filter((name) => name !== 'project_id' && name !== 'reveal')
 
 const publishableKeys = resource('/v1/publishable-keys', { name: 'PublishableKey', tags, feature: 'publishable_keys', graphql: true })
@@ -28,8 +28,8 @@ const reading: readonly Action<RestCore>[] = [
       name: 'publishable_key_list',
       toolset: 'publishable-keys',
       description:
-        'List the keys for web pages with their origins, recipients, sender and rates, as previews; never tokens. Revoked keys stay in ' +
-        'the list. Changes nothing.',
+        'List the keys for web pages with their origins, recipients, sender and rates, as previews; never tokens. Revoked keys ' +
+        'stay in the list. Changes nothing.',
       arguments: [],
       fixed: { limit: 200 },
     },
@@ -46,17 +46,17 @@ const changing: readonly Action<RestCore>[] = [
   publishableKeys.create({
     summary: 'Create a publishable key',
     description:
-      'Only this response contains the token, which can be part of the source of a web page. It allows sends from one address to those of allowed_to, ' +
-      'from pages of allowed_origins, and nothing else.',
+      'Only this response contains the token, which can be part of the source of a web page. It only allows sends from one ' +
+      'address to the recipients in allowed_to, from pages of allowed_origins.',
     input: newPublishableKey,
     output: publishableKeyWithToken,
     tool: {
       name: 'publishable_key_create',
       toolset: 'publishable-keys',
       description:
-        'Create a key for a web page: it sends from one address to allowed recipients, from allowed origins. Returns reveal_url, good ' +
-        'once for 5 minutes; never open it or write it into chat: pass it to email_html_snippet_generate, or give it to the user as a ' +
-        'link.',
+        'Create a key for a web page: it sends from one address to allowed recipients, from allowed origins. Returns reveal_url, ' +
+        'valid once for 5 minutes; never open it or write it into chat: pass it to email_html_snippet_generate, or give it to ' +
+        'the user as a link.',
       arguments: agentFields,
       fixed: { reveal: true },
       secretLinks: ['reveal_url'],
@@ -69,14 +69,14 @@ const changing: readonly Action<RestCore>[] = [
   }),
   publishableKeys.act('rotate', {
     summary: 'Rotate a publishable key',
-    description: 'The old token stops working immediately. Messages that were sent with it still count toward the rates of the key.',
+    description: 'The old token stops working immediately. Earlier messages of the key still count toward its rates.',
     input: rotation,
     tool: {
       name: 'publishable_key_rotate',
       toolset: 'publishable-keys',
       description:
-        'Replace the token of a publishable key; pages with the old one stop sending at once, so ask the user first. Returns ' +
-        'reveal_url, good once for 5 minutes: for email_html_snippet_generate or the user, never for chat.',
+        'Replace the token of a publishable key; pages with the old token stop sending at once, so ask the user first. Returns ' +
+        'reveal_url, valid once for 5 minutes: for email_html_snippet_generate or the user, never for chat.',
       arguments: ['id', 'reason'],
       fixed: { reveal: true },
       secretLinks: ['reveal_url'],
@@ -94,7 +94,7 @@ const changing: readonly Action<RestCore>[] = [
       name: 'publishable_key_revoke',
       toolset: 'publishable-keys',
       description:
-        'Revoke a publishable key for good: pages that use it can no longer send. Ask the user first. Again does nothing. To keep the ' +
+        'Permanently revoke a publishable key: pages that use it can no longer send. Ask the user first. Idempotent. To keep the ' +
         'page working use publishable_key_rotate.',
       hints: { destructive: true, idempotent: true },
     },
@@ -108,15 +108,16 @@ const changing: readonly Action<RestCore>[] = [
 const snippetAction: Action<RestCore> = htmlSnippets.create({
   summary: 'Create an HTML snippet from a reveal link',
   description:
-    'The snippet is a contact form that works on pages of the allowed origins. The link works once; the token is not shown to the caller.',
+    'The snippet is a contact form for pages of the allowed origins. The link works once; the caller does not receive the token ' +
+    'separately.',
   errors: ['not_found', 'reveal_expired'],
   input: newSnippet,
   tool: {
     name: 'email_html_snippet_generate',
     toolset: 'publishable-keys',
     description:
-      'Turn the reveal_url of publishable_key_create into the HTML of a working contact form, in html. Consumes the link, so call it ' +
-      'once; the token is part of the HTML by design. Put it on a page of the allowed origins.',
+      'Turn the reveal_url of publishable_key_create into the HTML of a working contact form, in html. Consumes the link, so ' +
+      'call it once; the token is part of the HTML by design. Put the HTML on a page of the allowed origins.',
   },
   output: snippet,
   http: { status: 200 },

@@ -11,7 +11,7 @@ import {
 } from '../../wire/access/smtp-credential.ts'
 import type { RestCore } from '../rest-core.ts'
 
-/** An agent has the project of its token. */
+/** An agent uses the project of its token. */
 const withoutProject = ({ shape }: { readonly shape: object }): readonly string[] =>
   Object.keys(shape).filter((name) => name !== 'project_id')
 
@@ -31,7 +31,7 @@ const reading: readonly Action<RestCore>[] = [
       toolset: 'smtp',
       description:
         'List the SMTP logins of the project with their limits and destinations; never passwords. Next: ' +
-        'smtp_credential_test_connection(id) to see whether one could send now. Changes nothing.',
+        'smtp_credential_test_connection(id) to check whether a login can send now. Changes nothing.',
       arguments: [],
       fixed: { limit: 200 },
     },
@@ -45,7 +45,8 @@ const reading: readonly Action<RestCore>[] = [
   credentials.act('test-connection', {
     summary: 'Test an SMTP credential',
     description:
-      'Checks whether the credential could send now, without sending a message. For a live destination, the test connects to the provider and signs in.',
+      'Checks whether the credential can send now, without sending a message. For a live destination, the test connects to the ' +
+      'provider and signs in.',
     scope: 'api:send',
     errors: ['not_found'],
     output: testResult,
@@ -53,8 +54,8 @@ const reading: readonly Action<RestCore>[] = [
       name: 'smtp_credential_test_connection',
       toolset: 'smtp',
       description:
-        'Check whether an SMTP login could send now: active, destination found, provider reachable; each with its finding. Sends ' +
-        'nothing. For a provider itself use email_provider_test.',
+        'Check whether an SMTP login can send now: active, destination found, provider reachable; each with its finding. Sends ' +
+        'nothing. To test a provider use email_provider_test.',
       untrusted: ['detail'],
       hints: { readOnly: true, openWorld: true },
     },
@@ -87,8 +88,8 @@ const changing: readonly Action<RestCore>[] = [
       name: 'smtp_credential_rotate',
       toolset: 'smtp',
       description:
-        'Replace user name and password of an SMTP login; the old ones stop working at once, so ask the user first. The new password is ' +
-        'in the result once and never belongs into chat. To change settings use smtp_credential_update.',
+        'Replace user name and password of an SMTP login; the old ones stop working at once, so ask the user first. The new ' +
+        'password is in the result once; never write it into chat. To change settings use smtp_credential_update.',
       secrets: ['password'],
       hints: { destructive: true },
     },
@@ -99,15 +100,15 @@ const changing: readonly Action<RestCore>[] = [
   }),
   credentials.change({
     summary: 'Update an SMTP credential',
-    description: 'Fields that are left out keep their values. With project_id, the credential moves to another project.',
+    description: 'Omitted fields keep their values. With project_id, the credential moves to another project.',
     input: smtpCredentialChanges,
     output: changedSmtpCredential,
     tool: {
       name: 'smtp_credential_update',
       toolset: 'smtp',
       description:
-        'Change settings of an SMTP login: label, allowed sender domains, destination, limits, expiry, tracking. Only the fields that ' +
-        'are given change. For a new password use smtp_credential_rotate.',
+        'Change settings of an SMTP login: label, allowed sender domains, destination, limits, expiry, tracking. Omitted fields ' +
+        'keep their values. For a new password use smtp_credential_rotate.',
       arguments: ['id', ...withoutProject(smtpCredentialChanges)],
       hints: { idempotent: true },
     },
@@ -121,7 +122,7 @@ const changing: readonly Action<RestCore>[] = [
       name: 'smtp_credential_revoke',
       toolset: 'smtp',
       description:
-        'Revoke an SMTP login for good: programs that use it can no longer send. Ask the user first. Again does nothing. To replace ' +
+        'Permanently revoke an SMTP login: programs that use it can no longer send. Ask the user first. Idempotent. To replace ' +
         'only the password use smtp_credential_rotate.',
       hints: { destructive: true, idempotent: true },
     },

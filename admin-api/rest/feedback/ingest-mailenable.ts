@@ -1,4 +1,4 @@
-/** What an agent beside MailEnable posts: bounces, its installation check, and the SMTP activity log. */
+/** Posts of the MailEnable agent: bounces, its installation check, and the SMTP activity log. */
 import * as z from 'zod'
 import type { BounceAnswer, ReportedBounce } from '#core/feedback/intake/mailenable-intake.ts'
 import type { SignedSource } from '#core/ingest-sources/signed-source.ts'
@@ -42,7 +42,7 @@ const takeBounces: Operation<RestCore> = operation({
   path: '/v1/ingest/mailenable',
   operationId: 'ingestMailEnable',
   summary: 'Ingest bounces from MailEnable',
-  description: 'Up to 500 events. When the source has any postoffice mapping, events of postoffices without one are dropped and counted.',
+  description: 'Up to 500 events. If the source has a postoffice mapping, events of postoffices without a mapping are dropped and counted.',
   query: sourceQuery,
   body: json,
   response: bounceEnvelopeAnswer,
@@ -52,7 +52,7 @@ const takeBounces: Operation<RestCore> = operation({
       const reported: ReportedBounce[] = []
       for (const entry of envelope.entries) {
         reported.push(await toReported((mail) => reports.read(mail, signed.organizationId), entry))
-        await giveWay() // hundreds of small notices would hold the event loop
+        await giveWay() // hundreds of small notices would block the event loop
       }
       return toWireBounces(envelope, await mailEnable.bounces(signed, reported))
     }),
@@ -94,7 +94,7 @@ const takeActivity: Operation<RestCore> = operation({
   path: '/v1/ingest/activity-logs',
   operationId: 'ingestActivityLog',
   summary: 'Ingest lines of the MailEnable SMTP activity log',
-  description: 'Up to 5,000 lines. Accepted recipients become delivery events; refusals are counted and do not become bounces.',
+  description: 'Up to 5,000 lines. Accepted recipients become delivery events; the response counts refusals, which do not become bounces.',
   query: sourceQuery.extend({ source: z.literal('mailenable') }),
   body: json,
   response: activityAnswer,
@@ -120,7 +120,7 @@ const agentName = ({ name, version, hostname }: Agent): string =>
     .join(' ')
     .slice(0, maxAgent)
 
-/** In the order of the envelope. */
+/** Returns the events in the order of the envelope. */
 function toWireBounces({ entries, invalid: bad }: BounceEnvelope, answers: readonly BounceAnswer[]): z.input<typeof bounceEnvelopeAnswer> {
   const count = (wanted: BounceAnswer['result']): number => answers.filter(({ result }) => result === wanted).length
   const good = entries.map(({ index, eventId }, i) => {

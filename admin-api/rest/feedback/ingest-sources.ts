@@ -1,4 +1,4 @@
-/** Ingest sources: who may post reports, and from which mailboxes they are fetched. Spec "Bounce and complaint ingestion". */
+/** Ingest sources: senders of reports, and mailboxes with reports. Spec "Bounce and complaint ingestion". */
 import type { Action } from '../../actions/action.ts'
 import { resource } from '../../actions/resource.ts'
 import { ingestSource, newIngestSource, sourceDetail, sourceWithSecret } from '../../wire/feedback/ingest-source.ts'
@@ -6,7 +6,7 @@ import type { RestCore } from '../rest-core.ts'
 
 const all = resource('/v1/ingest-sources', { name: 'IngestSource', tags: ['ingest'], feature: 'bounce_sources' })
 
-/** What servers said of themselves, and what came with reports: names and addresses. */
+/** Fields with text of other servers, and with names and addresses from reports. */
 const saidFields = ['last_error', 'agent']
 const reportedFields = [...saidFields, 'latest', 'domain_complaints', 'dropped_postoffices', 'refusals', 'ignored_lines']
 
@@ -20,8 +20,8 @@ const making: readonly Action<RestCore>[] = [
       name: 'bounce_source_list',
       toolset: 'bounces',
       description:
-        'List where bounces and complaints are reported from: provider, webhook_url and when it last reported; never secrets. For one ' +
-        'with its health use bounce_source_get. Changes nothing.',
+        'List the sources of bounce and complaint reports: provider, webhook_url and time of the latest report; never secrets. ' +
+        'For a source with its health use bounce_source_get. Changes nothing.',
       untrusted: saidFields,
       arguments: [],
       fixed: { limit: 200 },
@@ -41,8 +41,8 @@ const making: readonly Action<RestCore>[] = [
       name: 'bounce_source_create',
       toolset: 'bounces',
       description:
-        'Create a source of bounce and complaint reports and get its webhook_url and, once, its secret, which the user puts into the ' +
-        'mail server; never write it into chat. Mailboxes that are polled are set up in the dashboard. Next: bounce_source_get.',
+        'Create a source of bounce and complaint reports and get its webhook_url and, once, its secret, which the user puts into ' +
+        'the mail server; never write it into chat. Set up mailboxes to poll in the dashboard. Next: bounce_source_get.',
       arguments: ['provider', 'label'],
       secrets: ['hmac_secret'],
       reachesOrganization: true,
@@ -61,8 +61,8 @@ const lasting: readonly Action<RestCore>[] = [
       name: 'bounce_source_get',
       toolset: 'bounces',
       description:
-        'Get one bounce source with its health: when it last reported, and what of its reports could not be used. For all use ' +
-        'bounce_source_list. Changes nothing.',
+        'Get one bounce source with its health: time of its latest report, and unusable parts of its reports. For all sources ' +
+        'use bounce_source_list. Changes nothing.',
       untrusted: reportedFields,
       reachesOrganization: true,
     },
@@ -74,7 +74,8 @@ const lasting: readonly Action<RestCore>[] = [
   all.act('rotate-secret', {
     summary: 'Rotate the secret of an ingest source',
     description:
-      'Requests signed with the old secret are refused immediately. `webhook_url`, mappings and figures stay. Only this response contains the new secret.',
+      'Requests signed with the old secret are refused immediately. `webhook_url`, mappings and statistics do not change. Only ' +
+      'this response contains the new secret.',
     output: sourceWithSecret,
     run: ({ core, principal }, { id }) => core.ingest.sources.rotate(principal, id),
   }),
@@ -85,12 +86,12 @@ const lasting: readonly Action<RestCore>[] = [
       name: 'bounce_source_revoke',
       toolset: 'bounces',
       description:
-        'Revoke a bounce source: its reports are refused from now on, and its postoffice mappings are deleted. Ask the user first. ' +
-        'Again does nothing. A lost secret is rotated in the dashboard instead.',
+        'Revoke a bounce source: its reports are refused from now on, and its postoffice mappings are deleted. Ask the user ' +
+        'first. Idempotent. To replace a lost secret, rotate it in the dashboard.',
       reachesOrganization: true,
       hints: { destructive: true, idempotent: true },
     },
-    description: 'Idempotent. Requests signed with its secret are refused from then on; its postoffice mappings are deleted.',
+    description: 'Idempotent. Requests signed with its secret are refused from now on; its postoffice mappings are deleted.',
     errors: ['conflict'],
     run: ({ core, principal }, { id }) => core.ingest.sources.revoke(principal, id),
   }),

@@ -1,4 +1,4 @@
-/** Reports that servers and their operators post: webhooks and logs of mail servers, and mails of any program. */
+/** Posted reports of servers: webhooks and logs of mail servers, and report mails of any program. */
 import * as z from 'zod'
 import { classify } from '#core/feedback/apply/classify.ts'
 import { addCounts, noCounts, takeInSlices, withDomains } from '#core/feedback/intake/log-intake.ts'
@@ -13,13 +13,13 @@ import { eventCounts, reportAnswer, sourceQuery } from '../../wire/feedback/inge
 import type { RestCore } from '../rest-core.ts'
 import { requireProvider } from '../ingest-core.ts'
 
-/** Of a report mail; it says what it has to say before the message it returns. */
+/** Bytes read of a report mail; the report precedes the returned message. */
 const reportReadBytes = maxSignedBytes
-/** Of a log in one request, inflated. */
+/** Limits of a log in one request, after decompression. */
 const logBounds = { maxBytes: 64 * 1024 * 1024, maxLines: 500_000 }
 const logDeadlineSeconds = 120
 
-/** What all of these have in common: a signature over the body as it was sent stands in place of a key, so they are operations. */
+/** Common facts of signed operations. A signature over the raw body replaces a key, so they are operations rather than actions. */
 export const signedOperation = {
   tags: ['ingest'],
   scope: 'none',
@@ -29,9 +29,9 @@ export const signedOperation = {
 } as const satisfies Partial<OperationFacts> & { readonly scope: 'none' }
 
 const signedWords =
-  'The header `X-Service-Signature: sha256=<hex>` signs the raw body as it is sent. The source is identified by `source_id` or the header ' +
-  '`X-Service-Ingest-Source`. Idempotent. Accepts `Content-Encoding: gzip`; the body may inflate to 1 MiB, or to ' +
-  '100 times its compressed length if that is more.'
+  'The header `X-Service-Signature: sha256=<hex>` signs the raw body as sent. `source_id` or the header ' +
+  '`X-Service-Ingest-Source` identifies the source. Idempotent. Accepts `Content-Encoding: gzip`; the decompressed body may have ' +
+  '1 MiB, or 100 times its compressed length if that is more.'
 
 const takeReport: Operation<RestCore> = operation({
   ...signedOperation,
@@ -40,8 +40,9 @@ const takeReport: Operation<RestCore> = operation({
   operationId: 'ingestReportMail',
   summary: 'Ingest a report as a raw mail',
   description: ({ maxReportBytes }) =>
-    `Complaints (RFC 5965), bounces and delays in any known format. Returns the events that were found. The body is the mail, of at most ${maxReportBytes} bytes, ` +
-    `the limit of the MX listener (POSTERN_MX_MAX_MESSAGE_BYTES), or 5 MiB when compressed. Its first 5 MiB are read. ${signedWords}`,
+    'Complaints (RFC 5965), bounces and delays in any known format. Returns the events found. The body is the mail, of at most ' +
+    `${maxReportBytes} bytes, the limit of the MX listener (POSTERN_MX_MAX_MESSAGE_BYTES), or 5 MiB if compressed. Only its ` +
+    `first 5 MiB are parsed. ${signedWords}`,
   maxBodyBytes: ({ maxReportBytes }) => maxReportBytes,
   query: sourceQuery,
   body: asSent({ 'message/rfc822': z.string() }),
@@ -91,8 +92,8 @@ export const ingestOperations: readonly Operation<RestCore>[] = [
     operationId: 'ingestLogs',
     summary: 'Ingest log lines from Stalwart, Postfix or Exim',
     description:
-      'One log line per line, plain or in the JSON of a log shipper. A line that cannot be read is skipped. A request contains at most 5 MiB as it is ' +
-      `sent, 64 MiB when inflated, and 500,000 lines. ${signedWords}`,
+      'One log line per line, plain or in the JSON of a log shipper. Unreadable lines are skipped. A request contains at most 5 ' +
+      `MiB as sent, 64 MiB after decompression, and 500,000 lines. ${signedWords}`,
     deadlineSeconds: logDeadlineSeconds,
     query: sourceQuery.extend({ source: z.enum(logSources) }),
     body: asSent({ 'application/x-ndjson': z.string(), 'text/plain': z.string() }),
@@ -109,7 +110,7 @@ export const ingestOperations: readonly Operation<RestCore>[] = [
   }),
 ]
 
-/** `R` is identified by line or by place. */
+/** `R` identifies the entry by line or by index. */
 const toWireRejected = <R>({ rejected, rejectedMore }: { readonly rejected: readonly R[]; readonly rejectedMore: number }) => ({
   rejected: [...rejected],
   ...(rejectedMore > 0 && { rejected_more: rejectedMore }),

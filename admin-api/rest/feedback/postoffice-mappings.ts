@@ -14,7 +14,7 @@ export const postofficeMappingActions: readonly Action<RestCore>[] = [
   all.list({
     summary: 'List postoffice mappings, newest first',
     filter: {
-      project: id.optional().meta({ description: 'Only the mappings to this project.' }),
+      project: id.optional().meta({ description: 'Lists only mappings to this project.' }),
       bounce_source_config_id: id.optional(),
     },
     item: postofficeMapping,
@@ -22,7 +22,7 @@ export const postofficeMappingActions: readonly Action<RestCore>[] = [
       name: 'mailenable_postoffice_map_list',
       toolset: 'bounces',
       description:
-        'List which postoffices of MailEnable report for which project. Without mappings, all events of a source belong to the ' +
+        'List the project of each mapped MailEnable postoffice. Without mappings, all events of a source belong to the ' +
         'organization. Find sources with bounce_source_list. Changes nothing.',
       arguments: ['bounce_source_config_id'],
       fixed: { limit: 200 },
@@ -33,15 +33,16 @@ export const postofficeMappingActions: readonly Action<RestCore>[] = [
   all.create({
     summary: 'Create a postoffice mapping',
     description:
-      'Assigns the events of a postoffice to a project. Once a source has a mapping, events of postoffices without one are dropped.',
+      'Assigns the events of a postoffice to a project. If a source has at least one mapping, events of postoffices without a ' +
+      'mapping are dropped.',
     input: newPostofficeMapping,
     output: postofficeMapping,
     tool: {
       name: 'mailenable_postoffice_map_create',
       toolset: 'bounces',
       description:
-        'Assign the bounces of one MailEnable postoffice to a project. From the first mapping of a source on, events of postoffices ' +
-        'without one are dropped. Postoffice and source cannot be changed later; delete the mapping instead.',
+        'Assign the bounces of one MailEnable postoffice to a project. From the first mapping of a source on, events of ' +
+        'postoffices without a mapping are dropped. Postoffice and source cannot be changed later; delete the mapping instead.',
       reachesOrganization: true,
     },
     examples: { input: { bounce_source_config_id: 'src_0198c2', postoffice_name: 'example.com' } },
@@ -65,12 +66,12 @@ export const postofficeMappingActions: readonly Action<RestCore>[] = [
       name: 'mailenable_postoffice_map_delete',
       toolset: 'bounces',
       description:
-        'Delete a postoffice mapping. After the last one of a source, all of its events belong to the whole organization again. Again ' +
-        'does nothing. Find ids with mailenable_postoffice_map_list.',
+        'Delete a postoffice mapping. After the deletion of its last mapping, all events of a source belong to the whole ' +
+        'organization again. Idempotent. Find ids with mailenable_postoffice_map_list.',
       reachesOrganization: true,
       hints: { destructive: true, idempotent: true },
     },
-    description: 'Idempotent. Once the last mapping is deleted, all events of the source belong to the whole organization again.',
+    description: 'Idempotent. After the deletion of its last mapping, all events of the source belong to the whole organization again.',
     errors: ['conflict'],
     run: ({ core, principal }, { id }) => core.ingest.mappings.remove(principal, id),
   }),

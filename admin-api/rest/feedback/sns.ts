@@ -1,4 +1,4 @@
-/** What receivers of webhooks in the format of SES look up: the certificate of a signature, and the address that confirms. */
+/** Resources for receivers of webhooks in the SES format: the certificate of a signature, and the confirmation URL. */
 import * as z from 'zod'
 import { certificatePath, subscriptionPath } from '#core/webhooks/formats/subscription.ts'
 import { media, raw } from '../../operation/answer.ts'

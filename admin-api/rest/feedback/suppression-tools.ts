@@ -1,4 +1,4 @@
-/** Tools for suppressions where agents take other arguments than REST: pages by offset, and imports of few rows. Spec "Operate". */
+/** Tools for suppressions with other inputs than REST: pages by offset, and small imports. Spec "Operate". */
 import * as z from 'zod'
 import type { Page } from '#store/database.ts'
 import type { Suppression } from '#core/feedback/suppression/suppression.ts'
@@ -13,7 +13,7 @@ import { entryFields } from './suppressions.ts'
 const about = { tags: ['suppressions'] } as const
 const toolset = 'operate'
 const maxListed = 200
-/** Further back, a filter finds more than leafing. */
+/** For entries beyond this offset, callers need a filter. */
 const maxOffset = 10_000
 /** Spec "Limits" 12. */
 const maxRows = 1000
@@ -28,15 +28,15 @@ const listing: Action<RestCore> = action({
   input: z.strictObject({
     ...filter,
     limit: z.int().min(1).max(maxListed).default(50),
-    offset: z.int().min(0).max(maxOffset).default(0).meta({ description: 'Entries to skip.' }),
+    offset: z.int().min(0).max(maxOffset).default(0).meta({ description: 'Number of entries to skip.' }),
   }),
   output: pageEncoder(suppression),
   tool: {
     name: 'email_suppression_list',
     toolset,
     description:
-      'List addresses that get no mail of the organization, newest first, by source, project or part of the address. For why one message did not arrive use ' +
-      'email_diagnose_missing. Take one off with email_suppression_remove(id). Changes nothing.',
+      'List suppressed addresses of the organization, newest first, by source, project or part of the address. For why one ' +
+      'message did not arrive use email_diagnose_missing. To delete an entry use email_suppression_remove(id). Changes nothing.',
     untrusted: entryFields,
     reachesOrganization: true,
   },
@@ -70,8 +70,9 @@ const importing: Action<RestCore> = action({
     name: 'email_suppression_bulk_import',
     toolset,
     description:
-      'Put up to 1000 addresses on the suppression list at once: rows of {email, reason?, expires_at?}. A wrong row stops no other; the report says what came of each. ' +
-      'For one address use email_suppression_add. All mail of the organization to them stops.',
+      'Put up to 1000 addresses on the suppression list at once: rows of {email, reason?, expires_at?}. An invalid row does not ' +
+      'stop the others; the report states the result of each. For one address use email_suppression_add. All mail of the ' +
+      'organization to them stops.',
     reachesOrganization: true,
     hints: { idempotent: true },
   },

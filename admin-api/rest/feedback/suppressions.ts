@@ -35,14 +35,16 @@ const suppressions = resource('/v1/suppressions', { name: 'Suppression', tags, g
 const maxImportBytes = 32 * 1024 * 1024
 const importDeadlineSeconds = 300
 
-/** The address of somebody else, and often the words of the server that refused it. */
+/** Text of others: the address, and often the reply of the server that refused it. */
 export const entryFields = ['email', 'reason']
 
 const entries: readonly Action<RestCore>[] = [
   suppressions.list({
     summary: 'List suppressions, newest first',
     description:
-      'Suppressions are created by bounces, by complaints and manually; opt-outs from lists are under `/v1/unsubscribes`. Expired entries stay in the list until they are deleted or added again. A key of one project lists the entries that came from it. A page can contain fewer entries than `limit`, even none, and still have a next one.',
+      'Suppressions are created by bounces, by complaints and manually; unsubscribes from lists are under `/v1/unsubscribes`. ' +
+      'Expired entries stay in the list until they are deleted or added again. A key of one project lists only entries created ' +
+      'by the project. A page can contain fewer entries than `limit`, even zero, and still have a next page.',
     filter: suppressionFilter,
     item: suppression,
     run: ({ core, principal }, page) => core.suppressions.list(principal, page),
@@ -50,16 +52,16 @@ const entries: readonly Action<RestCore>[] = [
   suppressions.create({
     summary: 'Create a suppression',
     description:
-      'Stops all mail to the address. For an address that is already suppressed, returns the existing entry, which never expires earlier than requested here. ' +
-      'An entry of a key bound to one project comes from that project. If an entry outside the project suppresses the address already, such a key gets ' +
-      'an entry with the id `outside_project`, which says nothing else.',
+      'Stops all mail to the address. For an address that is already suppressed, returns the existing entry, which never expires ' +
+      'earlier than requested here. A key bound to one project creates the entry for that project. If an entry of another ' +
+      'project already suppresses the address, such a key receives an entry with the id `outside_project` and no further details.',
     input: newSuppression,
     tool: {
       name: 'email_suppression_add',
       toolset: 'operate',
       description:
-        'Stop all mail of the organization to one address, until expires_at or for good. An address that is on the list already stays ' +
-        'there. For many use email_suppression_bulk_import; undo with email_suppression_remove.',
+        'Stop all mail of the organization to one address, permanently or until expires_at. An existing entry stays. For many ' +
+        'addresses use email_suppression_bulk_import; to undo use email_suppression_remove.',
       untrusted: entryFields,
       reachesOrganization: true,
       hints: { idempotent: true },
@@ -74,8 +76,8 @@ const entries: readonly Action<RestCore>[] = [
   }),
   action({
     id: 'matchSuppression',
-    summary: 'Ask whether an address is suppressed',
-    description: 'A key of one project learns of an entry outside that project only that it applies.',
+    summary: 'Check whether an address is suppressed',
+    description: 'For an entry of another project, a key of one project receives only the match, not the entry.',
     tags,
     scope: 'api:read',
     input: z.strictObject({ address: addressInput }),
@@ -91,7 +93,7 @@ const entries: readonly Action<RestCore>[] = [
       name: 'email_suppression_get',
       toolset: 'operate',
       description:
-        'Get one entry of the suppression list by its id: address, why and since when it gets no mail. To find it by address use ' +
+        'Get one entry of the suppression list by its id: address, reason, source and times. To find it by address use ' +
         'email_suppression_list with q. Changes nothing.',
       untrusted: entryFields,
       reachesOrganization: true,
@@ -100,7 +102,7 @@ const entries: readonly Action<RestCore>[] = [
   }),
   suppressions.change({
     summary: 'Update a suppression',
-    description: 'Fields that are left out keep their values.',
+    description: 'Omitted fields keep their values.',
     errors: ['not_found'],
     input: suppressionChanges,
     output: suppression,
@@ -112,8 +114,8 @@ const entries: readonly Action<RestCore>[] = [
       name: 'email_suppression_remove',
       toolset: 'operate',
       description:
-        'Take an address off the suppression list, so that it gets mail again. Ask the user: bounces and complaints put it there, and ' +
-        'mail to it harms the reputation of the sender. Again does nothing.',
+        'Delete an address from the suppression list, so that mail to it is sent again. Ask the user: bounces and complaints ' +
+        'create entries, and mail to such addresses harms the reputation of the sender. Idempotent.',
       reachesOrganization: true,
       hints: { destructive: true, idempotent: true },
     },
@@ -125,7 +127,7 @@ const entries: readonly Action<RestCore>[] = [
 
 const decodedFilter = decoder(z.strictObject(suppressionFilter))
 
-/** Rows come and go as streams, which an action's one input and result are not. */
+/** Operations with streamed rows; the input and result of an action are single values. */
 const bulk: readonly Operation<RestCore>[] = [
   operation({
     method: 'POST',
@@ -133,9 +135,9 @@ const bulk: readonly Operation<RestCore>[] = [
     operationId: 'importSuppressions',
     summary: `Import up to ${withCommas(maxImportRows)} suppressions`,
     description:
-      'Accepts JSON rows or CSV with a header row. A refused row does not stop the others; the report lists the outcome of each. When the whole import ' +
-      'is refused (too many rows, unreadable file), no row is added. Idempotent. With `dry_run=true`, no row is added, and the report states what would be. ' +
-      'Requires a key of the whole organization.',
+      'Accepts JSON rows or CSV with a header row. A refused row does not stop the others; the report lists the result of each. ' +
+      'If the whole import is refused (too many rows, unreadable file), no row is added. Idempotent. With `dry_run=true`, no row ' +
+      'is added, and the report states the expected results. Requires a key of the whole organization.',
     tags,
     scope: 'api:admin',
     errors: ['conflict', 'storage_full'],
@@ -163,7 +165,8 @@ const bulk: readonly Operation<RestCore>[] = [
     operationId: 'exportSuppressions',
     summary: 'Export suppressions as CSV, oldest first',
     description:
-      'A cell that a spreadsheet would evaluate as a formula is prefixed with an apostrophe, which an import removes again. A key of one project exports the entries that came from it.',
+      'A cell that a spreadsheet would evaluate as a formula is prefixed with an apostrophe; an import removes it again. A key ' +
+      'of one project exports only entries created by the project.',
     tags,
     scope: 'api:read',
     errors: ['not_found'],
@@ -180,7 +183,7 @@ const bulk: readonly Operation<RestCore>[] = [
 
 export const suppressionActions: readonly (Action<RestCore> | Operation<RestCore>)[] = [...entries, ...bulk]
 
-/** Throws the refusal of a body whose rows cannot be found. */
+/** Throws `validation_failed` if the body is unreadable; rethrows other errors. */
 export function unreadableBody(error: unknown): never {
   if (error instanceof UnreadableRows) throw invalid([{ path: 'body', message: error.message }])
   throw error

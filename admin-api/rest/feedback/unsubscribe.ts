@@ -1,4 +1,4 @@
-/** The page and the one click behind List-Unsubscribe. Following the link changes nothing; only the click does (RFC 8058 §3.2). */
+/** The List-Unsubscribe page and its one-click form. Opening the link changes nothing; only the click does (RFC 8058 §3.2). */
 import type { IncomingHttpHeaders } from 'node:http'
 import { wordsByLanguage } from '#config/words/formats.ts'
 import * as z from 'zod'
@@ -64,8 +64,8 @@ const clicking: readonly Operation<RestCore>[] = [
 
 export const unsubscribeActions: readonly (Action<RestCore> | Operation<RestCore>)[] = [
   unsubscribes.list({
-    summary: 'List opt-outs, newest first',
-    description: 'A page can contain fewer entries than `limit`, even none, and still have a next one.',
+    summary: 'List unsubscribes, newest first',
+    description: 'A page can contain fewer entries than `limit`, even zero, and still have a next page.',
     filter: {
       project,
       list: line(320, 'The name of a list, or the address of a sender. Case-insensitive.').optional(),
@@ -75,15 +75,15 @@ export const unsubscribeActions: readonly (Action<RestCore> | Operation<RestCore
     run: ({ core, principal }, page) => core.unsubscribes.list(principal, page),
   }),
   unsubscribes.remove({
-    summary: 'Delete an opt-out',
-    description: 'Idempotent. Mail of the list is sent to the address again. Do this only at the request of its owner.',
+    summary: 'Delete an unsubscribe',
+    description: 'Idempotent. Mail of the list is sent to the address again. Delete it only at the request of the recipient.',
     errors: [],
     run: ({ core, principal }, { id }) => core.unsubscribes.remove(principal, id),
   }),
   ...clicking,
 ]
 
-/** The one field of RFC 8058 §3.1, in either form encoding. */
+/** Requires the single field of RFC 8058 §3.1, in either form encoding. */
 async function checkClick({ bytes }: BodyStream): Promise<void> {
   const pieces: Uint8Array[] = []
   for await (const piece of bytes) pieces.push(piece)
@@ -127,7 +127,7 @@ const confirmation = (subscription: Subscription, headers: IncomingHttpHeaders):
   })
 }
 
-/** A list that has no name but that of its sender is named by neither. */
+/** Omits the name of a list that is identified by its sender. */
 const partsOf = ({ recipient, list, sender }: Subscription, words: Words) => ({
   recipient,
   sender,

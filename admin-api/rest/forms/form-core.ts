@@ -1,4 +1,4 @@
-/** What the operations of forms need of the core. */
+/** The core of the form operations. */
 import type { FormAnalytics } from '#core/forms/analytics/analytics.ts'
 import type { FormVisits } from '#core/forms/analytics/form-visits.ts'
 import type { FormDrafts } from '#core/forms/drafts.ts'

@@ -1,4 +1,4 @@
-/** Tools of forms, where agents call them otherwise than REST: by the ids that they have. Spec "Agent (MCP) tool surface", "Forms". */
+/** Tools of forms that agents call differently from REST: with the ids that agents have. Spec "Agent (MCP) tool surface", "Forms". */
 import { starterDefinition } from '#core/forms/starters.ts'
 import { action, type Action } from '../../actions/action.ts'
 import { form } from '../../wire/forms/form.ts'
@@ -9,7 +9,7 @@ import type { RestCore } from '../rest-core.ts'
 
 const about = { tags: ['forms'], feature: 'forms' } as const
 
-/** What a visitor wrote, and what a template made of it. */
+/** Fields with text of the visitor, and text rendered by a template. */
 const visitorFields = ['to', 'subject', 'text', 'html'] as const
 
 const making: Action<RestCore> = action({
@@ -24,8 +24,9 @@ const making: Action<RestCore> = action({
     name: 'form_create',
     toolset: 'forms',
     description:
-      'Create a form in the bound project as a draft; without fields it is a contact form with name, email and message. definition_invalid names each wrong place, and docs://guide/forms has all types ' +
-      'of fields. Visitors see nothing until form_publish(form_id). To list existing forms use form_list.',
+      'Create a form in the bound project as a draft; without fields it is a contact form with name, email and message. ' +
+      'definition_invalid names each invalid place; docs://guide/forms lists all types of fields. Visitors see nothing until ' +
+      'form_publish(form_id). To list existing forms use form_list.',
   },
   run({ core, principal }, { name, fields, layout, captcha, ...parts }) {
     const starter = starterDefinition('contact', name)
@@ -55,8 +56,9 @@ const writing: Action<RestCore> = action({
     name: 'form_reply_draft_create',
     toolset: 'forms',
     description:
-      'Write the reply to one submission as a draft, to the address that its visitor gave: subject with text or html, or a template, which gets .fields and .form.name. ' +
-      'Sends nothing. Show the draft to the user; once they approve it, form_reply_send(draft_id). For other mail use email_send_test.',
+      'Write the reply to one submission as a draft, to the address of its visitor: subject with text or html, or a template, ' +
+      'which can use .fields and .form.name. Sends nothing. Show the draft to the user; once they approve it, ' +
+      'form_reply_send(draft_id). For other mail use email_send_test.',
     untrusted: visitorFields,
   },
   run: async ({ core, principal }, { submissionId, ...asked }) =>
@@ -75,8 +77,9 @@ const sending: Action<RestCore> = action({
     name: 'form_reply_send',
     toolset: 'forms',
     description:
-      'Send one reply draft to the visitor, only after the user approved this exact draft; once sent, a further call returns the same trace. Status "awaiting_approval": give the user ' +
-      'approval.url and do not send again. There is no sending in bulk. Next: email_trace_lookup(trace_id).',
+      'Send one reply draft to the visitor, only after the user approved this exact draft; a repeated call returns the same ' +
+      'trace. Status "awaiting_approval": give the user approval.url and do not send again. Bulk sending is not possible. Next: ' +
+      'email_trace_lookup(trace_id).',
     resource: 'email://traces/{trace_id}',
     hints: { idempotent: true, openWorld: true },
   },

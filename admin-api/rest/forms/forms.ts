@@ -36,7 +36,7 @@ import type { RestCore } from '../rest-core.ts'
 const tags = ['forms']
 const forms = resource('/v1/forms', { name: 'Form', tags, feature: 'forms', graphql: true })
 const http = { maxBodyBytes: maxDefinitionBodyBytes }
-const tag = { ETag: { description: 'Names the revision, for If-Match.', of: ({ draft }: CheckedDraft) => tagOf(draft) } }
+const tag = { ETag: { description: 'Identifies the revision, for If-Match.', of: ({ draft }: CheckedDraft) => tagOf(draft) } }
 
 const reading: readonly Action<RestCore>[] = [
   forms.list({
@@ -48,8 +48,8 @@ const reading: readonly Action<RestCore>[] = [
       toolset: 'forms',
       arguments: ['status', 'limit'],
       description:
-        'List the forms of the project, newest first, with status, version, public_id and how many submissions are new. Visitors get published forms only. ' +
-        'Changes nothing. To make a new one use form_create.',
+        'List the forms of the project, newest first, with status, version, public_id and number of new submissions. Visitors ' +
+        'can load published forms only. Changes nothing. To create a form use form_create.',
     },
     run: ({ core, principal }, query) => core.forms.forms.list(principal, query),
   }),
@@ -60,8 +60,8 @@ const making: readonly Action<RestCore>[] = [
   forms.create({
     summary: 'Create a form as a draft',
     description:
-      'It begins with a starter, with a definition, with the form of an HTML page, or empty. The definition of a form that somebody gives is checked as if it were published: ' +
-      'what is wrong is refused with `definition_invalid`, and `details.errors` names every place.',
+      'Starts with a template, with a definition, with the form of an HTML page, or empty. A given definition must be ' +
+      'publishable: otherwise it is refused with `definition_invalid`, and `details.errors` names every invalid place.',
     errors: ['not_found', 'definition_invalid'],
     input: newForm,
     output: form,
@@ -74,7 +74,8 @@ const making: readonly Action<RestCore>[] = [
     id: 'importForm',
     summary: 'Create a form from an export',
     description:
-      'Takes what `GET /v1/forms/{id}/export-definition` returns, from any service. The form begins as a draft, with an address of its own.',
+      'Accepts the result of `GET /v1/forms/{id}/export-definition` from any instance of this service. The new form is a draft ' +
+      'with a new public URL.',
     tags,
     feature: 'forms',
     scope: 'api:admin',
@@ -92,12 +93,12 @@ const making: readonly Action<RestCore>[] = [
   }),
 ]
 
-/** The controls of a page as a definition, which is checked like any other. */
+/** Converts the controls of a page to a definition, which is then validated like any other. */
 async function fromHtml<I extends Pick<NewForm, 'name' | 'template' | 'definition'>>(html: string, input: I): Promise<I> {
   if (input.template !== undefined || input.definition !== undefined)
     throw invalid([{ path: 'html', message: 'replaces template and definition; give only one of them' }])
   const { fields, submitLabel } = await readHtmlForm(html)
-  if (fields.length === 0) throw invalid([{ path: 'html', message: 'has no controls of a form' }])
+  if (fields.length === 0) throw invalid([{ path: 'html', message: 'contains no form controls' }])
   const settings = submitLabel === undefined ? {} : { settings: { submit_label: submitLabel } }
   return { ...input, definition: { name: input.name, schema: { version: 1, fields }, ...settings } }
 }
@@ -106,7 +107,7 @@ const keeping: readonly Action<RestCore>[] = [
   forms.change({
     summary: 'Rename a form, or move it to another project',
     description:
-      'What is published keeps its title until it is published again. A form moves with all that it has, and keeps its public addresses.',
+      'A published title does not change until the form is published again. A form moves with all its data and keeps its public URLs.',
     errors: ['not_found', 'conflict'],
     input: formChanges,
     output: form,
@@ -118,7 +119,7 @@ const keeping: readonly Action<RestCore>[] = [
   forms.change({
     id: 'setFormCaptchaSecret',
     summary: 'Set the captcha secret of a form',
-    description: 'For the provider that `settings.captcha` of the definition names. It is in no version and no export.',
+    description: 'For the provider in `settings.captcha` of the definition. Versions and exports never contain the secret.',
     input: captchaSecret,
     output: form,
     examples: { input: { secret: '0x4AAA' } },
@@ -126,15 +127,16 @@ const keeping: readonly Action<RestCore>[] = [
     run: ({ core, principal }, { id, secret }) => core.forms.forms.setCaptchaSecret(principal, id, secret),
   }),
   forms.remove({
-    summary: 'Delete a form for good',
+    summary: 'Permanently delete a form',
     description:
-      'Deletes it with its draft, its versions and all that came in by it. `confirm` must be its name. `POST /v1/forms/{id}/archive` is the normal end of a form.',
+      'Deletes the form with its draft, its versions and all its submissions. `confirm` must be its name. To close a form and ' +
+      'keep its data, use `POST /v1/forms/{id}/archive`.',
     input: removal,
     run: ({ core, principal }, { id, confirm }) => core.forms.forms.remove(principal, id, confirm),
   }),
   forms.act('duplicate', {
     summary: 'Copy a form',
-    description: 'The copy begins as a draft of the same content, with an address of its own.',
+    description: 'The copy is a draft with the same content and a new public URL.',
     errors: ['not_found'],
     input: duplicateInput,
     output: form,
@@ -145,7 +147,7 @@ const keeping: readonly Action<RestCore>[] = [
     id: 'exportForm',
     graphql: 'none',
     summary: 'Export the definition of a form',
-    description: 'That of the draft, as portable JSON without secrets.',
+    description: 'The definition of the draft, as portable JSON without secrets.',
     output: exportedForm,
     run: async ({ core, principal }, { id }) => (await core.forms.drafts.get(principal, id)).draft.definition,
   }),
@@ -154,9 +156,10 @@ const keeping: readonly Action<RestCore>[] = [
 const embedding: readonly Action<RestCore>[] = [
   forms.act('prefilled-link', {
     id: 'makePrefilledFormLink',
-    summary: 'Make the address of a form that is filled in already',
+    summary: 'Create a link to a prefilled form',
     description:
-      'Values of hidden fields that are `signed` count only by such an address, so that a visitor cannot set another plan, order or price. Changes nothing.',
+      'Values of hidden fields with `signed` are only accepted through such a link, so that a visitor cannot set another plan, ' +
+      'order or price. Changes nothing.',
     scope: 'api:send',
     errors: ['not_found'],
     input: prefilledLinkInput,
@@ -166,8 +169,8 @@ const embedding: readonly Action<RestCore>[] = [
   }),
   forms.act('embed-snippet', {
     id: 'makeFormEmbedSnippet',
-    summary: 'Make the HTML that brings a form into a page',
-    description: 'With what the Content-Security-Policy of that page must allow. Changes nothing.',
+    summary: 'Create the HTML that embeds a form in a page',
+    description: 'Includes the directives that the Content-Security-Policy of that page must allow. Changes nothing.',
     scope: 'api:read',
     errors: ['not_found'],
     input: snippetInput,
@@ -178,8 +181,9 @@ const embedding: readonly Action<RestCore>[] = [
       toolset: 'forms',
       arguments: { form_id: 'id', mode: 'mode' },
       description:
-        'Make the HTML that brings a published form into a page, in html, with the Content-Security-Policy lines that the page must allow; notes say what keeps it from working. ' +
-        'Changes nothing. After form_publish; for a form with a fixed recipient in the page itself use email_html_snippet_generate.',
+        'Create the HTML that embeds a published form in a page, in html, with the Content-Security-Policy lines that the page ' +
+        'must allow; notes list problems. Changes nothing. Call it after form_publish; for a form with a fixed recipient in the ' +
+        'page itself use email_html_snippet_generate.',
       hints: { readOnly: true },
     },
     run: ({ core, principal }, { id, ...wanted }) => core.forms.snippets.make(principal, id, wanted),
@@ -197,8 +201,9 @@ const drafts: readonly Action<RestCore>[] = [
     id: 'saveFormDraft',
     summary: 'Save the draft of a form',
     description:
-      'The body is the whole definition. A draft is saved whether or not it can be published yet; `errors` says what is missing. With the header `If-Match`, ' +
-      'a draft that was saved by somebody else since is refused with `draft_conflict`. Visitors get a draft only when it is published.',
+      'The body is the complete definition. The draft is saved even if it cannot be published yet; `errors` lists its problems. ' +
+      'With the header `If-Match`, the request is refused with `draft_conflict` if the draft has changed since. Visitors see a ' +
+      'draft only after it is published.',
     errors: ['not_found', 'draft_conflict', 'conflict'],
     input: draftInput,
     output: formDraft,
@@ -216,7 +221,7 @@ const drafts: readonly Action<RestCore>[] = [
   }),
   forms.act('validate', {
     summary: 'Check a definition, or the draft of a form',
-    description: 'Saves nothing. Findings are no error: the status is 200.',
+    description: 'Saves nothing. Problems are not errors of the request: the status is 200.',
     scope: 'api:read',
     errors: ['not_found'],
     input: checkInput,
@@ -230,8 +235,8 @@ const publishing: readonly Action<RestCore>[] = [
   forms.act('publish', {
     summary: 'Publish the draft of a form',
     description:
-      'Makes a version, which visitors and every embed get from then on. A draft that is as the current version makes none. What cannot be published is refused with ' +
-      '`definition_invalid`, and `details.errors` names every place.',
+      'Creates a version, which visitors and embedded forms load from then on. A draft equal to the current version creates no ' +
+      'version. An invalid draft is refused with `definition_invalid`, and `details.errors` names every invalid place.',
     errors: ['not_found', 'conflict', 'definition_invalid'],
     input: publication,
     output: form,
@@ -240,8 +245,9 @@ const publishing: readonly Action<RestCore>[] = [
       toolset: 'forms',
       arguments: { form_id: 'id', note: 'note' },
       description:
-        'Publish the draft of a form as its next version: visitors and every embed get it at once, so ask the user first. A draft that is as the published version ' +
-        'changes nothing. definition_invalid names what is wrong. Next: form_list shows how many submissions came.',
+        'Publish the draft of a form as its next version: visitors and embedded forms load it at once, so ask the user first. A ' +
+        'draft equal to the published version changes nothing. definition_invalid names the problems. Next: form_list shows the ' +
+        'number of new submissions.',
       hints: { idempotent: true, openWorld: true },
     },
     http: { emptyBody: {} },
@@ -249,7 +255,7 @@ const publishing: readonly Action<RestCore>[] = [
   }),
   forms.act('pause', {
     summary: 'Pause a form',
-    description: 'Its public addresses are 404 until it is resumed. Idempotent.',
+    description: 'Its public URLs return 404 until it is resumed. Idempotent.',
     output: form,
     run: ({ core, principal }, { id }) => core.forms.publishing.pause(principal, id),
   }),
@@ -261,13 +267,13 @@ const publishing: readonly Action<RestCore>[] = [
   }),
   forms.act('archive', {
     summary: 'Archive a form',
-    description: 'Its public addresses are 404; what came in stays. Idempotent.',
+    description: 'Its public URLs return 404; submissions remain. Idempotent.',
     output: form,
     run: ({ core, principal }, { id }) => core.forms.publishing.archive(principal, id),
   }),
   forms.act('unarchive', {
-    summary: 'Bring back an archived form',
-    description: 'It is paused then, or a draft where it was never published. Idempotent.',
+    summary: 'Restore an archived form',
+    description: 'The form is paused, or a draft if it was never published. Idempotent.',
     output: form,
     run: ({ core, principal }, { id }) => core.forms.publishing.unarchive(principal, id),
   }),
@@ -290,15 +296,15 @@ const versions: readonly Action<RestCore>[] = [
     id: 'diffFormVersions',
     graphql: 'none',
     summary: 'Compare two versions of a form',
-    description: 'What is different, field by field, from the version `against`, by default the one before.',
+    description: 'Lists the differences by field from the version `against`, which defaults to the previous version.',
     input: diffInput,
     output: definitionDiff,
     run: ({ core, principal }, { id, version, against }) => core.forms.publishing.diff(principal, id, version, against),
   }),
   forms.act('versions/{version}/rollback', {
     id: 'rollBackForm',
-    summary: 'Publish a version of a form again',
-    description: 'Makes a new version of the same content. The draft stays as it is.',
+    summary: 'Restore a version of a form',
+    description: 'Publishes a new version with the same content. The draft does not change.',
     input: rollbackInput,
     output: form,
     http: { emptyBody: {} },

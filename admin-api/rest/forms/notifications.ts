@@ -1,4 +1,4 @@
-/** Who is notified of submissions of a form, by mail and by webhook. */
+/** Recipients of notifications about submissions of a form, by mail and by webhook. */
 import type { Action } from '../../actions/action.ts'
 import { resource } from '../../actions/resource.ts'
 import type { ShownNotifications } from '#core/forms/notifications/notifications.ts'
@@ -7,7 +7,7 @@ import { notifications, notificationsInput, toOrder } from '../../wire/forms/not
 import type { RestCore } from '../rest-core.ts'
 
 const tag = {
-  ETag: { description: 'Names the revision, for If-Match.', of: ({ revision }: ShownNotifications) => `"${revision}"` },
+  ETag: { description: 'Identifies the revision, for If-Match.', of: ({ revision }: ShownNotifications) => `"${revision}"` },
 }
 const forms = resource('/v1/forms', { name: 'Form', tags: ['forms'], feature: 'forms', graphql: true })
 
@@ -23,10 +23,11 @@ export const notificationActions: readonly Action<RestCore>[] = [
     id: 'setFormNotifications',
     summary: 'Set the notifications of a form',
     description:
-      'Replaces all of them. A recipient who is no member of the organization gets a mail with a link first, and notifications once its owner has confirmed; taken off ' +
-      'and set again, an address is asked again. Mails go ' +
-      'through the routing of the project, as traces with the door `form_notification`. Spam makes none until somebody says that it is no spam. The response that sets ' +
-      '`webhook_url` first has `webhook_secret`. With the header `If-Match`, what was changed by somebody else since is refused with `conflict`.',
+      'Replaces all notifications. A recipient outside the organization first receives a mail with a confirmation link, and ' +
+      'notifications after confirming. A recipient that is removed and added again must confirm again. Mails use the routing of ' +
+      'the project, as traces with the door `form_notification`. Spam triggers no notifications until it is marked as not spam. ' +
+      'The response that first sets `webhook_url` contains `webhook_secret`. With the header `If-Match`, the request is refused ' +
+      'with `conflict` if the notifications have changed since.',
     errors: ['not_found', 'conflict', 'rate_limit_exceeded'],
     input: notificationsInput,
     output: notifications,
@@ -38,8 +39,8 @@ export const notificationActions: readonly Action<RestCore>[] = [
     id: 'testFormWebhook',
     summary: 'Test the webhook of a form',
     description:
-      'Sends a made-up submission to `webhook_url` once and returns the response of the receiver. It is signed like any other and contains `"test": true`; its answers fit the ' +
-      'version that visitors get. It is not stored, and no mail is sent.',
+      'Sends a sample submission to `webhook_url` once and returns the response of the receiver. It is signed as usual and ' +
+      'contains `"test": true`; its answers match the published version. It is not stored, and no mail is sent.',
     errors: ['not_found', 'conflict', 'rate_limit_exceeded'],
     output: webhookTest,
     async run({ core, principal, signal }, { id }) {
@@ -51,7 +52,7 @@ export const notificationActions: readonly Action<RestCore>[] = [
   forms.act('notifications/rotate-secret', {
     id: 'rotateFormWebhookSecret',
     summary: 'Rotate the webhook secret of a form',
-    description: 'The next attempt is signed with the new secret, which only this response has.',
+    description: 'The next attempt is signed with the new secret. Only this response contains it.',
     errors: ['not_found', 'conflict'],
     output: notifications,
     run: ({ core, principal }, { id }) => core.forms.notifications.rotateSecret(principal, id),

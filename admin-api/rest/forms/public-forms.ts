@@ -1,4 +1,4 @@
-/** Published forms for visitors: their definition, and where answers are sent. Spec "Public forms". */
+/** Published forms for visitors: the definition, and the submission. Spec "Public forms". */
 import { anyOrigin } from '#core/visitors/web-origin.ts'
 import { action, type Action } from '../../actions/action.ts'
 import { streamed } from '../../bodies/body-stream.ts'
@@ -19,10 +19,10 @@ import type { RestCore } from '../rest-core.ts'
 const tags = ['forms']
 const captchaHeader = 'x-service-captcha-token'
 
-/** Scripts of any page may ask and read; which pages may send is for the form to say. */
+/** Scripts of any page may load the definition; the form decides which pages may submit. */
 const cors: Cors = { requestHeaders: ['content-type', captchaHeader], allowedOrigin: anyOrigin }
 
-/** What is wrong with a submission, and with the place that it comes from. */
+/** Errors of a submission, and of its origin. */
 const refusals = [
   ...['form_not_found', 'origin_not_allowed', 'rate_limit_exceeded', 'quota_exhausted', 'malformed_submission'],
   ...['captcha_required', 'captcha_failed', 'captcha_unavailable', 'captcha_not_configured', 'storage_full'],
@@ -34,8 +34,8 @@ export const publicFormOperations: readonly (Action<RestCore> | Operation<RestCo
     id: 'getPublicForm',
     summary: 'Get a published form',
     description:
-      'For web pages, without a key. 404 for forms that are not published, and where the owner has forms switched off. Each response has a token of its own, which goes back ' +
-      'with the answers.',
+      'For web pages, without a key. 404 for unpublished forms, and if forms are disabled for the owner. Each response contains ' +
+      'a new token to send with the answers.',
     tags,
     scope: 'none',
     errors: ['form_not_found'],
@@ -43,16 +43,17 @@ export const publicFormOperations: readonly (Action<RestCore> | Operation<RestCo
     output: publicForm,
     http: {
       ...{ method: 'GET', path: '/v1/public/forms/{public_id}', cors },
-      headers: { 'Cache-Control': { description: 'no-store: the token is good once.', of: () => 'no-store' } },
+      headers: { 'Cache-Control': { description: 'no-store: the token is valid once.', of: () => 'no-store' } },
     },
     run: ({ core }, { publicId, lang }) => core.forms.publicForms.show(publicId, lang),
   }),
   action({
     id: 'noteFormProgress',
-    summary: 'Say how far a visitor has come in a form',
+    summary: 'Report the progress of a visitor in a form',
     description:
-      'For web pages, without a key: the first page once something was filled in, and each further one. It is counted for the figures of the form, once for each ' +
-      '`fill_time_token` and page; nothing else is kept of it. What is wrong counts nothing.',
+      'For web pages, without a key. Report the first page when the visitor fills in a field, and each further page. Each ' +
+      '`fill_time_token` and page counts once in the statistics of the form; nothing else is stored. Invalid reports count ' +
+      'nothing.',
     tags,
     scope: 'none',
     errors: ['form_not_found', 'rate_limit_exceeded'],
@@ -63,11 +64,12 @@ export const publicFormOperations: readonly (Action<RestCore> | Operation<RestCo
   }),
   operation({
     ...{ method: 'POST', path: '/v1/public/forms/{public_id}/submissions', operationId: 'submitForm' },
-    summary: 'Send the answers to a form',
+    summary: 'Submit a form',
     description:
-      'For web pages, without a key: `{"data": {"email": "ada@example.ch"}, "_mnx_ft": "ft1.…"}`, the same without the wrapper, or a form as browsers send it. ' +
-      'What is wrong is refused with `malformed_submission`; `details.fields` has the problems of each field, and `details.fill_time_token` a fresh token where the old one is no ' +
-      'longer good. The same answers with the same token are taken once, and get the same response again.',
+      'For web pages, without a key: `{"data": {"email": "ada@example.ch"}, "_mnx_ft": "ft1.…"}`, the same fields without the ' +
+      'wrapper, or form encoding. Invalid submissions are refused with `malformed_submission`; `details.fields` contains the ' +
+      'problems of each field, and `details.fill_time_token` a new token if the old one is no longer valid. Repeating the same ' +
+      'answers with the same token creates no second submission and returns the same response.',
     tags,
     scope: 'none',
     errors: [...refusals, 'validation_failed'],

@@ -1,4 +1,4 @@
-/** Replies to submissions, each sent once by somebody's call for it. */
+/** Replies to submissions. Each reply is sent once, by an explicit call. */
 import { action, type Action } from '../../actions/action.ts'
 import { resource } from '../../actions/resource.ts'
 import { listEncoder } from '../../wire/fields/paging.ts'
@@ -23,8 +23,10 @@ const one = '/v1/forms/{id}/reply-drafts/{draft_id}'
 const previewing: Action<RestCore> = forms.act('submissions/{submission_id}/reply-preview', {
   id: 'previewFormReply',
   graphql: { root: 'query' },
-  summary: 'Preview a reply to a submission, without writing a draft',
-  description: 'It says to which address a reply would go, and what it would say. Variables that are missing are refused with their names.',
+  summary: 'Preview a reply to a submission',
+  description:
+    'Shows the recipient and the content of the reply, without creating a draft. Refused if variables are missing; the error names ' +
+    'them.',
   scope: 'api:read',
   errors: ['not_found', 'conflict', 'feature_disabled'],
   input: newReply,
@@ -36,10 +38,10 @@ const previewing: Action<RestCore> = forms.act('submissions/{submission_id}/repl
 export const replyActions: readonly Action<RestCore>[] = [
   forms.act('submissions/{submission_id}/reply-drafts', {
     id: 'createFormReplyDraft',
-    summary: 'Write a reply to a submission, as a draft',
+    summary: 'Create a reply draft for a submission',
     description:
-      'The reply goes to the address that the visitor gave. A template gets `fields` with the answers and `form.name`, where it declares them, and `template_vars` besides; ' +
-      'variables that are missing are refused with their names.',
+      'The recipient is the address of the visitor. The variables of a template are `template_vars`, and `fields` with the ' +
+      'answers and `form.name` if the template declares them. Refused if variables are missing; the error names them.',
     scope: 'api:send',
     errors: ['not_found', 'conflict', 'feature_disabled'],
     input: newReply,
@@ -59,7 +61,7 @@ export const replyActions: readonly Action<RestCore>[] = [
   }),
   forms.change({
     id: 'updateFormReplyDraft',
-    summary: 'Change a reply draft',
+    summary: 'Update a reply draft',
     scope: 'api:send',
     input: replyChanges,
     output: reply,
@@ -78,7 +80,9 @@ export const replyActions: readonly Action<RestCore>[] = [
     id: 'sendFormReply',
     graphql: { field: 'sendFormReply', root: 'mutation' },
     summary: 'Send a reply',
-    description: 'Once: a draft that was sent returns its trace again. Routing, suppressions, budgets and approvals hold as for any send.',
+    description:
+      'Each draft is sent once: sending it again returns the same trace. Routing, suppressions, budgets and approvals apply as for ' +
+      'any send.',
     tags,
     feature: 'forms',
     scope: 'api:send',

@@ -1,4 +1,4 @@
-/** What came in by forms, for those who answer it. */
+/** Submissions of forms, for the members who answer them. */
 import { Readable } from 'node:stream'
 import * as z from 'zod'
 import type { Action } from '../../actions/action.ts'
@@ -34,13 +34,14 @@ const figures = resource('/v1/forms/analytics', {
 })
 const one = 'submissions/{submission_id}'
 
-/** A file, written as it is read. */
+/** Streams a file while it reads the submissions. */
 const exporting: Operation<RestCore> = operation({
   ...{ method: 'GET', path: '/v1/forms/{id}/submissions/export', operationId: 'exportFormSubmissions' },
   summary: 'Export the submissions of a form, oldest first',
   description:
-    'As CSV with a header row, as JSON, or as JSON lines. The columns are the fields of all versions, and `_version` says which one a submission was given to. A cell that a ' +
-    'spreadsheet would evaluate as a formula is prefixed with an apostrophe; numbers stay as they are. Spam is left out unless `status` asks for it.',
+    'As CSV with a header row, as JSON, or as JSON lines. The columns are the fields of all versions; `_version` is the version ' +
+    'that the visitor saw. A cell that a spreadsheet would evaluate as a formula is prefixed with an apostrophe; numbers are ' +
+    'unchanged. Spam is excluded unless `status` selects it.',
   tags: ['forms'],
   feature: 'forms',
   scope: 'api:read',
@@ -57,14 +58,15 @@ const exporting: Operation<RestCore> = operation({
   },
 })
 
-/** The link is for whoever may not send a key along, such as a download of a browser. */
+/** The link is for callers that cannot send a key, such as a download by the browser. */
 const files: readonly Operation<RestCore>[] = [
   operation({
     ...{ method: 'GET', path: '/v1/forms/{id}/submissions/{submission_id}/files/{file_id}', operationId: 'getFormFile' },
     summary: 'Get a file of a submission',
     description:
-      'Redirects to an address that is good for a minute, without a key. Files are given out once a scan found no virus: before it, `scan_pending`; where a virus was found, ' +
-      '`file_infected`. Without a scanner, `scan_pending` too, unless the operator allows it.',
+      'Redirects to a URL that is valid for one minute and requires no key. Files are available after a scan without a virus. ' +
+      'Refused with `scan_pending` before the scan, and with `file_infected` after a scan with a virus. Without a scanner, refused ' +
+      'with `scan_pending` too, unless the operator allows it.',
     tags: ['forms'],
     feature: 'forms',
     scope: 'api:read',
@@ -72,7 +74,7 @@ const files: readonly Operation<RestCore>[] = [
     errors: ['not_found', 'scan_pending', 'file_infected'],
     params: fileInput,
     response: media('application/octet-stream'),
-    responseHeaders: { Location: 'Where the file is.' },
+    responseHeaders: { Location: 'URL of the file.' },
     async handle({ core, principal, params: { id, submission_id: submissionId, file_id: fileId } }) {
       const sealed = await core.forms.downloads.link(principal, { id, submissionId, fileId })
       return raw('', {
@@ -84,7 +86,7 @@ const files: readonly Operation<RestCore>[] = [
   operation({
     ...{ method: 'GET', path: '/v1/form-files/{token}', operationId: 'downloadFormFile' },
     summary: 'Download a file of a submission',
-    description: 'By the address that `getFormFile` redirects to, without a key. Browsers save it, and show and run nothing of it.',
+    description: 'At the URL from `getFormFile`, without a key. Browsers save the file and do not display or run it.',
     tags: ['forms'],
     scope: 'none',
     errors: ['not_found', 'scan_pending', 'file_infected'],
@@ -98,7 +100,7 @@ const files: readonly Operation<RestCore>[] = [
   }),
 ]
 
-/** Whatever it is, it never runs as part of this site. */
+/** Prevents any content from running as part of this site. */
 const unshown = {
   'content-security-policy': "default-src 'none'; sandbox",
   'x-content-type-options': 'nosniff',
@@ -109,16 +111,17 @@ const unshown = {
 const figureActions: readonly Action<RestCore>[] = [
   forms.readOf('analytics', {
     id: 'getFormAnalytics',
-    summary: 'Get the figures of a form',
+    summary: 'Get the statistics of a form',
     description:
-      'By day (UTC), from counts that are written as things happen. Where pages of visitors say how far they have come, `pages` shows where they leave.',
+      'By day (UTC), from counts recorded as events happen. If pages report the progress of visitors, `pages` shows where ' +
+      'visitors leave.',
     input: analyticsInput,
     output: formAnalytics,
     run: ({ core, principal }, { id, ...span }) => core.forms.analytics.get(principal, id, span),
   }),
   figures.list({
-    summary: 'List the figures of all forms by day, the newest form first',
-    description: 'For at most 31 days; the pages of one form, and its time of filling in, are in its own figures.',
+    summary: 'List the statistics of all forms by day, the newest form first',
+    description: 'For at most 31 days. For statistics of pages and fill times, get the statistics of the form.',
     filter: { project, ...analyticsSpan },
     item: formFigures,
     run: ({ core, principal }, query) => core.forms.analytics.list(principal, query),
@@ -128,14 +131,14 @@ const figureActions: readonly Action<RestCore>[] = [
 const actions: readonly Action<RestCore>[] = [
   all.list({
     summary: 'List the submissions of all forms, newest first',
-    description: 'A page can contain fewer entries than `limit`, even none, and still have a next one.',
+    description: 'A page can contain fewer entries than `limit`, even zero, and still have a next page.',
     filter: { project, ...submissionsFilter },
     item: submission,
     run: ({ core, principal }, query) => core.forms.submissions.listAll(principal, query),
   }),
   forms.listOf('submissions', {
     summary: 'List the submissions of a form, newest first',
-    description: 'A page can contain fewer entries than `limit`, even none, and still have a next one.',
+    description: 'A page can contain fewer entries than `limit`, even zero, and still have a next page.',
     filter: submissionFilter,
     item: submission,
     run: ({ core, principal }, query) => core.forms.submissions.list(principal, query),
@@ -149,9 +152,10 @@ const actions: readonly Action<RestCore>[] = [
   }),
   forms.readOf(`${one}/notifications`, {
     id: 'listFormSubmissionNotifications',
-    summary: 'List the notifications that went out for a submission, oldest first',
+    summary: 'List the sent notifications of a submission, oldest first',
     description:
-      'Mails to recipients, each with its trace, and the delivery of the webhook. A digest is there once it was sent. Spam makes none.',
+      'Mails to recipients, each with its trace, and the delivery of the webhook. A digest is listed after it was sent. Spam ' +
+      'triggers no notifications.',
     input: submissionInput,
     output: listEncoder(notice),
     run: ({ core, principal }, { id, submissionId }) => core.forms.submissions.notices(principal, id, submissionId),
@@ -167,7 +171,7 @@ const actions: readonly Action<RestCore>[] = [
   }),
   forms.remove({
     id: 'deleteFormSubmission',
-    summary: 'Delete a submission for good',
+    summary: 'Permanently delete a submission',
     input: submissionInput,
     http: { path: `/v1/forms/{id}/${one}` },
     run: ({ core, principal }, { id, submissionId }) => core.forms.submissions.remove(principal, id, submissionId),
@@ -175,7 +179,7 @@ const actions: readonly Action<RestCore>[] = [
   forms.act('submissions/bulk', {
     id: 'changeFormSubmissions',
     summary: 'Change many submissions of a form',
-    description: 'Marks them as spam or not, archives or deletes them, in one write. Ids that are not there are passed over.',
+    description: 'Marks them as spam or not spam, archives or deletes them, in one write. Unknown ids are ignored.',
     scope: 'api:send',
     input: bulkInput,
     output: bulkResult,

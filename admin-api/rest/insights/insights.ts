@@ -1,4 +1,4 @@
-/** Figures over time, from counts that are written with the events. */
+/** Statistics over time, from counts recorded with the events. */
 import * as z from 'zod'
 import type { Principal } from '#core/access/principal/principal.ts'
 import type { InsightQuery } from '#core/insights/insights.ts'
@@ -23,7 +23,7 @@ import {
 import type { RestCore } from '../rest-core.ts'
 
 const maxApart = 200
-const mostWords = { description: `How many at most, from 1 to ${maxApart}, those with most mail first. Defaults to 20.` }
+const mostWords = { description: `Maximum number of entries, from 1 to ${maxApart}, starting with the most active. Defaults to 20.` }
 const most = withTextForm(
   z.int().min(1).max(maxApart).default(20).meta(mostWords),
   z
@@ -34,8 +34,8 @@ const most = withTextForm(
     .default(20),
 )
 const kept =
-  'Counted with the events, and never more than a second late. A step without anything is there with zeros. Without a project, the figures of the whole ' +
-  'organization include those of projects that were deleted, but for about the last quarter of an hour of each.'
+  'Counted with the events, at most one second late. Steps without events are included with zeros. Without a project, the ' +
+  'statistics of the whole organization include deleted projects, except about the last 15 minutes before the deletion of each.'
 
 type Read<Query, R> = (core: RestCore, principal: Principal, query: Query) => Promise<R>
 
@@ -76,10 +76,10 @@ const ofThings: readonly Action<RestCore>[] = [
   action({
     ...facts,
     id: 'getIngestSourceInsight',
-    summary: 'Get what each ingest source reported over time',
+    summary: 'Get the reports of each ingest source over time',
     description:
-      'Every report that was taken, whether or not it fits a message; repeated ones once. Sources belong to the whole organization, so there is no ' +
-      `project to choose. ${kept}`,
+      'Counts every accepted report, with or without a matching message; repeated reports count once. Sources belong to the ' +
+      `whole organization, so there is no project filter. ${kept}`,
     output: ingestSourceInsight,
     input: z.strictObject({ ...ofOrganization, limit: most }),
     http: { method: 'GET', path: '/v1/insights/ingest-sources' },
@@ -88,17 +88,17 @@ const ofThings: readonly Action<RestCore>[] = [
   apart(
     'WebhookEndpoint',
     'webhook-endpoints',
-    'Get the attempts at each webhook endpoint over time',
+    'Get the attempts of each webhook endpoint over time',
     webhookEndpointInsight,
     ({ insights }, principal, query) => insights.byThing('webhook', principal, query),
   ),
-  apart('Template', 'templates', 'Get the sends made from each template over time', templateInsight, ({ insights }, principal, query) =>
+  apart('Template', 'templates', 'Get the sends of each template over time', templateInsight, ({ insights }, principal, query) =>
     insights.byThing('template', principal, query),
   ),
   apart(
     'PublishableKey',
     'publishable-keys',
-    'Get what each publishable key sent over time, and what was refused',
+    'Get the sends and refusals of each publishable key over time',
     publishableKeyInsight,
     ({ insights }, principal, query) => insights.byThing('publishableKey', principal, query),
   ),
@@ -112,10 +112,11 @@ export const insightActions: readonly Action<RestCore>[] = [
   figures(
     'Delivery',
     'delivery',
-    'Get over time what happened to recipients',
+    'Get the delivery results of recipients over time',
     deliveryInsight,
     ofDestinations,
-    '`taken` by a provider or `failed` at it, when the attempt ended; `deferred` for each attempt that left one waiting; `delivered`, `bounced` and `complained` when that was reported. A recipient that failed with a bounce is in both. ',
+    '`taken` (accepted) or `failed` at a provider, counted when the attempt ended; `deferred` for each attempt that postpones ' +
+      'the recipient; `delivered`, `bounced` and `complained` when reported. A recipient that failed with a bounce counts in both. ',
   ),
   figures(
     'Latency',
@@ -123,7 +124,8 @@ export const insightActions: readonly Action<RestCore>[] = [
     'Get the latency over time',
     latencyInsight,
     ofDestinations,
-    '`first_attempt`: from acceptance to the first attempt; `attempt`: of the attempt that ended with the acceptance by the provider; `delivery`: from our acceptance to that. ',
+    '`first_attempt`: from acceptance by this service to the first attempt; `attempt`: duration of the attempt that the provider ' +
+      'accepted; `delivery`: from acceptance by this service to acceptance by the provider. ',
   ),
   apart(
     'Destination',
@@ -132,11 +134,11 @@ export const insightActions: readonly Action<RestCore>[] = [
     destinationInsight,
     ({ insights }, principal, query) => insights.byThing('destination', principal, query),
   ),
-  apart('Domain', 'domains', 'Get what happened to recipients, by their domain', domainInsight, ({ insights }, principal, query) =>
+  apart('Domain', 'domains', 'Get the delivery results by recipient domain', domainInsight, ({ insights }, principal, query) =>
     insights.byDomain(principal, query),
   ),
-  figures('Webhook', 'webhooks', 'Get the attempts at webhooks over time', webhookInsight, ofProject),
+  figures('Webhook', 'webhooks', 'Get the attempts of webhooks over time', webhookInsight, ofProject),
   ...ofThings,
   figures('Suppression', 'suppressions', 'Get the new suppressions over time, by source', suppressionInsight, ofProject),
-  figures('Smtp', 'smtp', 'Get the SMTP logins over time, and what was refused', smtpInsight, ofProject),
+  figures('Smtp', 'smtp', 'Get the SMTP logins and refusals over time', smtpInsight, ofProject),
 ]

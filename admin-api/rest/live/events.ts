@@ -1,4 +1,4 @@
-/** Server-Sent Events that say which lists have changed. */
+/** Server-Sent Events that name changed lists. */
 import * as z from 'zod'
 import { media, raw } from '../../operation/answer.ts'
 import { operation, type Operation } from '../../operation/operation.ts'
@@ -8,17 +8,18 @@ import type { RestCore } from '../rest-core.ts'
 const contentType = 'text/event-stream'
 
 export const liveOperations: readonly Operation<RestCore>[] = [
-  // an operation, as its answer is a stream
+  // an operation rather than an action, since its response is a stream
   operation({
     method: 'GET',
     path: '/v1/events',
     operationId: 'streamEvents',
-    summary: 'Stream which lists have changed',
+    summary: 'Stream changes of lists',
     description:
-      'Server-Sent Events. `change` names a `list` (`traces`, `captures`, `webhook_deliveries`, `suppressions`, `forms`, `form_submissions`), its `project_id` and how many ' +
-      'entries were `added`, 0 where entries changed: read the list again. Nothing is kept: after an interruption (`Last-Event-ID`) the first event is `reset` in place of ' +
-      '`open`, for which every list is to be read again. A comment comes every 15 seconds. The stream ends with the access of the caller and when the service stops. ' +
-      'At most 10 may be open for each caller.',
+      'Server-Sent Events. `change` names a `list` (`traces`, `captures`, `webhook_deliveries`, `suppressions`, `forms`, ' +
+      '`form_submissions`), its `project_id` and the number of entries `added`, 0 if entries changed: read the list again. ' +
+      'Events are not stored: after an interruption (`Last-Event-ID`) the first event is `reset` instead of `open`, and the ' +
+      'client must read every list again. A comment is sent every 15 seconds. The stream ends when the access of the caller ends ' +
+      'and when the service stops. At most 10 streams may be open for each caller.',
     tags: ['events'],
     scope: 'api:read',
     errors: ['not_found', 'rate_limit_exceeded'],

@@ -1,4 +1,4 @@
-/** Moving in: the lists of addresses that another service keeps mail from. */
+/** Import of suppression and unsubscribe lists from another service. */
 import { Readable } from 'node:stream'
 import { withCommas } from '#config/words/formats.ts'
 import { maxMovedRows } from '#core/moving/list-import.ts'
@@ -21,10 +21,11 @@ export const serviceListOperations: readonly Operation<RestCore>[] = [
     operationId: 'importServiceSuppressions',
     summary: 'Import the suppressions of another service',
     description:
-      `Accepts a file as customers of Resend, SendGrid, Postmark, Mailgun, Brevo, MailerSend, SparkPost, Mailjet and Amazon SES download it, with up to ${withCommas(maxMovedRows)} rows. ` +
-      'A file that cannot be read adds nothing. The report consists of lines of JSON while the import goes on: first one of the type `file` with the service; a `row` for each row that was ' +
-      'skipped or refused, with the reason; a `progress` up to which everything is stored; and in the end a `summary` with the counts. Without a summary, the import broke off: continue with ' +
-      '`from_row`, or import the file again, which adds nothing twice.',
+      'Accepts a file downloaded from Resend, SendGrid, Postmark, Mailgun, Brevo, MailerSend, SparkPost, Mailjet or Amazon SES, ' +
+      `with up to ${withCommas(maxMovedRows)} rows. An unreadable file adds nothing. The report consists of lines of JSON, sent ` +
+      `during the import: first a line of the type \`file\` with the service; a \`row\` for each row that was skipped or refused, ` +
+      `with the reason; a \`progress\` with the last stored row; and at the end a \`summary\` with the counts. Without a summary, ` +
+      `the import was interrupted: continue with \`from_row\`, or import the file again, which adds no duplicates.`,
     tags: ['suppressions'],
     scope: 'api:admin',
     errors: ['not_found', 'conflict', 'storage_full'],

@@ -1,4 +1,4 @@
-/** Moving in: templates of another service. */
+/** Import of templates from another service. */
 import { maxMovedTemplates } from '#core/moving/template-import.ts'
 import { invalid } from '#core/refusals.ts'
 import { foreignTemplate, templatesIn } from '#ingest/templates/template-documents.ts'
@@ -13,8 +13,9 @@ export const serviceTemplateActions: readonly Action<RestCore>[] = [
     id: 'importServiceTemplates',
     summary: 'Import the templates of another service',
     description:
-      'Accepts what the services answer for a template or a list of templates. Variables, defaults, conditions and loops are translated; a template with anything else is refused, and the report states ' +
-      'what it is, with line and column. The slug is that by which requests to the service name the template. Idempotent.',
+      'Accepts the services’ responses for a template or a list of templates. Variables, defaults, conditions and loops are ' +
+      'translated; a template with other constructs is refused, and the report names them with line and column. The slug is the ' +
+      'name of the template in requests to that service. Idempotent.',
     tags: ['templates'],
     feature: 'templates',
     scope: 'api:admin',
@@ -38,13 +39,13 @@ export const serviceTemplateActions: readonly Action<RestCore>[] = [
     async run({ core, principal }, { service, document, projectId, dryRun, replace }) {
       const found = templatesIn(document)
       if (found.length > maxMovedTemplates)
-        throw invalid([{ path: 'document', message: `has ${found.length} templates; an import can have ${maxMovedTemplates}` }])
+        throw invalid([{ path: 'document', message: `has ${found.length} templates; an import can contain at most ${maxMovedTemplates}` }])
       const known = found.flatMap((one) => foreignTemplate(one, service ?? undefined) ?? [])
       if (known.length === 0)
         throw invalid([
           {
             path: 'document',
-            message: 'has no template of a service that is known; name the service, or give {id, name, subject, text, html}',
+            message: 'contains no template of a known service; name the service, or give {id, name, subject, text, html}',
           },
         ])
       const templates = known.map((one) => () => toMovedTemplate(one))

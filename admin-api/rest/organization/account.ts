@@ -1,4 +1,4 @@
-/** The account behind a session of an agent, the sandboxes that wait for one, and the mails of a person. Spec "Agent session claim". */
+/** Claims of sandbox projects of agents, and the mail preferences of a person. Spec "Agent session claim". */
 import { action, type Action } from '../../actions/action.ts'
 import { newClaim, openClaim, openClaims, startedClaim } from '../../wire/organization/claim.ts'
 import { mailChoice, mailChoiceChanges } from '../../wire/organization/mail-choice.ts'
@@ -10,8 +10,9 @@ const claiming: readonly Action<RestCore>[] = [
     id: 'claimAccount',
     summary: 'Claim the sandbox project of this session',
     description:
-      'Invites the owner of `email` to take over the project. Has no effect with any token other than that of an anonymous sandbox. The response is the same whether or not the address is known. Read ' +
-      '`claim_progress` of the project to see when it is claimed. Limited to 3 requests per hour and session, and 5 per day and address.',
+      'Invites the owner of `email` to take over the project. Only the token of an anonymous sandbox has an effect. The response ' +
+      'does not reveal whether the address has an account. Read `claim_progress` of the project to see when it is claimed. ' +
+      'Limited to 3 requests per hour and session, and 5 per day and address.',
     tags: ['account'],
     scope: 'api:read',
     errors: ['conflict', 'rate_limit_exceeded'],
@@ -23,18 +24,19 @@ const claiming: readonly Action<RestCore>[] = [
       name: 'account_claim',
       toolset: 'account',
       description:
-        'Invite the user to take over this anonymous project; no effect on one that is claimed. Ask the user for their address first. Sends them a mail with a ' +
-        'link; show them user_code. Next: account_status until claim_progress.claimed is true, usually within 30 seconds.',
+        'Invite the user to take over this anonymous project; no effect on a claimed project. Ask the user for their address ' +
+        'first. Sends them a mail with a link; show them user_code. Next: account_status until claim_progress.claimed is true, ' +
+        'usually within 30 seconds.',
       hints: { readOnly: false, openWorld: true },
     },
     run: ({ core, principal }, { email }) => core.claims.start(principal, email),
   }),
   action({
     id: 'listClaims',
-    summary: 'List the sandboxes that wait for the signed-in person',
+    summary: 'List open claims for the signed-in person',
     description:
-      'Sandboxes whose agents asked for the address of who is signed in, in the last 30 minutes. Empty for API keys and applications. All of them on one page: ' +
-      '`next_cursor` is always null.',
+      'Sandbox projects whose agents named the address of the signed-in person in the last 30 minutes. Empty for API keys and ' +
+      'applications. All claims are on one page: `next_cursor` is always null.',
     tags: ['account'],
     scope: 'api:read',
     input: noInput,
@@ -48,8 +50,8 @@ const claiming: readonly Action<RestCore>[] = [
 const mailing: readonly Action<RestCore>[] = [
   action({
     id: 'getMailChoices',
-    summary: 'Get which mails of the service the signed-in person wants',
-    description: 'Sign-in links, invitations and news about the account always come; notifications of a form are set in the form.',
+    summary: 'Get the mail preferences of the signed-in person',
+    description: 'Sign-in links, invitations and news about the account are always sent; set notifications of a form in the form.',
     tags: ['account'],
     scope: 'api:read',
     openToBilling: true,
@@ -60,8 +62,8 @@ const mailing: readonly Action<RestCore>[] = [
   }),
   action({
     id: 'updateMailChoices',
-    summary: 'Choose which mails of the service the signed-in person gets',
-    description: 'Fields that are left out keep their values. Without effect for API keys and applications.',
+    summary: 'Update the mail preferences of the signed-in person',
+    description: 'Omitted fields keep their values. No effect for API keys and applications.',
     tags: ['account'],
     scope: 'api:read',
     openToBilling: true,

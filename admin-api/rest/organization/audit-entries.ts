@@ -11,8 +11,9 @@ export const auditActions: readonly Action<RestCore>[] = [
   entries.list({
     summary: 'List audit log entries, newest first',
     description:
-      'Each entry states who changed what, and when. A key bound to one project sees the entries of that project. Entries about organization-wide resources have no project. ' +
-      'A page can contain fewer entries than `limit`, even none, and still have a next one.',
+      'Each entry states the actor, the change and the time. A key bound to one project sees the entries of that project. ' +
+      'Entries about organization-wide resources have no project. A page can contain fewer entries than `limit`, even zero, and ' +
+      'still have a next page.',
     scope: 'api:admin',
     filter: { project, ...auditFilter },
     item: auditEntry,

@@ -1,4 +1,4 @@
-/** What an organization used, and what it would be billed. Spec "Limits". */
+/** Usage, credits and invoices of an organization. Spec "Limits". */
 import * as z from 'zod'
 import { requireReach } from '#core/access/principal/organization-acts.ts'
 import type { Principal } from '#core/access/principal/principal.ts'
@@ -18,7 +18,7 @@ const tags = ['usage']
 const usageEntries: readonly (Action<RestCore> | Operation<RestCore>)[] = [
   action({
     id: 'getUsage',
-    summary: 'Get the usage of a month and the present use of the limits',
+    summary: 'Get the usage of a month and the current use of the limits',
     description: 'Requires a key of the whole organization.',
     tags,
     scope: 'api:read',
@@ -28,7 +28,7 @@ const usageEntries: readonly (Action<RestCore> | Operation<RestCore>)[] = [
     http: { method: 'GET', path: '/v1/usage' },
     run: ({ core, principal }, asked) => core.usage.of(wholeOrganization(principal), asked.period),
   }),
-  // an operation, as it can be a file
+  // an operation rather than an action, since it can return a file
   operation({
     method: 'GET',
     path: '/v1/billing/invoice-preview',
@@ -53,7 +53,7 @@ const creditActions: readonly Action<RestCore>[] = [
   action({
     id: 'getCredits',
     summary: 'Get the credits of the organization',
-    description: 'Requires a key of the whole organization. Credits pay for managed websites, and for nothing else.',
+    description: 'Requires a key of the whole organization. Credits pay only for managed websites.',
     tags,
     scope: 'api:read',
     openToBilling: true,
@@ -64,7 +64,7 @@ const creditActions: readonly Action<RestCore>[] = [
   }),
   action({
     id: 'listCreditEntries',
-    summary: 'List the changes of the credits, newest first',
+    summary: 'List credit changes, newest first',
     description: 'Requires a key of the whole organization. The balance is the sum of all entries.',
     tags,
     scope: 'api:read',
@@ -91,13 +91,13 @@ const invoiceEntries: readonly (Action<RestCore> | Operation<RestCore>)[] = [
     http: { method: 'GET', path: '/v1/billing/invoices' },
     run: ({ core, principal }, page) => core.billing.register.list(wholeOrganization(principal), page),
   }),
-  // an operation, as it can be a file
+  // an operation rather than an action, since it can return a file
   operation({
     method: 'GET',
     path: '/v1/billing/invoices/{id}',
     operationId: 'getInvoice',
     summary: 'Get an invoice or credit note',
-    description: 'Requires a key of the whole organization. Final: it never changes, except for its state of payment.',
+    description: 'Requires a key of the whole organization. A final document never changes, except for its payment state.',
     tags,
     scope: 'api:read',
     openToBilling: true,
@@ -112,7 +112,10 @@ const invoiceEntries: readonly (Action<RestCore> | Operation<RestCore>)[] = [
 
 export const billingEntries: readonly (Action<RestCore> | Operation<RestCore>)[] = [...usageEntries, ...creditActions, ...invoiceEntries]
 
-/** Billing is the organization's. Spec "Project rules" 7. Throws `insufficient_scope` for keys of one project. */
+/**
+ * Returns the id of the organization. Throws `insufficient_scope` for keys of one project, since billing belongs to the organization. Spec
+ * "Project rules" 7.
+ */
 function wholeOrganization(principal: Principal): string {
   requireReach(principal, 'billing.read')
   return principal.organizationId

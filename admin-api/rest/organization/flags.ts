@@ -9,7 +9,8 @@ export const flagActions: readonly Action<RestCore>[] = [
     id: 'listFlags',
     summary: 'List feature flags',
     description:
-      'Returns every feature that can be disabled and whether the organization can use it. Requests that need a disabled feature are refused with `feature_disabled`. Only the operator of the service sets flags.',
+      'Returns every feature that can be disabled and whether the organization can use it. Requests that need a disabled feature ' +
+      'are refused with `feature_disabled`. Only the operator of the service can set flags.',
     tags: ['flags'],
     scope: 'api:read',
     input: noInput,

@@ -1,4 +1,4 @@
-/** Invitations to the organization. They belong to the whole of it, so keys of one project have no say. */
+/** Invitations belong to the whole organization; keys of one project cannot manage them. */
 import type { Action } from '../../actions/action.ts'
 import { resource } from '../../actions/resource.ts'
 import { invitation, newInvitation, openedInvitation } from '../../wire/organization/member.ts'
@@ -18,8 +18,8 @@ export const invitationActions: readonly Action<RestCore>[] = [
   all.create({
     summary: 'Create an invitation',
     description:
-      'Mails a link to the invited person. When the service sends no mail of its own, `mailed` is false and `accept_url` is the link to hand over. ' +
-      'Any person who signs in with this address can accept within 7 days.',
+      'Mails a link to the invited person. If the service sends no system mail, `mailed` is false and `accept_url` is the link ' +
+      'to pass on. Anyone who signs in with this address can accept within 7 days.',
     errors: ['conflict', 'rate_limit_exceeded'],
     input: newInvitation,
     output: openedInvitation,
@@ -28,7 +28,9 @@ export const invitationActions: readonly Action<RestCore>[] = [
   }),
   all.act('resend', {
     summary: 'Send an invitation again',
-    description: 'With a new link for another 7 days; the link before stops working. Answers as the creation does.',
+    description:
+      'Creates a new link that is valid for 7 days; the previous link stops working. The response has the same fields as the ' +
+      'creation.',
     errors: ['not_found', 'rate_limit_exceeded'],
     output: openedInvitation,
     run: ({ core, principal }, { id }) => core.invitations.resend(principal, id),

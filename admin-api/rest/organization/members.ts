@@ -1,4 +1,4 @@
-/** Members of the organization. They belong to the whole organization, so keys of one project have no say. */
+/** Members belong to the whole organization; keys of one project cannot manage them. */
 import * as z from 'zod'
 import { action, type Action } from '../../actions/action.ts'
 import { resource } from '../../actions/resource.ts'
@@ -14,7 +14,7 @@ export const memberActions: readonly Action<RestCore>[] = [
   action({
     id: 'listMembers',
     summary: 'List the members of the organization',
-    description: 'All of them on one page: `next_cursor` is always null.',
+    description: 'All members are on one page: `next_cursor` is always null.',
     tags,
     scope: 'api:read',
     input: noInput,
@@ -26,7 +26,8 @@ export const memberActions: readonly Action<RestCore>[] = [
   one.change({
     summary: 'Change the role of a member',
     description:
-      'Takes effect with the next request of the member and of the API keys that they created. Only an owner who is signed in can make or unmake an owner. An organization always keeps at least one owner.',
+      'Takes effect with the next request of the member and of the API keys that they created. Only a signed-in owner can add or ' +
+      'remove owners. An organization always has at least one owner.',
     input: roleChoice,
     output: member,
     examples: { input: { role: 'developer' } },
@@ -35,9 +36,10 @@ export const memberActions: readonly Action<RestCore>[] = [
   one.remove({
     summary: 'Remove a member',
     description:
-      'Access ends immediately, and so do the API keys that the member or their applications created; `GET /v1/api-keys?minted_by={id}` lists them ' +
-      'beforehand. `keep_keys` lists the keys to keep: they keep their ceiling, but the removed member still knows their secrets, so ' +
-      'rotate them. SMTP credentials and publishable keys belong to their project and remain.',
+      'Revokes access immediately, and the API keys that the member or their applications created; `GET ' +
+      '/v1/api-keys?minted_by={id}` lists them beforehand. `keep_keys` lists the keys to keep: their maximum role does not ' +
+      'change, but the removed member still knows their secrets, so rotate them. SMTP credentials and publishable keys belong to ' +
+      'their project and remain.',
     input: z.strictObject({ keep_keys: idList('Comma-separated ids of the API keys to keep.') }),
     output: keyFates,
     run: ({ core, principal }, { id, keepKeys }) => core.members.remove(principal, id, keepKeys),

@@ -1,4 +1,4 @@
-/** Moves between projects, whatever moves. REST has them in the update of each resource. Spec "Project rules" 5. */
+/** Moves of any resource between projects. In REST, the update of each resource moves it. Spec "Project rules" 5. */
 import * as z from 'zod'
 import { movableTypes, type MoveRequest, type MoveWarnings } from '#core/administration/move.ts'
 import { action, type Action } from '../../actions/action.ts'
@@ -13,9 +13,9 @@ const moved = encoder(
     .object({
       resource_type: resourceType,
       resource_id: z.string(),
-      project_id: z.string().meta({ description: 'The project where the resource is now.' }),
+      project_id: z.string().meta({ description: 'The new project of the resource.' }),
       warnings: z.array(z.object({ path: z.string(), message: z.string() })).meta({
-        description: 'What does not work any more where the resource is now, by its field.',
+        description: 'Settings of the resource that no longer work in the new project, by field.',
       }),
     })
     .meta({ id: 'MovedResource' }),
@@ -26,8 +26,9 @@ export const moveActions: readonly Action<RestCore>[] = [
     id: 'moveResource',
     summary: 'Move a resource to another project of the organization',
     description:
-      'Changes nothing when the resource is there already. Refused with `conflict` while routing rules, failover policies or SMTP credentials refer to a destination, ' +
-      'and when a slug or a pattern is taken in the other project. Organization-wide destinations and traces never move.',
+      'Changes nothing if the resource is already there. Refused with `conflict` while routing rules, failover policies or SMTP ' +
+      'credentials refer to a destination, and if a slug or a pattern is taken in the other project. Organization-wide ' +
+      'destinations and traces never move.',
     tags: ['projects'],
     scope: 'api:admin',
     errors: ['not_found', 'conflict'],

@@ -1,4 +1,4 @@
-/** Organizations: the own one and its team organizations. */
+/** Organizations: the organization of the key and its team organizations. */
 import { graceDays } from '#core/tenancy/removal-key.ts'
 import type { Action } from '../../actions/action.ts'
 import { resource } from '../../actions/resource.ts'
@@ -12,7 +12,8 @@ export const organizationActions: readonly Action<RestCore>[] = [
   all.list({
     summary: 'List organizations',
     description:
-      'The organization of the key comes first, then the team organizations that it created, oldest first. A key of one project sees only its own organization.',
+      'The organization of the key comes first, then its team organizations, oldest first. A key of one project sees only its ' +
+      'own organization.',
     errors: [],
     filter: {},
     item: organization,
@@ -27,8 +28,8 @@ export const organizationActions: readonly Action<RestCore>[] = [
   all.create({
     summary: 'Create a team organization',
     description:
-      'The response contains the first API key of the new organization; it is not shown again. A person who is signed in also owns it. The organization starts on the plan free, with ' +
-      'its project Default. The plan limits how many team organizations exist at the same time.',
+      'Only this response contains the first API key of the new organization. A signed-in person also becomes its owner. The ' +
+      'organization starts on the plan free, with its project Default. The plan limits the number of team organizations.',
     errors: ['conflict', 'quota_exhausted'],
     input: organizationInput,
     output: madeOrganization,
@@ -44,9 +45,10 @@ export const organizationActions: readonly Action<RestCore>[] = [
   all.remove({
     summary: 'Delete an organization',
     description:
-      'A team organization, by the organization that created it; or the own one, by an owner who is signed in. ' +
-      `Its keys and logins stop working and its sending stops immediately. The operator can restore it for ${graceDays} days; then ` +
-      'all its data is removed. Refused with `conflict` while mail is queued, unless `discard_queued` is true: then that mail fails.',
+      'A team organization can be deleted by the organization that created it; any organization by a signed-in owner. Its keys ' +
+      `and logins stop working and its sending stops immediately. The operator can restore it for ${graceDays} days; then all ` +
+      `its data is permanently removed. Refused with \`conflict\` while mail is queued, unless \`discard_queued\` is true: then that ` +
+      'mail fails.',
     input: deletion,
     run: ({ core, principal }, { id, ...mail }) => core.organizations.remove(principal, id, mail),
   }),

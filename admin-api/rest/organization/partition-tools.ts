@@ -1,4 +1,4 @@
-/** Tools for the partitions of the project that an agent is bound to. Spec "Project rules" 9. */
+/** Tools for the partitions of the agent’s project. Spec "Project rules" 9. */
 import * as z from 'zod'
 import { action, type Action } from '../../actions/action.ts'
 import { pageEncoder } from '../../wire/fields/paging.ts'
@@ -14,7 +14,7 @@ const cap = z
   .min(0)
   .max(1_000_000_000)
   .nullable()
-  .meta({ description: 'Sends per UTC day; null is no cap of its own, and the limit of the plan applies.' })
+  .meta({ description: 'Sends per UTC day; null means no separate cap, and the limit of the plan applies.' })
 
 const creating: Action<RestCore> = action({
   ...about,
@@ -27,8 +27,9 @@ const creating: Action<RestCore> = action({
     name: 'project_sub_create',
     toolset,
     description:
-      'Create a partition of this project for one tenant, with destinations, traces and a daily send cap of its own. Partitions have no partitions. ' +
-      'Its sends count toward the plan of the organization. Next: project_sub_set_quota to change the cap.',
+      'Create a partition of this project for one tenant, with separate destinations, traces and daily send cap. A partition ' +
+      'cannot have partitions. Its sends count toward the plan of the organization. Next: project_sub_set_quota to change the ' +
+      'cap.',
   },
   run: ({ core, principal }, { name, sendCapOverride: sendBudget }) =>
     core.projects.create(principal, { name, parentId: principal.projectId, ...(sendBudget !== undefined && { sendBudget }) }),
@@ -60,8 +61,8 @@ const deleting: Action<RestCore> = action({
     name: 'project_sub_delete',
     toolset,
     description:
-      'Delete a partition for good, with its destinations, keys, traces, captured messages and mail that waits. Nothing of it can be brought back: ' +
-      'ask the user, naming the partition, first. To stop its sends only, use project_sub_set_quota with 0.',
+      'Permanently delete a partition with its destinations, keys, traces, captured messages and queued mail. It cannot be ' +
+      'restored: ask the user, naming the partition, first. To stop its sends only, use project_sub_set_quota with 0.',
     hints: { destructive: true },
   },
   run: ({ core, principal }, { subProjectId }) => core.projects.remove(principal, subProjectId, { discardQueued: true }),
@@ -78,8 +79,8 @@ const capping: Action<RestCore> = action({
     name: 'project_sub_set_quota',
     toolset,
     description:
-      'Set how many messages a partition may send a day; null removes its cap, and the limit of the plan applies; 0 stops it. Takes effect at once. ' +
-      'Find ids with project_sub_list.',
+      'Set the maximum number of messages per day of a partition; null removes its cap, and the limit of the plan applies; 0 ' +
+      'stops it. Takes effect at once. Find ids with project_sub_list.',
     hints: { idempotent: true },
   },
   run: ({ core, principal }, { subProjectId, sendCapOverride }) =>

@@ -8,7 +8,8 @@ export const planActions: readonly Action[] = [
     id: 'listPlans',
     summary: 'List plans with their limits',
     description:
-      'The smallest first. `GET /v1/organizations/{id}` returns the limits in force, which the operator of the service can set apart from the plan. Only the operator puts an organization on a plan.',
+      'The smallest plan first. `GET /v1/organizations/{id}` returns the effective limits, which can differ from the plan. Only ' +
+      'the operator of the service can change the plan and the limits of an organization.',
     tags: ['usage'],
     scope: 'api:read',
     openToBilling: true,

@@ -1,4 +1,4 @@
-/** Projects: the one of the key, and all of them. Spec "Destinations, routing, projects", "Project rules". */
+/** Projects: the project of the key, and all projects. Spec "Destinations, routing, projects", "Project rules". */
 import { action, type Action } from '../../actions/action.ts'
 import { resource } from '../../actions/resource.ts'
 import { deletion } from '../../wire/fields/discard-queued.ts'
@@ -24,8 +24,9 @@ const own: readonly Action<RestCore>[] = [
       name: 'account_status',
       toolset: 'account',
       description:
-        'Get the project of this session: whether it is claimed, its plan, sends today and their cap, what happens to sends without a route, and how far a ' +
-        'claim is. Call it first, and after account_claim until claim_progress.claimed is true.',
+        'Get the project of this session: whether it is claimed, its plan, sends today and their cap, the handling of sends ' +
+        'without a route, and the progress of a claim. Call it first, and after account_claim until claim_progress.claimed is ' +
+        'true.',
     },
     run: ({ core, principal }) => core.projects.me(principal),
   }),
@@ -33,7 +34,8 @@ const own: readonly Action<RestCore>[] = [
     id: 'setNoRoutePolicy',
     summary: 'Set the no-route policy',
     description:
-      'The policy decides about sends that match no destination: `capture` captures them, `reject` refuses them, `relay_default` currently behaves like `reject`.',
+      'The policy decides about sends without a matching destination: `capture` captures them, `reject` refuses them, ' +
+      '`relay_default` currently behaves like `reject`.',
     tags,
     scope: 'api:admin',
     errors: ['not_found', 'conflict'],
@@ -65,8 +67,8 @@ const writing: readonly Action<RestCore>[] = [
   all.create({
     summary: 'Create a project, or with `parent_id` a partition',
     description:
-      'A new project has a catch-all inbox. A partition has its own destinations, traces and send budget, and cannot have partitions; its sends ' +
-      'count toward the plan of the organization, but not toward the budget of its parent.',
+      'A new project has a catch-all inbox. A partition has separate destinations, traces and a separate send budget, and cannot ' +
+      'have partitions; its sends count toward the plan of the organization, but not toward the budget of its parent.',
     errors: ['not_found', 'conflict', 'feature_disabled'],
     input: newProject,
     output: project,
@@ -75,8 +77,7 @@ const writing: readonly Action<RestCore>[] = [
   }),
   all.change({
     summary: 'Update a project',
-    description:
-      'Fields that are left out keep their values. A key that is bound to the project can update only its name and no-route policy.',
+    description: 'Omitted fields keep their values. A key bound to the project can update only its name and no-route policy.',
     errors: ['not_found', 'conflict', 'quota_exhausted'],
     input: projectChanges,
     output: project,
@@ -85,10 +86,11 @@ const writing: readonly Action<RestCore>[] = [
   all.remove({
     summary: 'Delete a project with its partitions',
     description:
-      'Destinations, rules, failover policies, templates, SMTP credentials, API keys, inboxes, captures, traces, scheduled sends and replays are deleted ' +
-      'with it; nothing of it is sent or shown after this response. Organization-wide destinations move to the project Default. Refused with ' +
-      '`conflict` for the project Default, while SMTP credentials of other projects refer to its destinations, and while mail is queued, unless ' +
-      '`discard_queued` is true: then that mail is deleted with the project.',
+      'Destinations, rules, failover policies, templates, SMTP credentials, API keys, inboxes, captures, traces, scheduled sends ' +
+      'and replays are deleted with it; none of its mail is sent and none of its data returned after this response. ' +
+      'Organization-wide destinations move to the project Default. Refused with `conflict` for the project Default, while SMTP ' +
+      'credentials of other projects refer to its destinations, and while mail is queued, unless `discard_queued` is true: then ' +
+      'that mail is deleted with the project.',
     input: deletion,
     run: ({ core, principal }, { id, ...mail }) => core.projects.remove(principal, id, mail),
   }),

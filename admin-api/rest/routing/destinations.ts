@@ -23,7 +23,7 @@ import type { RestCore } from '../rest-core.ts'
 
 const tags = ['destinations']
 
-/** What a destination has besides is in files of its own. */
+/** Other operations of destinations are in separate files. */
 export const destinationResource = resource('/v1/destinations', { name: 'Destination', tags, graphql: true })
 
 const reading: readonly Action<RestCore>[] = [
@@ -34,8 +34,8 @@ const reading: readonly Action<RestCore>[] = [
       name: 'email_provider_list',
       toolset: 'setup',
       description:
-        'List the providers (destinations) that this project can send through, with id, mode (sandbox or live) and settings; never secrets. ' +
-        'For what could be connected use email_provider_list_presets. Next: email_provider_health(destination_id).',
+        'List the providers (destinations) that this project can send through, with id, mode (sandbox or live) and settings; ' +
+        'never secrets. For providers to connect use email_provider_list_presets. Next: email_provider_health(destination_id).',
       arguments: [],
       fixed: { limit: 200 },
     },
@@ -73,8 +73,8 @@ const writing: readonly Action<RestCore>[] = [
   destinationResource.create({
     summary: 'Create a destination',
     description:
-      'The new destination is in sandbox mode: mail for it is captured until it is promoted to live. ' +
-      'It is probed immediately, and kept even when the probe fails; `warnings` lists what keeps it from working.',
+      'The new destination is in sandbox mode: its mail is captured until it is promoted to live. It is probed immediately, and ' +
+      'created even if the probe fails; `warnings` lists problems that prevent delivery.',
     input: newDestination,
     output: changedDestination,
     examples: {
@@ -89,9 +89,9 @@ const writing: readonly Action<RestCore>[] = [
   destinationResource.change({
     summary: 'Update a destination',
     description:
-      'Fields that are left out keep their values, including those of credentials. Queued mail uses the new settings. ' +
-      'Only keys of the whole organization can update organization-wide destinations. New credentials are probed immediately, ' +
-      'and `warnings` lists what keeps them from working.',
+      'Omitted fields keep their values, including those of credentials. Queued mail uses the new settings. Only keys of the ' +
+      'whole organization can update organization-wide destinations. New credentials are probed immediately, and `warnings` ' +
+      'lists problems that prevent delivery.',
     errors: ['not_found', 'conflict', 'feature_disabled'],
     input: destinationChanges,
     output: changedDestination,
@@ -104,8 +104,9 @@ const writing: readonly Action<RestCore>[] = [
   destinationResource.remove({
     summary: 'Delete a destination',
     description:
-      'Refused with `conflict` while routing rules or SMTP credentials refer to it; `details` lists them. ' +
-      'Also refused while mail is queued for it, unless `discard_queued` is true: that mail then fails, and its trace states the reason.',
+      'Refused with `conflict` while routing rules or SMTP credentials refer to the destination; `details` lists them. Also ' +
+      'refused while mail is queued for it, unless `discard_queued` is true: that mail then fails, and its trace states the ' +
+      'reason.',
     input: deletion,
     run: ({ core, principal }, { id, ...queued }) => core.destinations.remove(principal, id, queued),
   }),
@@ -115,7 +116,7 @@ const modes: readonly Action<RestCore>[] = [
   destinationResource.change({
     id: 'updateDestinationMode',
     summary: 'Set the mode of a destination',
-    description: '`warnings` says when the destination is live and no route leads to it.',
+    description: '`warnings` reports a live destination without a route.',
     input: modeInput,
     output: changedDestination,
     http: { path: '/v1/destinations/{id}/mode' },
@@ -123,8 +124,8 @@ const modes: readonly Action<RestCore>[] = [
       name: 'destination_set_mode',
       toolset: 'destinations',
       description:
-        'Set a destination to sandbox (its mail is captured) or live (its mail reaches real people). Ask the user before live. To go live only, ' +
-        'destination_promote_to_live says whether it was live already. Affects mail sent from now on.',
+        'Set a destination to sandbox (its mail is captured) or live (its mail reaches real people). Ask the user before live. ' +
+        'To go live, destination_promote_to_live also reports whether it was live already. Affects mail sent from now on.',
       arguments: { destination_id: 'id', mode: 'mode' },
       hints: { destructive: true, idempotent: true },
     },
@@ -136,10 +137,11 @@ const modes: readonly Action<RestCore>[] = [
   destinationResource.act('promote-to-live', {
     summary: 'Promote a destination to live mode',
     description:
-      'Idempotent: `already_live` is true when the destination was live before. Mail without `destination_id` leaves only when a route leads ' +
-      'to the destination: `default_route` creates a routing rule for all mail of the project in the same write. `route` says how mail ' +
-      'reaches the destination, and `warnings` what is missing. `default_route` is refused with `conflict` when all mail of the project ' +
-      'goes another way; `details` then names the rule (`rule_id`), or the environment of the project or the default sender (`by`).',
+      'Idempotent: `already_live` is true if the destination was live before. Mail without `destination_id` is relayed only if a ' +
+      'route leads to the destination: `default_route` creates a routing rule for all mail of the project in the same write. ' +
+      '`route` describes how mail reaches the destination, and `warnings` lists missing parts. `default_route` is refused with ' +
+      '`conflict` if all mail of the project is routed elsewhere; `details` then names the rule (`rule_id`), or the environment ' +
+      'of the project or the default sender (`by`).',
     input: promotionInput,
     output: promotedDestination,
     examples: { input: { default_route: true } },
@@ -148,9 +150,9 @@ const modes: readonly Action<RestCore>[] = [
       name: 'destination_promote_to_live',
       toolset: 'destinations',
       description:
-        'Let a sandbox destination deliver to real recipients. Only after the user agreed and email_provider_test succeeded. default_route=true also routes ' +
-        'all mail of the project there. warnings: not_routed means that mail is still captured. Back with destination_set_mode. Next: email_send_test ' +
-        'to an address of the user.',
+        'Let a sandbox destination deliver to real recipients. Call it only after the user agreed and email_provider_test ' +
+        'succeeded. default_route=true also routes all mail of the project there. warnings: not_routed means that mail is still ' +
+        'captured. To undo use destination_set_mode. Next: email_send_test to an address of the user.',
       arguments: { destination_id: 'id', default_route: 'default_route' },
       hints: { destructive: true, idempotent: true },
     },

@@ -1,4 +1,4 @@
-/** Sending domains: what to publish, whether it is published, and DKIM keys. */
+/** Sending domains: DNS records to publish, their verification, and DKIM keys. */
 import * as z from 'zod'
 import type { Action } from '../../actions/action.ts'
 import { resource } from '../../actions/resource.ts'
@@ -39,14 +39,14 @@ export const domainActions: readonly Action<RestCore>[] = [
   domains.act('verify', {
     summary: 'Verify a sending domain',
     description:
-      'Looks up the DNS records of the domain. DKIM keys whose records are published sign from now on. Callers who may not change domains, ' +
-      'and keys of one project, get the stored result without a new look-up.',
+      'Looks up the DNS records of the domain. DKIM keys with published records start signing. Callers without permission to ' +
+      'change domains, and keys of one project, receive the stored result without a new lookup.',
     output: domain,
     run: ({ core, principal }, { id }) => core.sendingDomains.verify(principal, id),
   }),
   domains.act('rotate-dkim', {
     summary: 'Rotate the DKIM keys of a sending domain',
-    description: 'The new keys sign as soon as their records are published and verified.',
+    description: 'The new keys start signing when their records are published and verified.',
     output: domain,
     run: ({ core, principal }, { id }) => core.sendingDomains.rotate(principal, id),
   }),

@@ -24,17 +24,18 @@ export const failoverPolicyActions: readonly Action<RestCore>[] = [
     id: 'setFailoverPolicy',
     summary: 'Set the failover policy of a destination',
     description:
-      'Defines which destinations take over from the primary one, and under which conditions. Idempotent: an existing policy of this primary destination is replaced. ' +
-      'Recipients that were accepted or permanently refused are never sent to a fallback, and fallbacks in sandbox mode are skipped. ' +
-      'After the last fallback, the retry schedule starts again at the primary destination.',
+      'Defines the fallback destinations of a primary destination, and the conditions for a failover. Idempotent: replaces an ' +
+      'existing policy of this primary destination. Recipients already accepted or permanently refused are never sent to a ' +
+      'fallback, and fallbacks in sandbox mode are skipped. After the last fallback, the retry schedule restarts at the primary ' +
+      'destination.',
     input: failoverPolicyInput,
     output: setFailoverPolicy,
     tool: {
       name: 'email_failover_policy_set',
       toolset: 'operate',
       description:
-        'Set which destinations take over when a primary one fails, and on which conditions; replaces the present policy of that ' +
-        'destination. For which mail takes which destination use email_routing_rule_create. Next: email_provider_health of each.',
+        'Set the fallback destinations of a primary destination, and the conditions for a failover; replaces its current policy. ' +
+        'To select the destination of mail use email_routing_rule_create. Next: email_provider_health of each.',
       arguments: ['primary_id', 'fallback_ids', 'conditions'],
       hints: { destructive: true, idempotent: true },
     },

@@ -1,4 +1,4 @@
-/** Tools that set up providers and domains where REST has several operations for it, or other names. Spec "Setup". */
+/** Tools that set up providers and domains, which combine several REST operations or use other names. Spec "Setup". */
 import * as z from 'zod'
 import { findPreset, presetIds } from '#config/mail/presets.ts'
 import type { ShownDomain } from '#core/domains/sending-domains.ts'
@@ -15,7 +15,7 @@ const about = { toolset: 'setup' } as const
 
 const presets = action({
   id: 'listProviderChoices',
-  summary: 'List what can be connected',
+  summary: 'List providers and presets to connect',
   tags: ['destinations'],
   scope: 'api:read',
   input: noInput,
@@ -27,8 +27,8 @@ const presets = action({
     ...about,
     name: 'email_provider_list_presets',
     description:
-      'List what email_provider_connect takes as provider: providers with the credentials that each requires, and presets of mail hosts, which know host, port and security. ' +
-      'For what is connected already use email_provider_list. Changes nothing.',
+      'List the values for provider of email_provider_connect: providers with the credentials that each requires, and presets of ' +
+      'mail hosts, which include host, port and security. For connected providers use email_provider_list. Changes nothing.',
   },
   run: () => undefined,
 })
@@ -37,7 +37,8 @@ const credentials = z
   .record(z.string().max(64), z.union([z.string().max(8192), z.int(), z.record(z.string().max(64), z.string().max(8192))]))
   .meta({
     description:
-      'The credentials of the provider by name, as email_provider_list_presets lists them, such as {"username": "…", "password": "…"}. Secrets are stored encrypted.',
+      'The credentials of the provider by name, as listed by email_provider_list_presets, such as {"username": "…", "password": ' +
+      '"…"}. Secrets are stored encrypted.',
     writeOnly: true,
   })
 
@@ -57,8 +58,9 @@ const connect: Action<RestCore> = action({
     ...about,
     name: 'email_provider_connect',
     description:
-      'Connect a mail provider as a new destination, in sandbox mode: its mail is captured until destination_promote_to_live. Probes it at once; warnings say what keeps ' +
-      'it from working. Better let the user enter passwords in the dashboard than in chat. Next: email_provider_test, email_domain_verify_records.',
+      'Connect a mail provider as a new destination, in sandbox mode: its mail is captured until destination_promote_to_live. ' +
+      'Probes it at once; warnings list problems that prevent delivery. Let the user enter passwords in the dashboard rather ' +
+      'than in chat. Next: email_provider_test, email_domain_verify_records.',
     untrusted: ['warnings'],
     hints: { openWorld: true },
   },
@@ -70,7 +72,7 @@ const connect: Action<RestCore> = action({
   },
 })
 
-/** What was found in DNS, and what is said about it. */
+/** Fields with values found in DNS, and with hints that quote them. */
 const foundFields = ['records.found', 'hint']
 
 const domainName = filledLine(254, 'Such as example.ch.')
@@ -88,8 +90,9 @@ const status: Action<RestCore> = action({
     ...about,
     name: 'email_domain_verify_status',
     description:
-      'Get whether a sending domain is verified, and of each DNS record what was found. Looks DNS up now if the token may change domains, otherwise shows the latest look-up. ' +
-      'found=false: the domain is not set up; use email_domain_verify_records. Verified mail is signed with DKIM.',
+      'Get the verification status of a sending domain, and the values found for each DNS record. Looks DNS up now if the token ' +
+      'may change domains, otherwise shows the latest lookup. found=false: the domain is not set up; use ' +
+      'email_domain_verify_records. Verified mail is signed with DKIM.',
     reachesOrganization: true,
     untrusted: foundFields,
     hints: { openWorld: true },
@@ -117,14 +120,15 @@ const records: Action<RestCore> = action({
     ...about,
     name: 'email_domain_verify_records',
     description:
-      'Get the DNS records that the user must publish so that mail from a domain is trusted when it leaves by this destination. Sets the domain up when it is new, ' +
-      'which needs mcp:admin and settings of the organization. Show the records to the user. Next: email_domain_verify_status after they were published.',
+      'Get the DNS records to publish so that receivers trust mail of a domain through this destination. Sets up a new domain, ' +
+      'which needs mcp:admin and settings of the organization. Show the records to the user. Next: email_domain_verify_status ' +
+      'after publication.',
     reachesOrganization: true,
     untrusted: foundFields,
     hints: { readOnly: false, idempotent: true },
   },
   async run({ core, principal }, { domain: name, destinationId }) {
-    // domains are the organization's, destinations the project's
+    // domains belong to the organization, destinations to the project
     await core.destinations.get({ ...principal, bound: true }, destinationId)
     const found = await core.sendingDomains.byName(principal, name)
     const { domain: one } = found ?? (await core.sendingDomains.create(principal, { domain: name, ed25519: false }))

@@ -20,8 +20,8 @@ export const routingRuleActions: readonly Action<RestCore>[] = [
       name: 'email_routing_rule_create',
       toolset: 'operate',
       description:
-        'Route mail by its From address or domain to a destination, from now on; the smallest priority is matched first. For what ' +
-        'happens when a destination fails use email_failover_policy_set. Next: email_send_test with that From.',
+        'Route mail by its From address or domain to a destination, from now on; the smallest priority is matched first. For the ' +
+        'failure of a destination use email_failover_policy_set. Next: email_send_test with that From.',
       arguments: ['match', 'destination_id', 'priority'],
       required: ['destination_id', 'priority'],
     },

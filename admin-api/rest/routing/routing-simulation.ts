@@ -1,4 +1,4 @@
-/** What a message would get now, without sending it. Spec "Routing rule". */
+/** The decision about a message under the current settings, without sending it. Spec "Routing rule". */
 import { action, type Action } from '../../actions/action.ts'
 import { simulation, simulationInput, toSimulationRequest } from '../../wire/routing/routing-simulation.ts'
 import { toWhatIfRequest, whatIf, whatIfInput } from '../../wire/routing/what-if.ts'
@@ -9,9 +9,9 @@ export const routingSimulationActions: readonly Action<RestCore>[] = [
     id: 'simulateRouting',
     summary: 'Simulate the routing of a message',
     description:
-      'Shows which rule, destination and outcome the message would get now, and why. Nothing is sent, counted or stored. ' +
-      'Describe the message by from, to and the other fields, or give the trace_id of one that was accepted: ' +
-      'the response then also shows its actual outcome, and what would be different now.',
+      'Shows the rule, the destination and the outcome of the message under the current settings, with reasons. Sends, counts ' +
+      'and stores nothing. Describe the message by from, to and the other fields, or give the trace_id of an accepted message: ' +
+      'the response then also shows its actual outcome, and the differences from it now.',
     tags: ['routing'],
     scope: 'api:read',
     errors: ['not_found'],
@@ -28,11 +28,12 @@ export const routingSimulationActions: readonly Action<RestCore>[] = [
     id: 'simulateRoutingChanges',
     summary: 'Simulate changed settings over stored traces',
     description:
-      'Shows where each stored message of a project would go under other settings, from the oldest: rules added or left out, a failover policy, ' +
-      'destinations that are down, a send budget, a capture cap, a plan, a no-route policy. The decision is that of a send, with the suppressions and credentials of now. ' +
-      'Budget, capture cap, sends per day of the plan and rates of SMTP credentials are counted along, through each UTC day, month and minute from the first trace ' +
-      'that is walked; sends of other projects on a day come from its counters. Nothing is sent, counted or stored. ' +
-      'A page can contain fewer entries than `limit`, even none, and still have a next one.',
+      'Shows the destination of each stored message of a project under changed settings, oldest first: additional or omitted ' +
+      'rules, a failover policy, unavailable destinations, a send budget, a capture cap, a plan, a no-route policy. The decision ' +
+      'is the decision of a send, with the current suppressions and credentials. Budget, capture cap, sends per day of the plan ' +
+      'and rates of SMTP credentials are counted through each UTC day, month and minute from the first trace examined; sends of ' +
+      'other projects on a day come from its counters. Sends, counts and stores nothing. A page can contain fewer entries than ' +
+      '`limit`, even zero, and still have a next page.',
     tags: ['routing'],
     scope: 'api:read',
     errors: ['not_found'],

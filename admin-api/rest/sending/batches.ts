@@ -12,9 +12,9 @@ export const batchActions: readonly Action<RestCore>[] = [
     id: 'sendMessageBatch',
     summary: 'Send up to 100 messages',
     description:
-      'Each message is a send of its own: it has its own trace and result, and counts by itself against limits and budgets, which can refuse some of ' +
-      'the messages of a strict batch too. The response comes when every accepted message is stored. ' +
-      'The header `Idempotency-Key` can replace the field `idempotency_key`.',
+      'Each message is a separate send: it has its own trace and result, and counts separately against limits and budgets. ' +
+      'Limits can therefore refuse some messages of a strict batch too. The response is sent when every accepted message is ' +
+      'stored. The header `Idempotency-Key` can replace the field `idempotency_key`.',
     tags: ['messages'],
     scope: 'api:send',
     openToSendOnlyKeys: true,
@@ -43,7 +43,7 @@ export const batchActions: readonly Action<RestCore>[] = [
       from: { idempotency_key: { header: 'Idempotency-Key', orBody: true } },
       headers: {
         'Idempotent-Replayed': {
-          description: '`true` when every result is that of an earlier request with the same idempotency key.',
+          description: '`true` if every result is the result of an earlier request with the same idempotency key.',
           of: (results) => (results.every((result) => !(result instanceof Refusal) && result.repeated) ? 'true' : undefined),
         },
       },

@@ -13,7 +13,7 @@ const sendDeadlineSeconds = 120
 /** Spec "Limits" 9. */
 const maxPageBodyBytes = 65_536
 
-/** What any send can be refused with. */
+/** Errors of every send operation. */
 export const sendRefusals = [
   'not_found',
   'no_route',
@@ -25,7 +25,7 @@ export const sendRefusals = [
   'storage_full',
 ] as const
 
-/** What only a send of a web page is refused with. Spec "Errors". */
+/** Additional errors of sends from browsers. Spec "Errors". */
 const pageRefusals = [
   'invalid_key',
   'key_kind_mismatch',
@@ -58,14 +58,14 @@ export const messageActions: readonly Action<RestCore>[] = [
     id: 'sendMessage',
     summary: 'Send a message',
     description:
-      'Returns as soon as the message is stored and its outcome is decided; delivery continues asynchronously. ' +
-      'When every recipient is suppressed, `status` is `suppressed` and nothing is sent. ' +
-      'The header `Idempotency-Key` can replace the field `idempotency_key`. A repeated key returns the first response again with the header ' +
-      '`Idempotent-Replayed: true` and sends nothing; when the body differs from the first one, `warnings` says so. ' +
-      'Browsers can call this operation with a publishable key: the body then has at most 65536 bytes and no attachments, headers, tags, metadata, destination_id or ' +
-      'list_unsubscribe; the origin of the page, ' +
-      'every recipient in to, cc and bcc, and the sender must be allowed by the key; and a key with a captcha requires the captcha token of the ' +
-      'visitor in the header `X-Service-Captcha-Token`. `from` defaults to the sender of the key.',
+      'Returns as soon as the message is stored and its outcome is decided; delivery continues asynchronously. If every ' +
+      'recipient is suppressed, `status` is `suppressed` and nothing is sent. The header `Idempotency-Key` can replace the field ' +
+      '`idempotency_key`. A repeated key returns the first response again with the header `Idempotent-Replayed: true` and sends ' +
+      'nothing; if the body differs from the first one, `warnings` reports it. Browsers can call this operation with a ' +
+      'publishable key. The body then has at most 65536 bytes and no attachments, headers, tags, metadata, destination_id or ' +
+      'list_unsubscribe. The key must allow the origin of the page, every recipient in to, cc and bcc, and the sender. A key ' +
+      'with a captcha requires the captcha token of the visitor in the header `X-Service-Captcha-Token`. `from` defaults to the ' +
+      'sender of the key.',
     tags: ['messages'],
     scope: 'api:send',
     openToSendOnlyKeys: true,
@@ -82,7 +82,7 @@ export const messageActions: readonly Action<RestCore>[] = [
       from: { idempotency_key: { header: 'Idempotency-Key', orBody: true } },
       headers: {
         'Idempotent-Replayed': {
-          description: '`true` when the idempotency key was used before and this is the original response.',
+          description: '`true` if the idempotency key was used before and this is the original response.',
           of: ({ repeated }) => (repeated ? 'true' : undefined),
         },
       },
@@ -101,7 +101,9 @@ export const messageActions: readonly Action<RestCore>[] = [
   }),
 ]
 
-/** Whether a sender is needed follows from destinations and rules. A key of a web page has its own. */
+/**
+ * Returns the problem of a missing sender; destinations and rules decide whether `from` is required. Publishable keys have a fixed sender.
+ */
 async function missingSender(
   core: RestCore,
   body: Readonly<Record<string, unknown>>,

@@ -1,4 +1,4 @@
-/** The delivery queue: what waits, and holding, releasing, expediting and dropping it by a filter. */
+/** The delivery queue: list messages, and hold, release, expedite or drop them by a filter. */
 import * as z from 'zod'
 import { invalid } from '#core/refusals.ts'
 import type { ActRequester, QueueActs } from '#core/delivery/acts/queue-acts.ts'
@@ -17,15 +17,15 @@ const holds = resource('/v1/queue/holds', { name: 'QueueHold', tags, graphql: tr
 export const queueListWords = {
   summary: 'List messages in the delivery queue',
   description:
-    'In the order of the queue: by destination and project, then by the time of the next attempt. Messages that will be captured, or wait ' +
-    'for an approval, are not in it. A page can contain fewer messages than `limit`, even none, and still have a next one.',
+    'Ordered by destination and project, then by the time of the next attempt. Excludes messages that will be captured and ' +
+    'messages that wait for an approval. A page can contain fewer messages than `limit`, even zero, and still have a next page.',
   filter: queueQuery,
   item: queuedMessage,
 }
 
 export const queueCountWords = {
   summary: 'Count the messages in the delivery queue',
-  description: 'By destination and project, of the messages that the same filter lists.',
+  description: 'Counts by destination and project, with the same filter as the list.',
   input: z.strictObject(queueQuery),
   output: queueCounts,
 }
@@ -33,23 +33,23 @@ export const queueCountWords = {
 export const queueActWords = {
   summary: 'Hold, release, expedite or drop messages in the queue',
   description:
-    'First with `dry_run`, which counts the messages and returns the filter bounded to those that are accepted by now; then with that ' +
-    'filter and the number as `expected`. The act runs in the background; get it to follow its progress.',
+    'Start with `dry_run`, which counts the messages and returns the filter limited to messages accepted until now. Then send ' +
+    'that filter with the number as `expected`. The action runs in the background; get it to follow its progress.',
 }
 
 export const queueHoldWords = {
-  summary: 'Hold messages in the queue, and those to come',
+  summary: 'Hold current and future messages in the queue',
   description:
-    'Messages that match are held, and those that are accepted later, whenever their turn comes, until the hold is released. One that is ' +
-    'released by hand meanwhile is let through.',
+    'Holds matching messages in the queue, and matching messages accepted later, until the hold is released. A message released ' +
+    'individually is delivered in spite of the hold.',
   errors: ['not_found', 'conflict'],
   input: newQueueHold,
   output: queueHold,
 } as const
 
 export const queueHoldReleaseWords = {
-  summary: 'Lift a standing hold and release what it held',
-  description: 'New messages are not held any more. The answer is the act that releases those that were.',
+  summary: 'Release a standing hold and its messages',
+  description: 'New messages are no longer held. Returns the queue action that releases the held messages.',
   errors: ['not_found', 'insufficient_scope', 'conflict'],
   output: queueAct,
 } as const
@@ -87,18 +87,18 @@ export const queueActions: readonly Action<RestCore>[] = [
     run: ({ core, principal }, asked) => makeAct(core.queueActs, { principal }, asked),
   }),
   acts.list({
-    summary: 'List acts on the queue, newest first',
+    summary: 'List queue actions, newest first',
     item: queueAct,
     run: ({ core, principal }, page) => core.queueActs.list(principal, page),
   }),
   acts.read({
-    summary: 'Get an act on the queue with its counters',
+    summary: 'Get a queue action with its counters',
     output: queueAct,
     run: ({ core, principal }, { id }) => core.queueActs.get(principal, id),
   }),
   acts.act('stop', {
-    summary: 'Stop an act on the queue',
-    description: 'No further message is acted on; what was done stays. An act that has ended is not changed.',
+    summary: 'Stop a queue action',
+    description: 'No further message is changed; completed changes remain. A finished action does not change.',
     errors: ['not_found'],
     output: queueAct,
     run: ({ core, principal }, { id }) => core.queueActs.stop({ principal }, id),
@@ -116,13 +116,13 @@ export const queueActions: readonly Action<RestCore>[] = [
   holds.act('release', { ...queueHoldReleaseWords, run: ({ core, principal }, { id }) => core.queueHolds.release({ principal }, id) }),
 ]
 
-/** A dry run, or the act. Throws `validation_failed` without the number of a dry run. */
+/** Returns the preview of a dry run, or creates the queue action. Throws `validation_failed` if `expected` is missing. */
 export function makeAct(
   queueActs: QueueActs,
   requester: ActRequester,
   { dryRun: isDryRun, expected, ...request }: Decoded<typeof newQueueAct>,
 ) {
   if (isDryRun) return queueActs.preview(requester, request)
-  if (expected === undefined) throw invalid([{ path: 'expected', message: 'is required: give the number that a dry run counted' }])
+  if (expected === undefined) throw invalid([{ path: 'expected', message: 'is required; give the number that a dry run counted' }])
   return queueActs.create(requester, { ...request, expected })
 }

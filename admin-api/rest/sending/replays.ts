@@ -1,4 +1,4 @@
-/** Bulk replays: start or preview, list, read, stop. Spec "Bulk replay job". */
+/** Bulk replays: create or preview, list, get, cancel. Spec "Bulk replay job". */
 import type { Action } from '../../actions/action.ts'
 import { resource } from '../../actions/resource.ts'
 import { newReplay, replay } from '../../wire/sending/replay.ts'
@@ -6,15 +6,15 @@ import type { RestCore } from '../rest-core.ts'
 
 const jobs = resource('/v1/replays', { name: 'Replay', tags: ['replays'], feature: 'bulk_replay', graphql: true, key: 'job_id' })
 
-/** They may quote the servers that refused. */
+/** Fields that may quote the servers that refused. */
 const problemFields = ['problems', 'stopped_because']
 
 export const replayActions: readonly Action<RestCore>[] = [
   jobs.create({
     summary: 'Create a replay',
     description:
-      'Queues failed messages again, for the recipients that no server has accepted. The replay runs in the background; get it ' +
-      'to follow its progress. Each message counts as a send toward the limits of the plan and the budget of the project.',
+      'Queues failed messages again for the recipients that no server has accepted. The replay runs in the background; get it to ' +
+      'follow its progress. Each message counts as a send toward the limits of the plan and the budget of the project.',
     scope: 'api:send',
     errors: ['not_found', 'conflict', 'feature_disabled'],
     input: newReplay,
@@ -23,9 +23,9 @@ export const replayActions: readonly Action<RestCore>[] = [
       name: 'email_bulk_replay',
       toolset: 'scheduled',
       description:
-        'Send all failed messages that match a filter again, in the background, to recipients that no server has accepted. Before, call ' +
-        'email_traces_search with the same filter and status failed, and agree the number with the user. For one new message use ' +
-        'email_send_test. Next: email_bulk_replay_status(job_id).',
+        'Send all failed messages that match a filter again, in the background, to recipients that no server has accepted. First ' +
+        'call email_traces_search with the same filter and status failed, and agree on the number with the user. For one new ' +
+        'message use email_send_test. Next: email_bulk_replay_status(job_id).',
       arguments: ['filter', 'target_destination_id'],
       untrusted: problemFields,
       hints: { openWorld: true },
@@ -43,7 +43,8 @@ export const replayActions: readonly Action<RestCore>[] = [
   jobs.list({
     summary: 'List replays, newest first',
     description:
-      'With `project`, lists only replays of this project alone. A page can contain fewer replays than `limit` and still have a next one.',
+      'With `project`, lists only replays limited to this project. A page can contain fewer replays than `limit` and still have ' +
+      'a next page.',
     item: replay,
     run: ({ core, principal }, page) => core.replays.list(principal, page),
   }),
@@ -54,15 +55,15 @@ export const replayActions: readonly Action<RestCore>[] = [
       name: 'email_bulk_replay_status',
       toolset: 'scheduled',
       description:
-        'Get how far a bulk replay is: messages examined, replayed, skipped and refused, with the latest problems. Repeat every few ' +
-        'seconds until its status is no longer running. Changes nothing.',
+        'Get the progress of a bulk replay: messages examined, replayed, skipped and refused, with the latest problems. Repeat ' +
+        'every few seconds while its status is running. Changes nothing.',
       untrusted: problemFields,
     },
     run: ({ core, principal }, { jobId }) => core.replays.get(principal, jobId),
   }),
   jobs.act('stop', {
     summary: 'Cancel a replay',
-    description: 'No further message is queued; messages already queued are delivered. A replay that has ended is not changed.',
+    description: 'No further message is queued; messages already queued are delivered. A finished replay does not change.',
     scope: 'api:send',
     errors: ['not_found'],
     output: replay,

@@ -1,4 +1,4 @@
-/** Scheduled sends: list, cancel, another time, sending at once. Spec "Scheduled send", "DELETE /v1/messages/scheduled/<trace_id>". */
+/** Scheduled sends: list, cancel, reschedule, send now. Spec "Scheduled send", "DELETE /v1/messages/scheduled/<trace_id>". */
 import * as z from 'zod'
 import type { Action } from '../../actions/action.ts'
 import { resource } from '../../actions/resource.ts'
@@ -21,15 +21,15 @@ const status = z.enum(['queued', 'canceled']).optional().meta({ description: 'De
 export const scheduledSendActions: readonly Action<RestCore>[] = [
   sends.list({
     summary: 'List scheduled sends, earliest first',
-    description: 'Lists queued and canceled sends. A send whose delivery has begun is no longer listed; its trace has its outcome.',
+    description: 'Lists queued and canceled sends. A send whose delivery has started is no longer listed; its trace has the outcome.',
     filter: { project, status },
     item: scheduledSend,
     tool: {
       name: 'email_scheduled_list',
       toolset: 'scheduled',
       description:
-        'List sends that wait for their send_at, earliest first, and canceled ones. What has left is found with email_traces_search. ' +
-        'Next: email_scheduled_cancel(trace_id) to stop one.',
+        'List sends that wait for their send_at, earliest first, and canceled sends. Find sent messages with ' +
+        'email_traces_search. Next: email_scheduled_cancel(trace_id) to cancel one.',
       arguments: ['status', 'limit'],
       untrusted: outsideSummaryFields,
     },
@@ -39,7 +39,8 @@ export const scheduledSendActions: readonly Action<RestCore>[] = [
     id: 'rescheduleSend',
     summary: 'Reschedule a scheduled send',
     description:
-      'Gives the message another time, at most 3 days ahead. Refused with 409 when it was canceled, waits for approval, or its delivery has begun.',
+      'Sets a new time of delivery, at most 3 days ahead. Refused with 409 if the send is canceled or waits for approval, or its ' +
+      'delivery has started.',
     scope: 'api:send',
     errors: ['not_found', 'conflict', 'feature_disabled'],
     input: z.strictObject({ send_at: sendTime.meta({ description: 'The new time of delivery (RFC 3339), at most 3 days ahead.' }) }),
@@ -50,7 +51,8 @@ export const scheduledSendActions: readonly Action<RestCore>[] = [
     id: 'sendScheduledNow',
     summary: 'Send a scheduled send now',
     description:
-      'The message leaves, or is captured, now instead of at its time. Idempotent. Refused with 409 when it was canceled, waits for approval, or its delivery has begun.',
+      'The message is sent or captured now instead of at its time. Idempotent. Refused with 409 if the send is canceled or waits ' +
+      'for approval, or its delivery has started.',
     scope: 'api:send',
     errors: ['not_found', 'conflict'],
     output: scheduledSend,
@@ -59,15 +61,15 @@ export const scheduledSendActions: readonly Action<RestCore>[] = [
   sends.remove({
     id: 'cancelScheduledSend',
     summary: 'Cancel a scheduled send',
-    description: 'Idempotent: returns the canceled send, also when it was canceled before. Refused with 409 once its delivery has begun.',
+    description: 'Idempotent: also returns a send that was already canceled. Refused with 409 if its delivery has started.',
     scope: 'api:send',
     output: scheduledSend,
     tool: {
       name: 'email_scheduled_cancel',
       toolset: 'scheduled',
       description:
-        'Cancel a scheduled send before it leaves. Again does nothing; refused with conflict once its delivery has begun. Find trace ' +
-        'ids with email_scheduled_list. A canceled send is not sent later; send it anew.',
+        'Cancel a scheduled send before its delivery starts. Idempotent; refused with conflict after delivery has started. Find ' +
+        'trace ids with email_scheduled_list. A canceled send is not sent later; send the message again.',
       untrusted: outsideSummaryFields,
       hints: { destructive: true, idempotent: true },
     },

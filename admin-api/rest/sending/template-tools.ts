@@ -1,4 +1,4 @@
-/** The tool that saves templates: one name for what REST does in two operations. Spec "Versioning" 2. */
+/** The tool that saves templates; it combines two REST operations, create and update. Spec "Versioning" 2. */
 import { action, type Action } from '../../actions/action.ts'
 import { newTemplate, template, templateContent } from '../../wire/sending/template.ts'
 import type { RestCore } from '../rest-core.ts'
@@ -17,8 +17,9 @@ export const templateTools: readonly Action<RestCore>[] = [
       toolset: 'templates',
       resource: 'email://templates/{id}',
       description:
-        'Save a template under a slug: a new one, or a new version when the slug exists, which replaces the whole content for later sends. Variables are written {{name}}; declare them in ' +
-        'schema_json. Next: email_template_render_preview, then email_send_test with template_slug.',
+        'Save a template under a slug: creates it, or adds a new version if the slug exists. The new version replaces the whole ' +
+        'content for later sends. Write variables as {{name}}; declare them in schema_json. Next: email_template_render_preview, ' +
+        'then email_send_test with template_slug.',
       arguments: ['slug', 'name', 'subject_tmpl', 'text_tmpl', 'html_tmpl', 'schema_json'],
     },
     async run({ core, principal }, { slug, name, projectId, ...fields }) {

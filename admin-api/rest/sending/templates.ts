@@ -1,4 +1,4 @@
-/** Templates with their versions and preview. Spec "Template", "Versioning" 2. */
+/** Templates with their versions and previews. Spec "Template", "Versioning" 2. */
 import { action, type Action } from '../../actions/action.ts'
 import { acceptance } from '../../wire/sending/send.ts'
 import { resource } from '../../actions/resource.ts'
@@ -32,9 +32,9 @@ const templates = resource('/v1/templates', {
 const http = { maxBodyBytes: maxTemplateBodyBytes }
 
 const syntax =
-  'Variables are written in double braces: {{.name}} or {{name}}, {{.order.total}}, {{if .x}}…{{else if .y}}…{{else}}…{{end}}, ' +
-  '{{range .items}}{{.title}}…{{else}}…{{end}}; inside a range, . is the entry and $ refers to all variables. {{- and -}} trim white space, ' +
-  '{{/* … */}} is a comment.'
+  'Write variables in double braces: {{.name}} or {{name}}, {{.order.total}}, {{if .x}}…{{else if .y}}…{{else}}…{{end}}, {{range ' +
+  '.items}}{{.title}}…{{else}}…{{end}}. Inside a range, . is the entry and $ refers to all variables. {{- and -}} trim white ' +
+  'space, {{/* … */}} is a comment.'
 
 const reading: readonly Action<RestCore>[] = [
   templates.list({
@@ -45,8 +45,8 @@ const reading: readonly Action<RestCore>[] = [
       name: 'email_template_list',
       toolset: 'templates',
       description:
-        'List the templates of the project: slug, name and current version. For the versions of one use email_template_versions_list, ' +
-        'and email_template_render_preview to see one filled in. Changes nothing.',
+        'List the templates of the project: slug, name and current version. For the versions of a template use ' +
+        'email_template_versions_list, and for a rendered preview email_template_render_preview. Changes nothing.',
       arguments: [],
       fixed: { limit: 200 },
     },
@@ -60,7 +60,7 @@ const reading: readonly Action<RestCore>[] = [
   templates.act('preview', {
     summary: 'Preview a template with variables',
     graphql: { root: 'query' },
-    description: 'Nothing is sent or stored. Refused for the same reasons as a send with these variables.',
+    description: 'Sends and stores nothing. Refused for the same reasons as a send with these variables.',
     scope: 'api:read',
     errors: ['not_found'],
     input: previewInput,
@@ -69,8 +69,8 @@ const reading: readonly Action<RestCore>[] = [
       name: 'email_template_render_preview',
       toolset: 'templates',
       description:
-        'Render a template with variables and get subject, text and HTML, as a send with them would. Stores and sends nothing. Use it ' +
-        'before email_send_test with template_id and template_vars.',
+        'Render a template with variables and get subject, text and HTML, as in a send. Stores and sends nothing. Use it before ' +
+        'email_send_test with template_id and template_vars.',
       arguments: { template_id: 'id', variables: 'variables' },
     },
     examples: { input: { variables: { name: 'Ada' } } },
@@ -84,8 +84,8 @@ const trying: readonly Action<RestCore>[] = [
     id: 'checkTemplate',
     summary: 'Check the content of a template without saving it',
     description:
-      'Returns what would keep it from being saved, what is doubtful about it, the variables that it uses, and a preview with the given variables. ' +
-      'Findings are no error: the status is 200.',
+      'Returns problems that prevent saving, warnings, the variables that the content uses, and a preview with the given ' +
+      'variables. Problems are not errors of the request: the status is 200.',
     tags: ['templates'],
     feature: 'templates',
     scope: 'api:read',
@@ -100,8 +100,8 @@ const trying: readonly Action<RestCore>[] = [
   templates.act('test', {
     summary: 'Send a test of a template to a captured inbox',
     description:
-      'Decides and composes as a send does and captures the message, whatever the destination and its mode: nothing leaves the service. ' +
-      'It is in the inbox of the recipient or in the catch-all inbox of the project, and counts as a capture.',
+      'Processes the message like a send and captures it, regardless of the destination and its mode: nothing leaves the ' +
+      'service. The message is in the inbox of the recipient or in the catch-all inbox of the project, and counts as a capture.',
     scope: 'api:send',
     errors: ['not_found', 'quota_exhausted_captures', 'quota_exhausted', 'project_budget_exhausted', 'storage_full'],
     input: testInput,
@@ -142,8 +142,8 @@ const changing: readonly Action<RestCore>[] = [
   templates.change({
     summary: 'Update a template',
     description:
-      'Replaces the whole content and creates a new version, unless the content equals that of the current version. ' +
-      'Slug and name keep their values when they are left out.',
+      'Replaces the whole content and creates a new version, unless the content equals the content of the current version. If ' +
+      'omitted, slug and name keep their values.',
     input: templateSave,
     output: template,
     http: { ...http, method: 'PUT' },
@@ -156,17 +156,17 @@ const changing: readonly Action<RestCore>[] = [
       name: 'email_template_delete',
       toolset: 'templates',
       description:
-        'Delete a template and all of its versions, for good; sends that name it are refused from then on. Ask the user first. To ' +
-        'change a template use email_template_create with its slug.',
+        'Permanently delete a template with all its versions; later sends with it are refused. Ask the user first. To change a ' +
+        'template use email_template_create with its slug.',
       hints: { destructive: true },
     },
     run: ({ core, principal }, { id }) => core.templates.remove(principal, id),
   }),
   templates.change({
     id: 'moveTemplate',
-    graphql: 'none', // moveResource
+    graphql: 'none', // Exposed in GraphQL as moveResource.
     summary: 'Move a template to another project',
-    description: 'All versions move with it. Refused with `conflict` when its slug is taken there.',
+    description: 'All versions move with it. Refused with `conflict` if the slug is taken in the other project.',
     input: moveBody,
     output: template,
     async run({ core, principal }, { id, projectId }) {
@@ -183,8 +183,8 @@ const versions: readonly Action<RestCore>[] = [
       name: 'email_template_versions_list',
       toolset: 'templates',
       description:
-        'List the versions of one template, newest first; every save made one. A send can pin one with template_version. For all ' +
-        'templates use email_template_list. Changes nothing.',
+        'List the versions of a template, newest first; every save creates a version. A send can select a version with ' +
+        'template_version. For all templates use email_template_list. Changes nothing.',
       arguments: { template_id: 'id', limit: 'limit' },
     },
     item: templateVersionSummary,

@@ -1,4 +1,4 @@
-/** The messages of traces, relayed ones too: as a reader shows them, their source and their attachments. */
+/** The messages of traces, captured and relayed: parsed contents, raw source and attachments. */
 import { Readable } from 'node:stream'
 import * as z from 'zod'
 import type { Principal } from '#core/access/principal/principal.ts'
@@ -17,14 +17,14 @@ const tags = ['traces']
 const traces = resource('/v1/traces', { name: 'Trace', tags, graphql: true, key: 'trace_id', keySchema: traceId })
 const params = z.strictObject({ trace_id: traceId })
 
-/** With the address of itself and that of its page. */
+/** Adds the URLs of the message and of its page. */
 function shown({ baseUrl, messageViews }: RestCore, { organizationId }: Principal, message: TraceMessage) {
   const { id } = message.trace
   const viewUrl = messageViews.urlOf({ organizationId, inboxId: ofTrace, captureId: id })
   return { ...message, url: `${baseUrl}/v1/traces/${id}/message`, viewUrl }
 }
 
-/** Operations, as their answers are files. */
+/** Operations rather than actions, since their responses are files. */
 const downloads: readonly Operation<RestCore>[] = [
   operation({
     method: 'GET',
@@ -63,8 +63,8 @@ export const traceMessageOperations: readonly (Action<RestCore> | Operation<Rest
   traces.readOf('message', {
     summary: 'Get the message of a trace',
     description:
-      'Relayed messages too, as they were sent, for as long as their traces are kept. 404 with `next_action: "read_trace"` says why a trace has no ' +
-      'message: the request was refused, or the message has expired from its inboxes.',
+      'Includes relayed messages, as sent, until their traces expire. 404 with `next_action: "read_trace"` states why a trace ' +
+      'has no message: the request was refused, or the message expired from its inboxes.',
     output: traceMessage,
     run: async ({ core, principal }, { traceId: id }) => shown(core, principal, await core.traceMessages.message(principal, id)),
   }),

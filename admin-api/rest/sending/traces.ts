@@ -1,4 +1,4 @@
-/** Traces: list, read, and the public redacted view. Spec "Traces, inspect, suppressions". */
+/** Traces: list, get, and the public redacted view. Spec "Traces, inspect, suppressions". */
 import * as z from 'zod'
 import type { Principal } from '#core/access/principal/principal.ts'
 import { traceStatuses } from '#core/trace/states.ts'
@@ -32,7 +32,7 @@ const tags = ['traces']
 const traces = resource('/v1/traces', { name: 'Trace', tags, graphql: true, key: 'trace_id', keySchema: traceId })
 const params = z.strictObject({ trace_id: traceId })
 
-/** What agents choose by too, who have one project. */
+/** Filters shared with the tools of agents, which are bound to one project. */
 export const traceFilter = {
   status: z.enum(traceStatuses).optional(),
   outcome: z.enum(traceOutcomes).optional(),
@@ -44,20 +44,20 @@ export const traceFilter = {
     .optional()
     .meta({
       description:
-        'Class of the bounce of a recipient: reported after the message was sent, or refused by the receiving server, permanently or until ' +
-        'delivery was abandoned (`status` is then `failed`). With `to`, applies to this recipient.',
+        'Bounce class of a recipient: reported after sending, or refused by the receiving server, permanently or until delivery ' +
+        'was abandoned (`status` is then `failed`). With `to`, applies to this recipient.',
     }),
-  template: line(200, 'Id or slug of the template that the message was rendered from.').optional(),
+  template: line(200, 'Id or slug of the template of the message.').optional(),
   tag: line(255, 'A tag of the message. Case-insensitive.').optional(),
-  metadata: line(565, 'A field of the metadata: `name:value`, exactly.').optional(),
+  metadata: line(565, 'A field of the metadata as an exact match: `name:value`.').optional(),
   has: wordList(
     traceFeatures,
-    'Only messages that have all of these. `attachment`: sent with files; by SMTP, its Content-Type is multipart/mixed or that of a file. ' +
-      '`error`: refused, failed, bounced or deferred for a recipient. `report`: a report about a recipient came after it was sent. ' +
-      '`retry`: more than one attempt was made, or it was replayed. `tracking`: opens or clicks were to be tracked. ' +
-      '`unsubscribe`: it has a link to unsubscribe.',
+    'Only messages with all of these features. `attachment`: sent with files (by SMTP: Content-Type multipart/mixed or the type ' +
+      'of a file). `error`: refused, failed, bounced or deferred for a recipient. `report`: a report about a recipient arrived ' +
+      'after sending. `retry`: has several attempts, or was replayed. `tracking`: tracking of opens or clicks was requested. ' +
+      '`unsubscribe`: contains an unsubscribe link.',
   ),
-  q: line(200, 'Part of the subject, of an address of the sender or a recipient, or of the Message-ID. Case-insensitive.').optional(),
+  q: line(200, 'Part of the subject, of the address of the sender or a recipient, or of the Message-ID. Case-insensitive.').optional(),
   since: timeInput.optional().meta({ description: 'Accepted at or after this time.' }),
   until: timeInput.optional().meta({ description: 'Accepted before this time.' }),
   created_after: timeInput.optional().meta({ description: 'Alias of `since`, as in other lists.' }),
@@ -70,7 +70,7 @@ const filter = { project, ...traceFilter, project_id: id.optional().meta({ descr
 
 type Filter = Decoded<z.ZodObject<typeof traceFilter>>
 
-/** The names of other lists stand for ours. */
+/** Replaces the aliases by the native names. */
 export const byOwnNames = <G extends Filter>({ recipient, sender, createdAfter, createdBefore, ...given }: G) => ({
   ...given,
   to: given.to ?? recipient,
@@ -79,7 +79,7 @@ export const byOwnNames = <G extends Filter>({ recipient, sender, createdAfter, 
   until: given.until ?? createdBefore,
 })
 
-/** What of a trace was written by senders, by who is written to, and by servers that replied or reported: in lists, and in full. */
+/** Fields with text written by senders, recipients, and servers that replied or reported: in lists, and in the full trace. */
 export const outsideSummaryFields = [
   ...['subject', 'message_id', 'from', 'mail_from', 'to', 'address'],
   ...['tags', 'metadata', 'outcome_reason', 'reply', 'report', 'suppression'],
@@ -94,7 +94,7 @@ export const seen = async ({ traces: reader, probes }: RestCore, principal: Prin
 const reading: readonly Action<RestCore>[] = [
   traces.list({
     summary: 'List traces, newest first',
-    description: 'A page can contain fewer entries than `limit`, even none, and still have a next one.',
+    description: 'A page can contain fewer entries than `limit`, even zero, and still have a next page.',
     graphql: { without: ['created_after', 'created_before', 'recipient', 'sender', 'project_id'] },
     filter,
     item: traceSummary,
@@ -103,8 +103,8 @@ const reading: readonly Action<RestCore>[] = [
   traces.read({
     summary: 'Get a trace with its timeline',
     description:
-      'In place of the id, the X-Service-Ref of the relayed message, as found in returned mail, is accepted. ' +
-      'A send-only key gets the status of its own sends, and nothing else: no other trace, no address and no timeline.',
+      'Also accepts, instead of the id, the X-Service-Ref of the relayed message, as found in returned mail. A send-only key ' +
+      'receives only the status of its sends, without addresses and timeline.',
     openToSendOnlyKeys: true,
     output: traceOrStatus,
     run: async ({ core, principal }, { traceId: idOrToken }) =>
@@ -112,7 +112,7 @@ const reading: readonly Action<RestCore>[] = [
   }),
 ]
 
-/** An operation, as it is a download. */
+/** An operation rather than an action, since it is a download. */
 const download: Operation<RestCore> = operation({
   method: 'GET',
   path: '/v1/traces/{trace_id}/reports/{report_id}',
@@ -134,15 +134,16 @@ const retryInput = z.strictObject({
   include_unknown: z
     .boolean()
     .default(false)
-    .meta({ description: 'Also retries recipients whose last attempt ended without a reply, at the risk of a second copy.' }),
+    .meta({ description: 'Also retries recipients whose last attempt ended without a reply. They may receive a second copy.' }),
 })
 
 const retrying: Action<RestCore> = traces.act('retry', {
   summary: 'Retry a message',
   description:
-    'A `failed` message is `queued` again for the recipients that no provider has accepted, and counts as a send; a message that waits ' +
-    'for its next attempt is attempted now. Its retry schedule starts over. It goes to the destination that it was routed to. 409 states why ' +
-    'nothing can be retried, and what to do. To retry many messages, or to send to another destination, use `POST /v1/replays`.',
+    'A `failed` message is `queued` again for the recipients that no provider has accepted, and counts as a send. A message that ' +
+    'waits for its next attempt is attempted now. The retry schedule restarts. The message keeps its destination. 409 states why ' +
+    'nothing can be retried, and the next step. To retry many messages, or to send to another destination, use `POST ' +
+    '/v1/replays`.',
   scope: 'api:send',
   errors: ['not_found', 'conflict', 'quota_exceeded', 'quota_exhausted', 'project_budget_exhausted'],
   input: retryInput,
@@ -154,13 +155,13 @@ const retrying: Action<RestCore> = traces.act('retry', {
   },
 })
 
-/** An operation, as browsers get a page of it. */
+/** An operation rather than an action, since browsers receive a page. */
 const sharing: Operation<RestCore> = operation({
   method: 'GET',
   path: '/share/traces/{trace_id}',
   operationId: 'getSharedTrace',
   summary: 'Get the public, redacted view of a trace',
-  description: 'Needs no key. Returns an HTML page when the Accept header prefers text/html.',
+  description: 'Requires no key. Returns an HTML page if the Accept header prefers text/html.',
   tags,
   scope: 'none',
   errors: ['not_found'],

@@ -1,4 +1,4 @@
-/** What tracked mail leads to: the redirect behind a link, and the image that reports an opening. Unauthenticated. */
+/** Targets of tracked mail: the redirect of a link, and the image that reports opens. Unauthenticated. */
 import * as z from 'zod'
 import { Refusal } from '#core/refusals.ts'
 import { media, raw, type Answer } from '../../operation/answer.ts'
@@ -9,26 +9,26 @@ import type { RestCore } from '../rest-core.ts'
 import { unlisted } from './unlisted-headers.ts'
 
 const tags = ['tracking']
-/** Of any length, so that a wrong one is always just not found. */
+/** Without a length limit, so that every invalid token gets the same response as an unknown one. */
 const params = z.strictObject({ token: z.string() })
-/** Programs between sender and reader add parameters of their own, which change nothing. */
+/** Allows parameters added by programs between sender and reader; they are ignored. */
 const query = z.looseObject({})
 
 /** One transparent pixel: 43 octets of GIF89a. */
 const pixel = Buffer.from('R0lGODlhAQABAIAAAP///wAAACH5BAEAAAAALAAAAAABAAEAAAICRAEAOw==', 'base64')
 
-/** Operations, as one is a redirect and the other an image, for unauthenticated visitors who follow what a message holds. */
+/** Operations rather than actions: a redirect and an image for unauthenticated visitors who follow links in messages. */
 export const trackingOperations: readonly Operation<RestCore>[] = [
   operation({
     method: 'GET',
     path: '/t/c/{token}',
     operationId: 'followLink',
     summary: 'Follow a tracked link',
-    description: 'Redirects to the address that the link had in the message, and to no other. The click is added to the trace.',
+    description: 'Redirects to the original URL of the link in the message, and never elsewhere. The trace records the click.',
     tags,
     scope: 'none',
     status: 302,
-    otherResponses: { 404: 'A page that explains what to do: the link was not made by this service, or was cut off.' },
+    otherResponses: { 404: 'A page with the next step: the link is not from this service, or is incomplete.' },
     params,
     query,
     response: media('text/html'),

@@ -1,4 +1,4 @@
-/** Responses to links in mail and to shared links. */
+/** Headers of responses to links in mail and to share links. */
 
-/** Headers of what should not be found, kept, or traced to its origin. */
+/** Prevents indexing, caching and referrers. */
 export const unlisted = { 'cache-control': 'no-store', 'x-robots-tag': 'noindex, nofollow', 'referrer-policy': 'no-referrer' }

@@ -1,4 +1,4 @@
-/** Deploys of websites: as an archive, or by digests, so that only files that are new are sent. */
+/** Deploys of websites: as an archive, or by digests, so that clients upload only new files. */
 import * as z from 'zod'
 import { invalid } from '#core/refusals.ts'
 import { deployLimits } from '#core/sites/deploys/site-path.ts'
@@ -23,7 +23,7 @@ const feature = 'managed_websites'
 const shared = { tags, feature, errors: ['not_found', 'conflict'] } as const
 const sites = resource('/v1/sites', { name: 'Site', tags, feature, graphql: true })
 
-/** With the directory of the archive, and what compresses badly. */
+/** Includes room for the directory of the archive, and for files that compress badly. */
 const maxArchiveBytes = deployLimits.bytes + 4 * 1_048_576
 const maxManifestBytes = 4 * 1_048_576
 const manifestLimits = { maxDepth: 4, maxValues: 5 * deployLimits.files }
@@ -33,7 +33,7 @@ const zipLimits = { entries: 4 * deployLimits.files, bytes: deployLimits.bytes, 
 const reading: readonly Action<RestCore>[] = [
   sites.listOf('deploys', {
     summary: 'List the deploys of a website, newest first',
-    description: `The newest ${deployLimits.kept} are kept, and the one that visitors get.`,
+    description: `Lists the newest ${deployLimits.kept}, which are stored, and the active deploy.`,
     item: deploy,
     async run({ core, principal }, { id, ...page }) {
       const { rows, nextCursor } = await core.sites.deploys.list(principal, id, page)
@@ -46,7 +46,7 @@ const reading: readonly Action<RestCore>[] = [
       ...shared,
       id: 'getSiteDeploy',
       graphql: { field: 'siteDeploy', root: 'query' },
-      summary: 'Get a deploy with what is still to be sent',
+      summary: 'Get a deploy with its missing files',
       scope: 'api:read',
       errors: ['not_found'],
     },
@@ -60,10 +60,10 @@ const reading: readonly Action<RestCore>[] = [
       ...shared,
       id: 'activateSiteDeploy',
       graphql: { field: 'activateSiteDeploy', root: 'mutation' },
-      summary: 'Have visitors get a deploy',
+      summary: 'Activate a deploy',
       scope: 'api:admin',
     },
-    description: 'In one step: visitors get all of one deploy or all of another. An older deploy is a rollback.',
+    description: 'Visitors switch from one complete deploy to another at once. Activate an older deploy to roll back.',
     input: deployParams,
     output: deploy,
     http: { method: 'POST', path: '/v1/sites/{id}/deploys/{deploy_id}/activate' },
@@ -78,7 +78,7 @@ const reading: readonly Action<RestCore>[] = [
       summary: 'Delete a deploy',
       scope: 'api:admin',
     },
-    description: 'Not the one that visitors get.',
+    description: 'The active deploy cannot be deleted.',
     input: deployParams,
     http: { method: 'DELETE', path: '/v1/sites/{id}/deploys/{deploy_id}' },
     run: ({ core, principal }, { id, deployId }) => core.sites.deploys.remove(principal, id, deployId),
@@ -90,8 +90,9 @@ const sending: readonly Operation<RestCore>[] = [
     ...{ ...shared, operationId: 'createSiteDeploy', summary: 'Deploy a website', scope: 'api:admin' },
     ...{ method: 'POST', path: '/v1/sites/{id}/deploys', status: 201 },
     description:
-      'A ZIP archive of the folder of the site (`application/zip`), which is whole at once; or the digests of its files (`application/json`), of which those in `missing` are sent next. ' +
-      `At most ${deployLimits.files} files, 100 MiB in all and 25 MiB each.`,
+      `A ZIP archive of the folder of the site (\`application/zip\`), which is complete at once; or the digests of its files ` +
+      `(\`application/json\`), followed by uploads of the files in \`missing\`. At most ${deployLimits.files} files, 100 MiB in ` +
+      'total and 25 MiB each.',
     errors: ['not_found', 'conflict', 'quota_exceeded', 'request_too_large', 'overloaded', 'storage_full'],
     ...{ maxBodyBytes: maxArchiveBytes, deadlineSeconds: uploadSeconds },
     params: idParams,
@@ -108,9 +109,10 @@ const sending: readonly Operation<RestCore>[] = [
     },
   }),
   operation({
-    ...{ ...shared, operationId: 'putSiteFile', summary: 'Send a file of a deploy', scope: 'api:admin' },
+    ...{ ...shared, operationId: 'putSiteFile', summary: 'Upload a file of a deploy', scope: 'api:admin' },
     ...{ method: 'PUT', path: '/v1/sites/{id}/deploys/{deploy_id}/files/{sha256}' },
-    description: 'By its digest. With the last one that is missing, the deploy is whole. The same file again changes nothing.',
+    description:
+      'Identified by its digest. The deploy is complete with the last missing file. Uploading the same file again changes nothing.',
     errors: [...shared.errors, 'storage_full'],
     ...{ maxBodyBytes: deployLimits.fileBytes, deadlineSeconds: uploadSeconds },
     params: blobParams,
@@ -133,7 +135,7 @@ async function fromArchive(
   activates: boolean,
 ): Promise<SiteDeploy> {
   using _place = archives.enter(principal)
-  await deploys.list(principal, id, { limit: 1 }) // before much is sent to a site that is not there
+  await deploys.list(principal, id, { limit: 1 }) // checks that the site exists before a large upload
   await using file = await spooled(body.bytes, folder)
   try {
     return await archives.deploy(principal, id, await readZip(file.fd, zipLimits), activates)

@@ -1,4 +1,4 @@
-/** What the operations of sites need of the core. */
+/** The core of the site operations. */
 import type { ArchiveDeploys } from '#core/sites/deploys/archive-deploys.ts'
 import type { SiteDeploys } from '#core/sites/deploys/deploys.ts'
 import type { SiteAddresses } from '#core/sites/site-addresses.ts'
@@ -15,6 +15,6 @@ export interface SiteCore {
   readonly domains: SiteDomains
   readonly takedowns: Takedowns
   readonly addresses: SiteAddresses | undefined
-  /** Where archives stand while they are read. */
+  /** Folder for temporary copies of archives. */
   readonly folder: string
 }

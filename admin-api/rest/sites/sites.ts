@@ -1,4 +1,4 @@
-/** Managed websites: sites, their domains and their use. Spec "Managed Websites". */
+/** Managed websites: sites, their domains and their usage. Spec "Managed Websites". */
 import { action, type Action } from '../../actions/action.ts'
 import { resource } from '../../actions/resource.ts'
 import { listEncoder } from '../../wire/fields/paging.ts'
@@ -18,7 +18,7 @@ const keeping: readonly Action<RestCore>[] = [
   sites.create({
     summary: 'Create a website',
     description:
-      'Its address follows from its name, which no other site of the service has. It serves nothing before its first deploy is activated.',
+      'Its URL follows from its name, which is unique in the service. The site serves nothing until its first deploy is activated.',
     errors: ['not_found', 'conflict', 'feature_unavailable'],
     input: newSite,
     output: site,
@@ -28,19 +28,19 @@ const keeping: readonly Action<RestCore>[] = [
   sites.read({ summary: 'Get a website', output: site, run: ({ core, principal }, { id }) => core.sites.sites.get(principal, id) }),
   sites.change({
     summary: 'Rename, move or pause a website',
-    description: 'A name that is given up is free for everybody at once. A site moves with its deploys, and keeps its address.',
+    description: 'After a rename, any organization can use the old name immediately. A site moves with its deploys, and keeps its URL.',
     input: siteChanges,
     output: site,
     run: ({ core, principal }, { id, ...changes }) => core.sites.sites.update(principal, id, changes),
   }),
   sites.remove({
-    summary: 'Delete a website for good',
-    description: 'With its deploys and their files. Its name is free for everybody at once.',
+    summary: 'Permanently delete a website',
+    description: 'Deletes its deploys and their files. Any organization can use its name immediately.',
     run: ({ core, principal }, { id }) => core.sites.sites.remove(principal, id),
   }),
   sites.readOf('usage', {
-    summary: 'Get what a website stores and sends',
-    graphql: 'none', // octets go beyond the Int of GraphQL
+    summary: 'Get the storage and traffic of a website',
+    graphql: 'none', // byte counts exceed the Int of GraphQL
     input: usageInput,
     output: siteUsage,
     run: ({ core, principal }, { id, days }) => core.sites.usages.read(principal, id, days),
@@ -57,7 +57,9 @@ const domains: readonly Action<RestCore>[] = [
   sites.act('domains', {
     id: 'addSiteDomain',
     summary: 'Claim a domain for a website',
-    description: 'It leads to the site once its records are published and `verify` has found them. The same domain again changes nothing.',
+    description:
+      'The domain leads to the site after its records are published and `verify` has found them. Adding the same domain again ' +
+      'changes nothing.',
     input: newDomain,
     output: siteDomain,
     examples: { input: { domain: 'www.example.ch' } },
@@ -73,9 +75,8 @@ const domains: readonly Action<RestCore>[] = [
       scope: 'api:admin',
       errors: ['not_found', 'conflict'],
     },
-    summary: 'Look for the records of a domain',
-    description:
-      'What is wrong stands in `problem`; the status is 200 all the same. `conflict`: another site has proved that the domain is its own.',
+    summary: 'Verify the records of a domain',
+    description: 'Problems are in `problem`; the status is still 200. `conflict`: another site has already verified the domain.',
     input: domainInput,
     output: siteDomain,
     http: { method: 'POST', path: '/v1/sites/{id}/domains/{domain}/verify' },

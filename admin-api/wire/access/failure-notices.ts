@@ -19,7 +19,7 @@ export const noticeInput = {
   failure_notices: mode.optional().meta({
     description:
       'Whether the author receives a delivery report when a message fails after acceptance. `auto` (the default): only for ' +
-      'clients on this machine and on private networks, and for `postern sendmail`.',
+      'clients on this machine or on private networks, and for `postern sendmail`.',
   }),
   failure_notice_to: line(254).nullable().optional().meta({
     description: 'Receives the notices instead of MAIL FROM. An empty string clears it.',

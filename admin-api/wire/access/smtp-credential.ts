@@ -71,16 +71,16 @@ const changes = {
     .optional()
     .meta({
       description:
-        'Destination of its mail, with precedence over routing rules. An empty string clears it: the routing rules decide, then ' +
-        'the organization default sender, then the no-route policy of the project.',
+        'Destination of its mail, with precedence over routing rules. An empty string clears it: then routing rules, the ' +
+        'organization default sender and the no-route policy decide, in this order.',
     }),
   environment: line(64)
     .nullable()
     .optional()
     .meta({
       description:
-        'Alternative to a default destination: selects the live, healthy destination of this environment with the smallest ' +
-        'priority. An empty string clears it.',
+        'Alternative to a default destination: the live, healthy destination of this environment with the smallest priority. An ' +
+        'empty string clears it.',
     }),
   max_rate_per_min: z.int().min(1).max(100_000).nullable().optional(),
   max_message_bytes: z.int().min(1024).max(268_435_456).nullable().optional(),

@@ -55,7 +55,7 @@ const changes = {
     description: 'An https URL. Each message triggers one notification, without retries. Redirects are not followed.',
   }),
   retention_days: z.int().min(1).max(maxRetentionDays).nullable().meta({
-    description: 'Days until a message expires from the inbox. A message is deleted when it has expired from every inbox that contains it.',
+    description: 'Days until a message expires from the inbox. A message is deleted after it expired from all its inboxes.',
   }),
 }
 

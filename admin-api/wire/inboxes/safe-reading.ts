@@ -169,9 +169,9 @@ function findingsOf({ hidden, marked, links, isCut, differs }: Facts, { removed 
     links.some(({ host }) => /(?:^|\.)xn--/.test(host)) &&
       'A link leads to an internationalized host (punycode), which may imitate another host.',
     differs && 'The plain-text part differs from the HTML part; the HTML part is shown, as in mail programs.',
-    isCut.text && 'The text is too long and was shortened.',
+    isCut.text && 'The text is too long; the rest was cut.',
     isCut.links && `Only the first ${maxLinks} links are listed; the mail contains more.`,
-    isCut.lists && 'A list of addresses or files, or the subject, is too long and was shortened.',
+    isCut.lists && 'A list of addresses or files, or the subject, is too long; the rest was cut.',
   ].filter((one) => one !== false)
 }
 

@@ -196,12 +196,10 @@ test('findings: report a shortened list or subject', async (t) => {
     t.deepEqual([links.length, findings], [50, ['Only the first 50 links are listed; the mail contains more.']])
   }
   const last = await read(htmlMail(`${link.repeat(60)}<a href="https://evil.example/">bank.example</a>`))
-  t.regex(last.findings.join(' '), /1 links show another host/)
+  t.regex(last.findings.join(' '), /1 links show a different host/)
   const many = `To: ${Array.from({ length: 51 }, (_, at) => `a${at}@b.example`).join(', ')}\r\n\r\nx`
   for (const raw of [many, `Subject: ${'x'.repeat(999)}\r\n\r\nx`])
-    t.deepEqual((await read(Buffer.from(raw))).findings, [
-      'A list of addresses or files, or the subject, is too long and was shortened.',
-    ])
+    t.deepEqual((await read(Buffer.from(raw))).findings, ['A list of addresses or files, or the subject, is too long; the rest was cut.'])
 })
 
 test('endpoint: text of a mail is only in untrusted fields', async (t) => {
@@ -222,7 +220,7 @@ test('endpoint: text of a mail is only in untrusted fields', async (t) => {
   t.is(waited.message.trace_id, String(sent['trace_id']))
   t.regex(waited.message.untrusted.text, /Hello[^]*CANARY bank\.example <https:\/\/evil\.example\/x>/)
   t.false(JSON.stringify(waited).includes(hidden))
-  t.regex(waited.message.untrusted.findings.join(' '), /another host/)
+  t.regex(waited.message.untrusted.findings.join(' '), /a different host/)
   const results = [
     await agent.must('virtual_inbox_message_get', { id: waited.message.id }),
     await agent.must('email_sandbox_inbox_messages_list', { inbox_id: inboxId, limit: 5 }),

@@ -33,7 +33,7 @@ test('send and debug: a sandbox token is captured, and mcp:send relays', async (
   )
   t.like(await agent.must('email_traces_search', { filter: { limit: 1 } }), { has_more: true })
   const replying = await agent.refused('email_send_test', { ...mail, reply_to: 'boss@elsewhere.example' })
-  t.regex(replying.message, /reply_to\[0\]: elsewhere\.example is no verified sending domain/)
+  t.regex(replying.message, /reply_to\[0\]: elsewhere\.example is not a verified sending domain/)
   t.like(await agent.must('email_diagnose_missing', { recipient: 'nobody@example.org', time_window: '24h' }), {
     recipient: 'nobody@example.org',
   })

@@ -252,7 +252,7 @@ test('a form is imported from the HTML of a page', async (t) => {
     },
     settings: { submit_label: 'Go on' },
   })
-  t.is(refusal(await rest.call('POST', '/v1/forms', { name: 'x', html: '<p>Nothing</p>' }))[2], 'html: has no controls of a form')
+  t.is(refusal(await rest.call('POST', '/v1/forms', { name: 'x', html: '<p>Nothing</p>' }))[2], 'html: contains no form controls')
   t.is(refusal(await rest.call('POST', '/v1/forms', { name: 'x', html, template: 'rsvp' }))[1], 'validation_failed')
 })
 
