@@ -107,7 +107,7 @@ test("bootstrap(): activates the environment's key, and ends the previous one", 
   t.true(await works(first))
   await start(second)
   t.deepEqual([await works(first), await works(second)], [false, true])
-  t.is((await start(undefined)).apiKey, undefined, 'there is a key to begin with')
+  t.is((await start(undefined)).apiKey, undefined, 'a key exists at the start')
   t.true(await works(second))
 })
 

@@ -52,7 +52,7 @@ test('DueRounds: retries after a failed read of the next due item', async (t) =>
   const rounds = new DueRounds({ ...options, nextDueMs })
   rounds.wake()
   await rounds.idle()
-  t.is(errors.length, 2, 'the error of the round is not lost')
+  t.is(errors.length, 2, 'the error of the round is reported')
   state.isFailing = false
   isLookFailing = false
   clock.advance(60_000)

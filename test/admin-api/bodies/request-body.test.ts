@@ -230,7 +230,7 @@ test('BodyTurns: a waiting body of a disconnected client takes no turn; too many
   for (const socket of waiting) void receive(socket, isWhole).then(refused.resolve, () => {})
   for (const socket of waiting) socket.write(begun)
   const text = await refused.promise
-  t.true(text.startsWith('HTTP/1.1 503 '), 'of 129 that wait one is too many')
+  t.true(text.startsWith('HTTP/1.1 503 '), '129 waiting bodies are one too many')
   t.regex(text, /Too many large requests at once; try again in a few seconds\./)
   for (const socket of waiting) socket.destroy()
   first.write(body.slice(100))

@@ -67,7 +67,7 @@ test('translations have markup where English has it', (t) => {
 test('pageMessages(): parameters of markup are escaped, and parts of a page are not', (t) => {
   const { claims } = pageMessages('own', 'en')
   t.is(String(claims.asked({ client: '<b>', at: html`<time>now</time>` })), '&lt;b&gt;, asked <time>now</time>.')
-  t.is(claims.attachCode({ code: '<b>' }), 'Attach <b>', 'text is escaped by the page')
+  t.is(claims.attachCode({ code: '<b>' }), 'Attach <b>', 'the page escapes text')
 })
 
 test('pageMessages(): a language without a catalog is in English', (t) => {

@@ -71,7 +71,7 @@ test('a request above a limit is refused as a whole, with the limit', async (t) 
     t.like(error?.extensions, { code: 'validation_failed', details: { limit } }, `${what}: ${error?.message ?? ''}`)
     t.deepEqual([status, body.data], [400, undefined], what)
   }
-  t.is(await rowCount(fixture), rows, 'nothing of it ran')
+  t.is(await rowCount(fixture), rows, 'no field of it ran')
 })
 
 async function rowCount({ rest }: Fixture): Promise<number> {

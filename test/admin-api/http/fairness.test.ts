@@ -54,7 +54,7 @@ test('AdminApi refuses a caller above its share with 429 and Retry-After, serves
   cost.ms = 10_000
   t.is((await read()).status, 401)
   cost.ms = 1
-  t.is((await read()).status, 429, 'wrong requests wait for their turn too')
+  t.is((await read()).status, 429, 'invalid requests wait for their turn too')
   t.is((await call(port, 'GET', '/healthz')).status, 200)
 })
 

@@ -115,7 +115,7 @@ test('an organization removal interrupted at any write completes in the next pro
     early.wake()
     await allRemoved(early)
     await fixture.assertSound(t)
-    t.is((await rowsNaming(fixture, 'crd_prj_1')).length > 0, true, 'nothing goes before the time of grace is over')
+    t.is((await rowsNaming(fixture, 'crd_prj_1')).length > 0, true, 'no row is removed during the grace period')
     fixture.clock.advance(1)
     const { removals } = officeOf(fixture)
     const next = await crashedAfter(fixture, writesBefore, () => {
@@ -213,7 +213,7 @@ test('a deletion aborts running attempts, and later attempts find no message', a
   const waiting = await Promise.all([1, 2, 3].map(() => fixture.submit({ projectId: 'prj_2', principal: inside('prj_2') })))
   await fixture.submit()
   await fixture.settled()
-  t.true(fixture.transport.calls.length >= 2, 'attempts are under way')
+  t.true(fixture.transport.calls.length >= 2, 'attempts are in flight')
   const aborted = () => fixture.transport.calls.filter(({ job }) => job.signal.aborted).map(({ target }) => target.destinationId)
   await t.throwsAsync(administered.remove(principal, 'prj_2', { discardQueued: false }), { code: 'conflict' })
   t.deepEqual(aborted(), [])
@@ -274,7 +274,7 @@ test('a removal waits for an acceptance in progress and removes its rows too', a
   await fixture.settled()
   t.false(ended)
   writing.release()
-  await sent.catch((error: { code?: string }) => t.is(error.code, 'not_found', 'where daemons share a store, its write checks the project'))
+  await sent.catch((error: { code?: string }) => t.is(error.code, 'not_found', 'on a shared store, its write checks the project'))
   await idle
   t.deepEqual(await rowsNaming(fixture, 'prj_2'), [])
   await fixture.assertSound(t)

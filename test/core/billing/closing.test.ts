@@ -61,7 +61,7 @@ test('closings during credit notes: each once, with consecutive numbers of both 
   t.deepEqual(numbers('invoice'), ['2030-000001', '2030-000002', '2030-000003', '2030-000004', '2030-000005'])
   t.deepEqual(numbers('credit_note'), ['CN-2030-000001', 'CN-2030-000002'])
   const again = documents.filter(({ type, organizationId }) => type === 'invoice' && organizationId === one?.organizationId)
-  t.is(again.length, 2, 'its month was opened again')
+  t.is(again.length, 2, 'its month was reopened')
   await t.throwsAsync(register.void(documents.find(({ type }) => type === 'credit_note')?.id ?? '', 'x', false), { message: /credit note/ })
   await fixture.assertSound(t)
 })

@@ -154,7 +154,7 @@ test('void and manually paid invoices end their payment request, also after an o
   t.is(seen(), 'withdrawn')
   held.resolve()
   await marking
-  t.is(seen(), 'withdrawn', 'the last word counts')
+  t.is(seen(), 'withdrawn', 'the latest call counts')
   t.is((await register.get(undefined, id)).payment?.state, 'void')
   await fixture.assertSound(t)
 })

@@ -47,7 +47,7 @@ test('usage is the sum of all accepted operations by project and month', async (
     await Promise.all(sends)
     fixture.clock.advance(random.between(0, dayMs))
   }
-  t.true(done.size > 15, 'two months, two projects and every sort of send')
+  t.true(done.size > 15, 'two months, two projects and every kind of send')
   for (const month of ['2030-01', '2030-02']) {
     const report = await usage.of(organizationId, month)
     const of = (place: string, what: string): number => done.get(`${month} ${place} ${what}`) ?? 0
@@ -83,18 +83,18 @@ test('the monthly maximum of SMTP credentials above the plan is billed; rotation
   t.is((await usage.of(organizationId, undefined)).axes.smtp_credentials, 3)
   t.is(await amountOf(invoices, 'smtp_credentials'), 200)
   const projectsIn = async (month: string) => partsOf(await invoices.preview(organizationId, month), 'smtp_credentials')
-  t.deepEqual(await projectsIn('2030-01'), [`${projectId} 2`, 'prj_2 1'], 'of the moment when they were the most')
+  t.deepEqual(await projectsIn('2030-01'), [`${projectId} 2`, 'prj_2 1'], 'by project at the time of the maximum')
   await credentials.update(principal, first.record.id, { projectId: 'prj_2' })
-  t.deepEqual(await projectsIn('2030-01'), [`${projectId} 2`, 'prj_2 1'], 'and stays so when one moves')
+  t.deepEqual(await projectsIn('2030-01'), [`${projectId} 2`, 'prj_2 1'], 'unchanged when one moves')
   await fixture.organization({ overrides: { smtpCredentials: -1 } })
-  t.is(await amountOf(invoices, 'smtp_credentials'), 0, 'where no limit was agreed, all are included')
+  t.is(await amountOf(invoices, 'smtp_credentials'), 0, 'without an agreed limit, all are included')
   await fixture.organization({ overrides: undefined })
   fixture.clock.advance(31 * dayMs)
   t.is((await usage.of(organizationId, undefined)).axes.smtp_credentials, 1, 'credentials of last month still count')
   t.is(await amountOf(invoices, 'smtp_credentials'), 0)
-  t.deepEqual(await projectsIn('2030-02'), ['prj_2 1'], 'where it is since last month')
+  t.deepEqual(await projectsIn('2030-02'), ['prj_2 1'], 'in its project since last month')
   await credentials.revoke(principal, first.record.id)
-  t.is((await usage.of(organizationId, undefined)).axes.smtp_credentials, 1, 'it was alive in this month')
+  t.is((await usage.of(organizationId, undefined)).axes.smtp_credentials, 1, 'it existed in this month')
   fixture.clock.advance(31 * dayMs)
   t.is((await usage.of(organizationId, undefined)).axes.smtp_credentials, 0)
   t.is((await usage.of(organizationId, '2030-01')).axes.smtp_credentials, 3, 'the past is unchanged')
@@ -128,7 +128,7 @@ test('traces_stored is the average over the days of the month', async (t) => {
   // 28 traces on seven days, 56 on two, of 28 days
   t.is((await usage.of(organizationId, '2030-02')).axes.traces_stored, 7 + 4)
   fixture.clock.advance(30 * dayMs)
-  t.is((await usage.of(organizationId, '2030-02')).axes.traces_stored, 7 + 42, 'a day without a note is as the one before')
+  t.is((await usage.of(organizationId, '2030-02')).axes.traces_stored, 7 + 42, 'a day without a count repeats the previous one')
   t.is((await usage.of(organizationId, '2030-01')).axes.traces_stored, 0)
   // 28 of the first project on all days, and 28 of the second on 21
   const projectsNow = async () => partsOf(await invoices.preview(organizationId, '2030-02'), 'traces_stored')

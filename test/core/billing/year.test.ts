@@ -140,7 +140,7 @@ test('a year of plans, prices, use and crashes is billed exactly, with consecuti
     const close = () => year.fixture.part('billing').closing.close(month)
     for (let lives = year.random.between(0, 3); lives > 0; lives--) if (!(await endsAt(year, year.random.between(0, 4), close))) break
     t.like(await close(), { month, none: 0, isComplete: true })
-    t.like(await close(), { closed: 0, already: 3 }, 'again makes nothing')
+    t.like(await close(), { closed: 0, already: 3 }, 'a second closing makes no invoice')
   }
   t.true(year.crashes > 10, `${year.crashes} crashes`)
   const reach = { organizationId: invoicePartition }
@@ -188,17 +188,17 @@ function assertAsNoted(t: ExecutionContext, invoice: InvoiceDocument, book: Note
   }
   const of = (axis: string, project: string | null): number =>
     lines.find((line) => line.axis === axis)?.projects.find(({ projectId: id }) => id === project)?.quantity ?? 0
-  t.is(of('sources', null), sum(book.most(month, 'sources')), `${where}: sources are of no project`)
+  t.is(of('sources', null), sum(book.most(month, 'sources')), `${where}: sources belong to no project`)
   for (const [i, id] of projectIds.entries()) {
     t.is(of('smtp_credentials', id), book.most(month, 'smtp_credentials')[i] ?? 0, `${where}: logins of ${id}`)
     const stored = sum(ofMonth.map((day) => day.stored[i] ?? 0)) / ofMonth.length
     t.true(
       Math.abs(of('traces_stored', id) - stored) < 1,
-      `${where}: ${of('traces_stored', id)} traces of ${id}, ${stored} by the notebook`,
+      `${where}: ${of('traces_stored', id)} traces of ${id}, ${stored} in the notebook`,
     )
   }
   for (const { day, quantity } of lines.find(({ axis }) => axis === 'sends_overage')?.days ?? []) {
     const noted = book.days.find(({ date }) => date === day)
-    t.is(noted && book.beyond(noted), quantity, `${where}: beyond on ${day}`)
+    t.is(noted && book.beyond(noted), quantity, `${where}: overage on ${day}`)
   }
 }

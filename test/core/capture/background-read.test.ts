@@ -250,7 +250,7 @@ test('read marks: stored once for 64 messages; a crash repeats at most these', a
   const third = await next.crash()
   third.backgroundRead.wake()
   await third.backgroundRead.idle()
-  t.is(reader.reads, 136, 'a stop in order writes all of it')
+  t.is(reader.reads, 136, 'an orderly stop writes all marks')
 })
 
 test('read marks: projects take turns with separate marks', async (t) => {
@@ -329,11 +329,11 @@ test('BackgroundRead: repeated failures cost other messages of the organization 
     await fixture.backgroundRead.idle()
   }
   t.is(reader.reads, 20)
-  t.is(failures, 50, 'they rest')
+  t.is(failures, 50, 'they are paused')
   fixture.clock.advance(60_000)
   await Promise.all(Array.from({ length: 20 }, () => fixture.submit()))
   await fixture.backgroundRead.idle()
-  t.is(failures, 100, 'each was tried once more')
+  t.is(failures, 100, 'each was retried once')
   t.is(reader.reads, 40)
   t.is(fixture.errors.splice(0).length, 100)
 })
@@ -349,7 +349,7 @@ test('read marks: never move back, even if an earlier position is written later'
   fixture.kv.beforeWrite = () => (held++ === 0 ? gate.promise : undefined)
   const saving = marks.save()
   await fixture.settled()
-  t.is(held, 1, 'the first one is about to be written')
+  t.is(held, 1, 'the first row is about to be written')
   await transact(fixture.database, { organizationId }, (change) => marks.passWith(change, organizationId, second))
   gate.resolve()
   await saving

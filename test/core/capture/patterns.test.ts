@@ -112,7 +112,7 @@ test('body address: the capture follows messages already in the inbox', async (t
   t.deepEqual(ids(await inbox('inb_0', { captureId: late })), [next])
   t.deepEqual(ids(await inbox('inb_0')), [next, late, first])
   t.deepEqual(ids(await inbox('inb_1', { captureId: late })), [first, next], 'the other inbox had it from the start')
-  t.deepEqual(ids(await inbox('inb_0', { at: told })), [next], 'a time is compared with that of the capture')
+  t.deepEqual(ids(await inbox('inb_0', { at: told })), [next], 'the time is that of the capture')
   await fixture.assertSound(t)
 })
 

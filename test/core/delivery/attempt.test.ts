@@ -164,7 +164,7 @@ test('attempt: an interrupted attempt is unknown, and the message is delivered a
   })
   const { traceId } = await fixture.submit()
   await fixture.settled()
-  t.is((await attempts(fixture, traceId)).length, 1, 'the start is on record')
+  t.is((await attempts(fixture, traceId)).length, 1, 'the start is stored')
   t.like((await attempts(fixture, traceId))[0], { number: 1, state: 'started', host: 'smtp.provider.test' })
   t.regex((await fixture.story(traceId)).at(-1) ?? '', /^attempt: Attempt 1 to smtp.provider.test:587 is in progress\.$/)
   for (let n = 2; n <= 4; n++) {
@@ -172,10 +172,10 @@ test('attempt: an interrupted attempt is unknown, and the message is delivered a
     if (n === 4) next.transport.script = (call) => take(call)
     await next.queue.start()
     await next.settled()
-    t.is((await attempts(next, traceId)).length, n, 'the next start is on record')
+    t.is((await attempts(next, traceId)).length, n, 'the next start is stored')
     t.like((await attempts(next, traceId))[n - 2], { state: 'unknown', error: { code: 'interrupted' } })
     if (n < 4) {
-      t.is((await next.trace(traceId)).status, 'queued', 'a process that dies again and again does not lose the message')
+      t.is((await next.trace(traceId)).status, 'queued', 'repeated crashes do not lose the message')
       Object.assign(fixture, { crash: next.crash.bind(next) })
       continue
     }
@@ -310,7 +310,7 @@ test('attempt: the start is durable before the final dot, and otherwise not writ
   fixture.clock.advance(minute)
   await fixture.settled()
   t.is(fixture.attempted.length, 2, 'second')
-  t.is(writes.length, 2, 'one for the start, one for the end')
+  t.is(writes.length, 2, 'one write for the start, one for the end')
 })
 
 test('attempt: public and full view agree on the timeline', async (t) => {
@@ -348,7 +348,7 @@ test('attempt: a crash between two requests resends to no recipient with a resul
   const fixture = await relaying(t, inRequests(hang))
   const { traceId } = await fixture.submit({ rcptTo: three })
   await fixture.settled()
-  t.is((await attempts(fixture, traceId))[0]?.recipients?.length, 3, 'the last is under way')
+  t.is((await attempts(fixture, traceId))[0]?.recipients?.length, 3, 'the last attempt is in flight')
   const next = await fixture.crash()
   await next.queue.start()
   await next.settled()

@@ -56,7 +56,7 @@ test('nextAttempt(): varies a delay by at most its jitter', (t) => {
   })
   t.true(Math.min(...dues) >= 4 * minute && Math.max(...dues) <= 6 * minute)
   t.true(Math.min(...dues) < 4.1 * minute && Math.max(...dues) > 5.9 * minute)
-  t.true(dues.every(Number.isInteger), 'keys of the queue are whole numbers')
+  t.true(dues.every(Number.isInteger), 'times of the queue are whole numbers')
 })
 
 test('nextAttempt(): gives up beyond the maximum age', (t) => {

@@ -55,7 +55,7 @@ test('breaker: a failed trial doubles the pause; a successful one closes it', (t
   t.is(breaker.since, start, 'open since the first opening')
   const closed = afterSuccess(breaker, breaker.until)
   t.is(phaseOf(closed, breaker.until), 'closed')
-  t.like(faults(5, closed, breaker.until), { openings: 1 }, 'the pauses begin small again')
+  t.like(faults(5, closed, breaker.until), { openings: 1 }, 'the pauses start small again')
 })
 
 test('breaker: pauses vary by a fifth in either direction', (t) => {

@@ -17,7 +17,7 @@ test('deletion: a destination deleted during an attempt gets the result and no r
   const accepted = await fixture.submit({ rcptTo: ['anna@example.net'] })
   const deferred = await fixture.submit({ rcptTo: ['ben@example.net'] })
   await fixture.settled()
-  t.is(fixture.transport.calls.length, 2, 'both attempts are under way')
+  t.is(fixture.transport.calls.length, 2, 'both attempts are in flight')
   await fixture.remove(destinations, 'dst_1')
   answers[0]?.resolve('accepted')
   answers[1]?.resolve('transient')

@@ -8,7 +8,7 @@ test('DestinationLoad: one attempt while limits are unknown or during a trial', 
   const load = new DestinationLoad('dst_1')
   t.is(load.width, 1)
   load.limits = limits
-  t.is(load.width, 6, 'two messages a connection')
+  t.is(load.width, 6, 'two messages per connection')
   load.limits = { ...limits, breaker: { pauseMs: 0, onTrial: true } }
   t.is(load.width, 1)
   load.limits = { ...limits, breaker: { pauseMs: 5, onTrial: false } }

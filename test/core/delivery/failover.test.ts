@@ -227,7 +227,7 @@ test('failover: an interrupted attempt fails over only after the unknown delay',
   const { traceId } = await fixture.submit()
   const attempts = async () => readAttempts(fixture.database, organizationId, await fixture.trace(traceId))
   await fixture.settled()
-  t.is((await attempts()).length, 1, 'the start is on record')
+  t.is((await attempts()).length, 1, 'the start is stored')
   const transport = new ScriptedTransport((call) =>
     call.target.destinationId === 'dst_1' ? report(call, 'transient', 'connect_refused') : take(call),
   )
@@ -293,8 +293,8 @@ test('failover: a throttled provider gets one message at a time despite fallback
   fixture.clock.advance(5000)
   await Promise.all([1, 2, 3, 4].map(() => fixture.submit()))
   await fixture.settled()
-  t.is(held.length, 1, 'one is handed over')
-  t.is(held.length, 1, 'the others wait for it')
+  t.is(held.length, 1, 'one message is sent')
+  t.is(held.length, 1, 'the others wait for its result')
   held[0]?.()
   await fixture.settled()
   t.is(held.length, 4, 'the others follow together')

@@ -68,12 +68,12 @@ test("queue fairness: one message is not delayed by another project's backlog", 
   const fixture = await projectsOf(t, [big, small], { transport: new ScriptedTransport(gates.script), maxReady: 500 })
   await sendMany(fixture, 3000, big)
   await fixture.settled()
-  t.is(gates.open.length, 2, 'two are under way')
+  t.is(gates.open.length, 2, 'two are in flight')
   await send(fixture, small)
   for (let ended = 1; ended <= 2; ended++) {
     gates.open.shift()?.end()
     await fixture.settled()
-    t.deepEqual([fixture.attempted.length, gates.open.length], [ended, 2], `attempt ${ended} is over`)
+    t.deepEqual([fixture.attempted.length, gates.open.length], [ended, 2], `attempt ${ended} has ended`)
   }
   t.true(
     gates.open.some(({ call }) => call.job.traceId === fixture.queued.at(-1)?.traceId),
@@ -113,7 +113,7 @@ test('queue fairness: bounds entries in memory with equal shares, and delivers a
   }
   await fixture.queue.start()
   await fixture.settled()
-  t.is(gates.open.length, 2, 'two are under way')
+  t.is(gates.open.length, 2, 'two are in flight')
   t.deepEqual(
     limits.filter((limit) => limit !== 1 && limit !== undefined),
     ids.map(() => 20),
@@ -135,7 +135,7 @@ test('queue fairness: projects alternate at a rate-limited destination', async (
     t.is(fixture.attempted.length, n, `message ${n}`)
     fixture.clock.advance(10_000)
   }
-  t.deepEqual(projectsServed(fixture).slice(1, 10), [...ids, ...ids, ...ids], 'the first one went before the others came')
+  t.deepEqual(projectsServed(fixture).slice(1, 10), [...ids, ...ids, ...ids], 'the first one left before the others arrived')
   await fixture.settled()
   await stop(fixture)
 })
@@ -170,7 +170,7 @@ test('queue fairness: projects alternate, not their destinations', async (t) => 
   await sendMany(fixture, 5, small)
   fixture.transport.script = (call) => take(call)
   await fixture.settled()
-  t.is(gates.open.length, 1, 'one is under way')
+  t.is(gates.open.length, 1, 'one is in flight')
   gates.open[0]?.end()
   await fixture.settled()
   t.is(fixture.attempted.length, 65, 'all are sent')
@@ -189,14 +189,14 @@ test('queue fairness: scarce connections are shared evenly by 100 destinations a
   for (let i = 0; i < 100; i++) await fixture.destination({ id: `big_${i}`, projectId: big, maxConnections: 10 })
   await sendMany(fixture, 200, big, (i) => `big_${i % 100}`)
   await fixture.settled()
-  t.is(fixture.queue.active, 18, 'the last ones are for another project')
+  t.is(fixture.queue.active, 18, 'the last ones belong to another project')
   await sendMany(fixture, 100, small)
   await fixture.settled()
   t.is(fixture.queue.active, 19)
   for (let ended = 1; ended <= 40; ended++) {
     gates.open.shift()?.end()
     await fixture.settled()
-    t.is(fixture.attempted.length, ended, `attempt ${ended} is over`)
+    t.is(fixture.attempted.length, ended, `attempt ${ended} has ended`)
   }
   t.is(gates.open.length, 18)
   const shares = Object.groupBy(gates.open, ({ call }) => (call.target.destinationId === shared ? small : big))
@@ -237,7 +237,7 @@ test('queue fairness: skips a project with its full share at a common destinatio
   await fixture.settled()
   t.true(
     gates.open.some(({ call }) => call.job.traceId === fixture.queued.at(-1)?.traceId),
-    'it is under way',
+    'it is in flight',
   )
   gates.open[1]?.end()
   t.is(gates.open[1]?.call.target.destinationId, shared)

@@ -32,7 +32,7 @@ async function setup(t: ExecutionContext): Promise<{ fixture: CoreFixture; trans
 test('probes: every five minutes while in use, until a day after the last mail', async (t) => {
   const { fixture, transport, probes } = await setup(t)
   await fixture.destination()
-  t.is(fixture.clock.pending, 0, 'no timer runs while nothing is in use')
+  t.is(fixture.clock.pending, 0, 'no timer runs without destinations in use')
   probes.used(organizationId, 'dst_1')
   probes.used(organizationId, 'dst_1')
   fixture.clock.advance(4 * minute)

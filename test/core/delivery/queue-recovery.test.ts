@@ -25,10 +25,10 @@ test('stop(): finishes attempts in flight, starts none, and hands back aborted o
   const quick = await submitTo(fixture, 'dst_1')
   const slow = await submitTo(fixture, 'dst_1', 'slow@example.net')
   await fixture.settled()
-  t.is(fixture.queue.active, 2, 'two are under way')
+  t.is(fixture.queue.active, 2, 'two are in flight')
   for (let i = 0; i < 300; i++) await submitTo(fixture, 'dst_1', `r${i}@example.net`)
   await fixture.settled()
-  t.is(fixture.queue.active, 4, 'four are under way')
+  t.is(fixture.queue.active, 4, 'four are in flight')
   let stopped = false
   const stopping = fixture.queue.stop(10_000).then(() => (stopped = true))
   gate.resolve()
@@ -48,7 +48,7 @@ test('stop(): finishes attempts in flight, starts none, and hands back aborted o
   next.transport.script = (call) => take(call)
   await next.queue.start()
   await next.settled()
-  t.is(sent(next), 299, 'the rest is sent')
+  t.is(sent(next), 299, 'the remaining messages are sent')
   t.is(await next.queueLength(), 0)
 })
 
@@ -108,7 +108,7 @@ test('DeliveryQueue: bounds contents in memory', async (t) => {
   for (let i = 0; i < 2; i++) await submit()
   await fixture.settled()
   t.is(sent(fixture), 8, 'eight are sent')
-  t.deepEqual(contents.slice(6), [true, true], 'the memory was given back')
+  t.deepEqual(contents.slice(6), [true, true], 'the memory was released')
 })
 
 test('DeliveryQueue: receives the stored trace of a message', async (t) => {
@@ -130,7 +130,7 @@ test('DeliveryQueue: receives the stored trace of a message', async (t) => {
   await fixture.submit({ rcptTo: many, facts: { headerFrom: 'dst_1@example.com' } as never })
   await fixture.settled()
   t.is(sent(fixture), 3, 'the third is sent')
-  t.is(compared, 2, 'a trace of many recipients is not carried')
+  t.is(compared, 2, 'a trace with many recipients is not kept in memory')
 })
 
 test('DeliveryQueue: does not deliver a trace that has changed since it was written', async (t) => {
@@ -168,7 +168,7 @@ for (const place of ['before', 'after'] as const) {
     await fixture.settled()
     t.is(fixture.errors.length, 1, 'a defect')
     t.is(await fixture.queueLength(), 1)
-    t.is(fixture.errors.length, 1, 'it rests')
+    t.is(fixture.errors.length, 1, 'it is paused')
     for (let i = 0; i < 6; i++) {
       fixture.clock.advance(minute)
       await fixture.settled()
@@ -198,16 +198,16 @@ test('DeliveryQueue: pauses a message with an unreadable row, and delivers the o
   fixture.kv.get = (key) => (isLost(describeKey(key)) ? damaged(key) : get(key))
   for (let i = 0; i < 5; i++) await submitTo(fixture, 'dst_1', `r${i}@example.net`)
   await fixture.pass(59_000)
-  t.is(tries, 1, 'it rests')
+  t.is(tries, 1, 'it is paused')
   t.is(sent(fixture), 4, 'the others are sent')
   await fixture.pass(3 * minute)
-  t.is(tries, 4, 'it is tried again after each pause')
+  t.is(tries, 4, 'it is retried after each pause')
   t.is(fixture.errors.splice(0).length, 8)
 
   fixture.attempts.run = run
   fixture.kv.get = get
   await fixture.pass(minute)
-  t.is(sent(fixture), 5, 'a whole row is delivered')
+  t.is(sent(fixture), 5, 'a readable row is delivered')
   t.is(await fixture.queueLength(), 0)
 })
 

@@ -121,7 +121,7 @@ test('VERP copies: a crash within a round leaves at most one unknown recipient',
   const four = [...three, 'dora@example.net']
   const { traceId } = await fixture.submit({ rcptTo: four, verp })
   await fixture.settled()
-  t.is((await attempts(fixture, traceId))[0]?.recipients?.length, 3, 'the third copy is under way')
+  t.is((await attempts(fixture, traceId))[0]?.recipients?.length, 3, 'the third copy is in flight')
   const next = await fixture.crash()
   next.transport.script = (call) => take(call)
   await next.queue.start()
@@ -307,7 +307,7 @@ test('VERP copies: stop ends the round between copies; the rest follows on start
   })
   const { traceId } = await fixture.submit({ rcptTo: three, verp })
   await fixture.settled()
-  t.is(fixture.transport.calls.length, 2, 'the second copy is under way')
+  t.is(fixture.transport.calls.length, 2, 'the second copy is in flight')
   const stopping = fixture.queue.stop(30_000)
   gate.resolve()
   await stopping

@@ -20,7 +20,7 @@ test('readWindow() accepts durations before now and two times, and names errors'
     from: now - 4 * 3_600_000,
     to: now - 3 * 3_600_000 + 500,
   })
-  t.deepEqual(readWindow('2026-11-21T08:00Z/2099-01-01T00:00:00Z', now), hours(4), 'the future is cut')
+  t.deepEqual(readWindow('2026-11-21T08:00Z/2099-01-01T00:00:00Z', now), hours(4), 'a future end is cut to now')
   for (const text of [
     '',
     '0h',
@@ -46,10 +46,10 @@ test('nearness() distinguishes typing errors from other people', (t) => {
   t.is(near('ada.lovelace@gmial.com'), 1)
   t.is(near('ada.lovelase@gmail.com'), 1)
   t.is(near('ada.lvelase@gmail.com'), 2)
-  t.is(near('ada.lovelace@gmail.com'), undefined, 'the same is no miss')
-  t.is(near('ada.lovelase@gmial.com'), undefined, 'mistakes in both halves')
+  t.is(near('ada.lovelace@gmail.com'), undefined, 'the same address is not a near miss')
+  t.is(near('ada.lovelase@gmial.com'), undefined, 'typing errors in both parts')
   t.is(near('ada.lovelace@example.com'), undefined)
-  t.is(nearness('ada@example.ch', 'eda@example.ch'), undefined, 'short names of two people')
+  t.is(nearness('ada@example.ch', 'eda@example.ch'), undefined, 'short names of two different people')
   t.is(nearness('ada@example.ch', 'ada@exmaple.ch'), 1)
   t.is(nearness('a@b.ch', 'a@cd.ch'), undefined, 'two changes of a short address')
 })

@@ -59,7 +59,7 @@ test('room, open files, backups and the queue have findings by their limits', (t
   t.deepEqual(fileFindings({ open: 9, limit: 5000, needed: 5000 }), [])
   t.deepEqual(ids(memoryFindings(383 * 1_048_576)), ['memory.limit_low'])
   t.deepEqual(memoryFindings(384 * 1_048_576), [])
-  t.deepEqual(fileFindings({ open: undefined, limit: undefined, needed: 5000 }), [], 'a system that does not say')
+  t.deepEqual(fileFindings({ open: undefined, limit: undefined, needed: 5000 }), [], 'a system without this information')
   t.deepEqual(ids(backupFindings(undefined, now)), ['backup.none'])
   t.deepEqual(ids(backupFindings(now - 8 * day, now)), ['backup.old'])
   t.deepEqual(backupFindings(now - 7 * day, now), [])
@@ -108,14 +108,18 @@ test('a certificate has findings on remaining days, name and issuer', (t) => {
   t.deepEqual(judged({ ...good, expiresAt: now - 1 }), ['certificate.expired'])
   t.deepEqual(judged({ ...good, coversHost: false }), ['certificate.name'])
   t.deepEqual(judged({ ...good, isSelfSigned: true }), ['certificate.self_signed'])
-  t.deepEqual(judged({ ...good, isSelfSigned: true, expiresAt: now + 10 * day }, false), [], 'the next start renews our own')
+  t.deepEqual(
+    judged({ ...good, isSelfSigned: true, expiresAt: now + 10 * day }, false),
+    [],
+    'the next start renews a self-signed certificate',
+  )
   const short = { ...good, beginsAt: now - 2 * day }
   t.deepEqual(judged({ ...short, expiresAt: now + 4 * day }), [], 'a six-day certificate just after its renewal time')
   t.deepEqual(judged({ ...short, beginsAt: now - 5 * day, expiresAt: now + day }), ['certificate.expiring'])
   t.deepEqual(judged('POSTERN_TLS_CERT: no.'), ['certificate.unusable'])
   t.deepEqual(judged({ ...good, expiresAt: now + 13 * day }, true, 'No.'), ['certificate.renewal_failed', 'certificate.expiring'])
   t.deepEqual(judged(undefined, true, 'No.'), ['certificate.renewal_failed'])
-  t.deepEqual(judged(undefined), ['certificate.self_signed'], 'the first start makes one')
+  t.deepEqual(judged(undefined), ['certificate.self_signed'], 'the first start creates one')
   t.deepEqual(judged(undefined, false), [])
 })
 

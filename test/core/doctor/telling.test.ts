@@ -27,7 +27,7 @@ test('a finding is reported daily while it persists, and once when it is resolve
   t.deepEqual(look('2', ['domains', spf]), { standing: ['domain.spf'], over: [], rows: 1 })
   t.deepEqual(look('2', ['domains']), { standing: [], over: ['domain.spf'], rows: 1 })
   t.deepEqual(look('2', ['domains']), { standing: [], over: [], rows: 1 })
-  t.deepEqual(look('3', ['domains']), { standing: [], over: [], rows: 0 }, 'then it is forgotten')
+  t.deepEqual(look('3', ['domains']), { standing: [], over: [], rows: 0 }, 'then its row is deleted')
 })
 
 test('a finding that comes and goes within a day is reported once and resolved once', (t) => {

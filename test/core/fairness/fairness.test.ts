@@ -199,14 +199,14 @@ test('Fairness: works that wait for others delay their caller only briefly', asy
   void second.turn()
   t.true(second.hasBegun)
   const turn = third.turn()
-  t.false(third.hasBegun, 'more than 100 ms would be under way')
+  t.false(third.hasBegun, 'more than 100 ms would be in progress')
   clock.advance(5000)
   await turn
   t.true(third.hasBegun)
   second.spend(60)
   const fourth = begin()
   void fourth.turn()
-  t.false(fourth.hasBegun, 'the third is under way')
+  t.false(fourth.hasBegun, 'the third is in progress')
 })
 
 test('Fairness: only large works wait for large works of their organization', async (t) => {
@@ -224,7 +224,7 @@ test('Fairness: only large works wait for large works of their organization', as
   }
   t.true(begin('large').hasBegun)
   t.true(begin('small').hasBegun)
-  t.false(begin('large').hasBegun, 'more than 100 ms would be under way')
+  t.false(begin('large').hasBegun, 'more than 100 ms would be in progress')
 })
 
 test('Fairness: a single caller is never refused', async (t) => {

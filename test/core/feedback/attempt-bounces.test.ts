@@ -83,7 +83,7 @@ test('without the flag no address is suppressed, and the class is still recorded
   fixture.transport.script = async (call) => (await take(call), refuse(call))
   const { traceId } = await fixture.submit({ destinationId: 'dst_1', rcptTo: [anna] })
   await fixture.settled()
-  t.is((await fixture.trace(traceId)).status, 'failed', 'it is done')
+  t.is((await fixture.trace(traceId)).status, 'failed', 'the status is final')
   t.is(bounceOf((await fixture.trace(traceId)).recipients[0] ?? {}), 'hard')
   t.deepEqual(await listed(fixture), [])
 })

@@ -52,7 +52,7 @@ test('no valid address is suppressed, and nearly all invalid ones are', (t) => {
       const { suppress, category } = classify(event)
       const words = saysOtherwise[file]
       if (suppress && words !== undefined && event.diagnostic?.includes(words)) contradicted.add(file)
-      else if (neverBad.has(reason ?? '')) t.false(suppress, `${file}: ${reason ?? ''} taken for ${category}: ${wordsOf(event)}`)
+      else if (neverBad.has(reason ?? '')) t.false(suppress, `${file}: ${reason ?? ''} classified as ${category}: ${wordsOf(event)}`)
       if (!hard) continue
       bad++
       if (suppress) found++

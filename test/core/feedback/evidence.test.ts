@@ -143,7 +143,7 @@ async function sameEnd(t: ExecutionContext, tellings: readonly Telling[], { reci
     const shown = isStatusOpen ? { ...end, recipients: end.recipients.map(({ bounce }) => bounce) } : end
     ends.set(JSON.stringify(shown), end)
   }
-  t.deepEqual([...ends.keys()].slice(1), [], `one end, and not ${ends.size}`)
+  t.deepEqual([...ends.keys()].slice(1), [], `one result, not ${ends.size}`)
   await sound(t, fixture)
   const [end] = ends.values()
   if (!end) throw new Error('no end')

@@ -176,7 +176,7 @@ test('soft bounces suppress on the third day of thirty', async (t) => {
   fixture.clock.step(dayMs)
   t.false(await bounce())
   fixture.clock.step(29 * dayMs)
-  t.false(await bounce(), 'the first day is too long ago')
+  t.false(await bounce(), 'the first day is outside the period')
   fixture.clock.step(-20 * dayMs)
   t.true(await bounce())
   t.deepEqual(await listed(fixture), ['anna@example.net'])

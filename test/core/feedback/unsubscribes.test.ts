@@ -70,7 +70,7 @@ test('waiting mail is not attempted again after its recipient leaves the list', 
   fixture.clock.advance(3_600_000)
   await fixture.settled()
   t.is((await fixture.trace(traceId)).status, 'suppressed', 'the message is withheld')
-  t.is(fixture.transport.attemptsAt(other).length, 2, 'the other is tried again')
+  t.is(fixture.transport.attemptsAt(other).length, 2, 'the other recipient is tried again')
   t.is(fixture.transport.attemptsAt(traceId).length, 1)
 })
 
@@ -122,7 +122,7 @@ test('an old unsubscribe ends at its expiry, and an expired one has no effect', 
   await fixture.put(suppressions, { ...entry, expiresAt: now + 5000 })
   await moved(fixture)
   t.deepEqual(await reaching(fixture, [news]), [false])
-  t.is((await fixture.database.all(optOuts, { organizationId })).length, 0, 'opt-outs have no end')
+  t.is((await fixture.database.all(optOuts, { organizationId })).length, 0, 'opt-outs do not expire')
   fixture.clock.advance(6000)
   t.deepEqual(await reaching(fixture, [sender, news, undefined]), [true, true, true])
   t.true((await fixture.core.suppressions.add(principal, { email: 'anna@example.net' })).added)

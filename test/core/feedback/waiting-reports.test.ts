@@ -23,7 +23,7 @@ async function unanswered(t: ExecutionContext) {
   }
   const { traceId } = await fixture.submit({ destinationId: 'dst_1' })
   await fixture.settled()
-  t.is(fixture.transport.calls.length, 1, 'the attempt is under way')
+  t.is(fixture.transport.calls.length, 1, 'the attempt is in flight')
   return { fixture, traceId, answer }
 }
 

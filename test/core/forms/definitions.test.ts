@@ -81,7 +81,7 @@ test('invalid fields are named by their path', (t) => {
     t.true(problems(form([field])).includes(expected), `${expected}: ${problems(form([field])).join(', ')}`)
   t.deepEqual(problems(form([text('a'), text('a')])), ['schema.fields[1].key duplicate_key'])
   t.deepEqual(problems(form([])), ['schema.fields too_few'])
-  t.deepEqual(problems(form([fieldOf('heading')])), ['schema.fields too_few'], 'nothing to answer')
+  t.deepEqual(problems(form([fieldOf('heading')])), ['schema.fields too_few'], 'no answerable field')
   t.deepEqual(problems(form(Array.from({ length: 201 }, (_, at) => text(`f${at}`)))), ['schema.fields too_many'])
   t.deepEqual(problems(form([...Array.from({ length: 6 }, (_, at) => ({ ...fieldOf('file_upload'), key: `f${at}` }))])), [
     'schema.fields too_many',
@@ -140,9 +140,9 @@ test('colours with low contrast get a warning with a readable colour', (t) => {
   for (const warning of warnings) {
     if (!('proposed' in warning)) return t.fail()
     t.true(contrast(warning.proposed, '#ffffff') >= warning.required)
-    t.true(contrast(warning.proposed, '#ffffff') < warning.required + 0.3, 'as near as can be')
+    t.true(contrast(warning.proposed, '#ffffff') < warning.required + 0.3, 'the nearest readable colour')
   }
-  t.deepEqual(checkDefinition(form([text('a')])).warnings, [], 'the colours that every form begins with')
+  t.deepEqual(checkDefinition(form([text('a')])).warnings, [], 'the default colours of a form')
   t.is(Math.round(contrast('#000000', '#ffffff')), 21)
   t.deepEqual(problems(form([text('a')], { theme: { colors: { primary: 'red' } } })), ['theme.colors.primary invalid_text'])
 })
@@ -159,7 +159,11 @@ test('rules are typed and limited, and refer to earlier fields only', (t) => {
   t.deepEqual(ruleOf({ field: 's', op: 'eq', value: 'c' }), [`${at}.when.value logic_value`])
   t.deepEqual(ruleOf({ field: 'nope', op: 'is_empty' }), [`${at}.when.field logic_unknown_field`])
   t.deepEqual(ruleOf({ field: 'a', op: 'is_empty', value: 'x' }), [`${at}.when.value unknown_property`])
-  t.deepEqual(ruleOf({ field: 'a', op: 'eq', value: { field: 'b' } }), [`${at}.when.value logic_value`], 'text compares with no field')
+  t.deepEqual(
+    ruleOf({ field: 'a', op: 'eq', value: { field: 'b' } }),
+    [`${at}.when.value logic_value`],
+    'text cannot be compared with a field',
+  )
   t.deepEqual(ruleOf({ field: 'b', op: 'is_empty' }, [{ action: 'hide', target: 'a' }]), [`${at}.then[0].target logic_forward_reference`])
   t.deepEqual(ruleOf({ field: 'b', op: 'is_empty' }, [{ action: 'hide', target: 'b' }]), [`${at}.then[0].target logic_forward_reference`])
   t.deepEqual(ruleOf({ field: 'a', op: 'is_empty' }, [{ action: 'jump', page: 2 }]), [])

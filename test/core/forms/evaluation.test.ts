@@ -222,7 +222,7 @@ test('the module is one bundle for browsers and decides like the server', async 
   t.deepEqual(
     inputs.filter((path) => !path.includes('daemon/core/forms/definition/')).toSorted(),
     ['config/mail/addresses.ts', 'config/mail/invisible.ts', 'daemon/core/addresses.ts'],
-    'from outside of the folder only the grammar of addresses',
+    'only the address grammar is imported from outside the folder',
   )
   // only globals of browsers, and no API of Node.js
   const code = `${outputFiles[0]?.text ?? ''}; given.map(([form, data]) => {
@@ -248,5 +248,5 @@ test('the module is one bundle for browsers and decides like the server', async 
     const again = evaluate(definition, { values: shown.answers, ...reading })
     if (Object.keys(shown.problems).length === 0) t.deepEqual(again.answers, shown.answers, 'parsed answers parse to themselves')
   }
-  t.true(soundForms > 1500 && hidden > 300, `${soundForms} sound, ${hidden} with something hidden`)
+  t.true(soundForms > 1500 && hidden > 300, `${soundForms} valid, ${hidden} with hidden fields`)
 })

@@ -55,7 +55,7 @@ test('other content is refused, regardless of its first octets', (t) => {
   t.is(outcome(Buffer.concat([gif, Buffer.alloc(3)])), 'gif')
   const wide = Buffer.from(png)
   wide.writeUInt32BE(0, 16)
-  t.is(outcome(wide), 'file_damaged', 'no width')
+  t.is(outcome(wide), 'file_damaged', 'the width is missing')
 })
 
 test('damaged files never break the check, and the size of pieces has no effect', (t) => {

@@ -80,7 +80,7 @@ test('ClientMetadataDocuments fetches twenty at a time and refuses more', async 
   const again = find(0)
   waiting.get('https://a.example/0')?.(documentOf('https://a.example/0'))
   t.like(await finding[0], { id: 'https://a.example/0', verifiedHost: 'a.example', authentication: 'none' })
-  t.true((await again) === (await finding[0]), 'one fetch for all who ask')
+  t.true((await again) === (await finding[0]), 'one fetch for all callers')
   const next = find(20)
   for (const [id, resolve] of waiting) resolve(documentOf(id))
   await Promise.all([...finding, next])

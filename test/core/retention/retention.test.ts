@@ -40,7 +40,7 @@ test("retention: deletes settled traces with all their records at the plan's age
   const large = await submitted(fixture, 1, { content: `Subject: large\r\n\r\n${'x'.repeat(600_000)}\r\n` })
   const old = await submitted(fixture, 250)
   fixture.clock.advance(30 * dayMs - 251_000)
-  t.is(await fixture.part('retention').round(), 0, 'thirty days are not over for any')
+  t.is(await fixture.part('retention').round(), 0, 'no trace is thirty days old')
   fixture.clock.advance(1)
   t.is(await fixture.part('retention').round(), 1)
   t.deepEqual(await kept(fixture), old)

@@ -178,7 +178,7 @@ test('Policies.of(): reads once, and again after a change of a setting', async (
   const first = await fixture.policies.of(organizationId)
   t.is(await fixture.policies.of(organizationId), first)
   await fixture.submit()
-  t.is(await fixture.policies.of(organizationId), first, 'messages are no settings')
+  t.is(await fixture.policies.of(organizationId), first, 'messages are not settings')
   await fixture.destination()
   const second = await fixture.policies.of(organizationId)
   t.deepEqual([...second.destinations.keys()], ['dst_1'])
@@ -237,9 +237,9 @@ test('matchRoute(): picks the live, healthy destination by priority, then age', 
   t.is(taken('older', 'younger').destination?.id, 'later')
   t.regex(taken('older', 'younger').reason, /\(OLDER, YOUNGER are down now\)\.$/)
   t.is(taken('older', 'younger', 'later').destination?.id, 'shared')
-  t.is(taken('older', 'younger', 'later', 'shared').destination?.id, 'older', 'when all are down, mail waits for the first')
+  t.is(taken('older', 'younger', 'later', 'shared').destination?.id, 'older', 'if all are down, mail waits for the first')
   const sandboxes = all.filter(({ mode }) => mode === 'sandbox')
-  t.is(inEnvironment(sandboxes, {}, byRequest).destination?.id, 'sandbox', 'where none is live, mail is captured')
+  t.is(inEnvironment(sandboxes, {}, byRequest).destination?.id, 'sandbox', 'if none is live, mail is captured')
 })
 
 test('matchRoute(): takes the environment from request, login, rules, then project', (t) => {
@@ -259,7 +259,7 @@ test('matchRoute(): takes the environment from request, login, rules, then proje
   t.like(
     inEnvironment(all, { projects, rules: rules('gone') }),
     { by: 'project', destination: { id: 'd2' } },
-    'a rule whose environment is empty is passed by',
+    'a rule with an empty environment is skipped',
   )
   const credential = { by: 'credential', environment: 'production' } as const
   t.like(inEnvironment(all, { projects, rules: rules('staging') }, credential), { by: 'credential', destination: { id: 'd1' } })

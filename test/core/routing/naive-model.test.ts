@@ -234,7 +234,7 @@ for (const seed of seeds) {
         { ...asked, destinationId: undefined, ...question.named, size: 100, attachments: 0 },
       )
       const simulated = [route?.by, route?.ruleId ?? null, decision?.outcome, decision?.destinationId ?? null].join(' ')
-      t.is(refusal ? `refused ${refusal.code}` : simulated, told, `seed ${seed}: ${headerFrom} is simulated as it is sent`)
+      t.is(refusal ? `refused ${refusal.code}` : simulated, told, `seed ${seed}: the simulation of ${headerFrom} equals the send`)
     }
   })
 }

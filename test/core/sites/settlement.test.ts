@@ -108,7 +108,7 @@ test('a removed site: leaves no counter, even of traffic counted after its remov
     await traffic.flush()
     await pass(day)
   }
-  t.true((await left()).filter(Boolean).length >= 4, 'there are counters')
+  t.true((await left()).filter(Boolean).length >= 4, 'counters exist')
   await ask(`gipfel.${domain}`, '/a.bin')
   await rest.must('DELETE', `/v1/sites/${site}`)
   await pass(hour)

@@ -26,7 +26,7 @@ async function interruptible(t: ExecutionContext): Promise<{ readonly fixture: C
   })
   const { traceId } = await fixture.submit()
   await fixture.settled()
-  t.is((await attempts(fixture, traceId)).length, 1, 'the attempt is under way')
+  t.is((await attempts(fixture, traceId)).length, 1, 'the attempt is in flight')
   return { fixture, traceId }
 }
 
@@ -57,7 +57,7 @@ test('begun attempt: counts once if the process dies again before the next attem
   next.transport.script = hang // it never reaches its start
   await next.queue.start()
   await next.settled()
-  t.is(next.transport.calls.length, 2, 'the second is under way')
+  t.is(next.transport.calls.length, 2, 'the second is in flight')
   t.deepEqual(await states(next, traceId), ['1 unknown'])
   const last = await next.crash()
   last.transport.script = (call) => take(call)
@@ -76,7 +76,7 @@ test('begun attempt: does not queue a message deleted during its start', async (
   })
   const { traceId } = await fixture.submit()
   await fixture.settled()
-  t.is(fixture.transport.calls.length, 1, 'the attempt is under way')
+  t.is(fixture.transport.calls.length, 1, 'the attempt is in flight')
   t.true(await discardTrace(fixture.database, organizationId, traceId))
   begin.resolve()
   await fixture.settled()
@@ -95,11 +95,11 @@ test('begun attempt: a changed message begins in a row and ends in the trace', a
   })
   const { traceId } = await fixture.submit()
   await fixture.settled()
-  t.is(fixture.transport.calls.length, 1, 'the attempt is under way')
+  t.is(fixture.transport.calls.length, 1, 'the attempt is in flight')
   await fixture.edit(traces, traceId, { updatedAt: fixture.clock.now() + 1 })
   begin.resolve()
   await fixture.settled()
-  t.is((await states(fixture, traceId)).join(), '1 started', 'it has begun')
+  t.is((await states(fixture, traceId)).join(), '1 started', 'it has started')
   t.deepEqual([await begunNow(fixture), await rows(fixture)], [undefined, 1])
   end.resolve()
   await fixture.settled()

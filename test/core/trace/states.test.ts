@@ -41,7 +41,7 @@ test('worstStatus(): prefers queued and pending, then the worst status', (t) => 
   t.is(worst('delivered', 'sent'), 'sent')
   t.is(worst('bounced', 'delivered', 'complained'), 'bounced')
   t.is(worst('captured'), 'captured')
-  t.is(worst('suppressed', 'pending'), 'pending', 'a report about a message that waits for an approval does not end it')
+  t.is(worst('suppressed', 'pending'), 'pending', 'a report does not end a message that waits for an approval')
   t.is(worst(), 'pending')
   for (const a of traceStatuses) for (const b of traceStatuses) t.is(worst(a, b), worst(b, a), `${a} ${b}`)
 })

@@ -72,7 +72,7 @@ test('openVerpAddress(): accepts addresses wrapped by forwarders, with the same 
     `SRS1+GGGG=first.example=-HHHH=TT=${domain}=${token}@second.example`,
   ]
   for (const address of wrapped) t.is(openVerpAddress(secrets, address), id, address)
-  t.true(`SRS0=HHHH=TT=${domain}=${token}`.length <= 64, 'it keeps to the local part of RFC 5321 §4.5.3.1.1')
+  t.true(`SRS0=HHHH=TT=${domain}=${token}`.length <= 64, 'within the local part of RFC 5321 §4.5.3.1.1')
   const spoilt = [
     `SRS0=HHHH=TT=example.ch=${token}@${domain}`,
     `SRS0=HHHH=TT=${domain}=${token.slice(0, -1)}@forwarder.example`,

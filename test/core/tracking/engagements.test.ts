@@ -51,7 +51,7 @@ test('An open and a click appear in the timeline, with the recipient if known', 
     'opened: Opened by anna@example.net: its image was loaded.',
     'clicked: Link 2 was followed by anna@example.net.',
   ])
-  t.is((await fixture.trace(traceId)).status, 'queued', 'the status of the trace is about delivery alone')
+  t.is((await fixture.trace(traceId)).status, 'queued', 'the trace status depends on delivery only')
 })
 
 test('For a message with several recipients no recipient is named', async (t) => {
@@ -116,7 +116,7 @@ test('A link of a deleted trace redirects, and stores nothing', async (t) => {
   fixture.engagements.open(openOf(traceId), true)
   await fixture.engagements.settled()
   t.true(removed)
-  t.deepEqual(await fixture.keys('engagement'), [], 'also when it goes while the opening is written')
+  t.deepEqual(await fixture.keys('engagement'), [], 'also if it is deleted while the open is written')
 })
 
 test('A concurrent change of the trace does not lose an event', async (t) => {

@@ -41,7 +41,7 @@ test('LoginGuard.failed() delays an address that tries many users, and no correc
   t.is((await guard.failed('f', '192.0.2.1')).code, 'rate_limit_exceeded')
   t.is((await guard.failed('g', '::ffff:192.0.2.1')).code, 'rate_limit_exceeded')
   t.is((await guard.failed('h', '192.0.2.2')).code, 'unauthorized')
-  t.true(await isOpen('i', '192.0.2.1'), 'whose password is right gets in')
+  t.true(await isOpen('i', '192.0.2.1'), 'the right password is accepted')
 })
 
 test('LoginGuard counts IPv6 addresses by their /64', async (t) => {
@@ -52,7 +52,7 @@ test('LoginGuard counts IPv6 addresses by their /64', async (t) => {
   t.false(await isCrowded('2001:db8:1:3::1'))
   t.false(await isCrowded('2001:db8::1:2:0:1'))
   for (let i = 0; i < 5; i++) await fail(`v${i}`, '2001:db8::7', 1)
-  t.true(await isCrowded('2001:db8:0:0:9::1'), 'zeros left out are zeros')
+  t.true(await isCrowded('2001:db8:0:0:9::1'), 'omitted zeros are zeros')
 })
 
 test('LoginGuard forgets failures only when they leave the window', async (t) => {
@@ -93,7 +93,7 @@ test('LoginGuard limits its memory during a flood of names', async (t) => {
   await fail('anna', '192.0.2.1', 3)
   for (let i = 0; i < 60_000; i++) await guard.failed(`user ${i}`, '198.51.100.1')
   t.true(await isOpen('anna', '192.0.2.1'), 'the oldest are forgotten')
-  t.true(await isCrowded('198.51.100.1'), 'who floods is not')
+  t.true(await isCrowded('198.51.100.1'), 'the flooding address is still counted')
   t.is(guard.list().length, 1000)
 })
 

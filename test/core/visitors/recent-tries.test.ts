@@ -14,7 +14,7 @@ test('RecentTries lists the tries of the window, for each key the latest ones', 
   }
   t.is(tries.of('a').length, 3)
   clock.advance(850)
-  t.is(tries.of('a').length, 1, 'those before slid out')
+  t.is(tries.of('a').length, 1, 'earlier ones have left the window')
   tries.clear('a')
   t.deepEqual(tries.of('a'), [])
 })

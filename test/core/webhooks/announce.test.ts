@@ -51,7 +51,7 @@ test('a retried message is announced when given up, with a reason also without a
   fixture.transport.script = (call) => report(call, 'transient', 'connect_timeout')
   const { traceId } = await fixture.submit()
   await fixture.settled()
-  t.is((await setup.deliveries()).length, 0, 'it is still tried')
+  t.is((await setup.deliveries()).length, 0, 'it is still retried')
   clock.advance(60_000)
   await fixture.settled()
   t.is((await fixture.trace(traceId)).status, 'failed', 'the message is given up')

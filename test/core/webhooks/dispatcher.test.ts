@@ -27,7 +27,7 @@ test('a hanging receiver delays no other, and gets its events when it answers ag
   hanging.answer = (response) => response.writeHead(200).end()
   setup.fixture.clock.advance(10_000) // attempts in progress time out
   await setup.fixture.settled()
-  t.is((await setup.deliveries()).filter(({ status }) => status === 'succeeded').length, 398, 'the rest has arrived')
+  t.is((await setup.deliveries()).filter(({ status }) => status === 'succeeded').length, 398, 'the remaining events have arrived')
   t.deepEqual(
     column(
       (await setup.deliveries()).filter(({ status }) => status === 'failed'),
@@ -57,7 +57,7 @@ test('a receiver that keeps hanging gets one connection, with pauses of three ti
     await giveUp()
   }
   await setup.fixture.settled()
-  t.deepEqual([hanging.received.length, setup.core.webhookDispatcher.active], [5, 0], 'it rests')
+  t.deepEqual([hanging.received.length, setup.core.webhookDispatcher.active], [5, 0], 'it is paused')
   clock.advance(29_999)
   await setup.fixture.settled()
   t.is(hanging.received.length, 5)

@@ -18,7 +18,7 @@ test('events of a paused endpoint are pending, and leave in order after resuming
   const { pausedAt } = await pause(setup, id)
   t.is(pausedAt, setup.fixture.clock.now())
   setup.fixture.clock.advance(minute)
-  t.is((await pause(setup, id)).pausedAt, pausedAt, 'twice is the same as once')
+  t.is((await pause(setup, id)).pausedAt, pausedAt, 'repeating it changes nothing')
   for (const name of ['a', 'b', 'c']) {
     await setup.announce([`${name}@example.net`])
     await setup.pass(minute)

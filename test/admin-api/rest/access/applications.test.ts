@@ -51,7 +51,7 @@ test('administrators list applications of all members with last use, and revoke 
   clock.advance(useStepMs - 1)
   await callRest(tokens['access_token'], '/v1/traces')
   await daemon.settled()
-  t.is(Date.parse(String((await all())[0]?.['last_used_at'])), before, 'a use is written at most once in five minutes')
+  t.is(Date.parse(String((await all())[0]?.['last_used_at'])), before, 'a use is stored at most once in five minutes')
   const id = String(used?.['id'])
   const answer = await rest.call('DELETE', `/v1/applications/${id}`)
   t.deepEqual([answer.status, answer.body], [200, { ended_keys: [], kept_keys: [] }])

@@ -149,7 +149,7 @@ test('only an administrator may extend a key that outlasts the caller', async (t
     t.is(await ends(requester, lent, null), 403)
     t.is(await ends(requester, lent, at(8)), 403)
     t.is(await ends(requester, lent, at(6)), 200, 'a caller who may revoke a key may shorten its life')
-    t.is(await ends(requester, own, at(9)), 200, 'their own ends with them')
+    t.is(await ends(requester, own, at(9)), 200, 'a key that ends with its creator may be extended')
     t.is(await ends(rest, lent, at(7)), 200)
   }
   t.is(await ends(rest, lent, null), 200)

@@ -99,7 +99,7 @@ test('each check refuses with its code and details, and a refused send leaves no
   t.deepEqual(await tracesOf(rest), [])
   const month = new Date(clock.now()).toISOString().slice(0, 7)
   t.is(await database.kv.counter(pack(usageCounter(organizationId, 'pk_sends', month))), 0)
-  t.is(codeOf(await send()), 200, 'the last send of the hour is still there')
+  t.is(codeOf(await send()), 200, 'one send of the hour remains')
   t.is(codeOf(await send()), '429 rate_limit_exceeded')
 })
 
@@ -153,7 +153,7 @@ test('CORS: pages read each answer of their key, and pages of other origins read
     t.is(answer.headers['vary'], 'Origin')
   }
   const withApiKey = await rest.call('POST', '/v1/messages', plain, { origin })
-  t.is(withApiKey.headers['access-control-allow-origin'], undefined, 'an API key has no business in a page')
+  t.is(withApiKey.headers['access-control-allow-origin'], undefined, 'API keys are not for pages')
   const elsewhere = await rest.call('GET', '/v1/traces', undefined, { origin })
   t.is(elsewhere.headers['access-control-allow-origin'], undefined)
 })
@@ -317,7 +317,7 @@ test('a publishable key is refused on all other routes', async (t) => {
   t.true(asked.length > 80)
   for (const { method, path, operationId } of asked) {
     const { status } = await page_.call(method, path.replaceAll(/\{\w+\}/g, 'x'), method === 'GET' ? undefined : {}, { origin })
-    t.is(status, /^callMcp$|BySes/.test(operationId) ? 403 : 401, `${operationId}, whose page is of another origin`)
+    t.is(status, /^callMcp$|BySes/.test(operationId) ? 403 : 401, `${operationId}, from a page of another origin`)
   }
 })
 

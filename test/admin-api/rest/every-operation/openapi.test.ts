@@ -321,7 +321,7 @@ test('the OpenAPI document is valid and contains every route', async (t) => {
   const document = (await rest.call('GET', '/openapi.json')).body as { paths: Record<string, Record<string, { security: object[] }>> }
   const result = await new Validator().validate(document)
   t.true(result.valid, JSON.stringify(result.errors))
-  t.notRegex(JSON.stringify(document), /9007199254740991/, 'what every whole number keeps is no bound')
+  t.notRegex(JSON.stringify(document), /9007199254740991/, 'the document omits the bound of safe integers')
   const routes = Object.entries(document.paths).flatMap(([path, methods]) =>
     Object.keys(methods).map((method) => `${method.toUpperCase()} ${path}`),
   )

@@ -107,7 +107,7 @@ test('webhook query: sealed in the store, masked in all answers, and sent with e
 
   for (const setting of settings) {
     const { kind, change } = setting
-    t.like(await change(rest, masked), { status: 200 }, `${kind}: the masked address stays as it is`)
+    t.like(await change(rest, masked), { status: 200 }, `${kind}: the masked address keeps the stored one`)
     await arrives(t, receiver, setting, `/hook?token=${token}&b=1`)
     const other = await change(rest, masked.replace('/hook', '/other'))
     t.like(other, { status: 400 }, kind)

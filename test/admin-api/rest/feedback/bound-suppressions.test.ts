@@ -52,7 +52,7 @@ test('REST: a project key reads, changes and deletes only entries of its project
   for (const id of [ids.organization, ids.other]) {
     t.is((await bound.call('GET', `${path}/${id}`)).status, 404)
     t.is((await bound.call('PATCH', `${path}/${id}`, { reason: 'Mine', expires_at: null })).status, 404)
-    t.is((await bound.call('DELETE', `${path}/${id}`)).status, 204, 'as of an entry that does not exist')
+    t.is((await bound.call('DELETE', `${path}/${id}`)).status, 204, 'like an entry that does not exist')
   }
   t.deepEqual(await emailsOf(rest), all)
   t.like(await rest.must('GET', `${path}/${ids.other}`), { reason: 'Complaint of other@example.net' })
@@ -82,7 +82,7 @@ test('REST: a project key sees only that an address is suppressed elsewhere', as
   t.like(
     await rest.must('GET', `${path}/${ids.other}`),
     { reason: 'Complaint of other@example.net', expires_at: null },
-    'it never ends earlier',
+    'the entry is never shortened',
   )
 })
 
@@ -163,7 +163,7 @@ test('MCP: a token reaches other projects if its user allowed settings of the or
   t.deepEqual(await listed(), ['other@example.net'])
   for (const id of [ids.organization, ids.own]) {
     t.is((await agent.refused('email_suppression_get', { id })).code, 'not_found')
-    t.deepEqual(await agent.must('email_suppression_remove', { id }), { done: true }, 'as of an entry that does not exist')
+    t.deepEqual(await agent.must('email_suppression_remove', { id }), { done: true }, 'like an entry that does not exist')
   }
   t.like(await agent.must('email_suppression_add', { email: 'own@example.net' }), { id: 'outside_project', untrusted_reason: null })
   const refused = [
@@ -182,9 +182,5 @@ test('MCP: a token reaches other projects if its user allowed settings of the or
   t.like(await allowed.must('email_suppression_bulk_import', { rows: [{ email: 'bea@example.net' }] }), { added: 1 })
   t.truthy((await allowed.must('bounce_source_create', { provider: 'arf' }))['id'])
   await fixture.setRole('developer')
-  t.like(
-    await allowed.refused('bounce_source_create', { provider: 'arf' }),
-    { code: 'insufficient_scope' },
-    'the role is a limit at every call',
-  )
+  t.like(await allowed.refused('bounce_source_create', { provider: 'arf' }), { code: 'insufficient_scope' }, 'the role limits every call')
 })

@@ -93,11 +93,7 @@ test('diagnosis: soft bounces on three days suggest a suppression; one does not'
   }
   const seen = await bounce(fixture.rest, last)
   t.like(seen, { bounce: 'soft', category: 'mailbox_full', retry: { useful: true, when: 'on another day' } })
-  t.like(
-    seen['related'],
-    { same_recipient: 2, same_domain_last_24h: 1, same_reply_last_24h: 0 },
-    'a reply without words is no reply to compare',
-  )
+  t.like(seen['related'], { same_recipient: 2, same_domain_last_24h: 1, same_reply_last_24h: 0 }, 'a reply without text cannot be compared')
 })
 
 test('diagnosis: a failed sign-in of a destination and an unknown outcome are not bounces', async (t) => {

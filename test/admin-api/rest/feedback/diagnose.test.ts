@@ -97,7 +97,7 @@ test('no mail: the diagnosis names the last message before the window', async (t
   t.is((await missing(rest, 'ada@example.ch', '26h'))['verdict'], 'captured')
   t.is((await missing(rest, 'ada@example.ch', '2d'))['verdict'], 'captured')
   const from = new Date(clock.now() - 26 * hour).toISOString()
-  t.deepEqual((await missing(rest, 'ada@example.ch', `${from}/${at}`))['traces'], [], 'the end does not belong to it')
+  t.deepEqual((await missing(rest, 'ada@example.ch', `${from}/${at}`))['traces'], [], 'the end is excluded')
   t.deepEqual((await missing(rest, 'ada@example.ch', `${at}/${new Date(clock.now() + hour).toISOString()}`))['window'], {
     from: at,
     to: new Date(clock.now()).toISOString(),

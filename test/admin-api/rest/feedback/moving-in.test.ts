@@ -49,7 +49,7 @@ test('a list format is detected, rows are added once, and each refused row is re
     { type: 'row', row: 3, line: 4, result: 'refused', email: 'nonsense', message: 'email: must be one address such as ada@example.ch' },
     { type: 'summary', total: 3, added: 1, already_there: 0, skipped: 1, refused: 1 },
   ])
-  t.deepEqual(before.summary, notes.at(-1), 'the dry run comes to the same')
+  t.deepEqual(before.summary, notes.at(-1), 'the dry run has the same result')
   const [entry] = await listed(fixture)
   t.like(entry, { email: 'ada@example.ch', source: 'import', reason: 'SendGrid: bounce, 5.1.1 no such user (2023-11-14)' })
   t.like((await imported(fixture, bounces)).summary, { added: 0, already_there: 1 })

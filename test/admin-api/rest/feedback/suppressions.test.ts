@@ -49,7 +49,7 @@ test('a dry run of an import reports the rows to add, and adds nothing', async (
   const tried = await ask('?dry_run=true')
   t.like(tried, { total: 604, added: 551, already_there: 52, refused: 1 })
   t.is(await exported(fixture), before)
-  t.deepEqual(await ask(''), tried, 'the import comes to the same')
+  t.deepEqual(await ask(''), tried, 'the import has the same result')
   t.like(await ask('?dry_run=true'), { added: 0, already_there: 603 })
 })
 
@@ -135,7 +135,7 @@ test('suppressions are listed newest first, in pages, with filters', async (t) =
   ])
   t.is((await fixture.rest.call('GET', `${path}?project_id=prj_none`)).status, 404)
   t.is((await fixture.rest.call('GET', `${path}?source=other`)).status, 400)
-  t.is((await fixture.rest.call('GET', `${path}?project=${String(project_id)}`)).status, 400, 'the list is that of the organization')
+  t.is((await fixture.rest.call('GET', `${path}?project=${String(project_id)}`)).status, 400, 'the list belongs to the organization')
 })
 
 test('suppressions belong to the organization; others cannot read or change them', async (t) => {
@@ -271,7 +271,7 @@ test('an import writes 50,000 rows in small batches; one more row is refused as 
   t.like(body, { total: 50_000, added: 50_000, already_there: 0, refused: 0 })
   t.is(body.rows.length, 50_000)
   t.like(body.rows.at(-1), { row: 50_000, result: 'added' })
-  t.true(largest.rows <= 1001, 'entries with their index rows, and the entry of the audit log')
+  t.true(largest.rows <= 1001, 'entries with their index rows, and the audit entry')
   t.true(largest.bytes < 512 * 1024, String(largest.bytes))
   const lines = (await exported(fixture)).split('\r\n')
   t.is(lines.length, 50_002)

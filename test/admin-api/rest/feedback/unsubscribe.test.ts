@@ -125,7 +125,7 @@ test('an opt-out stops mail of that list only; the owner can remove it', async (
   t.regex(JSON.stringify(bounce), /who unsubscribed from its list/)
   const walk = await rest.must('POST', '/v1/routing/simulate', { trace_id: trace['trace_id'] })
   t.regex(JSON.stringify(walk), /is skipped: unsubscribe: Unsubscribed from the list NEWS\./)
-  t.is((await send({ list: ' News ' })).status, 'suppressed', 'blanks around the name do not count')
+  t.is((await send({ list: ' News ' })).status, 'suppressed', 'blanks around the name are ignored')
   t.is((await send({ list: 'News' }, 'ben@example.ch')).status, undefined)
   t.is((await send({ list: 'Offers' })).status, undefined)
   t.deepEqual(columns(await listed(fixture, 'list=news'), 'email', 'list'), [['ada@example.ch', 'News']])

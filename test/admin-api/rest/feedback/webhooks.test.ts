@@ -246,7 +246,7 @@ test('attempts of the last day have timings for every answer, unless nothing was
   t.is(slow.received.length, calls)
   const figures = await figuresOf(fixture)
   t.deepEqual(figures.get(id), { succeeded: 3, failed: 1, parked: 0, p50_ms: 20, p95_ms: 346 }, 'buckets grow by half')
-  t.like(figures.get(silent['id']), { succeeded: 0, failed: 1, p50_ms: null, p95_ms: null }, 'brevo has no word for it')
+  t.like(figures.get(silent['id']), { succeeded: 0, failed: 1, p50_ms: null, p95_ms: null }, 'brevo has no such event')
   t.like((await rest.must('GET', '/v1/insights/webhooks'))['totals'], { succeeded: 3, p50_ms: 20, p95_ms: 346 })
 })
 

@@ -26,12 +26,12 @@ test('figures: views, starts, pages, submissions, spam and usual time by day', a
   const { publicId, rest, send, token, clock, address } = fixture
   const progress = (fill_time_token: string, page?: number) =>
     rest.call('POST', `/v1/public/forms/${publicId}/progress`, { fill_time_token, ...(page && { page }) })
-  t.is((await fetch(`http://${address}/f/${publicId}`)).status, 200, 'the page counts as the definition does')
+  t.is((await fetch(`http://${address}/f/${publicId}`)).status, 200, 'pages are numbered as in the definition')
   const [left, stayed] = [await token(), await token()]
   for (const one of [left, stayed, left]) t.is(codeOf(await progress(one)), 204)
   t.is(codeOf(await progress(stayed, 2)), 204)
   t.is(codeOf(await progress('ft1.wrong', 2)), 204)
-  t.is(codeOf(await progress(left, 19)), 204, 'no page of this form')
+  t.is(codeOf(await progress(left, 19)), 204, 'not a page of this form')
   await send(good, { _mnx_ft: stayed })
   await send(good)
   await send(good, { _mnx_hp: 'filled' })

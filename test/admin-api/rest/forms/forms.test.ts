@@ -67,7 +67,7 @@ test('a draft is saved completely or not at all, and overwrites no newer draft',
   const saved = await rest.call('PUT', `${path}/draft`, definition('Ours', field('a', { label: '' })), { 'if-match': '"1"' })
   t.deepEqual([saved.status, saved.headers['etag']], [200, '"2"'])
   t.deepEqual(codes(saved.body as Row), ['schema.fields[0].label required'])
-  t.like(await rest.must('GET', path), { name: 'Ours' }, 'the form is called as its draft')
+  t.like(await rest.must('GET', path), { name: 'Ours' }, 'the form has the name of its draft')
   const stale = await rest.call('PUT', `${path}/draft`, definition('Theirs', field('b')), { 'if-match': '"1"' })
   t.is(stale.status, 409)
   t.like(errorOf(stale), { code: 'draft_conflict', next_action: 'read_and_retry', details: { edited_by: 'key_environment', revision: 2 } })
@@ -91,7 +91,7 @@ test('publishing makes immutable versions; a rollback makes a new version', asyn
   const { rest } = await startFixture(t)
   const { id, path } = await make(rest, { name: 'Form', definition: definition('Form', field('a')) })
   t.like(await rest.must('POST', `${path}/publish`, { note: 'First' }), { status: 'published', version: 1 })
-  t.like(await rest.must('POST', `${path}/publish`), { version: 1 }, 'the same again is no new version')
+  t.like(await rest.must('POST', `${path}/publish`), { version: 1 }, 'an unchanged draft makes no version')
   await rest.must('PUT', `${path}/draft`, definition('Form', field('a', { required: true }), field('b')))
   t.like(await rest.must('GET', `${path}/versions/1`), { definition: { schema: { fields: [field('a')] } } })
   t.like(await rest.must('POST', `${path}/publish`), { version: 2 })
@@ -119,7 +119,7 @@ test('publishing makes immutable versions; a rollback makes a new version', asyn
   t.like(
     await rest.must('GET', `${path}/draft`),
     { definition: { schema: { fields: [{ required: true }, field('b')] } } },
-    'the draft stays',
+    'the draft is unchanged',
   )
   await rest.must('PUT', `${path}/draft`, definition('Form'))
   t.is(refusal(await rest.call('POST', `${path}/publish`))[1], 'definition_invalid')

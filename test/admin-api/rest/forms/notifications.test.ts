@@ -99,7 +99,7 @@ test('a member gets each submission once, with visible answers and Reply-To of t
   t.deepEqual(
     (await mails(fixture)).filter(({ to }) => to.includes('ada@')),
     [],
-    'the visitor is mailed nothing',
+    'the visitor gets no mail',
   )
 })
 
@@ -206,7 +206,7 @@ test('an external recipient confirms through a link and can unsubscribe in every
   const shown = await visit(link)
   t.is(shown.status, 200)
   t.regex(await shown.text(), /Send me the submissions/)
-  t.like(await rest.must('GET', `${path}/notifications`), { recipients: [{ status: 'unconfirmed' }] }, 'looking changes nothing')
+  t.like(await rest.must('GET', `${path}/notifications`), { recipients: [{ status: 'unconfirmed' }] }, 'viewing the page changes nothing')
   t.is((await visit(`${link}/confirm`, 'POST', 'https://evil.example')).status, 403)
   const altered = link.slice(0, -3) + (link.at(-3) === 'x' ? 'y' : 'x') + link.slice(-2)
   t.is((await visit(`${altered}/confirm`, 'POST')).status, 404)
@@ -275,7 +275,7 @@ test('digests are mailed hourly and in the morning, one for all new submissions'
   t.is(await rows(), 2)
   await rest.must('DELETE', `${path}?confirm=Contact`)
   await daemon.settled()
-  t.is(await rows(), 0, 'it goes with the submission, and with the form')
+  t.is(await rows(), 0, 'the row is deleted with the submission, and with the form')
   await pass(fixture, 24 * 3_600_000)
   t.is((await mails(fixture)).length, 2)
 })
@@ -366,9 +366,9 @@ test('a crash between a submission and its mail loses neither and sends one mail
   t.is(await sent(), 1)
   const notice = { dueMs: clock.now(), organizationId, formId: form, submissionId: String((body as Row)['id']), recipientId: '', tries: 0 }
   await next.part('database').commit(addNotice(new Change(), notice))
-  t.is(await sent(), 1, 'as after a crash between the acceptance of the mail and the removal of its row')
+  t.is(await sent(), 1, 'like a crash between the acceptance of the mail and the removal of its row')
   const trail = keysWithin([organizationId, trailRows, form])
-  t.is((await Array.fromAsync(next.part('database').kv.range(trail))).length, 1, 'the submission knows of one mail')
+  t.is((await Array.fromAsync(next.part('database').kv.range(trail))).length, 1, 'the submission has one mail')
   await assertSound(t, { database: next.part('database') })
 })
 
@@ -391,6 +391,6 @@ test('deleting a form deletes its notifications, its webhook and its figures', a
   await daemon.settled()
   t.deepEqual(await rowsOf(), [0, 0, 0])
   await pass(fixture, 25 * 3_600_000)
-  t.deepEqual(await mails(fixture), [], 'what waited for a digest is not mailed')
+  t.deepEqual(await mails(fixture), [], 'a pending digest is not mailed')
   await assertSound(t, { database })
 })

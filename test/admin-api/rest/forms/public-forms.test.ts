@@ -62,7 +62,7 @@ test('a published form is public, with a fresh token each time; other forms are 
   t.is(await code(), 200)
   const flags = `/operator/v1/organizations/${organizationId}/flags`
   await operator.must('PUT', flags, { forms: false })
-  t.is(await code(), '404 form_not_found', 'the switch of the organization that owns it')
+  t.is(await code(), '404 form_not_found', 'the flag of the owning organization')
   await operator.must('PUT', flags, { forms: true })
   await rest.must('DELETE', `${path}?confirm=Contact`)
   t.is(await code(), '404 form_not_found')
@@ -236,7 +236,7 @@ test('origins: any without a list, else those listed; all pages can read the ans
   t.is((await from('https://post.example.ch')).status, 201, 'pages of the service')
   const refused = await from('https://evil.example')
   t.like(errorOf(refused), { code: 'origin_not_allowed', details: { allowed_origins: ['https://shop.example.ch'] } })
-  t.is(refused.headers['access-control-allow-origin'], 'https://evil.example', 'the page can tell its visitor')
+  t.is(refused.headers['access-control-allow-origin'], 'https://evil.example', 'the page can inform its visitor')
   t.is(codeOf(await send(good)), '403 origin_not_allowed', 'without an origin')
 })
 
@@ -296,7 +296,7 @@ test('a captcha is solved once for each submission, by header or field', async (
   t.is(codeOf(await send(good, { captcha_token: 'solved-1' })), 201)
   t.is(codeOf(await send(good, {}, { 'x-service-captcha-token': 'solved-2' })), 201)
   double.say = () => ({ text: '{"success": true}' })
-  t.is(codeOf(await send(good, { captcha_token: 'solved-1' })), '400 captcha_failed', 'also when the provider has forgotten')
+  t.is(codeOf(await send(good, { captcha_token: 'solved-1' })), '400 captcha_failed', 'also after the provider has forgotten the token')
   t.like(await rest.must('PUT', `${path}/captcha-secret`, { secret: null }), { has_captcha_secret: false })
 })
 
@@ -344,7 +344,7 @@ test('an address may send ten times in a minute', async (t) => {
   clock.advance(5000)
   const answers = await Promise.all(tokens.map((_mnx_ft) => send(good, { _mnx_ft }, { 'x-forwarded-for': '192.0.2.1' })))
   t.deepEqual(answers.map((answer) => String(codeOf(answer))).toSorted(), [...Array<string>(10).fill('201'), '429 rate_limit_exceeded'])
-  t.is(answers.find(({ status }) => status === 429)?.headers['retry-after'], '70', 'when the slice of the window has left')
+  t.is(answers.find(({ status }) => status === 429)?.headers['retry-after'], '70', 'after the slice has left the window')
 })
 
 test('consent is stored with its display language; the thank-you text matches', async (t) => {

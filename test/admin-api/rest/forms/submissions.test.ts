@@ -121,7 +121,7 @@ test('bulk actions change many submissions in one write', async (t) => {
   t.is(await bulk('delete', ids), 3)
   t.is((await submissions()).length, 1)
   const { data: entries } = await rest.must('GET', '/v1/audit?act=form_submission.deleted')
-  t.deepEqual((entries as Row[]).map(({ target }) => String(target)).toSorted(), ids.toSorted(), 'who deleted which is on record')
+  t.deepEqual((entries as Row[]).map(({ target }) => String(target)).toSorted(), ids.toSorted(), 'the deleting user is recorded')
 })
 
 test('deleting a form or a project leaves no submission or form in the store', async (t) => {
@@ -178,7 +178,7 @@ test('an export has the columns of all versions, escapes formulas, and omits spa
   for (const format of ['csv', 'json']) {
     const odd = await rest.call('GET', `${path}/submissions/export?format=${format}&columns=__proto__,constructor,email`)
     t.is(odd.status, 200)
-    t.true(odd.bytes.includes('ada@example.ch') && !odd.bytes.includes('native code'), 'what every object has is no answer')
+    t.true(odd.bytes.includes('ada@example.ch') && !odd.bytes.includes('native code'), 'a property of every object is not an answer')
   }
 })
 
@@ -189,7 +189,7 @@ test("submissions are deleted when the form's retention ends", async (t) => {
   clock.advance(3 * 86_400_000)
   await filled(fixture, 'new')
   await daemon.retention.round()
-  t.is((await submissions()).length, 2, 'kept for ever by default')
+  t.is((await submissions()).length, 2, 'stored without limit by default')
   await publish({ settings: { retention_days: 2 } })
   await daemon.retention.round()
   t.like(await submissions(), [{ answers: { message: 'new' } }])

@@ -27,8 +27,8 @@ test('a release sends the captured message once, with a separate trace that name
   const body = { destination_id: live }
   const [first, second] = await Promise.all([rest.must('POST', `${path}/release`, body), rest.must('POST', `${path}/release`, body)])
   t.is(first['outcome'], 'relayed')
-  t.is(second['trace_id'], first['trace_id'], 'asked for at the same moment')
-  t.is((await rest.must('POST', `${path}/release`, body))['trace_id'], first['trace_id'], 'asked for again')
+  t.is(second['trace_id'], first['trace_id'], 'concurrent requests')
+  t.is((await rest.must('POST', `${path}/release`, body))['trace_id'], first['trace_id'], 'a repeated request')
   const released = await rest.must('GET', `/v1/traces/${String(first['trace_id'])}`)
   t.like(released, {
     status: 'queued',
@@ -40,7 +40,7 @@ test('a release sends the captured message once, with a separate trace that name
   t.deepEqual(
     (released['recipients'] as { bcc: boolean }[]).map(({ bcc }) => bcc),
     [false, true],
-    'blind copies stay blind',
+    'blind copies stay hidden',
   )
   const [accepted] = released['timeline'] as { message: string; detail: object }[]
   t.regex(accepted?.message ?? '', /released from captured mail\.$/)
@@ -49,7 +49,7 @@ test('a release sends the captured message once, with a separate trace that name
   t.like((timeline as object[]).at(-1), { event: 'released', detail: { trace_id: first['trace_id'], destination_id: live } })
   t.like((await rest.must('GET', path))['released'], { trace_id: first['trace_id'], destination_id: live })
   const raw = (id: string) => rest.call('GET', `/v1/traces/${id}/message/raw`).then(({ bytes }) => bytes.toString('latin1'))
-  t.is(await raw(String(first['trace_id'])), await raw(trace), 'byte for byte')
+  t.is(await raw(String(first['trace_id'])), await raw(trace), 'octet by octet')
   t.is((await database.all(traces, { organizationId })).length, 2)
   const { sends_today: sends } = await rest.must('GET', '/v1/projects/me')
   t.is(sends, 2)

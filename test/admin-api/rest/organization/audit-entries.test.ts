@@ -33,7 +33,7 @@ test('entries have a name and the changes, and contain no value that may be secr
       ['destination.updated', { name: 'Other', changed: ['name', 'secret'], before: { name: 'Host' }, after: { name: 'Other' } }],
       ['destination.created', { name: 'Host' }],
     ],
-    'a change that changes nothing is no act',
+    'a change without effect makes no entry',
   )
   t.notRegex(JSON.stringify(await listed(fixture)), /hidden-/)
 })

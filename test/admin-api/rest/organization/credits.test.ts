@@ -116,7 +116,7 @@ test('a new month brings new credits; an invalid amount is refused', async (t) =
   for (let i = 0; i < 9; i++) await operator.must('POST', root, { credits: '99999999.999999', kind: 'purchased' })
   const beyond = await operator.call('POST', root, { credits: '99999999.999999', kind: 'purchased' })
   t.regex(errorOf(beyond).message, /^credits: would make the balance larger/)
-  t.is((await rest.must('GET', '/v1/billing/credits'))['balance_credits'], '900001600.999991', 'to the millionth')
+  t.is((await rest.must('GET', '/v1/billing/credits'))['balance_credits'], '900001600.999991', 'to the micro-credit')
   t.is((await operator.call('POST', root.replace(organizationId, 'org_0'), { credits: '1' })).status, 404)
   const { rest: other } = await addOrganization('enterprise')
   t.like(await other.must('GET', '/v1/billing/credits'), { balance_credits: '0', is_unlimited: true, has_credit: true, grants: [] })

@@ -42,7 +42,7 @@ test('each route of a flag that is off refuses before reading the request', asyn
     }
   }
   for (const operationId of ['listTemplates', 'createReplay', 'createSmtpCredential']) t.true(gated.has(operationId), operationId)
-  t.false(gated.has('revokeSmtpCredential'), 'an act of safety')
+  t.false(gated.has('revokeSmtpCredential'), 'a safety operation')
 })
 
 test('operations that a flag lists as always available exist', async (t) => {

@@ -110,7 +110,7 @@ async function assertTakesBack(t: ExecutionContext, rest: RestClient, note: Row,
   for (const amount of ['-52.55', '-1.37', '-53.92']) t.true(printed.includes(`<td>${amount}</td>`), amount)
   const [header = [], ...cells] = (await Array.fromAsync(readCsv(oneChunk(await as('csv'))))).flat().map((row) => row.cells)
   const sums = cells.slice(-3).map((row) => row[header.indexOf('amount_rappen')])
-  t.deepEqual(sums, ['-5255', '-137', '-5392'], 'numbers to a spreadsheet')
+  t.deepEqual(sums, ['-5255', '-137', '-5392'], 'spreadsheets read numbers')
 }
 
 /** Asserts that the CSV file matches the lines: each line is followed by the projects and days that add up to it. */
@@ -152,7 +152,7 @@ async function assertSpoken(t: ExecutionContext, rest: RestClient, path: string)
     t.true((await printed('&lang=de')).includes(words), words)
   for (const words of ['lang="fr"', 'Forfait pro', 'Messages capturés', 'Par projet'])
     t.true((await printed('', 'fr-CH, de;q=0.8')).includes(words), words)
-  t.true((await printed('&lang=it', 'fr')).includes('Messaggi catturati'), 'the address comes first')
+  t.true((await printed('&lang=it', 'fr')).includes('Messaggi catturati'), 'the language in the URL has priority')
   t.true((await printed('', 'ja')).includes('Captured messages'))
   t.is(errorOf(await rest.call('GET', `${path}?format=html&lang=ja`)).code, 'validation_failed')
 }
@@ -175,7 +175,7 @@ async function assertPrintable(
   const text = page.bytes.toString()
   const policy = String(page.headers['content-security-policy'])
   t.true(text.includes('&lt;b&gt;Shop&lt;/b&gt; &amp; Söhne') && !text.includes('<b>'), 'escaped')
-  t.true(!/<script|<link|<img|url\(|https?:/.test(text), 'nothing from elsewhere')
+  t.true(!/<script|<link|<img|url\(|https?:/.test(text), 'no external resources')
   const style = /<style>([^]*)<\/style>/.exec(text)?.[1] ?? ''
   t.true(
     policy.startsWith("default-src 'none';") && policy.includes(`'sha256-${createHash('sha256').update(style).digest('base64')}'`),

@@ -22,7 +22,7 @@ test('a template moves with its versions, unless the target project has its slug
   const { id } = await rest.must('POST', '/v1/templates', body)
   const path = `/v1/templates/${String(id)}`
   await rest.must('PUT', path, { subject_tmpl: 'Hello again' })
-  t.like(await rest.must('PATCH', path, { project_id: home }), { project_id: home }, 'it is there already')
+  t.like(await rest.must('PATCH', path, { project_id: home }), { project_id: home }, 'it is already there')
   t.is((await actsOf(setup, 'template.moved')).length, 0)
   t.like(await rest.must('PATCH', path, { project_id: away }), { project_id: away, current_version: 2 })
   t.like(await actsOf(setup, 'template.moved'), [{ target: id, project_id: away, details: { name: 'Hello', changed: ['project_id'] } }])

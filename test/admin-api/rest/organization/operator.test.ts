@@ -30,7 +30,7 @@ test('organization keys and wrong keys open no operator operation', async (t) =>
     for (const path of [root, '/operator/v1/invoices/export']) t.is((await one.call('GET', path)).status, 401, path)
   }
   t.deepEqual(await operator.must('GET', `${root}/${organizationId}`), before)
-  t.is((await operator.call('GET', '/v1/usage')).status, 401, "nor does the operator's key open an organization")
+  t.is((await operator.call('GET', '/v1/usage')).status, 401, "the operator's key opens no organization either")
 })
 
 test('without an operator key, the operator API does not exist', async (t) => {
@@ -158,7 +158,7 @@ test('the invoice export has all organizations and escapes formulas', async (t) 
   const json = objectOf(await operator.call('GET', '/operator/v1/invoices/export?format=json&period=2030-01'))
   const invoices = json['data'] as { organization_id: string; total_rappen: number }[]
   t.deepEqual(Object.fromEntries(invoices.map((one) => [one.organization_id, String(one.total_rappen)])), Object.fromEntries(sums))
-  t.is((await operator.call('GET', '/operator/v1/invoices/export?period=2030-02')).status, 400, 'a month to come')
+  t.is((await operator.call('GET', '/operator/v1/invoices/export?period=2030-02')).status, 400, 'a future month')
 })
 
 async function* asBytes(text: string): AsyncGenerator<Uint8Array> {

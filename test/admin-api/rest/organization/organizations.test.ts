@@ -49,7 +49,7 @@ test('createOrganization makes an organization with a first key, limited to it',
   t.is(
     (await rest.call('GET', `/v1/traces?project=${String(team['default_project_id'])}`)).status,
     404,
-    'the key of the owner stays outside',
+    "the owner's key does not reach it",
   )
   const nested = await inner.call('POST', '/v1/organizations', { name: 'x' })
   t.deepEqual(refusal(nested), [409, 'conflict', 'A team organization cannot have team organizations.'])
@@ -118,7 +118,7 @@ test('a deleted team stops immediately, can be restored, and is removed after 30
   removals.wake()
   await removals.idle()
   t.like(await operator.must('POST', `/operator/v1/organizations/${id}/restore`), { id, deleted_at: null })
-  t.like(await operator.must('POST', `/operator/v1/organizations/${id}/restore`), { id, deleted_at: null }, 'twice is as once')
+  t.like(await operator.must('POST', `/operator/v1/organizations/${id}/restore`), { id, deleted_at: null }, 'repeating it changes nothing')
   t.is((await inner.call('GET', `/v1/traces/${String(trace_id)}`)).status, 200)
   t.is(rowsOf(await inner.must('GET', '/v1/destinations')).length, 1)
   t.like(rowsOf(await inner.must('GET', '/v1/audit?act=organization'))[0], { act: 'organization.restored', actor: { kind: 'operator' } })

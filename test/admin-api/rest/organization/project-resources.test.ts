@@ -126,7 +126,7 @@ test('a budget counts sends of its project only; partition sends count for the p
   const refused = await send(child)
   t.is(refused.status, 429)
   t.like(errorOf(refused), { code: 'project_budget_exhausted', next_action: 'raise_send_budget' })
-  t.is((await send(parent)).status, 200, 'the budget of the parent is its own')
+  t.is((await send(parent)).status, 200, 'the parent has its own budget')
   t.like(await rest.must('GET', `/v1/projects/${String(parent)}`), { project_sends_today: 1 })
   t.like(await rest.must('GET', `/v1/projects/${String(child)}`), { project_sends_today: 3 })
   t.like(await rest.must('GET', '/v1/projects/me'), { sends_today: 4, project_sends_today: 0 })

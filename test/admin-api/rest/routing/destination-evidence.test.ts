@@ -94,7 +94,7 @@ test('a test is sent through a sandbox destination; its score becomes evidence o
   t.like(await rest.must('GET', path), {
     evidence: { inspect: { test_id: proof.test_id, score: 91, grade: 'A' }, proof: { status: 'scored', trace_id: proof.trace_id } },
   })
-  t.like(await rest.must('POST', path), { inspect: { score: 91 }, proof: { status: 'scored' } }, 'kept when it is collected again')
+  t.like(await rest.must('POST', path), { inspect: { score: 91 }, proof: { status: 'scored' } }, 'kept when evidence is collected again')
   const acts = (await rest.must('GET', '/v1/audit?act=destination.test_sent'))['data'] as { details: object }[]
   t.deepEqual(
     acts.map(({ details }) => details),

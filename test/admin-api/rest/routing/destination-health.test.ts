@@ -92,7 +92,7 @@ test('creating or changing a destination warns immediately about a failing step'
   t.deepEqual((await rest.must('PATCH', path, { credentials: { password: 'also wrong' } }))['warnings'] as object[], [warning])
   t.is(transport.probed.length, 2)
   t.deepEqual((await rest.must('PATCH', path, { name: 'Other' }))['warnings'] as object[], [])
-  t.is(transport.probed.length, 2, 'a name needs no probe')
+  t.is(transport.probed.length, 2, 'a change of the name needs no probe')
   transport.steps = good
   t.deepEqual((await rest.must('PATCH', path, { credentials: { password: 'right' } }))['warnings'] as object[], [])
   t.like(transport.probed.at(-1), { password: 'right' })

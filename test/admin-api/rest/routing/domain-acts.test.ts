@@ -50,7 +50,7 @@ test('sending domains: only administrators change and verify them; others read t
     const { looked } = records
     const verified = await ask('POST', `${path}/verify`)
     const mayAsk = reads && caller !== 'viewer' && caller !== 'key that reads'
-    t.is(verified.status, mayAsk ? 200 : 403, `${caller} asks for a look-up`)
+    t.is(verified.status, mayAsk ? 200 : 403, `${caller} requests a lookup`)
     if (mayAsk) t.like(verified.body, { status: administers ? 'verified' : 'pending' }, caller)
     if (mayAsk && !administers) t.like(verified.body, { checked_at: null }, caller)
     const created = await ask('POST', '/v1/domains', { domain: `new.${domain}` })
@@ -59,7 +59,7 @@ test('sending domains: only administrators change and verify them; others read t
     if (mayAsk && caller !== 'key of one project') await ask('POST', `/v1/destinations/${destination}/evidence`, {})
     if (!administers) {
       t.deepEqual(await stored(), before, `${caller} changed a domain`)
-      t.is(records.looked, looked, `${caller} looked records up`)
+      t.is(records.looked, looked, `${caller} caused a lookup`)
     }
     t.is((await ask('DELETE', path)).status, administers ? 204 : 403, `${caller} deletes`)
   }

@@ -26,14 +26,18 @@ test('a send that names an environment uses its live, healthy destination with t
     reason: 'The request selects the environment production, and its destination First (priority 10).',
   })
   const unsigned = await rest.must('POST', '/v1/messages', { to: letter.to, text: 'Hi', environment })
-  t.is((await rest.must('GET', `/v1/traces/${String(unsigned['trace_id'])}`))['from'], 'prod@example.ch', 'it lends its From')
+  t.is(
+    (await rest.must('GET', `/v1/traces/${String(unsigned['trace_id'])}`))['from'],
+    'prod@example.ch',
+    'the destination provides its From',
+  )
 
   await breakDown(fixture, first)
   t.like(await routeOf(rest, { environment }), { destination_id: second })
   const simulated = await rest.must('POST', '/v1/routing/simulate', { from: letter.from, to: letter.to, environment })
   t.like(simulated, { destination_id: second, outcome: 'relayed', route: { by: 'request', environment } })
   await breakDown(fixture, second)
-  t.like(await routeOf(rest, { environment }), { destination_id: first }, 'when all are down, mail waits at the first')
+  t.like(await routeOf(rest, { environment }), { destination_id: first }, 'if all are down, mail waits at the first')
 
   for (const id of [first, second]) await rest.must('PATCH', `/v1/destinations/${id}/mode`, { mode: 'sandbox' })
   const captured = await rest.must('POST', '/v1/messages', { ...letter, environment })

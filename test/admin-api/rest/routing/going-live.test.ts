@@ -56,7 +56,7 @@ test('default_route routes all mail of the project to the destination in the sam
   t.true(acts.includes('destination.set_live') && acts.includes('routing_rule.created'))
 
   t.like(await rest.must('POST', promotionOf(id), { default_route: true }), { already_live: true, route: promoted['route'], warnings: [] })
-  t.deepEqual(await rulesOf(fixture), rules, 'the same request again changes nothing')
+  t.deepEqual(await rulesOf(fixture), rules, 'repeating it changes nothing')
 })
 
 test('default_route of a live destination creates the missing rule', async (t) => {

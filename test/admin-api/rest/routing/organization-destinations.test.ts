@@ -201,7 +201,7 @@ test('a destination moves only while unreferenced, and never if organization-wid
   const move = (changes: object = {}) => rest.call('PATCH', pathOf(id), { project_id, ...changes })
   const rule = await rest.must('POST', '/v1/routing/rules', { match: '*', destination_id: id })
   t.like(errorOf(await move()), { code: 'conflict', details: { routing_rule_ids: [rule['id']], smtp_credential_ids: [] } })
-  t.is((await rest.call('PATCH', pathOf(id), { project_id: rule['project_id'] })).status, 200, 'where it is already')
+  t.is((await rest.call('PATCH', pathOf(id), { project_id: rule['project_id'] })).status, 200, 'a move to its own project')
   await rest.must('DELETE', `/v1/routing/rules/${String(rule['id'])}`)
   const login = await rest.must('POST', '/v1/smtp-credentials', { default_destination_id: id })
   t.like(errorOf(await move()), { code: 'conflict', details: { smtp_credential_ids: [login['id']] } })

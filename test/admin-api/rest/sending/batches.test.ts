@@ -117,7 +117,7 @@ test('an idempotency key covers every message of a batch, together with message 
     post(fixture, batch, { idempotency_key: 'batch 1' }),
     post(fixture, batch, {}, { 'idempotency-key': 'batch 1' }),
   ])
-  t.deepEqual(second.body, first.body, 'also at the same moment')
+  t.deepEqual(second.body, first.body, 'also concurrently')
   t.is(await sends(fixture), 3)
   const again = await post(fixture, batch, { idempotency_key: 'batch 1' })
   t.is(again.headers['idempotent-replayed'], 'true')

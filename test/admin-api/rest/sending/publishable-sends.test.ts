@@ -66,7 +66,7 @@ test("rate limits ignore the port and the notation of the visitor's address", as
   t.is(codeOf(await from('198.51.100.7:5001')), 200)
   for (const again of ['198.51.100.7:5002', '198.51.100.7', '::FFFF:198.51.100.7'])
     t.is(codeOf(await from(again)), '429 rate_limit_exceeded', again)
-  t.is(codeOf(await from('::FFFF:198.51.100.8')), 200, 'and another one is another')
+  t.is(codeOf(await from('::FFFF:198.51.100.8')), 200, 'another address counts separately')
 })
 
 test('a page sends with templates of its project only', async (t) => {
@@ -160,7 +160,7 @@ test('refused bodies count in the windows of the key and are not read at a full 
   t.is(codeOf(await from('198.51.100.7', { idempotency_key: 'first' })), 200)
   t.is(codeOf(await from('198.51.100.7', { unknown: 1 })), '400 validation_failed')
   t.is(codeOf(await from('198.51.100.7', { text: 'x'.repeat(70_000) })), '413 request_too_large')
-  t.is(codeOf(await from('198.51.100.7', {})), '429 rate_limit_exceeded', 'they count like sends')
+  t.is(codeOf(await from('198.51.100.7', {})), '429 rate_limit_exceeded', 'refused bodies count like sends')
   t.is(codeOf(await from('198.51.100.7', { unknown: 1 })), '429 rate_limit_exceeded', 'before the body is read')
   const sent = request(`http://${address}/v1/messages`, {
     method: 'POST',
@@ -174,9 +174,9 @@ test('refused bodies count in the windows of the key and are not read at a full 
   })
   sent.flushHeaders()
   const [response] = (await once(sent, 'response')) as [IncomingMessage]
-  t.is(response.statusCode, 429, 'nothing of the body had come')
+  t.is(response.statusCode, 429, 'no octet of the body had arrived')
   sent.destroy()
-  t.is(codeOf(await from('198.51.100.8', {})), 200, 'another address is not touched')
+  t.is(codeOf(await from('198.51.100.8', {})), 200, 'another address is not affected')
   t.is((await tracesOf(rest)).length, 2)
 })
 

@@ -111,13 +111,13 @@ test('a page leaves refused traces only for allowed recipients, at most 100 a da
     ...{ status: 'validation_failed', outcome: 'refused', from: 'form@example.ch', door: 'publishable_key' },
     recipients: [{ address: 'ada@example.ch', status: 'validation_failed' }],
   })
-  t.truthy(await traceOf({ environment: 'production' }), 'a wish that is not for pages')
+  t.truthy(await traceOf({ environment: 'production' }), 'a field that pages may not use')
   t.is(await traceOf({ to: 'eve@example.net', text: 7 }), undefined, 'a stranger')
-  t.is(await traceOf({ bcc: 'eve@example.net', text: 7 }), undefined, 'a stranger in copy')
+  t.is(await traceOf({ bcc: 'eve@example.net', text: 7 }), undefined, 'a copy to a recipient that is not allowed')
   const elsewhere = { origin: 'https://evil.example' }
   t.is(codeOf(await client(token).call('POST', '/v1/messages', { to: 'ada@example.ch', text: 7 }, elsewhere)), '403 origin_not_allowed')
   t.is((await listed(rest)).length, 2)
   await database.commit(new Change().add(refusedPagesCounter(organizationId, project, dayOf(clock.now())), 98))
   t.is(await traceOf({ text: 7 }), undefined, 'above the limit of pages')
-  t.truthy(await refuse(rest, { unknown: 1 }), 'programs have theirs')
+  t.truthy(await refuse(rest, { unknown: 1 }), 'programs have their own limit')
 })

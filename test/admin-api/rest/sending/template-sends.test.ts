@@ -69,7 +69,7 @@ test('the trace names template and version, and keeps them when the template cha
   t.regex(accepted?.message ?? '', /for 1 recipient, from the template order in version 1\.$/)
   t.like(accepted?.detail, { template_id, template_version: 1 })
   const shared = (await fixture.rest.call('GET', `/share/traces/${trace_id}`)).bytes.toString('utf8')
-  t.false(shared.includes('order') || shared.includes(template_id), 'the public view does not tell')
+  t.false(shared.includes('order') || shared.includes(template_id), 'the public view does not show it')
   const plainly = await captured(fixture, { text: 'x' })
   const [untold] = (await fixture.rest.must('GET', `/v1/traces/${String(plainly['trace_id'])}`))['timeline'] as { detail: object }[]
   t.false('template_id' in (untold?.detail ?? {}))

@@ -213,7 +213,7 @@ test('free plans have three templates', async (t) => {
   t.deepEqual(refusal(refused), [429, 'quota_exhausted', 'The plan free allows 3 templates; remove one, or raise the plan.'])
   t.is(errorOf(refused).next_action, 'upgrade')
   const path = `/v1/templates/${String(made['id'])}`
-  t.is((await fixture.rest.must('PUT', path, { subject_tmpl: 'Second' }))['current_version'], 2, 'versions are not counted')
+  t.is((await fixture.rest.must('PUT', path, { subject_tmpl: 'Second' }))['current_version'], 2, 'versions do not count')
   await fixture.rest.call('DELETE', path)
   await create(fixture)
   const pro = await fixture.addOrganization('pro')

@@ -63,5 +63,5 @@ test('a trace without a message returns the reason in every format', async (t) =
   const expired = { code: 'not_found', message: 'The message has expired from every inbox that contained it.', next_action: 'read_trace' }
   t.like(errorOf(await rest.call('GET', path)), expired)
   await rest.must('POST', '/v1/inboxes', { address_pattern: 'ada@example.ch', project_id })
-  t.is((await rest.must('GET', path))['trace_id'], captured, 'an inbox with a longer time holds it')
+  t.is((await rest.must('GET', path))['trace_id'], captured, 'an inbox with longer retention contains it')
 })

@@ -35,7 +35,7 @@ test('standing hold: holds waiting and new mail, also after a crash, until its r
   const fixture = await first.crash()
   await fixture.queue.start()
   await fixture.settled()
-  t.is(fixture.transport.calls.length, 1, 'nothing was tried but the first, before')
+  t.is(fixture.transport.calls.length, 1, 'only the first was tried, earlier')
   t.regex((await fixture.story(late)).join('\n'), /held: Held in the queue by key_1: provider incident\./)
   // one is released by hand during the hold
   fixture.clock.advance(1)
@@ -53,7 +53,7 @@ test('standing hold: holds waiting and new mail, also after a crash, until its r
   for (const id of [late, scheduled]) t.like(await fixture.trace(id), { status: 'sent', attempts: 1 })
   await fixture.submit()
   await fixture.settled()
-  t.is(fixture.attempted.length, 4, 'new mail goes')
+  t.is(fixture.attempted.length, 4, 'new mail is sent')
   t.deepEqual(await heldNow(fixture.database), { count: 0, since: undefined })
   t.deepEqual([(await fixture.core.queueHolds.list(principal, { limit: 10 })).rows, await fixture.queueLength()], [[], 0])
   await fixture.assertSound(t)
@@ -76,13 +76,13 @@ test('standing hold: a release during turns leaves nothing held; other holds sta
   await ended(fixture, (await fixture.core.queueHolds.release({ principal }, wide.id)).id)
   await submitting
   await fixture.settled()
-  t.is(fixture.attempted.length, 30, 'the rest was sent')
+  t.is(fixture.attempted.length, 30, 'the remaining messages were sent')
   t.is((await states(fixture)).join(), Array(10).fill('held').join(), 'and the others are held')
   for (const [i, id] of ids.entries()) t.is((await fixture.trace(id)).status, i % 4 === 0 ? 'queued' : 'sent', String(i))
   fixture.clock.advance(1)
   await ended(fixture, (await fixture.core.queueHolds.release({ principal }, narrow.id)).id)
   await fixture.settled()
-  t.is(fixture.attempted.length, 40, 'those too')
+  t.is(fixture.attempted.length, 40, 'these too')
   await fixture.assertSound(t)
 })
 

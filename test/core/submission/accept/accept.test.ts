@@ -276,9 +276,9 @@ test('accept(): slides the rate of an SMTP credential across the minute boundary
     message: 'This SMTP credential can send 10 messages per minute; wait and send again.',
   })
   fixture.clock.advance(10_000)
-  t.is(await burst(5), 0, 'a new minute alone opens nothing')
+  t.is(await burst(5), 0, 'a new minute alone frees no room')
   fixture.clock.advance(15_000)
-  t.is(await burst(5), 2, 'a quarter of the minute before has slid out')
+  t.is(await burst(5), 2, 'a quarter of the previous minute has left the window')
   fixture.clock.advance(30_000)
   t.is(await burst(20), 5)
   fixture.clock.advance(120_000)
@@ -327,7 +327,7 @@ test('accept(): names the first of several failed gates', async (t) => {
   await fixture.project({ monthlyCaptureCap: 1, sendBudget: 0 })
   await t.throwsAsync(fixture.submit({ content: 'x' }), { code: 'project_budget_exhausted' })
   await fixture.project({ monthlyCaptureCap: 1 })
-  t.is((await fixture.submit({ content: 'x' })).outcome, 'captured.no_route', 'the refused ones used up none of the cap')
+  t.is((await fixture.submit({ content: 'x' })).outcome, 'captured.no_route', 'refused sends used up none of the cap')
 })
 
 test('accept(): leaves no content of a refused or repeated message, even if on disk', async (t) => {

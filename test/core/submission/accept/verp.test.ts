@@ -109,7 +109,7 @@ test('VERP: follows the current credential, and MAIL FROM follows its whitelist'
   }
   t.is(pathsOf(await submit()).length, 2)
   await fixture.organization({ plan: 'free' })
-  t.deepEqual((await submit()).verp, { code: 'plan', off: 'the plan free does not include it' }, 'the plan is that of now')
+  t.deepEqual((await submit()).verp, { code: 'plan', off: 'the plan free does not include it' }, 'the current plan applies')
   await fixture.organization({ plan: 'pro' })
   await fixture.credential('right', { ...credential, verpBounceDomain: 'b.example.ch' })
   t.deepEqual((await submit()).verp, { domain: 'b.example.ch' })

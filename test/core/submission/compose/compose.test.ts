@@ -276,7 +276,7 @@ for (const [filename, kept = filename] of [
     if (/[^\u0000-\u007f]/.test(kept)) for (const line of text.split('\r\n')) t.true(line.length <= 76, line)
     t.is((await read(changes)).attachments[0]?.filename, kept)
     const { attachments } = await simpleParser(text.replaceAll(/;\r\n filename[^\r]*/g, ''))
-    t.is(attachments[0]?.filename, kept, 'also by the name with the type alone')
+    t.is(attachments[0]?.filename, kept, 'also by the name in Content-Type only')
   })
 }
 

@@ -44,7 +44,7 @@ for (const { name, composed } of goldens) {
     const [head = ''] = text.split('\r\n\r\n')
     t.false(
       head.split('\r\n').some((line) => line.trim() === ''),
-      'a header line of nothing but blanks',
+      'a header line of blanks only',
     )
   })
 }

@@ -29,7 +29,7 @@ for (const [title, text, encoding] of large) {
     t.regex(part, new RegExp(`Content-Transfer-Encoding: ${encoding}\r\n`))
     t.true(part.split('\r\n').every((line) => line.length <= 998))
     const { text: read = '' } = await simpleParser(Buffer.from(part))
-    t.true(crlf(read).trimEnd() === crlf(text).trimEnd(), 'the text is another one')
+    t.true(crlf(read).trimEnd() === crlf(text).trimEnd(), 'the text is different')
   })
 }
 

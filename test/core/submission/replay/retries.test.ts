@@ -56,7 +56,7 @@ test('retry: brings the next attempt forward with a new schedule', async (t) => 
   const id = await submitted(fixture)
   for (let n = 2; n <= 4; n++) {
     const { nextAttemptAt, attempts } = await fixture.trace(id)
-    t.true((nextAttemptAt ?? 0) <= fixture.clock.now() + 72_000, 'the first wait is a minute, after a retry too')
+    t.true((nextAttemptAt ?? 0) <= fixture.clock.now() + 72_000, 'the first wait is a minute, also after a retry')
     t.true((nextAttemptAt ?? 0) > fixture.clock.now())
     t.is(attempts, n - 1)
     t.like(await retries.retry(principal, id, safely), { status: 'queued', nextAttemptAt: fixture.clock.now() })

@@ -80,7 +80,7 @@ test('sendNow(): sends immediately, exactly once, and is in the timeline', async
   t.like(now.broughtForward, { at: startOfTime + hour, by: principal.credentialId, planned: startOfTime + day })
   await fixture.settled()
   t.is(sent(fixture), 1, 'it is sent')
-  t.deepEqual(await scheduledSends(fixture).sendNow(principal, traceId), await fixture.trace(traceId), 'again it is the same')
+  t.deepEqual(await scheduledSends(fixture).sendNow(principal, traceId), await fixture.trace(traceId), 'repeating it has the same result')
   t.like(await fixture.trace(traceId), { status: 'sent', begunAt: startOfTime + hour })
   await t.throwsAsync(cancelIn(fixture, traceId), { code: 'conflict' })
   await t.throwsAsync(scheduledSends(fixture).sendNow(principal, canceled.traceId), { code: 'conflict', message: /canceled/ })
@@ -233,7 +233,7 @@ test('cancel(): of a scheduled capture succeeds or fails completely', async (t) 
       () => false,
     )
     await fixture.settled()
-    t.is(await fixture.queueLength(), 0, 'it is decided')
+    t.is(await fixture.queueLength(), 0, 'it has an outcome')
     t.is((await fixture.trace(traceId)).status, isCanceled ? 'canceled' : 'captured')
     t.is(fixture.captured.length - before, isCanceled ? 0 : 1)
     canceled += isCanceled ? 1 : 0
@@ -348,7 +348,7 @@ test('cancel(): is too late once the attempt has begun, also after a crash', asy
   before.transport.script = hang
   const { traceId } = await before.submit({ sendAt: startOfTime + hour })
   await before.pass(hour)
-  t.is(before.transport.calls.length, 1, 'it is under way')
+  t.is(before.transport.calls.length, 1, 'it is in flight')
   const late = { code: 'conflict', message: 'It is too late: delivery of the message has begun. Its trace has the outcome.' }
   await t.throwsAsync(cancelIn(before, traceId), late)
   const fixture = await before.crash()
@@ -356,7 +356,7 @@ test('cancel(): is too late once the attempt has begun, also after a crash', asy
   fixture.transport.script = (call) => (call.nth === 2 ? report(call, 'transient') : take(call))
   await fixture.queue.start()
   await fixture.settled()
-  t.is(fixture.attempted.length, 1, 'it is put off')
+  t.is(fixture.attempted.length, 1, 'it is deferred')
   await t.throwsAsync(cancelIn(fixture, traceId), late)
   await fixture.pass(hour)
   t.is(sent(fixture), 1, 'it is sent')
@@ -385,7 +385,7 @@ test('cancel(): concurrent with delivery, exactly one succeeds', async (t) => {
     )
     await Promise.all(asked)
     await fixture.settled()
-    t.is(await fixture.queueLength(), 0, 'all are decided')
+    t.is(await fixture.queueLength(), 0, 'all have an outcome')
     for (const traceId of ids) {
       const { status } = await fixture.trace(traceId)
       const calls = fixture.transport.attemptsAt(traceId).length

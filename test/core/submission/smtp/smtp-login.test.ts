@@ -85,7 +85,7 @@ test('submit(): adds Received, and Message-ID and Date only if missing', async (
     )
     const call = fixture.transport.calls.find(({ job }) => job.traceId === traceId)
     const sent = call ? (await contentOf(call)).toString() : ''
-    t.true(sent.endsWith(text), 'byte for byte behind our own')
+    t.true(sent.endsWith(text), 'unchanged after our own fields')
     const reference = `X-Service-Ref: ${serviceRef(secrets, traceId)}\r\n`
     t.true(sent.endsWith(reference + text))
     return { traceId, prefix: sent.slice(0, sent.length - text.length - reference.length) }
