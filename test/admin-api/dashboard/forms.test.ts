@@ -44,7 +44,7 @@ const savedKeys = (server: DashboardServer, id: string, wanted: string): Promise
 const shownIn = ({ page }: DashboardTab, text: string): Promise<void> =>
   page.frameLocator('iframe.draft-page:not(.waiting)').locator(`text=${text}`).first().waitFor()
 
-test('by keys alone: a form is made of a starter, gets a field, is moved, taken back, and published', async (t) => {
+test('forms, keyboard: create from a starter, add a field, move, undo, publish', async (t) => {
   const server = await startDashboard(t, browser)
   const tab = await server.open()
   const { page } = tab
@@ -105,7 +105,7 @@ test('by keys alone: a form is made of a starter, gets a field, is moved, taken 
   await tab.check(t)
 })
 
-test('by pointer: fields are chosen on the page, dragged, undone and deleted; a draft saved beside is not overwritten', async (t) => {
+test('form designer: select, drag, undo and delete; keeps a concurrent draft', async (t) => {
   const server = await startDashboard(t, browser)
   const { rest } = server.daemon
   const tab = await server.open()
@@ -162,7 +162,7 @@ test('by pointer: fields are chosen on the page, dragged, undone and deleted; a 
   await page.waitForSelector('.toast >> text=Support is copied.')
 })
 
-test('a form is made of pasted HTML, published, paused and found by its state; who only reads changes nothing', async (t) => {
+test('forms: import HTML, publish, pause, filter by state; viewers cannot change', async (t) => {
   const server = await startDashboard(t, browser)
   const tab = await openAs(browser, server, 'developer')
   const { page } = tab
@@ -229,7 +229,7 @@ async function notify(t: ExecutionContext, { page }: DashboardTab): Promise<void
   t.like(JSON.parse(receiver.received[0]?.body ?? ''), { test: true })
 }
 
-test('rules, theme, a trial, versions, notifications, languages and figures of one form', async (t) => {
+test('form tabs: rules, theme, test, versions, notifications, languages, statistics', async (t) => {
   const server = await startDashboard(t, browser)
   const { rest } = server.daemon
   const tab = await server.open()
@@ -281,7 +281,7 @@ test('rules, theme, a trial, versions, notifications, languages and figures of o
   )
   await tab.check(t)
   await fetch(`${server.url}/f/${String(publicId)}`)
-  await waitFor('the view is counted', async () => {
+  await waitFor('the view is in the statistics', async () => {
     const { totals } = (await rest.must('GET', `/v1${at}/analytics`)) as { totals: { views: number } }
     return totals.views > 0 || undefined
   })
@@ -289,7 +289,7 @@ test('rules, theme, a trial, versions, notifications, languages and figures of o
   t.deepEqual(tab.refusals, [])
 })
 
-test('by keys alone: rules, theme, versions, a trial, the snippet and notifications of one form, in the dark', async (t) => {
+test('form tabs, keyboard: rules, theme, versions, test, snippet, dark mode', async (t) => {
   const server = await startDashboard(t, browser)
   const { rest } = server.daemon
   const tab = await server.open({ colorScheme: 'dark' })
@@ -314,7 +314,7 @@ test('by keys alone: rules, theme, versions, a trial, the snippet and notificati
   await page.waitForSelector('.rules-of-form li:nth-child(2)')
   for (const _ of ['remove', 'down', 'up']) await keyboard.press('Shift+Tab')
   await keyboard.press('Enter')
-  await waitFor('the rule stands first', async () => {
+  await waitFor('the rule is first', async () => {
     const { logic } = (await draftOf(server, id)).definition as unknown as { logic: { rules: readonly { then: readonly object[] }[] } }
     return (logic.rules.length === 2 && logic.rules[0]?.then.length === 1) || undefined
   })
@@ -347,7 +347,7 @@ test('by keys alone: rules, theme, versions, a trial, the snippet and notificati
   await tab.check(t)
   await part('Test')
   await fillInByKeys(t, tab)
-  t.deepEqual((await rest.must('GET', `/v1/forms/${id}/submissions`))['data'], [], 'a trial is not kept')
+  t.deepEqual((await rest.must('GET', `/v1/forms/${id}/submissions`))['data'], [], 'the service stores no trial')
   await part('Embed')
   await tabTo('Popup')
   await keyboard.press('Enter')

@@ -15,7 +15,7 @@ async function fileOf({ page }: DashboardTab, button: string): Promise<{ readonl
   return { name: download.suggestedFilename(), bytes: await readFile(await download.path()) }
 }
 
-test('plots show what happened, as pictures and as tables, and can be taken away', async (t) => {
+test('plots: pictures, tables and downloads show the recorded mail', async (t) => {
   const server = await startDashboard(t, browser)
   const { live } = await seed(t, server)
   const tab = await server.open({ colorScheme: 'both' })
@@ -79,7 +79,7 @@ test('plots show what happened, as pictures and as tables, and can be taken away
   await tab.check(t)
 })
 
-test('plots are used by keys alone: steps, ranges, the time before, and the traces of a step', async (t) => {
+test('plots, keyboard: steps, ranges, comparison, and the traces of a step', async (t) => {
   const server = await startDashboard(t, browser)
   const { traces } = await seed(t, server)
   const { created_at: last } = await server.daemon.rest.must('GET', `/v1/traces/${traces.deferred}`)
@@ -136,7 +136,7 @@ test('plots are used by keys alone: steps, ranges, the time before, and the trac
   }
 })
 
-test('a plot whose figures cannot be read says so, and an empty one too', async (t) => {
+test('plots: report failed and missing figures', async (t) => {
   const server = await startDashboard(t, browser)
   const tab = await server.open()
   const { page } = tab

@@ -23,7 +23,7 @@ async function openLive({ page, ready }: DashboardTab, url: string): Promise<Pag
   return page
 }
 
-test('new traces and captures are a pill by the stream alone, and come when it is pressed', async (t) => {
+test('live lists: the stream announces traces and captures in a pill', async (t) => {
   const server = await startDashboard(t, browser)
   const tab = await server.open()
   let page = await openLive(tab, `${server.url}/traces`)
@@ -49,7 +49,7 @@ test('new traces and captures are a pill by the stream alone, and come when it i
   await page.context().setOffline(true)
   await page.evaluate(`dispatchEvent(new Event('online'))`)
   await page.waitForSelector('text=The service has not answered since')
-  t.is(await page.locator('.message-list >> text=The fourth').count(), 1, 'what was there stays')
+  t.is(await page.locator('.message-list >> text=The fourth').count(), 1, 'existing rows stay')
   await tab.check(t)
   await send(server, 'The fifth')
   await page.context().setOffline(false)
@@ -57,7 +57,7 @@ test('new traces and captures are a pill by the stream alone, and come when it i
   await page.waitForSelector('text=The service has not answered since', { state: 'detached' })
 })
 
-test('deliveries of a webhook are a pill, and the stream ends with the session', async (t) => {
+test('live lists: webhook deliveries appear in a pill; sign-out ends the stream', async (t) => {
   const server = await startDashboard(t, browser)
   const { rest } = server.daemon
   const receiver = createServer((request, response) => {
@@ -90,7 +90,7 @@ for (const [path, asks, row] of [
   ['/traces', /\/v1\/traces\?.*since=/, 'tbody tr'],
   ['/captures', /\/v1\/inboxes\/[^/]+\/messages(?:\?|$)/, '.message-list li'],
 ] as const)
-  test(`an answer that took longer than the way to what is new says nothing of it: ${path}`, async (t) => {
+  test(`live lists: a late response adds no new entries: ${path}`, async (t) => {
     const server = await startDashboard(t, browser)
     const tab = await server.open()
     await send(server, 'The first')

@@ -18,7 +18,7 @@ const browser = browserOf(test)
 
 const relay = { provider: 'smtp', credentials: { host: '127.0.0.1', port: 9, security: 'none' } }
 
-test('rules are made, ordered, tried and taken back', async (t) => {
+test('routing rules: create, reorder, test, undo', async (t) => {
   const server = await startDashboard(t, browser)
   const { rest } = server.daemon
   const [first, second] = await Promise.all(
@@ -84,7 +84,7 @@ test('rules are made, ordered, tried and taken back', async (t) => {
   t.deepEqual(await order(), [second, first])
 })
 
-test('another destination takes over by a policy', async (t) => {
+test('failover: a policy routes mail to the fallback destination', async (t) => {
   const server = await startDashboard(t, browser)
   const { rest } = server.daemon
   const [first, second] = await Promise.all(
@@ -116,7 +116,7 @@ test('another destination takes over by a policy', async (t) => {
   await page.waitForSelector('tbody >> text=Second')
 })
 
-test('a scheduled send is seen and canceled, another one leaves now', async (t) => {
+test('scheduled messages: list, cancel, send now', async (t) => {
   const server = await startDashboard(t, browser)
   const { rest } = server.daemon
   const tab = await server.open({ colorScheme: 'dark' })
@@ -208,12 +208,12 @@ async function runAsRoot(t: ExecutionContext, script: string, files: Readonly<Re
   const absolute = /(?<![\w.:/-])\/(?=[\w.])/g
   const moved = script.replaceAll(absolute, `${root}/`)
   const outside = moved.replaceAll(`${root}/`, '').match(absolute)
-  if (outside) throw new Error(`paths of the script lie outside of ${root}: ${moved}`)
+  if (outside) throw new Error(`script paths are outside of ${root}: ${moved}`)
   await promisify(execFile)('sh', ['-c', moved])
   return root
 }
 
-test('a bounce source shows its secret once, how to post, and what fitted no message', async (t) => {
+test('bounce sources: secret once, installation, unmatched reports', async (t) => {
   const server = await startDashboard(t, browser)
   const tab = await server.open()
   const { page } = tab
@@ -285,11 +285,11 @@ async function inGerman(t: ExecutionContext, server: DashboardServer, report: st
   const tab = await server.open({ locale: 'de' })
   await tab.go(report)
   await tab.page.waitForSelector('#check-dkim >> text=Die Mail ist nicht signiert.')
-  t.deepEqual(await tab.page.locator('.found [lang=en]:not(a)').allTextContents(), [], 'no finding is English')
+  t.deepEqual(await tab.page.locator('.found [lang=en]:not(a)').allTextContents(), [], 'all findings are translated')
   await tab.check(t)
 }
 
-test('a deliverability test waits for its mail and shows what to mend, with evidence', async (t) => {
+test('deliverability tests: wait for mail, show remedies with evidence', async (t) => {
   const server = await startDashboard(t, browser)
   const tab = await server.open()
   const { page } = tab

@@ -6,7 +6,7 @@ import { startDashboard } from './dashboard-server.ts'
 const test = testWith('chromium')
 const browser = browserOf(test)
 
-test('operations are found, read and called with the session; what changes something says so', async (t) => {
+test('API reference: search, read and call operations; warns about changes', async (t) => {
   const server = await startDashboard(t, browser)
   const tab = await server.open({ colorScheme: 'both' })
   const { page } = tab
@@ -49,7 +49,7 @@ test('operations are found, read and called with the session; what changes somet
   await tab.check(t)
 })
 
-test('the reference is open to everybody, with the way to sign in; a viewer is not offered what they may not call', async (t) => {
+test('API reference: public with a sign-in link; respects the viewer role', async (t) => {
   const server = await startDashboard(t, browser)
   const visitor = await server.visit('/docs/api/sendMessage')
   const { page } = visitor
@@ -75,7 +75,7 @@ test('the reference is open to everybody, with the way to sign in; a viewer is n
   await vera.check(t)
 })
 
-test('a description that cannot be read is told of, and read again', async (t) => {
+test('API reference: reports a failed description and retries', async (t) => {
   const server = await startDashboard(t, browser)
   const tab = await server.open()
   const { page } = tab

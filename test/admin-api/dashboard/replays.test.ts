@@ -34,7 +34,7 @@ async function refusedBefore({ daemon: { rest } }: DashboardServer, addresses: r
   return sink
 }
 
-test('failed messages are counted, sent again after the number is typed, and followed to the end', async (t) => {
+test('replays: count, start by typing the number, follow to the end', async (t) => {
   const server = await startDashboard(t, browser)
   const tab = await server.open()
   const { page } = tab
@@ -59,7 +59,7 @@ test('failed messages are counted, sent again after the number is typed, and fol
   await page.click('button:has-text("Replay 3")')
   await tab.check(t)
   t.is(await page.getAttribute('dialog >> button:has-text("Replay now")', 'aria-disabled'), 'true')
-  t.is(sink.deliveries.length, 0, 'nothing is sent before')
+  t.is(sink.deliveries.length, 0, 'nothing leaves before the start')
   await tab.fill('Type 3 to confirm', '3')
   await page.click('dialog >> button:has-text("Replay now")')
   await page.waitForURL(/\/replays\/rpl_/)
@@ -88,7 +88,7 @@ function pauseAfterFirst({ kv }: DashboardServer['daemon']) {
   return { paused: paused.promise, goOn: pause.resolve }
 }
 
-test('a replay that is at work is stopped, and keeps what it has done', async (t) => {
+test('replays: a stopped replay keeps its results', async (t) => {
   const server = await startDashboard(t, browser)
   const { rest } = server.daemon
   const sink = await refusedBefore(server, ['ada@example.org', 'bob@example.org', 'cem@example.net'])
@@ -102,7 +102,7 @@ test('a replay that is at work is stopped, and keeps what it has done', async (t
   await page.click('button:has-text("Replay 3")')
   await tab.fill('Type 3 to confirm', '3')
   await page.click('dialog >> button:has-text("Replay now")')
-  await waiting('one is counted', paused)
+  await waiting('the replay has counted one message', paused)
   await page.click('header >> text=Stop')
   await page.waitForSelector('header >> text=Replay the rest')
   await page.waitForSelector('text=Stopped on request.')
@@ -113,7 +113,7 @@ test('a replay that is at work is stopped, and keeps what it has done', async (t
   await tab.check(t)
 })
 
-test('what is refused has its reason, and a replay that runs is stopped', async (t) => {
+test('replays: show reasons of refusals; a running replay can be stopped', async (t) => {
   const server = await startDashboard(t, browser)
   const { rest } = server.daemon
   const sink = await refusedBefore(server, ['ada@example.org'])
@@ -146,7 +146,7 @@ test('what is refused has its reason, and a replay that runs is stopped', async 
   await page.waitForSelector('.big-count')
 })
 
-test('a replay at work is asked for once at a time, so that a line slower than that shows it too', async (t) => {
+test('replays: polling waits for the previous response', async (t) => {
   const server = await startDashboard(t, browser)
   const { rest } = server.daemon
   const sink = await refusedBefore(server, ['ada@example.org'])
@@ -176,7 +176,7 @@ test('a replay at work is asked for once at a time, so that a line slower than t
   await page.waitForSelector('header >> text=Same filter again')
 })
 
-test('a plan without bulk replay says so in place of the list', async (t) => {
+test('replays: a plan without bulk replay shows a note instead of the list', async (t) => {
   const server = await startDashboard(t, browser)
   const { database, organizationId } = server.daemon
   const stored = await database.get(organizations, { organizationId }, organizationId)

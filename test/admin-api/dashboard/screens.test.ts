@@ -32,7 +32,7 @@ const verifiedDomain = {
   ...{ created_at: '2026-11-23T08:00:00.000Z', updated_at: '2026-11-23T08:00:00.000Z' },
 }
 
-test('from the first run to a captured send and its trace, in the words of each language', async (t) => {
+test('screens: from the first run to a captured trace, in all languages', async (t) => {
   const server = await startDashboard(t, browser)
   const tab = await server.open()
   const { page } = tab
@@ -76,11 +76,11 @@ test('from the first run to a captured send and its trace, in the words of each 
     await other.check(t)
     await other.go(trace)
     await other.page.waitForSelector(`.story >> text=${noRoute}`)
-    t.is(await other.page.locator('.story [lang=en]').count(), 0, 'no reason is English')
+    t.is(await other.page.locator('.story [lang=en]').count(), 0, 'all reasons are translated')
   }
 })
 
-test('overview, traces and a trace show what happened, and filters stand in the address', async (t) => {
+test('screens: overview, trace list and trace; the address stores filters', async (t) => {
   const server = await startDashboard(t, browser)
   const { traces, live } = await seed(t, server)
   const tab = await server.open({ colorScheme: 'both' })
@@ -121,7 +121,7 @@ test('overview, traces and a trace show what happened, and filters stand in the 
     return places
   })()`
   const walked = await page.evaluate<readonly string[]>(pressing)
-  t.is(walked[1], first, `a key pressed before the next paint acts on what is shown: ${walked.join(' ')}`)
+  t.is(walked[1], first, `a key pressed before the next paint acts on the displayed row: ${walked.join(' ')}`)
   t.not(walked[0], first)
   await page.keyboard.press('Escape')
   await page.waitForURL((url) => url.pathname === '/traces' && url.searchParams.get('destination_id') === live)
@@ -140,7 +140,7 @@ test('overview, traces and a trace show what happened, and filters stand in the 
   await tab.check(t)
 })
 
-test('a list of traces is used by keys alone; a suppression is set from the trace and taken back', async (t) => {
+test('trace list, keyboard: navigate; add a suppression from a trace and undo', async (t) => {
   const server = await startDashboard(t, browser)
   const { traces } = await seed(t, server)
   const tab = await server.open()
@@ -172,7 +172,7 @@ test('a list of traces is used by keys alone; a suppression is set from the trac
       .trim()
       .split('\n').length,
     3,
-    'the head and those that are chosen',
+    'the header and the selected rows',
   )
   await page.setViewportSize({ width: 390, height: 844 })
   await page.waitForSelector('.rows .narrow-box input:checked >> nth=1')
@@ -199,13 +199,13 @@ test('a list of traces is used by keys alone; a suppression is set from the trac
   await page.click('.toast button')
   await page.waitForSelector('button:has-text("Suppress the address")')
   t.notRegex(JSON.stringify(await suppressed()), /office@example\.org/)
-  t.is(await page.locator('text=Replay…').count(), 0, 'what a provider had taken is not sent again')
+  t.is(await page.locator('text=Replay…').count(), 0, 'no replay after acceptance by a provider')
   await page.click('[title="This screen as an API call"]')
   t.regex(await page.innerText('.drawer'), new RegExp(`curl ${server.url}/v1/traces/${traces.bounced} [^]*Bearer \\$KEY`))
   await tab.check(t)
 })
 
-test('captured mail comes in live and is read in every view, at three widths', async (t) => {
+test('captures: live updates, all views, three widths', async (t) => {
   const server = await startDashboard(t, browser)
   const tab = await server.open()
   const { page } = tab
@@ -260,13 +260,13 @@ test('captured mail comes in live and is read in every view, at three widths', a
   await tab.ready()
   t.is(await page.locator('.message-list a').count(), 1)
   await page.click('.message-list a')
-  t.regex((await page.getAttribute('.back-button', 'href')) ?? '', /address=qa/, 'the search is kept on the way back')
+  t.regex((await page.getAttribute('.back-button', 'href')) ?? '', /address=qa/, 'the link back keeps the search')
   await page.goBack()
   await page.goBack()
   await becomesTrue(page, `document.querySelector('#recipient').value === ''`)
 })
 
-test('an overview that does not look at every destination says so', async (t) => {
+test('overview: reports that it covers only the newest 200 destinations', async (t) => {
   const server = await startDashboard(t, browser)
   const { rest } = server.daemon
   const make = (name: string): Promise<string> => makeDestination(rest, { name, port: 9, mode: 'live' })
@@ -274,14 +274,14 @@ test('an overview that does not look at every destination says so', async (t) =>
   const { page, go, check } = await server.open()
   await go('/')
   await page.waitForSelector('.healths li')
-  t.is(await page.locator('text=newest are looked at here').count(), 0, 'all are')
+  t.is(await page.locator('text=newest are looked at here').count(), 0, 'the list covers all destinations')
   await make('one more')
   await page.reload()
   await page.waitForSelector('aside >> text=The 200 newest are looked at here.')
   await check(t)
 })
 
-test('the first load is small, and each screen is a part of its own', async (t) => {
+test('dashboard build: the first load is below 66 KiB', async (t) => {
   await startDashboard(t, browser)
   const read = (name: string): Buffer => readFileSync(join(builtFolder, name))
   const { script, style, theme, preload } = JSON.parse(read('manifest.json').toString()) as Manifest

@@ -10,7 +10,7 @@ import { seed } from './seed.ts'
 const test = testWith('chromium')
 const browser = browserOf(test)
 
-test('a destination is made, probed and promoted with evidence, goes back to the sandbox and is deleted by its name', async (t) => {
+test('destinations: create, test, promote with evidence, demote, delete by name', async (t) => {
   const server = await startDashboard(t, browser)
   const sink = await Sink.listen()
   t.teardown(() => sink[Symbol.asyncDispose]())
@@ -61,7 +61,7 @@ test('a destination is made, probed and promoted with evidence, goes back to the
   await page.waitForSelector('text=Live again.')
   await tab.go('/destinations')
   await page.waitForSelector('text=1 live, 0 in the sandbox.')
-  t.is(await page.locator('.rows .strip').count(), 1, 'phones have the strip too')
+  t.is(await page.locator('.rows .strip').count(), 1, 'phones show the strip too')
   await tab.check(t)
   await page.click('tbody >> text=Relay')
   await page.click('text=Delete the destination')
@@ -71,7 +71,7 @@ test('a destination is made, probed and promoted with evidence, goes back to the
   await page.waitForSelector('text=No destination yet')
 })
 
-test('a key and a login show their secret once, are rotated and revoked', async (t) => {
+test('keys and logins: show the secret once, rotate, revoke', async (t) => {
   const server = await startDashboard(t, browser)
   const tab = await server.open({ colorScheme: 'dark' })
   const { page } = tab
@@ -139,7 +139,7 @@ test('a key and a login show their secret once, are rotated and revoked', async 
   await tab.check(t)
 })
 
-test('suppressions are added, searched, removed and taken back; domains show their records', async (t) => {
+test('suppressions: add, search, remove, undo; domains show their DNS records', async (t) => {
   const server = await startDashboard(t, browser)
   const tab = await server.open()
   const { page } = tab
@@ -196,7 +196,7 @@ test('suppressions are added, searched, removed and taken back; domains show the
   await tab.check(t)
 })
 
-test('an endpoint is made with its secret; its deliveries show every attempt and are sent again', async (t) => {
+test('webhooks: create with secret, list all attempts, redeliver', async (t) => {
   const server = await startDashboard(t, browser)
   const receiver = await new WebhookReceiver({ answer: (response) => response.writeHead(503).end('upstream connect error') }).listen()
   t.teardown(() => receiver[Symbol.asyncDispose]())
@@ -243,7 +243,7 @@ test('an endpoint is made with its secret; its deliveries show every attempt and
   await waiting('each was delivered again', receiver.hasReceived(again + rows))
 })
 
-test('a viewer is shown nothing that they may not do; a member without mail is shown the way to the bill', async (t) => {
+test('roles: viewers see no forbidden action; billing sees invoices, not mail', async (t) => {
   const server = await startDashboard(t, browser)
   const olga = await server.open()
   const { live, sandbox } = await seed(t, server)
@@ -288,7 +288,7 @@ test('a viewer is shown nothing that they may not do; a member without mail is s
   await olga.go('/traces')
 })
 
-test('hostile names, subjects and headers are text, and what is not seen in them is shown', async (t) => {
+test('untrusted text: names, subjects and headers show invisible characters', async (t) => {
   const server = await startDashboard(t, browser)
   const { rest } = server.daemon
   const hostile = '<img src=x onerror=alert(1)>"\'><script>alert(2)</script>\u202Etxt.exe\u200B'

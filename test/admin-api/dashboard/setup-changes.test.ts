@@ -8,7 +8,7 @@ import { seed } from './seed.ts'
 const test = testWith('chromium')
 const browser = browserOf(test)
 
-test('an SMTP login shows how a program is set to it, what would happen to its mail, and is changed', async (t) => {
+test('SMTP logins: configuration, connection test, changes', async (t) => {
   const server = await startDashboard(t, browser)
   const { rest } = server.daemon
   const { live } = await seed(t, server)
@@ -51,7 +51,7 @@ test('an SMTP login shows how a program is set to it, what would happen to its m
   await vera.check(t)
 })
 
-test('a send-only key says to whom notices about its failed mail go, a key with scopes does not', async (t) => {
+test('API keys: only send-only keys have failure notices', async (t) => {
   const server = await startDashboard(t, browser)
   const { rest } = server.daemon
   const { id } = await rest.must('POST', '/v1/api-keys', { name: 'Shop', send_only: true })
@@ -72,7 +72,7 @@ test('a send-only key says to whom notices about its failed mail go, a key with 
   t.is(await page.getByLabel('Notices to the author').count(), 0)
 })
 
-test('an endpoint is changed, paused, resumed and deleted, and says how the last day went', async (t) => {
+test('webhooks: change, pause, resume, delete; results of the last day', async (t) => {
   const server = await startDashboard(t, browser)
   const { rest } = server.daemon
   await seed(t, server)
@@ -125,7 +125,7 @@ test('an endpoint is changed, paused, resumed and deleted, and says how the last
   t.is((await rest.call('GET', path)).status, 404)
 })
 
-test('addresses are imported from a file or from lines, counted before', async (t) => {
+test('suppressions: import from a file or pasted lines after a count', async (t) => {
   const server = await startDashboard(t, browser)
   const tab = await server.open({ colorScheme: 'dark' })
   const { page } = tab
@@ -171,7 +171,7 @@ test('addresses are imported from a file or from lines, counted before', async (
   await page.waitForSelector('tbody tr >> nth=2')
 })
 
-test('a destination and an inbox are changed, and an inbox is deleted by its pattern', async (t) => {
+test('destinations and inboxes: change; delete an inbox by its pattern', async (t) => {
   const server = await startDashboard(t, browser)
   const { rest } = server.daemon
   const { live } = await seed(t, server)

@@ -9,7 +9,7 @@ import { startDashboard, type DashboardServer } from './dashboard-server.ts'
 const test = testWith('chromium')
 const browser = browserOf(test)
 
-test('the shell is kept by no cache, and its files are kept for good; nothing beside them can be read', async (t) => {
+test('dashboard shell: not cached; assets cached permanently; no other file served', async (t) => {
   const server = await startDashboard(t, browser)
   const { page } = await server.open()
   const [{ name, value } = { name: '', value: '' }] = await page.context().cookies()
@@ -57,7 +57,7 @@ async function secondOrganization({ daemon }: DashboardServer, name: string) {
 
 const relay = { provider: 'smtp', credentials: { host: '127.0.0.1', port: 9, security: 'none' } }
 
-test('another organization shows what is its own, at once and alone; one that is not among the own shows nothing', async (t) => {
+test('dashboard shell: shows only the chosen organization; unknown ones show nothing', async (t) => {
   const server = await startDashboard(t, browser)
   const { page: first } = await server.open()
   await first.context().close()
@@ -88,7 +88,7 @@ test('another organization shows what is its own, at once and alone; one that is
   t.notRegex(await shown(), /Beta relay/)
   await tab.go(`/destinations?org=${second.id}`)
   await page.waitForSelector('text=Beta relay')
-  t.is(await page.locator('header >> text=New destination').count(), 0, 'a viewer there')
+  t.is(await page.locator('header >> text=New destination').count(), 0, 'the user is a viewer there')
   await page.click('[title="This screen as an API call"]')
   t.regex((await page.getAttribute('.drawer a[href^="/keys"]', 'href')) ?? '', new RegExp(`org=${second.id}`))
   await page.goto(`${server.url}/destinations?org=org_${'1'.repeat(32)}`)
@@ -97,7 +97,7 @@ test('another organization shows what is its own, at once and alone; one that is
   await tab.check(t)
 })
 
-test('what is copied as an API call is one call, whatever the address has in it', async (t) => {
+test('API call: the copied command is one call for any address', async (t) => {
   const server = await startDashboard(t, browser)
   const { page, ready } = await server.open()
   await page.keyboard.press('g')
@@ -125,7 +125,7 @@ test('what is copied as an API call is one call, whatever the address has in it'
   await ready()
   await page.click('[title="This screen as an API call"]')
   await page.waitForSelector('.drawer >> text=Node')
-  t.is(await page.locator('.drawer >> text=MCP tool').count(), 0, 'no tool does this')
+  t.is(await page.locator('.drawer >> text=MCP tool').count(), 0, 'no equivalent tool')
   const { id } = await server.daemon.rest.must('POST', '/v1/forms', { name: 'Contact', template: 'contact' })
   await page.goto(`${server.url}/forms/${String(id)}/notifications`)
   await ready()
@@ -133,10 +133,10 @@ test('what is copied as an API call is one call, whatever the address has in it'
   await page.click('.form-tabs >> text=Theme')
   await page.waitForSelector('.form-tabs [aria-current] >> text=Theme')
   await page.click('[title="This screen as an API call"]')
-  t.regex(await text(), /\/draft\b/, 'the call of the tab before is not that of this one')
+  t.regex(await text(), /\/draft\b/, 'the call of the previous tab is replaced')
 })
 
-test('every entry of the navigation is within a window of 900 pixels, wide and as a rail, and is reached in a lower one', async (t) => {
+test('navigation: all entries fit 900 px; lower windows scroll to them', async (t) => {
   const server = await startDashboard(t, browser, { POSTERN_OPERATORS: 'olga@alpenblick.example' })
   const { page } = await server.open()
   const beyond = (): Promise<string[]> =>

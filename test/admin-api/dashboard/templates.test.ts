@@ -41,7 +41,7 @@ const holdSave = ({ page }: DashboardTab, seen: string): Promise<unknown> => {
   return page.route('**/v1/templates/tpl_*', hold, { times: 1 })
 }
 
-test('by keys alone: a template is made, written, saved, tested into a captured inbox and found again', async (t) => {
+test('templates, keyboard: create, write, save, test into an inbox, find', async (t) => {
   const server = await startDashboard(t, browser)
   const tab = await server.open()
   const { page } = tab
@@ -105,7 +105,7 @@ test('by keys alone: a template is made, written, saved, tested into a captured 
   await page.waitForSelector('h2 >> text=Your order 17!')
 })
 
-test('by keys alone: a template is found by part of its name', async (t) => {
+test('templates, keyboard: search by part of the name', async (t) => {
   const server = await startDashboard(t, browser)
   const id = await create(server, { name: 'Shop order' })
   const tab = await server.open()
@@ -126,7 +126,7 @@ test('by keys alone: a template is found by part of its name', async (t) => {
   t.true(page.url().endsWith(id))
 })
 
-test('the preview is a mail, a phone, a text and dark; the sample data and the schema fill it; unsaved work comes back', async (t) => {
+test('template preview: desktop, phone, text, dark, sample data; restores drafts', async (t) => {
   const server = await startDashboard(t, browser)
   const id = await create(server)
   for (const colorScheme of ['light', 'dark'] as const) {
@@ -138,7 +138,7 @@ test('the preview is a mail, a phone, a text and dark; the sample data and the s
     await frame.locator('text=Thank you, Name').waitFor()
     const background = (): Promise<string> =>
       frame.locator('body').evaluate((body) => (body as unknown as Styled).ownerDocument.defaultView.getComputedStyle(body).backgroundColor)
-    t.not(await background(), 'rgb(0, 0, 0)', 'the mail is asked for light colours, whatever the dashboard has')
+    t.not(await background(), 'rgb(0, 0, 0)', 'the message has light colors in any theme of the dashboard')
     await page.click('.segments >> text=Dark')
     await page.waitForURL(/colors=dark/)
     await waitFor('the mail is dark', async () => ((await background().catch(() => '')) === 'rgb(0, 0, 0)' ? true : undefined))
@@ -167,7 +167,7 @@ test('the preview is a mail, a phone, a text and dark; the sample data and the s
   t.like(await server.daemon.rest.must('GET', `/v1/templates/${id}`), { current_version: 1, schema_json: null })
 })
 
-test('a template is renamed and taken back, and deleted by its slug; one that is gone and a list that fails say so', async (t) => {
+test('templates: rename, undo, delete by slug; report missing ones and a failed list', async (t) => {
   const server = await startDashboard(t, browser)
   const id = await create(server)
   const tab = await server.open()
@@ -200,7 +200,7 @@ test('a template is renamed and taken back, and deleted by its slug; one that is
   await tab.check(t)
 })
 
-test('a viewer reads a template and changes nothing; hostile content stays in its frame; the words are those of the language', async (t) => {
+test('templates: read-only for viewers, hostile content framed, translated', async (t) => {
   const server = await startDashboard(t, browser)
   await server.open()
   const html_tmpl =

@@ -5,12 +5,12 @@ import { wireTypes } from '../../../admin-api/dashboard/wire-types.ts'
 
 const client = new URL('../../../admin-api/dashboard/client/', import.meta.url)
 
-test('the types of the wire are current', (t) => {
+test('wire types: generated files are current', (t) => {
   for (const [name, text] of Object.entries(wireTypes()))
     t.is(readFileSync(new URL(`wire/${name}`, client), 'utf8'), text, 'run npm run generate')
 })
 
-test('no two screens have one key', (t) => {
+test('shortcuts: each screen has a unique key', (t) => {
   const list = readFileSync(new URL('shell/screens.ts', client), 'utf8')
   const keys = [...list.matchAll(/\bkey: '(\w)'/g)].map(([, key]) => key)
   t.true(keys.length > 10)
@@ -44,7 +44,7 @@ const tokensOf = (theme: 'light' | 'dark'): ReadonlyMap<string, string> =>
   )
 
 for (const theme of ['light', 'dark'] as const)
-  test(`text has a contrast of 4.5 and outlines of controls 3, ${theme}`, (t) => {
+  test(`colors: contrast of 4.5 for text and 3 for outlines, ${theme}`, (t) => {
     const tokens = tokensOf(theme)
     const of = (name: string): string => tokens.get(name) ?? t.fail(name) ?? ''
     const texts = ['ink', 'soft', 'faint'].flatMap((text) =>

@@ -6,7 +6,7 @@ import { startDashboard } from '../dashboard-server.ts'
 const test = testWith('chromium')
 const browser = browserOf(test)
 
-test('changes made while a save is under way are saved after it, and are in conflict with nobody', async (t) => {
+test('form draft: saves changes made during a save, without a conflict', async (t) => {
   const server = await startDashboard(t, browser)
   const { rest } = server.daemon
   const { id } = await rest.must('POST', '/v1/forms', { name: 'Support', template: 'support' })

@@ -14,17 +14,17 @@ function marked(source: string, variables: Readonly<Record<string, unknown>>): s
     .join('')
 }
 
-test('values are marked, words of the template are not', (t) => {
+test('filledIn(): marks values, not template text', (t) => {
   t.is(marked('Dear {{.fields.name}},\n{{.note}}', { fields: { name: 'Ruth' }, note: 'Come in' }), 'Dear [Ruth],\n[Come in]')
   t.is(marked('{{.a}}{{.b}}.', { a: 'one', b: 'two' }), '[one][two].')
   t.is(marked('No variable', {}), 'No variable')
 })
 
-test('a value that repeats the words behind it makes none of its own words look like those of the template', (t) => {
+test('filledIn(): marks all of a value that repeats the following template text', (t) => {
   t.is(marked('{{.a}} costs {{.b}} francs', { a: 'It costs 9', b: 5 }), '[It costs 9] costs [5] francs')
 })
 
-test('in branches and lists too; what prints nothing has an empty mark', (t) => {
+test('filledIn(): marks values in branches and lists; empty values have empty marks', (t) => {
   t.is(marked('{{if .a}}Yes, {{.a}}{{else}}No{{end}}!', { a: 'Ada' }), 'Yes, [Ada]!')
   t.is(marked('{{range .list}}- {{.}}\n{{end}}', { list: ['a', 'b'] }), '- [a]\n- [b]\n')
   t.is(marked('Dear {{.name}}, {{- .a }}', { a: 'b' }), 'Dear [],[b]')

@@ -90,7 +90,7 @@ async function showsCall(t: ExecutionContext, page: Page): Promise<void> {
   await page.keyboard.press('Escape')
 }
 
-test('submissions are read, sorted, answered from a template and deleted by mouse; new ones are announced', async (t) => {
+test('submissions: read, sort, reply from a template, delete by mouse; live pill', async (t) => {
   await using scanner = await FakeClamd.listen()
   scanner.conduct = () => undefined
   const server = await startDashboard(t, browser, { POSTERN_CLAMD: `127.0.0.1:${String(scanner.port)}` })
@@ -105,7 +105,7 @@ test('submissions are read, sorted, answered from a template and deleted by mous
   const counted = (label: string, count: string) =>
     page.waitForSelector(`.sub-filters a:has-text("${label}"):has(.count:text-is("${count}"))`)
   await tab.go('/forms/submissions')
-  t.is(await page.locator('.message-list li').count(), 5, 'spam is elsewhere')
+  t.is(await page.locator('.message-list li').count(), 5, 'spam is not in this list')
   await showsCall(t, page)
   await counted('Open', '5')
   await counted('Spam', '1')
@@ -113,7 +113,7 @@ test('submissions are read, sorted, answered from a template and deleted by mous
   await page.click('.message-list a:has-text("Ruth Amstutz")')
   await page.waitForSelector('.answers >> text=Tour de Suisse, green, three gears')
   const answered = await page.innerText('.answers')
-  t.true(answered.includes('A repair'), 'options are shown by their labels')
+  t.true(answered.includes('A repair'), 'options appear by their labels')
   t.regex(answered, /Given\s+to the text of \d+ \w+ \d{4} · SHA-256 [\da-f]{12}/)
   await page.waitForSelector('.message-list a:not(.unread):has-text("Ruth Amstutz")')
   await counted('New', '4')
@@ -128,7 +128,7 @@ test('submissions are read, sorted, answered from a template and deleted by mous
   await page.locator('.composer').getByLabel('day').fill('Thursday')
   await page.waitForSelector('.as-text >> text=Your repair: Thursday')
   const filled = await page.locator('.as-text mark').allInnerTexts()
-  t.deepEqual(filled, ['Thursday', 'Ruth Amstutz', 'Tour de Suisse, green, three gears', 'Thursday'], 'what was filled in is marked')
+  t.deepEqual(filled, ['Thursday', 'Ruth Amstutz', 'Tour de Suisse, green, three gears', 'Thursday'], 'filled-in values are marked')
   await tab.check(t)
   const before = sink.deliveries.length
   await page.dblclick('.composer >> text=Send reply')
@@ -195,7 +195,7 @@ async function answerByKeys(t: ExecutionContext, tab: DashboardTab): Promise<voi
   await page.waitForSelector('.composer', { state: 'detached' })
 }
 
-test('submissions are read, marked, noted and answered by keys alone', async (t) => {
+test('submissions, keyboard: read, tag, annotate, reply', async (t) => {
   const server = await startDashboard(t, browser)
   const { rest } = server.daemon
   const { form } = await seedForm(server)
@@ -256,10 +256,10 @@ test('submissions are read, marked, noted and answered by keys alone', async (t)
   await tab.check(t)
   const { data } = await rest.must('GET', `/v1/forms/${form}/submissions?q=call`)
   t.is((data as Json[]).length, 1)
-  t.deepEqual((await rest.must('GET', '/v1/traces'))['data'], [], 'a draft sends nothing')
+  t.deepEqual((await rest.must('GET', '/v1/traces'))['data'], [], 'saving a draft sends nothing')
 })
 
-test('what is archived while it is being opened stays archived', async (t) => {
+test('submissions: archiving during opening keeps the archived status', async (t) => {
   const server = await startDashboard(t, browser)
   const { rest } = server.daemon
   const { form, submissions } = await seedForm(server)
@@ -286,7 +286,7 @@ test('what is archived while it is being opened stays archived', async (t) => {
   t.is((await rest.must('GET', `/v1/forms/${form}/submissions/${id}`))['status'], 'archived')
 })
 
-test('answers that attack are text; spam says why; who only reads is offered no change', async (t) => {
+test('submissions: hostile answers are text; spam reasons; read-only for viewers', async (t) => {
   const server = await startDashboard(t, browser)
   const { rest } = server.daemon
   const hostile = '<img src=x onerror=alert(1)>"\'><script>alert(2)</script>\u202Etxt.exe'

@@ -19,7 +19,7 @@ async function takeSecret({ page }: DashboardTab, name: string): Promise<string>
   return secret
 }
 
-test('an event that the receiver refused is delivered again from its page, as the same event', async (t) => {
+test('webhooks: redelivers a rejected event with the same id from its page', async (t) => {
   const server = await startDashboard(t, browser)
   const receiver = await receiverOf(t, { answer: (response) => response.writeHead(503).end('upstream connect error') })
   const sink = await Sink.listen({ script: { recipient: () => '550 5.1.1 User unknown' } })
@@ -55,7 +55,7 @@ test('an event that the receiver refused is delivered again from its page, as th
   await tab.check(t)
 })
 
-test('a colleague is invited, joins by the link, works, and is refused what the role does not allow', async (t) => {
+test('members: an invited member joins by link; the service enforces the role', async (t) => {
   const server = await startDashboard(t, browser)
   const tab = await server.open()
   await tab.go('/members')
@@ -81,7 +81,7 @@ test('a colleague is invited, joins by the link, works, and is refused what the 
   await tab.page.waitForSelector('text=No open invitation.')
 })
 
-test('an API key is made, works, is rotated and revoked, and each time what is old is refused at once', async (t) => {
+test('API keys: create, use, rotate and revoke; old secrets fail at once', async (t) => {
   const server = await startDashboard(t, browser)
   const tab = await server.open()
   const { page } = tab
@@ -110,7 +110,7 @@ test('an API key is made, works, is rotated and revoked, and each time what is o
   for (const secret of [first, second]) t.false((await page.content()).includes(secret))
 })
 
-test('a secret that is shown once is lost neither by going back nor by loading the page anew, until it is stored', async (t) => {
+test('secrets: Back and reload keep the dialog until the secret is stored', async (t) => {
   const server = await startDashboard(t, browser)
   const tab = await server.open()
   const { page } = tab

@@ -32,7 +32,7 @@ async function promote({ page, fill }: DashboardTab, toast: string): Promise<voi
   await page.waitForSelector(`.toast >> text=${toast}`)
 }
 
-test('promote page: all mail is preselected while no route exists, and the checklist ends with the first real mail', async (t) => {
+test('promote page: preselects all mail without a route; first mail ends the checklist', async (t) => {
   const { sink, tab } = await started(t)
   const { page } = tab
   await tab.go('/')
@@ -59,7 +59,7 @@ test('promote page: all mail is preselected while no route exists, and the check
   t.is(await page.locator('.steps').count(), 0)
 })
 
-test('promote page: a sender or domain gets a rule of its own', async (t) => {
+test('promote page: creates a routing rule for a sender or domain', async (t) => {
   const { server, tab, id } = await started(t)
   const { page } = tab
   const { rest } = server.daemon
@@ -75,7 +75,7 @@ test('promote page: a sender or domain gets a rule of its own', async (t) => {
   t.like(await rest.must('POST', '/v1/messages', { ...letter, from: 'a@other.example' }), { outcome: 'captured.no_route' })
 })
 
-test('overview: mail that no rule leads to a live destination is counted, with the way to a rule', async (t) => {
+test('overview: counts captured mail without a rule and links to a new rule', async (t) => {
   const { server, tab, id } = await started(t)
   const { page } = tab
   const { rest } = server.daemon

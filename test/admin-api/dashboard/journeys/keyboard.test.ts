@@ -39,7 +39,7 @@ const unreached = (page: Page): Promise<string[]> =>
 
 const most = 400
 
-test('the tab key reaches every control of every screen, and shows where it is', async (t) => {
+test('keyboard: Tab reaches every control of every screen with a visible focus', async (t) => {
   const server = await startDashboard(t, browser)
   await seed(t, server)
   const { page } = await server.open()
@@ -57,7 +57,7 @@ test('the tab key reaches every control of every screen, and shows where it is',
         ends += 1
         continue
       }
-      if (!at.isSeen) faults.push(`${kind}: the focus is not seen on ${at.what}`)
+      if (!at.isSeen) faults.push(`${kind}: the focus is not visible on ${at.what}`)
     }
     faults.push(...(await unreached(page)).map((one) => `${kind}: never reached ${one}`))
   })
@@ -70,7 +70,7 @@ const focused = (page: Page): Promise<string> => page.evaluate('document.activeE
 const hasFocus = (page: Page, wanted: string): Promise<unknown> =>
   becomesTrue(page, `document.activeElement?.outerHTML.startsWith(${JSON.stringify(wanted)})`)
 
-test('captured mail and traces are found, opened, read and left by keys alone', async (t) => {
+test('keyboard: find, open, read and leave captured mail and traces', async (t) => {
   const server = await startDashboard(t, browser)
   await seed(t, server)
   const tab = await server.open()
@@ -100,7 +100,7 @@ test('captured mail and traces are found, opened, read and left by keys alone', 
   await page.waitForSelector('.drawer >> text=Answer')
   await press('j', 'Control+k', 'Escape')
   await page.waitForSelector('.drawer', { state: 'detached' })
-  t.regex(page.url(), /tab=text/, 'keys are those of the dialog, and nothing behind it has moved')
+  t.regex(page.url(), /tab=text/, 'the dialog receives the keys, and the page below does not move')
   t.is(await page.locator('dialog').count(), 0)
   await press('Escape')
   await page.waitForURL(/\/captures\/[^/]+$/)
@@ -125,19 +125,19 @@ test('captured mail and traces are found, opened, read and left by keys alone', 
   await press('Escape')
   await page.waitForSelector('dialog[open]', { state: 'detached' })
   await hasFocus(page, '<tr')
-  t.regex(await focused(page), /^<tr/, 'the palette gives the focus back')
+  t.regex(await focused(page), /^<tr/, 'the palette returns the focus')
   await press('/')
   t.regex(await focused(page), /^<input/)
 })
 
-test('single keys are switched off in the menu of the account, stay so, and what has a modifier goes on', async (t) => {
+test('keyboard: single keys can be switched off; modifier shortcuts still work', async (t) => {
   const server = await startDashboard(t, browser)
   await seed(t, server)
   const { page, ready } = await server.open()
   await page.click('.nav-account')
   await page.uncheck('.settings >> text=Single keys as shortcuts')
   await page.keyboard.press('Escape')
-  for (const round of ['at once', 'after loading it anew']) {
+  for (const round of ['at once', 'after a reload']) {
     await page.evaluate('document.activeElement?.blur()')
     for (const key of ['g', 't', '?', 'c', '/']) await page.keyboard.press(key)
     t.is(new URL(page.url()).pathname, '/', round)
@@ -151,7 +151,7 @@ test('single keys are switched off in the menu of the account, stay so, and what
   }
 })
 
-test('the palette gives the focus back wherever it was, or to the title where nothing had it', async (t) => {
+test('palette: returns the focus to its previous element, else to the title', async (t) => {
   const server = await startDashboard(t, browser)
   await seed(t, server)
   const { page, go } = await server.open()
@@ -169,7 +169,7 @@ test('the palette gives the focus back wherever it was, or to the title where no
     for (let i = 0; i < 25; i++) await page.keyboard.press('ArrowDown')
     const bottoms = `['[role=option][aria-selected=true]', '#palette-list'].map((one) => document.querySelector(one).getBoundingClientRect().bottom)`
     const [choice, list] = (await page.evaluate(bottoms)) as [number, number]
-    t.true(choice <= list, 'the choice is seen')
+    t.true(choice <= list, 'the choice is visible')
     await page.keyboard.press('Escape')
     await page.waitForSelector('dialog[open]', { state: 'detached' })
     await hasFocus(page, before)

@@ -96,7 +96,7 @@ async function goLive(t: ExecutionContext, tab: DashboardTab, { sink }: Provider
   await page.waitForSelector('h2:text-is("All mail is going out.")')
 }
 
-test('from the first run to live mail, a bounce that comes back, its suppression, and a replay that arrives', async (t) => {
+test('mail journey: first run, live mail, a bounce, its suppression and a replay', async (t) => {
   const server = await startDashboard(t, browser)
   const provider = await startProvider(t, server)
   const tab = await server.open()

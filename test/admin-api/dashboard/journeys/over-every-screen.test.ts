@@ -6,7 +6,7 @@ import { openHostile, wrongWith } from '../walks/look.ts'
 const test = testWith('chromium')
 const browser = browserOf(test)
 
-test('the palette, the call behind a screen, the keys and the menus are in order', async (t) => {
+test('overlays: palette, API call, shortcuts and menus have no faults', async (t) => {
   const tab = await openHostile(t, browser)
   const { page } = tab
   const faults: string[] = []

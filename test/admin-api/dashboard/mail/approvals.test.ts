@@ -39,7 +39,7 @@ async function sendAsAgent(t: ExecutionContext, { daemon }: DashboardServer, des
   return traceId
 }
 
-test('the overview says that mail waits for an approval, and the trace leads to the page of the decision', async (t) => {
+test('approvals: overview reports waiting mail; the trace links to the decision', async (t) => {
   const server = await startDashboard(t, browser)
   const { live } = await seed(t, server)
   const id = await sendAsAgent(t, server, live)
@@ -67,7 +67,7 @@ test('the overview says that mail waits for an approval, and the trace leads to 
   t.is(await page.locator('text=Look and decide').count(), 0)
 })
 
-test('an administrator has a member approve what agents of the project send, and takes it back', async (t) => {
+test('approvals: an administrator requires approval of agent mail and undoes it', async (t) => {
   const server = await startDashboard(t, browser)
   await seed(t, server)
   const { project_id: projectId } = await server.daemon.rest.must('GET', '/v1/projects/me')
@@ -86,7 +86,7 @@ test('an administrator has a member approve what agents of the project send, and
   await tab.go('/')
   await tab.go('/routing')
   await box.waitFor()
-  t.true(await box.isChecked(), 'it is kept')
+  t.true(await box.isChecked(), 'the choice is stored')
   await box.uncheck()
   await page.waitForSelector('.toast')
   t.is(await policy(), 'never')
@@ -99,7 +99,7 @@ test('an administrator has a member approve what agents of the project send, and
   t.true(await vera.page.getByRole('checkbox', { name: /A person approves/ }).isDisabled())
 })
 
-test('a viewer is led to the page, which they may look at', async (t) => {
+test('approvals: viewers can open the page but not decide', async (t) => {
   const server = await startDashboard(t, browser)
   const { live } = await seed(t, server)
   const id = await sendAsAgent(t, server, live)

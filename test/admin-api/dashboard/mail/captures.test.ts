@@ -11,7 +11,7 @@ import { seed } from '../seed.ts'
 const test = testWith('chromium')
 const browser = browserOf(test)
 
-test('a captured message is released to a live destination, after saying who gets it', async (t) => {
+test('captures: names the recipients before a release to a live destination', async (t) => {
   const server = await startDashboard(t, browser)
   const { sink } = await seed(t, server)
   const { rest } = server.daemon
@@ -30,7 +30,7 @@ test('a captured message is released to a live destination, after saying who get
   await page.waitForSelector('dialog >> text=1 suppressed and skipped: blocked@example.test')
   const asked = await page.innerText('dialog')
   t.true(asked.includes('first@example.test') && asked.includes('Infomaniak'), asked)
-  t.false(asked.includes('SES Frankfurt'), 'a sandbox is not offered')
+  t.false(asked.includes('SES Frankfurt'), 'a sandbox is not a target')
   await tab.check(t)
   const before = sink.deliveries.length
   await page.click('dialog >> text=Send to 2 recipients')
@@ -47,7 +47,7 @@ test('a captured message is released to a live destination, after saying who get
   await tab.check(t)
 })
 
-test('a message says what could not be decoded, in the reader and on the page of its trace', async (t) => {
+test('captures: reader and trace report parts that could not be decoded', async (t) => {
   const server = await startDashboard(t, browser)
   const { rest, addresses } = server.daemon
   const destination = await makeDestination(rest, { name: 'Box', port: 9, mode: 'sandbox' })
@@ -82,7 +82,7 @@ test('a message says what could not be decoded, in the reader and on the page of
   await tab.check(t)
 })
 
-test('a release that cannot be says why; who may not send is not offered it', async (t) => {
+test('captures: explains an impossible release; viewers cannot release', async (t) => {
   const server = await startDashboard(t, browser)
   const { rest } = server.daemon
   const to = ['a', 'b', 'c', 'd', 'e', 'f'].map((name) => `${name}@example.test`)
@@ -105,7 +105,7 @@ test('a release that cannot be says why; who may not send is not offered it', as
   await vera.check(t)
 })
 
-test('what nobody opened is unread, and u makes it so again; an inbox says what it does', async (t) => {
+test('captures: unopened mail is unread, u toggles it; inbox details', async (t) => {
   const server = await startDashboard(t, browser)
   const { rest } = server.daemon
   for (const subject of ['One', 'Two'])

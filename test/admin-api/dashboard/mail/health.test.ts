@@ -21,7 +21,7 @@ async function failing({ daemon }: DashboardServer, id: string): Promise<void> {
   }
 }
 
-test('a destination that gets no mail is named before everything else, beside its entry, and with who takes over', async (t) => {
+test('health: a paused destination comes first, with its badge and fallback', async (t) => {
   const server = await startDashboard(t, browser)
   const { live, sink } = await seed(t, server)
   const { rest } = server.daemon
@@ -58,7 +58,7 @@ test('a destination that gets no mail is named before everything else, beside it
   await other.check(t)
 })
 
-test('the words of the verdict are those of the language, and no number of newer destinations hides the one at rest', async (t) => {
+test('health: translated verdict; newer destinations do not hide a paused one', async (t) => {
   const server = await startDashboard(t, browser)
   const { live, sink } = await seed(t, server)
   const newer = Array.from({ length: 60 }, (_, i) =>

@@ -31,7 +31,7 @@ const mail = [
   '',
 ].join('\r\n')
 
-test('a route is made and tested, the mail that comes by it is read and delivered again, and the route ends', async (t) => {
+test('inbound routes: create, test, read and redeliver mail, delete', async (t) => {
   const receiver = await receiverOf(t)
   const server = await startDashboard(t, browser)
   const tab = await server.open({ colorScheme: 'both' })
@@ -154,7 +154,7 @@ async function changeAndEnd(tab: DashboardTab): Promise<void> {
   await page.waitForSelector('text=No inbound route yet')
 }
 
-test('who left a list is found by address and by list, and put back by typing the address', async (t) => {
+test('unsubscribes: find by address and list, revert by typing the address', async (t) => {
   const server = await startDashboard(t, browser)
   const { rest, database, organizationId } = server.daemon
   const tab = await server.open({ colorScheme: 'both' })

@@ -10,7 +10,7 @@ import { openAs } from '../open-as.ts'
 const test = testWith('chromium')
 const browser = browserOf(test)
 
-test('what waits is counted and narrowed, held and released, and dropped by its number', async (t) => {
+test('queue: count, filter, hold, release, and drop by typing the number', async (t) => {
   const server = await startDashboard(t, browser, { POSTERN_OPERATORS: 'Olga@Alpenblick.example' })
   const { rest } = server.daemon
   const tab = await server.open()
@@ -28,7 +28,7 @@ test('what waits is counted and narrowed, held and released, and dropped by its 
     const { data } = (await rest.must('GET', '/v1/queue')) as { readonly data: readonly { readonly state: string }[] }
     return data.map(({ state }) => state)
   }
-  await waitFor('all were put off', async () => (await states()).join() === 'retry,retry,retry')
+  await waitFor('all messages are deferred', async () => (await states()).join() === 'retry,retry,retry')
   await tab.go('/queue')
   await page.waitForSelector('text=3 messages in the queue.')
   await tab.check(t)
@@ -94,7 +94,8 @@ async function holdAndLift(t: ExecutionContext, server: DashboardServer, tab: Da
   await page.waitForSelector('[aria-label="Standing holds"] >> text=/to example.org · .* blocked by the receiver/')
   const later = { from: 'shop@alpenblick.example', to: 'dan@example.org', subject: 'Order', text: 'x', destination_id: id }
   await rest.must('POST', '/v1/messages', later)
-  const heldAre = (n: number) => waitFor(`${n} are held`, async () => (await states()).filter((state) => state === 'held').length === n)
+  const heldAre = (n: number) =>
+    waitFor(`${n} messages have the state held`, async () => (await states()).filter((state) => state === 'held').length === n)
   await heldAre(3)
   await tab.check(t)
 
@@ -133,7 +134,7 @@ async function asOperator(t: ExecutionContext, server: DashboardServer, tab: Das
   await page.waitForURL(/\/operator\/queue\?.*organization=org_/)
   await page.waitForSelector('text=3 messages in the queue.')
   await page.waitForSelector('.queue-lanes >> text=Relay')
-  t.is(await page.locator('tbody a').count(), 0, 'traces of others are not opened')
+  t.is(await page.locator('tbody a').count(), 0, 'no link to traces of other organizations')
   await tab.check(t)
   await tab.fill('Recipient’s domain', 'example.org')
   await page.click('main >> button:has-text("Filter")')
@@ -144,9 +145,9 @@ async function asOperator(t: ExecutionContext, server: DashboardServer, tab: Das
   await tab.fill('Reason', 'abuse report')
   await page.click('dialog >> button:has-text("Hold")')
   await page.waitForSelector('[aria-label="Standing holds"] >> text=/the operator of the service.*abuse report/')
-  await waitFor('all are held', async () => (await states()).every((state) => state === 'held'))
+  await waitFor('all messages have the state held', async () => (await states()).every((state) => state === 'held'))
   const { data: holds } = (await rest.must('GET', '/v1/queue/holds')) as { readonly data: readonly { readonly id: string }[] }
-  t.is((await rest.call('POST', `/v1/queue/holds/${String(holds[0]?.id)}/release`)).status, 403, 'members cannot lift it')
+  t.is((await rest.call('POST', `/v1/queue/holds/${String(holds[0]?.id)}/release`)).status, 403, 'members cannot release it')
   await page.click('[aria-label="Standing holds"] >> button:has-text("Release")')
   await page.click('dialog >> button:has-text("Release")')
   await page.waitForURL(/\/operator\/queue\/acts\/qac_/)

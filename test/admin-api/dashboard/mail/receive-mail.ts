@@ -20,8 +20,8 @@ export async function receiveMail(
   const client = await SmtpClient.connect({ port: portOf(addresses.mx) })
   const { accepted, reply } = await client.send({ from, to: [`${to}@${inboundDomain}`], content: Buffer.from(content) })
   await client.quit()
-  if (!accepted) throw new Error(`not taken: ${reply.lines.join(' ')}`)
-  return waitFor('the mail is read', async () => {
+  if (!accepted) throw new Error(`message rejected: ${reply.lines.join(' ')}`)
+  return waitFor('the service has parsed the message', async () => {
     const { data } = (await rest.must('GET', `/v1/inbound-routes/${routeId}/messages`)) as {
       readonly data: readonly { readonly id: string; readonly status: string }[]
     }

@@ -8,7 +8,7 @@ import { seed } from '../seed.ts'
 const test = testWith('chromium')
 const browser = browserOf(test)
 
-test('a relayed message is shown as it looks, as text and source, with its header', async (t) => {
+test('trace page: shows a relayed message as HTML, text, source and header', async (t) => {
   const server = await startDashboard(t, browser)
   const { traces } = await seed(t, server)
   const tab = await server.open({ colorScheme: 'both' })
@@ -34,7 +34,7 @@ test('a relayed message is shown as it looks, as text and source, with its heade
   t.is(download.suggestedFilename(), `${traces.bounced}.eml`)
 })
 
-test('hops and their delays, and what servers found of the sender, stand over the fields', async (t) => {
+test('trace headers: hops, delays and authentication results above the fields', async (t) => {
   const server = await startDashboard(t, browser)
   const { trace_id: id } = await server.daemon.rest.must('POST', '/v1/messages', {
     from: 'shop@alpenblick.example',
@@ -65,7 +65,7 @@ test('hops and their delays, and what servers found of the sender, stand over th
   await tab.check(t)
 })
 
-test('a trace without a message says why; others are told by the service what they may not', async (t) => {
+test('trace page: explains a missing message; all entries are translated', async (t) => {
   const server = await startDashboard(t, browser)
   const refused = await server.daemon.rest.call('POST', '/v1/messages', {
     from: 'shop@alpenblick.example',
@@ -88,7 +88,7 @@ test('a trace without a message says why; others are told by the service what th
     const other = await server.open({ locale })
     await other.go(`/traces/${details.trace_id}`)
     await other.page.waitForSelector(`text=${words}`)
-    t.is(await other.page.locator('.story .note b[lang=en]').count(), 0, 'why it was refused is not English')
+    t.is(await other.page.locator('.story .note b[lang=en]').count(), 0, 'the reason of the refusal is translated')
     await other.check(t)
     await other.page.route('**/v1/traces/*', async (route) => {
       const trace = (await (await route.fetch()).json()) as object
@@ -96,7 +96,7 @@ test('a trace without a message says why; others are told by the service what th
     })
     await other.go(`/traces/${details.trace_id}`)
     await other.page.waitForSelector('.story ol > li >> nth=30')
-    t.deepEqual(await other.page.locator('.story [lang=en]').allInnerTexts(), [], 'every entry is in the language')
+    t.deepEqual(await other.page.locator('.story [lang=en]').allInnerTexts(), [], 'every entry is translated')
     t.notRegex(await other.page.innerText('.story'), /ENGLISH/)
     await other.check(t)
     await other.page.unrouteAll({ behavior: 'wait' })
@@ -113,7 +113,7 @@ const everyEntry = Object.entries({
   accepted: { door: 'rest', submitted_by: by, mail_from: 'a@example.org', released_from: 'x' },
   scheduled: { send_at: later },
   'scheduled forward': { send_at: later, brought_forward_by: by, planned: later },
-  'scheduled anew': { send_at: later, rescheduled_by: by, planned: later },
+  'scheduled again': { send_at: later, rescheduled_by: by, planned: later },
   verp: { bounce_domain: 'b.example.org' },
   'verp off': { bounce_domain: null, off: 'no_domain' },
   dialect: { api: 'Resend', ignored_fields: [] },
@@ -147,7 +147,7 @@ const everyEntry = Object.entries({
   auto_suppressed: { recipient: 'a@example.org', suppression_id: 's' },
 }).map(([event, detail]) => ({ at: later, event: event.split(' ')[0], message: 'ENGLISH', detail }))
 
-test('what the public link shows is seen before it is copied', async (t) => {
+test('trace sharing: shows the public content before the link is copied', async (t) => {
   const server = await startDashboard(t, browser)
   const { traces } = await seed(t, server)
   const tab = await server.open({ colorScheme: 'both' })
@@ -165,7 +165,7 @@ test('what the public link shows is seen before it is copied', async (t) => {
   await shared.close()
 })
 
-test('a diagnosis stands over the timeline; a viewer reads all and is offered no change', async (t) => {
+test('trace page: diagnosis above the timeline; viewers have no actions', async (t) => {
   const server = await startDashboard(t, browser)
   const { traces } = await seed(t, server)
   const tab = await server.open()

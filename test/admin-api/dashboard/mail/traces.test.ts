@@ -66,7 +66,7 @@ async function scrolled(page: Page): Promise<Scrolled> {
   return { seconds, most }
 }
 
-test('100,000 traces are scrolled through with few rows in the page, at the cost of few', async (t) => {
+test('trace list: scrolls 100,000 rows at the cost of few', async (t) => {
   const server = await startDashboard(t, browser)
   const tab = await server.open()
   const { page } = tab
@@ -110,7 +110,7 @@ test('100,000 traces are scrolled through with few rows in the page, at the cost
   await tab.check(t)
 })
 
-test('bars over time come from the counters; the brush narrows the list by pointer and by keys', async (t) => {
+test('trace list: bars use the counters; the brush filters by pointer and keys', async (t) => {
   const server = await startDashboard(t, browser)
   await seed(t, server)
   const tab = await server.open({ colorScheme: 'both' })
@@ -164,7 +164,7 @@ async function byLabels(page: Page): Promise<void> {
   await page.waitForSelector('.chip:has-text("tag:")')
 }
 
-test('terms for templates and for what messages have; columns and views of this browser, by keys', async (t) => {
+test('trace list: template and has: terms, columns and saved views, by keys', async (t) => {
   const server = await startDashboard(t, browser)
   await seed(t, server)
   const { rest } = server.daemon

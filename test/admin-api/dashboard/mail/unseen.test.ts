@@ -9,7 +9,7 @@ const shown = (text: string): string =>
 
 const named = (code: number): string => `<U+${code.toString(16).toUpperCase().padStart(4, '0')}>`
 
-test('textParts() names every control and every character that Unicode shows as nothing', (t) => {
+test('textParts(): reports all control and invisible characters', (t) => {
   const unlike: string[] = []
   for (let code = 0; code <= 0x10_ff_ff; code++) {
     if (code >= 0xd8_00 && code <= 0xdf_ff) continue
@@ -20,7 +20,7 @@ test('textParts() names every control and every character that Unicode shows as 
   t.deepEqual(unlike, [])
 })
 
-test('textParts() keeps joiners and selectors that change what is seen', (t) => {
+test('textParts(): keeps joiners and selectors with a visible effect', (t) => {
   for (const text of [
     '👩\u200d👩\u200d👧',
     '❤\ufe0f\u200d🔥',
@@ -35,7 +35,7 @@ test('textParts() keeps joiners and selectors that change what is seen', (t) => 
     t.is(shown(text), text)
 })
 
-test('textParts() names joiners and selectors that hide something', (t) => {
+test('textParts(): reports joiners and selectors that hide content', (t) => {
   for (const [text, expected] of [
     ['pay\u200dpal', 'pay<U+200D>pal'],
     ['па\u200cй', 'па<U+200C>й'],
@@ -51,7 +51,7 @@ test('textParts() names joiners and selectors that hide something', (t) => {
     t.is(shown(text), expected)
 })
 
-test('textParts() gives the text between, in order', (t) => {
+test('textParts(): returns the text in between, in order', (t) => {
   t.deepEqual(textParts('a\tb\n\u202ec\0'), [{ text: 'a\tb\n' }, { text: '', code: 'U+202E' }, { text: 'c' }, { text: '', code: 'U+0000' }])
   t.deepEqual(textParts(''), [])
 })

@@ -8,7 +8,7 @@ import { openAs } from '../open-as.ts'
 const test = testWith('chromium')
 const browser = browserOf(test)
 
-test('a rule and a budget are tried on stored messages', async (t) => {
+test('routing trials: apply a rule and a send budget to stored messages', async (t) => {
   const server = await startDashboard(t, browser)
   const { live, sandbox } = await seed(t, server)
   await server.daemon.rest.must('POST', '/v1/messages', {

@@ -21,7 +21,7 @@ async function ask({ url }: DashboardServer): Promise<string> {
   return ((await claim.json()) as { user_code: string }).user_code
 }
 
-test('an agent is connected by what is copied, and revoked with all of its tokens', async (t) => {
+test('agents: connect by the copied configuration, revoke with all tokens', async (t) => {
   const server = await startDashboard(t, browser)
   const tab = await server.open()
   const { page } = tab
@@ -32,7 +32,7 @@ test('an agent is connected by what is copied, and revoked with all of its token
   await page.keyboard.press('a')
   t.is(await page.evaluate('document.activeElement.name'), 'code')
   const address = await page.innerText('[data-mcp]')
-  t.true((await fetch(address, { headers: { accept: 'text/html' } })).ok, 'the address is that of the endpoint')
+  t.true((await fetch(address, { headers: { accept: 'text/html' } })).ok, 'the copied URL is the endpoint')
   await tab.check(t)
   for (const [client, text] of [
     ['Claude Code', `claude mcp add --transport http postern ${address}`],
@@ -62,7 +62,7 @@ test('an agent is connected by what is copied, and revoked with all of its token
   t.deepEqual((await rest.must('GET', '/v1/applications'))['data'], [])
 })
 
-test('a sandbox that waits shows its code and is attached; a wrong code is refused beside the field', async (t) => {
+test('agents: claim a pending sandbox; a wrong code shows an error at the field', async (t) => {
   const server = await startDashboard(t, browser)
   const tab = await server.open({ colorScheme: 'dark' })
   const { page } = tab

@@ -7,7 +7,7 @@ const test = testWith('chromium')
 const browser = browserOf(test)
 const hostile = '<img src=x onerror=alert(1)>\u202etxt'
 
-test('who changed what is listed, filtered in the address, paged, and shown in full', async (t) => {
+test('audit log: list, filter in the address, pages, full entry', async (t) => {
   const server = await startDashboard(t, browser)
   const { rest } = server.daemon
   const first = await server.open()
@@ -55,7 +55,7 @@ test('who changed what is listed, filtered in the address, paged, and shown in f
   t.regex(await page.innerText('.drawer'), /\/v1\/audit\?since=2020-01-01/)
 })
 
-test('actors have their names, and are chosen by them', async (t) => {
+test('audit log: shows actors by name and filters by them', async (t) => {
   const server = await startDashboard(t, browser)
   const tab = await server.open()
   const { page } = tab
@@ -77,7 +77,7 @@ test('actors have their names, and are chosen by them', async (t) => {
   await tab.check(t)
 })
 
-test('viewers are not allowed to see it; a log that fails says so; the words are those of the language', async (t) => {
+test('audit log: hidden from viewers, reports failures, translated', async (t) => {
   const server = await startDashboard(t, browser)
   await server.open()
   const { accept_url: url } = await server.daemon.rest.must('POST', '/v1/invitations', { email: 'vera@alpenblick.example', role: 'viewer' })

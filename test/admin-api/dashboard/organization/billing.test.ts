@@ -12,7 +12,7 @@ const test = testWith('chromium')
 const browser = browserOf(test)
 const send = { from: 'shop@example.ch', to: 'ada@example.ch', subject: 'x', text: 'x' }
 
-test('an invoice is explained, saved and printed; its credit note leads back to it; credits say where they come from', async (t) => {
+test('invoices: explain, download, print, credit note; sources of credits', async (t) => {
   const server = await startDashboard(t, browser, { POSTERN_PLAN: 'basic' })
   const { daemon } = server
   const { register, credits } = daemon.part('rest').billing
@@ -98,7 +98,7 @@ async function assertBurnDown(t: ExecutionContext, { page }: DashboardTab, { dae
   t.regex(await page.innerText(`${plot} tbody`), /\+12\.5 credits/)
 }
 
-test('the operator notes a payment, takes an invoice back, grants credits, takes a site down and lets it back', async (t) => {
+test('operator billing: record payment, void, grant credits, take a site down', async (t) => {
   const settings = { ...siteSettings, POSTERN_PLAN: 'basic', POSTERN_OPERATORS: 'olga@alpenblick.example' }
   const server = await startDashboard(t, browser, settings)
   const { daemon } = server

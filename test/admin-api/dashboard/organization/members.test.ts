@@ -6,7 +6,7 @@ import { startDashboard } from '../dashboard-server.ts'
 const test = testWith('chromium')
 const browser = browserOf(test)
 
-test('a member is invited, gets another role and is removed; keys of theirs are kept by choice', async (t) => {
+test('members: invite, change role, remove with a choice of keys to keep', async (t) => {
   const server = await startDashboard(t, browser)
   const tab = await server.open()
   const { page } = tab
@@ -41,7 +41,7 @@ test('a member is invited, gets another role and is removed; keys of theirs are 
 
   const dev = await (await browser().newContext()).newPage()
   await dev.goto(link)
-  t.is(await dev.locator('button:has-text("Join")').count(), 0, 'the link before stops working')
+  t.is(await dev.locator('button:has-text("Join")').count(), 0, 'the previous link stops working')
   await dev.goto(second)
   await dev.click('button:has-text("Join")')
   await dev.goto(`${server.url}/keys?new=1`)
@@ -74,7 +74,7 @@ test('a member is invited, gets another role and is removed; keys of theirs are 
   await dev.context().close()
 })
 
-test('the last owner cannot leave; what is refused is said, and a failed list can be read again', async (t) => {
+test('members: the last owner cannot leave; a failed list can be retried', async (t) => {
   const server = await startDashboard(t, browser)
   const tab = await server.open({ colorScheme: 'dark', locale: 'de' })
   const { page } = tab

@@ -11,7 +11,7 @@ const file = (name: string, text: string) => ({ name, mimeType: 'application/oct
 
 const bounces = 'email,reason,created\nada@example.org,550 5.1.1 unknown,1700000000\nno address,550,1700000000\n'
 
-test('lists and templates of another service are counted before they are taken, and say what is not', async (t) => {
+test('imports: dry run before the import; report skipped rows and templates', async (t) => {
   const server = await startDashboard(t, browser)
   const tab = await server.open()
   const { page } = tab

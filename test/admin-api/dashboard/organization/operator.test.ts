@@ -15,7 +15,7 @@ const browser = browserOf(test)
 
 const operators = { POSTERN_OPERATORS: 'Olga@Alpenblick.example' }
 
-test('the operator sees how the service is, and sets plan, limits, flags and prices, with a way back and a log', async (t) => {
+test('operator: state, plan, limits, flags and prices with undo and audit log', async (t) => {
   const server = await startDashboard(t, browser, operators)
   await seed(t, server)
   const tab = await server.open({ colorScheme: 'both' })
@@ -96,7 +96,7 @@ async function seesSystem(t: ExecutionContext, server: Awaited<ReturnType<typeof
   await tab.check(t)
 }
 
-test('others find nothing of the operator: neither in navigation, palette and keys, nor by its addresses and operations', async (t) => {
+test('operator: hidden from others in navigation, palette, keys, URLs and API', async (t) => {
   const server = await startDashboard(t, browser, { POSTERN_OPERATORS: 'ops@alpenblick.example' })
   const tab = await server.open()
   const { page } = tab
@@ -125,7 +125,7 @@ test('others find nothing of the operator: neither in navigation, palette and ke
   )
 })
 
-test('who was invited with the address of an operator and has not proved it is none; a change asks for a new proof, from our pages', async (t) => {
+test('operator: requires a proven address; changes require the same origin', async (t) => {
   const server = await startDashboard(t, browser, { POSTERN_OPERATORS: 'ops@alpenblick.example' })
   await server.open()
   const invitation = await server.daemon.rest.must('POST', '/v1/invitations', { email: 'ops@alpenblick.example', role: 'viewer' })
@@ -152,7 +152,7 @@ test('who was invited with the address of an operator and has not proved it is n
   t.is((await put({ origin: server.url })).status, 200)
 })
 
-test('forged and mixed cookies, other organizations, other sites, an old proof and a session that ended open nothing', async (t) => {
+test('operator: rejects forged cookies, other sites, old proofs, ended sessions', async (t) => {
   const server = await startDashboard(t, browser, { POSTERN_OPERATORS: 'ops@alpenblick.example' })
   const cookieOf = async ({ page }: DashboardTab): Promise<string> =>
     (await page.context().cookies()).map(({ name, value }) => `${name}=${value}`).join('; ')
@@ -172,13 +172,13 @@ test('forged and mixed cookies, other organizations, other sites, an old proof a
     "another cookie before the operator's id": { cookie: `${owner}; ${name}=${userId}.` },
     "an owner's first of two": { cookie: `${owner}; ${operator}` },
     'an address in place of a session': { cookie: `${name}=ops@alpenblick.example` },
-    'an owner who names an organization': { cookie: owner, 'x-organization-id': id },
-    'an owner who names another': { cookie: owner, 'x-organization-id': `org_${'0'.repeat(32)}` },
-    'a wrong key beside the session': { cookie: operator, authorization: `Bearer svcop_${'x'.repeat(43)}` },
+    'an owner with an organization header': { cookie: owner, 'x-organization-id': id },
+    'an owner with the header of another organization': { cookie: owner, 'x-organization-id': `org_${'0'.repeat(32)}` },
+    'a wrong key in addition to the session': { cookie: operator, authorization: `Bearer svcop_${'x'.repeat(43)}` },
     'the name in a header': { cookie: owner, 'x-forwarded-user': 'ops@alpenblick.example', 'x-forwarded-email': 'ops@alpenblick.example' },
   }))
     t.is(await ask(headers), 404, what)
-  t.is(await ask({ cookie: operator, 'x-organization-id': `org_${'0'.repeat(32)}` }), 200, 'no organization is asked with')
+  t.is(await ask({ cookie: operator, 'x-organization-id': `org_${'0'.repeat(32)}` }), 200, 'the header has no effect')
   const put = async (headers: Record<string, string>) => {
     const answer = await fetch(`${root}/${id}/plan`, {
       method: 'PUT',
@@ -201,7 +201,7 @@ test('forged and mixed cookies, other organizations, other sites, an old proof a
   const aged = { ...stored.record, provedAt: stored.record.provedAt - 11 * 60_000 }
   t.true((await database.commit(new Change().rewrite(sessions, userId, stored, aged))).ok)
   t.deepEqual(await put({ origin: server.url }), [401, 'sign_in_again'])
-  t.is(await ask({ cookie: operator }), 200, 'reading goes on')
+  t.is(await ask({ cookie: operator }), 200, 'reading stays possible')
   await tab.page.reload()
   await tab.go(`/operator/organizations/${id}`)
   await tab.page.waitForSelector('.note >> text=Confirm')
@@ -212,7 +212,7 @@ test('forged and mixed cookies, other organizations, other sites, an old proof a
   t.is(await ask({ cookie: operator }), 404)
 })
 
-test('the screens speak the language, and a service that cannot be reached is said to be so', async (t) => {
+test('operator: translated screens report an unreachable service', async (t) => {
   const server = await startDashboard(t, browser, operators)
   const error = { code: 'internal_error', message: 'It broke.', next_action: 'retry', details: {} }
   const broken = { status: 500, contentType: 'application/json', body: JSON.stringify({ error }) }

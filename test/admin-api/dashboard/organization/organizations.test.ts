@@ -8,7 +8,7 @@ const test = testWith('chromium')
 const browser = browserOf(test)
 const hostile = '<img src=x onerror=alert(1)>\u202etxt'
 
-test('a team is made with its key, is in the switcher, is renamed and taken back, and deleted by its name', async (t) => {
+test('teams: create with key, switch, rename, undo, delete by name', async (t) => {
   const server = await startDashboard(t, browser)
   const tab = await server.open({ colorScheme: 'both' })
   const { page } = tab
@@ -30,7 +30,7 @@ test('a team is made with its key, is in the switcher, is renamed and taken back
   await page.check('dialog >> text=I stored it')
   await page.click('dialog >> text=Done')
   await page.waitForSelector('text=You are in 2 organizations.')
-  t.is(await page.locator('tbody tr:has-text("Bakery")').count(), 2, 'among the own ones, and among the teams')
+  t.is(await page.locator('tbody tr:has-text("Bakery")').count(), 2, 'in the list of organizations and in the list of teams')
   await tab.check(t)
   await page.click('[aria-label="Rename Bakery"] >> visible=true >> nth=0')
   await tab.fill('Name', hostile)
@@ -70,7 +70,7 @@ test('a team is made with its key, is in the switcher, is renamed and taken back
   t.is((data as object[]).length, 1)
 })
 
-test('the cap of the plan is shown before it refuses; the first organization cannot be deleted', async (t) => {
+test('teams: show the plan limit early; the first organization cannot be deleted', async (t) => {
   const server = await startDashboard(t, browser, { POSTERN_PLAN: 'basic' })
   const tab = await server.open({ locale: 'de' })
   const { page } = tab
@@ -92,7 +92,7 @@ test('the cap of the plan is shown before it refuses; the first organization can
   await tab.check(t)
 })
 
-test('a viewer sees and leaves, and changes nothing; who pays the bill sees the plan and no teams', async (t) => {
+test('teams: viewers can only leave; billing sees the plan but no teams', async (t) => {
   const server = await startDashboard(t, browser)
   await server.open()
   await server.daemon.rest.must('POST', '/v1/organizations', { name: 'Bakery' })
@@ -133,7 +133,7 @@ test('a viewer sees and leaves, and changes nothing; who pays the bill sees the 
   await billing.check(t)
 })
 
-test('a list that fails says so, beside the other one', async (t) => {
+test('teams: a failed list shows its error next to the other list', async (t) => {
   const server = await startDashboard(t, browser)
   const tab = await server.open()
   const { page } = tab

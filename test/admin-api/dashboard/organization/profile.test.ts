@@ -7,7 +7,7 @@ import { openAs } from '../open-as.ts'
 const test = testWith('chromium')
 const browser = browserOf(test)
 
-test('the address, roles and settings are on the profile, which leads to passkeys and sessions', async (t) => {
+test('profile: address, roles, settings, and links to passkeys and sessions', async (t) => {
   const server = await startDashboard(t, browser)
   const tab = await server.open({ colorScheme: 'both' })
   const { page } = tab
@@ -58,7 +58,7 @@ test('the address, roles and settings are on the profile, which leads to passkey
   await page.waitForURL(/\/account$/)
 })
 
-test('it speaks the language that is chosen there, and who only pays has one too', async (t) => {
+test('profile: applies the chosen language; also available to billing', async (t) => {
   const server = await startDashboard(t, browser)
   const owner = await server.open()
   const { page } = owner
@@ -74,7 +74,7 @@ test('it speaks the language that is chosen there, and who only pays has one too
   }
   await page.click('main >> text=Nome, passkey e sessioni')
   await page.waitForURL(/\/account$/)
-  t.is(await page.getAttribute('html', 'lang'), 'it', 'pages of the server speak it too')
+  t.is(await page.getAttribute('html', 'lang'), 'it', 'server-rendered pages use it too')
   const billing = await openAs(browser, server, 'billing')
   await billing.go('/profile')
   await billing.page.waitForSelector('.profile-part dd >> text=billing')

@@ -7,7 +7,7 @@ import { startDashboard } from '../dashboard-server.ts'
 const test = testWith('chromium')
 const browser = browserOf(test)
 
-test('a project is made, changed with a way back, and deleted by its name; Default stays', async (t) => {
+test('projects: create, change, undo, delete by name; Default stays', async (t) => {
   const server = await startDashboard(t, browser)
   const tab = await server.open()
   const { page } = tab
@@ -53,11 +53,11 @@ test('a project is made, changed with a way back, and deleted by its name; Defau
   t.is(await page.locator('text=Delete the project').count(), 0)
   await tab.go('/projects/prj_00000000000000000000000000000000')
   await page.waitForSelector('text=Projects cannot be shown.')
-  t.is(await page.evaluate(`getComputedStyle(document.querySelector('h1 a'), '::after').content`), 'none', 'no name follows')
+  t.is(await page.evaluate(`getComputedStyle(document.querySelector('h1 a'), '::after').content`), 'none', 'no separator without a name')
   await tab.check(t)
 })
 
-test('a partition is made on a plan that has them, with a budget of its own', async (t) => {
+test('projects: create a partition with a separate budget on a suitable plan', async (t) => {
   const server = await startDashboard(t, browser)
   const tab = await server.open({ colorScheme: 'dark' })
   const { page } = tab
@@ -80,7 +80,7 @@ test('a partition is made on a plan that has them, with a budget of its own', as
   await tab.check(t)
 })
 
-test('things move to another project one by one, what is refused says why, and all go back', async (t) => {
+test('projects: move resources, explain refusals, undo all moves', async (t) => {
   const server = await startDashboard(t, browser, siteSettings)
   const { rest } = server.daemon
   const { data } = (await rest.must('GET', '/v1/projects')) as { data: { id: string }[] }

@@ -7,7 +7,7 @@ import { startDashboard } from '../dashboard-server.ts'
 const test = testWith('chromium')
 const browser = browserOf(test)
 
-test('a key for a web page is made with its gates, pasted, rotated and revoked', async (t) => {
+test('publishable keys: create with gates, copy the snippet, rotate, revoke', async (t) => {
   const server = await startDashboard(t, browser)
   const tab = await server.open()
   const { page } = tab
@@ -51,7 +51,7 @@ test('a key for a web page is made with its gates, pasted, rotated and revoked',
   t.false(snippet.includes(first))
   await tab.check(t)
   await page.click('dialog >> text=Close')
-  await waitFor('the refused sends are counted', async () => {
+  await waitFor('the statistics contain the refused requests', async () => {
     const { data } = await server.daemon.rest.must('GET', '/v1/insights/publishable-keys')
     return (data as { totals: { refused: number } }[])[0]?.totals.refused || undefined
   })

@@ -9,7 +9,7 @@ const test = testWith('chromium')
 const browser = browserOf(test)
 const hostile = '<img src=x onerror=alert(1)>\u202etxt'
 
-test('the limits, a month by axis and project, and the plans with the own one', async (t) => {
+test('usage: limits, a month by metric and project, plans with the current one', async (t) => {
   const server = await startDashboard(t, browser)
   await seed(t, server)
   await server.daemon.rest.must('POST', '/v1/projects', { name: hostile })
@@ -30,7 +30,7 @@ test('the limits, a month by axis and project, and the plans with the own one', 
   await page.waitForSelector('table[aria-label="By project"] >> text=U+202E')
   await page.waitForSelector('th:has-text("enterprise") >> text=yours')
   t.is(await page.innerText('table[aria-label=Plans] tr:has-text("Sends a day") td >> nth=2'), '100')
-  t.is(await page.locator('header >> text=Ask for a larger plan').count(), 0, 'there is none')
+  t.is(await page.locator('header >> text=Ask for a larger plan').count(), 0, 'no larger plan exists')
   await tab.check(t)
   const before = await page.locator('#usage-month ~ * select option, section select option').nth(1).innerText()
   await page.getByRole('combobox', { name: 'Month (UTC)' }).selectOption(before)
@@ -41,7 +41,7 @@ test('the limits, a month by axis and project, and the plans with the own one', 
   t.regex(await page.innerText('.drawer'), /\/v1\/usage\?period=/)
 })
 
-test('the operator is asked for a larger plan; what is agreed stands beside the plans', async (t) => {
+test('usage: text of a plan request; agreed terms next to the plans', async (t) => {
   const server = await startDashboard(t, browser, { POSTERN_PLAN: 'basic', POSTERN_OPERATORS: 'olga@alpenblick.example' })
   const tab = await server.open()
   const { page } = tab
@@ -64,7 +64,7 @@ test('the operator is asked for a larger plan; what is agreed stands beside the 
   await tab.check(t)
 })
 
-test('viewers see it and ask for nothing; who pays the bill sees usage, plans and the invoice, and nothing else', async (t) => {
+test('usage: viewers cannot request plans; billing sees only usage and invoices', async (t) => {
   const server = await startDashboard(t, browser, { POSTERN_PLAN: 'basic' })
   const { page, go, check } = await openAs(browser, server, 'viewer')
   await go('/usage')
@@ -86,7 +86,7 @@ test('viewers see it and ask for nothing; who pays the bill sees usage, plans an
   await billing.page.waitForURL(/\/organizations\/org_[0-9a-f]+\/usage/)
 })
 
-test('what fails says so, and the words are those of the language', async (t) => {
+test('usage: reports failures, translated', async (t) => {
   const server = await startDashboard(t, browser, { POSTERN_PLAN: 'free' })
   for (const [locale, say, failed] of [
     ['de', 'Der Plan ist free.', 'Die Nutzung konnte nicht gelesen werden'],

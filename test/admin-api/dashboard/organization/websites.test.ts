@@ -22,7 +22,7 @@ const archive = (heading: string, body = '') => ({
   ]),
 })
 
-test('a site is made of an archive, visitors get it without anything of the dashboard, and it is rolled back', async (t) => {
+test('websites: create from an archive, serve without dashboard data, roll back', async (t) => {
   const server = await startDashboard(t, browser, { ...siteSettings, POSTERN_PLAN: 'basic' })
   const tab = await server.open({ colorScheme: 'both' })
   const { page } = tab

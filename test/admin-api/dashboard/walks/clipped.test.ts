@@ -23,11 +23,11 @@ const clipped = (page: Page): Promise<string[]> =>
       const box = one.getBoundingClientRect()
       if (box.width <= 1 || (one.tagName === 'TD' && cuts(one))) continue
       const say = (what) => faults.push(what + ' ' + one.tagName.toLowerCase() + '.' + one.className + ' ' + one.textContent.trim().slice(0, 40))
-      if (one.clientWidth > 0 && one.scrollWidth > one.clientWidth + 1 && !one.querySelector('.cut, bdi, .hidden')) say('cuts its words:')
+      if (one.clientWidth > 0 && one.scrollWidth > one.clientWidth + 1 && !one.querySelector('.cut, bdi, .hidden')) say('cuts its text:')
       let around = one.parentElement
       while (around && !cuts(around)) around = around.parentElement
       if (around && scrolls(around) && !around.matches('.sheet, .nav, .nav-groups, .panel-inside, dialog, dialog *, aside, section')) continue
-      if (box.right > Math.min(innerWidth, around ? around.getBoundingClientRect().right : innerWidth) + 1) say('runs out:')
+      if (box.right > Math.min(innerWidth, around ? around.getBoundingClientRect().right : innerWidth) + 1) say('extends beyond its container:')
     }
     for (const one of document.querySelectorAll('td > .row-buttons, td > button')) {
       const cell = one.parentElement
@@ -43,10 +43,10 @@ const overlapping = (page: Page): Promise<string[]> =>
     const boxes = [...row.children].filter((one) => one.checkVisibility()).map((one) => [one, one.getBoundingClientRect()])
     return boxes.flatMap(([one, a], i) => boxes.slice(i + 1)
       .filter(([, b]) => a.left < b.right - 1 && b.left < a.right - 1 && a.top < b.bottom - 1 && b.top < a.bottom - 1)
-      .map(([other]) => 'lie over each other: ' + one.textContent.trim().slice(0, 30) + ' | ' + other.textContent.trim().slice(0, 30)))
+      .map(([other]) => 'overlap: ' + one.textContent.trim().slice(0, 30) + ' | ' + other.textContent.trim().slice(0, 30)))
   })`)
 
-test('no word is cut in any language, on a phone and at a desk', async (t) => {
+test('every screen: no text is cut in any language, on phones and desktops', async (t) => {
   const server = await startHostile(t, browser)
   const faults: string[] = []
   const look = async (locale: string): Promise<void> => {

@@ -10,7 +10,7 @@ import { walk } from './screen-walk.ts'
 const test = testWith('chromium')
 const browser = browserOf(test)
 
-test('every tab and dialog is in order, and so is what its form says when it is refused', async (t) => {
+test('every screen: tabs, dialogs and refused forms have no faults', async (t) => {
   const server = await startHostile(t, browser)
   const tabs = await Promise.all([openWatched(t, server), openWatched(t, server), openWatched(t, server)])
   const pages = tabs.map(({ page }) => page)

@@ -6,7 +6,7 @@ import { lookAtAll, starved } from './look.ts'
 const test = testWith('chromium')
 const browser = browserOf(test)
 
-test('every screen is in order in the dark, whatever names stand in it', async (t) => {
+test('every screen: no faults in dark mode with hostile names', async (t) => {
   const faults = await lookAtAll(t, browser, { colorScheme: 'dark' }, async (page) => [
     ...(await axeFaults(page, { at: [1280] })),
     ...(await starved(page)),

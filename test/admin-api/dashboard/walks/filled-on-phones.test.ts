@@ -6,7 +6,7 @@ import { lookAtAll } from './look.ts'
 const test = testWith('chromium')
 const browser = browserOf(test)
 
-test('links lead to every screen, and each is in order on a phone, whatever names stand in it', async (t) => {
+test('every screen: linked, and without faults on phones with hostile names', async (t) => {
   const faults = await lookAtAll(t, browser, {}, async (page) => [
     ...(await axeFaults(page, { at: [375] })),
     ...(await overflows(page, [320, 375])).map((width) => `is wider than ${String(width)} px`),

@@ -171,7 +171,7 @@ async function holdHostile({ daemon: { rest } }: DashboardServer, trace: string,
   await rest.must('POST', '/v1/queue/holds', { filter: { to_domain: 'held.example' }, reason: reason.slice(0, 400) })
   const body = { act: 'hold', filter: { trace_ids: [trace] }, reason, expected: 1 }
   const { id } = await rest.must('POST', '/v1/queue/acts', body)
-  await waitFor('the message is held', async () => {
+  await waitFor('the hold has finished', async () => {
     const { status } = await rest.must('GET', `/v1/queue/acts/${String(id)}`)
     return status === 'finished' || undefined
   })

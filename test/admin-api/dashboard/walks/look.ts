@@ -30,11 +30,11 @@ export const starved = (page: Page): Promise<string[]> =>
     const isWider = table.offsetWidth > place.clientWidth + 1 && !/auto|scroll/.test(getComputedStyle(place).overflowX)
     const room = (cell) => cell.clientWidth - parseFloat(getComputedStyle(cell).paddingLeft) - parseFloat(getComputedStyle(cell).paddingRight)
     const names = [...table.querySelectorAll('tbody tr:first-child td.strong')].filter((cell) => room(cell) < 90)
-    return [...(isWider ? ['is wider than its place'] : []), ...names.map((cell) => 'leaves a name ' + room(cell) + ' px')]
+    return [...(isWider ? ['is wider than its container'] : []), ...names.map((cell) => 'leaves a name ' + room(cell) + ' px')]
       .map((fault) => 'the table ' + table.ariaLabel + ' ' + fault)
   })`)
 
-export const madeOfNames = async (page: Page): Promise<string[]> => (await injected(page)).map((one) => `was made of a name: ${one}`)
+export const madeOfNames = async (page: Page): Promise<string[]> => (await injected(page)).map((one) => `element created by a name: ${one}`)
 
 /** Starts a service with a hostile name for every resource. Its owner is also its operator. */
 export async function startHostile(t: ExecutionContext, browser: () => Browser): Promise<DashboardServer> {

@@ -17,7 +17,7 @@ const certain: Readonly<Record<InvitedRole, readonly string[]>> = {
 }
 
 for (const role of ['admin', 'developer', 'viewer', 'billing'] as const)
-  test(`the role ${role} finds nothing on any screen that the service would refuse it, nor is it refused when its browser asks`, async (t) => {
+  test(`roles: ${role} has no action on any screen that the service refuses`, async (t) => {
     const server = await startHostile(t, browser)
     const all = await placesOfOwner(t, server)
     const { offered, wrongly, open, forms } = await offersTo(t, browser, server, all, role)

@@ -16,7 +16,7 @@ const shownIn = {
   forbidden: 'main >> text=Your role cannot do this',
 } as const satisfies Record<Exclude<Mode, 'through'>, string>
 
-test('every screen is in order while what it reads is held, fails, or is forbidden', async (t) => {
+test('every screen: no faults while loading, failed or forbidden', async (t) => {
   const server = await startHostile(t, browser)
   const tabs = await Promise.all(Object.keys(shownIn).map(() => openWatched(t, server)))
   const places = await walk(
@@ -31,7 +31,7 @@ test('every screen is in order while what it reads is held, fails, or is forbidd
     for (const { kind, path } of places.filter((one) => !one.kind.includes(' ') && !(mode === 'forbidden' && isOpen(one.kind)))) {
       await goTo(page, path)
       const found = await page.waitForSelector(shownIn[mode], { timeout: 50_000 }).catch(() => undefined)
-      if (!found) faults.push(`${mode}, ${kind}: does not say so`)
+      if (!found) faults.push(`${mode}, ${kind}: does not show its state`)
       faults.push(...(await wrongWith(page)).map((fault) => `${mode}, ${kind}: ${fault}`))
       if ((await overflows(page, [320])).length > 0) faults.push(`${mode}, ${kind}: is wider than 320 px`)
       faults.push(...(await squeezed(page)).map((one) => `${mode}, ${kind}: is squeezed at 320 px: ${one}`))
@@ -51,18 +51,18 @@ const neverEmpty: ReadonlySet<string> = new Set([
   ...['/docs/api', '/operator', '/operator/organizations', '/moving-in'],
 ])
 
-test('every screen says what will be there while there is nothing, and is in order so', async (t) => {
+test('every screen: explains its empty state without faults', async (t) => {
   const server = await startDashboard(t, browser, { POSTERN_OPERATORS: 'olga@alpenblick.example' })
   const { page, faults } = await openWatched(t, server)
   const wrong: string[] = []
   for (const path of ['/', ...screenPaths.filter((one) => !one.includes('{'))]) {
     await show(page, path)
     const says = 'main :is(.state h2, .steps, .no-rows)'
-    if (!neverEmpty.has(path) && (await page.locator(says).count()) === 0) wrong.push(`${path}: says nothing of what will be there`)
-    if (/undefined|NaN|\[object/.test(await page.innerText('main'))) wrong.push(`${path}: shows what is not there`)
+    if (!neverEmpty.has(path) && (await page.locator(says).count()) === 0) wrong.push(`${path}: does not explain its empty state`)
+    if (/undefined|NaN|\[object/.test(await page.innerText('main'))) wrong.push(`${path}: shows a missing value`)
     wrong.push(...(await wrongWith(page)).map((fault) => `${path}: ${fault}`))
     await page.click('[title="This screen as an API call"]')
-    if (!/curl .*\/(?:v1|openapi)/.test(await page.innerText('.drawer'))) wrong.push(`${path}: has no call`)
+    if (!/curl .*\/(?:v1|openapi)/.test(await page.innerText('.drawer'))) wrong.push(`${path}: has no API call`)
     await page.keyboard.press('Escape')
     await page.waitForSelector('.drawer', { state: 'detached' })
   }
