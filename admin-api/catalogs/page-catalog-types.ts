@@ -1,7 +1,7 @@
 /** Types of the messages of server pages. */
 import type { Html } from '../pages/layout/html.ts'
 
-/** Marks the parameters of a message that is HTML; undefined if it has none. */
+/** Marks the parameters of a message that is HTML; undefined without parameters. */
 export interface Markup<Parameters> {
   readonly markup: Parameters
 }

@@ -6,7 +6,7 @@ import { searchOptions, type Found } from './search-options.ts'
 
 /** In characters; later text of a section is not found. Only lists of settings are longer. */
 const maxText = 6000
-/** In characters. Operations are found by name and description; their many fields have similar names. */
+/** In characters. People search operations by name and description; their many fields have similar names. */
 const maxReference = 400
 const maxExcerpt = 140
 

@@ -71,7 +71,7 @@ function entriesOf(cells: readonly string[]): readonly Entry[] {
   })
 }
 
-/** Returns the path of a document; a document of another folder is named after its file. */
+/** Returns the path of a document; a document of another folder gets its file name. */
 export function pathOf(file: string): string {
   const own = relative(docsFolder, file)
   return (own.startsWith('..') ? basename(file) : own).replace(/\.md$/, '')

@@ -63,7 +63,7 @@ function openCallout(quotation: Token, inline: Token | undefined): void {
   inline.children = inline.children.slice(inline.children.findIndex(({ type }) => type === 'softbreak') + 1)
 }
 
-/** Makes a heading link to itself, unless it contains links. The number of a step is shown in an arch. */
+/** Makes a heading link to itself, unless it contains links. The number of a step appears in an arch. */
 function linkToItself(inline: Token, heading: Token | undefined): void {
   const [first] = inline.children ?? []
   const step = heading?.tag === 'h2' && first?.type === 'text' ? /^(\d+)\. /.exec(first.content) : null

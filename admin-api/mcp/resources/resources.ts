@@ -1,5 +1,5 @@
 /**
- * Resources: data that a client can add to the model's context without a call. Each has an address and is read by an action, with its
+ * Resources: data that a client can add to the model's context without a call. Each has an address and an action that reads it, with its
  * checks and labels. Spec "MCP resources".
  */
 import assert from 'node:assert'

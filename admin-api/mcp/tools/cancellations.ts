@@ -1,6 +1,6 @@
 /**
  * Cancellation of calls by clients of the older era. Such a client sends a separate request and keeps the connection of the call open. A
- * reading call is found by its grant and request id, and ends. A writing call continues, since only its result reports the change.
+ * reading call ends, identified by its grant and request id. A writing call continues, since only its result reports the change.
  */
 export type RequestId = string | number
 

@@ -69,7 +69,7 @@ export async function listed(
   return tools.filter((tool) => agent && isListed(tool, agent, organization, selection))
 }
 
-/** Milliseconds after which a listing yields to other requests. */
+/** A listing yields to other requests after this number of milliseconds. */
 export const stepMs = 4
 
 /** Returns the list entries of the tools, in steps. The first listing builds all schemas, which takes as long as several requests. */

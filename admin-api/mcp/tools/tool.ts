@@ -113,8 +113,8 @@ interface Arguments {
 }
 
 /**
- * Derives the argument schema from the input of an action. Checks of the whole input are kept; they must not use a field whose argument has
- * another name.
+ * Derives the argument schema from the input of an action, including the checks of the whole input. These checks must not use a field whose
+ * argument has another name.
  */
 function argumentsOf({ id, input: given }: Action<never>, { name, arguments: named, required = [], fixed = {} }: ToolBinding): Arguments {
   const input = given instanceof z.ZodPrefault || given instanceof z.ZodDefault ? given.def.innerType : given

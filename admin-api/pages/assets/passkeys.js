@@ -1,4 +1,4 @@
-/* Passkeys by the browser's own interface (WebAuthn Level 3). Without it, or without this script, the pages work by e-mail. */
+/* Passkeys through the browser's WebAuthn interface (Level 3). Without it, or without this script, sign-in works by mail. */
 const supported = globalThis.PublicKeyCredential?.parseRequestOptionsFromJSON !== undefined
 
 for (const form of supported ? document.querySelectorAll('form[data-passkey]') : []) {
@@ -11,7 +11,7 @@ for (const form of supported ? document.querySelectorAll('form[data-passkey]') :
     stop.abort()
     stop = new AbortController()
     const { signal } = stop
-    await running // a browser has one request at a time
+    await running // a browser allows one request at a time
     running = ask(form, mediation, signal).then(
       (credential) => {
         form.elements.namedItem('response').value = JSON.stringify(credential.toJSON())

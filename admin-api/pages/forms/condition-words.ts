@@ -1,4 +1,7 @@
-/** The logic of a form in words, for visitors without a script: when a question applies, when it is required, and where a page leads. */
+/**
+ * The logic of a form in words, for visitors without a script. The words say when a question applies or is required, and where a page
+ * leads.
+ */
 import { fieldsIn } from '#core/forms/definition/conditions.ts'
 import type { Comparison, Condition, Field, Rule } from '#core/forms/definition/definition.ts'
 import type { FormPage } from '#core/forms/definition/layout.ts'

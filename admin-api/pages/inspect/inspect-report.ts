@@ -1,6 +1,6 @@
 /**
- * The report of a deliverability test as a page: the score, the problems to fix first, the requirements of large receivers, and every
- * check.
+ * The report of a deliverability test as a page. It shows the score, the problems to fix first, the requirements of large receivers, and
+ * every check.
  */
 import type { InspectedTest } from '#core/inspect/inspect-tests.ts'
 import { inspectStatus, type InspectTest } from '#core/inspect/inspect-test.ts'

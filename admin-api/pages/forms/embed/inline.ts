@@ -1,4 +1,4 @@
-/** A form in the document of another site, in its own shadow root: the page determines its width, and the form its style. */
+/** A form in the document of another site, in its own shadow root. The page determines its width, and the form its style. */
 import { contrast } from '#core/forms/definition/contrast.ts'
 import type { enhance, Surroundings } from '../client/enhance.ts'
 import type { Fragment } from '../scripts/plan-types.ts'
