@@ -11,7 +11,6 @@ import { placeFiles, type BuiltFile } from './place-files.ts'
 
 const client = join(import.meta.dirname, 'client')
 
-/** Writes all built files to disk. */
 export async function buildDashboard(): Promise<void> {
   placeFiles(builtFolder, await bundleDashboard())
 }

@@ -9,14 +9,12 @@ export interface OwnOrganization {
 export interface Boot {
   /** Empty for an anonymous visitor. */
   readonly email: string
-  /** Token for the sign-out form. */
   readonly csrfToken: string
   readonly organizations: readonly OwnOrganization[]
   /** Public URL of the service, without a trailing slash. */
   readonly baseUrl: string
   /** Public URL for agents. */
   readonly mcpUrl: string
-  /** SMTP submission host and ports. */
   readonly submission: { readonly host: string; readonly starttls: readonly number[]; readonly tls: readonly number[] }
   /** Milliseconds until sensitive actions require a new sign-in. */
   readonly confirmedForMs: number

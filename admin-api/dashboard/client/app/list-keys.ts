@@ -3,7 +3,6 @@ import { useKeys } from './keys.ts'
 
 interface ListKeys<T> {
   readonly rows: readonly T[]
-  /** Whether the row is open. */
   readonly isOpen: (row: T) => boolean
   readonly onOpen: (row: T) => void
   /** Replaces opening the first or last row if no row is open. */

@@ -20,7 +20,6 @@ export const everyMs = (withoutStream: number): number => (isStreaming.value ? 6
 
 const listeners = new Map<LiveList, Set<() => void>>()
 
-/** Calls `onChange` after the list has changed. */
 export function useChanges(list: LiveList, onChange: () => void): void {
   const latest = useRef(onChange)
   latest.current = onChange

@@ -41,7 +41,6 @@ addEventListener('popstate', () => {
 })
 
 export interface Going {
-  /** Replaces the current history entry. */
   readonly replaces?: boolean
 }
 

@@ -11,7 +11,6 @@ interface FilesProps {
   readonly invoice: Invoice
   /** URL of the print view. */
   readonly print: string
-  /** Requests the CSV file. */
   readonly csv: () => Promise<unknown>
 }
 

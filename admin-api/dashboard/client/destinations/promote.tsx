@@ -146,7 +146,6 @@ function Decision({ destination }: { readonly destination: Destination }): JSX.E
   )
 }
 
-/** Comparison of sandbox and live mode. */
 function Effects(): JSX.Element {
   const w = words()
   return (

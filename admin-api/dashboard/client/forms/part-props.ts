@@ -5,6 +5,5 @@ import type { Editing } from './use-draft.ts'
 export interface PartProps {
   readonly form: ListedForm
   readonly editing: Editing
-  /** Called with the changed form. */
   readonly onChanged: (form: Form) => void
 }

@@ -55,7 +55,6 @@ const saveAfterMs = 700
 const oneStepMs = 1500
 const maxSteps = 100
 
-/** Undo and redo history. */
 function useHistory(first: Definition) {
   const [history, setHistory] = useState<History>({ past: [], now: first, future: [] })
   const last = useRef({ place: '', at: 0 })

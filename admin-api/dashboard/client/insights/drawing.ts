@@ -136,7 +136,6 @@ export const frameOf = (width: number, height: number): Frame => ({
   bottom: height - 20,
 })
 
-/** Returns the center of a step. */
 export const middleOf = ({ times }: PlotData, { left, right }: Frame, index: number): number =>
   left + ((right - left) * (index + 0.5)) / Math.max(1, times.length)
 

@@ -54,7 +54,6 @@ export function sumsBefore<P extends Point>(before: Figures<P> | undefined, fiel
 
 export const summary = (series: readonly Series[]): string => series.map(({ label, total }) => `${label} ${total}`).join(', ')
 
-/** Link to the list of traces. */
 const traces = (query: Readonly<Record<string, string>> = {}): Explore => ({
   ...{ to: '/traces', query, says: words().showTraces, times: ['since', 'until'] },
 })

@@ -80,7 +80,6 @@ function CompareChosen({ chosen }: { readonly chosen: readonly InspectTestSummar
 
 const scoreOf = ({ score, grade }: InspectTestSummary): string => (score === null ? '–' : `${grade ?? ''} ${String(score)}`)
 
-/** Returns the mark of a test status. */
 const markOf = (status: InspectTestSummary['status']): string =>
   ({ waiting: 'pending', scoring: 'queued', ready: 'ok', failed: 'failed', expired: 'canceled' })[status]
 

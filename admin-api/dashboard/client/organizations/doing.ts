@@ -1,7 +1,6 @@
 /** Actions on organizations, and the cleanup after one is gone. */
 import { go, organization, organizations } from '../app/location.ts'
 
-/** The organization of an action. */
 interface Chosen {
   readonly id: string
   readonly name: string

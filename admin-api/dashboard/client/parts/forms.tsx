@@ -128,7 +128,6 @@ export function EndDialog({ name, effects, children, ...rest }: EndDialogProps):
 
 type Draft = Readonly<Record<string, unknown>>
 
-/** Values of the fields of a dialog. */
 export interface Fields<D> {
   readonly draft: D
   /** Returns the props of a field. `path` is its API name, if it differs. */

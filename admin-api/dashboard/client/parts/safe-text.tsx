@@ -27,5 +27,4 @@ export const plain = (text: string): string =>
     .map(({ text: seen, code }) => (code === undefined ? seen : `[${code}]`))
     .join('')
 
-/** Returns the first letter of a name. */
 export const initial = (name: string): string => plain(name).trim().charAt(0).toUpperCase() || 'P'

@@ -17,6 +17,5 @@ export function eventLabels(events: readonly PlotEvent[], { times, stepMs }: Ste
   return shown.map((event) => ({ ...event, label: `${momentLabel(event.at, spanMs)} ${event.text}` }))
 }
 
-/** Returns the events of a step. */
 export const eventsIn = <E extends PlotEvent>(events: readonly E[], time: number, stepMs: number): readonly E[] =>
   events.filter(({ at }) => at >= time && at < time + stepMs)

@@ -42,7 +42,6 @@ type Listing<T> = Operation<{ query?: { limit?: string; project?: string; cursor
 
 export interface MovableKind {
   readonly kind: Kind
-  /** Returns all resources of the project. */
   readonly list: (projectId: string) => Promise<readonly Movable[]>
   /** Moves a resource. Returns warnings about functions that stop working in the new project. */
   readonly move: (id: string, projectId: string) => Promise<readonly string[]>

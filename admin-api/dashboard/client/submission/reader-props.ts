@@ -9,7 +9,6 @@ export interface ReaderProps {
   readonly hasNext: boolean
   /** URL of the list. */
   readonly back: string
-  /** Called with the changed submission. */
   readonly onChange: (changed: FormSubmission) => void
   /** Called with a processed submission, or with the id of a deleted one. The list then opens the next submission. */
   readonly onDone: (changed: FormSubmission | string) => void

@@ -147,7 +147,7 @@ const boxOf = (trace: TraceSummary, { has, toggle }: Selection<TraceSummary>) =>
 
 /** Arrow keys, `j` and `k` move between rows, and Enter opens a row. */
 function moveFocus(event: KeyboardEvent, open: (inFull: boolean) => void): void {
-  if (event.target !== event.currentTarget && event.key === 'Enter') return // belongs to a checkbox in the row
+  if (event.target !== event.currentTarget && event.key === 'Enter') return // Enter belongs to a checkbox in the row
   const row = event.currentTarget as HTMLElement
   const isPlain = !event.metaKey && !event.ctrlKey
   const key = meantBy(event.key)

@@ -1,6 +1,5 @@
 /** A REST operation as a value: method, path, required scope, and input and output types. */
 
-/** Parts of a request. */
 export interface RequestParts {
   readonly path?: Readonly<Record<string, string>>
   readonly query?: Readonly<Record<string, string | undefined>>

@@ -8,5 +8,5 @@ export type ShellWords = Catalogs['shell']
 export const words = catalog(
   'shell',
   (language) => import(`../../../catalogs/dashboard/${language}/shell.json`),
-  english as unknown as ShellWords, // the build compiles messages
+  english as unknown as ShellWords, // the build compiles the messages
 )
