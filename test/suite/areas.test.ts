@@ -55,7 +55,7 @@ const changes: Readonly<Record<string, (project: Project) => Promise<void>>> = {
   'a changed dependency': (project) => project.write('package.json', '2'),
 }
 
-test('areaStates(): skips an area until one of its files changes', async (t) => {
+test('areaStates(): skips an area until a file of it changes', async (t) => {
   const project = await Project.make(t)
   t.false(project.packaging.runs)
   await project.write('daemon/core/c.ts', '2')

@@ -165,7 +165,7 @@ function insteadOf(path: string, name: string): string | undefined {
 
 const widest = 140
 
-/** Comments, also in tests, that begin with a word for "Returns", name no one by a pronoun, or have a line above the width. */
+/** Faults of comments, also in tests: "Answers" at the start, replaced pronouns, and lines above the width. */
 export function oddComments(sources: readonly Source[]): string[] {
   return sources.flatMap(({ path, text, comments }) => {
     const lines = text.split('\n')

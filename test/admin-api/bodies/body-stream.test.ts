@@ -17,7 +17,7 @@ import { call, errorOf, isWhole, keyOf, ofTwo, open, receive, startDemo } from '
 const limit = 300_000
 const large = 32 * 1_048_576
 
-/** Counts the octets of a body. The path selects where it stops and what it answers. */
+/** Counts the octets of a body. The path selects the stop and the answer. */
 async function start(t: ExecutionContext, options: Partial<AdminApiOptions<unknown>> = {}) {
   const seen: number[] = []
   const hold = Promise.withResolvers<void>()
@@ -199,7 +199,7 @@ test('the OpenAPI document shows every media type of a streamed body', async (t)
   t.true(['413', '415'].every((status) => status in (responses ?? {})))
 })
 
-test('an answer whose stream fails before its first octets is an error envelope', async (t) => {
+test('if the stream of an answer fails at its start, the client gets an error envelope', async (t) => {
   const { port } = await start(t)
   for (const method of ['GET', 'HEAD'] as const) {
     const reply = await call(port, method, '/v1/stream/fail', { key: 'api:read' })

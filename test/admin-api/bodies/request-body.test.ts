@@ -102,7 +102,7 @@ test('discardRest() keeps the connection after a small refused body, cuts an end
   t.true(endless.bytesWritten < 50_000_000)
 })
 
-test('Exchange authenticates before it reads the body', async (t) => {
+test('Exchange authenticates first and then reads the body', async (t) => {
   const { port } = await startDemo(t)
   const socket = await open(t, port)
   socket.write(head('svckey_unknown', 'Content-Length: 1000\r\n'))
@@ -248,7 +248,7 @@ test('a large chunked body waits for its turn, and small bodies do not wait for 
   t.true((await receive(whole, isWhole)).startsWith('HTTP/1.1 201 '))
 })
 
-test("a body is read at the pace of its caller's account, which pays for it", async (t) => {
+test("a body arrives at the pace of its caller's account, which pays for it", async (t) => {
   const pause = Promise.withResolvers<void>()
   const read = Promise.withResolvers<void>()
   const accounts = { resume() {}, spend() {}, turn: () => undefined, reserve() {}, ended() {} }
@@ -284,7 +284,7 @@ test('Exchange reports a client that disconnects during its body, and frees the 
 /** Allocated bytes of buffers, used or not. */
 const bufferBytes = (): number => process.memoryUsage().arrayBuffers
 
-test('a declared length allocates no memory before its bytes arrive', async (t) => {
+test('a declared length allocates no memory until bytes arrive', async (t) => {
   const large = demoOperations.map((one): Operation => (one.operationId === 'createNote' ? { ...one, maxBodyBytes: 64 * 1_048_576 } : one))
   const { port } = await startDemo(t, { operations: large })
   const before = bufferBytes()

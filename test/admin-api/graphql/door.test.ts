@@ -108,7 +108,7 @@ test('mutations that create keys need a recent sign-in; others do not', async (t
   t.is((await asPage(server, olga, 'mutation { createProject(input: { name: "A" }) { id } }')).errors, undefined)
 })
 
-test('each field is counted, and the log names refused fields without arguments', async (t) => {
+test('metrics count each field, and the log names refused fields without arguments', async (t) => {
   const fixture = await startFixture(t)
   const { must, refused } = graphqlCaller(fixture)
   await must('{ me { name } a: me { planTier } }')
@@ -138,7 +138,7 @@ test('an internal error is reported to the operator and hidden from the client',
   t.regex(JSON.stringify(fixture.failures.splice(0)), /"operation":"traces"/)
 })
 
-test('a query that takes too long is ended, and the client is asked to repeat it', async (t) => {
+test('a query above the time limit ends with 503 and retry_later', async (t) => {
   let skippedMs = 0
   const fixture = await startFixture(t, {
     server: { monotonic: () => skippedMs, limits: { deadlineCheckMs: 5, frozenMsMin: Infinity } },

@@ -118,7 +118,7 @@ test('traces are filtered as over REST, with their recipients and times', async 
   t.like(await refused('{ traces(status: lost) { nodes { traceId } } }'), { extensions: { code: 'validation_failed' } })
 })
 
-test('captured mail is read through its inbox', async (t) => {
+test('virtualInboxMessages and virtualInboxMessage return captured mail', async (t) => {
   const fixture = await startFixture(t)
   const { must } = graphqlCaller(fixture)
   await fixture.rest.must('POST', '/v1/messages', { ...mail, to: 'ada@example.ch', subject: 'Welcome' })

@@ -44,7 +44,7 @@ test('AdminApi answers while another server holds its maximum of refused connect
   t.regex(await receive(await open(t, other.port)), /^HTTP\/1\.1 503 Service Unavailable\r\n/)
 })
 
-test('connections of different addresses are counted separately', async (t) => {
+test('different addresses have separate counts of connections', async (t) => {
   const { port } = await startDemo(t, { limits })
   await Promise.all([open(t, port), open(t, port), open(t, port)])
   const other = connect({ port, host: '127.0.0.1', localAddress: '127.0.0.2' }).setEncoding('latin1')

@@ -10,7 +10,7 @@ import { call, demoOperations, errorOf, startDemo } from './demo-api.ts'
 
 const reader: Principal = { organizationId: 'o', projectId: 'p', bound: false, scopes: ['api:admin'], credentialId: 'key_1' }
 
-/** The demo API, in which each request costs the milliseconds of main-thread time that the test sets. */
+/** The demo API. Each request costs the milliseconds of main-thread time that the test sets. */
 async function startCostly(t: ExecutionContext) {
   const time = new FakeClock()
   const passing = {

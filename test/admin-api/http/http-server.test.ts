@@ -74,7 +74,7 @@ test('AdminApi decodes path values and validates query fields', async (t) => {
   t.is(errorOf(onPlain).message, 'x: is not a known field')
 })
 
-test('AdminApi requires a key, and refuses a wrong one and one without the scope', async (t) => {
+test('AdminApi requires a key, and refuses a wrong key and a missing scope', async (t) => {
   const { port } = await startDemo(t)
   const none = await call(port, 'GET', '/v1/notes')
   t.is(none.status, 401)

@@ -12,7 +12,7 @@ test('pathParameters() lists the names in braces', (t) => {
   t.deepEqual(pathParameters('/v1/a'), [])
 })
 
-test('operation() refuses params that differ from those of the path', (t) => {
+test('operation() refuses params that differ from the path parameters', (t) => {
   t.throws(() => operation({ ...facts, path: '/v1/a/{id}', handle }), { message: /params must match/ })
   t.throws(() => operation({ ...facts, path: '/v1/a', params: z.strictObject({ id: z.string() }), handle }), {
     message: /params must match/,

@@ -104,7 +104,7 @@ test('months close automatically six hours after their end, from the first month
   await t.throwsAsync(fixture.part('billing').closing.close('2030-05'), { message: /is not over/ })
 })
 
-test('a removed organization is billed for its days before its counts are deleted', async (t) => {
+test('removing an organization first bills its days, then deletes its counts', async (t) => {
   const fixture = await coreFixture(t, { deaf: true })
   const { clock, database } = fixture
   clock.step(Date.UTC(2030, 2, 1) - clock.now())

@@ -277,7 +277,7 @@ test('read marks: projects take turns with separate marks', async (t) => {
   await next.assertSound(t)
 })
 
-test('read marks: a capture after a clock set back is read once', async (t) => {
+test('read marks: BackgroundRead reads a capture after a clock set back once', async (t) => {
   const hour = 3_600_000
   const reader = new NoReader()
   const fixture = await coreFixture(t, { reader, post: () => Promise.resolve({ status: 204, answer: Buffer.alloc(0) }) })

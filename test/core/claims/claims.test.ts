@@ -16,7 +16,7 @@ const minute = 60_000
 const hour = 60 * minute
 const day = 24 * hour
 
-test('codes are read in any case and spacing', (t) => {
+test('codes are valid in any case and spacing', (t) => {
   for (let i = 0; i < 200; i++) {
     const code = newUserCode()
     t.is(readUserCode(` ${code.toLowerCase().replace('-', ' ')} `), code)

@@ -6,7 +6,7 @@ import type { TraceReport } from '#core/trace/trace-report.ts'
 const advice = { recommended: true, done: false, flag: true, report: undefined, recipients: 1 }
 const told = (facts: Partial<TraceReport>): TraceReport => ({ proof: 'return_path', suppression: null, ...facts }) as TraceReport
 
-test('a reason is given exactly if a suppression is recommended and missing', (t) => {
+test('whyNotSuppressed() returns a reason exactly if an advised suppression is missing', (t) => {
   for (const flag of [true, false])
     for (const recipients of [1, 2])
       for (const report of [

@@ -54,7 +54,7 @@ test('nearness() distinguishes typing errors from other people', (t) => {
   t.is(nearness('a@b.ch', 'a@cd.ch'), undefined, 'two changes of a short address')
 })
 
-test('queue ids are found in replies in the formats of hosts', (t) => {
+test('queueIdIn() finds queue ids in replies in the formats of hosts', (t) => {
   const replies: readonly (readonly [string, string | undefined])[] = [
     ['Ok: queued as 4bXyZ91Qwz', '4bXyZ91Qwz'],
     ['OK id=1tXyZ0-000000012ab-3cDe', '1tXyZ0-000000012ab-3cDe'],

@@ -61,7 +61,7 @@ test('From is listed once more than it occurs, regardless of other fields', asyn
   )
 })
 
-test('the end of the header block is found across any piece boundary', async (t) => {
+test('the signer finds the end of the header block across any piece boundary', async (t) => {
   for (const text of [message, 'From:a@b.ch\r\n\r\n', 'From:a@b.ch\r\n\r\n\r\n\r\nx', 'From:a@b.ch\r\nX: y\r\n\r\nFrom: c@d.ch\r\n\r\nx']) {
     const octets = Buffer.from(text)
     const expected = await digestMessage([octets])

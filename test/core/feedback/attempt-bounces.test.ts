@@ -98,7 +98,7 @@ test('a later bounce report about a failed recipient changes nothing', async (t)
   await sound(t, fixture)
 })
 
-test('refusals of content suppress no one of several; sender and HTTP refusals are no bounce', async (t) => {
+test('a refusal of the content suppresses no recipient; sender and HTTP ones are no bounce', async (t) => {
   const noSuchUser = { code: 550, enhanced: '5.1.1', text: 'recipient unknown' }
   const { fixture, traceId } = await refused(t, [anna, ben], (call) => ({
     ...report(call, 'permanent'),
@@ -184,7 +184,7 @@ test("after a replay, a bounce counts even if its server's clock is hours behind
   await sound(t, fixture)
 })
 
-test('an expired message is a soft bounce and suppresses no one; faults are no bounce', async (t) => {
+test('an expired message is a soft bounce without suppression; faults are no bounce', async (t) => {
   const full = { code: 452, enhanced: '4.2.2', text: 'mailbox full' }
   const fixture = await suppressingFixture(t)
   await fixture.put(webhookEndpoints, hook)

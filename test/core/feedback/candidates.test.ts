@@ -3,7 +3,7 @@ import test from '#test'
 import { Candidates } from '#core/feedback/apply/candidates.ts'
 import type { Database } from '#store/database.ts'
 
-test('candidates of an address are cached until a hundred others were read', async (t) => {
+test('Candidates caches an address until it has read a hundred others', async (t) => {
   let reads = 0
   const kv = {
     async *range() {

@@ -68,7 +68,7 @@ test('the registry entry belongs to the code, also if a provider uses it differe
   t.is(seen.category, 'recipient_unknown')
 })
 
-test('reply codes decide only without other evidence; refusals of everything suppress no one', (t) => {
+test('reply codes decide only without other evidence, and refusals of all suppress nothing', (t) => {
   const seen = (code: number) => classify(factsOf({ smtpCode: code }))
   t.deepEqual([seen(550).bounce, seen(550).category], ['soft', 'undetermined'])
   t.deepEqual([seen(554).bounce, seen(556).bounce, seen(521).bounce, seen(421).bounce], ['block', 'hard', 'hard', 'soft'])
@@ -120,7 +120,7 @@ test('the name of the reporting relay is not read as part of the reply', (t) => 
   t.deepEqual(classify(factsOf({ diagnostic: text })).category, 'recipient_unknown')
 })
 
-test('the answering server selects the rules; the domain only if no server is named', (t) => {
+test('the answering server selects the rules; without a server the domain does', (t) => {
   const text = '550 Requested action not taken: mailbox unavailable, see SPF'
   t.is(classify(factsOf({ diagnostic: text, remoteMta: 'dns; mx00.emig.gmx.net (212.227.15.9)' })).provider, 'gmx_webde')
   t.is(classify(factsOf({ diagnostic: text, recipient: 'ada@gmx.ch' })).provider, 'gmx_webde')
@@ -161,7 +161,7 @@ test('all expressions of the rules have bounded repetitions, so matching is line
     }
 })
 
-test('the first 2,000 characters of a text are read', (t) => {
+test('classify() reads the first 2,000 characters of a text', (t) => {
   t.false(classify(factsOf({ diagnostic: `550 ${'x'.repeat(2000)} no such user` })).suppress)
   for (const unit of ['5.7.1 ', 'sender ', '550 ', 'https://', 'IP= ', '5.1.1', 'postmaster.', 'a@', '"', 'said: 550 ', '\u0000\n']) {
     const seen = classify(

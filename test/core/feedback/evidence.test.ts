@@ -311,7 +311,7 @@ test('reports by token may replace the current one only a limited number of time
   await sound(t, fixture)
 })
 
-test('records without evidence rank give way to stronger evidence and are found by class', async (t) => {
+test('records without evidence rank give way to stronger evidence; lists find their class', async (t) => {
   const fixture = await prepared(t)
   const trace = await messageTo(fixture, 1, true)
   const vague = returned(vagueWords)(trace)

@@ -183,7 +183,7 @@ test('soft bounces suppress on the third day of thirty', async (t) => {
   await sound(t, fixture)
 })
 
-test('blocks, delays and other feedback suppress no one', async (t) => {
+test('blocks, delays and other feedback suppress no address', async (t) => {
   const fixture = await suppressingFixture(t)
   const { feedback } = intakeOf(fixture)
   const block = { status: '5.7.1', smtpCode: 554, diagnostic: '554 5.7.1 blocked because of poor reputation' }
@@ -200,7 +200,7 @@ test('blocks, delays and other feedback suppress no one', async (t) => {
   t.deepEqual(await listed(fixture), [])
 })
 
-test('a mail with only the Message-ID is shown as unverified and changes nothing', async (t) => {
+test('a mail with only the Message-ID appears as unverified and changes nothing', async (t) => {
   const fixture = await suppressingFixture(t)
   const trace = await sentMessage(fixture)
   const { feedback } = intakeOf(fixture)
@@ -215,7 +215,7 @@ test('a mail with only the Message-ID is shown as unverified and changes nothing
   t.deepEqual(await listed(fixture), [])
 })
 
-test('prose without a token, or with a non-null envelope sender, suppresses no one', async (t) => {
+test('prose without a token, or with a non-null envelope sender, suppresses no address', async (t) => {
   const fixture = await suppressingFixture(t)
   const { feedback } = intakeOf(fixture)
   const first = await sentMessage(fixture)
@@ -261,7 +261,7 @@ test('the queue id of the next host identifies the message', async (t) => {
   t.like(right, { result: 'recorded', traceId: trace.id, suppressed: true })
 })
 
-test('a source of another organization changes nothing, whichever identifiers it has', async (t) => {
+test('a source of another organization changes nothing, with any identifiers', async (t) => {
   const fixture = await sendingFixture(t)
   const trace = await sentMessage(fixture, verp)
   const { feedback } = intakeOf(fixture)
@@ -289,7 +289,7 @@ test('the return path decides the recipient, regardless of the report', async (t
   t.is(nobody?.result, 'unmatched')
 })
 
-test("the caller's change is in the last write, once, also after a crash before it", async (t) => {
+test("the caller's change is in the last write, once, despite an earlier crash", async (t) => {
   const fixture = await sendingFixture(t)
   const clues = [tokenOf(await sentMessage(fixture)), tokenOf(await sentMessage(fixture)), tokenOf(await sentMessage(fixture))]
   const told = clues.map((one) => event({ clues: one }))

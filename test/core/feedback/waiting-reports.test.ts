@@ -66,7 +66,7 @@ test('the mail of many waiting reports is stored once, and moves to the matching
   t.deepEqual(await fixture.keys('feedback.pending-raw'), [])
 })
 
-test('an unmatched report is given up after 15 minutes, also across a restart', async (t) => {
+test('an unmatched report expires after 15 minutes, also across a restart', async (t) => {
   const fixture = await sendingFixture(t)
   const { feedback } = intakeOf(fixture)
   const [outcome] = await feedback.take(signed, [event({ clues: { messageIds: ['<nobody@example.net>'] } })])
@@ -81,7 +81,7 @@ test('an unmatched report is given up after 15 minutes, also across a restart', 
   t.deepEqual(await next.keys('feedback.pending'), [])
 })
 
-test('a report that fails in our code delays no other, and is given up at its end', async (t) => {
+test('a report that fails in our code delays no other, and expires in time', async (t) => {
   const fixture = await sendingFixture(t)
   const { feedback, pending } = intakeOf(fixture)
   const told = Array.from({ length: 3 }, (_, i) => event({ diagnostic: `no message ${i}` }))
@@ -102,7 +102,7 @@ test('a report that fails in our code delays no other, and is given up at its en
   t.is((await fixture.keys('feedback.pending')).length, 2)
 })
 
-test('unmatched events are counted by source, and the latest bounces are listed', async (t) => {
+test('a source counts its unmatched events and lists the latest bounces', async (t) => {
   const fixture = await sendingFixture(t)
   const { feedback, pending } = intakeOf(fixture)
   const { database, clock } = fixture

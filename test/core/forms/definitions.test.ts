@@ -59,7 +59,7 @@ test('all 23 types of fields are accepted with their required properties', (t) =
     t.deepEqual(problems(form([text('a'), { ...fieldOf(type), css: 'x' }])), ['schema.fields[1].css unknown_property'], type)
 })
 
-test('invalid fields are named by their path', (t) => {
+test('errors name invalid fields by their path', (t) => {
   const wrong: readonly (readonly [Json, string])[] = [
     [{ key: 'A', type: 'text', label: 'a' }, 'schema.fields[0].key invalid_key'],
     [text('data'), 'schema.fields[0].key reserved_key'],

@@ -69,7 +69,7 @@ test('damaged files never break the check, and the size of pieces has no effect'
   t.notThrows(() => check(Buffer.alloc(1_000_000, 0xff), 65_536))
 })
 
-test('file names are kept, with the extension of the detected type', (t) => {
+test('file names stay, with the extension of the detected type', (t) => {
   const names: readonly [string, FileKind, string][] = [
     ['photo.JPG', 'jpeg', 'photo.JPG'],
     ['photo.jpg', 'png', 'photo.png'],
@@ -83,7 +83,7 @@ test('file names are kept, with the extension of the detected type', (t) => {
   t.true(fileName(`${'ä'.repeat(500)}.pdf`, 'pdf').endsWith('.pdf'))
 })
 
-test('the test virus is found at any position, with pieces of any size', (t) => {
+test('the check finds the test virus at any position, with pieces of any size', (t) => {
   const file = pdfWith(Buffer.concat([Buffer.alloc(50, 'a'), testVirus]))
   for (let piece = 1; piece <= file.length; piece++) {
     const search = new TestVirusSearch()

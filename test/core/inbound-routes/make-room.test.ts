@@ -77,7 +77,7 @@ test('mail is stored up to the plan limit; above it only mail reported by webhoo
   await fixture.assertSound(t)
 })
 
-test('room is made when a mail does not fit, so that mail is accepted if any can be deleted', async (t) => {
+test('a mail that does not fit makes room, so that it is accepted if any can be deleted', async (t) => {
   const here = await place(t)
   const { fixture } = here
   const mails: string[] = []

@@ -69,7 +69,7 @@ async function intact(t: ExecutionContext, { fixture }: Bench): Promise<void> {
   await fixture.assertSound(t)
 }
 
-test('a test address is counted once, accepts mail for a day, and matches in any case', async (t) => {
+test('a test address counts once, accepts mail for a day, and matches in any case', async (t) => {
   const b = await bench(t)
   const made = await b.tests.create(principal, undefined)
   t.regex(made.token, /^[a-z2-7]{26}$/)
@@ -93,7 +93,7 @@ test('a test address is counted once, accepts mail for a day, and matches in any
   await intact(t, b)
 })
 
-test('the first mail is scored, later ones are counted; test and link show the report', async (t) => {
+test('the first mail gets a score, later ones count; test and link show the report', async (t) => {
   const b = await bench(t)
   const made = await b.tests.create(principal, undefined)
   const now = (): number => b.fixture.clock.now()
@@ -149,7 +149,7 @@ test('stopping aborts scoring without a verdict, and the next start gives one', 
   t.is((await settled(next, made)).result?.grade, 'B')
 })
 
-test('an unreadable mail, or one that repeatedly ends the process, fails with a reason', async (t) => {
+test('a mail that is unreadable or repeatedly ends the process fails with a reason', async (t) => {
   const b = await bench(t)
   const made = await b.tests.create(principal, undefined)
   const error = new Error('out of memory')

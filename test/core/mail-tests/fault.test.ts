@@ -24,7 +24,7 @@ test('faultOf() reads only the word and the number', (t) => {
     t.is(faultOf(address), undefined, address)
 })
 
-test('a deferred recipient is counted by address, and again after an acceptance', async (t) => {
+test('a deferred recipient counts by address, and again after an acceptance', async (t) => {
   const recipients = new TestRecipients(new FakeClock())
   const code = async (address: string): Promise<number> => (await recipients.answer(address, 'submission'))?.code ?? 250
   t.deepEqual([await code('defer+2@x.test'), await code('DEFER+2@x.test'), await code('defer+2@x.test')], [451, 451, 250])

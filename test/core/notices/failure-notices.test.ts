@@ -253,7 +253,7 @@ test('two services that send notices to each other exchange one for a message', 
   t.is((await noticeTraces(other)).length, 1)
 })
 
-test('a message retried before its notice is due has no notice', async (t) => {
+test('a message retried while its notice is due has no notice', async (t) => {
   const fixture = await noticing(t)
   const traceId = await send(fixture)
   fixture.transport.script = (call) => take(call)

@@ -2,7 +2,7 @@
 import test from '#test'
 import { minute, noticeTraces, noticing, outcomes, send } from './notices-fixture.ts'
 
-test('a credential causes about 20 notices an hour; further ones are counted and shown', async (t) => {
+test('a credential causes about 20 notices an hour; traces show others as limited', async (t) => {
   const fixture = await noticing(t)
   const ids: string[] = []
   for (let i = 0; i < 22; i++) ids.push(await send(fixture))

@@ -12,7 +12,7 @@ const refusedWith = async (t: ExecutionContext, code: RefusalCode, work: Promise
   t.is(error.code, code, error.message)
 }
 
-test('each role has its scopes, and a non-member has none', async (t) => {
+test('each role has its scopes, and a non-member has no access', async (t) => {
   const { members, member } = await peopleFixture(t)
   const table: Record<string, unknown> = {}
   for (const role of roles) {

@@ -104,7 +104,7 @@ test('a send waits for an earlier one, and takes its place if that fails', async
   t.deepEqual(await Promise.all([first, second]), [false, true])
 })
 
-test('of several full windows, Retry-After follows the one that opens last', async (t) => {
+test('of several full windows, the last to open determines Retry-After', async (t) => {
   const { kv } = await storeOf(t)
   const { time, take, windows, counted } = windowsOf(new Database(kv))
   const key = keyWith({ perIpHour: 1, perKeyDay: 1 })

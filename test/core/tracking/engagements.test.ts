@@ -54,7 +54,7 @@ test('An open and a click appear in the timeline, with the recipient if known', 
   t.is((await fixture.trace(traceId)).status, 'queued', 'the trace status depends on delivery only')
 })
 
-test('For a message with several recipients no recipient is named', async (t) => {
+test('For a message with several recipients the timeline names no recipient', async (t) => {
   const { fixture, traceId } = await tracked(t, {}, ['anna@example.net', 'bob@example.net'])
   fixture.engagements.open(openOf(traceId), true)
   await fixture.engagements.settled()
@@ -73,7 +73,7 @@ test('The public view of a trace shows no tracking', async (t) => {
   t.false(JSON.stringify(shared).includes('shop.test'))
 })
 
-test('A flood is counted with a limited number of stored events and sequential writes', async (t) => {
+test('A flood counts completely, with few stored events and sequential writes', async (t) => {
   const { fixture, traceId } = await tracked(t)
   const before = fixture.database.commits
   for (let n = 0; n < 500; n++) {

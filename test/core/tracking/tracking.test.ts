@@ -27,7 +27,7 @@ async function stored(fixture: CoreFixture, traceId: string): Promise<string> {
 
 const clicksIn = (text: string): string[] => [...text.matchAll(/\/t\/c\/([\w-]+)/g)].map(([, token = '']) => token)
 
-test('A tracked message is rewritten before it is stored, and its trace records that', async (t) => {
+test('A tracked message is stored rewritten, and its trace records that', async (t) => {
   const fixture = await trackingFixture(t)
   const { traceId } = await fixture.submit({ content: html, tracking: both })
   const text = await stored(fixture, traceId)

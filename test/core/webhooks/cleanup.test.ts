@@ -99,7 +99,7 @@ test('deleting a project deletes its endpoints and events, and ends sending', as
   await office.removals.stop()
 })
 
-test('a deleted organization gets no more events, and due ones name the reason', async (t) => {
+test('a deleted organization gets no events, and due ones name the reason', async (t) => {
   const receiver = await receiverOf(t)
   const setup = await webhookFixture(t, { isIdle: true })
   const { fixture } = setup

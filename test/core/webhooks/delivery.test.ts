@@ -187,7 +187,7 @@ test('stopping aborts attempts, which are due again immediately and do not count
   t.like(await next.delivery(), { attemptCount: 1 })
 })
 
-test('a deleted endpoint gets no more events, and its deliveries are deleted', async (t) => {
+test('a deleted endpoint gets no further events, and its deliveries are deleted', async (t) => {
   const receiver = await receiverOf(t, { answer: (response) => response.writeHead(500).end() })
   const setup = await webhookFixture(t)
   const { id } = await setup.endpoint(receiver.url)

@@ -1,11 +1,11 @@
-/** Send-only keys send, read the status of their own messages, and read nothing else. */
+/** Send-only keys send, read the status of the messages they sent, and read nothing else. */
 import test from '#test'
 import { addDestination, errorOf, objectOf, refusal, startFixture } from '../fixture/rest-fixture.ts'
 import { ask, requestOf, installationOf } from '../fixture/one-of-everything.ts'
 
 const message = { from: 'shop@example.ch', to: 'ada@example.org', subject: 'Your order', text: 'Thank you.' }
 
-test('a send-only key sends for one project and reads the status of its own sends', async (t) => {
+test('a send-only key sends for one project and reads the status of its sends only', async (t) => {
   const { rest, client, addProject } = await startFixture(t)
   const project_id = await addProject()
   const mint = async (changes: object = {}) => rest.must('POST', '/v1/api-keys', { name: 'My site', send_only: true, ...changes })

@@ -32,7 +32,7 @@ async function begin(t: ExecutionContext, { address }: OAuthFixture, secret: str
   }
 }
 
-test('a request is refused if its key, grant or member ends before its body arrives', async (t) => {
+test('a request without its whole body is refused after its key, grant or member ends', async (t) => {
   const fixture = await startOAuth(t)
   const [application, member] = [await signIn(fixture, 'dev@example.ch'), await signIn(fixture, 'other@example.ch')]
   const key = await fixture.rest.must('POST', '/v1/api-keys', { name: 'x', scopes: ['api:admin'] })
@@ -60,7 +60,7 @@ test('a request is refused if its key, grant or member ends before its body arri
   t.deepEqual((await fixture.rest.must('GET', '/v1/traces'))['data'], [])
 })
 
-test('an import is refused if its key ends before its rows arrive', async (t) => {
+test('an import without its rows is refused after its key ends', async (t) => {
   const fixture = await startOAuth(t)
   const { id, key } = await fixture.rest.must('POST', '/v1/api-keys', { name: 'x', scopes: ['api:admin'] })
   const finish = await begin(t, fixture, String(key), '/v1/suppressions/bulk-import', { rows: [{ email: 'ada@example.org' }] })
@@ -69,7 +69,7 @@ test('an import is refused if its key ends before its rows arrive', async (t) =>
   t.deepEqual((await fixture.rest.must('GET', '/v1/suppressions'))['data'], [])
 })
 
-test('a wait for mail ends without mail if its key ends meanwhile', async (t) => {
+test('a wait for mail ends with unauthorized after its key ends', async (t) => {
   const fixture = await startOAuth(t)
   const { id, key } = await fixture.rest.must('POST', '/v1/api-keys', { name: 'x', scopes: ['api:read'] })
   const [inbox] = (await fixture.rest.must('GET', '/v1/inboxes'))['data'] as { id: string }[]

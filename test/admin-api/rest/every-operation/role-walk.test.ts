@@ -20,7 +20,7 @@ type Headers = Readonly<Record<string, string>>
 interface Browser {
   readonly userId: string
   readonly cookie: string
-  /** Calls the operation as a script of the dashboard does, with `headers` in place of its own. */
+  /** Calls the operation as a script of the dashboard does. `headers` replace the script's headers. */
   ask(operation: Operation<never>, headers?: Headers): Promise<RestAnswer>
 }
 
@@ -73,7 +73,7 @@ const outcomeOf = ({ status, body, bytes }: RestAnswer): string =>
   status < 400 ? 'done' : `${status} ${(body as { error?: { code: string } } | undefined)?.error?.code ?? bytes.toString()}`
 
 for (const role of roles) {
-  test(`a session with the role ${role} may do at every operation only what the role allows`, async (t) => {
+  test(`a session with the role ${role} may do only what the role allows`, async (t) => {
     const installation = await installationOf(t)
     const browser = await browserOf(installation, role)
     const [refused, open]: [string[], string[]] = [[], []]

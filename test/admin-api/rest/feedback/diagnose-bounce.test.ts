@@ -65,7 +65,7 @@ test('diagnosis: each kind of id leads to the message', async (t) => {
   t.is(objectOf(await rest.call('GET', '/v1/diagnose/bounce?message_id=4bXyZ91Qwz&recipient=eva@example.ch'))['found'], false)
 })
 
-test('diagnosis: an unverified report is shown as unverified', async (t) => {
+test('diagnosis: an unverified report appears as unverified', async (t) => {
   const fixture = await startFixture(t)
   const destination_id = await addDestination(fixture.rest, {}, true)
   const id = await send(fixture.rest, 'ada@example.ch', { destination_id })

@@ -202,7 +202,7 @@ test('later reports of a delay, a complaint and an open appear in the diagnosis'
   t.is(idsOf(await missing(rest, 'open@example.ch'))[0], 'opened')
 })
 
-test('a used-up send budget is named', async (t) => {
+test('diagnosis: the send budget is used up', async (t) => {
   const { rest } = await startFixture(t)
   const project = await rest.must('POST', '/v1/projects', { name: 'Small', send_budget: 1 })
   await send(rest, 'eva@example.ch', { project_id: project['id'] })

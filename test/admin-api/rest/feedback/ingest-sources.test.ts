@@ -191,7 +191,7 @@ test('rotation replaces the secret immediately and keeps the source', async (t) 
   t.is((await postSigned(fixture, '/v1/ingest/stalwart', { ...source, secret }, { events: [] })).status, 202)
 })
 
-test('events of a source are counted once and shown to organization keys', async (t) => {
+test('events of a source count once and are visible to organization keys', async (t) => {
   const fixture = await startFixture(t)
   const source = await addSource(fixture, 'stalwart')
   await addSource(fixture, 'arf')

@@ -87,7 +87,7 @@ test('a Stalwart signature is valid for its own sources only', async (t) => {
   }
 })
 
-test('the mail of a report can be read, and is deleted with its trace', async (t) => {
+test('getReportMail returns the mail of a report until its trace is deleted', async (t) => {
   const fixture = await startFixture(t)
   const trace = await sentMessage(fixture, ['nobody@example.net'])
   const source = await addSource(fixture, 'dovecot')
@@ -166,7 +166,7 @@ test('concurrent copies of the same body count once', async (t) => {
   await assertSound(t, fixture)
 })
 
-test('a source may be named in a header and must belong to the right provider', async (t) => {
+test('a header may name the source, which must belong to the right provider', async (t) => {
   const fixture = await startFixture(t)
   const source = await addSource(fixture, 'postfix')
   const body = Buffer.from('')

@@ -38,7 +38,7 @@ test('entries have a name and the changes, and contain no value that may be secr
   t.notRegex(JSON.stringify(await listed(fixture)), /hidden-/)
 })
 
-test("values before and after are those of non-secret settings; the address is the caller's", async (t) => {
+test('entries show non-secret values before and after, and the address of the caller', async (t) => {
   const fixture = await startFixture(t)
   const { rest } = fixture
   const login = String((await rest.must('POST', '/v1/smtp-credentials', { label: 'Shop', max_rate_per_min: 10 }))['id'])

@@ -75,7 +75,7 @@ test('a month is closed once; its invoice is listed, read, printed, paid, and cr
   for (const act of ['billing_profile.set', 'invoice.marked', 'invoice.voided']) t.true(column(log, 'act').includes(act), act)
 })
 
-test('closing a month: invoices only months in which the organization existed', async (t) => {
+test('closing a month: no invoice for a month without the organization', async (t) => {
   const { rest, operator, clock } = await startFixture(t, { plan: 'pro' })
   clock.advance(10 * 86_400_000)
   const { id } = await rest.must('POST', '/v1/organizations', { name: 'Bakery' })

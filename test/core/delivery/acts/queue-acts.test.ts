@@ -138,7 +138,7 @@ test('drop: cancels the remaining recipients, notifies webhooks, and empties the
   await fixture.assertSound(t)
 })
 
-test('hold and drop: abort an attempt before its final dot, or apply at its end', async (t) => {
+test('hold and drop: abort an attempt up to its final dot, or apply at its end', async (t) => {
   for (const name of ['hold', 'drop'] as const) {
     const early = steered()
     const fixture = await relaying(t, early.script)

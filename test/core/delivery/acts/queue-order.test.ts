@@ -134,7 +134,7 @@ test('queue order: a released scheduled send keeps its time or position', async 
   await fixture.assertSound(t)
 })
 
-test('queue order: a hold reaches a message that another act moves behind its walk', async (t) => {
+test('queue order: a hold reaches a message that another act moves past its walk', async (t) => {
   const way = steered()
   const fixture = await relaying(t, way.script)
   await fixture.submit()
