@@ -84,8 +84,8 @@ export function replyIn(text: string): Reply {
 const standing = /\b(?:reputation|black ?list|block ?list|deny ?list|dnsbl|rbl|spamhaus)/i
 
 /**
- * Derives a status for a reply without an enhanced code: the class of the reply code, with `X.7.1` if the text concerns the reputation of
- * the sending host.
+ * Derives a status for a reply without an enhanced code from the class of its reply code. The result is `X.7.1` if the text concerns the
+ * reputation of the sending host, otherwise `X.0.0`.
  */
 export function statusFor(smtpCode: number, words: string): string {
   return `${String(Math.floor(smtpCode / 100))}.${standing.test(words.slice(0, maxDiagnostic)) ? '7.1' : '0.0'}`

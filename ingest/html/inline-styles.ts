@@ -50,7 +50,7 @@ const allowed: ReadonlyMap<string, readonly RegExp[]> = new Map<string, readonly
 
 /**
  * Returns the permitted declarations of a `style` attribute. A CSS parser is not necessary: no permitted value contains a semicolon or
- * colon, so a wrongly split value matches no pattern and is removed.
+ * colon. A wrongly split value matches no pattern and is removed.
  */
 export function safeStyle(style: string): string {
   return style.split(';').flatMap(safeDeclaration).join(';')

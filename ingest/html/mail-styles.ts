@@ -1,6 +1,6 @@
 /**
- * Sanitizes the CSS of a message for a separate document: css-tree parses it, and only nodes that cannot load content, run code or end
- * their element are written again. Layout is unrestricted, because the document is displayed in a sandboxed frame.
+ * Sanitizes the CSS of a message for a separate document. css-tree parses it. Nodes that could load content, run code or end their element
+ * are removed. Layout is unrestricted, because the document is displayed in a sandboxed frame.
  */
 import { createRequire } from 'node:module'
 import { contentAddress, noLocations, type PartLocations } from './content-address.ts'

@@ -18,7 +18,7 @@ interface Word {
 }
 
 /**
- * Replaces each encoded word with its text, on one line: control characters become spaces, so that a decoded value can never start another
+ * Replaces each encoded word with its text, on one line. Control characters become spaces, so that a decoded value can never start another
  * header field. The charset of undecodable octets is guessed. Reads at most 64 Ki characters and never throws.
  */
 export function decodeEncodedWords(value: string): string {

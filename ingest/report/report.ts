@@ -204,8 +204,8 @@ function proseReading(report: OpenReport): ReportReading {
 
 /**
  * Decides whether a mail is a bounce. For a machine that returns mail, either the subject or the text must report a failure. For other
- * senders, both must, and the mail must contain a null reverse-path, a reply code, the returned message, or an address directly below the
- * failure text. With a null reverse-path, text that names a recipient and the returned message are sufficient.
+ * senders, both must, and the mail must contain further evidence: a null reverse-path, a reply code, the returned message, or an address
+ * directly below the failure text. With a null reverse-path, text that names a recipient and the returned message are sufficient.
  */
 function isBounce(report: OpenReport, text: string): boolean {
   const { mail, signs, returned, notice } = report

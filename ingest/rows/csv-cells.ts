@@ -1,6 +1,6 @@
 /**
- * CSV for spreadsheets. A cell that a spreadsheet would run as a formula gets a leading apostrophe; reading removes it, so a written cell
- * reads back unchanged.
+ * CSV for spreadsheets. A cell that a spreadsheet would run as a formula gets a leading apostrophe. Reading removes the apostrophe, so a
+ * written cell reads back unchanged.
  */
 
 // Some programs also accept the full-width forms in some languages.

@@ -1,4 +1,4 @@
-/** Finds the templates in a JSON document that a service returned or a customer wrote: one template, an array, or an array in an object. */
+/** Finds the templates in a JSON document from a service or a customer: one template, an array, or an array in an object. */
 import { services, type Service } from '../exports/export-shapes.ts'
 import { shown } from './translation.ts'
 import type { Fallbacks } from './translate.ts'

@@ -73,9 +73,8 @@ export class ParserPool implements AsyncDisposable {
   }
 
   /**
-   * Runs `work` when its turn comes; no other job of the same lane runs at the same time. If `work` exceeds the limit of the quick lane
-   * while the slow lane is busy, it runs again from the start in the slow lane. Resolves with `closed` if the pool is disposed of. Rejects
-   * with the error of `work`.
+   * Runs `work` when its turn comes; no other job of the same lane runs at the same time. If `work` exceeds the quick limit while the slow
+   * lane is busy, it restarts later in the slow lane. Resolves with `closed` if the pool is disposed of. Rejects with the error of `work`.
    */
   inTurn<T>({ turn, octets }: Turn, work: (ask: Ask) => Promise<T>, closed: T): Promise<T> {
     const { promise, resolve, reject } = Promise.withResolvers<T>()

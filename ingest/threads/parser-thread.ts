@@ -31,8 +31,8 @@ export type ParserRequest =
   | { readonly kind: 'track'; readonly raw: Uint8Array<ArrayBuffer>; readonly ownUrl: string; readonly marks: TrackingMarks }
 
 /**
- * Replies of the thread. `links` returns the octets of the request. In `failed`, `sentence` explains the failure to people, `lasting` means
- * that a retry would fail too, and `isExhausted` that the time or memory limit was reached.
+ * Replies of the thread. `links` returns the octets of the request. In `failed`, `sentence` explains the failure to people. `lasting` means
+ * that a retry would fail too. `isExhausted` means that the time or memory limit was reached.
  */
 export type ParserAnswer =
   | { readonly kind: 'message'; readonly message: ReadMessage }

@@ -12,8 +12,8 @@ export type MeteredThread = Pick<Worker, 'cpuUsage'>
 const lookMs = 10
 
 /**
- * Calls `late` once, when the thread has used `ms` milliseconds of processor time from this call on, and at the latest after `ms` ×
- * `wallFactor` on the clock. `thread` returns the current thread or undefined. The start of a later thread counts too.
+ * Calls `late` once, when the thread has used `ms` milliseconds of processor time from this call on. After `ms` × `wallFactor` on the
+ * clock, `late` is called in any case. `thread` returns the current thread or undefined. The start of a later thread counts too.
  */
 export function afterProcessorTime(clock: Clock, thread: () => MeteredThread | undefined, ms: number, late: () => void): Timer {
   let isOver = false

@@ -21,7 +21,7 @@ const latinTwin: ReadonlyMap<string, string> = new Map(
 
 /**
  * The Latin reading of a domain that imitates another domain, or undefined. A label of such a domain mixes scripts, or consists only of
- * letters that resemble Latin letters, below an ASCII top-level domain (UTS 39, whole-script confusables).
+ * letters that resemble Latin letters. The top-level domain is ASCII (UTS 39, whole-script confusables).
  */
 export function readsLike(domain: string): string | undefined {
   const shown = domainToUnicode(domain.toLowerCase())

@@ -9,8 +9,8 @@ const freeMail =
 export const isMailboxProvider = (domain: string): boolean => freeMail.test(organizationOf(domain))
 
 /**
- * Reports whether the sender can change the DNS of a domain: it belongs to the organization of the From address, and not to a mailbox
- * provider. With the null reverse-path, it is the name of the sender's server.
+ * Reports whether the sender can change the DNS of a domain. The domain must belong to the organization of the From address, and not to a
+ * mailbox provider. With the null reverse-path, it is the name of the sender's server.
  */
 export function isOwnDomain(domain: string, { mail, input }: Pick<Facts, 'mail' | 'input'>): boolean {
   if (isMailboxProvider(domain)) return false

@@ -180,8 +180,8 @@ export interface SaidWords extends ReplyCodes {
 }
 
 /**
- * Finds the codes for one recipient: in the text about it, then in lines that name it, then, for a single recipient, in all lines. Fields
- * in the text provide codes but are removed from `words`.
+ * Finds the codes for one recipient in the text about it, then in lines that name it. For a single recipient, all lines are searched last.
+ * Fields in the text provide codes but are removed from `words`.
  */
 export function saidAbout(recipient: Pick<NamedRecipient, 'address' | 'words'>, lines: readonly string[], isOnly: boolean): SaidWords {
   const said = foundAbout(recipient, lines, isOnly)

@@ -9,8 +9,8 @@ import { valueIn, type FieldGroup } from '../facts/status-fields.ts'
 const refusedByRules = '5.7.1'
 
 /**
- * Returns an event only for a refusal. A refusing filter (Sieve's reject, RFC 5429 §2.1.1) reports the disposition `deleted`, like a mail
- * client that deletes unread mail; only the text differs. Reading, deleting or printing shows that the mail arrived.
+ * Returns an event only for a refusal. A refusing filter (Sieve's reject, RFC 5429 §2.1.1) reports the disposition `deleted`. A mail client
+ * that deletes unread mail reports the same; only the text differs. Reading, deleting or printing shows that the mail arrived.
  */
 export function dispositionEvents(groups: readonly FieldGroup[], text: string, isRejection: boolean, frame: ReportFrame): FeedbackEvent[] {
   const group = groups.find((candidate) => valueIn(candidate, 'disposition') !== undefined)
