@@ -1,4 +1,4 @@
-/** The websites of all organizations, as only the operator of the service sees them. */
+/** Lists the websites of all organizations, for the operator of the service only. */
 import { cursorAt, keyAt } from '#store/cursor.ts'
 import type { Page } from '#store/database.ts'
 import { lookupPrefix } from '#store/record-kind.ts'
@@ -18,11 +18,11 @@ export interface SiteFilter {
   readonly q?: string | undefined
 }
 
-/** A page of a search looks at so many at most, and goes on behind them. */
+/** A page of a search reads at most this number of sites; its cursor continues after them. */
 const maxLooks = 5000
 const byName = lookupPrefix(sites.name, 'slug')
 
-/** In order of their names. Throws `CursorInvalid`. */
+/** Returns sites in order of their names. Throws `CursorInvalid`. */
 export async function allSites({ database }: Pick<Core, 'database'>, query: PageQuery & SiteFilter): Promise<Page<OwnedSite>> {
   const { limit, cursor, q = '' } = query
   const wanted = q.toLowerCase()

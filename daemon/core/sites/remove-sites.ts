@@ -1,4 +1,4 @@
-/** Removes sites with all that they have: deleted ones, and those of a deleted project, in small writes that can stop anywhere. */
+/** Removes sites with all their data: deleted sites, and sites of a deleted project. Uses small writes and can stop between them. */
 import { Change } from '#store/change.ts'
 import type { Database } from '#store/database.ts'
 import type { Stored } from '#store/record-kind.ts'
@@ -6,7 +6,7 @@ import { deploysOf, removeDeploy } from './deploys/stored-deploys.ts'
 import { storedFromNow } from './metering/stored-bytes.ts'
 import { leftoversKey, sites, siteUsages, siteWork, type Site, type SiteDeploy } from './site.ts'
 
-/** What the removal works with. `stopping` is asked between two writes. */
+/** Dependencies of the removal. `stopping` is called between two writes. */
 interface RemovalWork {
   readonly database: Database
   readonly nowMs: number

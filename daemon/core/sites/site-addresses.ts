@@ -1,4 +1,4 @@
-/** Under which addresses sites are served. */
+/** URLs of sites and previews. */
 import { previewHost } from './slug.ts'
 
 export class SiteAddresses {
@@ -6,14 +6,14 @@ export class SiteAddresses {
   readonly #scheme: 'http' | 'https'
   #port = ''
 
-  /** With https, the port is that of the proxy. */
+  /** With https, the proxy's port is used. */
   constructor(domain: string, scheme: 'http' | 'https', port = 443) {
     this.domain = domain
     this.#scheme = scheme
     this.listensAt(port)
   }
 
-  /** A port that was chosen when it was bound. */
+  /** Sets the port after binding, if the system chose it. */
   listensAt(port: number): void {
     if (this.#scheme === 'http' && port !== 80) this.#port = `:${port}`
   }

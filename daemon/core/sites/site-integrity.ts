@@ -1,4 +1,4 @@
-/** What `verify` knows of sites: each deploy has its site and all its files, and no file is without a deploy. */
+/** Checks of `postern verify` for sites: each deploy has its site and all its files, and each file has a deploy. */
 import type { ContentRef } from '#store/content.ts'
 import type { Database } from '#store/database.ts'
 import { pack, unpack, within, type Element } from '#store/tuple.ts'
@@ -20,7 +20,7 @@ import {
 
 export const siteKinds = [sites, siteDeploys, siteBlobs, siteUsages] as const
 
-/** What is wrong with a record of these kinds, one sentence each; undefined for records of other kinds. */
+/** Returns the problems of a record of these kinds, one sentence each; undefined for records of other kinds. */
 export async function siteDisagreements(
   database: Database,
   kind: string,
@@ -31,7 +31,7 @@ export async function siteDisagreements(
   if (kind === sites.name) {
     const { activeDeployId: id } = record as Site
     const active = id === null ? undefined : await database.get(siteDeploys, reach, id)
-    return id === null || active?.record.status === 'ready' ? [] : ['the deploy that visitors get is missing']
+    return id === null || active?.record.status === 'ready' ? [] : ['the active deploy is missing']
   }
   if (kind === siteBlobs.name) return usesOf(database, organizationId, record as SiteBlob)
   if (kind !== siteDeploys.name) return kind === siteUsages.name ? [] : undefined
@@ -51,14 +51,14 @@ async function usesOf(database: Database, organizationId: string, { id }: SiteBl
   return ['no deploy has it']
 }
 
-/** The content of this id, if a file of a site has it. */
+/** Returns the content with this id if a file of a site uses it. */
 export async function siteContentOf(database: Database, organizationId: string, contentId: string): Promise<ContentRef | undefined> {
   const sha256 = digestOf(contentId)
   const stored = sha256 === undefined ? undefined : await database.get(siteBlobs, { organizationId }, sha256)
   return stored && contentsOfBlob(stored.record).find(({ id }) => id === contentId)
 }
 
-/** Rows beside records. Those of a deploy that goes are there until its files have gone. */
+/** Checks rows of sites. Rows of a removed deploy remain until its files are removed. */
 export const siteRows = (database: Database): Required<VerifyOptions>['families'] => [
   { name: 'site.manifest', check: ([organizationId, , id]) => checkDeploy(database, String(organizationId), String(id)) },
   { name: 'site.use', check: ([organizationId, , , id]) => checkDeploy(database, String(organizationId), String(id)) },

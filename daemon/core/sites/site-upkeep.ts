@@ -1,4 +1,4 @@
-/** What is done for sites in the background, by one daemon: what is left over goes, and what was used is settled. */
+/** Background work for sites by one daemon: removes leftovers and settles usage. */
 import type { Core } from '../core.ts'
 import { TimedRounds } from '../work-loop.ts'
 import { sweepSites } from './deploys/sweep.ts'
@@ -11,7 +11,7 @@ export interface SiteUpkeepOptions extends Core {
   readonly onError: (error: unknown) => void
 }
 
-/** Credit that is used up is noticed within ten seconds. */
+/** Short enough to detect exhausted credit within ten seconds. */
 const everyMs = 5000
 
 export function siteUpkeep(options: SiteUpkeepOptions): TimedRounds {

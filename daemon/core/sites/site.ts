@@ -1,15 +1,15 @@
-/** Managed websites: sites, their deploys, and what deploys consist of. Spec "Managed Websites". */
+/** Records of managed websites: sites, their deploys and files. Spec "Managed Websites". */
 import { defineRecord, globalKey, type Immutable } from '#store/record-kind.ts'
 import type { Element } from '#store/tuple.ts'
 import * as z from 'zod'
 
 const domainSchema = z.strictObject({
   name: z.string(),
-  /** What its TXT record must say. */
+  /** Required value of the TXT record. */
   token: z.string(),
   verifiedAt: z.int().nullable(),
   checkedAt: z.int().nullable(),
-  /** What the latest look found wrong. */
+  /** Problem that the latest check found. */
   problem: z.string().nullable(),
   createdAt: z.int(),
 })
@@ -23,11 +23,11 @@ const siteSchema = z.strictObject({
   id: z.string(),
   projectId: z.string(),
   slug: z.string(),
-  /** The deploy that visitors get; null before the first. */
+  /** The deploy that visitors see; null until a deploy is activated. */
   activeDeployId: z.string().nullable(),
-  /** Set while its owner has it paused. */
+  /** Set while the owner has paused the site. */
   pausedAt: z.int().nullable(),
-  /** What the operator answers in its place. */
+  /** Set by the operator: visitors get this status instead of the site. */
   takedown: z.strictObject({ status: z.literal(takedownStatuses), reason: z.string(), at: z.int() }).nullable(),
   domains: z.array(domainSchema),
   createdAt: z.int(),
@@ -36,7 +36,7 @@ const siteSchema = z.strictObject({
 
 export type Site = Immutable<z.infer<typeof siteSchema>>
 
-/** Read with every request to a site, so that its changes are seen at once (`Database.generation`). */
+/** Read with every request to a site, so that changes take effect immediately (`Database.generation`). */
 export const sites = defineRecord<Site>({
   name: 'site',
   schema: siteSchema,
@@ -51,7 +51,7 @@ export const sites = defineRecord<Site>({
   projectOf: ({ projectId }) => projectId,
 })
 
-/** What is said of a deploy once it is whole. Lists are cut; counts are not. */
+/** Report of a ready deploy. Lists are truncated; counts are exact. */
 const reportSchema = z.strictObject({
   pages: z.int(),
   brokenLinks: z.strictObject({ count: z.int(), first: z.array(z.strictObject({ page: z.string(), link: z.string() })) }),
@@ -59,7 +59,7 @@ const reportSchema = z.strictObject({
   forms: z.array(z.strictObject({ page: z.string(), form: z.string() })),
   /** Files of an archive that are never served, such as `.git`. */
   ignored: z.int(),
-  /** Lines of `_redirects` and `_headers` that do nothing, and why. */
+  /** Lines of `_redirects` and `_headers` without effect, with the reason. */
   rules: z.array(z.strictObject({ file: z.string(), line: z.int(), problem: z.string() })),
 })
 
@@ -76,11 +76,11 @@ const deploySchema = z.strictObject({
   bytes: z.int(),
   ignored: z.int(),
   report: reportSchema.nullable(),
-  /** Becomes what visitors get as soon as it is whole. */
+  /** Activates the deploy as soon as it is ready. */
   activates: z.boolean(),
-  /** Comes from an archive: it is whole by the end of one request, or never, and is not shown before. */
+  /** The deploy comes from an archive. It becomes ready within one request or never, and is hidden until then. */
   isArchive: z.literal(true).optional(),
-  /** Id of the key or person that made it. */
+  /** Id of the creating key or user. */
   createdBy: z.string(),
   createdAt: z.int(),
   readyAt: z.int().nullable(),
@@ -88,7 +88,7 @@ const deploySchema = z.strictObject({
 
 export type SiteDeploy = Immutable<z.infer<typeof deploySchema>>
 
-/** Belongs to no project by itself: it is reached through its site only. */
+/** Has no project; it is reached only through its site. */
 export const siteDeploys = defineRecord<SiteDeploy>({
   name: 'site_deploy',
   noun: 'deploy',
@@ -99,14 +99,14 @@ export const siteDeploys = defineRecord<SiteDeploy>({
 
 const refSchema = z.strictObject({ id: z.string(), size: z.int(), sha256: z.string(), rows: z.int() })
 
-/** What stands in a page, as far as reports need it. */
+/** Contents of a page that reports need. */
 const pageSchema = z.strictObject({
   links: z.array(z.string()),
   imagesWithoutAlt: z.array(z.string()),
   missingAlt: z.int(),
-  /** Public ids of forms that stand in it. */
+  /** Public ids of forms in the page. */
   forms: z.array(z.string()),
-  /** Has the place of a form, and not the script that puts it there. */
+  /** The page contains a form placeholder without the script that fills it. */
   needsFormScript: z.boolean(),
 })
 
@@ -117,9 +117,9 @@ const blobSchema = z.strictObject({
   id: z.string(),
   size: z.int(),
   content: refSchema,
-  /** What stands behind the octets when they are served: the script of the forms in a page. */
+  /** Text appended to the octets when served: the script for forms in a page. */
   suffix: z.string(),
-  /** The octets with the suffix, compressed, where that makes them smaller. */
+  /** Compressed octets with the suffix, if compression makes them smaller. */
   brotli: refSchema.nullable(),
   gzip: refSchema.nullable(),
   page: pageSchema.nullable(),
@@ -127,17 +127,17 @@ const blobSchema = z.strictObject({
 
 export type SiteBlob = Immutable<z.infer<typeof blobSchema>>
 
-/** The octets of files, once for an organization. */
+/** The octets of files, stored once per organization. */
 export const siteBlobs = defineRecord<SiteBlob>({ name: 'site_blob', schema: blobSchema })
 
 const usageSchema = z.strictObject({
-  /** That of the site. */
+  /** Id of the site. */
   id: z.string(),
-  /** Octets of all files of its deploys, each once. */
+  /** Octets of all files of its deploys, without duplicates. */
   storedBytes: z.int(),
-  /** Since when they are so many. */
+  /** Time of the last change of `storedBytes`. */
   since: z.int(),
-  /** Octets times milliseconds until then that are not settled, as a decimal number: too large for a double. */
+  /** Unsettled octets times milliseconds up to `since`, as a decimal number, because it exceeds the range of exact doubles. */
   byteMs: z.string(),
 })
 
@@ -145,13 +145,13 @@ export type SiteUsageRecord = Immutable<z.infer<typeof usageSchema>>
 
 export const siteUsages = defineRecord<SiteUsageRecord>({ name: 'site_usage', schema: usageSchema })
 
-/** The files of a deploy, as JSON. */
+/** The files of a deploy. */
 export const manifestKey = (organizationId: string, deployId: string): readonly Element[] => [organizationId, 'site.manifest', deployId]
-/** That a deploy has a blob; empty until the site has shown that it has the octets. */
+/** Use of a blob by a deploy; empty until the client has sent the octets to the site. */
 export const useKey = (organizationId: string, ...rest: readonly Element[]): readonly Element[] => [organizationId, 'site.use', ...rest]
-/** How many blobs of a deploy are still to come. */
+/** Number of blobs that the deploy still waits for. */
 export const wantedCounter = (organizationId: string, deployId: string): readonly Element[] => [organizationId, 'site.wanted', deployId]
-/** Octets sent for a site on a day, and the answers that they were in. */
+/** Octets and responses of a site on a day. */
 export const trafficCounter = (organizationId: string, siteId: string, day: string): readonly Element[] => [
   organizationId,
   'site.traffic',
@@ -164,14 +164,14 @@ export const answersCounter = (organizationId: string, siteId: string, day: stri
   siteId,
   day,
 ]
-/** Octets sent for a site that are not settled. */
+/** Unsettled octets sent for a site. */
 export const unsettledCounter = (organizationId: string, siteId: string): readonly Element[] => [organizationId, 'site.unsettled', siteId]
 
-/** Deploys that are no longer to be kept, with the time from which their files may go; and deploys that were begun, by `begunAt`. */
+/** Removed deploys and sites with the earliest time to remove their data; and uploading deploys, by `begunAt`. */
 export const leftoversKey = (...rest: readonly Element[]): readonly Element[] => globalKey('site.leftovers', ...rest)
 export const begunKey = (...rest: readonly Element[]): readonly Element[] => globalKey('site.begun', ...rest)
 
-/** That a site has used something since it was settled. */
+/** Marks a site with usage since its last settlement. */
 export const owedKey = (...rest: readonly Element[]): readonly Element[] => globalKey('site.owed', ...rest)
 
 /** See `Database.onWork`. */

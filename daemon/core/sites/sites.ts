@@ -1,4 +1,4 @@
-/** Sites: creating, finding, changing, moving and deleting them; for what they serve see `deploys/`. */
+/** Creates, reads, changes, moves and deletes sites; for their contents see `deploys/`. */
 import type { Change } from '#store/change.ts'
 import type { Page } from '#store/database.ts'
 import { lookupPrefix, type Stored } from '#store/record-kind.ts'
@@ -27,7 +27,7 @@ export interface SiteChanges {
   readonly paused?: boolean | undefined
 }
 
-/** Why a site answers as it does. */
+/** Reason for the current response of a site. */
 export type SiteStatus = 'live' | 'paused' | 'paused_credits' | 'taken_down'
 
 export interface ListedSite extends Site {
@@ -37,7 +37,7 @@ export interface ListedSite extends Site {
 
 export interface SitesOptions extends Core {
   readonly credits: SiteCredits
-  /** Undefined where no sites are served. */
+  /** Undefined if the service serves no sites. */
   readonly addresses: SiteAddresses | undefined
 }
 
@@ -50,7 +50,7 @@ export class Sites implements List<OfProject, ListedSite> {
     this.#options = options
   }
 
-  /** Throws `validation_failed` for a name that cannot be one, and `conflict` for one that is taken. */
+  /** Throws `validation_failed` for an invalid name, and `conflict` for a name in use. */
   async create(principal: Principal, { slug, projectId: named }: NewSite): Promise<ListedSite> {
     const { writes, policies, database, clock, addresses } = this.#options
     if (!addresses) throw notServed()
@@ -82,12 +82,12 @@ export class Sites implements List<OfProject, ListedSite> {
     return mapRows(page, (site) => this.#withStatus(site, hasCredit))
   }
 
-  /** Throws `not_found` alike for missing and foreign ids. */
+  /** Throws `not_found` for missing ids and for ids of other organizations. */
   async get(principal: Principal, id: string): Promise<ListedSite> {
     return this.#listed(principal, (await must(this.#options.database, sites, principal, id)).record)
   }
 
-  /** Another name, another project, or a pause. A name that is given up is anybody's. */
+  /** Changes name, project or pause. After a renaming, any organization can use the old name. */
   async update(principal: Principal, id: string, { slug, projectId: to, paused }: SiteChanges): Promise<ListedSite> {
     const { writes, policies, database, clock } = this.#options
     if (slug !== undefined) requireSlug(slug)
@@ -108,7 +108,7 @@ export class Sites implements List<OfProject, ListedSite> {
     return this.#listed(principal, changed)
   }
 
-  /** With all that it has, for good; its name is anybody's then. */
+  /** Deletes the site with all its data permanently; any organization can use its name afterwards. */
   remove(principal: Principal, id: string): Promise<void> {
     const { writes, database, clock } = this.#options
     return writes.runAudited(principal, 'site.deleted', async (change) => {
@@ -126,7 +126,7 @@ export class Sites implements List<OfProject, ListedSite> {
     return site
   }
 
-  /** The write itself refuses a name that is taken meanwhile. */
+  /** Checks the name early; the write itself fails if another site uses the name by then. */
   async #requireFree(slug: string): Promise<void> {
     const { kv } = this.#options.database
     if (await kv.get(pack([...lookupPrefix(sites.name, 'slug'), slug])))

@@ -1,12 +1,12 @@
-/** Names of sites: each is a label under the domain of sites (RFC 1035 §2.3.1), alone or behind the name of a deploy. */
+/** Names of sites: each is a label under the domain of sites (RFC 1035 §2.3.1), optionally preceded by a deploy label. */
 import { invalid } from '../refusals.ts'
 
 const shape = /^[a-z0-9](?:[a-z0-9-]{1,38}[a-z0-9])$/
-/** Between the name of a deploy and that of its site, in the host of a preview. */
+/** Separates deploy and site in the host of a preview. */
 const previewMark = '--'
 export const previewLabelLength = 20
 
-/** Names that people take for the service itself, and names that programs look for by themselves. */
+/** Names that people could mistake for the service itself, and names that programs look up automatically. */
 const reserved: ReadonlySet<string> = new Set(
   (
     'abuse account accounts admin administrator api app assets auth autoconfig autodiscover billing blog cdn console dashboard demo dev dns docs email ' +
@@ -22,19 +22,18 @@ export function requireSlug(slug: string): void {
     throw invalid([{ path: 'slug', message }])
   }
   if (!shape.test(slug)) refuse('must be 3 to 40 lower-case letters, digits and hyphens, with a letter or digit at both ends')
-  if (slug.includes(previewMark))
-    refuse('must not have two hyphens in a row: they stand between a deploy and its site in hosts of previews')
+  if (slug.includes(previewMark)) refuse('must not have two hyphens in a row; they separate deploy and site in preview hosts')
   if (reserved.has(slug)) refuse('is reserved; choose another name')
 }
 
-/** What a host is asked for under the domain of sites. */
+/** Site and deploy of a host under the domain of sites. */
 export interface SiteHost {
   readonly slug: string
-  /** The last letters of the id of a deploy. */
+  /** Last characters of the id of a deploy. */
   readonly deployLabel: string | undefined
 }
 
-/** Undefined for hosts that are not one label below the domain. */
+/** Returns undefined unless the host is one label below the domain. */
 export function readSiteHost(host: string, domain: string): SiteHost | undefined {
   if (!host.endsWith(`.${domain}`)) return undefined
   const label = host.slice(0, -domain.length - 1)
@@ -44,7 +43,7 @@ export function readSiteHost(host: string, domain: string): SiteHost | undefined
   return { slug: label.slice(mark + previewMark.length), deployLabel: label.slice(0, mark) }
 }
 
-/** As it stands in the host of a preview: ids are too long for a label, and their ends are random. */
+/** Returns the label of a deploy in the host of a preview. Ids are too long for a label, but their ends are random. */
 export const previewLabel = (deployId: string): string => deployId.slice(-previewLabelLength)
 
 export const previewHost = (deployId: string, slug: string, domain: string): string =>

@@ -1,4 +1,4 @@
-/** What only the operator of the service does to a site: takes it down in one act, and lets it back. */
+/** Takes sites down and restores them; only the operator of the service can do this. */
 import type { Page } from '#store/database.ts'
 import type { OperatorId } from '../billing/operator.ts'
 import type { Core } from '../core.ts'
@@ -8,7 +8,7 @@ import { allSites, type OwnedSite, type SiteFilter } from './all-sites.ts'
 import { sites, type Site, type TakedownStatus } from './site.ts'
 
 export interface Takedown {
-  /** 410: gone; 451: for legal reasons (RFC 7725 §3). */
+  /** 410: gone; 451: unavailable for legal reasons (RFC 7725 §3). */
   readonly status: TakedownStatus
   readonly reason: string
 }
@@ -20,12 +20,12 @@ export class Takedowns {
     this.#core = core
   }
 
-  /** Those of all organizations, in order of their names. Throws `CursorInvalid`. */
+  /** Lists the sites of all organizations in order of their names. Throws `CursorInvalid`. */
   list(query: PageQuery & SiteFilter): Promise<Page<OwnedSite>> {
     return allSites(this.#core, query)
   }
 
-  /** From now on visitors get that status in place of the site; null lets it back. By id or name of the site. Throws `not_found`. */
+  /** Replaces the site, given by id or name, with this status for visitors; null restores the site. Throws `not_found`. */
   async set(idOrSlug: string, given: Takedown | null, by?: OperatorId): Promise<Site> {
     const { database, writes, audit, clock } = this.#core
     const index = idOrSlug.startsWith('sit_') ? 'id' : 'slug'

@@ -55,7 +55,7 @@ test('site: served by host with encodings, ranges, pages and rules', async (t) =
     forms: [{ page: 'about.html', form: 'Abc123' }],
     ignored: 1,
     rules: [
-      { file: '_redirects', line: 3, problem: 'Write the path, where it leads, and a status, with blanks between them.' },
+      { file: '_redirects', line: 3, problem: 'Write a path, a target and a status, separated by spaces.' },
       { file: '_headers', line: 3, problem: 'Set-Cookie is set by the service.' },
     ],
   })

@@ -83,10 +83,10 @@ test('domains: a domain serves the site in DNS, and moves when DNS changes', asy
   const [first, second] = [await claim(one), await claim(two)]
   t.regex(
     String(((await verify(one)).body as { problem: string }).problem),
-    /^The TXT record _postern-site\.www\.example\.ch does not hold/,
+    /^The TXT record _postern-site\.www\.example\.ch does not contain/,
   )
   records.txt.set('_postern-site.www.example.ch', [first?.value ?? ''])
-  t.regex(String(((await verify(one)).body as { problem: string }).problem), /does not lead here/)
+  t.regex(String(((await verify(one)).body as { problem: string }).problem), /does not point to this site/)
   aliases.set('www.example.ch', 'eins.sites.test')
   t.like((await verify(one)).body, { status: 'verified', problem: null })
   t.is((await ask('www.example.ch', '/')).text, 'eins')
@@ -108,7 +108,7 @@ test('domains: a domain serves the site in DNS, and moves when DNS changes', asy
   const findings = async () => (await siteDomainCheck(daemon.part('core')).find(new AbortController().signal, true)).map(({ id }) => id)
   aliases.set('www.example.ch', 'elsewhere.example')
   t.is((await checked(2))?.problem, null, 'it is not due yet')
-  t.regex(String((await checked(11))?.problem), /does not lead here/)
+  t.regex(String((await checked(11))?.problem), /does not point to this site/)
   t.is((await checked(1))?.status, 'verified')
   t.is((await ask('www.example.ch', '/')).text, 'zwei', 'the other site keeps the domain')
   t.deepEqual(await findings(), ['site.domain'])

@@ -1,4 +1,4 @@
-/** Deploys from an archive: its files are read once for their digests, and those that the site has not are read again and stored. */
+/** Deploys from an archive. Reads the files once for their digests, then reads missing files again and stores them. */
 import { createHash } from 'node:crypto'
 import type { Principal } from '../../access/principal/principal.ts'
 import { KeyedMutex } from '../../keyed-mutex.ts'
@@ -11,13 +11,15 @@ import { isIgnored, outerFolder } from './site-path.ts'
 /** A file in an archive. */
 export interface ArchivedFile {
   readonly path: string
-  /** As the archive says. */
+  /** Size according to the archive. */
   readonly size: number
-  /** Throws for more or fewer than `size`. */
+  /** Throws if the number of octets differs from `size`. */
   octets(): AsyncIterable<Buffer>
 }
 
-/** Archives on their way or waiting, each with a file of its own on the disk; so many that slow senders leave room for others. */
+/**
+ * Maximum number of archives that are received or waiting; each occupies a file on disk. High enough that slow senders do not block others.
+ */
 const maxInFlight = 16
 const maxOfOrganization = 2
 
@@ -31,7 +33,7 @@ export class ArchiveDeploys {
     this.#deploys = deploys
   }
 
-  /** Holds a place for an archive, from its first octet until it is disposed of. Throws `overloaded`. */
+  /** Reserves a slot for an archive from its first octet; dispose of the result to release it. Throws `overloaded`. */
   enter({ organizationId }: Principal): Disposable {
     const held = this.#inFlight.get(organizationId) ?? 0
     if (this.#inAll >= maxInFlight || held >= maxOfOrganization) throw tooMany()
@@ -47,7 +49,10 @@ export class ArchiveDeploys {
     }
   }
 
-  /** One after the other: reading an archive is work of this machine alone. Throws `validation_failed` for files that no site may have. */
+  /**
+   * Deploys archives one at a time, because reading an archive loads only this machine. Throws `validation_failed` for files that a site
+   * cannot contain.
+   */
   deploy(principal: Principal, siteId: string, archived: readonly ArchivedFile[], activates: boolean): Promise<SiteDeploy> {
     return this.#turns.run('archive', () => this.#deploy(principal, siteId, archived, activates))
   }
@@ -75,7 +80,7 @@ export class ArchiveDeploys {
       }
       return (await this.#deploys.ended(principal, deploy)).deploy
     } catch (error) {
-      await this.#deploys.remove(principal, siteId, deploy.id).catch(() => undefined) // what is left goes with the next sweep
+      await this.#deploys.remove(principal, siteId, deploy.id).catch(() => undefined) // the sweep removes the rest
       throw error
     }
   }

@@ -1,4 +1,6 @@
-/** The octets of files, stored once under their digest, with what they are compressed to: when they come, never when they are served. */
+/**
+ * Stores the octets of each file once by digest, together with compressed variants. Files are compressed on upload, never while serving.
+ */
 import { randomUUID } from 'node:crypto'
 import { promisify } from 'node:util'
 import { brotliCompress, constants, gzip } from 'node:zlib'
@@ -11,24 +13,24 @@ import { siteBlobs, type PageFacts, type SiteBlob } from '../site.ts'
 
 export interface BlobsOptions {
   readonly database: Database
-  /** Reads a page within bounds, in steps. */
+  /** Parses a page within bounds, in steps. */
   readonly readPage: (html: string) => Promise<PageFacts>
-  /** Public address of forms. */
+  /** Public base URL of forms. */
   readonly formsUrl: string
 }
 
-/** What the files are that have these octets. */
+/** Properties of the files that have these octets. */
 export interface BlobTraits {
   readonly isPage: boolean
   readonly isCompressible: boolean
 }
 
-/** Larger files are served as they are. */
+/** Larger files are served uncompressed. */
 const maxCompressedFrom = 5 * 1_048_576
 const minCompressedFrom = 512
-/** Of a page, as much is read for reports. */
+/** Maximum octets of a page that reports read. */
 const maxPageBytes = 1_048_576
-/** Of the original, at most so much may be left. */
+/** Maximum ratio of compressed to original size; otherwise the variant is discarded. */
 const worthwhile = 0.95
 
 const compressions = {
@@ -42,16 +44,16 @@ const compressions = {
   gzip: (octets: Bytes) => promisify(gzip)(octets, { level: 9 }),
 }
 
-/** A blob that is written but counts only with the change that `add` fills. */
+/** A written blob, which becomes valid only with the change that `add` fills. */
 export interface NewBlob {
   add(change: Change): void
-  /** Forgets what the change did not take. */
+  /** Discards the blob unless the change was committed. */
   settle(isTaken: boolean): Promise<void>
 }
 
 export class Blobs {
   readonly #options: BlobsOptions
-  /** One is compressed at a time. */
+  /** Serializes compression. */
   #compressing: Promise<unknown> = Promise.resolve()
 
   constructor(options: BlobsOptions) {
@@ -62,7 +64,7 @@ export class Blobs {
     return (await this.#options.database.get(siteBlobs, { organizationId }, sha256))?.record
   }
 
-  /** Stores what comes. Throws `validation_failed` where it has another digest or size than was said. */
+  /** Stores the octets. Throws `validation_failed` if digest or size differ from the announced values. */
   async write(organizationId: string, said: Said, traits: BlobTraits, octets: AsyncIterable<Bytes>): Promise<NewBlob> {
     const draft = this.#draft(organizationId, said.sha256)
     const drafts = [draft]
@@ -96,7 +98,7 @@ export class Blobs {
     return this.#options.readPage(Buffer.from(octets.subarray(0, maxPageBytes)).toString('utf8'))
   }
 
-  /** A page with a form in it works without a script of its own. */
+  /** Returns the script tag that makes forms work in pages without their own form script. */
   #suffix({ needsFormScript }: PageFacts): string {
     return !needsFormScript ? '' : `<script async src="${this.#options.formsUrl}/embed.js"></script>\n`
   }
@@ -148,7 +150,7 @@ const newBlob = (organizationId: string, blob: SiteBlob, drafts: readonly Draft[
 
 const blobPrefix = 'site'
 
-/** The digest of the blob that content of this id belongs to; undefined for content of others. */
+/** Returns the digest of the blob that owns this content; undefined for content of other kinds. */
 export function digestOf(contentId: string): string | undefined {
   const [prefix, sha256] = contentId.split('.')
   return prefix === blobPrefix ? sha256 : undefined

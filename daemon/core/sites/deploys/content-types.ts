@@ -1,11 +1,11 @@
-/** What a file is served as: by its extension alone, with `nosniff`, whatever is in it. */
+/** Content types of files, determined only by the extension. Responses have `nosniff`. */
 
 const text = (type: string) => ({ type: `${type}; charset=utf-8`, isCompressible: true })
 const packed = (type: string) => ({ type, isCompressible: false })
 const loose = (type: string) => ({ type, isCompressible: true })
 
 export interface FileType {
-  /** The value of Content-Type. */
+  /** Value of the header Content-Type. */
   readonly type: string
   readonly isCompressible: boolean
 }
@@ -34,7 +34,7 @@ const types: Readonly<Record<string, FileType>> = {
 }
 
 const unknown = packed('application/octet-stream')
-/** Of files without an extension, which some services look for by name. */
+/** Types of files that some services request by name. */
 const byName: Readonly<Record<string, FileType>> = {
   'apple-app-site-association': text('application/json'),
   'security.txt': text('text/plain'),

@@ -1,4 +1,4 @@
-/** The report of a deploy: links that lead nowhere in the site, images without a text, forms, and rules that do nothing. */
+/** Report of a deploy: broken links within the site, images without alternative text, forms, and rules without effect. */
 import type { DeployReport, PageFacts } from '../site.ts'
 import { readHeaderRules } from '../serving/header-rules.ts'
 import { readRedirects, redirectsFor, type Redirects } from '../serving/redirects.ts'
@@ -9,13 +9,13 @@ export interface ReportedSite {
   readonly paths: ReadonlySet<string>
   readonly pages: ReadonlyMap<string, PageFacts>
   readonly ignored: number
-  /** Contents of the files with rules; empty where there are none. */
+  /** Contents of `_redirects` and `_headers`; empty if the file is missing. */
   readonly redirects: string
   readonly headers: string
 }
 
 const maxShown = 50
-/** Pages that are read before others have their turn. */
+/** The loop yields to other work after this number of pages. */
 const pagesInStep = 50
 
 export async function deployReport({ paths, pages, ignored, redirects, headers }: ReportedSite): Promise<DeployReport> {
@@ -56,7 +56,7 @@ class Findings<T> {
 
 const base = 'http://site.invalid/'
 
-/** Links to other hosts, to other protocols and into a page are not followed. */
+/** Ignores links to other hosts and protocols, and fragments. */
 function isBroken(link: string, page: string, paths: ReadonlySet<string>, rules: Redirects): boolean {
   if (link.startsWith('#') || !URL.canParse(link, base)) return false
   const url = new URL(link, new URL(encodeURI(page), base))

@@ -1,6 +1,6 @@
 /**
- * Deploys of a site. One begins with the digests of its files; those that the site has not shown before are sent; with the last of them
- * it is whole. Which deploy visitors get is one field of the site, so that they get all of one or all of another.
+ * Deploys of a site. A deploy starts with the digests of its files. The client then sends files that the site does not have. After the last
+ * file the deploy is ready. One field of the site selects the active deploy, so that visitors never see a mixture of two deploys.
  */
 import { encode, type Change } from '#store/change.ts'
 import type { Page } from '#store/database.ts'
@@ -23,16 +23,16 @@ import { addStored, begunAt, deploysOf, digestsOf, readManifest, removeDeploy, s
 
 export interface NewDeploy {
   readonly files: readonly ManifestFile[]
-  /** Visitors get it as soon as it is whole. */
+  /** Activates the deploy as soon as it is ready. */
   readonly activates: boolean
-  /** Of an archive: how many of its files are never served. */
+  /** Only for archives: the number of files that are never served. */
   readonly archive?: { readonly ignored: number } | undefined
 }
 
-/** A deploy with what is still to be sent. */
+/** A deploy with its missing files. */
 export interface OpenDeploy {
   readonly deploy: SiteDeploy
-  /** SHA-256 of each file, once. */
+  /** SHA-256 of each missing file, without duplicates. */
   readonly missing: readonly string[]
 }
 
@@ -42,7 +42,7 @@ export interface DeploysOptions extends Core {
   readonly reportOf: (organizationId: string, deploy: SiteDeploy) => Promise<DeployReport>
 }
 
-/** Deploys on their way whose files are in memory. */
+/** Maximum number of uploading deploys whose file lists are cached. */
 const maxOpen = 16
 const shown = encode(1)
 const isShown = (value: Bytes): boolean => value.length > 0
@@ -71,7 +71,10 @@ export class SiteDeploys {
     return { deploy: record, missing: await this.#missing(principal.organizationId, record) }
   }
 
-  /** Throws `validation_failed`, `quota_exceeded` without credit. The oldest of too many that are on their way gives way. */
+  /**
+   * Starts a deploy. Throws `validation_failed`, and `quota_exceeded` without credit. If the site has too many uploading deploys, the
+   * oldest is removed.
+   */
   async begin(principal: Principal, siteId: string, { files, activates, archive }: NewDeploy): Promise<OpenDeploy> {
     requireManifest(files)
     const { database, writes, clock, credits } = this.#options
@@ -102,7 +105,7 @@ export class SiteDeploys {
     return begun.missing.length > 0 ? begun : { deploy: await this.#finish(principal, begun.deploy), missing: [] }
   }
 
-  /** Takes the octets of a file; with the last one, the deploy is whole. Throws `not_found` for a digest that the deploy has not. */
+  /** Stores the octets of a file; the last file completes the deploy. Throws `not_found` for a digest outside the deploy. */
   async put(principal: Principal, siteId: string, id: string, sha256: string, octets: AsyncIterable<Bytes>): Promise<OpenDeploy> {
     const { organizationId } = principal
     const { record: deploy } = await this.#must(principal, siteId, id)
@@ -112,7 +115,7 @@ export class SiteDeploys {
     return this.ended(principal, deploy)
   }
 
-  /** Takes the octets of files that are alike; nothing happens where they are there. */
+  /** Stores the octets of identical files; has no effect if they are already stored. */
   async take(organizationId: string, deploy: SiteDeploy, files: readonly ManifestFile[], octets: AsyncIterable<Bytes>): Promise<void> {
     const { database, blobs } = this.#options
     const [{ sha256, size } = { sha256: '', size: 0 }] = files
@@ -143,18 +146,18 @@ export class SiteDeploys {
     }
   }
 
-  /** The deploy, whole where nothing is missing any more. */
+  /** Returns the deploy, and completes it if no file is missing. */
   async ended(principal: Principal, { siteId, id }: SiteDeploy): Promise<OpenDeploy> {
     const { database } = this.#options
     const { record } = await this.#must(principal, siteId, id)
     if (record.status === 'ready') return { deploy: record, missing: [] }
     if ((await database.kv.counter(pack(wantedCounter(principal.organizationId, id)))) > 0) {
-      return { deploy: record, missing: [] } // the answer to the last file has it whole
+      return { deploy: record, missing: [] } // the response to the last file returns the ready deploy
     }
     return { deploy: await this.#finish(principal, record), missing: [] }
   }
 
-  /** Visitors get it from now on. Throws `conflict` for one that is not whole. */
+  /** Activates the deploy for visitors. Throws `conflict` if files are missing. */
   async activate(principal: Principal, siteId: string, id: string): Promise<SiteDeploy> {
     const { database, writes, clock } = this.#options
     await this.ended(principal, (await this.#must(principal, siteId, id)).record)
@@ -172,13 +175,13 @@ export class SiteDeploys {
     )
   }
 
-  /** Throws `conflict` for the one that visitors get. */
+  /** Throws `conflict` for the active deploy. */
   remove(principal: Principal, siteId: string, id: string): Promise<void> {
     const { database, writes, clock } = this.#options
     const { organizationId } = principal
     return writes.runAudited(principal, 'site_deploy.deleted', async (change) => {
       const site = await must(database, sites, principal, siteId)
-      if (site.record.activeDeployId === id) throw new Refusal('conflict', 'Visitors get this deploy; activate another one first.')
+      if (site.record.activeDeployId === id) throw new Refusal('conflict', 'This deploy is active; activate another deploy first.')
       const stored = await this.#must(principal, siteId, id)
       removeDeploy(change, organizationId, stored, clock.now())
       const left = (await deploysOf(database, organizationId, siteId)).filter(({ record }) => record.id !== id)
@@ -212,7 +215,7 @@ export class SiteDeploys {
     })
   }
 
-  /** By digest, kept as a deploy of many files is asked for with each of them. Lists of files do not change. */
+  /** Returns files by digest. Cached, because each uploaded file needs the list; file lists never change. */
   async #filesOf(organizationId: string, id: string): Promise<ReadonlyMap<string, readonly ManifestFile[]>> {
     const known = this.#files.get(id)
     if (known) return known
@@ -247,7 +250,7 @@ function activateIn(change: Change, organizationId: string, site: Stored<Site>, 
   change.replace(sites, organizationId, site, { ...site.record, activeDeployId: deployId, updatedAt: nowMs })
 }
 
-/** Adds the deploy and its files. Returns the digests that the site has not shown that it has. */
+/** Adds the deploy and its files. Returns the digests that the site does not have. */
 function addFiles(
   change: Change,
   organizationId: string,
@@ -265,6 +268,6 @@ function addFiles(
 }
 
 const noCredit = (): Refusal =>
-  new Refusal('quota_exceeded', 'The organization has no credit left for websites; new deploys wait until it has.', {
+  new Refusal('quota_exceeded', 'The organization has no credits left for websites; add credits, then deploy again.', {
     nextAction: 'buy_credits',
   })

@@ -1,4 +1,4 @@
-/** What a deploy consists of: its files by path, each with the digest of its octets. Checked before anything of it is taken. */
+/** Manifest of a deploy: its files by path with their digests. Validated before any file is accepted. */
 import { invalid, type FieldProblem } from '../../refusals.ts'
 import { deployLimits, isIgnored, pathProblem } from './site-path.ts'
 
@@ -11,23 +11,23 @@ export interface ManifestFile {
 
 const maxProblems = 50
 
-/** What is said of a file before its octets are looked at. */
+/** Path and size of a file whose octets are not yet available. */
 interface NamedFile {
   readonly path: string
   readonly size: number
 }
 
-/** Throws `validation_failed`, which names what is wrong. */
+/** Throws `validation_failed` with all problems. */
 export function requireManifest(files: readonly ManifestFile[]): void {
   const sizes = new Map<string, number>()
   const isOdd = ({ sha256, size }: ManifestFile): boolean => (sizes.get(sha256) ?? size) !== size || (sizes.set(sha256, size), false)
   requireFiles(files)
   const odd = files.filter(isOdd).slice(0, maxProblems)
   if (odd.length > 0)
-    throw invalid(odd.map(({ path }) => ({ path: `files.${shown(path)}`, message: 'has the digest of another file, and another size' })))
+    throw invalid(odd.map(({ path }) => ({ path: `files.${shown(path)}`, message: 'has the digest of another file but a different size' })))
 }
 
-/** The paths and sizes of a deploy. Throws `validation_failed`. */
+/** Checks paths and sizes of a deploy. Throws `validation_failed`. */
 export function requireFiles(files: readonly NamedFile[]): void {
   if (files.length === 0) throw invalid([{ path: 'files', message: 'has no file that can be served' }])
   if (files.length > deployLimits.files)
@@ -54,16 +54,18 @@ function problemOf({ path, size }: NamedFile, same: string | undefined): string 
   const problem = pathProblem(path)
   if (problem !== undefined) return problem
   if (isIgnored(path)) return 'is never served; leave it out'
-  if (same !== undefined) return `is the same as ${JSON.stringify(shown(same))} to systems that do not tell cases apart`
+  if (same !== undefined) return `is the same file as ${JSON.stringify(shown(same))} on systems that ignore case`
   return size > deployLimits.fileBytes ? 'has more than 25 MiB' : undefined
 }
 
-/** Names that are one on file systems that fold cases and compose letters. */
+/**
+ * Returns a comparable form of a path. Paths with equal forms are the same file on file systems with case folding and Unicode composition.
+ */
 export const foldedPath = (path: string): string => path.normalize('NFC').toLowerCase()
 
 const shown = (path: string): string => (path.length > 100 ? `${path.slice(0, 100)}…` : path).replaceAll(/[\p{Cc}\p{Cf}]/gu, '?')
 
-/** Digests of a deploy, each once, with the paths that have them. */
+/** Returns the digests of a deploy with their paths. */
 export function pathsByDigest(files: readonly ManifestFile[]): Map<string, string[]> {
   const paths = new Map<string, string[]>()
   for (const { sha256, path } of files) {

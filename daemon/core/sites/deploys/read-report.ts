@@ -1,4 +1,4 @@
-/** Gathers what the report of a deploy is made of. */
+/** Reads the data for the report of a deploy. */
 import type { Database } from '#store/database.ts'
 import { readRules } from '../serving/site-views.ts'
 import { siteBlobs, type DeployReport, type PageFacts, type SiteDeploy } from '../site.ts'
@@ -7,7 +7,7 @@ import { deployReport } from './deploy-report.ts'
 import { headersFile, redirectsFile } from './site-path.ts'
 import { readManifest } from './stored-deploys.ts'
 
-/** Blobs that are read at once. */
+/** Number of blobs in one read. */
 const step = 100
 
 export async function readReport(database: Database, organizationId: string, { id, ignored }: SiteDeploy): Promise<DeployReport> {

@@ -1,4 +1,4 @@
-/** Paths of files in a site: what they may be, and which files are never served. */
+/** Paths of files in a site: valid paths, and files that are never served. */
 
 export const deployLimits = {
   files: 5000,
@@ -7,17 +7,17 @@ export const deployLimits = {
   pathBytes: 512,
   /** Of all paths together. */
   allPathBytes: 524_288,
-  /** Deploys of a site that are kept. */
+  /** Number of ready deploys of a site that remain. */
   kept: 10,
-  /** Deploys of a site that are on their way at a time. */
+  /** Maximum number of concurrent uploading deploys of a site. */
   uploading: 5,
 } as const
 
-// controls, line ends and the marks that turn text around; a backslash is a slash to some.
+// control characters, line separators, bidirectional controls, and backslashes, which some systems treat as slashes
 const forbidden = /[\p{Cc}\p{Zl}\p{Zp}\p{Bidi_Control}\\]/u
 const encodedTrick = /%(?:2e|2f|5c|00)/i
 
-/** What is wrong with the path of a file, completing "The path …"; undefined for a good one. */
+/** Returns the problem with a file's path, as the end of "The path …"; undefined for a valid path. */
 export function pathProblem(path: string): string | undefined {
   if (path === '' || path.endsWith('/')) return 'names no file'
   if (Buffer.byteLength(path) > deployLimits.pathBytes) return `is longer than ${deployLimits.pathBytes} bytes`
@@ -26,12 +26,14 @@ export function pathProblem(path: string): string | undefined {
   if (encodedTrick.test(path)) return 'has an encoded dot, slash or backslash'
   if (path.startsWith('/') || /^[a-z]:/i.test(path)) return 'is absolute; paths begin at the folder of the site'
   const segments = path.split('/')
-  if (segments.some((segment) => segment === '' || segment === '.' || segment === '..')) return 'has an empty segment, or one of dots'
+  if (segments.some((segment) => segment === '' || segment === '.' || segment === '..')) return 'has an empty segment or a segment of dots'
   if (segments.some((segment) => segment !== segment.trim() || segment.endsWith('.'))) return 'has a segment that ends with a blank or dot'
   return undefined
 }
 
-/** Files that systems and tools leave in folders, and whatever begins with a dot but `.well-known`. */
+/**
+ * Returns whether the file is ignored: files that systems and tools leave in folders, and names with a leading dot except `.well-known`.
+ */
 export function isIgnored(path: string): boolean {
   return path
     .split('/')
@@ -41,10 +43,10 @@ export function isIgnored(path: string): boolean {
 export const redirectsFile = '_redirects'
 export const headersFile = '_headers'
 
-/** What says how the site is served, and is not served itself. */
+/** Returns whether the file contains rules for serving the site; such files are not served. */
 export const isRuleFile = (path: string): boolean => path === redirectsFile || path === headersFile
 
-/** The folder around a whole site, as archives of a folder have it; empty where there is none. */
+/** Returns the folder that contains the whole site, as in archives of a folder; empty if there is no such folder. */
 export function outerFolder(paths: readonly string[]): string {
   const [first = ''] = paths
   const folder = first.slice(0, first.indexOf('/') + 1)

@@ -1,4 +1,4 @@
-/** Deploys in the store: the files of each, which are kept, and how much all of a site take up. */
+/** Stored deploys: their files, the limit on their number, and the storage of a site. */
 import type { Change } from '#store/change.ts'
 import { decode } from '#store/change.ts'
 import type { Database } from '#store/database.ts'
@@ -9,24 +9,24 @@ import { storedFromNow } from '../metering/stored-bytes.ts'
 import type { ManifestFile } from './manifest.ts'
 import { deployLimits } from './site-path.ts'
 
-/** So long the files of a deploy that goes stay, for what is still being sent. */
+/** Files of a removed deploy remain for this time, for responses in progress. */
 export const graceMs = 60_000
 
-/** So long may the files of a deploy be on their way; those of an archive are on one request. */
+/** Maximum duration of an upload. An archive is uploaded within one request and has a shorter limit. */
 export const longestUploadMs = 86_400_000
 const longestArchiveMs = 900_000
 
-/** When a deploy was begun, as the sweep counts: one from an archive is given up sooner. */
+/** Returns the start time of a deploy for the sweep, shifted for archives so that they expire earlier. */
 export const begunAt = ({ createdAt, isArchive }: Pick<SiteDeploy, 'createdAt' | 'isArchive'>): number =>
   isArchive ? createdAt - longestUploadMs + longestArchiveMs : createdAt
 
-/** The files of a deploy; none where it has gone. */
+/** Returns the files of a deploy; empty if the deploy was removed. */
 export async function readManifest(database: Database, organizationId: string, deployId: string): Promise<readonly ManifestFile[]> {
   const entry = await database.kv.get(pack(manifestKey(organizationId, deployId)))
   return entry ? decode<[string, string, number][]>(entry.value).map(([path, sha256, size]) => ({ path, sha256, size })) : []
 }
 
-/** All of a site, in the order in which they were made. */
+/** Returns all deploys of a site, oldest first. */
 export async function deploysOf(database: Database, organizationId: string, siteId: string): Promise<Stored<SiteDeploy>[]> {
   const { rows } = await database.list(
     siteDeploys,
@@ -36,7 +36,7 @@ export async function deploysOf(database: Database, organizationId: string, site
   return [...rows]
 }
 
-/** Digests of the deploys, with their sizes. */
+/** Returns the digests of the deploys with their sizes. */
 export async function digestsOf(database: Database, organizationId: string, deploys: readonly SiteDeploy[]): Promise<Map<string, number>> {
   const sizes = new Map<string, number>()
   for (const { id } of deploys) {
@@ -46,7 +46,7 @@ export async function digestsOf(database: Database, organizationId: string, depl
   return sizes
 }
 
-/** Adds to a write that the site stores the files of these deploys and no others. */
+/** Adds to the write the storage of the site, computed from exactly these deploys. */
 export async function addStored(
   { database, change, nowMs }: { readonly database: Database; readonly change: Change; readonly nowMs: number },
   { organizationId, siteId }: { readonly organizationId: string; readonly siteId: string },
@@ -59,13 +59,13 @@ export async function addStored(
   change.replace(siteUsages, organizationId, usage, storedFromNow(usage.record, bytes, nowMs))
 }
 
-/** Those that go when a site has this one besides: all but the newest, and but the one that visitors get. */
+/** Returns the ready deploys to remove: all except the newest and the active deploy. */
 export function surplusOf(ready: readonly Stored<SiteDeploy>[], activeDeployId: string | null): readonly Stored<SiteDeploy>[] {
   const old = ready.slice(0, Math.max(0, ready.length - deployLimits.kept))
   return old.filter(({ record }) => record.id !== activeDeployId)
 }
 
-/** Takes a deploy away; its files go later, where no other deploy has them. */
+/** Removes a deploy; its files are removed later, unless another deploy uses them. */
 export function removeDeploy(change: Change, organizationId: string, stored: Stored<SiteDeploy>, nowMs: number): void {
   const { id } = stored.record
   change

@@ -1,4 +1,4 @@
-/** Removes what deploys and sites leave behind: files that no deploy has any more, deploys that were never finished, counts of traffic. */
+/** Removes leftovers of deploys and sites: files without a deploy, unfinished deploys, and traffic counters. */
 import { Change } from '#store/change.ts'
 import { contentRowKey } from '#store/content.ts'
 import type { Database } from '#store/database.ts'
@@ -43,7 +43,7 @@ export async function sweepSites(work: SweepWork): Promise<void> {
   }
 }
 
-/** Deploys whose files never came. */
+/** Removes deploys whose upload timed out. */
 async function endStale({ database, writes, nowMs, stopping }: SweepWork): Promise<void> {
   const { start } = within(begunKey())
   for await (const { key } of database.kv.range({ start, end: pack(begunKey(nowMs - longestUploadMs)) })) {
@@ -57,12 +57,12 @@ async function endStale({ database, writes, nowMs, stopping }: SweepWork): Promi
   }
 }
 
-/** False when it was stopped before the end. */
+/** Returns false if it was stopped early. */
 async function removeFiles({ database, writes, stopping }: SweepWork, organizationId: string, deployId: string): Promise<boolean> {
   const digests = [...new Set((await readManifest(database, organizationId, deployId)).map(({ sha256 }) => sha256))]
   for (let at = 0; at < digests.length; at += batch) {
     if (stopping()) return false
-    // in the turn of the organization: no deploy begins to use a file while it is decided that none does
+    // serialized per organization, so that no deploy starts to use a file during this decision
     await writes.run(organizationId, async (change) => {
       for (const sha256 of digests.slice(at, at + batch)) {
         change.delete(useKey(organizationId, sha256, deployId))
@@ -88,7 +88,7 @@ async function removeBlob(database: Database, change: Change, organizationId: st
     for (let row = 0; row < rows; row++) change.delete(contentRowKey(organizationId, id, row))
 }
 
-/** The id of a site says since when it has been counted. */
+/** Removes counters from the site's creation on, which its id contains. */
 async function removeCounts({ database, nowMs }: SweepWork, organizationId: string, siteId: string): Promise<void> {
   const change = new Change()
   for (let at = Number.parseInt(siteId.slice(4, 16), 16); at <= nowMs + dayMs; at += dayMs)

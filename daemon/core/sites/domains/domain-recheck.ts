@@ -1,4 +1,4 @@
-/** Looks again at domains of sites that are verified: records change without a word. Done in the background by one daemon. */
+/** Checks verified domains of sites again, because DNS records can change. One daemon does this in the background. */
 import type { Core } from '../../core.ts'
 import { allOrganizations } from '../../tenancy/organization-list.ts'
 import { TimedRounds } from '../../work-loop.ts'
@@ -11,7 +11,7 @@ export interface DomainRecheckOptions extends Core {
 }
 
 const hour = 3_600_000
-/** What was right is looked at so often, and what was not with every round. */
+/** Interval for domains without problem; domains with a problem are checked every round. */
 const rightMs = 12 * hour
 
 export const domainRecheck = (options: DomainRecheckOptions): TimedRounds =>

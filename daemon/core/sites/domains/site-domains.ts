@@ -1,6 +1,6 @@
 /**
- * Domains of tenants that lead to their sites. Anybody may claim one; it is theirs once DNS shows their TXT record, and once it leads here.
- * Who has it keeps it as long as their record stands: another who shows one of theirs then takes it over.
+ * Domains of tenants that serve their sites. Any tenant can claim a domain; it is verified when DNS has their TXT record and points here.
+ * The site keeps the domain while its TXT record exists. Afterwards, another tenant with a valid TXT record can take it over.
  */
 import { randomBytes } from 'node:crypto'
 import { isIP } from 'node:net'
@@ -14,7 +14,7 @@ import { must } from '../../writes/transact.ts'
 import type { SiteAddresses } from '../site-addresses.ts'
 import { sites, type Site, type SiteDomain } from '../site.ts'
 
-/** A record that must be published. */
+/** A DNS record that the tenant must publish. */
 export interface DomainRecord {
   readonly type: 'CNAME' | 'TXT'
   readonly name: string
@@ -30,7 +30,7 @@ export interface SiteDomainsOptions extends Core {
   readonly resolver: Resolver & RecordResolver
   readonly lookUp: LookUp
   readonly addresses: SiteAddresses | undefined
-  /** Hosts of the service itself. */
+  /** Host names of the service itself. */
   readonly ownHosts: readonly string[]
 }
 
@@ -49,7 +49,7 @@ export class SiteDomains {
     return record.domains.map((domain) => this.#claimed(record, domain))
   }
 
-  /** Throws `validation_failed` for names that cannot lead to a site; the same again changes nothing. */
+  /** Throws `validation_failed` for names that cannot serve a site; adding the same domain again has no effect. */
   async add(principal: Principal, siteId: string, given: string): Promise<ClaimedDomain> {
     const { writes, database, clock } = this.#options
     const name = given.toLowerCase().replace(/\.$/, '')
@@ -73,7 +73,7 @@ export class SiteDomains {
     return this.#claimed(site, domainOf(site, name))
   }
 
-  /** Looks at DNS now. Findings are no refusals: they stand in `problem`. Throws `conflict` for a domain that another site has. */
+  /** Checks DNS now. A failed check is not an error; it is reported in `problem`. Throws `conflict` if another site has the domain. */
   async verify(principal: Principal, siteId: string, name: string): Promise<ClaimedDomain> {
     const { writes, database, clock } = this.#options
     const before = (await must(database, sites, principal, siteId)).record
@@ -111,7 +111,7 @@ export class SiteDomains {
     )
   }
 
-  /** Another site has the domain: it keeps it while its own record stands. */
+  /** Takes the domain from another site, unless that site's TXT record still exists. */
   async #takeOver({ id }: Site, name: string): Promise<void> {
     const { database, writes } = this.#options
     const holder = await database.lookup(sites, 'domain', [name])
@@ -122,14 +122,14 @@ export class SiteDomains {
       const stored = await database.get(sites, { organizationId: holder.organizationId }, holder.record.id)
       const domain = stored?.record.domains.find((one) => one.name === name)
       if (!stored || !domain) return
-      const problem = 'The TXT record is no longer there, and another site has proved that the domain is its own.'
+      const problem = 'The TXT record is missing, and another site has verified the domain.'
       replaceDomain(change, holder.organizationId, stored, { ...domain, verifiedAt: null, problem })
     })
   }
 
   /**
-   * Looks again at a domain that is verified. It stays with its site whatever is found, which stands in `problem`; where DNS gives no
-   * answer, what was found before stands.
+   * Checks a verified domain again. The domain stays with its site; a failed check is reported in `problem`. Without a DNS answer, the
+   * previous result remains.
    */
   async recheck(organizationId: string, before: Site, name: string): Promise<void> {
     const { writes, database, clock } = this.#options
@@ -143,17 +143,17 @@ export class SiteDomains {
     })
   }
 
-  /** What keeps the domain from leading to the site; null where nothing does, undefined where DNS gives no answer. */
+  /** Returns the reason why the domain does not serve the site. Returns null without problem, and undefined without a DNS answer. */
   async #problemOf(site: Site, { name, token }: SiteDomain): Promise<string | null | undefined> {
     const { addresses } = this.#options
     if (!addresses) return 'This service serves no websites.'
     const host = addresses.hostOf(site.slug)
     try {
-      if (!(await this.#tokensAt(name)).includes(token)) return `The TXT record ${recordName(name)} does not hold ${token}; publish it.`
+      if (!(await this.#tokensAt(name)).includes(token)) return `The TXT record ${recordName(name)} does not contain ${token}; publish it.`
       if ((await this.#aliasesOf(name)).includes(host)) return null
       const [own, ours] = await Promise.all([addressesOrNone(this.#options.resolver, name), addressesOrNone(this.#options.resolver, host)])
       if (own.some((address) => ours.includes(address))) return null
-      return `${name} does not lead here; publish a CNAME record with the value ${host}, or the same addresses where no CNAME may stand.`
+      return `${name} does not point to this site; publish a CNAME record with the value ${host}, or its A and AAAA records if the name cannot have a CNAME.`
     } catch (error) {
       if (error instanceof ResolveError) return undefined
       throw error
@@ -173,10 +173,10 @@ export class SiteDomains {
       throw invalid([{ path: 'domain', message }])
     }
     if (!hostShape.test(name) || isIP(name) !== 0)
-      refuse('must be a host name such as www.example.ch; others in their form of ASCII (xn--…)')
+      refuse('must be a host name such as www.example.ch; write internationalized names in ASCII (xn--…)')
     const domain = addresses?.domain
     const isOurs = domain !== undefined && (name === domain || name.endsWith(`.${domain}`) || ownHosts.includes(name))
-    if (isOurs) refuse('is of the service itself')
+    if (isOurs) refuse('belongs to the service itself; choose another name')
   }
 
   #claimed(site: Site, domain: SiteDomain): ClaimedDomain {
@@ -214,4 +214,4 @@ function replaceDomain(
 }
 
 const taken = (): Refusal =>
-  new Refusal('conflict', 'Another site has proved that this domain is its own.', { nextAction: 'remove_other_record' })
+  new Refusal('conflict', 'Another site has verified this domain; remove its TXT record first.', { nextAction: 'remove_other_record' })

@@ -1,6 +1,6 @@
 /**
- * Settles what sites used: the octets that were counted, and the octets times time that were stored, go from the site and into credits in
- * one write, so that a crash settles nothing twice and loses nothing.
+ * Settles the usage of sites: one write moves counted traffic and storage from the site to a charge of credits. A crash therefore neither
+ * loses nor repeats usage.
  */
 import { Change } from '#store/change.ts'
 import type { Database } from '#store/database.ts'
@@ -17,13 +17,13 @@ interface SettlementWork {
   readonly stopping: () => boolean
 }
 
-/** What is stored is settled so often, together with the traffic; traffic of some weight earlier. */
+/** Interval of settlements of storage and traffic; larger amounts of traffic are settled earlier. */
 export const settledEveryMs = 3_600_000
 const soonBytes = 1_048_576
-/** Of one settlement that meets others. */
+/** Maximum number of attempts of a settlement that conflicts with other writes. */
 const maxTries = 5
 
-/** Settles the sites that sent enough since the last time. */
+/** Settles the traffic of sites with at least `soonBytes` since the last settlement. */
 export async function settleTraffic(work: SettlementWork): Promise<void> {
   for await (const { key } of work.database.kv.range(within(owedKey()))) {
     if (work.stopping()) return
@@ -34,7 +34,7 @@ export async function settleTraffic(work: SettlementWork): Promise<void> {
   }
 }
 
-/** Settles all sites that were not settled for an hour. */
+/** Settles all sites whose last settlement is at least an hour ago. */
 export async function settleStored(work: SettlementWork): Promise<void> {
   for await (const { id } of allOrganizations(work.database)) {
     for (const { record } of await work.database.all(siteUsages, { organizationId: id })) {

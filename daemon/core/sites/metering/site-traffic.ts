@@ -1,4 +1,4 @@
-/** Octets that are sent for sites: fields and bodies, as they go to the connection. */
+/** Counts octets sent for sites: headers and bodies, as written to the connection. */
 import { Change } from '#store/change.ts'
 import type { Core } from '../../core.ts'
 import { HeldCounts } from '../../held-counts.ts'
@@ -14,7 +14,7 @@ interface Sent {
   answers: number
 }
 
-/** A day in UTC, as `2026-11-28`. */
+/** Returns the day in UTC, such as `2026-11-28`. */
 export const dayOf = (atMs: number): string => new Date(atMs).toISOString().slice(0, 10)
 
 export class SiteTraffic {
@@ -32,7 +32,7 @@ export class SiteTraffic {
     sent.answers++
   }
 
-  /** Writes what is held; resolves when that is durable. */
+  /** Writes the counts in memory; resolves when they are durable. */
   flush(): Promise<void> {
     return this.#held.flush()
   }

@@ -1,4 +1,4 @@
-/** What a site used, to be shown: octets sent on each day, and what its deploys take up. */
+/** Usage of a site for display: octets sent on each day, and storage of its deploys. */
 import { creditPrices } from '#config/plans/credits.ts'
 import { pack } from '#store/tuple.ts'
 import type { Principal } from '../../access/principal/principal.ts'
@@ -16,11 +16,11 @@ export interface SiteDay {
 export interface SiteUsage {
   readonly siteId: string
   readonly storedBytes: number
-  /** Of the days that are shown. */
+  /** Sum over `days`. */
   readonly trafficBytes: number
   readonly answers: number
   readonly days: readonly SiteDay[]
-  /** What the use costs in a day, at the pace of these days. */
+  /** Cost of one day at the rate of these days. */
   readonly creditsPerDayUcr: number
 }
 
@@ -33,7 +33,7 @@ export class SiteUsages {
     this.#core = core
   }
 
-  /** Of so many days up to today (UTC). Throws `not_found`. */
+  /** Returns the usage of the last `days` days including today (UTC). Throws `not_found`. */
   async read(principal: Principal, siteId: string, days: number): Promise<SiteUsage> {
     const { database, clock } = this.#core
     const { organizationId } = principal
@@ -58,7 +58,7 @@ export class SiteUsages {
   }
 }
 
-/** `spanMs` is the time in which the traffic was sent. */
+/** `spanMs` is the duration of the traffic. */
 function creditsPerDayUcr(trafficBytes: number, storedBytes: number, spanMs: number): number {
   const { traffic, storage } = creditPrices
   const day = BigInt(dayMs)

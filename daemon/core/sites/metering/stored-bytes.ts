@@ -1,11 +1,11 @@
-/** How much a site stores, and for how long: octets times time, counted exactly whenever the octets change. Pure. */
+/** Storage of a site as octets times time, computed exactly at every change of the size. Pure. */
 import type { SiteUsageRecord } from '../site.ts'
 
-/** With so many octets from now on. */
+/** Returns the usage with a new size from now on. */
 export const storedFromNow = (usage: SiteUsageRecord, storedBytes: number, nowMs: number): SiteUsageRecord => ({
   ...{ id: usage.id, storedBytes, since: Math.max(usage.since, nowMs), byteMs: String(byteMsUntil(usage, nowMs)) },
 })
 
-/** Octets times milliseconds that are not settled, up to now. */
+/** Returns the unsettled octets times milliseconds up to now. */
 export const byteMsUntil = ({ byteMs, storedBytes, since }: SiteUsageRecord, nowMs: number): bigint =>
   BigInt(byteMs) + BigInt(storedBytes) * BigInt(Math.max(0, nowMs - since))

@@ -1,7 +1,7 @@
-/** Fields of requests that choose among representations: encodings, validators and ranges (RFC 9110 §12.5.3, §13, §14). Pure. */
+/** Request headers that select a representation: encodings, validators and ranges (RFC 9110 §12.5.3, §13, §14). Pure. */
 import type { SiteBlob } from '../site.ts'
 
-/** The best that there is of those the client takes; undefined for the octets as they are. */
+/** Returns the best available encoding that the client accepts; undefined for the uncompressed octets. */
 export function acceptedEncoding(
   header: string | undefined,
   { brotli, gzip }: Pick<SiteBlob, 'brotli' | 'gzip'>,
@@ -21,14 +21,14 @@ function takes(header: string, encoding: string): boolean {
   })
 }
 
-/** By weak comparison (RFC 9110 §13.1.2). */
+/** Weak comparison (RFC 9110 §13.1.2). */
 export function isNotModified(header: string | undefined, tag: string): boolean {
   if (header === undefined) return false
   if (header === tag || header.trim() === '*') return true
   return header.split(',').some((one) => one.trim().replace(/^W\//, '') === tag)
 }
 
-/** One range of octets; undefined where the whole is to be sent, as for several ranges. `end` is behind the last. */
+/** Returns one range of octets; undefined to send the whole file, also for several ranges. `end` is exclusive. */
 export function rangeOf(header: string | undefined, size: number): { readonly start: number; readonly end: number } | 'beyond' | undefined {
   const [, first = '', last = ''] = /^bytes=(\d{0,15})-(\d{0,15})$/.exec(header?.trim() ?? '') ?? []
   if (first === '' && last === '') return undefined

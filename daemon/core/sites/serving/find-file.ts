@@ -1,8 +1,8 @@
-/** Which file a path of a site stands for: the file itself, the index of a folder, or a page without its extension. Pure. */
+/** Finds the file of a path: the file itself, the index of a folder, or a page without its extension. Pure. */
 
 export type Found = { readonly file: string } | { readonly redirect: string }
 
-/** `path` is decoded and without the slash at its beginning. */
+/** `path` is decoded and has no leading slash. */
 export function findFile(path: string, has: (file: string) => boolean): Found | undefined {
   if (path === '' || path.endsWith('/')) {
     if (has(`${path}index.html`)) return { file: `${path}index.html` }

@@ -1,8 +1,8 @@
-/** Rules of `_headers`: a path, and below it, indented, the fields of answers to it. All that fit count, later ones last. */
+/** Rules of `_headers`: a path, followed by indented response headers. All matching rules apply; later rules override earlier ones. */
 import { maxRuleFileBytes, maxRules, type RuleProblem } from './rule-problem.ts'
 
 interface Rule {
-  /** Ends with `*` where it stands for all that begins so. */
+  /** A trailing `*` matches every path with this prefix. */
   readonly path: string
   readonly fields: readonly (readonly [string, string])[]
 }
@@ -12,7 +12,7 @@ export interface HeaderRules {
   readonly problems: readonly RuleProblem[]
 }
 
-/** What the service says itself, what belongs to the connection, and what would reach beyond the site. */
+/** Headers that the service sets, headers of the connection, and headers with effects beyond the site. */
 const own: ReadonlySet<string> = new Set(
   (
     'accept-ranges age allow alt-svc connection content-encoding content-length content-range content-type date etag keep-alive last-modified location ' +
@@ -20,7 +20,7 @@ const own: ReadonlySet<string> = new Set(
     'www-authenticate x-content-type-options'
   ).split(' '),
 )
-/** What proxies in front obey instead of passing it on: files of theirs, other addresses, their caches. */
+/** Headers that proxies in front of the service execute: internal files, other addresses, caches. */
 const ofProxies = /^(?:proxy-|x-accel-|x-sendfile|x-lighttpd-|x-litespeed-|x-reproxy-|surrogate-)/
 const token = /^[!#$%&'*+.^_`|~0-9A-Za-z-]{1,100}$/
 const visible = /^[\t\x20-\x7e]{0,4096}$/
@@ -41,8 +41,8 @@ export function readHeaderRules(text: string): HeaderRules {
 function addPath(rules: { path: string; fields: (readonly [string, string])[] }[], path: string): string | undefined {
   rules.push({ path, fields: [] })
   if (!path.startsWith('/')) return 'The path must begin with a slash; rules for other hosts are not supported.'
-  if (path.slice(0, -1).includes('*')) return 'A * stands at the end of the path only.'
-  return rules.length > maxRules ? `Only ${maxRules} rules are read.` : undefined
+  if (path.slice(0, -1).includes('*')) return 'A * is allowed only at the end of the path.'
+  return rules.length > maxRules ? `The limit of ${maxRules} rules is reached; this rule is ignored.` : undefined
 }
 
 function addField(
@@ -50,17 +50,17 @@ function addField(
   line: string,
   count: number,
 ): string | undefined {
-  if (!rule) return 'A path must stand before the fields.'
+  if (!rule) return 'Write a path before the headers.'
   const colon = line.indexOf(':')
   const [name, value] = [line.slice(0, Math.max(0, colon)), line.slice(colon + 1).trim()]
-  if (!token.test(name) || !visible.test(value)) return 'Write a field as "Name: value", in ASCII.'
+  if (!token.test(name) || !visible.test(value)) return 'Write a header as "Name: value", in ASCII.'
   if (own.has(name.toLowerCase()) || ofProxies.test(name.toLowerCase())) return `${name} is set by the service.`
-  if (count > maxRules) return `Only ${maxRules} fields are read.`
+  if (count > maxRules) return `The limit of ${maxRules} headers is reached; this header is ignored.`
   rule.fields.push([name.toLowerCase(), value])
   return undefined
 }
 
-/** The fields for this decoded path, by their names in lower case. */
+/** Returns the headers for this decoded path, by lower-case name. */
 export function headersFor({ rules }: HeaderRules, path: string): ReadonlyMap<string, string> | undefined {
   if (rules.length === 0) return undefined
   const fields = new Map<string, string>()

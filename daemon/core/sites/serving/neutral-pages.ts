@@ -1,4 +1,4 @@
-/** What stands in the place of a site that is not served: short pages that say nothing of its owner. */
+/** Short pages in place of a site that is not served. They reveal nothing about its owner. */
 import type { SiteAnswer } from './site-answer.ts'
 
 const words = {

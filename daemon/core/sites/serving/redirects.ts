@@ -1,6 +1,6 @@
 /**
- * Rules of `_redirects`: a path with `:names` and `*` at its end, where it leads, and a status. The first that fits counts; without `!`
- * behind the status, only where there is no file. Matching takes as long as the path has segments, for each rule.
+ * Rules of `_redirects`: a path with `:names` and a trailing `*`, a target, and a status. The first matching rule applies; without `!`
+ * after the status, only if no file exists. Matching a rule takes time proportional to the segments of the path.
  */
 import { maxRuleFileBytes, maxRules, type RuleProblem } from './rule-problem.ts'
 
@@ -12,7 +12,7 @@ interface Rule {
 }
 
 const statuses = [200, 301, 302, 303, 307, 308, 404] as const
-/** 200 and 404 answer with another file of the site; the others send the visitor elsewhere. */
+/** 200 and 404 return another file of the site; the other statuses redirect the visitor. */
 export type RedirectStatus = (typeof statuses)[number]
 
 export interface Redirects {
@@ -34,34 +34,38 @@ export function readRedirects(text: string): Redirects {
     if (line === '' || line.startsWith('#')) continue
     const rule = readRule(line)
     if (typeof rule !== 'string' && rules.length < maxRules) rules.push(rule)
-    else problems.push({ line: at + 1, problem: typeof rule === 'string' ? rule : `Only ${maxRules} rules are read.` })
+    else
+      problems.push({
+        line: at + 1,
+        problem: typeof rule === 'string' ? rule : `The limit of ${maxRules} rules is reached; this rule is ignored.`,
+      })
   }
   return { rules, problems }
 }
 
 function readRule(line: string): Rule | string {
   const [from = '', to = '', status = '301', ...more] = line.replace(/\s#.*$/, '').split(/\s+/)
-  if (to === '' || more.length > 0) return 'Write the path, where it leads, and a status, with blanks between them.'
+  if (to === '' || more.length > 0) return 'Write a path, a target and a status, separated by spaces.'
   if (!from.startsWith('/')) return 'The path must begin with a slash; rules for other hosts are not supported.'
-  if (from.slice(0, -1).includes('*')) return 'A * stands at the end of the path only.'
+  if (from.slice(0, -1).includes('*')) return 'A * is allowed only at the end of the path.'
   if (!to.startsWith('/') && !/^https?:\/\/[^\s/]+/.test(to))
-    return 'It must lead to a path that begins with a slash, or to an http or https address.'
-  if (to.startsWith('//') || /[\p{Cc}\\]/u.test(to)) return 'It must lead to a path or an address, without backslashes.'
+    return 'The target must be a path that starts with a slash, or an http or https URL.'
+  if (to.startsWith('//') || /[\p{Cc}\\]/u.test(to)) return 'The target must be a path or a URL without backslashes.'
   const [, code = '', force] = /^(\d{3})(!?)$/.exec(status) ?? []
   const known = statuses.find((one) => String(one) === code)
   if (known === undefined) return `The status must be one of ${statuses.join(', ')}.`
-  if (!to.startsWith('/') && (known === 200 || known === 404)) return `With the status ${known} it must lead to a path of this site.`
+  if (!to.startsWith('/') && (known === 200 || known === 404)) return `With the status ${known} the target must be a path of this site.`
   const sent = to.startsWith('/') ? inAscii(to) : URL.canParse(to) ? new URL(to).href : undefined
-  if (sent === undefined) return 'It leads to an address that is none.'
+  if (sent === undefined) return 'The target is not a valid URL.'
   return { from: segmentsOf(from), to: sent, status: known, isForced: force === '!' }
 }
 
-/** As a field holds it (RFC 3986 §2.1). */
+/** Returns the path in the form of a header (RFC 3986 §2.1). */
 const inAscii = (path: string): string => path.toWellFormed().replaceAll(/[^\x21-\x7e]/gu, encodeURIComponent)
 
 export const segmentsOf = (path: string): string[] => path.split('/').filter((segment) => segment !== '')
 
-/** Where the rules lead from this decoded path, in their order. A rule that leads back to the same path is skipped. */
+/** Yields the redirects for this decoded path, in order of the rules. Skips rules that lead to the same path. */
 export function* redirectsFor({ rules }: Redirects, path: string, isForced = false): Generator<Redirect> {
   if (rules.length === 0) return
   const segments = segmentsOf(path)
@@ -74,10 +78,10 @@ export function* redirectsFor({ rules }: Redirects, path: string, isForced = fal
   }
 }
 
-/** The visitor is sent elsewhere. */
+/** Returns whether the visitor is redirected. */
 export const isRedirect = (status: RedirectStatus): boolean => status !== 200 && status !== 404
 
-/** A browser that follows such a target asks the same again, until it gives up. */
+/** Returns whether the target is the same path, which would cause a redirect loop. */
 function leadsTo(to: string, segments: readonly string[]): boolean {
   const target = to.startsWith('/') ? segmentsOf(pathOf(to)) : []
   return to.startsWith('/') && target.length === segments.length && target.every((segment, at) => isSame(segment, segments[at] ?? ''))
@@ -103,15 +107,15 @@ function matched(from: readonly string[], path: readonly string[]): ReadonlyMap<
   return path.length === from.length ? names : undefined
 }
 
-/** The target with the query of the request before its fragment (RFC 3986 §3). A target with a query of its own keeps that one. */
+/** Returns the target with the query of the request before its fragment (RFC 3986 §3). A target that has a query keeps its query. */
 export function withQuery(target: string, search: string): string {
   const [, place = '', fragment = ''] = /^([^#]*)(.*)$/s.exec(target) ?? []
   return place.includes('?') ? target : `${place}${search}${fragment}`
 }
 
-/** The path of a target, without query and fragment. */
+/** Returns the path of a target, without query and fragment. */
 export const pathOf = (target: string): string => /^[^?#]*/.exec(target)?.[0] ?? ''
 
-/** An empty name can leave several slashes at the front, which browsers read as the name of a host. */
+/** An empty name can leave several leading slashes, which browsers interpret as a host name. */
 const filled = (to: string, names: ReadonlyMap<string, string>): string =>
   to.replaceAll(/:([A-Za-z]\w*)/g, (whole, name: string) => names.get(name) ?? whole).replace(/^\/{2,}/, '/')

@@ -1,11 +1,11 @@
-/** A line of `_redirects` or `_headers` that does nothing. */
+/** A line of `_redirects` or `_headers` that has no effect. */
 export interface RuleProblem {
-  /** From 1. */
+  /** Line number, starting at 1. */
   readonly line: number
-  /** What is wrong, as a sentence. */
+  /** Problem as a sentence. */
   readonly problem: string
 }
 
-/** More of a file with rules is not read. */
+/** Octets beyond this size are ignored. */
 export const maxRuleFileBytes = 65_536
 export const maxRules = 500

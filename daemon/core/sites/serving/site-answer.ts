@@ -1,9 +1,9 @@
-/** What a request for a site is answered with. */
+/** Response to a request for a site. */
 import type { Bytes } from '#store/kv.ts'
 
 export interface SiteAnswer {
   readonly status: number
   readonly headers: Readonly<Record<string, string | number>>
-  /** None for HEAD, and where the status has none. */
+  /** Undefined for HEAD, and for statuses without a body. */
   readonly body: Bytes | AsyncIterable<Bytes> | undefined
 }

@@ -1,4 +1,4 @@
-/** Requests for files of sites, answered: which file, in which encoding and range, with which fields (RFC 9110). Knows no connection. */
+/** Responses to requests for files of sites: file, encoding, range and headers (RFC 9110). Independent of connections. */
 import { joined, type Bytes } from '#store/kv.ts'
 import { contentRowBytes, readContent, type ContentRef } from '#store/content.ts'
 import type { Database } from '#store/database.ts'
@@ -15,12 +15,12 @@ import { decoded, stepFrom } from './site-step.ts'
 import type { ServedDeploy, ServedFile, SiteView } from './site-views.ts'
 import { WeighedCache } from './weighed-cache.ts'
 
-/** As much of a request as its answer depends on. */
+/** The parts of a request that determine its response. */
 export interface SiteRequest {
   readonly method: string
   /** In lower case, without a port. */
   readonly host: string
-  /** As it was sent: path and query. */
+  /** Path and query as sent. */
   readonly target: string
   readonly acceptEncoding: string | undefined
   readonly ifNoneMatch: string | undefined
@@ -28,11 +28,11 @@ export interface SiteRequest {
   readonly range: string | undefined
 }
 
-/** Of contents in memory, and once more of answers, which mostly hold the same contents. */
+/** Limit for contents in memory, and separately for responses, which mostly share the same contents. */
 const maxHotBytes = 24 * 1_048_576
-/** About what an answer holds besides its body. */
+/** Approximate size of a response without its body. */
 const answerWeight = 600
-/** Longer targets, and longer lists of encodings, are answered anew each time. */
+/** Requests with longer targets or encodings are not cached. */
 const maxKnownText = 200
 
 export class SiteAnswers {
@@ -44,7 +44,7 @@ export class SiteAnswers {
     this.#database = database
   }
 
-  /** What the same request was answered with before, where that is a whole file: deploys do not change. Undefined for all else. */
+  /** Returns the cached response to the same request, if it was a whole file; deploys never change. Otherwise returns undefined. */
   known(view: SiteView, request: SiteRequest): SiteAnswer | undefined {
     const key = keyOf(view, request)
     return key === undefined ? undefined : this.#known.get(key)
@@ -145,7 +145,7 @@ export class SiteAnswers {
     return file.blob
   }
 
-  /** In one piece where that is small, else piece by piece. */
+  /** Returns small content as one buffer, larger content as a stream. */
   async #octets(
     organizationId: string,
     ref: ContentRef,
@@ -191,7 +191,7 @@ async function* pieces(
   if (last.length > 0) yield last
 }
 
-/** Of a request that is answered alike each time; undefined for others. */
+/** Returns the cache key of a request; undefined if its response is not cacheable. */
 function keyOf({ state, deploy, isPreview }: SiteView, request: SiteRequest): string | undefined {
   const { method, host, target, acceptEncoding = '', ifNoneMatch, range } = request
   if (state !== 'live' || !deploy || method !== 'GET' || ifNoneMatch !== undefined || range !== undefined) return undefined
@@ -215,5 +215,5 @@ const redirect = (status: number, location: string): SiteAnswer => ({
 const digestInName = /[.-](?=[0-9a-f]*\d)[0-9a-f]{8,64}\.[a-z0-9.]+$/
 const builtFolder = /(?:^|\/)(?:assets|_astro|_nuxt|_next\/static|immutable)\/(?:.*[.-])?(?=[\w-]*[0-9A-Z])[\w-]{8,64}\.[a-z0-9.]+$/
 
-/** Names that building tools give to files by their content. */
+/** Matches names that build tools derive from the content. */
 const isImmutable = (name: string): boolean => !isPage(name) && (digestInName.test(name) || builtFolder.test(name))

@@ -1,21 +1,21 @@
-/** What a path of a site leads to: a file, another form of the path, or a rule. Skips redirects that lead in circles. Pure. */
+/** Resolves a path of a site to a file, another form of the path, or a rule. Skips redirect loops. Pure. */
 import type { Found } from './find-file.ts'
 import { isRedirect, pathOf, redirectsFor, segmentsOf, type Redirect, type Redirects } from './redirects.ts'
 
 export interface SiteMap {
-  /** The host of the request: an address with this host leads to the same site. */
+  /** Host of the request; a URL with this host refers to the same site. */
   readonly host: string
   readonly redirects: Redirects
-  /** The file of a decoded path. */
+  /** Returns the file of a decoded path. */
   readonly fileAt: (path: string) => Found | undefined
 }
 
 type Step = Found | { readonly rule: Redirect }
 
-/** Redirects that are followed for one request, as many as browsers follow. */
+/** Maximum number of followed redirects, as in browsers. */
 const maxFollowed = 20
 
-/** Undefined if neither a file nor a rule fits the decoded path. */
+/** Returns undefined if neither a file nor a rule matches the decoded path. */
 export function stepFrom(site: SiteMap, path: string): Step | undefined {
   let left = maxFollowed
   const start = keyOf(path)
@@ -31,7 +31,7 @@ export function stepFrom(site: SiteMap, path: string): Step | undefined {
     ) {
       const key = keyOf(next)
       if (key === start || left-- <= 0) return false
-      if (seen.has(key)) return true // a circle without this path: it is skipped there
+      if (seen.has(key)) return true // a loop without this path; it is skipped at its own paths
       seen.add(key)
     }
     return true
@@ -47,7 +47,7 @@ function stepWith({ redirects, fileAt }: SiteMap, path: string, fits: (rule: Red
   return rule && { rule }
 }
 
-/** The path of this site that a browser asks for next; undefined if it gets an answer or leaves the site. */
+/** Returns the path of this site that a browser requests next. Returns undefined if the browser gets a response or leaves the site. */
 function followed({ host }: SiteMap, step: Step | undefined): string | undefined {
   if (!step || 'file' in step) return undefined
   if ('redirect' in step) return `/${step.redirect}`
@@ -58,7 +58,7 @@ function followed({ host }: SiteMap, step: Step | undefined): string | undefined
   return url?.hostname === host ? decoded(url.pathname) : undefined
 }
 
-/** Undefined unless it is text that can be the path of a file. */
+/** Returns undefined unless the text can be the path of a file. */
 export function decoded(path: string): string | undefined {
   try {
     const text = path.includes('%') ? decodeURIComponent(path) : path

@@ -1,4 +1,4 @@
-/** What a host is answered with now: which deploy, or why none. Kept in memory until a setting of its organization changes. */
+/** Current state of a host: its deploy, or the reason for having no deploy. Cached until a setting of its organization changes. */
 import type { Database } from '#store/database.ts'
 import type { Core } from '../../core.ts'
 import { isSwitchedOn } from '../../plan/features.ts'
@@ -15,14 +15,14 @@ import { readRedirects, type Redirects } from './redirects.ts'
 import { maxRuleFileBytes } from './rule-problem.ts'
 import { WeighedCache } from './weighed-cache.ts'
 
-/** A file of a deploy. What is stored of it is read with its first answer. */
+/** A file of a deploy. The first response loads its blob. */
 export interface ServedFile {
   readonly path: string
   readonly sha256: string
   blob: SiteBlob | undefined
 }
 
-/** The files of a deploy, ready to be served. */
+/** A deploy that is ready for serving. */
 export interface ServedDeploy {
   readonly id: string
   readonly files: ReadonlyMap<string, ServedFile>
@@ -30,12 +30,12 @@ export interface ServedDeploy {
   readonly headers: HeaderRules
 }
 
-/** What a host is answered with. */
+/** Current state of a host. */
 export interface SiteView {
   readonly organizationId: string
   readonly siteId: string
   readonly state: 'live' | 'paused' | TakedownStatus
-  /** Undefined where there is none. */
+  /** Undefined if the site has no active deploy. */
   readonly deploy: ServedDeploy | undefined
   readonly isPreview: boolean
 }
@@ -51,10 +51,13 @@ interface Kept {
   readonly untilMs: number
 }
 
-/** Files of all deploys in memory; a host counts as some of them besides. */
+/** Limit for files of all cached deploys; each host counts as `hostWeight` files. */
 const maxFiles = 100_000
 const hostWeight = 20
-/** Credit is no setting: so soon it is looked at again. Traffic is counted within a second and settled within five: nine in all. */
+/**
+ * Lifetime of cached credit states, because credit is not a setting. Counting traffic takes up to a second and settling it up to five: nine
+ * seconds in total.
+ */
 const keptMs = 3000
 
 export class SiteViews {
@@ -67,14 +70,14 @@ export class SiteViews {
     this.#options = options
   }
 
-  /** The view where it is in memory and holds. */
+  /** Returns the cached view, unless it is outdated. */
   cached(host: string): SiteView | undefined {
     const kept = this.#kept.get(host)
     if (!kept || kept.untilMs < this.#options.clock.monotonic()) return undefined
     return kept.generation === this.#options.database.generation(kept.view.organizationId) ? kept.view : undefined
   }
 
-  /** Undefined for hosts of no site. `host` is in lower case and without a port. */
+  /** Returns undefined for hosts without a site. `host` is in lower case and has no port. */
   find(host: string): Promise<SiteView | undefined> {
     const known = this.#loading.get(host)
     if (known) return known
@@ -83,7 +86,7 @@ export class SiteViews {
     return loading
   }
 
-  /** Whether a certificate for the host may be had: of a site that is there, and of a deploy that it has. */
+  /** Returns whether a certificate for the host can be issued: the host belongs to an existing site or deploy. */
   async isServed(host: string): Promise<boolean> {
     return (this.cached(host) ?? (await this.find(host))) !== undefined
   }
@@ -120,7 +123,7 @@ export class SiteViews {
     return found && { organizationId: found.organizationId, id: found.record.id, label }
   }
 
-  /** Deploys do not change. */
+  /** Cached, because deploys never change. */
   async #deploy(organizationId: string, deployId: string): Promise<ServedDeploy> {
     const known = this.#deploys.get(deployId)
     if (known) return known
@@ -137,14 +140,14 @@ export class SiteViews {
   }
 }
 
-/** The content of a file with rules; empty where there is none. */
+/** Returns the content of a rule file; empty if the file is missing. */
 export async function readRules(database: Database, organizationId: string, sha256: string | undefined): Promise<string> {
   if (sha256 === undefined) return ''
   const blob = (await database.get(siteBlobs, { organizationId }, sha256))?.record
   return blob ? readBlobText(database, organizationId, blob, maxRuleFileBytes) : ''
 }
 
-/** The deploy whose id ends so; null where the site has none that is whole. */
+/** Returns the deploy whose id has this suffix; null if the site has no ready deploy with it. */
 async function previewOf(database: Database, organizationId: string, { id }: Site, label: string): Promise<string | null> {
   const found = (await deploysOf(database, organizationId, id)).find(({ record }) => previewLabel(record.id) === label)
   return found?.record.status === 'ready' ? found.record.id : null

@@ -1,8 +1,8 @@
-/** What was used lately, up to a weight of all together: whose turn to go comes has another one when it was used since the last. */
+/** Cache with a limit on the total weight. Evicts the oldest entry, but gives it a second chance if it was used since its last turn. */
 interface Entry<V> {
   readonly value: V
   readonly weight: number
-  /** It came, or was used, since its last turn. */
+  /** The entry was added or used since its last turn. */
   isUsed: boolean
 }
 
@@ -22,7 +22,7 @@ export class WeighedCache<V> {
     return entry.value
   }
 
-  /** One that weighs more than an eighth of all is not kept, nor is what it takes the place of. */
+  /** An entry heavier than an eighth of the limit is not cached, and removes the previous entry of its key. */
   set(key: string, value: V, weight: number): void {
     this.#weight -= this.#entries.get(key)?.weight ?? 0
     this.#entries.delete(key)
