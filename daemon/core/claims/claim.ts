@@ -1,25 +1,25 @@
-/** Claims: a sandbox without an owner, whom it is offered to, and later who took it. One for each sandbox. */
+/** Record of a claim: a sandbox without owner, the address that can claim it, and later its owner. One claim for each sandbox. */
 import { defineRecord, type Immutable } from '#store/record-kind.ts'
 import * as z from 'zod'
 
 const schema = z.strictObject({
-  /** The organization of the sandbox. */
+  /** Id of the sandbox's organization. */
   id: z.string(),
   projectId: z.string(),
-  /** The grant of the agent that asked. */
+  /** Grant of the agent that started the claim. */
   grantId: z.string(),
   clientName: z.string(),
-  /** Whom it was mailed to, folded. */
+  /** Address that the claim was sent to, folded to lower case. */
   email: z.string(),
-  /** What the agent shows to its user, and the page too. */
+  /** Code that both the agent and the page show to the user. */
   userCode: z.string(),
-  /** When the sandbox was made. */
+  /** Creation time of the sandbox. */
   sandboxAt: z.int(),
   startedAt: z.int(),
-  /** null: the service had no mail of its own. */
+  /** Null if the service could not send mail. */
   mailedAt: z.int().nullable(),
   expiresAt: z.int(),
-  /** Who took it over, and when; null until then. */
+  /** The user who claimed the sandbox, and the time; null until then. */
   userId: z.string().nullable(),
   claimedAt: z.int().nullable(),
 })
@@ -29,14 +29,14 @@ export type Claim = Immutable<z.infer<typeof schema>>
 export const claims = defineRecord<Claim>({
   name: 'claim',
   schema,
-  // found only while it is open
+  // indexed only while the claim is open
   lookups: {
     code: ({ userCode, userId }) => (userId === null ? [[userCode]] : []),
     email: ({ email, id, userId }) => (userId === null ? [[email, id]] : []),
   },
 })
 
-/** How far a claim is, as agents see it. Spec "Routing rule, failover policy, project state". */
+/** Progress of a claim, as agents see it. Spec "Routing rule, failover policy, project state". */
 export interface ClaimProgress {
   readonly isClaimed: boolean
   readonly userId: string | null
@@ -46,7 +46,7 @@ export interface ClaimProgress {
   readonly isLinkPending: boolean
 }
 
-/** `holderId` is the user who asks, if one does. */
+/** `holderId` is the requesting user; null for anonymous callers. */
 export function claimProgress(isClaimed: boolean, claim: Claim | undefined, holderId: string | null, now: number): ClaimProgress {
   const linkSentAt = claim?.mailedAt ?? null
   const linkExpiresAt = claim === undefined || linkSentAt === null ? null : claim.expiresAt

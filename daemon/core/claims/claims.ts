@@ -1,6 +1,6 @@
 /**
- * Taking over a sandbox: its agent asks with somebody's address, and whoever has signed in with that address, or types in the code
- * that the agent shows, makes the sandbox an organization of their own. The agent never learns whether an address is known.
+ * Claims a sandbox: its agent names an address. A user signed in with that address, or a user who enters the agent's code, becomes the
+ * owner of the organization. The agent cannot find out whether an address has an account.
  */
 import { Change, decode } from '#store/change.ts'
 import { lookupPrefix, type Stored } from '#store/record-kind.ts'
@@ -30,20 +30,20 @@ export interface ClaimOptions extends Core {
   readonly people: Pick<People, 'mail' | 'loginLinks' | 'background' | 'outbox' | 'members'>
 }
 
-/** What the agent gets. */
+/** Response to the agent. */
 export interface StartedClaim {
   readonly progress: ClaimProgress
-  /** Undefined when there was nothing to take over. */
+  /** Undefined if the project already has an owner. */
   readonly open: Pick<Claim, 'userCode' | 'expiresAt'> | undefined
-  /** The page where the code works. */
+  /** URL of the page where the user enters the code. */
   readonly integrationsUrl: string
 }
 
-/** A claim as the person sees it who is to decide. */
+/** A claim as the deciding user sees it. */
 export interface ClaimView {
   readonly claim: Claim
   readonly project: Project
-  /** In how many organizations the person is already. */
+  /** Number of organizations that the user already belongs to. */
   readonly organizationCount: number
 }
 
@@ -53,7 +53,7 @@ const hourMs = 3_600_000
 const dayMs = 24 * hourMs
 const openMs = 30 * 60_000
 const undoMs = 7 * dayMs
-/** A person may own so many organizations on the plan free; each brings quotas of its own. */
+/** Maximum number of organizations on plan Free that a user can own, because each has separate quotas. */
 const maxFree = 10
 
 const gone = (): Refusal => new Refusal('not_found', 'This code is wrong, expired or already used. Ask your agent for a new code.')
@@ -74,8 +74,8 @@ export class Claims {
   }
 
   /**
-   * Opens a claim for the sandbox of an anonymous token, in place of one before, and mails the address after the answer. Does
-   * nothing for a project that has its people already. Throws `rate_limit_exceeded`, alike for known and unknown addresses.
+   * Opens a claim for the sandbox of an anonymous token, which replaces an earlier claim, and sends mail after the response. Has no effect
+   * if the project already has an owner. Throws `rate_limit_exceeded`, with equal results for known and unknown addresses.
    */
   async start(principal: Principal, email: string): Promise<StartedClaim> {
     requireScope(principal, 'api:read')
@@ -95,14 +95,14 @@ export class Claims {
     return { progress: claimProgress(false, claim, null, clock.now()), open: claim, integrationsUrl }
   }
 
-  /** Those that are open for the signed-in user; none for keys and applications. */
+  /** Returns open claims of the signed-in user; empty for keys and applications. */
   async openOf({ holder }: Principal): Promise<Claim[]> {
     if (holder?.kind !== 'user' || holder.application !== undefined) return []
     const user = await userById(this.#options.database, holder.userId)
     return user ? this.openFor(user) : []
   }
 
-  /** Those that are open for the address of the user; none before it is proved. */
+  /** Returns open claims for the user's address; empty until the address is proved. */
   async openFor({ email, isUnproved }: User): Promise<Claim[]> {
     const { database } = this.#options
     const found: Claim[] = []
@@ -116,8 +116,8 @@ export class Claims {
   }
 
   /**
-   * What the code is about; changes nothing. Who is not the one that was mailed may type in the code too, though not try many.
-   * Throws `not_found` alike for codes that were used, are too old or never were.
+   * Returns the claim of a code without using it. Users with another address can also enter the code, but only a limited number of codes.
+   * Throws the same `not_found` for used, expired and unknown codes.
    */
   async look(user: User, typed: string): Promise<ClaimView> {
     const { database, people } = this.#options
@@ -128,8 +128,8 @@ export class Claims {
   }
 
   /**
-   * Makes the sandbox an organization of the user, in one write. Of two at the same time one gets it. Throws `not_found`, and
-   * `conflict` to who owns many unpaid organizations.
+   * Makes the user the owner of the sandbox's organization, in one write. Of concurrent calls, one succeeds. Throws `not_found`, and
+   * `conflict` if the user owns `maxFree` organizations on plan Free.
    */
   async confirm(user: User, typed: string, chosen: readonly Permission[]): Promise<Claim> {
     const { writes, people } = this.#options
@@ -147,7 +147,7 @@ export class Claims {
     return claim
   }
 
-  /** The claim whose agent the user can still send away by the link of the mail. Throws `not_found`. */
+  /** Returns the claim whose agent the user can still disconnect by the link in the mail. Throws `not_found`. */
   async undoable(user: User, organizationId: string): Promise<Claim> {
     const claim = (await this.#stored(organizationId))?.record
     const isMine = claim?.userId === user.id && claim.claimedAt !== null
@@ -155,15 +155,15 @@ export class Claims {
     throw new Refusal('not_found', 'Nothing to undo: the link is valid for seven days, and only for the user who claimed the sandbox.')
   }
 
-  /** The keys that end with the session of the agent; the newest first. */
+  /** Returns the keys that end with the agent's grant, newest first. */
   async keysOf({ id: organizationId, grantId }: Claim): Promise<ApiKey[]> {
     const { database, clock } = this.#options
     return (await keysFollowing(database, organizationId, isCreatedBy(grantId), clock.now())).map(({ record }) => record)
   }
 
   /**
-   * Ends the session of the agent and the keys that it created, but for those to keep; the organization stays with the user. Again
-   * does nothing.
+   * Ends the agent's grant, and revokes the keys that it created, except `toKeep`. The user keeps the organization. Repeating the call has
+   * no effect.
    */
   async undo(user: User, organizationId: string, toKeep: KeysToKeep = []): Promise<void> {
     const { database, writes, clock, audit } = this.#options
@@ -203,7 +203,7 @@ export class Claims {
     return claim
   }
 
-  /** Adds to the write that everything in the sandbox is the user's. */
+  /** Adds the change of ownership of the sandbox to the write. */
   async #take(change: Change, found: StoredClaim, user: User, chosen: readonly Permission[]): Promise<Claim> {
     const { database, clock, audit } = this.#options
     const { organizationId, record } = found
@@ -239,7 +239,7 @@ export class Claims {
     await people.mail.send(email, claimMail(claim, people.mail.urlOf(loginLinkPath(secret))))
   }
 
-  /** An open claim by its code; one that was not sent to the user by mail counts as a try. */
+  /** Returns an open claim by its code. Counts as an attempt unless the claim was sent to the user's proved address. */
   async #try(user: User, typed: string): Promise<StoredClaim> {
     const found = await this.#find(typed)
     if (found?.record.email !== user.email || user.isUnproved) await this.#codes.take(user.id)

@@ -1,12 +1,12 @@
-/** What somebody who takes over a sandbox lets its agent do from then on. Reading is always part of it. */
+/** Permissions that the new owner of a sandbox gives its agent. Reading is always included. */
 import { scopesUpTo, type OAuthScope } from '../oauth/protocol/scopes.ts'
 
 export const permissions = ['send_sandbox', 'send_live', 'admin'] as const
 export type Permission = (typeof permissions)[number]
 
 /**
- * The scopes of what was chosen, on both surfaces. REST knows no sending into the sandbox alone: once there is a live destination,
- * `api:send` reaches real people, so it is part of live sending.
+ * Returns the scopes of the chosen permissions on both surfaces. REST has no scope for sending only into the sandbox. `api:send` reaches
+ * real people once a live destination exists, so it requires the permission to send live.
  */
 export function scopesOfPermissions(chosen: readonly Permission[]): readonly OAuthScope[] {
   const level = Math.max(-1, ...chosen.map((permission) => permissions.indexOf(permission)))

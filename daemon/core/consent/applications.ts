@@ -1,4 +1,4 @@
-/** Applications with access: what a user allowed, shown as one for each client and project, and taken back. */
+/** Applications with access: grants of a user, combined for each client and project, and their revocation. */
 import type { Core } from '../core.ts'
 import type { ApiKey } from '../access/keys/api-key.ts'
 import { keysFollowing, noKeys, type KeyFates, type KeysToKeep } from '../access/keys/dependent-keys.ts'
@@ -16,14 +16,14 @@ export interface ApplicationOptions extends Core {
   readonly grants: Grants
 }
 
-/** A grant that works, with where it is good for. */
+/** A valid grant with its organization and project. */
 export interface LiveGrant {
   readonly stored: StoredGrant
   readonly organization: Organization
   readonly project: Project
 }
 
-/** What names an application: the same client in another project is another one. */
+/** Key of an application; the same client in another project is a different application. */
 export interface ApplicationName {
   readonly clientId: string
   readonly organizationId: string
@@ -32,21 +32,21 @@ export interface ApplicationName {
 
 export interface Application extends ApplicationName {
   readonly clientName: string
-  /** Undefined when the name is unverified. */
+  /** Undefined if the name is unverified. */
   readonly verifiedHost: string | undefined
   readonly organization: Organization
   readonly project: Project
-  /** The most that any of its grants allows, with all that this includes. */
+  /** Union of the scopes of its grants, including all scopes that these include. */
   readonly scopes: readonly OAuthScope[]
-  /** Any of its grants reaches what belongs to the whole organization. */
+  /** At least one of its grants reaches resources of the whole organization. */
   readonly reachesOrganization: boolean
-  /** The groups of tools that any of its grants allows; undefined for all. */
+  /** Union of the tool groups of its grants; undefined if a grant allows all groups. */
   readonly toolsets: readonly string[] | undefined
-  /** When it was allowed first, of what still holds. */
+  /** Creation time of its oldest valid grant. */
   readonly since: number
 }
 
-/** How an application is ended. */
+/** Options for revoking an application. */
 interface ApplicationEnding {
   readonly toKeep?: KeysToKeep
   readonly actor?: Actor
@@ -59,14 +59,14 @@ export class Applications {
     this.#options = options
   }
 
-  /** The one that was allowed last comes first. */
+  /** Lists applications, most recently allowed first. */
   async list(userId: string): Promise<Application[]> {
     return byApplication(await this.grantsOf(userId)).map(({ application }) => application)
   }
 
   /**
-   * Ends every grant of it with all of their tokens, at once, and the keys that it created, but for those to keep; again does
-   * nothing. Throws `validation_failed` for a key to keep that would not end. `actor` is the user by default.
+   * Ends all grants of the application with their tokens immediately, and revokes the keys that it created, except `toKeep`. Repeating the
+   * call has no effect. Throws `validation_failed` if `toKeep` has a key that would not end. `actor` defaults to the user.
    */
   async revoke(userId: string, name: ApplicationName, { toKeep = [], actor }: ApplicationEnding = {}): Promise<KeyFates> {
     const { clientId, organizationId, projectId } = name
@@ -75,7 +75,7 @@ export class Applications {
     for (const { stored } of await this.grantsOf(userId)) {
       const { record } = stored
       if (stored.organizationId !== organizationId || record.clientId !== clientId || record.projectId !== projectId) continue
-      // the first one takes all of its keys along
+      // the first revocation includes all keys of the application
       const ended = await this.#options.grants.revoke(record.id, actor ?? { kind: 'user', id: userId }, {
         isMeant,
         ...(keys === noKeys && { toKeep }),
@@ -85,14 +85,14 @@ export class Applications {
     return keys
   }
 
-  /** The keys that end when the application is revoked; the newest first. */
+  /** Returns the keys that end when the application is revoked, newest first. */
   async keysOf(userId: string, name: ApplicationName): Promise<ApiKey[]> {
     const { database, clock } = this.#options
     const found = await keysFollowing(database, name.organizationId, mintedBy(userId, name), clock.now())
     return found.map(({ record }) => record)
   }
 
-  /** Every grant of the user that works, in all of their organizations; the oldest first. */
+  /** Returns all valid grants of the user in all organizations, oldest first. */
   async grantsOf(userId: string): Promise<LiveGrant[]> {
     const { database, clock, policies, members } = this.#options
     const now = clock.now()
@@ -111,13 +111,13 @@ export class Applications {
   }
 }
 
-/** Also by grants of it that have ended since. Its tokens are of one project, and so is what they create. */
+/** Includes keys created with grants that have ended. Tokens belong to one project, and so do the keys that they create. */
 const mintedBy =
   (userId: string, { clientId, projectId }: ApplicationName) =>
   (minter: KeyCreator, key: ApiKey): boolean =>
     minter.userId === userId && minter.application?.clientId === clientId && key.projectId === projectId
 
-/** Those of one user by client and project; the one that was allowed last comes first. */
+/** Groups the grants of one user by client and project, most recently allowed first. */
 export function byApplication(found: readonly LiveGrant[]): { readonly application: Application; readonly grants: readonly LiveGrant[] }[] {
   const groups = Map.groupBy(found, ({ stored: { record } }) => JSON.stringify([record.clientId, record.projectId]))
   return [...groups.values()]

@@ -1,4 +1,4 @@
-/** Consent: where a user may let a client in and how far, what they said before, and what they decide. */
+/** Consent of a user to a client: available organizations and scopes, earlier consent, and the decision. */
 import { requireScope } from '../access/principal/principal.ts'
 import type { Projects } from '../administration/projects.ts'
 import type { Approval, Authorizations, PendingAuthorization } from '../oauth/endpoints/authorizations.ts'
@@ -18,26 +18,26 @@ export interface ConsentOptions {
   readonly applications: Pick<Applications, 'grantsOf'>
 }
 
-/** An organization of the user, as far as a client can be let into it. */
+/** An organization of the user, with the access that a client can get. */
 export interface OrganizationChoice {
   readonly organization: Organization
   readonly role: Role
-  /** Default first, then by name; a partition follows its parent. Empty where the role reaches no project. */
+  /** Default project first, then by name; partitions follow their parent. Empty if the role can reach no project. */
   readonly projects: readonly Project[]
-  /** The most that the role allows, of the surfaces that the client asks for. */
+  /** All scopes that the role allows on the requested surfaces. */
   readonly reach: readonly OAuthScope[]
   readonly mayMakeProjects: boolean
 }
 
-/** What a user decides. */
+/** Decision of a user. */
 export interface Decision {
   readonly organizationId: string
-  /** A project that is there, or the name of a new one. */
+  /** Id of an existing project, or name of a new project. */
   readonly project: { readonly id: string } | { readonly name: string }
   readonly scopes: readonly OAuthScope[]
-  /** Tools of an agent may also act on what belongs to the whole organization. */
+  /** Whether tools of an agent can also act on resources of the whole organization. */
   readonly reachesOrganization: boolean
-  /** The groups of tools that an agent is shown; undefined for all. */
+  /** Groups of tools that an agent can see; undefined for all. */
   readonly toolsets?: readonly string[] | undefined
 }
 
@@ -50,7 +50,9 @@ export class Consents {
     this.#options = options
   }
 
-  /** Every organization of the user; also those whose role admits no client, so that the reason can be shown. */
+  /**
+   * Returns every organization of the user. Includes organizations where the role allows no client, so that the page can show the reason.
+   */
   async places(userId: string, { surfaces }: Pick<PendingAuthorization, 'surfaces'>): Promise<OrganizationChoice[]> {
     const memberships = await this.#options.members.organizationsOf(userId)
     return Promise.all(
@@ -68,9 +70,9 @@ export class Consents {
   }
 
   /**
-   * What the user allowed this client before, if that settles the request: one project, no less than is suggested, and still
-   * within their role. Never where another program could pose as the client (RFC 8252 §8.6): its name is not verified,
-   * or the answer goes to a program on a machine instead of a host on the web.
+   * Returns the earlier consent if it settles the request: one project, at least the suggested scopes, and still within the role. Returns
+   * undefined if another program could impersonate the client (RFC 8252 §8.6). This is the case if its name is unverified, or if the
+   * response goes to a program instead of a web host.
    */
   async remembered(userId: string, pending: PendingAuthorization): Promise<Approval | undefined> {
     const { client, redirectUri, prompts } = pending
@@ -90,8 +92,8 @@ export class Consents {
   }
 
   /**
-   * The address to redirect to. Throws `validation_failed` with the field `scope`, `toolset`, `place` or `name` for what can be chosen
-   * otherwise, and `not_found` alike for what is missing and what belongs to others.
+   * Returns the redirect URI. Throws `validation_failed` with the field `scope`, `toolset`, `place` or `name` for choices that the user can
+   * correct. Throws the same `not_found` for missing resources and for resources of others.
    */
   async approve(userId: string, pending: PendingAuthorization, decision: Decision): Promise<string> {
     const { organizationId, project, scopes, reachesOrganization } = decision
@@ -105,7 +107,7 @@ export class Consents {
     return this.#options.authorizations.approve(pending, { userId, organizationId, projectId, scopes, reachesOrganization, toolsets })
   }
 
-  /** A form that comes twice must not make two projects, so the name must be a new one. */
+  /** Requires a new name, so that submitting the form twice does not create two projects. */
   async #make(userId: string, { organization, projects }: OrganizationChoice, typed: string): Promise<string> {
     const { members, projects: administration } = this.#options
     const principal = await members.principalOf(userId, organization.id)
@@ -119,7 +121,10 @@ export class Consents {
   }
 }
 
-/** What to tick at first: what the client names with all that it includes; when it names nothing, nothing that reaches other people. */
+/**
+ * Returns the initial selection: the requested scopes with the scopes that they include. If the request has no scopes, only scopes without
+ * mail to other people.
+ */
 export function suggestedScopes({ surfaces, scopes, namesScopes }: PendingAuthorization): readonly OAuthScope[] {
   return surfaces.flatMap((surface) => {
     const level = levelOf(scopes, surface)
@@ -142,7 +147,7 @@ function checkScopes({ surfaces }: PendingAuthorization, { organization, reach }
     ])
 }
 
-/** Whether a member of the role can let an agent act on what belongs to the whole organization. */
+/** Returns whether a member with the role can let an agent act on resources of the whole organization. */
 export const mayReachOrganization = ({ role }: Pick<OrganizationChoice, 'role'>): boolean => scopesOfRole(role).administersOrganization
 
 function checkOrganizationReach(place: OrganizationChoice, scopes: readonly OAuthScope[]): void {

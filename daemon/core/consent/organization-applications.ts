@@ -1,4 +1,4 @@
-/** The applications that members let into an organization: for its administrators all of them, for every member their own. */
+/** Applications with access to an organization: administrators see all of them, other members only their own. */
 import type { KeyUses } from '../access/keys/key-uses.ts'
 import type { KeyFates } from '../access/keys/dependent-keys.ts'
 import { administersAll, requireScope, type Principal } from '../access/principal/principal.ts'
@@ -14,12 +14,12 @@ export interface OrganizationApplicationOptions extends Core {
   readonly uses: Pick<KeyUses, 'last'>
 }
 
-/** An application with who let it in. */
+/** An application with the user who allowed it. */
 export interface AllowedApplication extends Application {
-  /** Of its newest grant. */
+  /** Id of its newest grant. */
   readonly id: string
   readonly user: User
-  /** The last call with a token of it; null before the first. */
+  /** Time of the last call with any of its tokens; null if it was never used. */
   readonly usedAt: number | null
 }
 
@@ -30,7 +30,7 @@ export class OrganizationApplications {
     this.#options = options
   }
 
-  /** The one that was allowed last comes first. Nothing for keys that administer less than the organization. */
+  /** Lists applications, most recently allowed first. Keys that do not administer the organization get an empty list. */
   async list(principal: Principal): Promise<AllowedApplication[]> {
     requireScope(principal, 'api:read')
     const byUser = Map.groupBy(await this.#reachable(principal, 'shown'), ({ stored: { record } }) => record.userId ?? '')
@@ -39,8 +39,8 @@ export class OrganizationApplications {
   }
 
   /**
-   * Ends every grant of the application with all of their tokens, at once, and the API keys that it created. Throws `not_found` alike
-   * for what is missing, has ended or is out of reach.
+   * Ends all grants of the application with their tokens immediately, and revokes the API keys that it created. Throws the same `not_found`
+   * for missing, ended and inaccessible applications.
    */
   async revoke(principal: Principal, id: string): Promise<KeyFates> {
     requireScope(principal, 'api:admin')
@@ -52,7 +52,7 @@ export class OrganizationApplications {
     return this.#options.applications.revoke(userId, meant.application, { actor: actorOf(principal) })
   }
 
-  /** Grants that work, of users, as far as the principal may see them; the oldest first. */
+  /** Returns valid grants of users that the principal can see, oldest first. */
   async #reachable(principal: Principal, use: 'work' | 'shown' = 'work'): Promise<LiveGrant[]> {
     const { database, policies, clock } = this.#options
     const now = clock.now()
@@ -81,6 +81,6 @@ export class OrganizationApplications {
   }
 }
 
-/** Who is signed in; an application acts for its user, but minds no others. */
+/** Returns the signed-in user. Returns undefined for applications, which do not manage other applications. */
 const ownUserOf = ({ holder }: Principal): string | undefined =>
   holder?.kind === 'user' && holder.application === undefined ? holder.userId : undefined
