@@ -1,20 +1,20 @@
-/** What others know of our own addresses: reverse names and blocklists. Pure. */
+/** Findings about the service's own addresses: reverse names and blocklists. Pure. */
 import { finding, type Finding } from './finding.ts'
 
-/** What one blocklist says of one address (RFC 5782 §2.1). */
+/** Result of one blocklist look-up for one address (RFC 5782 §2.1). */
 export interface ListAnswer {
   readonly address: string
   readonly zone: string
-  /** The addresses of the answer; empty when it is not listed. */
+  /** Addresses in the answer; empty if the address is not listed. */
   readonly codes: readonly string[]
 }
 
-/** Codes by which a list says that it does not answer to this name server: nothing is known then. */
+/** Code of a list that refuses queries of this name server; the listing is then unknown. */
 const isRefusal = (code: string): boolean => code.startsWith('127.255.255.')
-/** Only these say that something is listed; others come from name servers that answer for every name. */
+/** Only these codes mean a listing; other codes come from name servers that answer for every name. */
 const isListing = (code: string): boolean => code.startsWith('127.') && !isRefusal(code)
 
-/** What some lists mean by a code, and where an entry is looked up and removed. */
+/** Meaning of the codes of some lists, and pages to check and remove entries. */
 const spamhaus: Readonly<Record<string, string>> = {
   '127.0.0.2': 'SBL: a source of spam',
   '127.0.0.3': 'CSS: a source of spam, found by machines',
@@ -51,23 +51,23 @@ export function blocklistFindings(answers: readonly ListAnswer[]): Finding[] {
       'blocklist.refused',
       zone,
       `${zone} refuses queries of the name server in use, so it is not known whether your addresses are listed.`,
-      'Use a name server of your own (POSTERN_DNS_SERVERS): lists refuse public ones. Or take the list out of POSTERN_DOCTOR_BLOCKLISTS.',
+      'Use your own name server (POSTERN_DNS_SERVERS), because lists refuse public servers. Or remove the list from POSTERN_DOCTOR_BLOCKLISTS.',
     ),
   )
   return [...listed, ...refused]
 }
 
-/** The reverse names of one address, each with the addresses that it leads back to. */
+/** Reverse names of one address, with the addresses that each name resolves to. */
 export interface ReverseAnswer {
   readonly address: string
   readonly names: readonly { readonly name: string; readonly addresses: readonly string[] }[]
 }
 
-/** Large receivers refuse mail of addresses without a name that leads back (RFC 1912 §2.1). */
+/** Large receivers refuse mail from an address unless one of its reverse names resolves to the address (RFC 1912 §2.1). */
 export function reverseFindings(answers: readonly ReverseAnswer[], host: string): Finding[] {
   return answers.flatMap(({ address, names }) => {
     const [first] = names
-    const fix = `Let the owner of ${address} (your hoster) set its reverse name to ${host}, and let ${host} lead to ${address}.`
+    const fix = `Ask the owner of ${address} (your hosting provider) to set its reverse name to ${host}, and point ${host} to ${address}.`
     if (!first) return [finding('address.no_reverse_name', address, `${address} has no reverse name (PTR record).`, fix)]
     if (names.some(({ addresses }) => addresses.includes(address))) return []
     return [

@@ -1,4 +1,7 @@
-/** Tells the operator what is wrong, by mail and by webhook. What was told stands in the write of the mail and the delivery. */
+/**
+ * Notifies the operator of findings, by mail and by webhook. The write that stores the mail and the delivery also records the notified
+ * findings.
+ */
 import { catalogIn } from '#config/catalogs/catalog-in.ts'
 import { Change, decode, encode } from '#store/change.ts'
 import { globalKey } from '#store/record-kind.ts'
@@ -17,18 +20,18 @@ import { dayOf, toTell, type Telling, type Reported } from './telling.ts'
 export interface AlertOptions extends Core {
   readonly mail: Pick<SystemMail, 'isReady' | 'urlOf'>
   readonly outbox: Outbox
-  /** Who gets mail; null for no one. */
+  /** Recipient of alert mail; null for no mail. */
   readonly mailTo: string | null
-  /** Whether there is a webhook: see `alertTarget`. */
+  /** Whether a webhook is configured; see `alertTarget`. */
   readonly hasWebhook: boolean
 }
 
-/** The receiver of alerts, among those of webhook deliveries. */
+/** Endpoint id of alerts among the webhook deliveries. */
 const receiverId = 'operator_alerts'
 const reportedKey = (...rest: readonly Element[]): readonly Element[] => globalKey('doctor.reported', ...rest)
-/** What is over is remembered until no day can be meant any more. */
+/** Resolved findings remain recorded for this time, so that the day of their end is over in every case. */
 const rememberedMs = 2 * 86_400_000
-/** A mail lists so many; the dashboard has all. */
+/** Maximum number of findings in a mail; the dashboard shows all. */
 const maxListed = 100
 
 const findingShape = z.object({
@@ -36,7 +39,7 @@ const findingShape = z.object({
   ...{ summary: z.string(), fix: z.string() },
 })
 
-/** What the receiver gets, signed as event webhooks are. */
+/** Body of the alert webhook, signed like event webhooks. */
 const alertEventShape = z.object({
   ...{ id: z.string(), type: z.literal('operator_alert'), created_at: z.string() },
   data: z.object({ standing: z.array(findingShape), over: z.array(findingShape) }),
@@ -49,7 +52,7 @@ export class Alerts {
     this.#options = options
   }
 
-  /** One mail and one delivery for all that is to be told now; nothing where neither would leave. */
+  /** Sends one mail and one delivery for all new and resolved findings. Has no effect if neither can be sent. */
   async tell(found: ReadonlyMap<string, readonly Finding[]>): Promise<void> {
     const { database, clock, mail, outbox, mailTo, hasWebhook } = this.#options
     const mailed = mailTo !== null && (await mail.isReady()) ? mailTo : undefined
@@ -72,7 +75,7 @@ export class Alerts {
       if (hasWebhook) this.#deliver(change, telling, now)
     }
     if ((await database.commit(change)).ok) outbox.wake()
-    // otherwise another daemon tells the same
+    // otherwise another daemon sends the same alert
   }
 
   #deliver(change: Change, { standing, over }: Telling, at: number): void {
@@ -96,7 +99,7 @@ export class Alerts {
   }
 }
 
-/** Where alerts go, for the dispatcher of webhooks. Without an address, deliveries that wait are dropped. */
+/** Returns the webhook target of alerts. Without a configured webhook, waiting deliveries are dropped. */
 export function alertTarget(
   { secrets }: Pick<Core, 'secrets'>,
   webhook: { readonly url: string; readonly secret: string } | undefined,

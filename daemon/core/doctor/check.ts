@@ -1,16 +1,19 @@
-/** A check: one family of findings, looked for now and then. */
+/** A check: a family of findings that is examined periodically. */
 import type { Finding } from './finding.ts'
 
 export interface Check {
-  /** Its findings go when it finds them no more; those of others stay. */
+  /** A new result replaces the previous findings of the check with this name. */
   readonly name: string
-  /** The least time between two looks by themselves, in milliseconds. */
+  /** Minimum interval between two automatic runs, in milliseconds. */
   readonly everyMs: number
-  /** Everything that it finds now; `isAsked` says that somebody waits for it. Ends early, with what it has, when the signal comes. */
+  /**
+   * Returns all current findings; `isAsked` is true if a caller waits for the result. Returns early with partial results when the signal
+   * aborts.
+   */
   find(signal: AbortSignal, isAsked: boolean): Promise<readonly Finding[]>
 }
 
-/** Does the work for each, a few at a time, in any order. Ends early when the signal comes. */
+/** Runs `work` for each item, at most `atATime` concurrently. Ends early when the signal aborts. */
 export async function eachOf<T>(
   items: AsyncIterable<T>,
   atATime: number,

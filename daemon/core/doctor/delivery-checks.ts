@@ -1,4 +1,4 @@
-/** Looks at destinations, webhooks and ingest sources of every organization, each in its own check. */
+/** Checks destinations, webhooks and ingest sources of every organization, each in a separate check. */
 import type { Core } from '../core.ts'
 import type { HealthRegistry } from '../delivery/health/health-registry.ts'
 import { adviceFor } from '../delivery/probe/probe-advice.ts'
@@ -26,16 +26,16 @@ import {
 export interface DeliveryCheckOptions extends Core {
   readonly probes: Pick<Probes, 'lately' | 'seen'>
   readonly health: Pick<HealthRegistry, 'resting'>
-  /** Of the nouns above; endpoints are known. */
+  /** Webhook targets of higher layers; targets of webhook endpoints are built in. */
   readonly targets: readonly TargetSource[]
 }
 
 const minute = 60_000
 const day = 24 * 60 * minute
-/** Probes that somebody who asks has made, at a time, unless one was made just now. In the background, failed ones are made again. */
+/** Concurrent probes. A requested check probes every destination without a recent probe; the background repeats only failed probes. */
 const probesAtATime = 4
 const againMs = 30 * minute
-/** Parked deliveries of an organization that are looked at. */
+/** Maximum number of parked deliveries of an organization that the check reads. */
 const maxParked = 500
 
 export const deliveryChecks = (options: DeliveryCheckOptions): readonly Check[] => [

@@ -1,4 +1,4 @@
-/** What keeps mail and events from arriving: destinations, parked webhooks, and sources that fell silent. Pure. */
+/** Findings about delivery: failing destinations, parked webhooks, and silent sources. Pure. */
 import type { IngestSource } from '../ingest-sources/ingest-source.ts'
 import type { SourcePoll, SourceSeen } from '../ingest-sources/source-status.ts'
 import { nameServersSilent } from '../outbound/resolver.ts'
@@ -8,10 +8,10 @@ const minute = 60_000
 const hour = 60 * minute
 const day = 24 * hour
 
-/** A breaker that is open for a moment mends by itself. */
+/** Breakers that are open for less than this time are not reported. */
 const restingMs = 5 * minute
 const silentMs = 3 * day
-/** A new source is being set up for so long. */
+/** A new source is not reported during this time, because it is being set up. */
 const newMs = 2 * day
 
 interface Owned {
@@ -20,10 +20,10 @@ interface Owned {
   readonly organizationName: string
 }
 
-/** What the last probe of a destination saw. */
+/** Result of the last failed probe of a destination. */
 export interface FailedProbe extends Owned {
   readonly problem: string
-  /** What to do about the step that failed. */
+  /** Advice for the step that failed. */
   readonly advice: string
 }
 
@@ -33,7 +33,7 @@ export const probeFindings = (probes: readonly FailedProbe[]): Finding[] =>
       'destination.probe_failed',
       id,
       `The destination ${name} (${organizationName}) cannot be used: ${sentence(problem)}`,
-      `${advice} Then test it. Its mail waits in the queue or fails over meanwhile.`,
+      `${advice} Then test it. Until then, its mail waits in the queue or fails over.`,
     ),
   )
 
@@ -48,11 +48,11 @@ export const breakerFindings = (
         'destination.resting',
         id,
         `The destination ${name} (${organizationName}) has rested since ${new Date(since ?? 0).toISOString()}: ${sentence(reason ?? 'its attempts failed')}`,
-        'Look at its provider, then test the destination: a test that works ends the rest. A failover policy takes its mail elsewhere.',
+        'Check the status of its provider, then test the destination; a successful test resumes it. A failover policy sends its mail elsewhere.',
       ),
     )
 
-/** Deliveries of one receiver that were given up. */
+/** Parked deliveries of one receiver. */
 export interface ParkedFacts {
   readonly endpointId: string
   readonly targetUrl: string | undefined
@@ -68,7 +68,7 @@ export const parkedFindings = (parked: readonly ParkedFacts[]): Finding[] =>
       'webhook.parked',
       endpointId,
       `${isMore ? 'At least ' : ''}${count} webhook ${count === 1 ? 'delivery' : 'deliveries'} to ${targetUrl ?? endpointId} (${organizationName}) ${count === 1 ? 'was' : 'were'} given up within a day: ${sentence(lastError ?? 'the receiver did not take them')}`,
-      'Mend the receiver, then send the parked deliveries again: POST /v1/webhooks/attempts/{id}/redeliver.',
+      'Repair the receiver, then send the parked deliveries again: POST /v1/webhooks/attempts/{id}/redeliver.',
     ),
   )
 
@@ -97,7 +97,7 @@ export function sourceFindings(sources: readonly SourceFacts[], now: number): Fi
       'source.silent',
       source.id,
       `The ingest source ${name} has been silent for ${Math.floor((now - seen.at) / day)} days: bounces that it knows of do not arrive.`,
-      'Look whether the program that posts still runs and has the present secret. Revoke the source if it is not used any more.',
+      'Check that the posting program runs and has the current secret. Revoke the source if it is no longer used.',
     )
   })
 }
@@ -113,10 +113,10 @@ function pollFinding({ id, imap, createdAt }: SourceFacts['source'], name: strin
       `The mailbox of the ingest source ${name} has not been read since ${new Date(since).toISOString()}: ${sentence(poll.lastError)}`,
       poll.lastError.startsWith(nameServersSilent.slice(0, -1))
         ? 'Check the network and the name servers of this service (POSTERN_DNS_SERVERS).'
-        : 'Correct the host, the login or the folder: make the source anew with right ones, and revoke this one.',
+        : 'The host, the login or the folder is wrong: create a new source with correct values, and revoke this one.',
     ),
   ]
 }
 
-/** Ends with a full stop, once. */
+/** Returns the text with a final full stop. */
 const sentence = (text: string): string => (/[.!?]$/.test(text) ? text : `${text}.`)

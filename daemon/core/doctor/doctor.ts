@@ -1,4 +1,4 @@
-/** Looks for what is wrong, in the background at a calm pace and when somebody asks, and has it told. */
+/** Runs the checks, periodically in the background and on request, and reports the findings. */
 import type { Clock, Timer } from '../clock.ts'
 import type { Check } from './check.ts'
 import { inOrder, isAlarming, nameOf, severities, type Finding, type FindingId, type Severity } from './finding.ts'
@@ -6,22 +6,22 @@ import { inOrder, isAlarming, nameOf, severities, type Finding, type FindingId, 
 export interface DoctorOptions {
   readonly clock: Clock
   readonly checks: readonly Check[]
-  /** Tells who is to be told; gets the findings of each check that has looked, by its name. */
+  /** Sends alerts. Receives the findings of each completed check, by its name. */
   readonly tell: (found: ReadonlyMap<string, readonly Finding[]>) => Promise<void>
   readonly onError: (error: unknown, check?: string) => void
 }
 
 export interface DoctorReport {
-  /** Nothing but notices. */
+  /** True if all findings are notices. */
   readonly ok: boolean
-  /** When checks looked last; null before all have looked for the first time. */
+  /** Time of the last round of checks; null until all checks have run once. */
   readonly checkedAt: number | null
-  /** A look is under way. */
+  /** Whether a round of checks is running. */
   readonly examining: boolean
   readonly findings: readonly Finding[]
 }
 
-/** A start is busy enough; what it breaks shows then. */
+/** Delays the first round, because the start of the daemon is busy; problems persist until then. */
 const firstMs = 60_000
 const everyMs = 60_000
 
@@ -33,7 +33,7 @@ export class Doctor {
   #checkedAt: number | null = null
   #timer: Timer | undefined
   #round: Promise<void> | undefined
-  /** All checks look in the round after the one under way. */
+  /** A round of all checks that follows the running round. */
   #next: Promise<void> | undefined
 
   constructor(options: DoctorOptions) {
@@ -44,14 +44,14 @@ export class Doctor {
     this.#rest(firstMs)
   }
 
-  /** What was found last. */
+  /** Returns the latest findings. */
   report(): DoctorReport {
     const unique = new Map([...this.#found.values()].flat().map((one) => [nameOf(one), one]))
     const findings = inOrder([...unique.values()])
     return { ok: !findings.some(isAlarming), checkedAt: this.#checkedAt, examining: this.#round !== undefined, findings }
   }
 
-  /** Has every check look now. Whoever asks while such a look waits for its turn gets the same one. */
+  /** Runs every check now. Concurrent calls share the same round. */
   async examine(): Promise<DoctorReport> {
     this.#next ??= (this.#round ?? Promise.resolve()).then(() => {
       this.#next = undefined
@@ -61,7 +61,7 @@ export class Doctor {
     return this.report()
   }
 
-  /** How many findings there are now, by severity and by id. */
+  /** Returns the number of current findings, by severity and by id. */
   counts(): { readonly bySeverity: ReadonlyMap<Severity, number>; readonly byId: ReadonlyMap<FindingId, number> } {
     const { findings } = this.report()
     return {
@@ -90,7 +90,7 @@ export class Doctor {
     return this.#round
   }
 
-  /** One after the other, as none is urgent. */
+  /** Runs the checks one after another. */
   async #lookAt(checks: readonly Check[], isAsked: boolean): Promise<void> {
     const { clock, tell, onError } = this.#options
     for (const check of checks) {
@@ -100,7 +100,7 @@ export class Doctor {
         const found = await check.find(this.#abort.signal, isAsked)
         if (!this.#abort.signal.aborted) this.#found.set(check.name, found)
       } catch (error) {
-        onError(error, check.name) // the others go on, and what it found before stands
+        onError(error, check.name) // continues with the other checks and keeps the previous findings
       }
     }
     if (this.#abort.signal.aborted || checks.length === 0) return

@@ -1,4 +1,4 @@
-/** Looks up the records of every sending domain of every organization. Changes nothing that is stored: `verify` does. */
+/** Looks up the records of all sending domains. Does not change stored data; `verify` does. */
 import type { Core } from '../core.ts'
 import { checkRecords } from '../domains/check-records.ts'
 import { expectedRecords, type PublishingFacts } from '../domains/expected-records.ts'
@@ -15,7 +15,7 @@ export interface DomainCheckOptions extends Pick<Core, 'database'> {
 }
 
 const hour = 3_600_000
-/** Domains that are looked up at a time. */
+/** Number of domains that are looked up concurrently. */
 const atATime = 4
 
 interface Owned {
@@ -24,7 +24,7 @@ interface Owned {
 }
 
 export function domainCheck({ database, resolver, publishing }: DomainCheckOptions): Check {
-  /** What was found when the name servers of a domain answered last, by its id: while they do not, it stands. */
+  /** Latest findings by domain id; used while the name servers of a domain do not answer. */
   let known = new Map<string, readonly Finding[]>()
 
   async function* all(): AsyncGenerator<Owned> {
@@ -51,7 +51,7 @@ export function domainCheck({ database, resolver, publishing }: DomainCheckOptio
       await eachOf(all(), atATime, signal, async (owned) => void seen.set(owned.domain.id, await look(owned)))
       if (signal.aborted) return [...known.values()].flat()
       known = seen
-      // the domain for bounces is the same for all
+      // all domains share the bounce domain
       return [...new Map([...seen.values()].flat().map((one) => [nameOf(one), one])).values()]
     },
   }

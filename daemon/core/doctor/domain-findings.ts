@@ -1,4 +1,4 @@
-/** What is wrong with the records of a sending domain, from what a look-up found. Pure. */
+/** Findings about the DNS records of a sending domain, from the results of a look-up. Pure. */
 import type { ExpectedRecord } from '../domains/expected-records.ts'
 import type { RecordCheck, RecordPurpose, SendingDomain } from '../domains/sending-domain.ts'
 import { finding, type Finding, type FindingId } from './finding.ts'
@@ -19,7 +19,7 @@ const wordOf: Readonly<Record<RecordPurpose, string>> = {
   bounce_spf: 'SPF record for bounces',
 }
 
-/** A domain with whom it belongs to. */
+/** A domain with the name of its organization. */
 export interface DomainFacts {
   readonly domain: Pick<SendingDomain, 'domain' | 'keys' | 'status'>
   readonly organizationName: string
@@ -35,7 +35,7 @@ export function domainFindings({ domain, organizationName, expected, checks }: D
         'domain.lookup_failed',
         domain.domain,
         `The records of ${whose} could not be looked up.`,
-        'Look whether the name servers of the domain answer. It is looked up again within the hour.',
+        'Check that the name servers of the domain answer. The lookup is repeated within the hour.',
       ),
     ]
   if (!signs(domain)) return [pending(domain.domain, whose)]
@@ -44,8 +44,8 @@ export function domainFindings({ domain, organizationName, expected, checks }: D
     if (!check || check.verdict === 'ok' || isIdleKey(domain, record)) return []
     const isOurs = record.purpose === 'bounce_mx' || record.purpose === 'bounce_spf'
     const word = wordOf[record.purpose]
-    const state = check.verdict === 'missing' ? 'is missing' : 'is not what it should be'
-    // a long key is said by its name alone
+    const state = check.verdict === 'missing' ? 'is missing' : 'is wrong'
+    // long keys are identified only by their names
     const shown = record.purpose === 'dkim' ? 'GET /v1/domains shows its text' : `${record.type} ${record.expected}`
     return [
       finding(
@@ -68,7 +68,7 @@ const pending = (name: string, whose: string): Finding =>
     'Publish its DKIM record and verify the domain, or delete the domain.',
   )
 
-/** A key that signs nothing yet, or no more. */
+/** Returns whether the record belongs to a key that does not sign now. */
 function isIdleKey({ keys, domain }: Pick<SendingDomain, 'keys' | 'domain'>, { purpose, name }: ExpectedRecord): boolean {
   return purpose === 'dkim' && keys.some(({ selector, state }) => state !== 'active' && name === `${selector}._domainkey.${domain}`)
 }

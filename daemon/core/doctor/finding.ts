@@ -1,10 +1,10 @@
-/** What is wrong, and what to do: a finding, and everything that one can be about. */
+/** Finding: a problem with its remedy, and the list of all kinds of findings. */
 
-/** `error`: mail is lost, delayed or refused because of it; `warning`: it will be, or receivers trust less; `notice`: good to know. */
+/** `error`: mail is lost, delayed or refused now. `warning`: this can happen later, or receivers trust less. `notice`: for information. */
 export const severities = ['error', 'warning', 'notice'] as const
 export type Severity = (typeof severities)[number]
 
-/** Every finding by its id, which never changes its meaning. */
+/** Severity of every finding by its id. The meaning of an id never changes. */
 export const severityOf = {
   'machine.node': 'error',
   'data.folder': 'error',
@@ -69,11 +69,13 @@ export const findingIds = Object.keys(severityOf) as readonly FindingId[]
 export interface Finding {
   readonly id: FindingId
   readonly severity: Severity
-  /** Which one, such as a domain or the id of a destination; empty for the service itself. With the id it stands for the finding. */
+  /**
+   * The affected object, such as a domain or the id of a destination; empty for the service itself. Id and subject identify the finding.
+   */
   readonly subject: string
   /** One sentence. */
   readonly summary: string
-  /** What to do, in one or two sentences. */
+  /** Remedy in one or two sentences. */
   readonly fix: string
 }
 
@@ -85,13 +87,13 @@ export const finding = (id: FindingId, subject: string, summary: string, fix: st
   fix,
 })
 
-/** The same for a finding as long as it stands. */
+/** Returns the name that identifies a finding while it persists. */
 export const nameOf = ({ id, subject }: Pick<Finding, 'id' | 'subject'>): string => `${id} ${subject}`
 
-/** Whether somebody should be told; a notice is only shown. */
+/** Returns whether the finding causes an alert; notices are only displayed. */
 export const isAlarming = ({ severity }: Pick<Finding, 'severity'>): boolean => severity !== 'notice'
 
-/** The worst first, then by id and subject. */
+/** Sorts by severity, then by id and subject. */
 export function inOrder(findings: readonly Finding[]): Finding[] {
   const rank = ({ severity }: Finding): number => severities.indexOf(severity)
   return findings.toSorted((a, b) => rank(a) - rank(b) || (nameOf(a) < nameOf(b) ? -1 : 1))

@@ -1,4 +1,4 @@
-/** What the process and its machine say: room, open files, certificate, clock, backups, the queue. Pure. */
+/** Findings about the process and its machine: disk space, open files, certificate, clock, backups, queue. Pure. */
 import { finding, type Finding, type FindingId } from './finding.ts'
 
 const minute = 60_000
@@ -6,29 +6,29 @@ const hour = 60 * minute
 const day = 24 * hour
 const mebibyte = 1024 * 1024
 
-/** A certificate ends in so many days, or in this share of its lifetime: time to look why nothing renewed it. */
+/** Remaining days, and remaining share of the lifetime, at which a certificate should have been renewed. */
 const expiringDays = 14
 const expiringShare = 0.2
-/** Of the limit of open files. */
+/** Share of the limit of open files. */
 const nearlyUsed = 0.8
 const oldBackupDays = 7
 const lateMs = hour
-/** Clocks are set by a second; no more than this is called a jump. */
+/** Smaller differences are corrections of the clock, not jumps. */
 const jumpMs = minute
-/** Codes of a second factor are good for half a minute, and signed requests of providers for some minutes. */
+/** Tolerance for clocks: TOTP codes are valid for half a minute, signed requests of providers for some minutes. */
 const offMs = 5000
 
-/** Room is measured where the data folder is, in bytes. */
+/** Space on the file system of the data folder, in bytes. */
 export interface DiskFacts {
   readonly dataDir: string
   readonly freeBytes: number
-  /** Below it nothing is accepted. */
+  /** Below this value, no mail is accepted. */
   readonly lowBytes: number
 }
 
 export function diskFindings({ dataDir, freeBytes, lowBytes }: DiskFacts): Finding[] {
   const free = `${dataDir} has ${mebibytes(freeBytes)} MiB free`
-  const fix = `Make room on the file system of ${dataDir}, or shorten what is kept: delete old backups and logs there.`
+  const fix = `Free space on the file system of ${dataDir}: delete old backups and logs there, or shorten retention.`
   if (freeBytes < lowBytes) return [finding('disk.low', '', `${free}; below ${mebibytes(lowBytes)} MiB no mail is accepted.`, fix)]
   if (freeBytes < 3 * lowBytes) return [finding('disk.filling', '', `${free}; below ${mebibytes(lowBytes)} MiB no mail is accepted.`, fix)]
   return []
@@ -45,15 +45,15 @@ export function logFindings({ lines, at, problem }: LogFacts, now: number): Find
   if (at === undefined || now - at > hour) return []
   const count = lines === 1 ? 'One log line was' : `${lines} log lines were`
   const why = problem === undefined ? 'The log is written again.' : `The latest failed: ${problem}.`
-  const fix = 'Make room on the file system of the log, or look whether the program that reads it still runs. Mail goes on without the log.'
+  const fix = 'Free space on the file system of the log, or check that the program that reads it runs. Mail is processed without the log.'
   return [finding('log.lines_dropped', '', `${count} dropped since the start, the latest at ${new Date(at).toISOString()}. ${why}`, fix)]
 }
 
-/** Open files and sockets of the daemon; undefined where the system does not say. */
+/** Open files and sockets of the daemon; undefined if the system does not report them. */
 export interface FileFacts {
   readonly open: number | undefined
   readonly limit: number | undefined
-  /** As many as the limits on connections allow at the same time. */
+  /** Number that the limits on connections allow concurrently. */
   readonly needed: number
 }
 
@@ -67,10 +67,10 @@ export function fileFindings({ open, limit, needed }: FileFacts): Finding[] {
   return [finding('files.limit_low', '', summary, `${fix} Or lower POSTERN_HTTP_MAX_CONNECTIONS.`)]
 }
 
-/** With less, the operating system ends the process under load, as measured with large messages among small ones. */
+/** With less memory, the operating system kills the process under load, as measured with large messages among small messages. */
 export const neededMemoryMib = 384
 
-/** Of what the machine, the container or the service may use, in octets. */
+/** `limit`: memory that the machine, the container or the service allows, in bytes. */
 export function memoryFindings(limit: number): Finding[] {
   const mib = Math.floor(limit / 1_048_576)
   if (mib >= neededMemoryMib) return []
@@ -87,16 +87,16 @@ interface SeenCertificate {
   readonly coversHost: boolean
 }
 
-/** The certificate of the listeners. */
+/** Facts about the certificate of the listeners. */
 export interface CertificateFacts {
   readonly host: string
-  /** Undefined when there is none yet; a sentence when it cannot be used. */
+  /** Undefined if no certificate exists yet; a sentence if the certificate is unusable. */
   readonly certificate: SeenCertificate | string | undefined
-  /** Why the last order at the certificate authority failed, in a sentence; undefined while none did. */
+  /** Reason why the last order at the certificate authority failed, as a sentence; undefined without a failure. */
   readonly orderProblem?: string | undefined
-  /** Whether other machines come to these listeners. */
+  /** Whether other machines connect to these listeners. */
   readonly isPublic: boolean
-  /** Whether one is ordered from a certificate authority. */
+  /** Whether the daemon orders certificates from a certificate authority. */
   readonly isOrdered: boolean
   readonly now: number
 }
@@ -105,13 +105,14 @@ export const certificateFindings = (facts: CertificateFacts): Finding[] => [...o
 
 function orderFindings({ orderProblem, certificate }: CertificateFacts): Finding[] {
   if (orderProblem === undefined) return []
-  const until = typeof certificate === 'object' ? ` The one before is served until ${new Date(certificate.expiresAt).toISOString()}.` : ''
+  const until =
+    typeof certificate === 'object' ? ` The previous certificate is served until ${new Date(certificate.expiresAt).toISOString()}.` : ''
   return [
     finding(
       'certificate.renewal_failed',
       '',
       orderProblem,
-      `Look whether each name leads to this machine and the port of the challenge is reached from outside.${until} It is tried again by itself, and at once by SIGHUP.`,
+      `Check that each name resolves to this machine and the port of the challenge is reachable from outside.${until} The order is repeated automatically, and immediately after SIGHUP.`,
     ),
   ]
 }
@@ -134,7 +135,7 @@ function servedFindings({ host, certificate, isPublic, isOrdered, now }: Certifi
         `Get one for ${host}, or set POSTERN_SMTP_HOST to a name that it has.`,
       ),
     ]
-  // ours is made anew by the start of the daemon within its last week
+  // the daemon's start renews a self-signed certificate in its last week
   if (isSelfSigned && isPublic) return [selfSigned(host, 'is', isOrdered)]
   const dueMs = Math.min(expiringDays * day, (expiresAt - beginsAt) * expiringShare)
   if (expiresAt - now >= dueMs || (isSelfSigned && days > 7)) return []
@@ -147,13 +148,13 @@ const selfSigned = (host: string, verb: 'is' | 'will be', isOrdered: boolean): F
     '',
     `The certificate of the SMTP listeners ${verb} self-signed: clients that verify it refuse to connect.`,
     isOrdered
-      ? `The daemon orders one for ${host} when it starts with these settings. Where it runs with them, its log says what the certificate authority answered.`
+      ? `The daemon orders one for ${host} when it starts with these settings. Where it runs with them, its log contains the answer of the certificate authority.`
       : `Let Postern order one for ${host} by POSTERN_ACME_CHALLENGE, or name the files of one in POSTERN_TLS_CERT and POSTERN_TLS_KEY; postern setup asks which.`,
   )
 
 export interface ClockFacts {
   readonly now: number
-  /** By how many milliseconds the wall clock went off from the monotonic one since the last look, and when that was seen. */
+  /** Change of the wall clock against the monotonic clock since the last check, in milliseconds, and the time of the check. */
   readonly jump: { readonly ms: number; readonly at: number } | undefined
 }
 
@@ -162,11 +163,11 @@ export function clockFindings({ now, jump }: ClockFacts): Finding[] {
   const way = jump.ms > 0 ? 'forward' : 'back'
   const summary = `The clock of the machine jumped ${way} by ${Math.round(Math.abs(jump.ms) / 1000)} seconds, seen at ${new Date(jump.at).toISOString()}.`
   return [
-    finding('clock.jumped', '', summary, 'Let a service set the clock, such as systemd-timesyncd or chrony, and look whether it runs.'),
+    finding('clock.jumped', '', summary, 'Set the clock with a time service such as systemd-timesyncd or chrony, and check that it runs.'),
   ]
 }
 
-/** By how much the clock is behind that of a time server, in milliseconds; below zero when it is ahead. */
+/** Lag of the clock behind a time server, in milliseconds; negative if the clock is ahead. */
 export interface ClockLag {
   readonly server: string
   readonly ms: number
@@ -175,26 +176,28 @@ export interface ClockLag {
 export function lagFindings({ server, ms }: ClockLag): Finding[] {
   if (Math.abs(ms) < offMs) return []
   const summary = `The clock of the machine is ${Math.round(Math.abs(ms) / 1000)} seconds ${ms > 0 ? 'behind' : 'ahead'}, by ${server}.`
-  return [finding('clock.off', '', summary, 'Let a service set the clock, such as systemd-timesyncd or chrony, and look whether it runs.')]
+  return [
+    finding('clock.off', '', summary, 'Set the clock with a time service such as systemd-timesyncd or chrony, and check that it runs.'),
+  ]
 }
 
 /** One sentence for each damaged part of the store. */
 export function damageFindings(damage: readonly { readonly sentence: string }[]): Finding[] {
   const [first, ...more] = damage
   if (!first) return []
-  const others = more.length > 0 ? ` ${more.length} more problems were found.` : ''
-  const fix = 'Run postern verify, which names all damage, and restore the last good backup; no backup is made until then.'
+  const others = more.length > 0 ? ` ${more.length} more problems exist.` : ''
+  const fix = 'Run postern verify, which lists all damage, and restore the last good backup. No new backups are created until then.'
   return [finding('store.damaged', '', `The store is damaged: ${first.sentence}${others}`, fix)]
 }
 
-/** The key that the next start would use, beside a daemon that works with the right one. */
+/** Checks the key that the next start would use, while the running daemon has the correct key. */
 export function keyFindings(found: { readonly id: FindingId; readonly problem: string } | undefined): Finding[] {
   if (!found) return []
-  const fix = 'Do it before the daemon is stopped: backups that it makes until then have the right key.'
+  const fix = 'Do this before stopping the daemon; backups that it makes until then contain the correct key.'
   return [finding(found.id, '', found.problem, fix)]
 }
 
-/** `at`: the moment of the snapshot of the last backup; undefined when there was none. */
+/** `at`: time of the last backup's snapshot; undefined without backup. */
 export function backupFindings(at: number | undefined, now: number): Finding[] {
   const fix = 'Run postern backup every day, and keep the files on another machine; a systemd timer or cron does.'
   if (at === undefined) return [finding('backup.none', '', 'There has been no backup yet.', fix)]
@@ -202,23 +205,30 @@ export function backupFindings(at: number | undefined, now: number): Finding[] {
   return days > oldBackupDays ? [finding('backup.old', '', `The last backup is ${days} days old.`, fix)] : []
 }
 
-/** `oldestMs`: for how long the message waits that is due longest. */
+/** `oldestMs`: waiting time of the message that has been due longest. */
 export function queueFindings(oldestMs: number): Finding[] {
   if (oldestMs < lateMs) return []
   const summary = `A message has waited for ${Math.floor(oldestMs / minute)} minutes since its attempt was due.`
-  return [finding('queue.late', '', summary, 'Look which destinations rest or are slow; raise max_connections of one that takes more.')]
+  return [
+    finding(
+      'queue.late',
+      '',
+      summary,
+      'Check which destinations are paused or slow. Raise max_connections of a destination that accepts more.',
+    ),
+  ]
 }
 
-/** What people hold back in the queue. */
+/** Messages that people hold in the queue. */
 export function heldFindings({ count, since }: { readonly count: number; readonly since: number | undefined }): Finding[] {
   if (count === 0) return []
   const from = since === undefined ? '' : `, since ${new Date(since).toISOString()}`
   const summary = `${count === 1 ? 'One message is' : `${count} messages are`} held in the queue${from}.`
-  const fix = 'Look at them with postern queue list --held and postern queue holds, and release what is to go: postern queue release.'
+  const fix = 'List them with postern queue list --held and postern queue holds. Release messages with postern queue release.'
   return [finding('queue.held', '', summary, fix)]
 }
 
-/** Alerts are to go by mail, and no mail of the service leaves. */
+/** Reports that alerts are configured by mail, but mail of the service cannot be sent. */
 export function alertFindings(mailTo: string | null, isMailReady: boolean): Finding[] {
   if (mailTo === null || isMailReady) return []
   return [

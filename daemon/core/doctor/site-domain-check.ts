@@ -1,4 +1,4 @@
-/** Domains of websites that no longer lead to them, as the latest look at DNS found. Looks into the store alone. */
+/** Reports verified domains of websites that no longer serve them, as the latest DNS check found. Reads only the store. */
 import type { Core } from '../core.ts'
 import { sites } from '../sites/site.ts'
 import { allOrganizations } from '../tenancy/organization-list.ts'
@@ -7,7 +7,7 @@ import { finding, type Finding } from './finding.ts'
 
 const everyMs = 3_600_000
 
-/** A verified domain with what is wrong with it. */
+/** A verified domain with its problem. */
 export interface SiteDomainFacts {
   readonly domain: string
   readonly slug: string
@@ -22,8 +22,8 @@ export const siteDomainFindings = (domains: readonly SiteDomainFacts[]): Finding
       : finding(
           'site.domain',
           domain,
-          `The domain ${domain} of the website ${slug} (${organizationName}) is not as it was when it was verified: ${problem}`,
-          'Its owner corrects the records, or removes the domain from the website. It is served as before, and looked at again every hour.',
+          `The DNS records of the domain ${domain} of the website ${slug} (${organizationName}) have changed: ${problem}`,
+          'Its owner must correct the records or remove the domain. The website is still served, and the check is repeated every hour.',
         ),
   )
 

@@ -1,25 +1,28 @@
-/** Which findings are told now: each at most once a day, and once when it is over. Pure. */
+/** Decides which findings are reported now: each at most once a day, and once when it is resolved. Pure. */
 import { isAlarming, nameOf, type Finding } from './finding.ts'
 
-/** What is kept of a finding that was told. */
+/** Stored state of a reported finding. */
 export interface Reported {
   /** The check that found it. */
   readonly check: string
   readonly finding: Finding
-  /** The day in UTC on which it was last told, such as `2026-11-27`. */
+  /** Day of the last report (UTC), such as `2026-11-27`. */
   readonly day: string
-  /** When it was told that it is over; absent while it stands. One that comes back on that day waits for the next. */
+  /**
+   * Day of the report that the finding is resolved; absent while it persists. If the finding returns, it is reported again unless it was
+   * already reported that day.
+   */
   readonly overOn?: string | undefined
 }
 
-/** What is said now, and the rows that say so; a name without a row is to be forgotten. */
+/** Findings to report now, with the rows to store. A name with an undefined row is to be deleted. */
 export interface Telling {
   readonly standing: readonly Finding[]
   readonly over: readonly Finding[]
   readonly rows: ReadonlyMap<string, Reported | undefined>
 }
 
-/** `found`: by the checks that have looked since the start; what others told stays as it is. */
+/** `found` has the checks that have run since the start; findings of other checks do not change. */
 export function toTell(found: ReadonlyMap<string, readonly Finding[]>, reported: ReadonlyMap<string, Reported>, day: string): Telling {
   const standing: Finding[] = []
   const over: Finding[] = []
@@ -44,5 +47,5 @@ export function toTell(found: ReadonlyMap<string, readonly Finding[]>, reported:
   return { standing, over, rows }
 }
 
-/** The day of a moment, in UTC. */
+/** Returns the day of a time, in UTC. */
 export const dayOf = (ms: number): string => new Date(ms).toISOString().slice(0, 10)

@@ -65,7 +65,7 @@ test('room, open files, backups and the queue have findings by their limits', (t
   t.deepEqual(backupFindings(now - 7 * day, now), [])
   t.deepEqual(damageFindings([]), [])
   t.like(damageFindings([{ sentence: 'One is damaged.' }, { sentence: 'Two is.' }]), [
-    { id: 'store.damaged', summary: 'The store is damaged: One is damaged. 1 more problems were found.' },
+    { id: 'store.damaged', summary: 'The store is damaged: One is damaged. 1 more problems exist.' },
   ])
   t.deepEqual(ids(queueFindings(60 * minute)), ['queue.late'])
   t.deepEqual(queueFindings(59 * minute), [])
@@ -179,7 +179,7 @@ test("a domain has findings on its keys, its records, and the service's needs", 
   )
   t.regex(
     found('mismatch').find(({ id }) => id === 'domain.spf')?.summary ?? '',
-    /^example\.ch \(Alpenblick\): the SPF record at example\.ch is not what it should be\.$/,
+    /^example\.ch \(Alpenblick\): the SPF record at example\.ch is wrong\.$/,
   )
   t.deepEqual(ids(found('missing', { ...domain, keys: [] })), ['domain.pending'])
   t.deepEqual(ids(found('error')), ['domain.lookup_failed'])
@@ -208,7 +208,7 @@ test('a website domain has a finding while its latest check fails', (t) => {
   t.deepEqual(siteDomainFindings([{ ...facts, problem: null }]), [])
   const [found] = siteDomainFindings([{ ...facts, problem: 'It does not lead here.' }])
   t.like(found, { id: 'site.domain', subject: 'www.example.ch' })
-  t.regex(found?.summary ?? '', /website gipfel \(O\) is not as it was when it was verified: It does not lead here\.$/)
+  t.regex(found?.summary ?? '', /website gipfel \(O\) have changed: It does not lead here\.$/)
 })
 
 test('findings are sorted by severity, the worst first', (t) => {
