@@ -1,18 +1,18 @@
-/** The audit log as its organization reads it: acts by who did them, what they were and what they were about. */
+/** Audit log of an organization, filtered by actor, action and target. */
 import type { Page } from '#store/database.ts'
 import { listReachable, sieve, type List, type ListParts, type OfProject, type PageQuery } from '../access/principal/lists.ts'
 import type { Principal } from '../access/principal/principal.ts'
 import { auditEntries, type AuditEntry } from '../writes/audit.ts'
 
-/** What a list of acts is narrowed to; each condition narrows. */
+/** Conditions of the list; an entry must satisfy all of them. */
 export interface AuditFilter extends OfProject {
-  /** Id of the key or person. */
+  /** Id of the key or user. */
   readonly actor?: string | undefined
-  /** A noun such as `destination`, or one act of it such as `destination.created`. */
+  /** A noun such as `destination`, or an action such as `destination.created`. */
   readonly act?: string | undefined
-  /** Id of what was acted on. */
+  /** Id of the affected resource. */
   readonly target?: string | undefined
-  /** Milliseconds since the epoch, inclusive and exclusive. */
+  /** Milliseconds since the epoch; `since` is inclusive, `until` exclusive. */
   readonly since?: number | undefined
   readonly until?: number | undefined
 }
@@ -24,10 +24,10 @@ export class AuditLog implements List<AuditFilter, AuditEntry> {
     this.#options = options
   }
 
-  /** Newest first. A page can be short although there is more: then it has a cursor. Throws `not_found`. */
+  /** Lists entries, newest first. A page can be short although more entries follow; it then has a cursor. Throws `not_found`. */
   list(principal: Principal, query: PageQuery & AuditFilter): Promise<Page<AuditEntry>> {
     const { since = -Infinity } = query
-    // acts on a deleted project stay in the log of its organization
+    // entries about a deleted project remain in the log of its organization
     const reach: Principal = { ...principal, hiddenProjects: undefined }
     const chosen = sieve(
       (entry: AuditEntry) => passes(entry, query),

@@ -1,4 +1,4 @@
-/** Ends what is under way for something that was deleted, at all daemons that share the store. */
+/** Ends running attempts and acceptances of deleted projects and organizations, at all daemons that share the store. */
 import type { Daemons } from '#store/daemons/daemons.ts'
 import type { Attempts } from '../delivery/attempt/attempt.ts'
 import type { Accept } from '../submission/accept/accept.ts'
@@ -9,7 +9,7 @@ export interface EndingOptions {
   readonly attempts: Pick<Attempts, 'breakOff'>
 }
 
-/** Topics between daemons; their items are places. */
+/** Topics between daemons. An item is an organization id, optionally with a project id. */
 const [attemptsTopic, acceptancesTopic] = ['break off attempts', 'end acceptances']
 
 export class Endings {
@@ -22,15 +22,14 @@ export class Endings {
   }
 
   /**
-   * Breaks off the attempts of these projects, or of the whole organization; resolves when they have ended. Those that begin later see the
-   * deletion.
+   * Aborts the attempts of these projects, or of the whole organization. Resolves when they have ended; later attempts see the deletion.
    */
   async ofAttempts(organizationId: string, projectIds?: ReadonlySet<string>): Promise<void> {
     const places = projectIds ? [...projectIds].map((id) => placeOf(organizationId, id)) : [placeOf(organizationId)]
     await Promise.all([this.#breakOff(places), this.#options.daemons.askOthers(attemptsTopic, places)])
   }
 
-  /** Resolves when the acceptances that are under way have ended; those that begin later see the deletion. */
+  /** Resolves when the running acceptances have ended; later acceptances see the deletion. */
   async ofAcceptances(): Promise<void> {
     const { daemons, accept } = this.#options
     await Promise.all([accept.settled(), daemons.askOthers(acceptancesTopic, [''])])

@@ -25,7 +25,7 @@ export interface MoveOptions {
   readonly siteMoves: Pick<Sites, 'update'>
 }
 
-/** What moves; traces and organization-wide destinations never do. */
+/** Kinds that can be moved. Traces and organization-wide destinations cannot. */
 export const movableTypes = [
   'form',
   'email_template',
@@ -44,7 +44,7 @@ export interface MoveRequest {
   readonly projectId: string
 }
 
-/** What does not work any more where the resource is now; each names its field. */
+/** Settings that do not work in the new project; each warning names its field. */
 export type MoveWarnings = readonly FieldProblem[]
 
 type Move = (options: MoveOptions, principal: Principal, id: string, projectId: string) => Promise<MoveWarnings>
@@ -83,7 +83,7 @@ const moves: Readonly<Record<MovableType, Move>> = {
   },
 }
 
-/** The flags without which what is moved cannot be changed at all. */
+/** Feature flags that each kind requires for changes. */
 const features: Readonly<Partial<Record<MovableType, Feature>>> = {
   smtp_credential: 'smtp_relay',
   email_template: 'templates',
@@ -95,9 +95,9 @@ const features: Readonly<Partial<Record<MovableType, Feature>>> = {
 }
 
 /**
- * One write, which changes nothing when the resource is there already. Throws `not_found` alike for missing and foreign projects
- * and resources; `conflict` for a destination that something names, and for a slug or pattern that is taken in the project; and
- * `validation_failed` for an organization-wide destination; `feature_disabled` while the flag of its kind is off.
+ * Moves a resource in one write; no change if it is already there. Throws `not_found` for missing and foreign projects and resources.
+ * Throws `conflict` for a destination in use, and for a slug or pattern that the project already has. Throws `validation_failed` for an
+ * organization-wide destination, and `feature_disabled` if the flag of its kind is off.
  */
 export async function moveResource(
   options: MoveOptions,

@@ -1,6 +1,6 @@
 /**
- * Organizations as their administrators see them: the own one, and the team organizations that it made. A key belongs to one
- * organization, so a team organization begins with an administrator's key of its own. Spec "Limits" 1 and 3.
+ * Organizations for their administrators: their own organization, and the team organizations that it created. A key belongs to one
+ * organization, so a team organization starts with its own administrator key. Spec "Limits" 1 and 3.
  */
 import type { Database, Page } from '#store/database.ts'
 import type { Stored } from '#store/record-kind.ts'
@@ -22,11 +22,11 @@ import { graceMs, organizationRemovalKey } from '../tenancy/removal-key.ts'
 import type { Transaction } from '../writes/transact.ts'
 
 export interface OrganizationOptions extends Core {
-  /** Called when an organization was deleted: breaks off what is being sent for it. */
+  /** Called after an organization was deleted, to abort its attempts. */
   readonly onDeleted: (organizationId: string) => Promise<void>
 }
 
-/** The only time that the key is shown. */
+/** A new organization with its key, which the service cannot show later. */
 export interface MadeOrganization {
   readonly organization: Organization
   readonly apiKey: string
@@ -39,7 +39,7 @@ export class Organizations implements List<unknown, Organization> {
     this.#options = options
   }
 
-  /** The own one first, then those it made, the oldest first. A key of one project sees the own one only. */
+  /** Lists the caller's organization first, then its team organizations, oldest first. A key of one project sees only its organization. */
   async list(principal: Principal, query: PageQuery): Promise<Page<Organization>> {
     const { database, policies } = this.#options
     const { organization } = await policies.of(principal.organizationId)
@@ -47,15 +47,14 @@ export class Organizations implements List<unknown, Organization> {
     return pageOfLoaded(organizations, principal, all, query, { positionOf: ({ id }) => [id === organization.id ? 0 : 1, id] })
   }
 
-  /** Throws `not_found` alike for missing, foreign and unreachable ids. */
+  /** Throws the same `not_found` for missing, foreign and inaccessible ids. */
   async get(principal: Principal, id: string): Promise<Organization> {
     return (await this.#stored(principal, id)).record
   }
 
   /**
-   * A team organization on the plan free, with its project Default and an administrator's key; a signed-in person who makes it
-   * owns it. Throws `quota_exhausted` past the number that the plan allows, and `conflict` for an organization that is a team
-   * organization itself.
+   * Creates a team organization on plan Free, with a project Default and an administrator key. A signed-in user who creates it becomes its
+   * owner. Throws `quota_exhausted` if the plan's limit is reached, and `conflict` if the caller's organization is a team organization.
    */
   async create(principal: Principal, name: string): Promise<MadeOrganization> {
     requireReach(principal, 'teams.change')
@@ -91,9 +90,9 @@ export class Organizations implements List<unknown, Organization> {
   }
 
   /**
-   * Ends a team organization: it leaves the count, and at once none of its keys and logins works and nothing is sent for it. The
-   * operator can restore it for `graceDays`; then its rows go. A signed-in owner ends the own one too, as `removeOwn` does. Throws
-   * `conflict` for the own one of everybody else, and while mail is queued that is not to be discarded.
+   * Deletes a team organization. Its keys and credentials stop working, and its mail is not sent. The operator can restore it for
+   * `graceDays`; then its data is removed. A signed-in owner can also delete the own organization, like `removeOwn`; other callers get
+   * `conflict`. Throws `conflict` while mail is queued, unless `discardQueued`.
    */
   async remove(principal: Principal, id: string, { discardQueued }: { readonly discardQueued: boolean }): Promise<void> {
     if (id === principal.organizationId && principal.owns) return this.removeOwn(principal, { discardQueued })
@@ -112,8 +111,8 @@ export class Organizations implements List<unknown, Organization> {
   }
 
   /**
-   * Ends the organization of a signed-in owner in the same way. Throws `conflict` for the first one, which the service itself
-   * stands on, while there are team organizations, and for queued mail.
+   * Deletes the organization of a signed-in owner in the same way. Throws `conflict` for the first organization, which the service itself
+   * uses. Also throws `conflict` while team organizations exist or mail is queued.
    */
   async removeOwn(principal: Principal, { discardQueued }: { readonly discardQueued: boolean }): Promise<void> {
     if (!principal.owns) throw new Refusal('insufficient_scope', 'Only an owner who is signed in can delete an organization.')

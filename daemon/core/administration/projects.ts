@@ -1,4 +1,4 @@
-/** Projects: their state and use, making, changing and deleting them. Spec "Project rules", "project state". */
+/** Projects: reads their state and use, and creates, changes and deletes them. Spec "Project rules", "project state". */
 import type { PlanName } from '#config/plans/plans.ts'
 import type { Change } from '#store/change.ts'
 import type { Page } from '#store/database.ts'
@@ -26,61 +26,61 @@ import { awaitingByProject } from '../trace/approval/asked.ts'
 import { projectRemovalKey } from '../tenancy/removal-key.ts'
 
 export interface ProjectOptions extends Core {
-  /** Called when projects were deleted: breaks off what is being sent for them, and lets their rows be removed. */
+  /** Called after projects were deleted, to abort their attempts and to remove their data. */
   readonly onDeleted: (organizationId: string, projectIds: ReadonlySet<string>) => Promise<void>
 }
 
-/** The project of a key with what was used of its limits so far. */
+/** The project of a key, with the current use of its limits. */
 export interface ProjectState {
   readonly project: Project
   readonly plan: PlanName
-  /** Of the whole organization in this UTC day, because the cap is the organization's. */
+  /** Sends of the whole organization on this UTC day, because the cap applies to the organization. */
   readonly sendsToday: number
-  /** Of the project in this UTC day, as its budget counts them. */
+  /** Sends of the project on this UTC day, as counted against its budget. */
   readonly projectSendsToday: number
-  /** null: no cap. */
+  /** Null for no cap. */
   readonly sendsCap: number | null
   readonly capturesThisMonth: number
-  /** null: no cap. */
+  /** Null for no cap. */
   readonly capturesCap: number | null
   readonly claim: ClaimProgress
 }
 
-/** A project among others. */
+/** A project in a list. */
 export interface ProjectView {
   readonly project: Project
-  /** Its partitions, the newest first. */
+  /** Ids of its partitions, newest first. */
   readonly subProjectIds: readonly string[]
-  /** Its own in this UTC day, without those of its partitions. */
+  /** Sends of the project on this UTC day, without its partitions. */
   readonly projectSendsToday: number
   readonly capturesThisMonth: number
-  /** null: no cap. */
+  /** Null for no cap. */
   readonly capturesCap: number | null
-  /** Messages of agents that wait for the approval of a member now. */
+  /** Messages of agents that currently wait for a member's approval. */
   readonly approvalsWaiting: number
 }
 
-/** What is left out stays as it is. */
+/** Omitted fields keep their values. */
 export interface ProjectChanges {
   readonly name?: string | undefined
   readonly noRoutePolicy?: NoRoutePolicy | undefined
-  /** Where mail goes that no routing rule matches; null leaves that to the organization's default sender. */
+  /** Environment for mail that matches no routing rule; null uses the organization's default sender. */
   readonly environment?: string | null | undefined
   readonly agentSendApproval?: SendApprovalPolicy | undefined
-  /** Sends a day; null is no cap of its own. */
+  /** Sends per day; null for no budget. */
   readonly sendBudget?: number | null | undefined
-  /** Captures a month; null is the plan's. */
+  /** Captures per month; null for the plan's limit. */
   readonly monthlyCaptureCap?: number | null | undefined
 }
 
 export interface NewProject extends ProjectChanges {
   readonly name: string
-  /** Makes a partition of this project. */
+  /** Creates a partition of this project. */
   readonly parentId?: string | undefined
 }
 
 export interface ProjectFilter {
-  /** Id of a project: its partitions alone. */
+  /** Id of a project; returns only its partitions. */
   readonly parentId?: string | undefined
 }
 
@@ -91,7 +91,7 @@ export class Projects implements List<ProjectFilter, ProjectView> {
     this.#options = options
   }
 
-  /** The project of the principal. */
+  /** Returns the project of the principal. */
   async me(principal: Principal): Promise<ProjectState> {
     const { organizationId, projectId, holder } = principal
     const { database, clock } = this.#options
@@ -119,7 +119,7 @@ export class Projects implements List<ProjectFilter, ProjectView> {
     }
   }
 
-  /** What happens to sends that match no destination, from now on. Spec "Relay or capture decision" 4. */
+  /** Sets the policy for sends that match no destination. Spec "Relay or capture decision" 4. */
   async setNoRoutePolicy(principal: Principal, noRoutePolicy: NoRoutePolicy): Promise<ProjectState> {
     await this.update(principal, principal.projectId, { noRoutePolicy })
     return this.me(principal)
@@ -136,13 +136,13 @@ export class Projects implements List<ProjectFilter, ProjectView> {
     return { rows: await this.#views(policy, rows), nextCursor }
   }
 
-  /** Throws `not_found` alike for missing, foreign and unreachable ids. */
+  /** Throws the same `not_found` for missing, foreign and inaccessible ids. */
   async get(principal: Principal, id: string): Promise<ProjectView> {
     const policy = await this.#options.policies.of(principal.organizationId)
     return this.#view(policy, find(principal, policy, id))
   }
 
-  /** Many by their ids, each in its place, undefined where `get` throws; as few looks as for one of them. */
+  /** Returns projects in the order of `ids`, undefined where `get` throws. Needs as few reads as a single project. */
   async getMany(principal: Principal, ids: readonly string[]): Promise<readonly (ProjectView | undefined)[]> {
     const policy = await this.#options.policies.of(principal.organizationId)
     const all = ids.flatMap((id) => policy.projects.get(id) ?? []).filter((project) => isReachable(principal, project))
@@ -150,7 +150,7 @@ export class Projects implements List<ProjectFilter, ProjectView> {
     return ids.map((id) => views.get(id))
   }
 
-  /** With its catch-all inbox. Throws `feature_disabled` for a partition that the plan does not include. */
+  /** Creates a project with its catch-all inbox. Throws `feature_disabled` for a partition if the plan includes no partitions. */
   async create(principal: Principal, { name, parentId, ...changes }: NewProject): Promise<ProjectView> {
     const { database, writes, policies, clock } = this.#options
     const { organizationId } = principal
@@ -172,7 +172,10 @@ export class Projects implements List<ProjectFilter, ProjectView> {
     return this.get(principal, id)
   }
 
-  /** Only what is given changes. Budget, cap and approval are set from above: by keys of the organization, or of the parent. */
+  /**
+   * Changes the given fields only. Budget, cap and approval can be set by keys of the organization or of the parent, not by keys of the
+   * project itself.
+   */
   async update(principal: Principal, id: string, changes: ProjectChanges): Promise<ProjectView> {
     const { writes, policies } = this.#options
     refuseOwnApproval(principal, changes)
@@ -192,9 +195,9 @@ export class Projects implements List<ProjectFilter, ProjectView> {
   }
 
   /**
-   * Ends the project, its partitions and all that belongs to them with one write; afterwards nothing of it is sent or shown, and
-   * the rows go in the background. Its organization-wide destinations pass to the project Default. Throws `conflict` for Default,
-   * while credentials of other projects name its destinations, and while mail is queued that is not to be discarded.
+   * Deletes the project and its partitions in one write. Their mail is no longer sent, and their data is hidden and removed in the
+   * background. Organization-wide destinations of the project move to the project Default. Throws `conflict` for the project Default, and
+   * while other projects use its destinations. Also throws `conflict` while mail is queued, unless `discardQueued`.
    */
   async remove(principal: Principal, id: string, { discardQueued }: { readonly discardQueued: boolean }): Promise<void> {
     const { database, writes, policies, clock, onDeleted } = this.#options
@@ -241,7 +244,7 @@ export class Projects implements List<ProjectFilter, ProjectView> {
     return view
   }
 
-  /** In two looks, however many they are. */
+  /** Needs two reads, regardless of the number of projects. */
   async #views(policy: Policy, all: readonly Project[]): Promise<readonly ProjectView[]> {
     if (all.length === 0) return []
     const { database, clock } = this.#options
@@ -277,7 +280,7 @@ const newestFirst = ({ projects: all }: Policy): Project[] => [...all.values()].
 
 const partitionsOf = (policy: Policy, id: string): string[] => newestFirst(policy).flatMap((one) => (one.parentId === id ? [one.id] : []))
 
-/** The newest of each first. */
+/** Newest first within each parent. */
 function partitionsByParent(policy: Policy): ReadonlyMap<string, readonly string[]> {
   const byParent = new Map<string, string[]>()
   for (const { id, parentId } of newestFirst(policy)) {
@@ -298,7 +301,7 @@ function find(principal: Principal, policy: Policy, id: string): Project {
   return project
 }
 
-/** Who is held to a limit does not set it. */
+/** Refuses keys of the project itself, because the limits apply to them. */
 function requireAbove(principal: Principal, id: string): void {
   if (!principal.bound || id !== principal.projectId) return
   const message =
@@ -317,7 +320,7 @@ function parentOf(principal: Principal, policy: Policy, parentId: string): Proje
   return parent
 }
 
-/** The changes that were given. Throws `quota_exhausted` for a cap above that of the plan. */
+/** Returns the given changes. Throws `quota_exhausted` for a cap above that of the plan. */
 function checked({ organization }: Policy, changes: ProjectChanges): Partial<Project> {
   const { monthlyCaptureCap: cap } = changes
   const most = limitsOf(organization).capturesPerMonth

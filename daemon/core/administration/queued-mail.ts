@@ -1,4 +1,4 @@
-/** Whether mail still waits that a deletion would discard. */
+/** Refuses a deletion that would discard queued mail. */
 import type { Database } from '#store/database.ts'
 import { queueHead } from '#store/queue.ts'
 import { keyName, pack } from '#store/tuple.ts'
@@ -11,16 +11,16 @@ import type { Transaction } from '../writes/transact.ts'
 
 export interface Deletion {
   readonly database: Database
-  /** The deletion, which fails with the same refusal when a message is accepted between this look at the queue and its commit. */
+  /** Write of the deletion. It fails with the same refusal if a message is accepted between this check and the commit. */
   readonly change: Transaction
   readonly nowMs: number
-  /** What would be deleted, in one word. */
+  /** Word for the deleted resource in the error. */
   readonly what: 'project' | 'organization'
 }
 
 const dayMs = 86_400_000
 
-/** Throws `conflict` when mail of these projects is queued, even if only to be captured. */
+/** Throws `conflict` if mail of these projects is queued, including mail that would be captured. */
 export async function refuseWhileQueued(deletion: Deletion, policy: Policy, projectIds: ReadonlySet<string>): Promise<void> {
   const { database, what } = deletion
   const message = `Messages of this ${what} are still queued; wait until they are sent, or discard them (discard_queued).`
@@ -32,7 +32,10 @@ export async function refuseWhileQueued(deletion: Deletion, policy: Policy, proj
   for (const id of [noDestination, ...policy.destinations.keys()]) if (await isQueuedFor(database, id, projectIds)) throw refusal
 }
 
-/** Every send is counted in the write that accepts it, under the day in which it came; one that came before midnight may be late. */
+/**
+ * Makes the deletion fail if a send is accepted concurrently. Its write increments the counter of the day of arrival, so both days around
+ * midnight are checked.
+ */
 async function refuseWhenSending(
   { database, change, nowMs }: Deletion,
   organizationId: string,

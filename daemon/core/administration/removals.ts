@@ -1,4 +1,4 @@
-/** Removes in the background what is left of deleted projects, and of organizations whose time of grace is over. */
+/** Removes the data of deleted projects, and of organizations whose grace period is over, in the background. */
 import { Change } from '#store/change.ts'
 import { pack, unpack, within } from '#store/tuple.ts'
 import type { Core } from '../core.ts'
@@ -9,16 +9,16 @@ import { formRemovalWork, removeLeftSubmissions } from '../forms/submissions/rem
 import { removeProject, type RemovalWork } from './remove-project.ts'
 
 export interface RemovalOptions extends Core {
-  /** Resolves when nothing that began before the deletion is still on its way into the project, or all of the organization. */
+  /** Resolves when all requests that started before the deletion of the project or organization have finished. */
   readonly settled: (organizationId: string, projectId: string | undefined) => Promise<void>
-  /** Is notified of defects; the removal is tried again in the next round. */
+  /** Reports errors; the removal is repeated in the next round. */
   readonly onError: (error: unknown, id: string) => void
 }
 
-/** Times of grace end at any time; so often it is looked at. */
+/** Interval of the check for expired grace periods. */
 const everyMs = 3_600_000
 
-/** It is woken when something was deleted. */
+/** Returns the work, which deletions wake. */
 export const removals = (options: RemovalOptions): TimedRounds =>
   new TimedRounds({
     ...{ clock: options.clock, everyMs, round: (stopping) => round(options, stopping) },

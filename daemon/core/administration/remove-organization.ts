@@ -1,4 +1,4 @@
-/** Removes what a deleted organization has when its time of grace is over, in small writes; its record goes when nothing else is left. */
+/** Removes the data of a deleted organization after its grace period, in small writes; its record is removed last. */
 import { Change } from '#store/change.ts'
 import { recordKey } from '#store/record-kind.ts'
 import { apiKeys } from '../access/keys/api-key.ts'
@@ -14,7 +14,7 @@ import { organizations, projects } from '../tenancy/organization.ts'
 import { removableFrom } from '../tenancy/removal-key.ts'
 import { removeCounters, removeProject, removeRange, removeRecords, type RemovalWork } from './remove-project.ts'
 
-/** False when it was stopped before the end, or the organization is alive again. */
+/** Returns false if it was stopped early, or if the organization was restored. */
 export async function removeOrganization(work: RemovalWork, organizationId: string): Promise<boolean> {
   const { database, nowMs, stopping } = work
   const stored = await database.get(organizations, { organizationId }, organizationId)
@@ -41,7 +41,7 @@ export async function removeOrganization(work: RemovalWork, organizationId: stri
     if (stopping()) return false
     if (!(await database.commit(new Change().remove(organizations, organizationId, stored))).ok) return false
   }
-  // a roll-up adds rows as long as the organization has its record
+  // a roll-up adds rows while the record of the organization exists
   await removeRange(work, [organizationId])
   return !stopping()
 }

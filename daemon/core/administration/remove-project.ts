@@ -1,6 +1,6 @@
 /**
- * Removes the rows of a deleted project, in small writes and in an order in which any of them can be the last before a crash: what has
- * gone stays gone, the record of the project goes when nothing else is left, and its removal key last.
+ * Removes the data of a deleted project in small writes. The order allows a crash after any write: the record of the project is removed
+ * after all other data, and its removal key last.
  */
 import { Change } from '#store/change.ts'
 import type { Database } from '#store/database.ts'
@@ -34,21 +34,21 @@ import { traces } from '../trace/trace.ts'
 import { webhookEndpoints } from '../webhooks/endpoint.ts'
 import { removeDeliveries } from '../webhooks/sending/cleanup.ts'
 
-/** What a removal works with. `stopping` is asked between two writes. */
+/** Dependencies of a removal. `stopping` is called between two writes. */
 export interface RemovalWork {
   readonly database: Database
   readonly nowMs: number
-  /** Links by which recipients unsubscribe go on working, as for any trace that is gone. */
+  /** Whether unsubscribe links in sent mail keep working, as for any removed trace. */
   readonly keepsLinks: boolean
   readonly stopping: () => boolean
 }
 
-/** Rows in one write. */
+/** Number of rows in one write. */
 const batch = 100
-/** What changes at the same moment is tried again, so often. */
+/** Maximum number of consecutive attempts without progress. */
 const maxFruitless = 100
 
-/** False when it was stopped before the end; another call goes on, also when the record of the project has gone. */
+/** Returns false if it was stopped early; another call continues, also after the record of the project is removed. */
 export async function removeProject(work: RemovalWork, organizationId: string, projectId: string): Promise<boolean> {
   const { database, nowMs, stopping } = work
   const isOfProject = (record: { readonly projectId: string | null }): boolean => record.projectId === projectId
@@ -95,12 +95,12 @@ export async function removeProject(work: RemovalWork, organizationId: string, p
   return !stopping()
 }
 
-/** A roll-up adds rows as long as the project has its record, so they are removed before and after it. */
+/** Removes counts before and after the record, because a roll-up adds rows while the record exists. */
 async function removeCounts(work: RemovalWork, organizationId: string, projectId: string): Promise<void> {
   for (const level of levels) await removeRange(work, countsPrefix(level, organizationId, projectId))
 }
 
-/** Removes the records of a kind that are meant, with rows that go along; for kinds that are few by nature. */
+/** Removes the records that satisfy `isMeant`, with related rows. For kinds with few records. */
 export async function removeRecords<R extends Identified>(
   { database, stopping }: RemovalWork,
   kind: RecordKind<R>,
@@ -116,11 +116,11 @@ export async function removeRecords<R extends Identified>(
       change.remove(kind, organizationId, stored)
       for (const key of along(stored.record)) change.delete(key)
     }
-    await database.commit(change) // when a record was changed meanwhile, the next look sees it as it is
+    await database.commit(change) // if a record changed concurrently, the next iteration reads it again
   }
 }
 
-/** Each with all its versions. */
+/** Removes templates with all their versions. */
 async function removeTemplates({ database, stopping }: RemovalWork, organizationId: string, projectId: string): Promise<void> {
   while (!stopping()) {
     const { rows } = await database.list(templates, { organizationId }, { index: 'project', values: [projectId], limit: 1, forWork: true })
@@ -130,7 +130,7 @@ async function removeTemplates({ database, stopping }: RemovalWork, organization
   }
 }
 
-/** With content, attempts, captures and queue entries. */
+/** Removes traces with content, attempts, captures and queue entries. */
 async function removeTraces(
   { database, nowMs, keepsLinks, stopping }: RemovalWork,
   organizationId: string,
@@ -147,7 +147,7 @@ async function removeTraces(
   }
 }
 
-/** Everything under a key but one row. */
+/** Removes all rows under a prefix except one. */
 export async function removeRange({ database, stopping }: RemovalWork, prefix: readonly Element[], except?: Uint8Array): Promise<void> {
   while (!stopping()) {
     const change = new Change()

@@ -1,12 +1,12 @@
-/** Brings a deleted team organization back while its time of grace lasts; for the operator of the service. */
+/** Restores a deleted team organization within its grace period, for the operator of the service. */
 import type { Core } from '../core.ts'
 import { Refusal } from '../refusals.ts'
 import { organizations, type Organization } from '../tenancy/organization.ts'
 import { graceDays, organizationRemovalKey, removableFrom } from '../tenancy/removal-key.ts'
 
 /**
- * Everything is as before, except that mail that came due meanwhile has failed. One that is not deleted is answered as it is.
- * Throws `not_found`, and `conflict` when the time is over.
+ * Restores everything except mail that came due in the meantime, which has failed. Returns an organization that is not deleted unchanged.
+ * Throws `not_found`, and `conflict` after the grace period.
  */
 export function restoreOrganization({ database, writes, clock, audit }: Core, id: string): Promise<Organization> {
   return writes.run(id, async (change) => {

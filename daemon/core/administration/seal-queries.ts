@@ -1,4 +1,4 @@
-/** Seals the queries of webhook addresses that an earlier release kept in clear. */
+/** Seals the queries of webhook URLs that an earlier release stored in plain text. */
 import { Change } from '#store/change.ts'
 import type { Database } from '#store/database.ts'
 import type { Identified, RecordKind } from '#store/record-kind.ts'
@@ -10,7 +10,7 @@ import { inboundRoutes, routeSecretContext } from '../inbound-routes/route.ts'
 import { secretContext, webhookEndpoints } from '../webhooks/endpoint.ts'
 import { isSealed, keptUrl } from '../webhooks/endpoints/target-url.ts'
 
-/** Done again, it changes nothing. Returns how many addresses there were. */
+/** Idempotent. Returns the number of sealed URLs. */
 export async function sealQueries(database: Database, secrets: SecretBox): Promise<number> {
   let sealed = 0
   for await (const organizationId of owners(database)) {

@@ -1,4 +1,6 @@
-/** Looks up the records of a sending domain and checks each; a look-up that fails says so and decides nothing. */
+/**
+ * Looks up the records of a sending domain and checks each record. A failed look-up is reported as `error` and does not change the status.
+ */
 import { isSpf } from '#config/mail/spf-record.ts'
 import { ResolveError, type RecordResolver } from '../outbound/resolver.ts'
 import type { ExpectedRecord, PublishingFacts } from './expected-records.ts'
@@ -6,15 +8,15 @@ import { isDmarc, dkimFinding, dmarcFinding, mxFinding, spfFinding, type RecordF
 import type { RecordCheck } from './sending-domain.ts'
 import { readSpf } from './spf-terms.ts'
 
-/** What is kept of an answer, which anybody may have filled. */
+/** Limits for stored answers, because anyone can publish records. */
 const maxFound = 10
 const maxFoundText = 1000
-/** The tree above a domain is walked no further (RFC 7489 §6.6.3 asks once more; deeper names exist). */
+/** Maximum number of parent domains in the search for a DMARC record (RFC 7489 §6.6.3 asks only once more, but deeper names exist). */
 const maxParents = 5
 
 type Findings = RecordFinding & Pick<RecordCheck, 'found' | 'spf'>
 
-/** All look-ups run side by side; each takes at most as long as the resolver lets one take. */
+/** Runs all look-ups concurrently; the resolver limits the time of each. */
 export function checkRecords(resolver: RecordResolver, records: readonly ExpectedRecord[], facts: PublishingFacts): Promise<RecordCheck[]> {
   return Promise.all(
     records.map(async (record): Promise<RecordCheck> => {
@@ -48,7 +50,7 @@ async function lookForDmarc(resolver: RecordResolver, domain: string): Promise<F
   return { ...dmarcFinding([], domain, domain), found: [] }
 }
 
-/** The domain and those above it, down to two labels. */
+/** Returns the domain and its parents, down to two labels. */
 export function withParents(domain: string): string[] {
   const labels = domain.split('.')
   const all = labels.slice(0, Math.max(labels.length - 1, 1)).map((_, index) => labels.slice(index).join('.'))

@@ -1,20 +1,20 @@
-/** DKIM keys: making them, their record in DNS, and their life from the first look-up to the end of a rotation. */
+/** Generates DKIM keys and their DNS records, and changes their states from the first look-up to the end of a rotation. */
 import { generateKeyPair, randomBytes } from 'node:crypto'
 import { promisify } from 'node:util'
 import type { SecretBox } from '../access/secret-box.ts'
 import { dkimKeyContext, type DkimKey, type KeyAlgorithm, type RecordVerdict } from './sending-domain.ts'
 
-/** A replaced key stays in DNS for as long as mail that it signed may be under way: the longest age in our queue, a week. */
+/** A retired key stays in DNS while mail that it signed can be in transit: a week, the maximum age in the queue. */
 export const retiredKeyMs = 7 * 24 * 3600 * 1000
 
-/** RFC 8301 §3.2 asks for 1,024 bits and recommends 2,048; longer keys do not fit common DNS panels. */
+/** RFC 8301 §3.2 requires 1,024 bits and recommends 2,048; longer keys do not fit into common DNS panels. */
 const rsaBits = 2048
-/** A SubjectPublicKeyInfo of Ed25519 ends in the 32 bytes that RFC 8463 §4 publishes. */
+/** A SubjectPublicKeyInfo of Ed25519 ends with the 32 bytes that RFC 8463 §4 publishes. */
 const ed25519Bytes = 32
 
 const generate = promisify(generateKeyPair)
 
-/** A key pair with a selector that no other has had. The work is done outside the main thread. */
+/** Returns a key pair with a new selector. Generation runs outside the main thread. */
 export async function newDkimKey(secrets: SecretBox, domainId: string, algorithm: KeyAlgorithm, nowMs: number): Promise<DkimKey> {
   const { publicKey, privateKey } = algorithm === 'rsa' ? await generate('rsa', { modulusLength: rsaBits }) : await generate('ed25519')
   const spki = publicKey.export({ type: 'spki', format: 'der' })
@@ -30,21 +30,23 @@ export async function newDkimKey(secrets: SecretBox, domainId: string, algorithm
   }
 }
 
-/** The month shows people how old a key is; the random part separates two services that share a domain. */
+/**
+ * Returns a selector with the month, which shows people the age of a key, and a random part, which separates services that share a domain.
+ */
 function newSelector(algorithm: KeyAlgorithm, nowMs: number): string {
   const month = new Date(nowMs).toISOString().slice(0, 7).replace('-', '')
   return `pst${month}${randomBytes(4).toString('hex')}${algorithm === 'rsa' ? '' : '-ed'}`
 }
 
-/** Where its record stands (RFC 6376 §3.6.2.1). */
+/** Name of the key record (RFC 6376 §3.6.2.1). */
 export const dkimRecordName = ({ selector }: DkimKey, domain: string): string => `${selector}._domainkey.${domain}`
 
-/** What its record says (RFC 6376 §3.6.1). */
+/** Text of the key record (RFC 6376 §3.6.1). */
 export const dkimRecordText = ({ algorithm, publicKey }: DkimKey): string => `v=DKIM1; k=${algorithm}; p=${publicKey}`
 
 /**
- * The keys after a look-up; verdicts are by selector. A key that was seen for the first time takes over from the one
- * before it; one that DNS definitely has no more signs no longer. No answer changes nothing.
+ * Returns the keys after a look-up; `seen` has verdicts by selector. A key that is seen for the first time replaces its predecessor. An
+ * active key that is missing from DNS no longer signs. A failed look-up changes nothing.
  */
 export function keysAfterCheck(keys: readonly DkimKey[], seen: ReadonlyMap<string, RecordVerdict>, nowMs: number): DkimKey[] {
   const risen = new Map<KeyAlgorithm, DkimKey>()
@@ -64,6 +66,6 @@ export function keysAfterCheck(keys: readonly DkimKey[], seen: ReadonlyMap<strin
   })
 }
 
-/** Retired keys go when their time is over. */
+/** Returns the keys without retired keys older than `retiredKeyMs`. */
 export const withoutExpired = (keys: readonly DkimKey[], nowMs: number): DkimKey[] =>
   keys.filter(({ retiredAt }) => retiredAt === null || nowMs - retiredAt < retiredKeyMs)

@@ -1,13 +1,13 @@
 /**
- * DKIM signatures (RFC 6376, RFC 8463), relaxed/relaxed, over a message that is read once and never held. Signing itself
- * runs outside the main thread.
+ * DKIM signatures (RFC 6376, RFC 8463), relaxed/relaxed. Reads the message once without holding it in memory. The signing operation runs
+ * outside the main thread.
  */
 import { hash, sign, type KeyObject } from 'node:crypto'
 import { promisify } from 'node:util'
 import { relaxedField, RelaxedBodyHash } from './relaxed.ts'
 import type { KeyAlgorithm } from './sending-domain.ts'
 
-/** A private key and under what name receivers find its public half. */
+/** A private key with the name of its public key record. */
 export interface SigningKey {
   readonly domain: string
   readonly selector: string
@@ -15,14 +15,14 @@ export interface SigningKey {
   readonly privateKey: KeyObject
 }
 
-/** The header fields of a message, and the hash of its body: all that signatures need. */
+/** Header fields and body hash of a message, the input of signatures. */
 export interface MessageDigest {
-  /** In order, with folds, without their last line break; octets as Latin-1. */
+  /** In order, with folds, without the last line break; octets as Latin-1. */
   readonly fields: readonly string[]
   readonly bodyHash: string
 }
 
-/** Fields that are signed as often as they occur (RFC 6376 §5.4.1). */
+/** Fields that are signed for every occurrence (RFC 6376 §5.4.1). */
 const signedFields = [
   ...[
     'From',
@@ -48,15 +48,15 @@ const signedFields = [
     'Auto-Submitted',
   ],
 ]
-/** Fields that are named once more than they occur, so that another one for readers to see cannot be added (RFC 6376 §8.15). */
+/** Fields that are listed once more than they occur, so that no further field can be added (RFC 6376 §8.15). */
 const closedFields = new Set(['From', 'Subject', 'Date', 'To'])
 
-/** A header block beyond this size is not signed. */
+/** Messages with a larger header block are not signed. */
 export const maxHeaderOctets = 256 * 1024
 
 const signAsync = promisify(sign)
 
-/** Reads the message once. Undefined when its header block is too long or has no From. */
+/** Reads the message once. Returns undefined if its header block is too large or has no From. */
 export async function digestMessage(content: AsyncIterable<Uint8Array> | Iterable<Uint8Array>): Promise<MessageDigest | undefined> {
   const body = new RelaxedBodyHash()
   let head: Buffer = Buffer.alloc(0)
@@ -79,7 +79,7 @@ export async function digestMessage(content: AsyncIterable<Uint8Array> | Iterabl
   return fields.some((field) => nameOf(field) === 'from') ? { fields, bodyHash: body.digest() } : undefined
 }
 
-/** The DKIM-Signature field with its line break, to go before everything else of the message. */
+/** Returns the DKIM-Signature field with its line break, to be prepended to the message. */
 export async function dkimSignature({ fields, bodyHash }: MessageDigest, key: SigningKey, nowMs: number): Promise<string> {
   const { names, canonical } = selectFields(fields)
   const unsigned =
@@ -93,7 +93,7 @@ export async function dkimSignature({ fields, bodyHash }: MessageDigest, key: Si
   return `${unsigned}${signature.toString('base64').replaceAll(/(.{72})(?=.)/g, '$1\r\n\t')}\r\n`
 }
 
-/** Verifiers take each named field from the bottom up (RFC 6376 §5.4.2); a name too many stands for nothing. */
+/** Verifiers select repeated fields from the bottom up (RFC 6376 §5.4.2); a surplus name matches no field. */
 function selectFields(fields: readonly string[]): { readonly names: readonly string[]; readonly canonical: readonly string[] } {
   const names: string[] = []
   const canonical: string[] = []
@@ -111,10 +111,10 @@ const nameOf = (field: string): string =>
     .trimEnd()
     .toLowerCase()
 
-/** The fields of a header block, each with its continuation lines. */
+/** Splits a header block into fields with their continuation lines. */
 const fieldsOf = (block: string): string[] => block.split(/\r\n(?![ \t])/).filter((field) => field !== '')
 
-/** Names joined by colons, in lines of some 76 characters. */
+/** Joins names with colons, in lines of about 76 characters. */
 function foldList(names: readonly string[]): string {
   let lines = ''
   let line = ''

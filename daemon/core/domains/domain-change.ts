@@ -1,17 +1,20 @@
-/** Changes of a sending domain that a check by itself found: a row of the write that keeps them, until administrators are notified. */
+/**
+ * Changes of a sending domain that an automatic check found. Each is a row in the write that stores the result, until administrators are
+ * notified.
+ */
 import { decode, encode, type Change } from '#store/change.ts'
 import type { Bytes } from '#store/kv.ts'
 import { globalKey } from '#store/record-kind.ts'
 import type { RecordCheck, RecordPurpose, SendingDomain } from './sending-domain.ts'
 
-/** A domain was registered. See `Database.onWork`. */
+/** Announces a new domain; see `Database.onWork`. */
 export const newDomainWork = 'domain.new'
-/** A row for each domain of which administrators are still to be notified. */
+/** One row for each domain whose administrators are not yet notified. */
 export const domainChangePrefix = globalKey('domain.change')
-/** One came. */
+/** Announces a new row. */
 export const domainChangeWork = 'domain.change'
 
-/** A record that is published no more, or again. */
+/** A record that was removed from DNS or published again. */
 export interface ChangedRecord {
   readonly purpose: RecordPurpose
   readonly name: string
@@ -19,7 +22,7 @@ export interface ChangedRecord {
 
 export interface DomainChange {
   readonly domain: string
-  /** Whether the domain is verified, where that has changed. */
+  /** The new state; absent if it has not changed. */
   readonly isVerified?: boolean | undefined
   readonly lost: readonly ChangedRecord[]
   readonly found: readonly ChangedRecord[]
@@ -33,11 +36,11 @@ export const domainChangeOf = (value: Bytes): DomainChange => decode<DomainChang
 const isThere = (check: RecordCheck | undefined): boolean => check?.verdict === 'ok'
 const isGone = (check: RecordCheck | undefined): boolean => check?.verdict === 'missing' || check?.verdict === 'mismatch'
 
-/** Records that the check before found published, and this one does not. */
+/** Returns records that the previous check found published and this check does not. */
 export const lostRecords = ({ check }: SendingDomain, records: readonly RecordCheck[]): readonly ChangedRecord[] =>
   changed(check?.records ?? [], records, (before, now) => isThere(before) && isGone(now))
 
-/** What an administrator wants to know; undefined while a new domain is being set up, and when nothing changed. */
+/** Returns the change to report. Returns undefined without changes, and while a new domain is being set up. */
 export function changeOf(before: SendingDomain, after: SendingDomain): DomainChange | undefined {
   const [was, is] = [before.status === 'verified', after.status === 'verified']
   const records = after.check?.records ?? []

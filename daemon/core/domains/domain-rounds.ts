@@ -1,6 +1,6 @@
 /**
- * Checks sending domains without a request: a new one within minutes, more and more rarely until it is verified, and a verified one daily.
- * A record that is absent once can be a hiccup of DNS, so that a loss counts when a second look finds it too. Done by one daemon.
+ * Checks sending domains automatically: a new domain within minutes, then less and less often until it is verified, and a verified domain
+ * daily. A record can be missing temporarily, so a loss counts only after a second check. One daemon does this work.
  */
 import type { Core } from '../core.ts'
 import type { Timer } from '../clock.ts'
@@ -17,13 +17,13 @@ export interface DomainRoundsOptions extends Pick<Core, 'database' | 'clock'> {
 
 const minute = 60_000
 const day = 24 * 60 * minute
-/** From the registration to the first check. */
+/** Time from the registration to the first check. */
 const firstMs = 2 * minute
-/** Between two checks at least, and from the first sight of a loss to the second look. */
+/** Minimum time between two checks, and between the detection of a loss and the second check. */
 const shortestMs = 5 * minute
-/** A domain that was verified before. */
+/** Interval for domains that were verified earlier. */
 const lostMs = 60 * minute
-/** Domains that are looked up at a time. */
+/** Number of domains that are checked concurrently. */
 const atATime = 4
 
 interface Owned {
@@ -33,7 +33,7 @@ interface Owned {
 
 export class DomainRounds extends WorkLoop {
   readonly #options: DomainRoundsOptions
-  /** Domains that lost a record at the latest look. */
+  /** Domains that lost a record in the latest check. */
   readonly #suspects = new Set<string>()
   #alarm: Timer | undefined
 
@@ -71,7 +71,7 @@ export class DomainRounds extends WorkLoop {
     this.#setAlarm(next - clock.now())
   }
 
-  /** Returns when it is due again. */
+  /** Returns the time of the next check. */
   async #check({ organizationId, domain }: Owned): Promise<number> {
     const { domains, clock, onError } = this.#options
     const seen = await domains.recheck(organizationId, domain, this.#suspects.delete(domain.id)).catch(onError)
@@ -88,7 +88,7 @@ export class DomainRounds extends WorkLoop {
 const dueAt = (domain: SendingDomain): number =>
   domain.check === null ? domain.createdAt + firstMs : domain.check.at + intervalOf(domain, domain.check.at)
 
-/** Records are published soon after the registration, or late. */
+/** Intervals grow with the age of the registration, because records are published soon after it or late. */
 function intervalOf({ status, createdAt }: SendingDomain, checkedAt: number): number {
   if (status === 'verified') return day
   if (status === 'failed') return lostMs

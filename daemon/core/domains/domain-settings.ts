@@ -1,10 +1,10 @@
-/** What sending domains must know of the nouns above them, as a shape: the cached policy of an organization has it. */
+/** Shape of the settings that sending domains use. The cached policy of an organization has this shape. */
 
 interface DestinationFacts {
   readonly projectId: string
   readonly shared?: unknown
   readonly provider: string
-  /** Of an SMTP server. */
+  /** Only for SMTP servers. */
   readonly host?: string
 }
 

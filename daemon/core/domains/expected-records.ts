@@ -1,24 +1,24 @@
-/** The records that a sending domain should publish. Pure: from the settings, without a look at DNS. */
+/** Records that a sending domain should publish. Pure: computed from the settings, without DNS. */
 import { dkimRecordName, dkimRecordText, retiredKeyMs } from './dkim-keys.ts'
 import type { DkimKey, RecordPurpose, SendingDomain } from './sending-domain.ts'
 
-/** What the records depend on besides the domain. */
+/** Settings of the service that determine the records. */
 export interface PublishingFacts {
-  /** SPF mechanisms under which its mail leaves; empty when only the customer's provider knows. */
+  /** SPF mechanisms for outgoing mail; empty if only the customer's provider knows them. */
   readonly spfMechanisms: readonly string[]
-  /** Where bounces come back to (`POSTERN_INBOUND_DOMAIN`); null when nothing is received. */
+  /** Domain that receives bounces (`POSTERN_INBOUND_DOMAIN`); null if the service receives no mail. */
   readonly bounceDomain: string | null
-  /** The host that receives for it. */
+  /** Host that receives mail for `bounceDomain`. */
   readonly mxHost: string
 }
 
-/** One record as it should stand in DNS. */
+/** An expected DNS record. */
 export interface ExpectedRecord {
   readonly purpose: RecordPurpose
   readonly type: 'TXT' | 'MX'
   readonly name: string
   readonly expected: string
-  /** Without it the domain is not verified; the others are advice. */
+  /** Required for verification; other records are recommendations. */
   readonly required: boolean
   readonly hint: string
 }
@@ -27,7 +27,7 @@ export function expectedRecords({ domain, keys }: Pick<SendingDomain, 'domain' |
   const { spfMechanisms, bounceDomain, mxHost } = facts
   const records = [
     ...keys.map((key) => dkimRecord(key, domain)),
-    spfRecord('spf', domain, spfMechanisms, 'Receivers check SPF for the domain of MAIL FROM; your provider may use one of its own.'),
+    spfRecord('spf', domain, spfMechanisms, 'Receivers check SPF for the domain of MAIL FROM; your provider may use its own domain.'),
     {
       purpose: 'dmarc' as const,
       type: 'TXT' as const,
@@ -76,5 +76,5 @@ function spfRecord(purpose: 'spf' | 'bounce_spf', name: string, mechanisms: read
   }
 }
 
-/** Stands where only the customer's provider knows what belongs there. */
+/** Placeholder for the mechanism of a provider that only the customer knows. */
 const providerPlace = 'include:<your provider>'

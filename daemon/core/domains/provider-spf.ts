@@ -1,6 +1,6 @@
-/** Under which SPF mechanism well-known providers send, by the host that mail is handed to, or by their API. */
+/** SPF mechanisms of well-known providers, by SMTP host or by provider name. */
 
-/** Ends of host names, and what their operators ask customers to publish. */
+/** Suffixes of host names, and the mechanism that the provider documents. */
 const mechanisms: readonly (readonly [string, string])[] = [
   ['amazonaws.com', 'include:amazonses.com'],
   ['brevo.com', 'include:spf.brevo.com'],
@@ -25,7 +25,7 @@ const mechanisms: readonly (readonly [string, string])[] = [
   ['smtp2go.com', 'include:spf.smtp2go.com'],
 ]
 
-/** The same for providers with an API, by their names. */
+/** Mechanisms of providers with an API, by provider name. */
 const byProvider: Readonly<Record<string, string>> = {
   brevo: 'include:spf.brevo.com',
   mailersend: 'include:_spf.mailersend.net',
@@ -39,7 +39,7 @@ const byProvider: Readonly<Record<string, string>> = {
   smtp2go: 'include:spf.smtp2go.com',
 }
 
-/** The mechanism for a provider or the host of an SMTP server; undefined when its operator must be asked. */
+/** Returns the mechanism of a provider or an SMTP host; undefined for unknown providers. */
 export function spfMechanismOf({ provider, host }: { readonly provider: string; readonly host?: string }): string | undefined {
   const name = host?.toLowerCase()
   if (name === undefined) return byProvider[provider]

@@ -1,4 +1,4 @@
-/** Compares what DNS has with what should be there, and says what to do. Pure. */
+/** Compares published records with expected records, and returns a verdict with a hint. Pure. */
 import { BlockList, isIP } from 'node:net'
 import { isSpf, termsOf, withTerms } from '#config/mail/spf-record.ts'
 import type { RecordVerdict } from './sending-domain.ts'
@@ -13,7 +13,7 @@ const ok = (hint: string): RecordFinding => ({ verdict: 'ok', hint })
 const missing = (hint: string): RecordFinding => ({ verdict: 'missing', hint })
 const mismatch = (hint: string): RecordFinding => ({ verdict: 'mismatch', hint })
 
-/** A key record (RFC 6376 §3.6.1) against the one that belongs there. */
+/** Compares a key record (RFC 6376 §3.6.1) with the expected record. */
 export function dkimFinding(found: readonly string[], expected: string): RecordFinding {
   if (found.length === 0) return missing('Publish this record; it can take some minutes to become visible.')
   const findings = found.map((text) => keyRecordFinding(text, expected))
@@ -43,7 +43,7 @@ function keyRecordFinding(text: string, expected: string): RecordFinding {
   return ok(lists(tags.get('t'), 'y', false) ? 'Published in test mode; remove t=y.' : 'Published.')
 }
 
-/** Whether a colon-separated list names a word or everything; a list that is not there says `unless`. */
+/** Returns whether a colon-separated list contains a word or `*`; returns `unless` for a missing list. */
 const lists = (value: string | undefined, word: string, unless = true): boolean =>
   value === undefined
     ? unless
@@ -52,7 +52,10 @@ const lists = (value: string | undefined, word: string, unless = true): boolean 
         .map((entry) => entry.trim())
         .some((entry) => entry === word || (entry === '*' && unless))
 
-/** An SPF record (RFC 7208 §3): exactly one, not open to everybody, and with the mechanisms under which mail leaves. */
+/**
+ * Checks an SPF record (RFC 7208 §3). Requires exactly one record with the mechanisms of outgoing mail, and refuses records that allow all
+ * hosts.
+ */
 export function spfFinding(
   texts: readonly string[],
   mechanisms: readonly string[],
@@ -80,10 +83,10 @@ export function spfFinding(
   return ok(mechanisms.length > 0 ? 'Published.' : 'Published; make sure that it contains the mechanism of your provider.')
 }
 
-/** A record by itself, where nothing that it includes was read. */
+/** Returns the terms of the record only, for callers that did not read included records. */
 const ownTerms = (texts: readonly string[]): SpfReading => ({ terms: texts.filter(isSpf).flatMap(termsOf), lookups: 0, broken: [] })
 
-/** Whether a term of a record gives what a mechanism would: the same, or a network that holds the address. */
+/** Returns whether a term allows the same as the mechanism: an equal term, or a network that contains the address. */
 function covers(term: string, mechanism: string): boolean {
   const passing = term.startsWith('+') ? term.slice(1) : term
   if (passing === mechanism) return true
@@ -98,7 +101,7 @@ function covers(term: string, mechanism: string): boolean {
   return list.check(address, family === '4' ? 'ipv4' : 'ipv6')
 }
 
-/** A DMARC record and where it stands: the domain itself, or one above it (RFC 7489 §6.6.3). */
+/** Checks a DMARC record and its location: the domain itself or a parent domain (RFC 7489 §6.6.3). */
 export function dmarcFinding(texts: readonly string[], at: string, domain: string): RecordFinding {
   const records = texts.filter(isDmarc)
   const [record] = records
@@ -121,7 +124,7 @@ export function dmarcFinding(texts: readonly string[], at: string, domain: strin
 /** Whether a TXT record is a DMARC record (RFC 7489 §6.4). */
 export const isDmarc = (text: string): boolean => /^v\s*=\s*DMARC1\s*(?:;|$)/.test(text)
 
-/** The MX records of the bounce domain: ours must be the most preferred. */
+/** Checks the MX records of the bounce domain: the service's host must have the highest preference. */
 export function mxFinding(found: readonly { readonly exchange: string; readonly priority: number }[], host: string): RecordFinding {
   if (found.length === 0) return missing('Publish this record so that bounces reach this service.')
   const best = Math.min(...found.map(({ priority }) => priority))
@@ -131,8 +134,8 @@ export function mxFinding(found: readonly { readonly exchange: string; readonly 
 }
 
 /**
- * The tags of a list such as `tag=value; tag=value` (RFC 6376 §3.2) in order, names in lower case; undefined when the text is no tag list
- * or names a tag twice.
+ * Parses a list such as `tag=value; tag=value` (RFC 6376 §3.2), with lower-case names in order. Returns undefined if the text is not a tag
+ * list or repeats a tag.
  */
 function parseTagList(text: string): ReadonlyMap<string, string> | undefined {
   const tags = new Map<string, string>()

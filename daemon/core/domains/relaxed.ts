@@ -1,21 +1,21 @@
 /**
- * The relaxed canonicalizations of DKIM (RFC 6376 §3.4.2, RFC 6376 §3.4.4). Octets are carried as Latin-1 text, so that none
- * is changed; the body is hashed piece by piece in linear time.
+ * Relaxed canonicalizations of DKIM (RFC 6376 §3.4.2, RFC 6376 §3.4.4). Octets are handled as Latin-1 text, which preserves them. The body
+ * is hashed in pieces in linear time.
  */
 import { createHash } from 'node:crypto'
 
-/** Blank lines are held back as a number; so many at a time are written when a line follows them. */
+/** Blank lines are only counted until a text line follows; then this number is written at a time. */
 const linesAtOnce = 8192
 
-/** SHA-256 over a body in relaxed form. */
+/** SHA-256 of a body in relaxed form. */
 export class RelaxedBodyHash {
   readonly #hash = createHash('sha256')
-  /** The last line as far as it has come. */
+  /** The incomplete last line. */
   #begun = ''
   #blankLines = 0
   #isEmpty = true
 
-  /** Takes the next octets of the body, over any split. */
+  /** Adds the next octets of the body; they can be split anywhere. */
   update(chunk: Uint8Array): void {
     const text = this.#begun + latin1(chunk)
     const end = text.lastIndexOf('\r\n')
@@ -23,7 +23,7 @@ export class RelaxedBodyHash {
     if (end >= 0) this.#lines(text.slice(0, end))
   }
 
-  /** The hash in base64. A body that does not end with a line break gets one; empty lines at its end do not count. */
+  /** Returns the hash in base64. Adds a missing line break at the end, and ignores empty lines at the end. */
   digest(): string {
     if (this.#begun !== '') this.#lines(this.#begun)
     this.#begun = ''
@@ -31,7 +31,7 @@ export class RelaxedBodyHash {
     return this.#hash.digest('base64')
   }
 
-  /** Whole lines, without the line break of the last one. */
+  /** Adds complete lines, without the line break of the last line. */
   #lines(text: string): void {
     const relaxed = squeeze(`${text}\r\n`).replaceAll(' \r\n', '\r\n')
     let end = relaxed.length
@@ -53,14 +53,14 @@ export class RelaxedBodyHash {
   }
 }
 
-/** One header field, with its folds and without its last line break, in relaxed form without a line break. */
+/** Returns a header field in relaxed form without line break. `field` contains folds but not the last line break. */
 export function relaxedField(field: string): string {
   const colon = field.indexOf(':')
   const value = squeeze(field.slice(colon + 1).replaceAll('\r\n', ''))
   return `${field.slice(0, colon).trimEnd().toLowerCase()}:${value.replace(/^ /, '').replace(/ $/, '')}`
 }
 
-/** Runs of blanks and tabs as one blank. Single blanks, which is most of them, are left alone. */
+/** Replaces runs of blanks and tabs with one blank. Skips single blanks, which are the majority, for speed. */
 const squeeze = (text: string): string => text.replaceAll(/\t[ \t]*| [ \t]+/g, ' ')
 
 const latin1 = (bytes: Uint8Array): string => Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('latin1')

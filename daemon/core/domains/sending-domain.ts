@@ -1,4 +1,4 @@
-/** Sending domains: the domains that an organization signs for, with their DKIM keys and what DNS last said of them. */
+/** Record of a sending domain: a domain of an organization with its DKIM keys and its last DNS check. */
 import { defineRecord, type Immutable } from '#store/record-kind.ts'
 import * as z from 'zod'
 import type { SpfReading } from './spf-terms.ts'
@@ -6,42 +6,42 @@ import type { SpfReading } from './spf-terms.ts'
 export const keyAlgorithms = ['rsa', 'ed25519'] as const
 export type KeyAlgorithm = (typeof keyAlgorithms)[number]
 
-/** One DKIM key pair (RFC 6376 §3.1). */
+/** A DKIM key pair (RFC 6376 §3.1). */
 export interface DkimKey {
   readonly selector: string
   readonly algorithm: KeyAlgorithm
-  /** The `p=` value of its record (RFC 6376 §3.6.1), base64. */
+  /** The `p=` value of its record (RFC 6376 §3.6.1), in base64. */
   readonly publicKey: string
-  /** PKCS #8 in PEM, sealed under `dkimKeyContext`; null once it signs no more. */
+  /** PKCS #8 in PEM, sealed under `dkimKeyContext`; null for retired keys. */
   readonly sealedPrivateKey: string | null
-  /** `pending`: not seen in DNS yet; `active`: signs; `retired`: replaced, and still published for mail under way. */
+  /** `pending`: not yet found in DNS; `active`: signs; `retired`: replaced, but still published for mail in transit. */
   readonly state: 'pending' | 'active' | 'retired'
   readonly createdAt: number
   readonly retiredAt: number | null
 }
 
 export const verdicts = ['ok', 'missing', 'mismatch', 'error'] as const
-/** What DNS has in place of a record: the right thing, nothing, something else, or no answer. */
+/** Result of a look-up: the expected record, no record, another record, or no answer. */
 export type RecordVerdict = (typeof verdicts)[number]
 
-/** What one record is for. */
+/** Purposes of records. */
 export const recordPurposes = ['dkim', 'spf', 'dmarc', 'bounce_mx', 'bounce_spf'] as const
 export type RecordPurpose = (typeof recordPurposes)[number]
 
-/** What a look-up of one record found. */
+/** Result of the look-up of one record. */
 export interface RecordCheck {
   readonly purpose: RecordPurpose
   readonly name: string
   readonly found: readonly string[]
   readonly verdict: RecordVerdict
-  /** What to do, or what it means. */
+  /** Advice or explanation. */
   readonly hint: string
-  /** What an SPF record comes to with those that it includes. */
+  /** Terms of the SPF record and of the records that it includes. */
   readonly spf?: SpfReading | undefined
 }
 
 export const domainStatuses = ['pending', 'verified', 'failed'] as const
-/** `verified`: its mail is signed; `failed`: DNS holds something else, or holds the key no more; `pending`: not published yet. */
+/** `verified`: mail is signed; `failed`: DNS has another record, or the key was removed; `pending`: not yet published. */
 export type DomainStatus = (typeof domainStatuses)[number]
 
 const schema = z.strictObject({
@@ -60,7 +60,7 @@ const schema = z.strictObject({
       retiredAt: z.int().nullable(),
     }),
   ),
-  /** The last look-up; null before the first. */
+  /** The last check; null until the first check. */
   check: z
     .strictObject({
       at: z.int(),
@@ -90,5 +90,5 @@ export const sendingDomains = defineRecord<SendingDomain>({
   unique: { domain: ({ domain }) => [[domain]] },
 })
 
-/** The place a private key is sealed for. */
+/** Returns the context for sealing a private key. */
 export const dkimKeyContext = (domainId: string, selector: string): string => `sending_domain/${domainId}/${selector}`

@@ -1,4 +1,4 @@
-/** Sending domains: registering, showing the records to publish, verifying them in DNS, rotating keys and deleting. */
+/** Registers sending domains, shows the records to publish, verifies them in DNS, rotates keys and deletes domains. */
 import type { Page } from '#store/database.ts'
 import type { Stored } from '#store/record-kind.ts'
 import type { Core } from '../core.ts'
@@ -28,11 +28,11 @@ import { must } from '../writes/transact.ts'
 
 export interface SendingDomainOptions extends Core {
   readonly resolver: RecordResolver
-  /** The same for every domain of the service. */
+  /** Equal for all domains of the service. */
   readonly publishing: PublishingFacts
 }
 
-/** A record to publish, and what the last look-up found in its place. */
+/** A record to publish, with the result of the last look-up. */
 export interface DomainRecord extends ExpectedRecord {
   readonly check: RecordCheck | undefined
 }
@@ -43,7 +43,7 @@ export interface ShownDomain {
   readonly records: readonly DomainRecord[]
 }
 
-/** The longest name in front of a domain is that of a key record. */
+/** A key record has the longest prefix of all records. */
 const maxDomainLength = 253 - 'pst202601ffffffff-ed._domainkey.'.length
 
 export class SendingDomains implements List<unknown, ShownDomain> {
@@ -53,7 +53,7 @@ export class SendingDomains implements List<unknown, ShownDomain> {
     this.#options = options
   }
 
-  /** Makes the keys too. Throws `conflict` when the organization has the domain already. */
+  /** Creates a domain with its keys. Throws `conflict` if the organization already has the domain. */
   async create(principal: Principal, request: { readonly domain: string; readonly ed25519: boolean }): Promise<ShownDomain> {
     requireAdministration(principal, 'domains.change')
     const { database, writes, clock } = this.#options
@@ -77,18 +77,18 @@ export class SendingDomains implements List<unknown, ShownDomain> {
     return mapRows(page, ({ record }) => this.#shown(record))
   }
 
-  /** Throws `not_found` alike for missing and foreign ids. */
+  /** Throws `not_found` for missing ids and for ids of other organizations. */
   async get(principal: Principal, id: string): Promise<ShownDomain> {
     return this.#shown((await this.#get(principal, id)).record)
   }
 
-  /** Undefined when the organization has none of this name. Throws `validation_failed` for what is no domain. */
+  /** Returns undefined if the organization has no such domain. Throws `validation_failed` for an invalid domain. */
   async byName(principal: Principal, name: string): Promise<ShownDomain | undefined> {
     const found = await this.#options.database.find(sendingDomains, principal, 'domain', [readDomain(name)])
     return found && this.#shown(found.record)
   }
 
-  /** The records for mail that leaves by one destination: its provider's SPF mechanism is filled in where it is known. */
+  /** Returns the records for mail through one destination, with the provider's SPF mechanism for known providers. */
   async recordsFor(principal: Principal, id: string, destinationId: string | undefined): Promise<readonly DomainRecord[]> {
     const { record } = await this.#get(principal, id)
     if (destinationId === undefined) return this.#shown(record).records
@@ -100,14 +100,14 @@ export class SendingDomains implements List<unknown, ShownDomain> {
   }
 
   /**
-   * Looks all records up and stores the result, by which DKIM keys are chosen; a failed look-up changes nothing. Callers who may not
-   * change domains get the stored result, without a look-up.
+   * Looks up all records and stores the result, which determines the active DKIM keys. A failed look-up changes no keys. Callers who cannot
+   * change domains get the stored result without a look-up.
    */
   async verify(principal: Principal, id: string): Promise<ShownDomain> {
     if (!administersAll(principal)) return this.get(principal, id)
     const { writes, clock, resolver, publishing } = this.#options
     const before = (await this.#get(principal, id)).record
-    // outside the turn of settings, as an answer can take its time
+    // outside the write, because a look-up can be slow
     const records = await checkRecords(resolver, expectedRecords(before, publishing), publishing)
     return writes.runAudited(principal, 'sending_domain.verified', async (change) => {
       const stored = await this.#get(principal, id)
@@ -118,8 +118,8 @@ export class SendingDomains implements List<unknown, ShownDomain> {
   }
 
   /**
-   * Looks everything up without a request, and notes changes for the administrators. `kept`: what was found is stored; `silent`: no name
-   * server answered; `lost`: a record is absent that was published, which is stored when a second look (`isSecond`) finds it too.
+   * Checks all records automatically and records changes for administrators. `kept`: the result is stored; `silent`: no name server
+   * answered; `lost`: a published record is missing. A loss is stored only if a second check (`isSecond`) finds it, too.
    */
   async recheck(organizationId: string, before: SendingDomain, isSecond: boolean): Promise<'kept' | 'silent' | 'lost'> {
     const { writes, audit, clock, database, resolver, publishing } = this.#options
@@ -128,7 +128,7 @@ export class SendingDomains implements List<unknown, ShownDomain> {
     if (before.status === 'verified' && !isSecond && lostRecords(before, seen).length > 0) return 'lost'
     await writes.run(organizationId, async (change) => {
       const stored = await database.get(sendingDomains, { organizationId }, before.id)
-      if (!stored || stored.record.updatedAt !== before.updatedAt) return // somebody verified, rotated or deleted it meanwhile
+      if (!stored || stored.record.updatedAt !== before.updatedAt) return // the domain was verified, rotated or deleted concurrently
       const record = checked(stored.record, before, withoutErrors(before, seen), clock.now())
       change.replace(sendingDomains, organizationId, stored, record)
       const found = changeOf(stored.record, record)
@@ -146,7 +146,7 @@ export class SendingDomains implements List<unknown, ShownDomain> {
     return 'kept'
   }
 
-  /** Adds new keys; the present ones sign until the new ones are seen by `verify`. Throws `conflict` while a rotation is under way. */
+  /** Adds new keys; the present keys sign until `verify` finds the new keys. Throws `conflict` during a rotation. */
   async rotate(principal: Principal, id: string): Promise<ShownDomain> {
     requireAdministration(principal, 'domains.change')
     const { writes, clock } = this.#options
@@ -164,7 +164,7 @@ export class SendingDomains implements List<unknown, ShownDomain> {
     })
   }
 
-  /** Its mail is signed no more; what is signed already stays so. */
+  /** Deletes the domain; later mail is not signed. Existing signatures remain valid while the key is in DNS. */
   async remove(principal: Principal, id: string): Promise<void> {
     requireAdministration(principal, 'domains.change')
     await this.#options.writes.runAudited(principal, 'sending_domain.deleted', async (change) =>
@@ -178,7 +178,7 @@ export class SendingDomains implements List<unknown, ShownDomain> {
     const checks = domain.check?.records ?? []
     const records = expectedRecords(domain, facts).map((record) => {
       const check = checks.find(({ purpose, name }) => purpose === record.purpose && name === record.name)
-      // what was found is checked again where more mechanisms are asked for than at the look-up
+      // the SPF record is checked again if the destination adds mechanisms
       const isOther = record.purpose === 'spf' && mechanisms.length > 0 && check !== undefined && check.verdict !== 'error'
       return {
         ...record,
@@ -219,13 +219,13 @@ function refuseSecondRotation({ keys }: SendingDomain): void {
   throw new Refusal('conflict', message, { nextAction: 'publish_records_and_verify' })
 }
 
-/** The domain after a look-up that began from `before`. */
+/** Returns the domain after a look-up that started from `before`. */
 function checked(stored: SendingDomain, before: SendingDomain, records: readonly RecordCheck[], now: number): SendingDomain {
   const keys = keysAfterCheck(stored.keys, verdictsBySelector(before, records), now)
   return { ...stored, keys, status: statusOf(keys, stored, records), check: { at: now, records: [...records] }, updatedAt: now }
 }
 
-/** A record that could not be looked up is as it was found before. */
+/** Replaces failed look-ups by the previous results. */
 const withoutErrors = ({ check }: SendingDomain, records: readonly RecordCheck[]): readonly RecordCheck[] =>
   records.map((one) => {
     if (one.verdict !== 'error') return one
@@ -242,7 +242,7 @@ function verdictsBySelector({ domain, keys }: SendingDomain, records: readonly R
   )
 }
 
-/** A key that signs is what counts; the other records are advice. */
+/** Only an active RSA key determines the status; other records are recommendations. */
 function statusOf(keys: readonly DkimKey[], before: SendingDomain, records: readonly RecordCheck[]): DomainStatus {
   if (keys.some(({ algorithm, state }) => algorithm === 'rsa' && state === 'active')) return 'verified'
   const wrong = records.some(({ purpose, verdict }) => purpose === 'dkim' && verdict === 'mismatch')

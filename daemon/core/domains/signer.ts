@@ -5,19 +5,19 @@ import { withParents } from './check-records.ts'
 import { digestMessage, dkimSignature, type SigningKey } from './dkim-signature.ts'
 import { dkimKeyContext, type DkimKey, type SendingDomain } from './sending-domain.ts'
 
-/** Under which name a message was signed. */
+/** Domain and selector of a signature. */
 export interface SignedBy {
   readonly domain: string
   readonly selector: string
 }
 
-/** `unsigned`: no key signs for this From, or the message cannot be signed; `locked`: the domain's key does not open. */
+/** `unsigned`: no key for this From, or a message that cannot be signed; `locked`: the private key cannot be opened. */
 export type SigningResult =
   | { readonly kind: 'signed'; readonly fields: string; readonly by: readonly SignedBy[] }
   | { readonly kind: 'unsigned' }
   | { readonly kind: 'locked'; readonly domain: string }
 
-/** Opened keys are few: one or two for each domain. */
+/** Limit for opened keys; a domain has one or two. */
 const maxOpened = 1000
 
 export class Signer {
@@ -29,8 +29,8 @@ export class Signer {
   }
 
   /**
-   * The DKIM-Signature fields for a message from `headerFrom`, by all active keys of its domain or, without one, of the
-   * nearest domain above it: both are aligned (RFC 7489 §3.1.1). `content` is called only when there is a key.
+   * Returns DKIM-Signature fields of a message from `headerFrom`. Uses all active keys of its domain or of the nearest parent domain with a
+   * key; both are aligned (RFC 7489 §3.1.1). Calls `content` only if a key exists.
    */
   async sign(
     domains: ReadonlyMap<string, SendingDomain>,
