@@ -1,4 +1,4 @@
-/** What a publishable key is made of, checked and brought into the one form in which it is kept. */
+/** Checks the fields of a publishable key and returns them in their stored form. */
 import { addressProblem } from '#config/mail/address-problem.ts'
 import { trimInvisible } from '#config/mail/invisible.ts'
 import { parseDomain, parseExactAddress, parseExactMailbox } from '../addresses.ts'
@@ -17,11 +17,11 @@ export interface NewPublishableKey {
   readonly captchaProvider?: CaptchaProvider | undefined
   readonly captchaSecret?: string | undefined
   readonly captchaSiteKey?: string | undefined
-  /** That of the caller by default. */
+  /** Defaults to the caller's project. */
   readonly projectId?: string | undefined
 }
 
-/** Throws `validation_failed` naming every field that is wrong. */
+/** Throws `validation_failed` with every invalid field. */
 export function checkRequest(request: NewPublishableKey): Pick<PublishableKey, 'allowedOrigins' | 'allowedTo' | 'lockedFrom'> {
   const problems: FieldProblem[] = []
   const allowedOrigins = each(
@@ -49,7 +49,7 @@ function captchaProblems({ captchaProvider, captchaSecret, captchaSiteKey }: New
   return isGiven ? [{ path, message: 'requires captcha_provider: turnstile or hcaptcha' }] : []
 }
 
-/** Folded. */
+/** Returns the folded entry. */
 function toEntry(text: string): string | undefined {
   const trimmed = trimInvisible(text)
   if (!trimmed.startsWith('@')) return parseExactAddress(trimmed)?.address.toLowerCase()
@@ -57,7 +57,7 @@ function toEntry(text: string): string | undefined {
   return domain === undefined ? undefined : `@${domain}`
 }
 
-/** The entries in their one form, each once. */
+/** Returns the entries in their stored form, without duplicates. */
 function each(
   given: readonly string[],
   read: (text: string) => string | undefined,

@@ -1,10 +1,10 @@
-/** The token of a publishable key: `svcpub_` and a JWT (RFC 7519) that only this service can sign and that it alone reads. */
+/** Token of a publishable key: `svcpub_` and a JWT (RFC 7519), which only this service signs and reads. */
 import { createHmac, timingSafeEqual } from 'node:crypto'
 import type { SecretBox } from '../access/secret-box.ts'
 
 export const publishablePrefix = 'svcpub_'
 
-/** The client that keys are made under: the dashboard, for what stands in public. It cannot sign in. */
+/** Client id in the tokens. It belongs to the dashboard's public keys and cannot sign in. */
 const clientId = 'dashboard-public'
 
 export interface TokenFacts {
@@ -16,13 +16,13 @@ export interface TokenFacts {
 
 export interface KeyTokenOptions {
   readonly secrets: Pick<SecretBox, 'mac'>
-  /** Address of the authorization server. */
+  /** URL of the authorization server. */
   readonly issuer: string
-  /** Address of the REST surface, for which alone tokens are. */
+  /** URL of the REST API, the only audience of the tokens. */
   readonly audience: string
 }
 
-/** RFC 7515 §4.1: the signature is HMAC-SHA-256, and the type keeps other tokens from standing for this one. */
+/** RFC 7515 §4.1: HMAC-SHA-256 as algorithm; the type distinguishes these tokens from other tokens. */
 const header = encode({ alg: 'HS256', typ: 'publishable+jwt' })
 
 export class KeyTokens {
@@ -43,11 +43,11 @@ export class KeyTokens {
     return `${publishablePrefix}${signed}.${this.#signature(signed)}`
   }
 
-  /** The id of a token that this service has signed as it signs them now; undefined for every other text. */
+  /** Returns the token id of a valid token; undefined for any other text. */
   read(token: string): string | undefined {
     const [head, body = '', signature = '', ...rest] = token.slice(publishablePrefix.length).split('.')
     if (!token.startsWith(publishablePrefix) || head !== header || rest.length > 0) return undefined
-    const given = Buffer.from(signature) // as text: decoding forgives what is not base64url
+    const given = Buffer.from(signature) // compares text, because decoding ignores characters outside base64url
     const right = Buffer.from(this.#signature(`${head}.${body}`))
     if (given.length !== right.length || !timingSafeEqual(given, right)) return undefined
     const claims = JSON.parse(Buffer.from(body, 'base64url').toString('utf8')) as Readonly<Record<string, unknown>>
@@ -60,10 +60,10 @@ export class KeyTokens {
   }
 }
 
-/** Without a public address the service has been known by number and is now by name; keys made under either stay good. */
+/** Treats loopback addresses as `localhost`. A service without public URL has used both forms, and keys of both remain valid. */
 const loopbackByName = (address: string): string => address.replace(/^http:\/\/(?:127\.0\.0\.1|\[::1\])(?=[:/]|$)/, 'http://localhost')
 
-/** For people: all tokens begin alike, so the end identifies one. */
+/** Returns a short form for people: all tokens start with the same characters, so the end identifies a token. */
 export const previewToken = (token: string): string => `${publishablePrefix}…${token.slice(-4)}`
 
 function encode(value: unknown): string {

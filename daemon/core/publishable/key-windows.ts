@@ -1,4 +1,4 @@
-/** How often a publishable key was used lately: its four windows, in the write that takes a message, or counts a refused body. */
+/** Rate limits of a publishable key: four sliding windows, counted in the write that accepts a message or counts a refused body. */
 import { hash } from 'node:crypto'
 import { Change } from '#store/change.ts'
 import type { Database } from '#store/database.ts'
@@ -12,7 +12,7 @@ import { ratesOf, type PublishableKey, type Rates } from './publishable-key.ts'
 
 const minuteMs = 60_000
 const hourMs = 60 * minuteMs
-/** Every slice ends when one of these does. */
+/** Every slice ends together with one of these slices. */
 const finestSliceMs = minuteMs
 const hour: WindowShape = { sliceMs: minuteMs, slices: 60, groupSlices: 10 }
 const day: WindowShape = { sliceMs: 15 * minuteMs, slices: 96, groupSlices: 8 }
@@ -21,7 +21,7 @@ interface Axis {
   readonly rate: keyof Rates
   readonly shape: WindowShape
   readonly code: 'rate_limit_exceeded' | 'quota_exhausted'
-  /** Completes "takes N sends …". */
+  /** Completes "This key allows N sends …". */
   readonly words: string
 }
 
@@ -31,7 +31,7 @@ const perRecipient: Axis = { ...inHour, rate: 'perRecipientHour', words: 'per ho
 const perKeyHour: Axis = { ...inHour, rate: 'perKeyHour', words: 'per hour' }
 const perKeyDay: Axis = { shape: day, code: 'quota_exhausted', rate: 'perKeyDay', words: 'per day' }
 
-/** Who sends to whom. */
+/** Client address and recipients of a send. */
 export interface Counted {
   readonly remoteAddress: string
   readonly recipients: readonly string[]
@@ -50,15 +50,14 @@ export class KeyWindows {
     this.#options = options
   }
 
-  /** Throws `rate_limit_exceeded` when a window of an hour of the key is full, `quota_exhausted` when that of the day is. */
+  /** Throws `rate_limit_exceeded` if an hourly window of the key is full, and `quota_exhausted` if the daily window is full. */
   async check(organizationId: string, key: PublishableKey, counted: Counted): Promise<void> {
     await this.#open(organizationId, key, counted, this.#options.clock.now())
   }
 
   /**
-   * Runs `send` with the windows that the send counts in, as they are now; a write that is bounded by them settles what happens
-   * at the same moment. Sends of the key that began in an earlier slice end first: this one could not see them. Throws
-   * as `check` does.
+   * Calls `send` with the current windows of the send; the write counts against their limits, so that concurrent sends cannot exceed them.
+   * Waits for sends of the key in earlier slices, which the counts would miss. Throws like `check`.
    */
   during<T>(organizationId: string, key: PublishableKey, counted: Counted, send: (windows: readonly Window[]) => Promise<T>): Promise<T> {
     const nowMs = this.#options.clock.now()
@@ -66,8 +65,8 @@ export class KeyWindows {
   }
 
   /**
-   * For the door, before it reads a body: throws `rate_limit_exceeded` when a window is full and the address had bodies refused in
-   * the last hour. Others go on, as theirs can be the repetition of a send that was taken.
+   * Checks a request without its body. Throws `rate_limit_exceeded` if a window is full and the address had refused bodies in the last
+   * hour. Other addresses pass, because their request can repeat an accepted send.
    */
   async admit(organizationId: string, key: PublishableKey, remoteAddress: string): Promise<void> {
     const current = Math.floor(this.#options.clock.now() / finestSliceMs)
@@ -76,7 +75,7 @@ export class KeyWindows {
     if (counts.some((count) => count > 0)) await this.check(organizationId, key, { remoteAddress, recipients: [] })
   }
 
-  /** Counts a body that was refused in every window but those of recipients, as it has none that were looked at. */
+  /** Counts a refused body in every window except the recipient windows, because its recipients are unknown. */
   async countRefused(organizationId: string, key: PublishableKey, remoteAddress: string): Promise<void> {
     const nowMs = this.#options.clock.now()
     const windows = await this.#open(organizationId, key, { remoteAddress, recipients: [] }, nowMs).catch((error: unknown) => {

@@ -1,20 +1,20 @@
 /**
- * What a publishable key may send, checked in the order of the specification (spec "Authentication" 6); the gates of numbers
- * and of the captcha follow in `submission`. Pure.
+ * Restrictions of a publishable key, checked in the order of the spec (spec "Authentication" 6). Rate limits and captcha follow in
+ * `submission`. Pure.
  */
 import { foldAddress, parseMailbox, type Mailbox } from '../addresses.ts'
 import { Refusal } from '../refusals.ts'
 import type { PublishableKey } from './publishable-key.ts'
 
-/** A send from a web page, as far as these gates look at it. */
+/** The properties of a send from a web page that these gates check. */
 export interface PublishableSend {
-  /** The header `Origin`. */
+  /** The `Origin` header. */
   readonly origin: string | undefined
-  /** Of all three sorts: to, cc and bcc. */
+  /** Recipients in to, cc and bcc. */
   readonly recipients: readonly Mailbox[]
-  /** Undefined: that of the key is meant. */
+  /** Undefined uses the sender of the key. */
   readonly from: Mailbox | undefined
-  /** How many files. */
+  /** Number of attachments. */
   readonly attachments: number
 }
 
@@ -23,7 +23,7 @@ type Gate = (key: Constraints, send: PublishableSend) => void
 
 const gates: readonly Gate[] = [origin, recipients, sender, attachments]
 
-/** Throws the refusal of the first gate that does not let it pass. */
+/** Throws the refusal of the first gate that the send does not pass. */
 export function checkPublishableGates(key: Constraints, send: PublishableSend): void {
   for (const gate of gates) gate(key, send)
 }
@@ -32,7 +32,7 @@ function origin(key: Constraints, send: PublishableSend): void {
   assertOrigin(key, send.origin)
 }
 
-/** Letter by letter: what a browser sends is in its one form already. For checks before there is a body. */
+/** Compares exactly, because browsers send the normalized form. Exported for checks of requests without body. */
 export function assertOrigin({ allowedOrigins }: Pick<Constraints, 'allowedOrigins'>, given: string | undefined): void {
   if (given !== undefined && allowedOrigins.includes(given)) return
   const message =
@@ -42,7 +42,7 @@ export function assertOrigin({ allowedOrigins }: Pick<Constraints, 'allowedOrigi
   throw new Refusal('origin_not_allowed', message, { details: { allowed_origins: allowedOrigins } })
 }
 
-/** Copies count as well: otherwise they would be the way around. */
+/** Includes cc and bcc, which could otherwise bypass the restriction. */
 function recipients({ allowedTo }: Constraints, { recipients: given }: PublishableSend): void {
   const unlisted = given.find((mailbox) => !allowedTo.some((entry) => covers(entry, mailbox)))
   if (!unlisted) return
@@ -50,7 +50,7 @@ function recipients({ allowedTo }: Constraints, { recipients: given }: Publishab
   throw new Refusal('recipient_not_allowed', message, { details: { allowed_to: allowedTo } })
 }
 
-/** A display name is part of what people see as the sender, so it is locked too. */
+/** The display name is also locked, because people see it as the sender. */
 function sender({ lockedFrom }: Constraints, { from }: PublishableSend): void {
   if (from === undefined) return
   const locked = parseMailbox(lockedFrom)
@@ -65,11 +65,11 @@ function attachments(_: Constraints, { attachments: count }: PublishableSend): v
 }
 
 /**
- * `entry` is folded. A domain stands for its mailboxes; an address such as user%other@host or other!user@host is a route through
- * it, which servers that trust us follow (RFC 1123 §5.2.16).
+ * `entry` is folded. A domain allows its mailboxes. Addresses such as user%other@host or other!user@host are excluded: they are routes,
+ * which servers that trust this service follow (RFC 1123 §5.2.16).
  */
 export const covers = (entry: string, { address, local, domain }: Pick<Mailbox, 'address' | 'local' | 'domain'>): boolean =>
   entry.startsWith('@') ? entry === `@${domain}` && !/[%!]/.test(local) : entry === foldAddress(address)
 
-/** It comes from a header, so anything can be in it. */
+/** Hides unusual values, because the header can contain anything. */
 const shown = (text: string): string => (/^[\x21-\x7e]{1,200}$/.test(text) ? text : 'another origin')

@@ -1,4 +1,4 @@
-/** Publishable keys: bearer tokens that stand in web pages, and what each of them may send. Spec "Publishable key". */
+/** Record of a publishable key: a bearer token for web pages, with restrictions of its mail. Spec "Publishable key". */
 import { defineRecord, type Immutable } from '#store/record-kind.ts'
 import * as z from 'zod'
 import { captchaProviders, type CaptchaOwner } from '../visitors/captcha.ts'
@@ -6,7 +6,7 @@ import { captchaProviders, type CaptchaOwner } from '../visitors/captcha.ts'
 export const ratePresets = ['normal', 'loose', 'strict'] as const
 export type RatePreset = (typeof ratePresets)[number]
 
-/** Sends that are taken in a sliding window; 0 is no limit. */
+/** Maximum sends in a sliding window; 0 for no limit. */
 export interface Rates {
   readonly perIpHour: number
   readonly perRecipientHour: number
@@ -20,18 +20,18 @@ const schema = z.strictObject({
   id: z.string(),
   name: z.string(),
   projectId: z.string(),
-  /** Names the one token that works; another one with every rotation. */
+  /** Id of the only valid token; every rotation changes it. */
   tokenId: z.string(),
-  /** For people: the beginning and the last four characters of the token. */
+  /** First and last four characters of the token, for people. */
   preview: z.string(),
-  /** As browsers write them. */
+  /** In the form that browsers send. */
   allowedOrigins: z.array(z.string()),
-  /** `user@host`, or `@host` for everybody there; folded. */
+  /** `user@host`, or `@host` for all mailboxes of the domain; folded. */
   allowedTo: z.array(z.string()),
-  /** The one sender, with or without a display name. */
+  /** The only sender, optionally with a display name. */
   lockedFrom: z.string(),
   ratePreset: z.enum(ratePresets),
-  /** In place of those of the preset. */
+  /** Override the rates of the preset. */
   rates: z.strictObject({ perIpHour: rate, perRecipientHour: rate, perKeyHour: rate, perKeyDay: rate }) as z.ZodType<Partial<Rates>>,
   captcha: z.strictObject({ provider: z.enum(captchaProviders), sealedSecret: z.string(), siteKey: z.string().nullable() }).nullable(),
   createdAt: z.int(),
@@ -41,7 +41,7 @@ const schema = z.strictObject({
 
 export type PublishableKey = Immutable<z.infer<typeof schema>>
 
-/** Whether a token of the key is the one that works. */
+/** Returns whether this is the valid token of an active key. */
 export const works = ({ tokenId, revokedAt }: PublishableKey, token: string | undefined): boolean => token === tokenId && revokedAt === null
 
 export const publishableKeys = defineRecord<PublishableKey>({
@@ -53,7 +53,7 @@ export const publishableKeys = defineRecord<PublishableKey>({
   projectOf: (key) => key.projectId,
 })
 
-/** Where the secret of the captcha provider is sealed for. */
+/** Returns the context for sealing the secret of the captcha provider. */
 export const captchaContext = (keyId: string): string => `publishable_key/${keyId}/captcha_secret`
 
 /** Spec "Authentication" 6.4: normal, twice as much, and three tenths. */
@@ -63,13 +63,13 @@ const presets: Readonly<Record<RatePreset, Rates>> = {
   strict: { perIpHour: 3, perRecipientHour: 9, perKeyHour: 90, perKeyDay: 300 },
 }
 
-/** The numbers that hold for a key. */
+/** Returns the effective rates of a key. */
 export const ratesOf = ({ ratePreset, rates }: Pick<PublishableKey, 'ratePreset' | 'rates'>): Rates => ({
   ...presets[ratePreset],
   ...rates,
 })
 
-/** As it asks visitors for a captcha. */
+/** Returns the key in the form that the captcha check requires. */
 export const captchaOwnerOf = ({ id, captcha }: Pick<PublishableKey, 'id' | 'captcha'>): CaptchaOwner => ({
   ...{ id, captcha, noun: 'key' },
   place: captchaContext(id),

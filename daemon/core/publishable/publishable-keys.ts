@@ -1,4 +1,4 @@
-/** Publishable keys: creation, listing, rotating, revoking, and the check of a presented token. */
+/** Creates, lists, rotates and revokes publishable keys, and authenticates a presented token. */
 import type { Change } from '#store/change.ts'
 import type { Page } from '#store/database.ts'
 import type { Stored } from '#store/record-kind.ts'
@@ -21,12 +21,12 @@ import { must } from '../writes/transact.ts'
 export interface PublishableKeyOptions extends Core {
   readonly tokens: KeyTokens
   readonly reveals: Reveals
-  /** Whether a token is one of the authorization server, for whatever client. */
+  /** Returns whether the authorization server issued the token, for any client. */
   readonly isAccessToken: (token: string) => Promise<boolean>
   readonly lateCounts: Pick<LateCounts, 'count'>
 }
 
-/** The only time that the token itself is shown. */
+/** A key with its token, which the service cannot show later. */
 export interface PublishableKeyWithToken {
   readonly record: PublishableKey
   readonly token: string
@@ -50,26 +50,26 @@ export class PublishableKeys implements List<OfProject, PublishableKey> {
     return this.#options.writes.runAudited(principal, 'publishable_key.minted', (change) => this.#create(change, principal, request))
   }
 
-  /** Like `create`; the token is behind a link, for callers that must not see it. */
+  /** Like `create`, but returns a link to the token, for callers that must not see it. */
   createWithReveal(principal: Principal, request: NewPublishableKey): Promise<RevealablePublishableKey> {
     return this.#options.writes.runAudited(principal, 'publishable_key.minted', async (change) =>
       this.#hidden(change, principal, await this.#create(change, principal, request)),
     )
   }
 
-  /** A new token under the same id, with the counts that there are; the old one stops working at once. */
+  /** Replaces the token under the same id and keeps the usage counts; the old token is rejected immediately. */
   rotate(principal: Principal, id: string, reason?: string): Promise<PublishableKeyWithToken> {
     const act = (change: Change) => this.#rotate(change, principal, id)
     return this.#options.writes.runAudited(principal, 'publishable_key.rotated', act, because(reason))
   }
 
-  /** Like `rotate`; the new token is behind a link. */
+  /** Like `rotate`, but returns a link to the new token. */
   rotateWithReveal(principal: Principal, id: string, reason?: string): Promise<RevealablePublishableKey> {
     const act = async (change: Change) => this.#hidden(change, principal, await this.#rotate(change, principal, id))
     return this.#options.writes.runAudited(principal, 'publishable_key.rotated', act, because(reason))
   }
 
-  /** Ends a key at once; again does nothing. */
+  /** Revokes a key immediately; repeating the call has no effect. */
   revoke(principal: Principal, id: string, reason?: string): Promise<PublishableKey> {
     const { writes, clock } = this.#options
     const revoke = async (change: Change): Promise<PublishableKey> => {
@@ -83,19 +83,19 @@ export class PublishableKeys implements List<OfProject, PublishableKey> {
     return writes.runAudited(principal, 'publishable_key.revoked', revoke, because(reason))
   }
 
-  /** Newest first, revoked ones among them. */
+  /** Newest first, including revoked keys. */
   list(principal: Principal, query: PageQuery & OfProject): Promise<Page<PublishableKey>> {
     return listReachable(this.#options, publishableKeys, principal, query)
   }
 
-  /** Throws `not_found` alike for missing and foreign ids. */
+  /** Throws `not_found` for missing ids and for ids of other organizations. */
   async get(principal: Principal, id: string): Promise<PublishableKey> {
     return (await this.#get(principal, id)).record
   }
 
   /**
-   * What the bearer of a token may reach from a page of this origin. Throws `invalid_key`, `key_kind_mismatch`,
-   * `feature_unavailable` or `origin_not_allowed`.
+   * Returns the principal of a token on a page of this origin. Throws `invalid_key`, `key_kind_mismatch`, `feature_unavailable` or
+   * `origin_not_allowed`.
    */
   async authenticate(token: string, origin: string | undefined): Promise<Principal> {
     const { database, policies, tokens, isAccessToken } = this.#options
@@ -124,7 +124,7 @@ export class PublishableKeys implements List<OfProject, PublishableKey> {
     return { organizationId, projectId, bound: true, scopes: ['api:send'], credentialId: grantId, publishableToken: tokenId }
   }
 
-  /** The key of a principal of `authenticate`, as it is now. Throws `invalid_key` when the token has stopped since. */
+  /** Returns the current key of a principal of `authenticate`. Throws `invalid_key` if the token was rotated or revoked since. */
   async ofBearer(principal: Principal): Promise<PublishableKey> {
     const stored = await this.#options.database.get(publishableKeys, principal, principal.credentialId)
     if (!stored || !works(stored.record, principal.publishableToken)) throw invalidKey()

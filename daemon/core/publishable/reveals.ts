@@ -1,6 +1,6 @@
 /**
- * Links that show a token once: the store has it sealed under a key that only the link holds, so that neither the store nor
- * the master key can show it to anybody else.
+ * Links that show a token once. The store has the token sealed under a key that only the link contains. Without the link, neither the store
+ * nor the master key reveals the token.
  */
 import { createCipheriv, createDecipheriv, hkdfSync, randomBytes } from 'node:crypto'
 import { Change, decode, encode } from '#store/change.ts'
@@ -12,20 +12,20 @@ import { Refusal } from '../refusals.ts'
 import { publishableKeys, works, type PublishableKey } from './publishable-key.ts'
 
 export interface RevealOptions extends Core {
-  /** Address of the pages for people, without a slash at the end. */
+  /** Base URL of the dashboard and pages, without a trailing slash. */
   readonly pagesUrl: string
 }
 
-/** The key whose token a link shows. */
+/** The key and token of a link. */
 interface RevealedKey {
   readonly organizationId: string
   readonly projectId: string
   readonly keyId: string
-  /** Which of its tokens; after a rotation the key has another one. */
+  /** Id of the token; a rotation makes the link invalid. */
   readonly tokenId: string
 }
 
-/** What a link leads to. */
+/** The key and token that a link shows. */
 interface Revealed extends RevealedKey {
   readonly token: string
 }
@@ -63,7 +63,7 @@ export class Reveals {
     this.#options = options
   }
 
-  /** Puts a link into the write that makes the token. */
+  /** Adds a link to the write that creates the token. */
   add(change: Change, { token, ...key }: Revealed): RevealLink {
     const { clock, pagesUrl } = this.#options
     const id = randomBytes(12).toString('base64url')
@@ -74,13 +74,13 @@ export class Reveals {
     return { url: `${pagesUrl}/reveal/${id}.${secret}`, expiresInSeconds: lifeMs / 1000 }
   }
 
-  /** The key whose token the link shows. Throws `reveal_expired` unless the link can be used now; uses nothing up. */
+  /** Returns the key of the link without using the link. Throws `reveal_expired` unless the link is valid. */
   async look(code: string): Promise<{ readonly organizationId: string; readonly key: PublishableKey }> {
     const { row, record } = await this.#open(code)
     return { organizationId: row.organizationId, key: record }
   }
 
-  /** Shows the token, to one caller only; `requester` is who, where that is known. Throws `reveal_expired`. */
+  /** Returns the token to one caller only; `requester` is the caller for the audit log, if known. Throws `reveal_expired`. */
   async take(code: string, requester?: Requester): Promise<string> {
     const { database, audit } = this.#options
     const { row, token, version, key } = await this.#open(code)
@@ -92,7 +92,7 @@ export class Reveals {
     return token
   }
 
-  /** The code of a link that is one of ours. */
+  /** Returns the code of a link of this service. */
   codeOf(url: string): string | undefined {
     const start = `${this.#options.pagesUrl}/reveal/`
     return url.startsWith(start) ? url.slice(start.length) : undefined
@@ -119,7 +119,7 @@ function seal(token: string, id: string, secret: string): string {
   return Buffer.concat([nonce, cipher.update(token, 'utf8'), cipher.final(), cipher.getAuthTag()]).toString('base64url')
 }
 
-/** Undefined for a wrong secret. */
+/** Returns undefined for a wrong secret. */
 function unseal(sealed: string, id: string, secret: string): string | undefined {
   const bytes = Buffer.from(sealed, 'base64url')
   try {

@@ -1,24 +1,24 @@
-/** The script of a pasted contact form: it posts what was filled in, and shows the outcome in the form's status line. */
+/** Script of a pasted contact form: posts the input and shows the result in the form's status line. */
 
 export interface SnippetSettings {
-  /** Value of the attribute by which the script finds its form; of letters, digits, - and _. */
+  /** Value of the attribute that identifies the form; letters, digits, - and _. */
   readonly mark: string
   readonly url: string
   readonly key: string
   readonly to: string
   readonly from: string
   readonly fields: readonly { readonly name: string; readonly label: string }[]
-  /** The field with the address of the visitor. */
+  /** Name of the field with the visitor's address. */
   readonly replyTo: string | null
   readonly honeypot: string
-  /** Where the widget of the captcha leaves its token. */
+  /** Name of the field with the token of the captcha widget. */
   readonly captchaField: string | null
 }
 
 const broken = 'This form is out of order. Please reach us in another way.'
 const tooMany = 'Too many messages were sent. Please try again in {wait}.'
 
-/** What visitors see, by code of the refusal; `{wait}` is when to come again. Any other code is `failed`. */
+/** Texts for visitors by error code; `{wait}` is the time until the next attempt. Other codes use `failed`. */
 const words = {
   sending: 'Sending …',
   sent: 'Thank you. Your message is on its way.',
@@ -30,15 +30,15 @@ const words = {
   validation_failed: 'Please look at your input again: {message}',
   request_too_large: 'Your message is too long.',
   failed: 'Your message could not be sent. Please try again later.',
-  // nothing that the visitor does would help
+  // the visitor cannot correct these
   ...{ invalid_key: broken, key_kind_mismatch: broken, recipient_not_allowed: broken, from_locked: broken },
   ...{ feature_unavailable: broken, captcha_not_configured: broken, suppressed: broken },
 }
 
-/** The attribute by which the script finds its form; it takes it away when it has. */
+/** Attribute that identifies the form; the script removes it after finding the form. */
 export const markName = 'data-postern'
 
-/** JavaScript for a `<script>`, wherever and whenever the page runs it, and however often. */
+/** Returns JavaScript for a `<script>` element. The page can run it at any time and repeatedly. */
 export const snippetScript = (settings: SnippetSettings): string => `  (() => {
     const settings = ${literal(settings)}
     // what visitors see: change it as you like
@@ -100,5 +100,5 @@ export const snippetScript = (settings: SnippetSettings): string => `  (() => {
     }
   })()`
 
-/** JSON that ends no script element and begins no comment in one, whatever is in it. */
+/** Returns JSON that cannot end a script element or start a comment in it. */
 const literal = (value: unknown, indent = 0): string => JSON.stringify(value, null, indent).replaceAll('<', String.raw`\u003c`)

@@ -1,4 +1,4 @@
-/** A contact form for any web page, as HTML to paste: it sends with a publishable key, and shows visitors the outcome. */
+/** Contact form for any web page, as HTML to paste. It sends with a publishable key and shows visitors the result. */
 import type { Mailbox } from '../addresses.ts'
 import type { Captcha, CaptchaProvider } from '../visitors/captcha.ts'
 import { honeypot, honeypotHtml } from '../visitors/honeypot.ts'
@@ -19,7 +19,7 @@ export interface SnippetField {
 
 export interface SnippetOptions {
   readonly token: string
-  /** Where messages are sent to. */
+  /** URL for sending messages. */
   readonly sendUrl: string
   readonly to: Mailbox
   readonly from: string
@@ -28,14 +28,14 @@ export interface SnippetOptions {
   readonly captcha: Pick<Captcha, 'provider' | 'siteKey'> | null
 }
 
-/** What a form has by default. */
+/** Default fields of a form. */
 export const usualFields: readonly SnippetField[] = [
   { name: 'name', label: 'Name', type: 'text', required: true },
   { name: 'email', label: 'Email', type: 'email', required: true },
   { name: 'message', label: 'Message', type: 'textarea', required: true },
 ]
 
-/** How each provider is put into a page, and where it leaves its token. */
+/** Markup of each provider's widget, and the field for its token. */
 const widgets: Readonly<Record<CaptchaProvider, { readonly className: string; readonly script: string; readonly field: string }>> = {
   turnstile: {
     className: 'cf-turnstile',
@@ -74,7 +74,7 @@ const minimalStyle = `<style>
 </style>
 `
 
-/** HTML without anything of its caller unescaped. */
+/** Returns HTML; all input is escaped. */
 export function renderSnippet(options: SnippetOptions): string {
   const { fields, style, captcha } = options
   const look = classes[style]
@@ -114,7 +114,7 @@ function fieldRow({ name, label, type, required }: SnippetField, look: Classes):
   return `  <label${classOf(look.label)}>${escape(label)}${required ? '' : ' (optional)'} ${input}</label>`
 }
 
-/** What browsers may fill in for people (WCAG 2.2, 1.3.5). */
+/** Returns the autocomplete attribute (WCAG 2.2, 1.3.5). */
 function completion(name: string, type: SnippetField['type']): string {
   if (type === 'email' || type === 'tel') return ` autocomplete="${type}"`
   return name === 'name' ? ' autocomplete="name"' : ''

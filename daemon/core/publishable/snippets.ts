@@ -1,4 +1,4 @@
-/** Makes snippets out of reveal links, so that a token goes into its page without anybody having seen it. */
+/** Creates snippets from reveal links, so that no person or agent sees the token. */
 import type { Database } from '#store/database.ts'
 import type { Principal } from '../access/principal/principal.ts'
 import { foldAddress, parseExactAddress, parseMailbox, type Mailbox } from '../addresses.ts'
@@ -19,14 +19,14 @@ export interface SnippetRequest {
 
 export interface Snippet {
   readonly html: string
-  /** The pages on which it works. */
+  /** Origins of the pages that can use it. */
   readonly allowedOrigins: readonly string[]
 }
 
 export interface SnippetsOptions {
   readonly database: Database
   readonly reveals: Reveals
-  /** Address of the REST surface without its version, and without a slash at the end. */
+  /** Base URL of the REST API, without version and trailing slash. */
   readonly baseUrl: string
 }
 
@@ -37,7 +37,7 @@ export class Snippets {
     this.#options = options
   }
 
-  /** Uses the link up, unless it refuses: `validation_failed`, `reveal_expired` or `not_found`. */
+  /** Uses up the link, unless it throws `validation_failed`, `reveal_expired` or `not_found`. */
   async generate(principal: Principal, request: SnippetRequest): Promise<Snippet> {
     const { database, reveals, baseUrl } = this.#options
     const code = reveals.codeOf(request.revealUrl)
@@ -54,7 +54,7 @@ export class Snippets {
   }
 }
 
-/** The recipient. Throws `validation_failed` for what the key would refuse later, in front of visitors. */
+/** Returns the recipient. Throws `validation_failed` for values that the key would refuse when visitors use the form. */
 function checkRequest(key: PublishableKey, { toAddress, fromAddress, formFields = [] }: SnippetRequest): Mailbox {
   const problems: FieldProblem[] = []
   const to = parseExactAddress(toAddress)

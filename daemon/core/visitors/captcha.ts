@@ -1,4 +1,4 @@
-/** Whether a visitor solved a captcha, as its provider says (Turnstile and hCaptcha, whose verification is alike). */
+/** Verifies captcha tokens of visitors with the provider (Turnstile or hCaptcha, whose APIs are similar). */
 import type { SealedSecret, SecretBox } from '../access/secret-box.ts'
 import type { Post, PostOutcome } from '../outbound/post.ts'
 import { Refusal } from '../refusals.ts'
@@ -6,44 +6,46 @@ import { Refusal } from '../refusals.ts'
 export const captchaProviders = ['turnstile', 'hcaptcha'] as const
 export type CaptchaProvider = (typeof captchaProviders)[number]
 
-/** A challenge that visitors solve; the provider says whether they did. */
+/** Captcha settings of a key or form. */
 export interface Captcha {
   readonly provider: CaptchaProvider
   readonly sealedSecret: SealedSecret
-  /** What pages show the challenge by; public. */
+  /** Public key with which pages show the challenge. */
   readonly siteKey: string | null
 }
 
-/** What asks its visitors for a captcha. */
+/** The key or form that requires a captcha. */
 export interface CaptchaOwner {
   readonly id: string
   readonly captcha: Captcha | null
-  /** Where the secret is sealed for. */
+  /** Context under which the secret is sealed. */
   readonly place: string
-  /** What it is called in refusals. */
+  /** Noun in error messages. */
   readonly noun: 'key' | 'form'
 }
 
 export interface CaptchaOptions {
   readonly secrets: Pick<SecretBox, 'open'>
   readonly post: Post
-  /** Where each provider verifies. */
+  /** Verification URL of each provider. */
   readonly verifyUrls: Readonly<Record<CaptchaProvider, string>>
 }
 
-/** What the visitor's page has sent along. */
+/** Data of the visitor's request. */
 export interface Solution {
-  /** Undefined: the page sent none. */
+  /** Undefined if the request contains no token. */
   readonly token: string | undefined
   readonly remoteAddress: string
 }
 
 const limits = { deadlineMs: 8000, maxAnswerBytes: 16_384 }
 
-/** The longest token of either provider has room in it twice. */
+/** Twice the maximum length of either provider's tokens. */
 export const maxCaptchaToken = 8192
 
-/** Visitors who wait for a provider at one time, of one owner and altogether: a provider that hangs must not use up our connections. */
+/**
+ * Maximum number of concurrent verifications, for one owner and in total. A provider that hangs must not use up the service's connections.
+ */
 const maxWaiting = { ofClient: 32, altogether: 512 }
 
 export class Captchas {
@@ -90,14 +92,14 @@ export class Captchas {
   }
 }
 
-/** Codes of both providers that blame the secret, and so whoever has set it. */
+/** Error codes of both providers for a wrong secret, which the owner must correct. */
 const faultsOfSecret = ['missing-input-secret', 'invalid-input-secret', 'sitekey-secret-mismatch', 'not-using-dummy-passcode']
 
 function assertPassed(noun: CaptchaOwner['noun'], outcome: PostOutcome): void {
   const verdict = 'status' in outcome ? readVerdict(outcome) : undefined
   if (!verdict || verdict.codes.includes('internal-error')) throw unavailable(60)
   if (verdict.success) return
-  if (faultsOfSecret.some((code) => verdict.codes.includes(code))) throw notConfigured(noun, 'is not the one that its provider knows')
+  if (faultsOfSecret.some((code) => verdict.codes.includes(code))) throw notConfigured(noun, 'was rejected by its provider')
   throw failed()
 }
 
@@ -106,7 +108,7 @@ interface Verdict {
   readonly codes: readonly unknown[]
 }
 
-/** `{success, "error-codes"}`; undefined for an answer that is nothing of that sort. A no may come with the status of a bad request. */
+/** Parses `{success, "error-codes"}`; undefined for other responses. A negative result can have a 4xx status. */
 function readVerdict({ status, answer }: { readonly status: number; readonly answer: Uint8Array }): Verdict | undefined {
   const value = parseJson(answer)
   if (typeof value !== 'object' || value === null || !('success' in value) || typeof value.success !== 'boolean') return undefined

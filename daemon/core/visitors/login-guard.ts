@@ -1,7 +1,7 @@
 /**
- * Brute-force limits on SMTP AUTH: sliding windows of failures per user and per address (a /64 for IPv6). Hundreds of sites
- * can share an address, so an address that failed too often has to wait, but a right login from it is let in all the same:
- * passwords are 160 random bits, and what the limit spares is not their secrecy but the log.
+ * Limits failed logins of SMTP AUTH in sliding windows, per user and per address (a /64 for IPv6). Hundreds of sites can share an address.
+ * An address with too many failures must therefore wait, but a correct login from it still succeeds. Passwords have 160 random bits, so the
+ * limit protects the log, not their secrecy.
  */
 import { clientNetwork } from '../access/client-network.ts'
 import type { Clock } from '../clock.ts'
@@ -14,27 +14,27 @@ export interface LoginLimits {
   readonly failuresPerAddress: number
 }
 
-/** Failed logins of one user name from one address, lately. */
+/** Recent failed logins of one user name from one address. */
 export interface FailedLogin {
   /** An IPv4 address, or the /64 of an IPv6 address. */
   readonly address: string
-  /** As it was tried, cut to 64 characters. */
+  /** User name of the attempt, truncated to 64 characters. */
   readonly username: string
   readonly failures: number
   /** Milliseconds since the epoch. */
   readonly lastAt: number
-  /** Why the last one has to wait. */
+  /** The limit that refused the last attempt, if any. */
   readonly blocked: 'user' | 'address' | null
 }
 
 const defaultLoginLimits: LoginLimits = { windowMs: 15 * 60_000, failuresPerUser: 20, failuresPerAddress: 50 }
-/** Rows of the list for the operator; the latest stay. */
+/** Maximum number of rows in the operator's list; the latest remain. */
 const maxListed = 1000
 const shownCharacters = 64
 
-/** Addresses remembered for a user. */
+/** Maximum number of remembered addresses of a user. */
 const maxWelcome = 8
-/** So long daemons that share a store remember them. */
+/** Daemons that share a store remember addresses for this time. */
 const welcomeMs = 30 * 86_400_000
 
 export class LoginGuard {
@@ -42,11 +42,11 @@ export class LoginGuard {
   readonly #limits: LoginLimits
   readonly #ofUser: Tries
   readonly #ofAddress: Tries
-  /** Logins by user and address, of all daemons; undefined where there is one. */
+  /** Logins by user and address at all daemons; undefined if there is only one daemon. */
   readonly #logins: Tries | undefined
-  /** Where users last logged in from; only real users get in here, so they are few. */
+  /** Addresses of recent successful logins by user. Only existing users are added, so their number is small. */
   readonly #welcome = new Map<string, readonly string[]>()
-  /** By address and user, the latest last. */
+  /** By address and user, latest last. */
   readonly #listed = new Map<string, FailedLogin & { readonly monotonic: number }>()
 
   constructor(options: TryOptions, limits: LoginLimits = defaultLoginLimits) {
@@ -59,8 +59,8 @@ export class LoginGuard {
   }
 
   /**
-   * Throws `rate_limit_exceeded` when the user failed too often, unless the user has logged in from this address before. Returns how often
-   * the user failed lately.
+   * Throws `rate_limit_exceeded` if the user failed too often, unless the user has logged in from this address before. Returns the number
+   * of recent failures of the user.
    */
   async check(username: string, address: string): Promise<number> {
     const { tries } = await this.#ofUser.look(userKey(username))
@@ -75,7 +75,7 @@ export class LoginGuard {
     return logins !== undefined && logins.tries > 0
   }
 
-  /** Counts a failure. Returns the answer to it: `unauthorized`, or `rate_limit_exceeded` where there were too many from the address. */
+  /** Counts a failure. Returns the refusal: `unauthorized`, or `rate_limit_exceeded` after too many failures from the address. */
   async failed(username: string, address: string): Promise<Refusal> {
     const [fromAddress] = await Promise.all([
       this.#ofAddress.add(clientNetwork(address), { always: true }),
@@ -88,9 +88,9 @@ export class LoginGuard {
   }
 
   /**
-   * A success clears the user, not the address: one valid account must not pay for spraying others. From then on the user
-   * can log in from there whatever others try elsewhere, so that a known user name is not enough to lock a site out. `failures`: what
-   * `check` returned.
+   * Records a success. Clears the failures of the user, but not of the address, so that a valid account does not help attacks on other
+   * accounts. The user can then log in from this address despite failures elsewhere, so a known user name is insufficient to lock out a
+   * site. `failures` is the result of `check`.
    */
   async succeeded(username: string, address: string, failures: number): Promise<void> {
     const network = clientNetwork(address)
@@ -101,7 +101,7 @@ export class LoginGuard {
     if (failures > 0) await this.#ofUser.clear(userKey(username))
   }
 
-  /** The failures of this window, the latest first; at most 1,000 pairs of address and user. */
+  /** Returns the failures of the current window, latest first; at most 1,000 pairs of address and user. */
   list(): FailedLogin[] {
     const since = this.#clock.monotonic() - this.#limits.windowMs
     return [...this.#listed.values()]
@@ -129,7 +129,7 @@ export class LoginGuard {
   }
 }
 
-/** Names that are made up can be long; none that exists is. */
+/** Truncates user names, because invented names can be long; existing names are shorter. */
 const userKey = (username: string): string => username.slice(0, 128)
 
 const loginKey = (username: string, network: string): string => `${userKey(username)} ${network}`

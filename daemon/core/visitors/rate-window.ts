@@ -1,13 +1,13 @@
-/** How often something may be done: a sliding window, by who does it. */
+/** Rate limit in a sliding window, by key of the actor. */
 import { Refusal } from '../refusals.ts'
 import { Tries, type TryOptions } from './tries.ts'
 
 export interface RateLimit {
-  /** What is limited, the same at all daemons and for nothing else. */
+  /** Name of the limit; unique, and the same at all daemons. */
   readonly name: string
   readonly windowMs: number
   readonly most: number
-  /** Said to who tried too often. */
+  /** Error message for callers that exceed the limit. */
   readonly message: string
 }
 
@@ -20,13 +20,13 @@ export class RateWindow {
     this.#tries = new Tries(options, limit.name, limit)
   }
 
-  /** Counts one try. Throws `rate_limit_exceeded`, which counts nothing. */
+  /** Counts an attempt. Throws `rate_limit_exceeded`; a refused attempt is not counted. */
   async take(key: string): Promise<void> {
     const { tries, waitMs } = await this.#tries.add(key)
     this.#refuseBeyond(tries, waitMs)
   }
 
-  /** Throws `rate_limit_exceeded` when there were too many tries; counts nothing. */
+  /** Throws `rate_limit_exceeded` if the limit is reached; counts nothing. */
   async check(key: string): Promise<void> {
     const { tries, waitMs } = await this.#tries.look(key)
     this.#refuseBeyond(tries, waitMs)

@@ -1,13 +1,13 @@
-/** When something was tried lately, by who tried it: in memory, where a flood costs no disk and little room. */
+/** Times of recent attempts by actor. Stored in memory, so that a flood uses no disk and little memory. */
 import type { Clock } from '../clock.ts'
 
-/** Beyond this many keys the oldest are forgotten. */
+/** Beyond this number of keys, the oldest are discarded. */
 const maxKeys = 50_000
 
 export class RecentTries {
   readonly #clock: Clock
   readonly #windowMs: number
-  // two generations, so that forgetting the oldest costs nothing
+  // two generations, so that discarding the oldest is cheap
   #young = new Map<string, readonly number[]>()
   #old = new Map<string, readonly number[]>()
 
@@ -16,13 +16,13 @@ export class RecentTries {
     this.#windowMs = windowMs
   }
 
-  /** The tries of the window that ends now, in milliseconds on the monotonic clock, the oldest first. */
+  /** Returns the attempts in the window that ends now, in milliseconds of the monotonic clock, oldest first. */
   of(key: string): readonly number[] {
     const since = this.#clock.monotonic() - this.#windowMs
     return (this.#young.get(key) ?? this.#old.get(key) ?? []).filter((at) => at > since)
   }
 
-  /** Counts one try. Of each key the last `most` are kept, as no limit looks at more. */
+  /** Counts an attempt. Stores the last `most` attempts of each key, because no limit needs more. */
   add(key: string, most: number): void {
     this.#young.set(key, [...this.of(key), this.#clock.monotonic()].slice(-most))
     if (this.#young.size < maxKeys / 2) return

@@ -1,45 +1,45 @@
 /**
- * How often something was done lately: sliding windows over counters in the store, which grow in the very write that does it.
- * A window is cut into slices, and one that has begun to leave still counts as a whole, so that no stretch of its length ever
- * sees more than its limit. Slices are counted in groups too, so that few counters have to be read.
+ * Sliding windows over counters in the store, which the counted write itself increments. A window consists of slices. A slice that partly
+ * precedes the window counts in full, so that no period of the window's length exceeds the limit. Groups of slices have additional
+ * counters, so that a check reads few counters.
  */
 import type { Database } from '#store/database.ts'
 import type { Change } from '#store/change.ts'
 import { pack, type Element } from '#store/tuple.ts'
 import type { Refusal } from '../refusals.ts'
 
-/** The length of a window, and how it is cut. */
+/** Length and slices of a window. */
 export interface WindowShape {
   readonly sliceMs: number
   readonly slices: number
-  /** Slices that are counted together too, where there are many; no more than a group has are cheaper to read one by one. */
+  /** Number of slices with a common counter. Only useful for many slices; a few are cheaper to read individually. */
   readonly groupSlices?: number
 }
 
 export interface WindowLimit {
   readonly shape: WindowShape
-  /** What is counted, as the beginning of the keys of its counters. */
+  /** Prefix of the counter keys. */
   readonly key: readonly Element[]
   readonly limit: number
-  /** A longer window that the same writes count in: where that is empty, so is this one, and none of its counters are read. */
+  /** A longer window that the same writes count in. If it is empty, this window is also empty and needs no reads. */
   readonly longer?: WindowLimit
-  /** Made for a window that is full; the seconds are those until there is room again. */
+  /** Creates the refusal for a full window, with the seconds until the window has room. */
   readonly refusal: (retryAfterSeconds: number) => Refusal
 }
 
-/** A counter that a write adds to, and what it may come to. */
+/** A counter that a write increments, with its limit. */
 export interface Window {
   readonly key: readonly Element[]
   readonly most: number
-  /** What the write is refused with when the counter would pass it; made when it is. */
+  /** Creates the refusal if the counter would exceed `most`. */
   readonly refusal: () => Refusal
-  /** From when on the counter is not read any more. */
+  /** After this time, no check needs the counter. */
   readonly expiresAt: number
-  /** The counter of its group of slices, where it has groups, which the write adds to as well, without a bound. */
+  /** Counter of the group of slices, if the shape has groups; incremented without limit. */
   readonly group?: { readonly key: readonly Element[]; readonly expiresAt: number }
 }
 
-/** Opens the windows as they are at `nowMs`. Throws the refusal of a full one; of several, that of the one that opens last. */
+/** Opens the windows at `nowMs`. Throws the refusal of a full window; of several, the refusal with the longest wait. */
 export async function openWindows(
   database: Pick<Database, 'kv'>,
   limits: readonly WindowLimit[],
@@ -59,13 +59,13 @@ export async function openWindows(
 
 const waitOf = ({ refusal }: Window): number => refusal().retryAfterSeconds ?? 0
 
-/** A run of slices under one counter. */
+/** A run of slices with one counter. */
 interface Part {
   readonly key: readonly Element[]
   readonly firstSlice: number
 }
 
-/** The slices from `oldest` to `current`, groups where they lie inside as a whole, but for the one that is still filled. */
+/** Returns the slices from `oldest` to `current`. Uses group counters for complete groups, except the group of the current slice. */
 function partsOf({ key, shape: { groupSlices = Infinity } }: WindowLimit, oldest: number, current: number): Part[] {
   const parts: Part[] = []
   for (let slice = oldest; slice <= current;) {
@@ -96,7 +96,7 @@ async function openWindow(
   const before = counts.slice(0, -1).reduce((sum, count) => sum + count, 0)
   const all = before + (counts.at(-1) ?? 0)
   const [isFull, isEmpty] = [all >= limit, all === 0]
-  // room comes when the first slice that holds anything has left as a whole
+  // the window has room when the first slice with a count has left it completely
   let first = parts[counts.findIndex((count) => count > 0)]?.firstSlice ?? current
   if (isFull) while (first < current && (await countOf([...key, 'slice', first])) === 0) first++
   const refusal = (): Refusal => window.refusal(Math.max(1, Math.ceil(((first + slices + 1) * sliceMs - nowMs) / 1000)))
@@ -113,23 +113,23 @@ async function openWindow(
   return { ...open, group: { key: [...key, 'group', group], expiresAt: ((group + 1) * groupSlices + slices + 2) * sliceMs } }
 }
 
-/** Work that is being done. */
+/** Work in progress. */
 interface InFlightTry {
   readonly slice: number
   readonly done: Promise<unknown>
 }
 
-/** Work on windows in the order of their slices: what began in an earlier slice ends first, as later work could not see it. */
+/** Orders work on windows by slices. Work of an earlier slice ends first, because later work cannot see its counts. */
 export class SliceOrder {
   readonly #sliceMs: number
   readonly #inFlight = new Map<string, Set<InFlightTry>>()
 
-  /** The length of the finest slices, with each of which all others end. */
+  /** Length of the finest slices; all longer slices must end together with a finest slice. */
   constructor(sliceMs: number) {
     this.#sliceMs = sliceMs
   }
 
-  /** Runs `work` when all earlier work of this owner has ended, however it ended. */
+  /** Runs `work` after all earlier work of this owner has ended, successful or not. */
   run<T>(owner: string, nowMs: number, work: () => Promise<T>): Promise<T> {
     const slice = Math.floor(nowMs / this.#sliceMs)
     const others = this.#inFlight.get(owner) ?? new Set()
@@ -146,7 +146,7 @@ export class SliceOrder {
   }
 }
 
-/** Adds to a write the counters that it counts in without a bound of their own. */
+/** Adds the group counter, which has no limit, to a write. */
 export function countInGroup(change: Change, { group }: Pick<Window, 'group'>): void {
   if (group) change.add(group.key, 1).expire(group.expiresAt, group.key)
 }

@@ -1,4 +1,4 @@
-/** What was tried lately, by who tried it: in memory of the only daemon, or for all daemons where they share a store. */
+/** Recent attempts by actor: in the memory of a single daemon, or shared by all daemons of a store. */
 import type { Daemons } from '#store/daemons/daemons.ts'
 import type { SharedTries, Tried, TryWindow } from '#store/daemons/tries.ts'
 import type { Clock } from '../clock.ts'
@@ -16,7 +16,7 @@ export class Tries {
   readonly #shared: SharedTries | undefined
   readonly #recent: RecentTries
 
-  /** `name`: what is tried, the same at all daemons and for nothing else. */
+  /** `name` identifies the kind of attempt; unique, and the same at all daemons. */
   constructor({ clock, database }: TryOptions, name: string, window: TryWindow) {
     this.#clock = clock
     this.#name = name
@@ -25,7 +25,7 @@ export class Tries {
     this.#recent = new RecentTries(clock, window.windowMs)
   }
 
-  /** Counts one where there is room in the window, or always. Returns what was there before. */
+  /** Counts an attempt if the window has room, or if `always` is set. Returns the previous state. */
   async add(key: string, { always = false } = {}): Promise<Tried> {
     if (this.#shared) return this.#shared.add(this.#nameOf(key), this.#window, always)
     const before = this.#look(key)
