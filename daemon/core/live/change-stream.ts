@@ -1,6 +1,6 @@
 /**
- * Changes of lists as Server-Sent Events (WHATWG HTML, section "Server-sent events"): each says that a list has changed, so that who shows
- * it reads it again. Changes that come while the reader is busy are added up; streams are few for each caller and in all.
+ * Streams changes of lists as Server-Sent Events (WHATWG HTML, section "Server-sent events"). Each event names a changed list, which the
+ * client then reads again. Changes during a slow read are combined. The number of streams is limited for each caller and in total.
  */
 import type { Principal } from '../access/principal/principal.ts'
 import { listed } from '../access/principal/lists.ts'
@@ -16,15 +16,18 @@ export interface ChangeStreamsOptions extends Core {
 
 export interface StreamRequest {
   readonly projectId?: string | undefined
-  /** What the caller had seen last, where it comes back: it is told to read everything again. */
+  /**
+   * Id of the last event that a reconnecting client received. The stream then starts with `reset`, so that the client reads all lists
+   * again.
+   */
   readonly lastEventId?: string | undefined
-  /** Throws once the caller may not read any more. */
+  /** Throws if the caller has lost access. */
   readonly stillAllowed: () => Promise<unknown>
 }
 
-/** A caller that may not read any more hears nothing later than this, and a proxy sees the stream alive. */
+/** Interval of access checks and keep-alive comments. A caller that lost access gets no events after this time. */
 const beatMs = 15_000
-/** Changes within this time are one event. */
+/** Changes within this time are combined in one event. */
 const gatherMs = 250
 const retryMs = 3000
 const encoder = new TextEncoder()
@@ -39,12 +42,12 @@ export class ChangeStreams {
     this.#options = options
   }
 
-  /** How many are open. */
+  /** Number of open streams. */
   get size(): number {
     return this.#open.size
   }
 
-  /** Throws `not_found` for a project out of reach, and `rate_limit_exceeded` when too many streams are open. */
+  /** Throws `not_found` for a project that the caller cannot reach, and `rate_limit_exceeded` if too many streams are open. */
   async open(principal: Principal, { projectId, lastEventId, stillAllowed }: StreamRequest): Promise<ReadableStream<Uint8Array>> {
     const { project } = await listed(this.#options, principal, projectId)
     if (this.#isClosed)
@@ -62,7 +65,7 @@ export class ChangeStreams {
     return stream.readable
   }
 
-  /** Ends all streams, and lets no other begin. */
+  /** Ends all streams and refuses new streams. */
   close(): void {
     this.#isClosed = true
     for (const stream of [...this.#open]) stream.close()
@@ -72,7 +75,7 @@ export class ChangeStreams {
 interface StreamOptions extends ChangeStreamsOptions {
   readonly stillAllowed: () => Promise<unknown>
   readonly isAgain: boolean
-  /** Ids of events go on from it. */
+  /** Event ids continue from this number. */
   readonly id: number
 }
 
@@ -117,11 +120,11 @@ class Stream {
     try {
       controller.close()
     } catch {
-      // the reader has gone already
+      // the reader has already disconnected
     }
   }
 
-  /** Not while the reader has not taken what was written before. */
+  /** Skips the write while the reader's buffer is full. */
   #soon(): void {
     if (this.#timer || this.#waiting.size === 0 || (this.#controller?.desiredSize ?? 0) <= 0) return
     this.#timer = this.#options.clock.after(gatherMs, () => {
@@ -143,7 +146,7 @@ class Stream {
     })
   }
 
-  /** Who may not read any more gets nothing more. */
+  /** Closes the stream if the caller has lost access. */
   async #check(then: () => void): Promise<void> {
     try {
       await this.#options.stillAllowed()

@@ -1,6 +1,6 @@
 /**
- * Says which lists of an organization have changed, to whoever looks at them now. It follows the counts that come with every write, so
- * it costs nothing while no stream is open; nothing is kept for those who are away.
+ * Reports changed lists of an organization to open streams. It observes the counts in every write, so that it costs nothing without open
+ * streams. Changes are not stored for absent clients.
  */
 import type { Database } from '#store/database.ts'
 import type { Tally } from '#store/kv.ts'
@@ -12,15 +12,15 @@ export type { ListName }
 
 export interface ListChange {
   readonly list: ListName
-  /** Null for what is of no project. */
+  /** Null for entries without a project. */
   readonly projectId: string | null
-  /** So many entries are new; 0 where entries that were there have changed. */
+  /** Number of new entries; 0 if existing entries have changed. */
   readonly added: number
 }
 
 export interface Watched {
   readonly organizationId: string
-  /** Changes of this project alone; undefined for all. */
+  /** Only changes of this project; undefined for all projects. */
   readonly projectId: string | undefined
 }
 
@@ -42,7 +42,7 @@ export class Changes {
     })
   }
 
-  /** Calls `onChange` for every change that is durable from now on. Returns what ends that. */
+  /** Calls `onChange` for every later durable change. Returns a function that stops the calls. */
   watch(watched: Watched, onChange: Listener): () => void {
     const watcher = { ...watched, onChange }
     const { organizationId } = watched
@@ -58,7 +58,7 @@ export class Changes {
 
   #report({ key, names, delta = 1 }: Tally): void {
     const [organizationId, family, project, , subject] = unpack(key)
-    if (family !== levels[0].name) return // counts of something else
+    if (family !== levels[0].name) return // counts for other purposes
     const watchers = this.#watchers.get(String(organizationId))
     if (!watchers) return
     const projectId = project === '' ? null : String(project)

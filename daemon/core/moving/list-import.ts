@@ -1,6 +1,6 @@
 /**
- * Takes over the lists of another service, however long: receives the file whole, then adds its rows in small writes and reports what
- * was not taken while it goes on. Again it adds nothing twice, and it can begin at a later row.
+ * Imports lists of another service of any length. Receives the whole file, then adds its rows in small writes and reports rejected rows.
+ * Repeating the import adds nothing twice, and it can start at a later row.
  */
 import type { Change } from '#store/change.ts'
 import { Draft } from '#store/content.ts'
@@ -20,16 +20,16 @@ import { giveWay } from '../event-loop.ts'
 
 export interface ListImportRequest {
   readonly bytes: AsyncIterable<Uint8Array>
-  /** Reads the rows, some at a time. Called twice: while the bytes arrive, and again for what was received. Throws when it cannot go on. */
+  /** Parses rows in chunks. Called twice: while the bytes arrive, and again for the stored bytes. Throws if it cannot continue. */
   readonly rows: (bytes: AsyncIterable<Uint8Array>) => AsyncIterable<readonly MovedRow[]>
   readonly isDryRun: boolean
-  /** Where lists are left, and where suppressions come from; by default that of the key. */
+  /** Project of opt-outs and origin of suppressions; defaults to the key's project. */
   readonly projectId: string | undefined
-  /** The list that unsubscribes are from; `*` is all of them. By default what the service says. */
+  /** List of the unsubscribes; `*` for all lists. Defaults to the information of the other service. */
   readonly list: string | undefined
-  /** The first row to take; the rows before it are passed over. */
+  /** First row to import; earlier rows are skipped. */
   readonly fromRow: number
-  /** Ends an import that has not begun to add rows. */
+  /** Aborts an import until it starts to add rows. */
   readonly signal: AbortSignal
 }
 
@@ -40,7 +40,7 @@ export interface MovedCounts {
   readonly refused: number
 }
 
-/** What is reported on the way: rows that were not taken, how far all is durable, and in the end that it was all. */
+/** Progress reports: rejected rows, the last durable row, and the summary at the end. */
 export type MovedNote =
   | { readonly type: 'begin' }
   | ({ readonly type: 'row'; readonly result: 'skipped' | 'refused'; readonly message: string } & Pick<MovedRow, 'row' | 'line' | 'email'>)
@@ -48,13 +48,13 @@ export type MovedNote =
   | ({ readonly type: 'summary'; readonly total: number } & MovedCounts)
 
 export const maxMovedRows = 2_000_000
-/** Rows that are read in one step, some two milliseconds. */
+/** Number of rows processed without yielding, about two milliseconds. */
 const stepRows = 100
-/** Rows in one write; a whole number of steps. */
+/** Number of rows in one write; a multiple of `stepRows`. */
 const batchRows = 200
-/** Of an address that is reported. */
+/** Maximum length of an address in reports. */
 const maxShown = 320
-/** A dry run remembers so many addresses that it would have added. */
+/** Maximum number of addresses that a dry run remembers to count duplicates. */
 const maxTried = 200_000
 
 type Placed = { readonly suppression: Suppression } | { readonly optOut: OptOut }
@@ -66,7 +66,7 @@ interface Act {
   readonly rows: number
   readonly counts: { added: number; already_there: number; skipped: number; refused: number }
   isNoted: boolean
-  /** The latest batch was new altogether: the next one is expected to be so too. */
+  /** Whether all rows of the latest batch were new; the next batch is then expected to be new, too. */
   expectsNew: boolean
   readonly tried: Set<string>
 }
@@ -79,8 +79,8 @@ export class ListImport {
   }
 
   /**
-   * Resolves when the whole file is there and every row of it was found; what is returned then adds them as it is read on. What it has
-   * noted by a `progress` is durable. It must be read or returned from.
+   * Resolves when the whole file is received and its rows are counted. Reading the returned generator adds the rows. Rows up to a
+   * `progress` note are durable. The caller must read the generator to its end or call `return`.
    */
   async run(principal: Principal, request: ListImportRequest): Promise<AsyncGenerator<MovedNote>> {
     requireReach(principal, 'suppressions.import')
@@ -94,7 +94,7 @@ export class ListImport {
       const counts = { added: 0, already_there: 0, skipped: 0, refused: 0 }
       const act = { request, projects, projectId, rows, counts, isNoted: false, expectsNew: true, tried: new Set<string>() }
       const notes = this.#take(principal, draft, act)
-      await notes.next() // from here on, its end discards what was received
+      await notes.next() // from here on, the end of the generator discards the received file
       return notes
     } catch (error) {
       await draft.discard()
@@ -128,7 +128,7 @@ export class ListImport {
     }
   }
 
-  /** What becomes of a row, or why nothing does. */
+  /** Returns the suppression or opt-out of a row, or the reason for rejecting the row. */
   #place(principal: Principal, given: MovedRow, { request, projects, projectId, counts }: Act): Placed | MovedNote {
     const { database, clock } = this.#core
     const now = clock.now()

@@ -1,46 +1,46 @@
-/** A row of the list of another service, as its readers give it, and what becomes of it here. */
+/** A row in a list of another service, and its conversion. */
 
-/** What a list of another service says of an address. */
+/** Kinds of entries in lists of other services. */
 export const movedKinds = ['bounces', 'blocks', 'complaints', 'unsubscribes', 'invalid', 'manual', 'allowed'] as const
 export type MovedKind = (typeof movedKinds)[number]
 
 export interface MovedRow {
-  /** The number of the row, from 1, without a header row. */
+  /** Number of the row, starting at 1, without the header row. */
   readonly row: number
-  /** The line of the file in which it begins, from 1. */
+  /** First line of the row in the file, starting at 1. */
   readonly line: number
-  /** Null where there is none. */
+  /** Null if the row has no address. */
   readonly email: string | null
   readonly kind: MovedKind
-  /** What the service says of it, with its name. */
+  /** Reason according to the other service, with its name. */
   readonly reason: string | null
-  /** Which mail the address is not to get: all of it, only mail of lists, or that of one list by its name. */
+  /** Mail that the address must not receive: all mail, mail of all lists, or mail of the named list. */
   readonly from: 'all' | 'lists' | { readonly list: string }
-  /** Why it is not taken, where the reader knows. */
+  /** Reason to skip the row, if the reader knows it. */
   readonly skipped?: string | undefined
   readonly problem?: string | undefined
 }
 
 const skippedKinds: Partial<Readonly<Record<MovedKind, string>>> = {
-  blocks: 'a block is about one message; the service goes on to send to the address',
-  allowed: 'the service sends to the address whatever happens; there is no such list here',
+  blocks: 'a block concerns one message; the service continues to send to the address',
+  allowed: 'the service always sends to the address; Postern has no such list',
 }
 
-/** What an unsubscribe is from, where the caller says so. */
+/** Target of unsubscribes according to the caller. */
 export interface UnsubscribesTo {
-  /** The name of a list; `*` is all lists. */
+  /** Name of a list; `*` for all lists. */
   readonly list?: string | undefined
 }
 
-/** A row that is not taken, and why: nothing is wrong with one that is skipped. */
+/** A rejected row with its reason. A skipped row is valid but not needed. */
 export interface NotTaken {
   readonly result: 'skipped' | 'refused'
   readonly message: string
 }
 
 /**
- * The suppression, or the list that the address has left; null is all lists. What is not taken is returned, not thrown: it may be every
- * one of millions of rows, and an error costs more than reading its row.
+ * Returns the suppression, or the list of an opt-out; null for all lists. Rejections are returned instead of thrown, because a file can
+ * have millions of them, and throwing costs more than reading a row.
  */
 export function placeOf(
   { email, kind, from, skipped, problem }: MovedRow,

@@ -1,4 +1,6 @@
-/** Takes over templates of another service, each by itself: a template that cannot be taken stops no other, and again changes nothing. */
+/**
+ * Imports templates of another service one by one. A rejected template does not stop the others, and repeating the import changes nothing.
+ */
 import { isDeepStrictEqual } from 'node:util'
 import type { Core } from '../core.ts'
 import { owningProject } from '../access/principal/project-choice.ts'
@@ -9,7 +11,7 @@ import { templateLimits, templates, type TemplateContent } from '../templates/te
 import type { Templates } from '../templates/templates.ts'
 import { giveWay } from '../event-loop.ts'
 
-/** What could not be taken, or is different here, and where. */
+/** A part that was not imported or differs, with its position. */
 export interface TemplateFinding {
   readonly part: 'subject' | 'text' | 'html' | 'template'
   readonly message: string
@@ -18,11 +20,11 @@ export interface TemplateFinding {
 }
 
 export interface MovedTemplate {
-  /** By what requests to the other service named it. */
+  /** Name of the template in requests to the other service. */
   readonly key: string
   readonly name: string
   readonly content: TemplateContent
-  /** Each of them keeps it from being taken. */
+  /** Problems that prevent the import. */
   readonly problems: readonly TemplateFinding[]
   readonly notes: readonly TemplateFinding[]
 }
@@ -33,17 +35,17 @@ export interface TemplateOutcome {
   readonly slug: string
   readonly name: string
   readonly result: (typeof templateOutcomes)[number]
-  /** Null where there is none: it was refused, or would be made. */
+  /** Null for rejected templates, and for new templates in a dry run. */
   readonly id: string | null
   readonly findings: readonly TemplateFinding[]
 }
 
 export interface TemplateImportRequest {
-  /** Each is translated when its turn comes. */
+  /** Each function converts one template when its turn comes. */
   readonly templates: readonly (() => MovedTemplate)[]
   readonly projectId: string | undefined
   readonly isDryRun: boolean
-  /** A template that is here with other content gets a new version; otherwise it is refused. */
+  /** Whether an existing template with different content gets a new version; otherwise the import rejects it. */
   readonly replaces: boolean
 }
 
@@ -58,7 +60,7 @@ export class TemplateImport {
     this.#templates = theirs
   }
 
-  /** The outcome of each, in order. Throws `not_found` for another's project. */
+  /** Returns the results in order. Throws `not_found` for a project of another organization. */
   async run(principal: Principal, request: TemplateImportRequest): Promise<readonly TemplateOutcome[]> {
     const { projects } = await this.#core.policies.of(principal.organizationId)
     const projectId = owningProject(principal, projects, request.projectId)
@@ -82,7 +84,7 @@ export class TemplateImport {
     { isDryRun, replaces }: TemplateImportRequest,
   ): Promise<TemplateOutcome> {
     const name = given.slice(0, templateLimits.name).toWellFormed()
-    const renamed: TemplateFinding = { part: 'template', message: `requests name it ${slug} here` }
+    const renamed: TemplateFinding = { part: 'template', message: `requests must use the slug ${slug}` }
     const findings = [...(slug === key ? [] : [renamed]), ...notes]
     const refused = (more: readonly TemplateFinding[]): TemplateOutcome => ({
       slug,
@@ -106,7 +108,7 @@ export class TemplateImport {
       const { subject, text, html, schema } = version
       if (isDeepStrictEqual({ subject, text, html, schema }, content)) return { slug, name, result: 'unchanged', id, findings }
       if (!replaces)
-        return refused([{ part: 'template', message: 'a template with this slug is here, with other content; it was left as it is' }])
+        return refused([{ part: 'template', message: 'a template with this slug exists with different content; it was not changed' }])
       if (!isDryRun) await this.#templates.save(principal, id, { content })
       return { slug, name, result: 'updated', id, findings }
     } catch (error) {
@@ -121,7 +123,7 @@ const twice = (slug: string, { name }: MovedTemplate): TemplateOutcome => ({
   findings: [{ part: 'template', message: 'another template of this import has the same slug' }],
 })
 
-/** A name of another service as a slug: what requests name is kept as far as it can be. */
+/** Converts a name of another service to a slug, with as few changes as possible. */
 const slugOf = (key: string): string =>
   key
     .slice(0, 200)
@@ -132,7 +134,7 @@ const slugOf = (key: string): string =>
 
 const partOf: Readonly<Record<string, TemplateFinding['part']>> = { subject_tmpl: 'subject', text_tmpl: 'text', html_tmpl: 'html' }
 
-/** What keeps the content from being saved: its size, and the rules of the engine. */
+/** Returns the reasons why the content cannot be saved: its size, and errors of the template engine. */
 function faultsOf(slug: string, content: TemplateContent): readonly TemplateFinding[] {
   if (slug === '') return [{ part: 'template', message: 'has no name or id' }]
   for (const part of ['subject', 'text', 'html'] as const)

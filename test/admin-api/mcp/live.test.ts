@@ -145,7 +145,7 @@ test('subscriptions: the eleventh of a token gets 429; another token can subscri
   t.is(refused.status, 429)
   t.is(refused.headers.get('retry-after'), '30')
   const { error } = (await refused.json()) as { readonly error: { readonly message: string } }
-  t.is(error.message, 'At most 10 subscriptions may be open; close one, or ask now and then.')
+  t.is(error.message, 'At most 10 subscriptions can be open at a time; close one, or poll instead.')
   await (await listen(fixture, other)).next()
   fixture.clock.advance(120_000)
   for (const messages of open) t.true((await messages.next()).done)

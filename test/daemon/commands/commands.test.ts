@@ -355,7 +355,7 @@ test('postern import takes lists and templates of another service from files, an
   )
   const html = await file('Welcome.html', '<p>{{ params.name }}</p>')
   const made = await runCommand(options, 'import', 'templates', html, '--from', 'brevo', '--subject', 'Hi {{ params.name }}')
-  t.is(made.output, 'welcome: created\n  template: requests name it welcome here\n1 created, 0 updated, 0 unchanged, 0 refused.\n')
+  t.is(made.output, 'welcome: created\n  template: requests must use the slug welcome\n1 created, 0 updated, 0 unchanged, 0 refused.\n')
   t.is(made.code, 0)
   const { data } = await daemon.rest.must('GET', '/v1/templates')
   t.like((data as Record<string, unknown>[])[0], { slug: 'welcome' })

@@ -44,7 +44,7 @@ test('a list format is detected, rows are added once, and each refused row is re
       line: 3,
       result: 'skipped',
       email: 'ben@example.ch',
-      message: 'a block is about one message; the service goes on to send to the address',
+      message: 'a block concerns one message; the service continues to send to the address',
     },
     { type: 'row', row: 3, line: 4, result: 'refused', email: 'nonsense', message: 'email: must be one address such as ada@example.ch' },
     { type: 'summary', total: 3, added: 1, already_there: 0, skipped: 1, refused: 1 },
@@ -171,7 +171,7 @@ test('templates are translated and stored once; unsupported parts are reported b
   t.like(report, { total: 2, created: 1, updated: 0, unchanged: 0, refused: 1 })
   const [first, second] = report['templates'] as (Json & { findings: Json[] })[]
   t.like(first, { slug: 'welcome', result: 'created' })
-  t.deepEqual(first?.findings, [{ part: 'template', message: 'requests name it welcome here' }])
+  t.deepEqual(first?.findings, [{ part: 'template', message: 'requests must use the slug welcome' }])
   t.like(second, { slug: '8', result: 'refused', id: null })
   t.like(second?.findings[0], { part: 'html', line: 2, column: 2 })
   const preview = await fixture.rest.must('POST', `/v1/templates/${String(first?.['id'])}/preview`, {
