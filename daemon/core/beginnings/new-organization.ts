@@ -1,4 +1,4 @@
-/** A new organization: itself, its first project and the project's catch-all inbox, for one write. */
+/** Creates an organization, its first project and the project's catch-all inbox in one write. */
 import type { PlanName } from '#config/plans/plans.ts'
 import type { Change } from '#store/change.ts'
 import type { Database } from '#store/database.ts'
@@ -14,7 +14,7 @@ export interface NewOrganization {
   readonly now: number
 }
 
-/** Adds everything that an organization needs from its first moment to the write. */
+/** Adds the organization and its first project to the write. */
 export function addOrganization(
   database: Database,
   change: Change,

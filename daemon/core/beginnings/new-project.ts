@@ -1,4 +1,4 @@
-/** A project as it begins: with its catch-all inbox, in the same write. Spec "Virtual inbox". */
+/** Creates a project and its catch-all inbox in one write. Spec "Virtual inbox". */
 import type { Change } from '#store/change.ts'
 import type { Database } from '#store/database.ts'
 import { inboxes } from '../capture/capture.ts'
@@ -6,7 +6,7 @@ import { projects, type Project } from '../tenancy/organization.ts'
 
 type Given = Pick<Project, 'name' | 'isDefault'> & Partial<Project>
 
-/** Adds the project to the write. What is not given is as in any new project. */
+/** Adds the project to the write; omitted fields have the defaults of a new project. */
 export function insertProject(database: Database, change: Change, organizationId: string, given: Given, nowMs: number): Project {
   const project: Project = {
     id: database.newId('prj', nowMs),

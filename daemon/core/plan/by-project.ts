@@ -1,6 +1,6 @@
-/** How much of something each project has. Pure. */
+/** Quantities by project. Pure. */
 
-/** Of the largest projects; what is missing to the whole is of no project, of one that is gone, or of those beyond. */
+/** Quantities of the largest projects. The difference to the total belongs to no project, to removed projects or to smaller projects. */
 export type ByProject = readonly (readonly [projectId: string, count: number])[]
 
 export interface Held {
@@ -8,7 +8,7 @@ export interface Held {
   readonly projects: ByProject
 }
 
-/** Projects beyond these are not told apart. */
+/** Maximum number of separately listed projects. */
 export const maxProjects = 200
 
 export const largestOf = (counts: Iterable<readonly [projectId: string, count: number]>): ByProject =>
@@ -17,7 +17,7 @@ export const largestOf = (counts: Iterable<readonly [projectId: string, count: n
     .toSorted(([a, more], [b, less]) => less - more || (a < b ? -1 : 1))
     .slice(0, maxProjects)
 
-/** Things that are each of one project. */
+/** Counts items that each belong to one project. */
 export function heldBy(things: Iterable<{ readonly projectId: string }>): Held {
   const counts = new Map<string, number>()
   let count = 0
@@ -28,5 +28,5 @@ export function heldBy(things: Iterable<{ readonly projectId: string }>): Held {
   return { count, projects: largestOf(counts) }
 }
 
-/** Things that belong to the whole organization. */
+/** Returns a count of items that belong to the whole organization. */
 export const ofNoProject = (count: number): Held => ({ count, projects: [] })

@@ -1,11 +1,11 @@
-/** Takes a project out of what was noted of its organization by project; the numbers of the organization stay. */
+/** Removes a project from an organization's usage by project; the totals do not change. */
 import { Change, decode, encode } from '#store/change.ts'
 import type { Database } from '#store/database.ts'
 import { within } from '#store/tuple.ts'
 
 const batch = 100
 
-/** Rows that change at the same moment keep it: it is told apart no more once its record is gone. */
+/** Rows that change concurrently keep the project. Reports then show its usage without a project, because its record is removed. */
 export async function forgetProject(database: Database, organizationId: string, projectId: string): Promise<void> {
   for (const family of ['usage.held', 'usage.stored']) {
     let change = new Change()
@@ -23,7 +23,10 @@ export async function forgetProject(database: Database, organizationId: string, 
   }
 }
 
-/** A row holds lists of pairs of a project and a number, beside numbers and texts. The same row where the project is in none. */
+/**
+ * Returns the row without the project, or the same row if it does not contain the project. A row has lists of pairs of project and number,
+ * and also numbers and texts.
+ */
 function without(row: unknown, projectId: string): unknown {
   if (!Array.isArray(row)) return row
   const isIts = (pair: unknown): boolean => Array.isArray(pair) && pair[0] === projectId

@@ -1,12 +1,12 @@
-/** What an organization may use: its plan with what the operator agreed on for it alone. Spec "Limits". */
+/** Limits of an organization: its plan with the overrides of the operator. Spec "Limits". */
 import { countedLimits, planNames, plans, type IncludedFeature, type Plan, type PlanName, type PlanOverrides } from '#config/plans/plans.ts'
 import { Refusal } from '../refusals.ts'
 
-/** Spec "Limits" 1. `manual_ok`: somebody answers for what is billed. */
+/** Spec "Limits" 1. `manual_ok`: payment of overage is agreed. */
 export const paymentStates = ['none', 'manual_ok', 'past_due'] as const
 export type PaymentState = (typeof paymentStates)[number]
 
-/** As much of an organization as its limits follow from. */
+/** The fields of an organization that determine its limits. */
 export interface LimitSettings {
   readonly plan: PlanName
   readonly overrides?: PlanOverrides | undefined
@@ -14,7 +14,7 @@ export interface LimitSettings {
   readonly paymentState?: PaymentState | undefined
 }
 
-/** The limits of an organization. The one place that joins plan and overrides. */
+/** Returns the limits of an organization. The only function that combines plan and overrides. */
 export function limitsOf({ plan, overrides }: LimitSettings): Plan {
   if (overrides === undefined) return plans[plan]
   const limits: Record<string, unknown> = { ...plans[plan] }
@@ -23,18 +23,18 @@ export function limitsOf({ plan, overrides }: LimitSettings): Plan {
   return limits as unknown as Plan
 }
 
-/** Whether use beyond what the plan includes is billed now instead of refused. */
+/** Returns whether use beyond the plan is billed instead of refused. */
 export const billsOverage = (settings: LimitSettings): boolean => limitsOf(settings).overageBilled && settings.paymentState === 'manual_ok'
 
-/** The refusal of volume beyond a plan whose overage could be billed. Spec "Limits" 1. */
+/** Returns the refusal of overage that could be billed if payment were confirmed. Spec "Limits" 1. */
 export function unpaidOverage({ plan, paymentState }: LimitSettings, what: string): Refusal {
   const why = paymentState === 'past_due' ? 'a payment is overdue' : 'no payment method is confirmed'
   return new Refusal('quota_exceeded', `The plan ${plan} includes ${what}. Overage is billed, but ${why}: ask the operator of the service.`)
 }
 
 /**
- * Throws `feature_disabled` with the next action `upgrade` when the plan does not include a feature: as waiting does not help, no 429.
- * `lacks` completes "The plan free …"; `instead` is what the caller can do without the feature, if anything.
+ * Throws `feature_disabled` with the next action `upgrade` if the plan does not include a feature. It is not a 429, because waiting does
+ * not help. `lacks` completes "The plan free …"; `instead` names an alternative for the caller, if any.
  */
 export function requireIncluded(
   settings: LimitSettings,
@@ -51,8 +51,8 @@ export function requireIncluded(
 }
 
 /**
- * Lets one more of something be made when `alive` are there. Throws `quota_exhausted` past a fixed limit, and `quota_exceeded`
- * where more would be billed and payment is not settled. `one` names it in the singular, and a plural ends in s.
+ * Throws `quota_exhausted` if `alive` has reached a fixed limit. Throws `quota_exceeded` if overage would be billed but payment is not
+ * confirmed. `one` is the singular noun, whose plural ends in s.
  */
 export function requireRoom(
   settings: LimitSettings,

@@ -1,18 +1,18 @@
 /**
- * Metering of what is held and not spent, such as SMTP credentials: the most that were alive at a time in a month. A row for
- * each month in which the number changed, written with the change itself; a month without a row is as the one before ended.
+ * Metering of held resources such as SMTP credentials: the maximum number at any time of a month. Each month with a change has a row,
+ * written with the change itself. A month without a row has the last number of the previous month.
  */
 import { decode, encode, type Change } from '#store/change.ts'
 import type { Database } from '#store/database.ts'
 import { pack, within, type Element } from '#store/tuple.ts'
 import type { ByProject, Held } from './by-project.ts'
 
-/** Axes that are counted by the most alive at a time. */
+/** Axes that are billed by their maximum. */
 export type PeakAxis = 'sources' | 'smtp_credentials'
 
 /**
- * The most, how many at the end, the day on which it became the most (the first of the month where none is noted), and the projects of
- * both, which are missing in rows of releases that did not count by project.
+ * The maximum, the last number, the day of the maximum (the first of the month if absent), and the projects of both. Rows of releases
+ * without projects lack the projects.
  */
 type Row = readonly [peak: number, last: number, day?: string, peakProjects?: ByProject, lastProjects?: ByProject]
 
@@ -24,8 +24,8 @@ export interface Peak {
 const peakKey = (organizationId: string, axis: PeakAxis, month: string): readonly Element[] => [organizationId, 'usage.held', axis, month]
 
 /**
- * Notes that what is alive goes from `before` to `after` with this write, in number or in projects. Only for writes of settings, which
- * take turns (`SettingWrites`): they read what they replace.
+ * Records that the number or its projects change from `before` to `after` in this write. Only for writes of settings, which are serialized
+ * (`SettingWrites`), because it reads the row that it replaces.
  */
 export async function recordPeakUsage(
   { database, change, organizationId }: { readonly database: Database; readonly change: Change; readonly organizationId: string },
@@ -46,7 +46,7 @@ export async function recordPeakUsage(
   change.set(key, encode(row))
 }
 
-/** The most alive at a time in a month (`2026-11`), and since when in it. */
+/** Returns the maximum of a month (`2026-11`), and the day on which it was reached. */
 export async function peakUsage(database: Database, organizationId: string, axis: PeakAxis, month: string): Promise<Peak> {
   const { start } = within([organizationId, 'usage.held', axis])
   const end = within(peakKey(organizationId, axis, month)).end

@@ -1,4 +1,7 @@
-/** Evidence for the way from the sandbox to live: found on request, and kept with the destination until it is found anew. */
+/**
+ * Evidence for promoting a destination from sandbox to live. Collected on request and stored with the destination until the next
+ * collection.
+ */
 import type { Core } from '../core.ts'
 import { refuseUnseen } from '../access/principal/agent-approval.ts'
 import type { Principal } from '../access/principal/principal.ts'
@@ -32,17 +35,17 @@ export interface PromotionOptions extends Core {
 export interface EvidenceRequest {
   readonly inspectTestId?: string | undefined
   readonly sendTest?: boolean | undefined
-  /** The From of the test; that of the destination by default. */
+  /** From address of the test; defaults to that of the destination. */
   readonly from?: Mailbox | undefined
 }
 
-/** `proofStatus`: how far the test is that was sent; null where none was. */
+/** `proofStatus`: progress of the sent test; null if no test was sent. */
 export interface EvidenceSeen extends DestinationEvidence {
   readonly proofStatus: 'waiting' | 'scored' | 'failed' | 'elsewhere' | 'expired' | null
 }
 
 const maxDomains = 20
-/** A look-up that is not older is not repeated. */
+/** Domains checked within this time are not looked up again. */
 const freshMs = 60_000
 const maxMessages = 20
 
@@ -53,20 +56,23 @@ export class Promotions {
     this.#options = options
   }
 
-  /** What was found last, with the score of a test that came in since; null before. Throws `not_found` for a destination out of reach. */
+  /**
+   * Returns the latest evidence, with the score of a test that arrived since; null without evidence. Throws `not_found` for a destination
+   * that the caller cannot reach.
+   */
   async evidence(principal: Principal, id: string): Promise<EvidenceSeen | null> {
     const { shared } = await this.#options.destinations.get(principal, id)
-    if (principal.bound && shared !== undefined) return null // it counts messages of all projects
+    if (principal.bound && shared !== undefined) return null // its evidence counts messages of all projects
     const { organizationId } = principal
     const stored = await this.#options.database.get(destinationEvidence, { organizationId }, id)
     return stored ? this.#withScore(principal, stored.record) : null
   }
 
   /**
-   * Probes the destination, compares the records of the sending domains for its provider, and decides about the last captured messages
-   * as if it were live. With `sendTest`, then sends a mail by it to the address of a new deliverability test. Throws `not_found` for a
-   * destination or test out of reach, `insufficient_scope` for an organization-wide destination that the caller may not change,
-   * `conflict` for a test without a score, and where the test cannot be sent.
+   * Collects evidence. Probes the destination, checks the records of the sending domains for its provider, and simulates the last captured
+   * messages with it live. With `sendTest`, it also sends a message through the destination to a new deliverability test. Throws
+   * `not_found` for a destination or test that the caller cannot reach. Throws `insufficient_scope` for an organization-wide destination
+   * that the caller cannot change. Throws `conflict` for a test without a score, and if the test cannot be sent.
    */
   async collect(principal: Principal, id: string, { inspectTestId, sendTest = false, from }: EvidenceRequest): Promise<EvidenceSeen> {
     const { database, destinations, probes, clock } = this.#options
@@ -89,7 +95,7 @@ export class Promotions {
     await this.#keep(principal, record)
     if (!sendTest) return this.#withScore(principal, record)
     if (!ok)
-      throw new Refusal('conflict', 'The test was not sent, as the probe failed; the evidence says at which step.', {
+      throw new Refusal('conflict', 'The test was not sent because the probe failed; see the failed step in the evidence.', {
         nextAction: 'fix_destination',
       })
     const proven = { ...record, proof: await this.#sendProof(principal, destination, from) }
@@ -118,7 +124,9 @@ export class Promotions {
     })
   }
 
-  /** A short mail by the destination, whatever its mode, to an address of a new test. It counts as a send and as a test. */
+  /**
+   * Sends a short message through the destination, regardless of its mode, to the address of a new test. It counts as a send and as a test.
+   */
   async #sendProof(principal: Principal, destination: Destination, from: Mailbox | undefined): Promise<DestinationEvidence['proof']> {
     const { inspectTests, sendMessages, clock } = this.#options
     const { id, name, projectId } = destination
@@ -127,8 +135,8 @@ export class Promotions {
     if (!sender) throw invalid([{ path: 'from', message: 'is required, because the destination supplies none' }])
     const { id: testId, token, domain } = await inspectTests.create(principal, projectId)
     const to = parseMailbox(`${token}@${domain}`)
-    if (!to) throw new Error('the address of a deliverability test cannot be read')
-    const text = `This mail was sent by the destination ${name} to see how its mail arrives.\r\nA person asked for it before real mail goes this way.\r\n`
+    if (!to) throw new Error('the address of a deliverability test cannot be parsed')
+    const text = `This message tests the delivery of the destination ${name}.\r\nA person requested it before real mail is sent through it.\r\n`
     const { traceId } = await sendMessages.send(principal, {
       ...{ from: sender, to: [to], cc: [], bcc: [], replyTo: [], headers: [], attachments: [], html: undefined, template: undefined },
       ...{ subject: `Deliverability test of ${name}`, text, projectId, destinationId: id, idempotencyKey: undefined, isProof: true },
@@ -136,7 +144,7 @@ export class Promotions {
     return { testId, traceId, at: clock.now() }
   }
 
-  /** The score of the test that was sent, once it is there, if this destination and no fallback carried it. */
+  /** Adds the score of the sent test if it is available, and if this destination delivered the message without failover. */
   async #withScore(principal: Principal, record: DestinationEvidence): Promise<EvidenceSeen> {
     const { proof } = record
     if (!proof) return { ...record, proofStatus: null }
@@ -164,7 +172,7 @@ export class Promotions {
     return scoreOf(test, test.result)
   }
 
-  /** As DNS has them now; what cannot be looked up says so. */
+  /** Returns the current results of DNS checks; failed look-ups have the verdict `error`. */
   async #domains(principal: Principal, destinationId: string): Promise<DestinationEvidence['domains']> {
     const { sendingDomains, clock } = this.#options
     const { rows } = await sendingDomains.list(principal, { limit: maxDomains, cursor: undefined })
@@ -181,7 +189,7 @@ export class Promotions {
     )
   }
 
-  /** By the decision of a send, with the destination live. */
+  /** Applies the decision of a send, with the destination live. */
   async #dryRun(principal: Principal, destination: Destination): Promise<DestinationEvidence['dryRun']> {
     const { database, policies, simulate } = this.#options
     const policy = asLive(await policies.of(principal.organizationId), destination)

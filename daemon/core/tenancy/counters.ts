@@ -1,8 +1,8 @@
-/** The keys of usage counters, and the UTC windows they count in. */
+/** Keys of usage counters, and their UTC windows. */
 import type { Change } from '#store/change.ts'
 import type { Element } from '#store/tuple.ts'
 
-/** The UTC date of a time. Kept from call to call, because every send asks for it. */
+/** Returns the UTC date of a time. The last result is cached, because every send needs it. */
 export function dayOf(ms: number): string {
   const day = Math.floor(ms / 86_400_000)
   if (day !== kept.day) kept = { day, text: new Date(ms).toISOString().slice(0, 10) }
@@ -12,14 +12,14 @@ let kept = { day: NaN, text: '' }
 export const monthOf = (ms: number): string => dayOf(ms).slice(0, 7)
 export const minuteOf = (ms: number): number => Math.floor(ms / 60_000)
 
-/** The key of a counter of an organization: its name, and what it counts apart. */
+/** Key of an organization's counter: its name and further parts. */
 const counter = (organizationId: string, name: string, ...apart: readonly Element[]): readonly Element[] => [
   organizationId,
   'counter',
   name,
   ...apart,
 ]
-/** The key of a counter that counts by project and by day or month. */
+/** Key of a counter by project and by day or month. */
 const projectCounter = (name: string) => (organizationId: string, projectId: string, window: string) =>
   counter(organizationId, name, projectId, window)
 
@@ -27,30 +27,30 @@ export const sendCounter = projectCounter('sends')
 export const organizationSendCounter = (organizationId: string, day: string): readonly Element[] =>
   counter(organizationId, 'plan_sends', day)
 export const captureCounter = projectCounter('captures')
-/** Refused sends that left a trace. */
+/** Refused sends with a trace. */
 export const refusedCounter = projectCounter('refused_traces')
-/** Those of web pages among them. */
+/** Refused sends of web pages with a trace. */
 export const refusedPagesCounter = projectCounter('refused_page_traces')
-/** Those beyond, which left none. */
+/** Refused sends without a trace, beyond the number of traces for refusals. */
 export const untracedCounter = projectCounter('refused_untraced')
 export const rateCounter = (organizationId: string, submitter: string, minute: number): readonly Element[] =>
   counter(organizationId, 'rate', submitter, minute)
 
-/** Axes that are counted as they happen. */
+/** Axes that are counted when events occur. */
 const eventAxes = ['inspect_tests', 'captures', 'vi_notifies', 'smtp_messages', 'pk_sends', 'team_orgs', 'form_submissions'] as const
 export type EventAxis = (typeof eventAxes)[number]
 
-/** What happened in a month in the organization, or in one of its projects. */
+/** Events of a month in the organization, or in one project. */
 export const usageCounter = (organizationId: string, axis: EventAxis, month: string, projectId = ''): readonly Element[] =>
   counter(organizationId, 'usage', axis, month, projectId)
 
-/** The same on one day, in the organization. */
+/** Events of one day in the organization. */
 export const usageDayCounter = (organizationId: string, axis: EventAxis, day: string): readonly Element[] =>
   counter(organizationId, 'usage_day', axis, day)
 
 /**
- * Counts what is billed by use, in the write that makes it happen: once, whatever crashes. `projectId` is left out for what
- * belongs to the whole organization.
+ * Counts a billed event in the write that causes it, so that a crash neither loses nor repeats the count. Omit `projectId` for events of
+ * the whole organization.
  */
 export function meter(change: Change, axis: EventAxis, organizationId: string, projectId: string | undefined, nowMs: number): void {
   const day = dayOf(nowMs)
@@ -59,10 +59,10 @@ export function meter(change: Change, axis: EventAxis, organizationId: string, p
   if (projectId !== undefined) change.add(usageCounter(organizationId, axis, month, projectId), 1)
 }
 
-/** Calls of agents in a month, which are shown and never billed. */
+/** Agents' calls in a month, which are displayed but never billed. */
 export const agentCallCounter = (organizationId: string, month: string): readonly Element[] => counter(organizationId, 'agent_calls', month)
 
-/** Traces that the organization has now, or one of its projects. */
+/** Currently stored traces of the organization, or of one project. */
 export const storedTracesCounter = (organizationId: string, projectId?: string): readonly Element[] =>
   counter(organizationId, 'traces', ...(projectId === undefined ? [] : [projectId]))
 interface CountedTrace {
@@ -70,24 +70,24 @@ interface CountedTrace {
   readonly door: string
 }
 
-/** What a trace counts of the traces that a plan stores: a notice of the service itself is on no bill. */
+/** Returns the weight of a trace in the number of stored traces of a plan. Notices of the service itself are not billed. */
 export const weightOfTrace = ({ door }: CountedTrace): number => (door === 'failure_notice' ? 0 : 1)
 
-/** Counts a trace that comes, or one that goes, in the write that makes it so. */
+/** Adds the creation or removal of a trace to the counters, in the same write. */
 export function countTrace(change: Change, organizationId: string, trace: CountedTrace, delta: 1 | -1): Change {
   if (weightOfTrace(trace) === 0) return change
   return change.add(storedTracesCounter(organizationId), delta).add(storedTracesCounter(organizationId, trace.projectId), delta)
 }
-/** How many those were when first looked at in a day; a day without a row is as the one before. */
+/** Row of the number of stored traces at the first reading of a day. A day without a row has the number of the previous day. */
 export const storedTracesKey = (organizationId: string, day: string): readonly Element[] => [organizationId, 'usage.stored', day]
 
-/** What the mail weighs that came in by inbound routes and is kept now, in octets. */
+/** Octets of the stored mail of inbound routes. */
 export const storedInboundCounter = (organizationId: string): readonly Element[] => counter(organizationId, 'inbound')
 
-/** Submissions of all forms in a UTC day. */
+/** Submissions of all forms on a UTC day. */
 export const formDayCounter = (organizationId: string, day: string): readonly Element[] => counter(organizationId, 'form_submissions', day)
 
-/** Octets of the files that came by forms and are kept now. */
+/** Octets of the stored files of forms. */
 export const storedFormFilesCounter = (organizationId: string): readonly Element[] => counter(organizationId, 'form_files')
 
 const dayMs = 86_400_000
@@ -98,7 +98,7 @@ function daysBetween(fromMs: number, toMs: number): string[] {
   return days
 }
 
-/** Every counter that a project can have from its beginning until now, for its removal: counters cannot be listed. */
+/** Returns every counter that a project can have between two times. Required for its removal, because counters cannot be listed. */
 export function projectCounters(organizationId: string, projectId: string, fromMs: number, toMs: number): (readonly Element[])[] {
   const days = daysBetween(fromMs, toMs)
   const months = [...new Set(days.map((day) => day.slice(0, 7)))]
@@ -110,7 +110,7 @@ export function projectCounters(organizationId: string, projectId: string, fromM
   ]
 }
 
-/** Likewise, those of the organization as a whole. */
+/** Returns every counter that an organization can have between two times. */
 export function organizationCounters(organizationId: string, fromMs: number, toMs: number): (readonly Element[])[] {
   const days = daysBetween(fromMs, toMs)
   const months = [...new Set(days.map((day) => day.slice(0, 7)))]

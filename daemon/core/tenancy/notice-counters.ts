@@ -1,10 +1,10 @@
-/** How many notices the mail of an SMTP credential or key brought about on a UTC day, and how many its limit held back. */
+/** Counters of failure notices for mail of an SMTP credential or key on a UTC day: sent, and withheld by the limit. */
 import type { Change } from '#store/change.ts'
 import type { Database } from '#store/database.ts'
 import { pack, type Element } from '#store/tuple.ts'
 import { dayOf } from './counters.ts'
 
-/** The submitter of the messages that notices are about. */
+/** Submitter of the messages that notices concern. */
 export interface NoticeSource {
   readonly organizationId: string
   /** Id of the SMTP credential or key. */
@@ -34,7 +34,7 @@ export function countNotice(change: Change, source: NoticeSource, what: keyof No
   change.add(key, 1).expire((Math.floor(nowMs / dayMs) + 2) * dayMs, key)
 }
 
-/** Those of today. */
+/** Returns the counts of today. */
 export async function noticesToday({ kv }: Pick<Database, 'kv'>, source: NoticeSource, nowMs: number): Promise<NoticesOfDay> {
   const keys = (['sent', 'withheld'] as const).map((what) => pack(dayCounter(source, what, nowMs)))
   const [sent = 0, withheld = 0] = await kv.counters(keys)

@@ -1,22 +1,22 @@
-/** Organizations by the store: all of them, for the operator and for recurring work, and the team organizations of one. */
+/** Lists organizations from the store: all, for the operator and recurring work, and the team organizations of one organization. */
 import type { Database } from '#store/database.ts'
 import { lookupPrefix } from '#store/record-kind.ts'
 import { pack, unpack, within } from '#store/tuple.ts'
 import { organizations, projects, type Organization } from './organization.ts'
 
-/** Organization ids, and nothing else, begin so. */
+/** Prefix of organization ids; no other ids have it. */
 const first = pack(['org_'])
 const end = pack(['org`'])
 
 /**
- * Every organization, in order of id; one seek each. Each is read when its turn comes, as work for the one before can take long.
- * Not for what a tenant can reach.
+ * Yields every organization in order of id, with one seek each. Reads each record only when needed, because the caller's work can be slow.
+ * Must not be used for requests of tenants.
  */
 export async function* allOrganizations(database: Database): AsyncGenerator<Organization> {
   for await (const id of organizationIds(database, undefined, false)) yield* await organizationsOf(database, [id])
 }
 
-/** The first `limit` organizations after the one with this id. Not for what a tenant can reach. */
+/** Returns the first `limit` organizations after this id. Must not be used for requests of tenants. */
 export async function organizationsAfter(database: Database, afterId: string | undefined, limit: number): Promise<Organization[]> {
   const found: Organization[] = []
   for (let last = afterId; found.length < limit;) {
@@ -42,7 +42,7 @@ async function* organizationIds(database: Database, afterId: string | undefined,
   }
 }
 
-/** The organizations that this one made and that are alive, the oldest first. */
+/** Returns the active organizations that this organization created, oldest first. */
 export async function teamOrganizations(database: Database, ownerId: string): Promise<Organization[]> {
   const ids: string[] = []
   for await (const { key } of database.kv.range({ ...within([...lookupPrefix(organizations.name, 'owner'), ownerId]), whole: true }))
@@ -53,7 +53,7 @@ export async function teamOrganizations(database: Database, ownerId: string): Pr
 const organizationsOf = async (database: Database, ids: readonly string[]): Promise<Organization[]> =>
   (await database.getOwn(organizations, ids)).flatMap((stored) => (stored ? [stored.record] : []))
 
-/** Whether neither the project nor its organization is deleted, or being deleted. */
+/** Returns whether neither the project nor its organization is deleted. */
 export async function isAlive(database: Database, organizationId: string, projectId: string): Promise<boolean> {
   const [organization, project] = await Promise.all([
     database.get(organizations, { organizationId }, organizationId),

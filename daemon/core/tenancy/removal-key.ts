@@ -1,15 +1,15 @@
-/** Deleted projects and organizations whose rows are still to be removed, as rows by the time from which they may go. */
+/** Rows of deleted projects and organizations whose data must be removed, by the earliest time of removal. */
 import { globalKey } from '#store/record-kind.ts'
 import type { Element } from '#store/tuple.ts'
 import type { Organization } from './organization.ts'
 
-/** Days after which a deleted organization cannot be restored any more. */
+/** Number of days during which a deleted organization can be restored. */
 export const graceDays = 30
 export const graceMs = graceDays * 86_400_000
 
 export const removalsKey = globalKey('removal')
 
-/** The rows of a project. */
+/** Row of a deleted project. */
 export const projectRemovalKey = (deletedAt: number, organizationId: string, projectId: string): readonly Element[] => [
   ...removalsKey,
   deletedAt,
@@ -17,13 +17,13 @@ export const projectRemovalKey = (deletedAt: number, organizationId: string, pro
   projectId,
 ]
 
-/** Everything of an organization. */
+/** Row of a deleted organization. */
 export const organizationRemovalKey = (removableAt: number, organizationId: string): readonly Element[] => [
   ...removalsKey,
   removableAt,
   organizationId,
 ]
 
-/** From when on the rows of a deleted organization may go; undefined while it is not deleted. */
+/** Returns the earliest time to remove the data of a deleted organization; undefined if it is not deleted. */
 export const removableFrom = ({ deletedAt, removableAt }: Pick<Organization, 'deletedAt' | 'removableAt'>): number | undefined =>
   deletedAt === undefined ? undefined : (removableAt ?? deletedAt + graceMs)
