@@ -50,7 +50,7 @@ class DeclarationCheck {
 
   #printed(path: VariablePath, dot: DeclaredValue): void {
     const { schema, isRoot, name } = this.#find(path, dot)
-    if (isRoot) return this.#fault('. and $ stand for all variables here; name one of them', path, name)
+    if (isRoot) return this.#fault('. and $ refer to all variables here; use a variable name', path, name)
     const { types } = schema ?? {}
     if (types?.every((type) => type === 'object' || type === 'array'))
       this.#fault(`${name} is declared as ${typesInWords(types)}, which cannot be printed`, path, name)
@@ -59,7 +59,7 @@ class DeclarationCheck {
   #entry(path: VariablePath, dot: DeclaredValue): DeclaredValue {
     const { schema, isRoot, name } = this.#find(path, dot)
     const { types, items } = schema ?? {}
-    if (isRoot) this.#fault('. and $ stand for all variables here; range goes through one list', path, name)
+    if (isRoot) this.#fault('. and $ refer to all variables here; range needs a list', path, name)
     else if (types && !types.includes('array'))
       this.#fault(`${name} is declared as ${typesInWords(types)}, and range goes through a list`, path, name)
     return { schema: items, isRoot: false, name: `${name}[]` }

@@ -97,7 +97,7 @@ class Rendering {
       return
     }
     if (typeof value !== 'string' && typeof value !== 'number' && typeof value !== 'boolean') {
-      const fix = Array.isArray(value) ? 'is a list; go through it with range' : 'is an object; print one of its fields'
+      const fix = Array.isArray(value) ? 'is a list; iterate over it with range' : 'is an object; print one of its fields'
       throw new TemplateFault(fix, path.at, name)
     }
     const text = String(value)

@@ -66,12 +66,8 @@ test(
   { schema: shop, text: '{{range .name}}{{end}}' },
   'text_tmpl: line 1, column 9: name is declared as text, and range goes through a list',
 )
-test(saved, { text: '{{.}}' }, 'text_tmpl: line 1, column 3: . and $ stand for all variables here; name one of them')
-test(
-  saved,
-  { text: '{{range $}}{{end}}' },
-  'text_tmpl: line 1, column 9: . and $ stand for all variables here; range goes through one list',
-)
+test(saved, { text: '{{.}}' }, 'text_tmpl: line 1, column 3: . and $ refer to all variables here; use a variable name')
+test(saved, { text: '{{range $}}{{end}}' }, 'text_tmpl: line 1, column 9: . and $ refer to all variables here; range needs a list')
 test(
   saved,
   { schema: object({}, { additionalProperties: true }), text: '{{.x}}' },
@@ -229,7 +225,7 @@ test('renderContent(): without a schema, names invalid variables and their use',
     problemsOf(t, () => renderContent(content, { list: [{ title: 1 }, {}] }, 'variables')),
     [
       'variables.a: is missing; subject_tmpl uses it in line 1, column 3',
-      'variables.list: is a list; go through it with range; text_tmpl uses it in line 2, column 3',
+      'variables.list: is a list; iterate over it with range; text_tmpl uses it in line 2, column 3',
       'variables.list[1].title: is missing; html_tmpl uses it in line 1, column 18',
     ],
   )
