@@ -30,7 +30,7 @@ const starters = {
   },
   support: {
     fields: [
-      intro('Tell us what is wrong, and we help by email. The more exactly you say what happened, the sooner.'),
+      intro('Describe the problem, and we will help you by email. The more details you give, the faster we can help.'),
       name,
       email,
       { key: 'topic', type: 'select', label: 'Topic', required: true, options: options('Question', 'Problem', 'Invoice', 'Other') },

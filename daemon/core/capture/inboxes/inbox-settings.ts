@@ -114,7 +114,7 @@ export class InboxSettings {
   async #requireFree(organizationId: string, projectId: string, pattern: string): Promise<void> {
     const other = await this.#options.database.find(inboxes, { organizationId }, 'pattern', [projectId, pattern])
     if (!other) return
-    const message = `Another inbox of that project has the pattern ${pattern}; change or delete one of them first.`
+    const message = `Another inbox of that project has the pattern ${pattern}; change its pattern or delete it first.`
     throw new Refusal('conflict', message, { details: { inbox_id: other.record.id } })
   }
 

@@ -157,7 +157,7 @@ function queued({ story, recipient, waiting }: MessageSeen, nowMs: number): Fate
   if (hold)
     return {
       ...{ id: 'held', verdict: 'deferred', confidence: 0.97 },
-      explanation: `It is held in the queue since ${textOf(hold.at)} ${whoAndWhy(hold)}.`,
+      explanation: `It has been held in the queue since ${textOf(hold.at)} ${whoAndWhy(hold)}.`,
       nextAction: { text: 'Ask who holds it, and release it in the queue.' },
     }
   const next = trace.nextAttemptAt === null ? '' : ` The next attempt is due at ${textOf(trace.nextAttemptAt)}.`

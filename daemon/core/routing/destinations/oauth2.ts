@@ -63,7 +63,7 @@ function secretProblems(
 
 function tenantProblems({ tokenUrl, tenant }: OAuth2Request, type: OAuth2GrantType, known: string | undefined): FieldProblem[] {
   const takesTenant = tokenUrl === undefined && known?.includes('{tenant}')
-  if (!takesTenant) return tenant === undefined ? [] : [at('tenant', 'must be left out: only the token endpoint of Microsoft has one')]
+  if (!takesTenant) return tenant === undefined ? [] : [at('tenant', 'must be omitted: only the token endpoint of Microsoft has a tenant')]
   if (tenant !== undefined && !/^[A-Za-z0-9][A-Za-z0-9.-]{0,252}$/.test(tenant))
     return [at('tenant', 'must be the id of the tenant or one of its domains, such as example.onmicrosoft.com')]
   if (type === 'client_credentials' && (tenant === undefined || noTenant.includes(tenant)))

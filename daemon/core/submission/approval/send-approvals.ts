@@ -268,7 +268,7 @@ const endedWords: Readonly<Record<Exclude<ApprovalDecision, 'approved'>, string>
   expired:
     'The approval was not given within 30 minutes, and the message was not sent; send it again, with another idempotency_key if it had one, to ask again.',
   withdrawn:
-    'The message was withdrawn before it was approved, and was not sent; send it again, with another idempotency_key if it had one, to ask again.',
+    'The message was withdrawn and was not sent. To request approval again, send it again, with another idempotency_key if it had one.',
 }
 
 function decidedWords(decision: HeldTrace['approval']['decision']): string {

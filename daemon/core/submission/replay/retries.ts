@@ -37,7 +37,7 @@ const settled: Partial<Record<TraceStatus, readonly [message: string, nextAction
   complained: ['The recipient reported the message as spam; do not send it again.', 'read_trace'],
   suppressed: ['Every recipient is suppressed; remove the suppression, then send a new message.', 'remove_suppression'],
   captured: ['The message was captured and not sent; outcome_reason states why. Correct that, then send a new message.', 'send_again'],
-  canceled: ['The send was canceled before it left; send a new message.', 'send_again'],
+  canceled: ['The send was canceled before delivery; send a new message.', 'send_again'],
   validation_failed: ['The request was refused, and no message was stored; correct it and send again.', 'fix_request'],
 }
 
@@ -129,7 +129,7 @@ function refuseSettled({ status, sendAt, begunAt }: Trace): void {
 
 const heldOrDropped = ({ held }: Trace): Refusal =>
   held
-    ? new Refusal('conflict', 'The message is held in the queue; release it, then it is attempted.', { nextAction: 'release' })
+    ? new Refusal('conflict', 'The message is held in the queue; release it to start an attempt.', { nextAction: 'release' })
     : new Refusal('conflict', 'The message was dropped while an attempt was under way; send a new message.', { nextAction: 'send_again' })
 
 const unknownOutcome = (): Refusal =>

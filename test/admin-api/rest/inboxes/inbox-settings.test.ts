@@ -54,7 +54,10 @@ test('invalid settings are refused with the name of the field', async (t) => {
     'validation_failed',
     'address_pattern: must be * for every address, @example.ch for a domain, or one address',
   ])
-  t.is((await wrong({ address_pattern: '*' }))[2], 'Another inbox of that project has the pattern *; change or delete one of them first.')
+  t.is(
+    (await wrong({ address_pattern: '*' }))[2],
+    'Another inbox of that project has the pattern *; change its pattern or delete it first.',
+  )
   t.regex((await wrong({ address_pattern: '@a.ch', notify_webhook_url: 'ftp://x' }))[2], /^notify_webhook_url: must be an https URL/)
   t.regex(
     (await wrong({ address_pattern: '@a.ch', notify_webhook_url: 'https://10.0.0.1/' }))[2],

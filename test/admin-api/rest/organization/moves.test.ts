@@ -80,7 +80,7 @@ test('an inbox moves unless the target has its pattern; a catch-all never moves'
   t.like(await actsOf(setup, 'inbox.moved'), [{ target: 'inb_seen', project_id: away }])
   const [catchAll] = ((await rest.must('GET', `/v1/inboxes?project=${home}`))['data'] as Row[]) ?? []
   const taken = await rest.call('PATCH', `/v1/inboxes/${String(catchAll?.['id'])}`, { project_id: away })
-  t.is(refusal(taken)[2], 'Another inbox of that project has the pattern *; change or delete one of them first.')
+  t.is(refusal(taken)[2], 'Another inbox of that project has the pattern *; change its pattern or delete it first.')
   const bound = await withKey(['api:admin'], away)
   t.is((await bound.call('PATCH', '/v1/inboxes/inb_seen', { project_id: home })).status, 404)
 })
