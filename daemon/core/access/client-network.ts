@@ -12,8 +12,8 @@ const maxKnown = 1000
 const maxAddressCharacters = 64
 
 /**
- * Returns the IPv4 address, also if it is mapped into IPv6 (RFC 4291 §2.5.5.2), or the first four groups of an IPv6 address. Returns an
- * empty string for any other text.
+ * Returns an IPv4 address, also if it is mapped into IPv6 (RFC 4291 §2.5.5.2). For an IPv6 address, returns the first four groups. Returns
+ * an empty string for any other text.
  */
 export function clientNetwork(address: string): string {
   const before = known.get(address)

@@ -1,5 +1,5 @@
 /**
- * Removes the data of a deleted project in small writes. The order allows a crash after any write: the record of the project is removed
+ * Removes the data of a deleted project in small writes. The order allows a crash after any write. The record of the project is removed
  * after all other data, and its removal key last.
  */
 import { Change } from '#store/change.ts'

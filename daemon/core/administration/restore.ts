@@ -1,4 +1,4 @@
-/** Restores a deleted team organization within its grace period, for the operator of the service. */
+/** Restores a deleted organization within its grace period, for the operator of the service. */
 import type { Core } from '../core.ts'
 import { Refusal } from '../refusals.ts'
 import { organizations, type Organization } from '../tenancy/organization.ts'

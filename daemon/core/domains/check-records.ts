@@ -11,7 +11,7 @@ import { readSpf } from './spf-terms.ts'
 /** Limits for stored answers, because anyone can publish records. */
 const maxFound = 10
 const maxFoundText = 1000
-/** Maximum number of parent domains in the search for a DMARC record (RFC 7489 §6.6.3 asks only once more, but deeper names exist). */
+/** Maximum number of parent domains in the search for a DMARC record. RFC 7489 §6.6.3 asks only once more, but deeper names exist. */
 const maxParents = 5
 
 type Findings = RecordFinding & Pick<RecordCheck, 'found' | 'spf'>

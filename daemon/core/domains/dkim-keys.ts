@@ -4,7 +4,7 @@ import { promisify } from 'node:util'
 import type { SecretBox } from '../access/secret-box.ts'
 import { dkimKeyContext, type DkimKey, type KeyAlgorithm, type RecordVerdict } from './sending-domain.ts'
 
-/** A retired key stays in DNS while mail that it signed can be in transit: a week, the maximum age in the queue. */
+/** A retired key stays in DNS while mail with its signature can be in transit: a week, the maximum age in the queue. */
 export const retiredKeyMs = 7 * 24 * 3600 * 1000
 
 /** RFC 8301 §3.2 requires 1,024 bits and recommends 2,048; longer keys do not fit into common DNS panels. */
@@ -31,7 +31,8 @@ export async function newDkimKey(secrets: SecretBox, domainId: string, algorithm
 }
 
 /**
- * Returns a selector with the month, which shows people the age of a key, and a random part, which separates services that share a domain.
+ * Returns a selector with a month and a random part. The month shows people the age of a key; the random part separates services that share
+ * a domain.
  */
 function newSelector(algorithm: KeyAlgorithm, nowMs: number): string {
   const month = new Date(nowMs).toISOString().slice(0, 7).replace('-', '')

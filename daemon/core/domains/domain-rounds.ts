@@ -1,6 +1,6 @@
 /**
- * Checks sending domains automatically: a new domain within minutes, then less and less often until it is verified, and a verified domain
- * daily. A record can be missing temporarily, so a loss counts only after a second check. One daemon does this work.
+ * Checks sending domains automatically. A new domain is checked within minutes, then less and less often until it is verified; a verified
+ * domain daily. A record can be missing temporarily, so a loss counts only after a second check. One daemon does this work.
  */
 import type { Core } from '../core.ts'
 import type { Timer } from '../clock.ts'

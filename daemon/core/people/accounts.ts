@@ -49,7 +49,10 @@ export class Accounts {
     return signUp === 'open' && (await membershipsOf(database, user.id)).length === 0
   }
 
-  /** Creates an organization on plan Free with a project named Default; the user becomes its owner. Returns the id of the organization. */
+  /**
+   * Creates an organization on plan Free with a project named Default, and makes the user the owner of the organization. Returns the id of
+   * the organization.
+   */
   async found(user: User, name: string): Promise<string> {
     const { database, clock, audit, writes } = this.#options
     const text = readName(name, 'organization')

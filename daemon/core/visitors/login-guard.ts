@@ -88,9 +88,9 @@ export class LoginGuard {
   }
 
   /**
-   * Records a success. Clears the failures of the user, but not of the address, so that a valid account does not help attacks on other
-   * accounts. The user can then log in from this address despite failures elsewhere, so a known user name is insufficient to lock out a
-   * site. `failures` is the result of `check`.
+   * Records a success. Clears the failures of the user but not of the address, so that a valid account does not help attacks on others. The
+   * user can then log in from this address despite failures elsewhere. A known user name is therefore insufficient to lock out a site.
+   * `failures` is the result of `check`.
    */
   async succeeded(username: string, address: string, failures: number): Promise<void> {
     const network = clientNetwork(address)

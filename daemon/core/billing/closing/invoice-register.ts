@@ -112,8 +112,8 @@ export class InvoiceRegister {
   }
 
   /**
-   * Synchronizes the payment port with invoices whose state it does not know: requests payment of new invoices, and withdraws requests that
-   * are obsolete. A failing invoice does not prevent the others; the first error is thrown at the end.
+   * Synchronizes the payment port with invoices whose state it does not know. Requests payment of new invoices, and withdraws obsolete
+   * requests. A failing invoice does not prevent the others; the first error is thrown at the end.
    */
   async askForPayment(stopping: () => boolean): Promise<void> {
     const { database } = this.#options

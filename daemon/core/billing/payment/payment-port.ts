@@ -9,8 +9,8 @@ export interface Asked {
 }
 
 /**
- * Every method can be called again for the same invoice, also concurrently, because after a crash the outcome of a call is unknown. The
- * last executed call decides. A call must be executed within five minutes or never: it must resolve or reject by then, even if the provider
+ * Every method can be called again for the same invoice, also concurrently: after a crash, the outcome of a call is unknown. The last
+ * executed call decides. A call must be executed within five minutes or never. It must resolve or reject by then, even if the provider
  * queues requests.
  */
 export interface PaymentPort {

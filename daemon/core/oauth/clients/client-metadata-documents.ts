@@ -27,7 +27,10 @@ const shortestMs = 30_000
 const usualMs = 300_000
 const longestMs = 86_400_000
 
-/** Returns whether a client id is the URL of a metadata document: normalized https, a path, port 443 or 8443, no user name, no fragment. */
+/**
+ * Returns whether a client id is the URL of a metadata document. It must be normalized https with a path, on port 443 or 8443, without user
+ * name and fragment.
+ */
 export function isMetadataAddress(clientId: string): boolean {
   if (clientId.length > maxIdLength) return false
   const url = URL.parse(clientId)

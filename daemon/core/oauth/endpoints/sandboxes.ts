@@ -50,7 +50,8 @@ export class Sandboxes {
   }
 
   /**
-   * Creates an organization, its project `sandbox`, a grant and its refresh token. Throws `temporarily_unavailable` (too many sandboxes).
+   * Creates an organization, its project `sandbox` with an inbox, a grant and its refresh token. Throws `temporarily_unavailable` (too many
+   * sandboxes).
    */
   async make(scopes: readonly OAuthScope[], surface: Surface, remoteAddress: string): Promise<NewSandbox> {
     const { database, clock, limits = sandboxLimits } = this.#options

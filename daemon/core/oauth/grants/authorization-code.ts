@@ -1,4 +1,7 @@
-/** Authorization codes: valid for a minute and one use, for one client, redirect URI and PKCE challenge (RFC 6749 §4.1.2, RFC 7636 §4). */
+/**
+ * Authorization codes (RFC 6749 §4.1.2, RFC 7636 §4). A code is valid for a minute and one use, for one client, redirect URI and PKCE
+ * challenge.
+ */
 import { hash } from 'node:crypto'
 import { decode, encode, type Change } from '#store/change.ts'
 import type { Database } from '#store/database.ts'
