@@ -1,6 +1,6 @@
 /**
- * Keyboard shortcuts of single keys: `g` and a second key open a screen, other keys run actions of the screen. Users can switch them off or
- * remap each one (WCAG 2.1.4).
+ * Single-key shortcuts: `g` and a second key open a screen, other keys run actions of the screen. Users can switch them off or remap each
+ * one (WCAG 2.1.4).
  */
 import { useLayoutEffect, type Inputs } from 'preact/hooks'
 import { keyMap, shortcuts } from './settings.ts'

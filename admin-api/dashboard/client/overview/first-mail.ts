@@ -39,7 +39,7 @@ const maxProjects = 20
 
 /**
  * Returns the number of messages of the last day that were captured for lack of a routing rule, although a live destination exists. If all
- * projects are in view, only projects with a live destination count.
+ * projects are in view and no live destination is shared, only projects with a live destination count.
  */
 export function useUnrouted(destinations: readonly Destination[], sends: SendInsight | undefined): number {
   const live = destinations.filter(({ mode }) => mode === 'live')

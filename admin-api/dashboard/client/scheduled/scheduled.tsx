@@ -1,4 +1,4 @@
-/** Screen for scheduled messages, with an action that cancels them. */
+/** Screen for scheduled messages, with actions that cancel, reschedule or send them now. */
 import type { JSX } from 'preact'
 import { useState } from 'preact/hooks'
 import { call } from '../app/api.ts'
