@@ -1,4 +1,4 @@
-/** What authentication says of mail that came in: results as receivers expect them, and no mail that harms another one. */
+/** Authentication of incoming mail: results as receivers expect them, and isolation of harmful mails. */
 import { generateKeyPairSync } from 'node:crypto'
 import { once } from 'node:events'
 import type { Worker } from 'node:worker_threads'
@@ -32,7 +32,7 @@ const mailOf = (raw: string, more: Partial<ReceivedMail> = {}): ReceivedMail => 
 const found = (raw: string, more: Partial<ReceivedMail> = {}, records: Zone = zone): ReturnType<typeof authenticateMail> =>
   authenticateMail(mailOf(raw, more), 'mx.site.test', new StubDns(records).resolve)
 
-/** As a mailing list seals it. */
+/** Seals a mail like a mailing list. */
 async function sealed(raw: string): Promise<string> {
   const resolver = new StubDns(zone).resolve as (name: string, type: string) => Promise<never>
   const seal = { signingDomain: 'list.test', selector: 's1', privateKey: privatePem }
@@ -41,7 +41,7 @@ async function sealed(raw: string): Promise<string> {
   return headers + raw
 }
 
-test('a chain of ARC that holds passes, and one over another text fails', async (t) => {
+test('ARC: a valid chain passes; a chain over a changed body fails', async (t) => {
   const raw = await sealed(text)
   t.regex(raw, /^ARC-Seal:/m)
   t.is((await found(raw)).arc.result, 'pass')
@@ -49,7 +49,7 @@ test('a chain of ARC that holds passes, and one over another text fails', async 
   t.is((await found(text)).arc.result, 'none')
 })
 
-test('a name in reverse DNS counts where the record of SPF asks for it, and only when it leads back', async (t) => {
+test('SPF: ptr matches only a confirmed reverse DNS name', async (t) => {
   const records = {
     ...zone,
     'peer.test TXT': [['v=spf1 ptr -all']],
@@ -60,7 +60,7 @@ test('a name in reverse DNS counts where the record of SPF asks for it, and only
   t.is((await found(text, {}, { ...records, 'mx.peer.test A': ['192.0.2.99'] })).spf.result, 'fail')
 })
 
-test('an author whose domain cannot be told is an error and not a domain without a policy', async (t) => {
+test('DMARC: an author with an ambiguous domain gives permerror, not none', async (t) => {
   const fromOf = (...from: string[]): string => `${from.map((one) => `From: ${one}\r\n`).join('')}Subject: x\r\n\r\nx\r\n`
   t.is((await found(fromOf('ada@peer.test, eve@evil.test'))).dmarc.result, 'permerror')
   t.is((await found(fromOf('ada@peer.test', 'eve@evil.test'))).dmarc.result, 'permerror')
@@ -70,7 +70,7 @@ test('an author whose domain cannot be told is an error and not a domain without
   t.like(await found(fromOf('ada@peer.test'), { mailFrom: '' }), { dmarc: { result: 'fail', domain: 'peer.test', policy: 'reject' } })
 })
 
-test('a signature with rsa-sha1 proves nothing, whoever made it (RFC 8301)', async (t) => {
+test('DKIM: a signature with rsa-sha1 never passes (RFC 8301)', async (t) => {
   const records = { ...zone, 's1._domainkey.peer.test TXT': [[`v=DKIM1; k=rsa; p=${key}`]] }
   const foreign = { mailFrom: 'bounce@list.test' }
   for (const [algorithm, dkim, dmarc] of [
@@ -88,7 +88,7 @@ test('a signature with rsa-sha1 proves nothing, whoever made it (RFC 8301)', asy
   }
 })
 
-test('a record of SPF with an error in it is an error, whatever matches before it (RFC 7208 §4.6)', async (t) => {
+test('SPF: a syntax error gives permerror even after a match (RFC 7208 §4.6)', async (t) => {
   const resultOf = async (record: string, more: Partial<ReceivedMail> = {}): Promise<string> =>
     (await found(text, more, { ...zone, 'peer.test TXT': [[record]] })).spf.result
   for (const record of [
@@ -101,7 +101,7 @@ test('a record of SPF with an error in it is an error, whatever matches before i
   t.is(await resultOf('v=spf1 ip4:192.0.2.1 unknown=x -all'), 'pass')
 })
 
-test('a header block too long to look at proves nothing, whatever stands in it', async (t) => {
+test('authentication: a header block over the limit never passes', async (t) => {
   const long = `X: ${'y'.repeat(990)}\r\n`.repeat(270)
   t.deepEqual(await found(long + text), {
     spf: { result: 'pass', domain: 'peer.test' },
@@ -111,7 +111,7 @@ test('a header block too long to look at proves nothing, whatever stands in it',
   })
 })
 
-test('of a flood of signatures the first ten are looked at', async (t) => {
+test('DKIM: verifies the first ten signatures', async (t) => {
   const signature = (n: number): string => `DKIM-Signature: v=1; a=rsa-sha256; d=peer.test; s=s${n}; h=from;\r\n bh=AAAA; b=AAAA\r\n`
   const flood = Array.from({ length: 500 }, (_, n) => signature(n)).join('')
   const { dkim } = await found(flood + text)
@@ -121,7 +121,7 @@ test('of a flood of signatures the first ten are looked at', async (t) => {
   )
 })
 
-test('names that a signature makes up are shown as long as names can be', async (t) => {
+test('DKIM: domains and selectors are cut to the length of a DNS name', async (t) => {
   const long = 'x'.repeat(900)
   const { dkim } = await found(`DKIM-Signature: v=1; a=rsa-sha256; d=${long}.test;\r\n s=${long}; h=from; bh=AAAA; b=AAAA\r\n${text}`)
   t.deepEqual(
@@ -133,7 +133,7 @@ test('names that a signature makes up are shown as long as names can be', async 
 const limits: AuthenticationLimits = { dnsMs: 8000, allMs: 60_000, idleMs: 3_600_000 }
 const options = { hostname: 'mx.site.test', limits }
 
-test('a thread finds what the function finds, for many mails at a time, and ends after a rest', async (t) => {
+test('AuthenticationThread: same results for parallel mails, ends when idle', async (t) => {
   const dns = new StubDns(zone)
   const clock = new FakeClock()
   await using thread = new AuthenticationThread({ ...options, clock, resolve: dns.resolve })
@@ -152,7 +152,7 @@ test('a thread finds what the function finds, for many mails at a time, and ends
   t.deepEqual(await idle.authenticate(mailOf(text)), plain)
 })
 
-test('a DNS that never answers holds no mail up beyond its deadline', async (t) => {
+test('AuthenticationThread: silent DNS delays a mail up to its deadline only', async (t) => {
   const clock = new FakeClock()
   const hanging: Resolve = () => {
     setImmediate(() => clock.advance(limits.dnsMs))
@@ -162,7 +162,7 @@ test('a DNS that never answers holds no mail up beyond its deadline', async (t) 
   t.like(await thread.authenticate(mailOf(text)), { spf: { result: 'temperror' }, dmarc: { result: 'temperror' } })
 })
 
-/** A thread that asks 150 questions and reports how many were answered. */
+/** A thread that sends 150 queries and reports the number of answers. */
 const curious = new URL(
   `data:text/javascript,${encodeURIComponent(`
   import { parentPort } from 'node:worker_threads'
@@ -177,7 +177,7 @@ const curious = new URL(
   })`)}`,
 )
 
-test('a mail leads to a hundred questions at most', async (t) => {
+test('AuthenticationThread: sends at most 100 DNS queries for a mail', async (t) => {
   let asked = 0
   const resolve: Resolve = async () => [String(++asked)]
   await using thread = new AuthenticationThread({ ...options, clock: new FakeClock(), resolve, entry: curious })
@@ -185,7 +185,7 @@ test('a mail leads to a hundred questions at most', async (t) => {
   t.is(asked, 100)
 })
 
-/** A thread that breaks at mails from `crash@`. At those from `hang@` it asks a question and never comes back. */
+/** A thread that crashes on mails from `crash@`. On mails from `hang@` it sends a query and never returns. */
 const fragile = new URL(
   `data:text/javascript,${encodeURIComponent(`
   import { parentPort } from 'node:worker_threads'
@@ -200,7 +200,7 @@ const fragile = new URL(
   })`)}`,
 )
 
-/** Ends the time of the mails at work when the thread hangs, and others have ended. */
+/** A resolver for the hanging mail. Its query lets the time limit expire once `others` have finished. */
 const endHangs =
   (clock: FakeClock, others: Promise<unknown> = Promise.resolve()): Resolve =>
   async () => {
@@ -208,7 +208,7 @@ const endHangs =
     return []
   }
 
-test('a mail that breaks the thread or never lets it go is a temporary error, and those beside it are not', async (t) => {
+test('AuthenticationThread: a crash or hang gives temperror for that mail only', async (t) => {
   for (const harm of ['crash@peer.test', 'hang@peer.test']) {
     const clock = new FakeClock()
     await using thread = new AuthenticationThread({ ...options, clock, resolve: endHangs(clock), entry: fragile })
@@ -219,7 +219,7 @@ test('a mail that breaks the thread or never lets it go is a temporary error, an
   }
 })
 
-test('a large mail that takes its time keeps no small one waiting', async (t) => {
+test('AuthenticationThread: a slow large mail does not delay small mails', async (t) => {
   const clock = new FakeClock()
   const small = Promise.withResolvers<void>()
   await using thread = new AuthenticationThread({ ...options, clock, resolve: endHangs(clock, small.promise), entry: fragile })
@@ -233,7 +233,7 @@ test('a large mail that takes its time keeps no small one waiting', async (t) =>
   t.is(thread.running, 1, 'that of the small ones was not ended')
 })
 
-test('what is under way when the service stops is unknown, at once', async (t) => {
+test('AuthenticationThread: disposal resolves mails in flight as temperror', async (t) => {
   const hanging: Resolve = () => new Promise(() => {})
   const thread = new AuthenticationThread({ ...options, clock: new FakeClock(), resolve: hanging })
   const mail = thread.authenticate(mailOf(text))

@@ -1,13 +1,13 @@
-/** SPF of incoming mail against the rules of RFC 7208: one row is one record and one result. */
+/** SPF of incoming mail according to RFC 7208. Each row has one record and one result. */
 import test from '#test'
 import { authenticateMail } from '#ingest/authentication/mail-authentication.ts'
 import { StubDns, type Zone } from '../inspect/stub-dns.ts'
 
 interface Row {
-  /** The section of RFC 7208. */
+  /** Section of RFC 7208. */
   readonly rule: string
   readonly what: string
-  /** TXT records of `shop.test`, or other records of DNS. */
+  /** TXT records of `shop.test`, or other DNS records. */
   readonly txt?: readonly string[] | string
   readonly zone?: Zone
   readonly from?: string
@@ -16,7 +16,7 @@ interface Row {
   readonly result: string
 }
 
-/** Where included and redirected policies are, and hosts of both families. */
+/** Included and redirected policies, and hosts of both address families. */
 const world: Zone = {
   'allows.test TXT': [['v=spf1 ip4:192.0.2.7 -all']],
   'soft.test TXT': [['v=spf1 ~all']],
@@ -60,7 +60,7 @@ const rows: readonly Row[] = [
   { rule: '4.5', what: 'other text records do not count', txt: ['hello', 'v=spf1 -all', 'v=spf10 +all', 'xv=spf1 +all'], result: 'fail' },
   { rule: '4.5', what: 'two records are an error', txt: ['v=spf1 -all', 'v=spf1 -all'], result: 'permerror' },
   { rule: '4.5', what: 'the version without a term is a record', txt: 'v=spf1', result: 'neutral' },
-  { rule: '4.5', what: 'the version is read in any case', txt: 'V=sPf1 -all', result: 'fail' },
+  { rule: '4.5', what: 'the version is case-insensitive', txt: 'V=sPf1 -all', result: 'fail' },
   { rule: '4.6', what: 'an unknown mechanism is an error', txt: 'v=spf1 ipv4:192.0.2.7 -all', result: 'permerror' },
   { rule: '4.6', what: 'an error after the match is an error all the same', txt: 'v=spf1 ip4:192.0.2.7 ip4:none', result: 'permerror' },
   { rule: '4.6', what: 'a modifier is no mechanism', txt: 'v=spf1 all=5 -all', result: 'fail' },
@@ -78,7 +78,7 @@ const rows: readonly Row[] = [
     txt: 'v=spf1 a:x1.test a:x2.test a:x3.test -all',
     result: 'permerror',
   },
-  { rule: '4.6.4', what: 'two names without a record are none', txt: 'v=spf1 a:x1.test a:x2.test -all', result: 'fail' },
+  { rule: '4.6.4', what: 'two void lookups are permitted', txt: 'v=spf1 a:x1.test a:x2.test -all', result: 'fail' },
   { rule: '4.6.4', what: 'more than ten mail exchangers are an error', txt: 'v=spf1 mx:many.test -all', result: 'permerror' },
   { rule: '4.7', what: 'no match is neutral', txt: 'v=spf1 ip4:192.0.2.99', result: 'neutral' },
   { rule: '4.8', what: 'a target ends in a top-level name', txt: 'v=spf1 a:host.test.127 -all', result: 'permerror' },
@@ -109,7 +109,7 @@ const rows: readonly Row[] = [
   { rule: '5.3', what: 'a with a colon and no name is an error', txt: 'v=spf1 a: -all', result: 'permerror' },
   { rule: '5.3', what: 'silence about an address is no result', txt: 'v=spf1 a:slow.test -all', result: 'temperror' },
   { rule: '5.3', what: 'an IPv6 client is compared with AAAA', txt: 'v=spf1 a:host.test -all', ip: '2001:db8::7', result: 'pass' },
-  { rule: '5.3', what: 'both prefix lengths are read', txt: 'v=spf1 a:host.test/32//64 -all', ip: '2001:db8::9', result: 'pass' },
+  { rule: '5.3', what: 'both prefix lengths apply', txt: 'v=spf1 a:host.test/32//64 -all', ip: '2001:db8::9', result: 'pass' },
   { rule: '5.4', what: 'mx compares with all exchangers', txt: 'v=spf1 mx:mx.test -all', result: 'pass' },
   { rule: '5.4', what: 'no exchanger does not match', txt: 'v=spf1 mx:host.test -all', result: 'fail' },
   { rule: '5.5', what: 'ptr matches a name that leads back', txt: 'v=spf1 ptr -all', result: 'pass' },
@@ -132,7 +132,7 @@ const rows: readonly Row[] = [
   { rule: '6.1', what: 'redirect takes the result of the other policy', txt: 'v=spf1 redirect=allows.test', result: 'pass' },
   { rule: '6.1', what: 'redirect comes after the mechanisms', txt: 'v=spf1 redirect=soft.test ip4:192.0.2.7', result: 'pass' },
   { rule: '6.1', what: 'redirect to no policy is an error', txt: 'v=spf1 redirect=plain.test', result: 'permerror' },
-  { rule: '6.1', what: 'redirect beside all is not used', txt: 'v=spf1 redirect=allows.test -all', result: 'fail' },
+  { rule: '6.1', what: 'redirect is ignored if all is present', txt: 'v=spf1 redirect=allows.test -all', result: 'fail' },
   { rule: '6.1', what: 'redirect twice is an error', txt: 'v=spf1 redirect=soft.test redirect=soft.test', result: 'permerror' },
   { rule: '6.1', what: 'an empty redirect is an error', txt: 'v=spf1 redirect=', result: 'permerror' },
   { rule: '6.2', what: 'exp changes no result', txt: 'v=spf1 exp=nowhere.test -all', result: 'fail' },

@@ -1,11 +1,11 @@
-/** Headers that would cost too much, and what may be verified costs its share of processor time. */
+/** Headers that are too expensive to verify, and the processor time of permitted headers. */
 import test from '#test'
 import { authenticateMail } from '#ingest/authentication/mail-authentication.ts'
 import { excessOf, maxHeadLines } from '#ingest/authentication/verifiable-head.ts'
 
 const excess = (text: string, maxOctets = 262_144) => excessOf(Buffer.from(text, 'latin1'), { maxOctets })
 
-test('excessOf() tells headers of too many octets or lines, and no others', (t) => {
+test('excessOf(): reports headers with too many octets or lines only', (t) => {
   for (const end of ['\r\n', '\n']) {
     t.is(excess(`A: b${end}`.repeat(maxHeadLines) + end + `x${end}`.repeat(9000)), undefined)
     t.is(excess(`A: b${end}`.repeat(maxHeadLines)), undefined, 'no body')
@@ -18,7 +18,7 @@ test('excessOf() tells headers of too many octets or lines, and no others', (t) 
   t.is(excess(''), undefined)
 })
 
-test('a header of folded lines costs no more than a header that is looked at costs', async (t) => {
+test('verification: a header within the limits costs bounded processor time', async (t) => {
   const resolve = () => Promise.reject(Object.assign(new Error('none'), { code: 'ENOTFOUND' }))
   const session = { mailFrom: 'a@b.test', remoteAddress: '192.0.2.1', helo: 'mx.b.test' }
   for (const unit of ['\r\n y', '\n ', '\nx', '\r\n((((', '\r\na:b']) {

@@ -1,4 +1,4 @@
-/** The lists of each service as customers download them: recognized, read, and refused or skipped row by row. */
+/** Lists in the form that each service exports: recognition, parsing, and refused or skipped rows. */
 import test, { type ExecutionContext } from '#test'
 import type { MovedRow } from '#core/moving/moved-row.ts'
 import { ListExport, type ListExportOptions } from '#ingest/exports/list-export.ts'
@@ -11,7 +11,7 @@ async function read(file: string | Uint8Array, options: ListExportOptions = {}) 
   return { service: exported.service, rows }
 }
 
-/** A row in short: the address, what it is, from which mail, and why it is not taken. */
+/** Summary of a row: address, kind, scope, and the reason for skipping it. */
 const short = ({ email, kind, from, skipped, problem }: MovedRow): string =>
   [
     email ?? '-',
@@ -169,7 +169,7 @@ test('Brevo, MailerSend, SparkPost, Mailjet, Amazon SES and Resend', async (t) =
   })
 })
 
-test('a plain list of addresses and reasons is read without a service', async (t) => {
+test('ListExport: reads a plain list of addresses and reasons without a service', async (t) => {
   for (const file of ['email,reason\na@x.ch,moved away\nb@x.ch,spam complaint\n', 'Reason;E-Mail\nmoved;a@x.ch\nspam;b@x.ch\n']) {
     const { service, rows } = await read(file)
     t.is(service, undefined)
@@ -179,7 +179,7 @@ test('a plain list of addresses and reasons is read without a service', async (t
   await t.throwsAsync(read('email,first_name\na@x.ch,A\n'), { message: /^matches no known service/ }, 'a list of subscribers')
 })
 
-test('a list without a known form is read when the service is named', async (t) => {
+test('ListExport: reads a list of unknown form if the service is given', async (t) => {
   const file = 'Kontakt;Email address;Reason\nA;a@x.ch;spam\nB;b@x.ch;Hard bounce\n'
   await t.throwsAsync(read('x;y\n1;2\n'), {
     message: /^matches no known service; its fields are x, y; name the service, or use a plain list with the columns email and reason$/,
@@ -194,7 +194,7 @@ test('a list without a known form is read when the service is named', async (t) 
   ])
 })
 
-test('encodings, line ends and broken rows: the rest is read, and archives are named', async (t) => {
+test('ListExport: accepts encodings and line ends, skips broken rows, names archives', async (t) => {
   const text = 'email,created,status,reason\r\n"a@x.ch",1,5.1.1,"two\r\nlines"\r\nb@x.ch,1,5,"x",more\r\n\r\nc@x.ch,1,5,\u0000=1+1\r\n'
   const rows = ['a@x.ch bounces all', '- manual all wrong', 'c@x.ch bounces all']
   const bigEndian = Buffer.from(`\ufeff${text}`, 'utf16le').swap16()
@@ -232,7 +232,7 @@ test('encodings, line ends and broken rows: the rest is read, and archives are n
     await t.throwsAsync(read(bytes), { message: words })
 })
 
-test('random files of every form are read to an end or refused, whatever they are cut into', async (t) => {
+test('ListExport: reads or refuses random files, in pieces of any size', async (t) => {
   const seeded = new Seeded('hostile exports')
   const bits = [
     '{',

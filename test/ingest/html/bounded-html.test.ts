@@ -1,4 +1,4 @@
-/** Where HTML is cut: `data:` content does not count, tags stay whole, and the search is linear. */
+/** Cutting HTML to a length: `data:` content does not count, tags stay whole, and the search is linear. */
 import test from '#test'
 import { boundedHtml, countedLength } from '#ingest/html/bounded-html.ts'
 import { mailDocument } from '#ingest/html/mail-document.ts'
@@ -62,7 +62,7 @@ test('visibleHtml() reads on after pictures in the content and in style sheets',
   t.deepEqual({ hidden, marked, leftOut, hasMole: html.includes('mole</p>') }, { hidden: 1, marked: 0, leftOut: 0, hasMole: false })
 })
 
-test('visibleHtml() marks text if style rules after the limit are left out', (t) => {
+test('visibleHtml() marks text if style rules beyond the limit are omitted', (t) => {
   const document = mailDocument(`<style>/*${'x'.repeat(200_000)}*/.mole{display:none}</style><p class=mole>mole</p>`)
   t.is(document.styles, `\n${unjudgedRule}`)
   t.is(visibleHtml(document).marked, 1)

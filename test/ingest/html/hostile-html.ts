@@ -1,4 +1,4 @@
-/** HTML that attacks whoever shows it: one entry for each known way in, written for these tests. */
+/** HTML that attacks the program that displays it: one entry for each known attack, written for these tests. */
 
 export const hostileHtml: readonly string[] = [
   // Scripts and handlers.
@@ -17,7 +17,7 @@ export const hostileHtml: readonly string[] = [
   '<div on\0click=alert(1)>x</div>',
   '<b "onclick=alert(1)">x</b>',
   '<b x"><script>alert(1)</script>="y">x</b>',
-  // Addresses that run.
+  // Addresses that run code.
   '<a href="javascript:alert(1)">x</a>',
   '<a href=" &#14;  javascript:alert(1)">x</a>',
   '<a href="java&#10;script:alert(1)">x</a>',
@@ -36,7 +36,7 @@ export const hostileHtml: readonly string[] = [
   '<a href="\\\\evil.example\\share">x</a>',
   '<a href="https://x.example" target="_top" rel="opener" ping="https://evil.example" download>x</a>',
   '<area href="javascript:alert(1)"><map name=x><area href=https://x.example></map>',
-  // Images that load, track or run.
+  // Images that load, track or run code.
   '<img src="https://evil.example/p.gif?u=1">',
   '<img src="//evil.example/p.gif">',
   '<img src="\\/\\/evil.example/p.gif">',
@@ -55,7 +55,7 @@ export const hostileHtml: readonly string[] = [
   '<table background="https://evil.example/p.gif"><tr background=x><td background="javascript:alert(1)">x</table>',
   '<body background="https://evil.example/p.gif">x',
   '<link rel=stylesheet href=https://evil.example/x.css><link rel=prefetch href=https://evil.example>',
-  // Style.
+  // Styles.
   '<p style="background:url(https://evil.example/p.gif)">x</p>',
   '<p style="background-image:url(javascript:alert(1))">x</p>',
   '<p style="background:u\\72l(https://evil.example)">x</p>',
@@ -73,7 +73,7 @@ export const hostileHtml: readonly string[] = [
   '<p style="font-family:x;src:url(https://evil.example)">x</p>',
   '<style>@import "https://evil.example/x.css"; body{background:url(https://evil.example)}</style>x',
   '<style><img src="</style><img src=x onerror=alert(1)//">',
-  // Documents inside, forms, redirects.
+  // Embedded documents, forms, redirects.
   '<iframe src="https://evil.example"></iframe><iframe srcdoc="<script>alert(1)</script>">',
   '<iframe><img src=x onerror=alert(1)></iframe>',
   '<frameset><frame src=javascript:alert(1)></frameset>',
@@ -86,7 +86,7 @@ export const hostileHtml: readonly string[] = [
   '<meta charset="utf-7">+ADw-script+AD4-alert(1)+ADw-/script+AD4-',
   '<dialog open><details open ontoggle=alert(1)>x</details></dialog>',
   '<marquee onstart=alert(1)>x</marquee><keygen autofocus onfocus=alert(1)>',
-  // Other languages, raw text and the ways parsers disagree.
+  // Other languages, raw text and differences between parsers.
   '<svg onload=alert(1)>',
   '<svg><script>alert(1)</script></svg>',
   '<svg><a xlink:href="javascript:alert(1)"><text>x</text></a></svg>',

@@ -6,7 +6,7 @@ import { column } from '../../support/column.ts'
 
 const asUtf8 = (octets: string): string => Buffer.from(octets, 'latin1').toString('utf8')
 
-/** What stands at the places that were found, and what it says. */
+/** The source text and the value of each link found. */
 function linksIn(html: string): { readonly written: string; readonly value: string }[] {
   const octets = Buffer.from(html).toString('latin1')
   return findHtmlSpans(octets, asUtf8).links.map(({ start, end, value }) => ({ written: asUtf8(octets.slice(start, end)), value }))
@@ -33,12 +33,12 @@ test('findHtmlSpans() decodes character references, and reads octets by the char
   t.deepEqual(one('<a href="https://a.test/?a=1&amp;b=2&#38;c=&#x33;">x</a>')?.[1], 'https://a.test/?a=1&b=2&c=3')
   t.is(one('<a href="&#104;ttps://a.test/">x</a>')?.[0], '"&#104;ttps://a.test/"')
   t.is(one('<a href="&#104;ttps://a.test/">x</a>')?.[1], 'https://a.test/')
-  // in attributes, a reference without semicolon before = or a letter is none
+  // in attributes, a name without semicolon before = or a letter is not a reference
   t.is(one('<a href="https://a.test/?a=1&copy=2&amp">x</a>')?.[1], 'https://a.test/?a=1&copy=2&')
   t.deepEqual(one('ü<a href="https://a.test/caf\u00e9">x</a>'), ['"https://a.test/caf\u00e9"', 'https://a.test/caf\u00e9'])
 })
 
-test('findHtmlSpans() looks at links alone, and only at their first href', (t) => {
+test('findHtmlSpans() reads only links, and only their first href', (t) => {
   t.deepEqual(
     linksIn('<link href="https://a.test/"><base href="https://a.test/"><img src="https://a.test/"><abbr href="https://a.test/">'),
     [],
@@ -49,21 +49,21 @@ test('findHtmlSpans() looks at links alone, and only at their first href', (t) =
   t.is(one('<a title=">" href="https://yes.test/">x</a>')?.[1], 'https://yes.test/')
 })
 
-test('findHtmlSpans() finds the address that others are resolved against', (t) => {
+test('findHtmlSpans() finds the base address', (t) => {
   const baseOf = (html: string): string | undefined => findHtmlSpans(html, asUtf8).base
   t.is(baseOf('<a href=x>x</a><base target=_blank><base href="https://a.test/n/"><base href="https://b.test/">'), 'https://a.test/n/')
   t.is(baseOf('<base href="/n/"><p>x</p>'), undefined)
   t.is(baseOf('<base href="javascript:1">'), undefined)
 })
 
-test('findHtmlSpans() leaves out links that are not to be tracked', (t) => {
+test('findHtmlSpans() omits links that are excluded from tracking', (t) => {
   t.deepEqual(linksIn('<a href="https://a.test/" data-no-track>x</a><a DATA-NO-TRACK="" href="https://a.test/">x</a>'), [])
   t.deepEqual(linksIn('<a href="https://a.test/" clicktracking=off>x</a><a ClickTracking=" OFF " href="https://a.test/">x</a>'), [])
   t.is(linksIn('<a href="https://a.test/" clicktracking=on>x</a>').length, 1)
   t.is(linksIn('<a data-no-track>x</a><a href="https://a.test/">x</a>').length, 1)
 })
 
-test('findHtmlSpans() passes over comments, conditional comments, scripts, styles and titles', (t) => {
+test('findHtmlSpans() ignores comments, scripts, styles and titles', (t) => {
   const link = '<a href="https://no.test/">x</a>'
   const hidden = [
     `<!-- ${link} -->`,
@@ -77,7 +77,7 @@ test('findHtmlSpans() passes over comments, conditional comments, scripts, style
     `<?php ${link.replaceAll('>', '')} ?>`,
   ]
   for (const html of hidden) t.deepEqual(column(linksIn(`${html}<a href="https://yes.test/">x</a>`), 'value'), ['https://yes.test/'], html)
-  // what Outlook alone does not see is seen by all others
+  // a comment that hides content only from Outlook is visible to all other clients
   t.is(linksIn('<!--[if !mso]><!--><a href="https://yes.test/">x</a><!--<![endif]-->').length, 1)
   t.is(linksIn('<![if !mso]><a href="https://yes.test/">x</a><![endif]>').length, 1)
 })
@@ -101,7 +101,7 @@ test('findHtmlSpans() knows the last end of the body', (t) => {
   t.is(end('<p>x</p>'), undefined)
 })
 
-test('findHtmlSpans() finds places that hold what was written, whatever the HTML is', (t) => {
+test('findHtmlSpans() returns places that contain the written address, in random HTML', (t) => {
   const seeded = new Seeded('links')
   const pieces = [
     '<a ',
@@ -142,7 +142,7 @@ test('findHtmlSpans() finds places that hold what was written, whatever the HTML
 
 const own = 'https://post.example.ch'
 
-test('linkTarget() answers web addresses as a browser reads them', (t) => {
+test('linkTarget() returns web addresses as a browser resolves them', (t) => {
   t.is(linkTarget('https://a.test', own), 'https://a.test/')
   t.is(linkTarget(' HTTP://A.test:80/x?y#z\n', own), 'http://a.test/x?y#z')
   t.is(linkTarget('https://a.test/a b/\u00fc', own), 'https://a.test/a%20b/%C3%BC')
@@ -155,7 +155,7 @@ test('linkTarget() answers web addresses as a browser reads them', (t) => {
   t.is(linkTarget('/t/c/1', own, `${own}/`), undefined)
 })
 
-test('linkTarget() leaves alone what is no whole web address', (t) => {
+test('linkTarget() returns undefined for anything except a complete web address', (t) => {
   const others = [
     ...['', '#top', '/path', 'page.html', '?q', 'mailto:a@b.test', 'tel:+41', 'cid:logo@a.test', 'sms:1', 'ftp://a.test/'],
     ...[
@@ -200,7 +200,7 @@ test('linkTarget() leaves alone what is no whole web address', (t) => {
   for (const value of others) t.is(linkTarget(value, own), undefined, value)
 })
 
-test('linkTarget() leaves alone links to the service itself', (t) => {
+test('linkTarget() returns undefined for links to the service itself', (t) => {
   for (const path of ['/', '', '/unsubscribe/abc', '/t/c/abc', '/x?y'])
     t.is(linkTarget(`https://Post.example.ch${path}`, own), undefined, path)
   t.is(linkTarget('https://post.example.ch.evil.test/', own), 'https://post.example.ch.evil.test/')

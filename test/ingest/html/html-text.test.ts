@@ -1,4 +1,4 @@
-/** Text for messages that bring none. */
+/** Text derived from HTML, for messages without a text part. */
 import test from '#test'
 import { textOfHtml } from '#ingest/html/html-text.ts'
 import { sanitizeHtml } from '#ingest/html/sanitize-html.ts'
@@ -18,7 +18,7 @@ const cases: readonly (readonly [string, string, string])[] = [
     'a@x.example https://x.example',
   ],
   ['decodes entities once', '&amp;lt;b&amp;gt; &lt;i&gt; &quot;&copy;', '&lt;b&gt; <i> "©'],
-  ['shows what an image stands for', '<img src="cid:x" alt="Logo &amp; co">', 'Logo & co'],
+  ['shows the alternative text of an image', '<img src="cid:x" alt="Logo &amp; co">', 'Logo & co'],
   ['keeps preformatted text', '<pre>a\n  b\n\nc</pre>', 'a\n  b\n\nc'],
   ['leaves scripts and styles out', '<style>p{}</style><script>1</script>x<title>t</title>', 'x'],
   ['answers nothing for nothing', '', ''],

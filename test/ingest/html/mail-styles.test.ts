@@ -59,7 +59,7 @@ for (const given of dropped)
     t.regex(safeStylesheet(`${given} b{color:red}`), /b\{color:red\}$|^$/)
   })
 
-test('safeStylesheet() writes nothing that ends its element, and no address that ends its url()', (t) => {
+test('safeStylesheet() writes no end of its element and of a url() in addresses', (t) => {
   for (const given of ['a{content:"</style><script>"}', 'a[x="</style>"]{color:red}', '@media (x</style){a{color:red}}'])
     t.false(safeStylesheet(given).includes('</'), given)
   for (const address of [
@@ -76,7 +76,7 @@ test('safeStylesheet() writes nothing that ends its element, and no address that
     )
 })
 
-test('withAddresses() puts other addresses in place, or none', (t) => {
+test('withAddresses() replaces addresses, or removes them', (t) => {
   const safe = safeStylesheet('a{background:red url(https://x.example/a.png)no-repeat}b{background:url(cid:logo)}')
   const seen: string[] = []
   t.is(
@@ -90,7 +90,7 @@ test('withAddresses() puts other addresses in place, or none', (t) => {
   )
 })
 
-test('mailDocument() keeps style sheets, and what html and body say', (t) => {
+test('mailDocument() keeps style sheets and the attributes of html and body', (t) => {
   const { html, styles, root, body } = mailDocument(
     '<html lang=de class=w onload=x><head><style media="(max-width: 9px)">.a{color:red}</style><style>b{color:red</style><style>i{color:red}</style>' +
       '</head><body bgcolor=#eee text=red background="https://x.example/b.png" style="margin:0;behavior:url(x)" onload=y class=m><p class=a id=b onclick=z>x</p>',
@@ -103,13 +103,13 @@ test('mailDocument() keeps style sheets, and what html and body say', (t) => {
   t.true(mailDocument(`<style>${'.a{color:red}'.repeat(100_000)}</style>`).styles.length <= 128 * 1024 + 32)
 })
 
-test('mailDocument() adds up repeated elements in proportion to their number, and only what is shown of them', (t) => {
+test('mailDocument() merges displayed attributes of repeated elements in linear time', (t) => {
   const bodies = (size: number): string => Array.from({ length: Math.min(size / 20, 45_000) }, (_, i) => `<body a${i}=1>`).join('')
   t.deepEqual(mailDocument(`${bodies(200)}<body class=a onload=x><body class=b id=c>`).body, { class: 'a', id: 'c' })
   t.true(growsLinearly((size) => Object.keys(mailDocument(bodies(size)).body).length))
 })
 
-test('embeddableHtml() takes away names and layout that a page around it would suffer from', (t) => {
+test('embeddableHtml() removes names and layout that could affect the page', (t) => {
   const document = documentHtml(
     '<p class="modal" id="app" title="class=&quot;x&quot;" style="position:fixed;color:red;background:url(https://x.example/a.png)">a</p>',
   )
@@ -140,6 +140,6 @@ for (const unit of [
   '&{',
   '*{x:y}',
 ])
-  test(`style sheets cost in proportion to their length, of ${JSON.stringify(unit)}`, (t) => {
+  test(`safeStylesheet() is linear on ${JSON.stringify(unit)}`, (t) => {
     t.true(growsLinearly((size) => safeStylesheet(unit.repeat(Math.ceil(size / 4 / unit.length))).length))
   })

@@ -1,4 +1,4 @@
-/** A second opinion on sanitized HTML: reads it with a grammar of its own that knows only what is harmless. */
+/** An independent check of sanitized HTML with a separate grammar that permits only harmless markup. */
 
 const attributes = new Set([
   ...[
@@ -45,7 +45,7 @@ const dangerousTags = new Set([
 const piece = /([^<>]+)|<(\/?)([a-z][a-z0-9]*)((?: [a-z-]+(?:="[^"<>]*")?)*)( \/)?>/gy
 const declaration = /^(?:[a-z-]+:(?:[#%.,'"_ \p{L}\p{N}-]|(?:rgb|hsl)a?\([0-9., %/]+\))+(?: !important)?(?:;|$))+$/u
 
-/** What is wrong with the markup, as one line each; empty when nothing is. */
+/** Returns one line for each dangerous construct; empty if the markup is safe. */
 export function dangers(html: string): string[] {
   const found: string[] = []
   let at = 0

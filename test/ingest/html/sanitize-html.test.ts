@@ -1,4 +1,4 @@
-/** What survives of HTML, and what must not. */
+/** Permitted and forbidden HTML. */
 import test from '#test'
 import { sanitizeHtml } from '#ingest/html/sanitize-html.ts'
 import { Seeded } from '../../support/seeded.ts'
@@ -34,14 +34,14 @@ for (const [criterion, html, expected] of kept) {
   test(`sanitizeHtml() ${criterion}`, (t) => t.is(sanitizeHtml(html), expected || html))
 }
 
-test('sanitizeHtml() lets links open elsewhere, without a referrer', (t) => {
+test('sanitizeHtml() makes links open a new page without a referrer', (t) => {
   const rest = 'target="_blank" rel="noopener noreferrer nofollow"'
   t.is(sanitizeHtml('<a href="https://x.example/?a=1&b=2" target=_self>a</a>'), `<a href="https://x.example/?a=1&amp;b=2" ${rest}>a</a>`)
   t.is(sanitizeHtml('<a href="mailto:a@x.example">a</a>'), `<a href="mailto:a@x.example" ${rest}>a</a>`)
   t.is(sanitizeHtml('<a href="javascript:1">a</a><a href="#x">b</a>'), '<a>a</a><a>b</a>')
 })
 
-test('sanitizeHtml() moves the address of a remote image aside', (t) => {
+test('sanitizeHtml() moves the address of a remote image to data-remote-src', (t) => {
   t.is(sanitizeHtml('<img src="https://x.example/a.png" alt="a">'), '<img alt="a" data-remote-src="https://x.example/a.png" />')
   t.is(sanitizeHtml('<img src=" HTTP://x.example/a.png ">'), '<img data-remote-src="http://x.example/a.png" />')
   t.is(sanitizeHtml('<img data-remote-src="https://evil.example" src="cid:a">'), '<img src="cid:a" />')
@@ -68,7 +68,7 @@ for (const html of hostileHtml) {
   })
 }
 
-test('dangers() sees what sanitizeHtml() takes away', (t) => {
+test('dangers() detects everything that sanitizeHtml() removes', (t) => {
   const escaped = ['<img src="cid:a&quot; onerror=&quot;alert(1)">', '&lt;script&gt;alert(1)&lt;/script&gt; &amp;lt;script&amp;gt;']
   for (const html of hostileHtml) t.is(dangers(html).length === 0, escaped.includes(html), html)
 })
@@ -83,7 +83,7 @@ test('sanitizeHtml() disarms random mixtures of attacks', (t) => {
   }
 })
 
-test('sanitizeHtml() reads at most 1,000,000 characters and 50,000 tags, of which 5,000 may be open', (t) => {
+test('sanitizeHtml() limits characters, tags and open tags', (t) => {
   t.is(sanitizeHtml('x'.repeat(1_500_000)).length, 1_000_000)
   t.is(sanitizeHtml('<p>x</p>'.repeat(100_000)).length, 50_000 * 4)
   t.is(sanitizeHtml('<p>a</p>'.repeat(25_000)).length, 25_000 * 8)

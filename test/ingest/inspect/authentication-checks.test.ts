@@ -1,4 +1,4 @@
-/** Checks 1 to 4, one mail for each outcome: SPF, DKIM, DMARC and its policy. */
+/** Checks 1 to 4, with a mail for each outcome: SPF, DKIM, DMARC and its policy. */
 import test from '#test'
 import { byMailauth, ed25519, edPem, edZone } from './dkim-variants.ts'
 import { forwarded, type Hop } from './forwarded.ts'
@@ -37,7 +37,7 @@ const withKey = (bits: number, tags = ''): Changes => ({
 prove('dkim', [
   { what: 'a signature with 2048 bits', status: 'pass', points: 10 },
   {
-    ...{ what: 'Ed25519 beside RSA of 1024 bits', status: 'pass', points: 10 },
+    ...{ what: 'Ed25519 in addition to RSA of 1024 bits', status: 'pass', points: 10 },
     changes: {
       sign: async (message) => (await byMailauth({ privateKey: edPem, selector: 'ed' })(message)) + (await signed(message, { bits: 1024 })),
       zone: { ...edZone, 'k1._domainkey.example.com TXT': [[keyRecord(rsaKey(1024).publicKey)]] },
@@ -134,14 +134,14 @@ prove('dmarc_policy', [
   { what: 'p=none', status: 'warn', points: 2, changes: dmarc('v=DMARC1; p=none; rua=mailto:d@example.com') },
   { what: 'no reports', status: 'warn', points: 2, changes: dmarc('v=DMARC1; p=reject'), says: /reports/ },
   {
-    ...{ what: 'reports to what is no mail address', status: 'warn', points: 2 },
+    ...{ what: 'reports to an invalid mail address', status: 'warn', points: 2 },
     changes: dmarc('v=DMARC1; p=reject; rua=https://example.com/dmarc'),
     says: /reports/,
   },
   { what: 'pct=50', status: 'warn', points: 2, changes: dmarc('v=DMARC1; p=reject; pct=50; rua=mailto:d@example.com') },
   { what: 'sp=none', status: 'warn', points: 2, changes: dmarc('v=DMARC1; p=reject; sp=none; rua=mailto:d@example.com') },
   {
-    ...{ what: 'reports to a domain that does not take them', status: 'warn', points: 2 },
+    ...{ what: 'reports to a domain that does not accept them', status: 'warn', points: 2 },
     changes: dmarc('v=DMARC1; p=reject; rua=mailto:d@reports.test'),
   },
   { what: 'no record', status: 'fail', points: 0, changes: { zone: { '_dmarc.example.com TXT': undefined } } },
@@ -159,13 +159,13 @@ const afterForwarding = async (...hops: readonly Hop[]): Promise<[string, number
   return [status, points]
 }
 
-test('dmarc: a chain of trusted forwarders, one of which saw it pass, gives warn with 6', async (t) => {
+test('dmarc: a trusted forwarder in a trusted chain saw a pass: warn with 6', async (t) => {
   t.deepEqual(await afterForwarding(['google.com', 'pass']), ['warn', 6])
   t.deepEqual(await afterForwarding(['google.com', 'pass'], ['outlook.com', 'fail']), ['warn', 6])
   t.deepEqual(await afterForwarding(['forwarder.test', 'fail'], ['google.com', 'pass']), ['warn', 6])
 })
 
-test('dmarc: a chain of anybody else, behind whom anything may be written, or of one who saw it fail, gives fail', async (t) => {
+test('dmarc: an untrusted forwarder, or a forwarder that saw a fail: fail', async (t) => {
   t.deepEqual(await afterForwarding(['forwarder.test', 'pass']), ['fail', 0])
   t.deepEqual(await afterForwarding(['google.com', 'fail']), ['fail', 0])
   t.deepEqual(await afterForwarding(['forwarder.test', 'pass'], ['google.com', 'fail']), ['fail', 0])

@@ -1,4 +1,4 @@
-/** Every number of the rubric from both of its sides: the last value that is fine, and the first that is not. */
+/** Both sides of every limit: the last permitted value, and the first value beyond it. */
 import test from '#test'
 import { gradeOf } from '#ingest/inspect/score.ts'
 import { alternative, now, type Changes, type Header } from './golden.ts'
@@ -11,13 +11,13 @@ const after = (ms: number): Changes => header({ Date: new Date(now + ms).toUTCSt
 const html = (markup: string): Changes => ({ body: alternative(text, `<p>${text}</p>${markup}`) })
 const links = (count: number): Changes =>
   html(Array.from({ length: count }, (_, at) => `<a href="https://h${at}.example.com/">Shop</a>`).join(''))
-/** So many octets of HTML when it is decoded. */
+/** HTML whose decoded size is this number of octets. */
 const markup = (octets: number): Changes => {
   const start = `<p>${text}</p><!-- `
   const lines = '12345678\r\n'.repeat(Math.ceil(octets / 10)).slice(0, octets - start.length - 4)
   return { body: alternative(text, `${start}${lines.replace(/[\r\n]+$/, (end) => '9'.repeat(end.length))} -->`) }
 }
-/** A letter of so many octets in all. */
+/** A message of this size in octets. */
 const letterOf = (octets: number): Changes => ({
   ...header({ 'Content-Type': 'text/plain' }),
   ...{ body: 'Hello\r\n', sign: () => '' },
@@ -91,7 +91,7 @@ const borders: readonly Border[] = [
     html(`<p>${'x'.repeat(991 - text.length - 7)}</p>`),
     html(`<p>${'x'.repeat(992 - text.length - 7)}</p>`),
   ),
-  border('html_content', 3, 2, '25 words beside an image', words(25), words(24)),
+  border('html_content', 3, 2, '25 words with an image', words(25), words(24)),
   border('html_content', 3, 2, '200 hidden characters', hidden(200), hidden(201)),
   border('html_content', 3, 2, 'text of two pixels', sized('2px'), sized('1.9px')),
   border('links', 4, 3, '30 hosts', links(30), links(31)),
@@ -99,8 +99,8 @@ const borders: readonly Border[] = [
 
 for (const { check, what, fine, beyond, pass, less } of borders)
   prove(check, [
-    { what: `the border of ${what}`, status: 'pass', points: pass, changes: fine },
-    { what: `what is beyond ${what}`, ...less, changes: beyond },
+    { what: `the limit of ${what}`, status: 'pass', points: pass, changes: fine },
+    { what: `a value beyond ${what}`, ...less, changes: beyond },
   ])
 
 const tracked = (host: string, count: number): Changes => ({

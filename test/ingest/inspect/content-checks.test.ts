@@ -1,4 +1,4 @@
-/** Checks 12 to 17, one mail for each outcome: header, subject and sender, MIME, unsubscribing, HTML, links. */
+/** Checks 12 to 17, with a mail for each outcome: header, subject and sender, MIME, unsubscribing, HTML, links. */
 import { domainToASCII } from 'node:url'
 import { alternative, letter, newsletter, now, signed, type Changes, type Header } from './golden.ts'
 import { prove, type Fixture } from './one-check.ts'
@@ -15,7 +15,7 @@ const hard: readonly (readonly [string, Changes])[] = [
   ['two authors without Sender', header({ From: 'A <a@example.com>, B <b@example.com>' })],
   ['no From', { ...header({ From: null }), sign: () => '' }],
   ['no Date', header({ Date: null })],
-  ['a Date that is none', dated('yesterday')],
+  ['an invalid Date', dated('yesterday')],
   ['two subjects', header({ Subject: ['One', 'Two'] })],
   ['two Message-IDs', header({ 'Message-ID': ['<a@example.com>', '<b@example.com>'] })],
   ['a line of 1,100 octets', header({ 'X-Long': 'x'.repeat(1100) })],
@@ -101,7 +101,7 @@ const attached = (name: string, octets: Buffer): Changes =>
       `Content-Transfer-Encoding: base64\r\n\r\n${octets.toString('base64').replaceAll(/.{76}/g, '$&\r\n')}\r\n--b1--\r\n`,
   )
 
-/** An archive of files by name and flags, with as many octets each. */
+/** A ZIP archive with files of the given names, flags and size. */
 function zip(files: Readonly<Record<string, number>>, size = 1): Buffer {
   const [locals, directory]: [Buffer[], Buffer[]] = [[], []]
   for (const [name, flags] of Object.entries(files)) {
@@ -122,7 +122,7 @@ function zip(files: Readonly<Record<string, number>>, size = 1): Buffer {
 
 const sevenZip = (method: readonly number[]): Buffer =>
   Buffer.concat([Buffer.of(0x37, 0x7a, 0xbc, 0xaf, 0x27, 0x1c, 0, 4), Buffer.alloc(100, 'x'), Buffer.from(method), Buffer.alloc(20)])
-/** The header of the archive and that of its first file, of 13 octets each. */
+/** The archive header and the header of the first file, of 13 octets each. */
 const rar4 = (archiveFlags: number, fileFlags: number): Buffer =>
   Buffer.concat([
     Buffer.from('Rar!\u001a\u0007\0'),
@@ -141,7 +141,7 @@ const structure: readonly (readonly [string, Changes])[] = [
 ]
 const broken: readonly (readonly [string, Changes])[] = [
   ['no final boundary', { body: alternative(text, `<p>${text}</p>`).replace('--b1--', '') }],
-  ['base64 that is none', only('text/plain', '?!\r\n', { 'Content-Transfer-Encoding': 'base64' })],
+  ['invalid base64', only('text/plain', '?!\r\n', { 'Content-Transfer-Encoding': 'base64' })],
   ['an unknown encoding', only('text/plain', 'x\r\n', { 'Content-Transfer-Encoding': 'rot13' })],
   ['a bare LF', raw('\r\n--b1--', '\n\r\n--b1--')],
   ['a bare CR', raw('\r\n--b1--', '\r\r\n--b1--')],
@@ -186,7 +186,7 @@ const list = (fields: Header): Omit<Fixture, 'what' | 'status' | 'points'> => ({
 
 prove('list_unsubscribe', [
   { what: 'one click', status: 'pass', points: 6, ...list({}) },
-  { what: 'no One-Click', status: 'warn', points: 3, ...list({ 'List-Unsubscribe-Post': null }) },
+  { what: 'no List-Unsubscribe-Post', status: 'warn', points: 3, ...list({ 'List-Unsubscribe-Post': null }) },
   { what: 'mailto alone', status: 'warn', points: 3, ...list({ 'List-Unsubscribe': '<mailto:leave@example.com>' }) },
   {
     ...{ what: 'fields that the signature leaves out', status: 'warn', points: 3 },
@@ -214,7 +214,7 @@ const spots: readonly (readonly [string, string])[] = [
     'an image without alternative text',
     `<img src="https://example.com/a.png"><p>${'Many more words stand here beside it. '.repeat(3)}</p>`,
   ],
-  ['few words beside images', '<img src="https://example.com/a.png" alt="Pot">'],
+  ['few words with images', '<img src="https://example.com/a.png" alt="Pot">'],
   ['hidden text', `<div style="display:none">${'hidden words '.repeat(30)}</div>`],
   ['tiny text', '<span style="font-size:1px">so small</span>'],
   ['white text on white', '<span style="color:#FFF">unseen</span>'],
@@ -275,7 +275,7 @@ const bad: readonly (readonly [string, string])[] = [
 ]
 
 prove('links', [
-  { what: 'links that lead where they say', status: 'pass', points: 4 },
+  { what: 'links whose text matches the target', status: 'pass', points: 4 },
   {
     ...{ what: 'a text with the domain of its target', status: 'pass', points: 4 },
     changes: html('<a href="https://www.example.com/x">example.com</a>'),
@@ -325,7 +325,7 @@ prove('links', [
     changes: html('<a href="https://evil.test/"><img src="x.png" alt="www.bank.com"></a>'),
   },
   {
-    ...{ what: 'a host of letters that all look like Latin ones', status: 'fail', points: 0, says: /look like others/ },
+    ...{ what: 'a host consisting of letters that resemble Latin letters', status: 'fail', points: 0, says: /look like others/ },
     changes: html('<a href="https://xn--80ak6aa92e.com/">Shop</a>'),
   },
   { what: 'a host in one other script', status: 'pass', points: 4, changes: html('<a href="https://xn--e1afmkfd.com/">Shop</a>') },
@@ -362,8 +362,8 @@ prove('subject_and_sender', [
 
 const picture = '<a href="https://www.example.com/"><img src="https://www.example.com/a.png" alt="" width="600" height="800"></a>'
 
-prove('html_content', [{ what: 'a picture and no word', status: 'fail', points: 0, changes: both(text, picture), says: /no word/ }])
+prove('html_content', [{ what: 'an image and no words', status: 'fail', points: 0, changes: both(text, picture), says: /no word/ }])
 prove('mime_structure', [
-  { what: 'no word', status: 'warn', points: 4, changes: only('text/plain', '\r\n'), says: /shows no words/ },
+  { what: 'no words', status: 'warn', points: 4, changes: only('text/plain', '\r\n'), says: /shows no words/ },
   { what: 'a word', status: 'pass', points: 6, changes: only('text/plain', 'Hello\r\n') },
 ])

@@ -1,4 +1,4 @@
-/** DKIM signatures that this service does not write itself. */
+/** DKIM signatures that this service does not create. */
 import { generateKeyPairSync } from 'node:crypto'
 import { dkimSign } from 'mailauth/lib/dkim/sign.js'
 import { now, rsaKey, type Changes } from './golden.ts'
@@ -13,7 +13,7 @@ interface Tags {
   readonly selector?: string
   readonly algorithm?: string
 }
-/** A signature by another library, with tags that ours never writes. */
+/** A signature by another library, with tags that this service never writes. */
 export const byMailauth =
   ({ maxBodyLength, expires, privateKey, selector = 'k1', algorithm }: Tags = {}) =>
   async (message: string): Promise<string> => {
@@ -33,5 +33,5 @@ export const byMailauth =
 export const edPem = edKey.privateKey.export({ type: 'pkcs8', format: 'pem' }).toString()
 export const edZone = { 'ed._domainkey.example.com TXT': [[edRecord]] }
 
-/** A mail that is signed with Ed25519 alone. */
+/** A mail with only an Ed25519 signature. */
 export const ed25519: Changes = { sign: byMailauth({ privateKey: edPem, selector: 'ed' }), zone: edZone }

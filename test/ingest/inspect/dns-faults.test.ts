@@ -1,4 +1,4 @@
-/** Whatever is wrong with a mail: when DNS does not answer one of the questions about it, nothing is held against the mail for that. */
+/** For every fault of a mail: if DNS does not answer a query, the report does not count that against the mail. */
 import test from '#test'
 import type { InspectReport } from '#core/inspect/report.ts'
 import { inspectMail } from '#ingest/inspect/score.ts'
@@ -35,7 +35,7 @@ const mails: Readonly<Record<string, () => Promise<readonly [typeof letter, Chan
       },
     },
   ],
-  'mail with a weak signature beside a strong one': async () => [
+  'mail with a weak and a strong signature': async () => [
     letter,
     {
       sign: async (message) => (await signed(message, { bits: 1024, selector: 'k2' })) + (await signed(message, { domain: 'other.test' })),
@@ -89,7 +89,7 @@ const mails: Readonly<Record<string, () => Promise<readonly [typeof letter, Chan
   ],
 }
 
-/** What the second report holds against the mail and the first does not. */
+/** The faults that only the second report counts against the mail. */
 function heldAgainst(before: InspectReport, after: InspectReport): string[] {
   const held: string[] = []
   for (const [at, { id, status, points, max }] of after.checks.entries()) {
@@ -105,7 +105,7 @@ function heldAgainst(before: InspectReport, after: InspectReport): string[] {
 }
 
 for (const [what, mailOf] of Object.entries(mails))
-  test(`${what}: a question that DNS does not answer takes no point, holds no score down and misses no rule`, async (t) => {
+  test(`${what}: an unanswered DNS query costs no points, no cap and no rule`, async (t) => {
     const [mail, changes] = await mailOf()
     const answered = await mail(changes)
     const before = await inspectMail(answered)

@@ -1,11 +1,11 @@
-/** A mail whose signature forwarders broke, behind the chain of seals that they put before it (RFC 8617). */
+/** A mail with a signature that forwarders broke, and the ARC chain that they added (RFC 8617). */
 import { sealMessage } from 'mailauth/lib/arc/index.js'
 import { keyRecord, letter, rsaKey, type Changes } from './golden.ts'
 
-/** Who forwards a mail, and what it saw of DMARC. */
+/** The domain of a forwarder, and the DMARC result that it saw. */
 export type Hop = readonly [domain: string, dmarc: string]
 
-/** In the order in which they forwarded it. */
+/** Adds the seals of the hops in the order of forwarding. */
 export async function forwarded(...hops: readonly Hop[]): Promise<Changes> {
   const privateKey = rsaKey().privateKey.export({ type: 'pkcs8', format: 'pem' }).toString()
   const { raw } = await letter({ sign: () => '' })

@@ -1,4 +1,4 @@
-/** Two mails that leave nothing to be desired, and everything around them; tests change one thing of it. */
+/** Two mails without any finding, with their DNS and session. Each test changes one fact. */
 import { generateKeyPairSync, type KeyObject } from 'node:crypto'
 import { digestMessage, dkimSignature } from '#core/domains/dkim-signature.ts'
 import type { InspectSession } from '#core/inspect/report.ts'
@@ -11,7 +11,7 @@ export const clientIp = '203.0.113.25'
 
 const pair = (bits: number): { privateKey: KeyObject; publicKey: KeyObject } => generateKeyPairSync('rsa', { modulusLength: bits })
 const made = new Map<number, ReturnType<typeof pair>>()
-/** One key of each size for the whole run, as making one takes time. */
+/** Caches one key of each size for the whole run, because key generation is slow. */
 export function rsaKey(bits = 2048): ReturnType<typeof pair> {
   const key = made.get(bits) ?? pair(bits)
   made.set(bits, key)
@@ -57,7 +57,7 @@ const session: InspectSession = {
 
 export type Header = Readonly<Record<string, string | readonly string[] | null>>
 
-/** What a test changes; `null` leaves a header field out, a list repeats it. */
+/** The changes of a test. `null` removes a header field, an array repeats it. */
 export interface Changes {
   readonly header?: Header
   readonly body?: string
@@ -65,7 +65,7 @@ export interface Changes {
   readonly zone?: Record<string, Zone[string] | undefined>
   readonly lists?: readonly DnsList[]
   readonly fetchPolicy?: InspectInput['fetchPolicy']
-  /** Puts signatures, or whatever, before the mail; the usual signature when left out. */
+  /** Adds signatures or other fields at the beginning. Default: the usual signature. */
   readonly sign?: (message: string) => string | Promise<string>
   /** Changes the octets after signing. */
   readonly after?: (message: string) => string
@@ -109,7 +109,7 @@ const newsletterBody = alternative(
   ),
 )
 
-/** What is scored, with the DNS that answers about it. */
+/** The input of a report, with the DNS answers. */
 export interface Golden extends InspectInput {
   readonly dns: StubDns
   readonly lists: readonly DnsList[]
@@ -118,7 +118,7 @@ export interface Golden extends InspectInput {
 export const letter = (changes: Changes = {}): Promise<Golden> => build(header, letterBody, changes)
 export const newsletter = (changes: Changes = {}): Promise<Golden> => build(newsletterHeader, newsletterBody, changes)
 
-/** The DKIM-Signature that this service itself would write. */
+/** The DKIM-Signature field that this service writes. */
 export async function signed(
   message: string,
   { bits = 2048, domain = 'example.com', selector = 'k1', at = now - 5000 } = {},

@@ -1,4 +1,4 @@
-/** The MTA-STS policy of a domain: from where it is fetched, and how it is read. */
+/** The MTA-STS policy of a domain: the request and the parser. */
 import test from '#test'
 import type { Fetch, FetchedDocument } from '#core/outbound/fetch.ts'
 import { policyFetcher, policyMode } from '#ingest/dns/mta-sts.ts'
@@ -15,13 +15,13 @@ function site(answer: FetchedDocument): { readonly asked: unknown[]; readonly fe
   return { asked, fetch }
 }
 
-test('a policy is fetched from its one place, within bounds', async (t) => {
+test('policyFetcher(): requests the well-known address, within limits', async (t) => {
   const { asked, fetch } = site(plain)
   t.is(await policyFetcher(fetch)('example.com', 1234), text)
   t.deepEqual(asked, [['https://mta-sts.example.com/.well-known/mta-sts.txt', { deadlineMs: 1234, maxBytes: 65_536 }]])
 })
 
-test('what is no policy file is none: redirects, missing files, web pages', async (t) => {
+test('policyFetcher(): rejects redirects, missing files and web pages', async (t) => {
   for (const answer of [
     { ...plain, status: 301 },
     { ...plain, status: 404 },
@@ -31,7 +31,7 @@ test('what is no policy file is none: redirects, missing files, web pages', asyn
     await t.throwsAsync(policyFetcher(site(answer).fetch)('example.com', 1000), { message: /policy/ })
 })
 
-test('a From domain cannot lead the request elsewhere', async (t) => {
+test('policyFetcher(): a From domain cannot redirect the request', async (t) => {
   const { asked, fetch } = site(plain)
   for (const domain of [
     '',
@@ -51,7 +51,7 @@ test('a From domain cannot lead the request elsewhere', async (t) => {
   t.deepEqual(asked, [])
 })
 
-test('a policy says what it asks for, and one that is not whole asks for nothing', (t) => {
+test('policyMode(): returns the mode of a complete policy, otherwise broken', (t) => {
   t.is(policyMode(text), 'enforce')
   t.is(policyMode(text.replace('enforce', 'testing')), 'testing')
   t.is(policyMode(text.replaceAll('\r', '').replace('enforce', 'none')), 'none')

@@ -1,4 +1,4 @@
-/** Checks 5 to 11, one mail for each outcome: the server that delivered, DNS lists, and the sender's domains. */
+/** Checks 5 to 11, with a mail for each outcome: the sending server, DNS lists, and the sender's domains. */
 import { prove, type Fixture } from './one-check.ts'
 import { alternative, type Changes } from './golden.ts'
 
@@ -8,9 +8,9 @@ const client = (clientIp: string, zone: Changes['zone'] = {}): Changes => ({ ses
 const nibbles = '9.1.0.0.0.0.0.0.0.0.0.0.0.0.0.0.0.0.0.0.0.0.0.0.8.b.d.0.1.0.0.2'
 
 prove('fcrdns', [
-  { what: 'a name that leads back', status: 'pass', points: 8 },
+  { what: 'a confirmed name', status: 'pass', points: 8 },
   {
-    ...{ what: 'a name of IPv6 that leads back', status: 'pass', points: 8 },
+    ...{ what: 'a confirmed name of an IPv6 address', status: 'pass', points: 8 },
     changes: client('2001:db8::19', { [`${nibbles}.ip6.arpa PTR`]: ['mail.example.com'], 'mail.example.com AAAA': ['2001:0db8:0::19'] }),
   },
   ...['ip-203-0-113-25.example.net', '25.113.0.203.example.net', 'dyn-4.example.net', 'a.dsl.example.net', 'cb007119.example.net'].map(
@@ -26,12 +26,12 @@ prove('fcrdns', [
     }),
   ),
   {
-    ...{ what: 'a name that merely holds the word pool inside', status: 'pass', points: 8 },
+    ...{ what: 'a name that contains the word pool inside another word', status: 'pass', points: 8 },
     changes: at({ [pointer]: ['liverpool.example.net'], 'liverpool.example.net A': ['203.0.113.25'] }),
   },
   { what: 'no name', status: 'fail', points: 0, changes: at({ [pointer]: undefined }) },
   {
-    ...{ what: 'a name that leads elsewhere', status: 'fail', points: 0 },
+    ...{ what: 'a name that resolves elsewhere', status: 'fail', points: 0 },
     changes: at({ [pointer]: ['www.example.net'], 'www.example.net A': ['192.0.2.1'] }),
   },
   { what: 'a private address', status: 'na', points: 0, changes: client('10.0.0.1') },
@@ -72,8 +72,8 @@ prove('ip_blocklist', [
     changes: client('2001:db8::19', { [`${nibbles}.major.ip.test A`]: ['127.0.0.2'] }),
   },
   { what: 'an answer outside 127.0.0.0/8', status: 'pass', points: 8, changes: listed('major.ip.test', '198.51.100.1') },
-  { what: 'the error of a list that is asked too often', status: 'pass', points: 8, changes: listed('major.ip.test', '127.255.255.254') },
-  { what: 'an answer that is to be ignored', status: 'pass', points: 8, changes: listed('minor.ip.test', '127.0.0.1') },
+  { what: 'the error of a list about too many queries', status: 'pass', points: 8, changes: listed('major.ip.test', '127.255.255.254') },
+  { what: 'an answer of the ignore list', status: 'pass', points: 8, changes: listed('minor.ip.test', '127.0.0.1') },
   { what: 'a private address', status: 'na', points: 0, changes: client('192.168.1.1') },
   { what: 'no list', status: 'na', points: 0, changes: { lists: [] } },
   {
@@ -110,7 +110,7 @@ prove('domain_blocklist', [
 ])
 
 prove('sender_domain', [
-  { what: 'domains that take mail', status: 'pass', points: 4 },
+  { what: 'domains that accept mail', status: 'pass', points: 4 },
   {
     ...{ what: 'an address and no MX', status: 'warn', points: 2 },
     changes: at({ 'shop.example.com MX': 'ENODATA', 'shop.example.com A': ['192.0.2.1'] }),
@@ -156,7 +156,7 @@ prove('sender_domain', [
   },
   { what: 'an MX that does not resolve', status: 'fail', points: 0, changes: at({ 'mx.example.com A': undefined }) },
   {
-    ...{ what: 'a null sender, of whom only From counts', status: 'pass', points: 4 },
+    ...{ what: 'a null sender: only From counts', status: 'pass', points: 4 },
     changes: { session: { mailFrom: '' }, zone: { 'shop.example.com MX': undefined } },
   },
   { what: 'a fault of DNS', status: 'na', points: 0, changes: at({ 'example.com MX': 'ESERVFAIL' }) },
@@ -171,11 +171,11 @@ prove('domain_hardening', [
   { what: 'MTA-STS that is enforced, with reports', status: 'pass', points: 2, changes: { zone: sts, fetchPolicy: policy('enforce') } },
   { what: 'MTA-STS for testing', status: 'warn', points: 1, changes: { zone: sts, fetchPolicy: policy('testing') } },
   {
-    ...{ what: 'a policy that cannot be read, with reports', status: 'warn', points: 1 },
+    ...{ what: 'an invalid policy, with reports', status: 'warn', points: 1 },
     changes: { zone: sts, fetchPolicy: async () => 'mode: enforce' },
   },
   {
-    ...{ what: 'a policy that could not be had', status: 'na', points: 0 },
+    ...{ what: 'a policy that could not be fetched', status: 'na', points: 0 },
     changes: { zone: sts, fetchPolicy: () => Promise.reject(new Error('no answer')) },
   },
   { what: 'reports alone', status: 'warn', points: 1, changes: at(noDane) },

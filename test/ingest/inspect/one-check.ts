@@ -1,20 +1,20 @@
-/** One check on one mail: what it must say. */
+/** Tests the result of one check for one mail. */
 import test from '#test'
 import type { CheckResult, CheckStatus } from '#core/inspect/report.ts'
 import type { CheckId } from '#ingest/inspect/checks/verdict.ts'
 import { inspectMail } from '#ingest/inspect/score.ts'
 import { letter, type Changes } from './golden.ts'
 
-/** A mail, and what the check says of it. */
+/** A mail and the expected result of the check. */
 export interface Fixture {
   readonly what: string
-  /** In place of the one that the whole table is about. */
+  /** Overrides the check of the table. */
   readonly check?: CheckId
   readonly status: CheckStatus
   readonly points: number
   readonly changes?: Changes
   readonly mail?: typeof letter
-  /** A part of the summary. */
+  /** Must match the summary. */
   readonly says?: RegExp
 }
 

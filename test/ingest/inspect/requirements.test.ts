@@ -1,4 +1,4 @@
-/** The rules of large receivers, checked on one mail: met, missed, not known, or not for this mail. */
+/** The rules of large receivers for one mail: met, missed, unknown, or not applicable. */
 import test from '#test'
 import type { Provider, ProviderRule } from '#core/inspect/report.ts'
 import { inspectMail } from '#ingest/inspect/score.ts'
@@ -14,7 +14,7 @@ const told = (rules: readonly ProviderRule[] = []): string[] => rules.map(({ pro
 const of = (rules: readonly ProviderRule[] = [], name: Provider): ProviderRule | undefined =>
   rules.find(({ provider }) => provider === name)
 
-test('a newsletter without fault meets every rule that one mail can show', async (t) => {
+test('requirements: a correct newsletter meets every verifiable rule', async (t) => {
   const rules = await rulesOf(newsletter)
   t.deepEqual(Object.fromEntries([...rules].map(([id, providers]) => [id, told(providers).join(', ')])), {
     spf_or_dkim: 'gmail must met, yahoo must met',
@@ -31,7 +31,7 @@ test('a newsletter without fault meets every rule that one mail can show', async
   })
 })
 
-test('rules about unsubscribing are not for a message to one person', async (t) => {
+test('requirements: unsubscribe rules do not apply to a personal message', async (t) => {
   const rules = await rulesOf(letter)
   for (const id of ['one_click', 'visible_unsubscribe'])
     t.true(
@@ -40,12 +40,12 @@ test('rules about unsubscribing are not for a message to one person', async (t) 
     )
 })
 
-test('Yahoo takes a mail address for unsubscribing, Gmail does not', async (t) => {
+test('requirements: Yahoo accepts a mailto unsubscribe, Gmail does not', async (t) => {
   const rules = await rulesOf(newsletter, { header: { 'List-Unsubscribe': '<mailto:leave@example.com>' } })
   t.deepEqual(told(rules.get('one_click')), ['gmail must missed', 'yahoo must met', 'outlook advised missed'])
 })
 
-test('mail without proof misses what receivers refuse it for, with their codes', async (t) => {
+test('requirements: unauthenticated mail misses rules with their reply codes', async (t) => {
   const rules = await rulesOf(letter, {
     ...{ sign: () => '', session: { tls: null } },
     zone: { 'shop.example.com TXT': undefined, '_dmarc.example.com TXT': undefined, '25.113.0.203.in-addr.arpa PTR': undefined },
@@ -65,24 +65,24 @@ test('mail without proof misses what receivers refuse it for, with their codes',
   t.true(rules.get('dkim_key')?.every(({ status }) => status === 'not_applicable'))
 })
 
-test('one of SPF and DKIM is enough for small senders and not for bulk', async (t) => {
+test('requirements: SPF or DKIM is enough for small senders only', async (t) => {
   const rules = await rulesOf(letter, { sign: () => '' })
   t.is(of(rules.get('spf_or_dkim'), 'gmail')?.status, 'met')
   t.deepEqual([of(rules.get('spf_and_dkim'), 'gmail')?.status, of(rules.get('spf_and_dkim'), 'gmail')?.refusal], ['missed', '550 5.7.30'])
   t.is(of(rules.get('alignment'), 'gmail')?.status, 'met')
 })
 
-test('Gmail and iCloud ask for a DMARC record, Yahoo and Outlook.com for one that passes', async (t) => {
+test('requirements: Gmail and iCloud need a DMARC record, Yahoo and Outlook.com a pass', async (t) => {
   const rules = await rulesOf(letter, { sign: () => '', session: { mailFrom: 'x@other.test' } })
   t.deepEqual(told(rules.get('dmarc')), ['gmail must met', 'yahoo must missed', 'outlook must missed', 'icloud must met'])
 })
 
-test('Gmail wants a Message-ID', async (t) => {
+test('requirements: Gmail requires a Message-ID', async (t) => {
   const rules = await rulesOf(letter, { header: { 'Message-ID': null } })
   t.deepEqual(told(rules.get('format')), ['gmail must missed', 'yahoo must met', 'icloud must met'])
 })
 
-test('a signature that does not hold says nothing against its key, and a short key does', async (t) => {
+test('requirements: an invalid signature leaves the key unknown; a short key misses', async (t) => {
   const changed = await rulesOf(letter, { after: (text) => text.replace('blue teapot', 'blue teapots') })
   t.deepEqual(told(changed.get('dkim_key')), ['gmail must unknown', 'yahoo must unknown'])
   const withKey = (bits: number): Changes => ({
@@ -95,12 +95,12 @@ test('a signature that does not hold says nothing against its key, and a short k
   t.deepEqual(told(other.get('dkim_key')), ['gmail must met', 'yahoo must met'])
 })
 
-test('a broken SPF record is refused with a code of its own', async (t) => {
+test('requirements: Gmail refuses a broken SPF record with a separate code', async (t) => {
   const rules = await rulesOf(letter, { zone: { 'shop.example.com TXT': [['v=spf1 ipfour:1 -all']] } })
   t.is(of(rules.get('spf_and_dkim'), 'gmail')?.refusal, '550 5.7.24')
 })
 
-test('what DNS did not tell is not known', async (t) => {
+test('requirements: an unanswered DNS query gives unknown', async (t) => {
   const silent = ['shop.example.com TXT', 'k1._domainkey.example.com TXT', '_dmarc.example.com TXT', '25.113.0.203.in-addr.arpa PTR']
   const rules = await rulesOf(letter, { zone: Object.fromEntries(silent.map((name) => [name, 'ETIMEOUT'])) })
   for (const id of ['spf_or_dkim', 'spf_and_dkim', 'dkim_key', 'dmarc', 'alignment', 'reverse_dns'])

@@ -1,4 +1,4 @@
-/** The report as a whole: what reaches 100 points, what one change costs, and that nothing outside decides. */
+/** The complete report: mails with 100 points, the cost of single changes, and independence from the environment. */
 import { Socket } from 'node:net'
 import test from '#test'
 import type { InspectReport } from '#core/inspect/report.ts'
@@ -6,12 +6,12 @@ import { inspectMail } from '#ingest/inspect/score.ts'
 import { alternative, clientIp, letter, newsletter, rsaKey, signed, type Changes } from './golden.ts'
 import { column } from '../../support/column.ts'
 
-/** Checks that have not all of their points. */
+/** Checks without full points. */
 const lacking = ({ checks }: InspectReport): Record<string, number> =>
   Object.fromEntries(checks.filter(({ status, points, max }) => status !== 'na' && points < max).map(({ id, points }) => [id, points]))
 const caps = (report: InspectReport): string[] => report.caps.map(({ id }) => id)
 
-test('a transactional mail without fault has 100 points', async (t) => {
+test('score: a correct transactional mail has 100 points', async (t) => {
   const report = await inspectMail(await letter())
   t.deepEqual(lacking(report), {})
   t.is(report.score, 100)
@@ -26,14 +26,14 @@ test('a transactional mail without fault has 100 points', async (t) => {
   t.deepEqual(report.mail, { from: 'Example Shop <orders@example.com>', subject: 'Your order 1042 is on its way' })
 })
 
-test('a newsletter without fault has 100 points, and every check counts', async (t) => {
+test('score: a correct newsletter has 100 points, and every check counts', async (t) => {
   const report = await inspectMail(await newsletter())
   t.deepEqual(lacking(report), {})
   t.is(report.score, 100)
   t.true(report.checks.every(({ status }) => status === 'pass'))
 })
 
-test('the 17 checks have 100 points in all', async (t) => {
+test('score: the 17 checks have 100 points in total', async (t) => {
   const { checks } = await inspectMail(await letter())
   t.is(checks.length, 17)
   t.is(
@@ -46,7 +46,7 @@ interface Mutation {
   readonly what: string
   readonly mail?: typeof letter
   readonly changes: Changes
-  /** The points that the checks concerned are left with. */
+  /** The remaining points of each affected check. */
   readonly lacking: Readonly<Record<string, number>>
   readonly caps?: readonly string[]
 }
@@ -158,7 +158,7 @@ const mutations: readonly Mutation[] = [
 ]
 
 for (const { what, mail = letter, changes, lacking: expected, caps: expectedCaps = [] } of mutations)
-  test(`to ${what} changes ${Object.keys(expected).join(', ')} and nothing else`, async (t) => {
+  test(`score: to ${what} changes only ${Object.keys(expected).join(', ')}`, async (t) => {
     const report = await inspectMail(await mail(changes))
     t.deepEqual(lacking(report), expected)
     t.deepEqual(caps(report), expectedCaps)
@@ -167,18 +167,18 @@ for (const { what, mail = letter, changes, lacking: expected, caps: expectedCaps
     t.is(report.score, Math.min(share, ...report.caps.map(({ limit }) => limit)))
     for (const { id, fix, summary } of report.checks.filter(({ status }) => status === 'warn' || status === 'fail')) {
       t.true((fix ?? '').length > 10, `${id} says how to mend it`)
-      t.true(summary.length > 10, `${id} says what is wrong`)
+      t.true(summary.length > 10, `${id} names the fault`)
     }
   })
 
 const sum = (numbers: readonly number[]): number => numbers.reduce((total, number) => total + number, 0)
 
-test('the same mail and the same answers give the same report, octet for octet', async (t) => {
+test('score: equal mails and DNS answers give equal reports', async (t) => {
   const [first, second] = [await inspectMail(await newsletter()), await inspectMail(await newsletter())]
   t.is(JSON.stringify(first), JSON.stringify(second))
 })
 
-test('what is not known does not count, and does not change the points of the rest', async (t) => {
+test('score: unknown checks do not count and do not affect other checks', async (t) => {
   const changes: Changes = { header: { Subject: '' } }
   const whole = await inspectMail(await letter(changes))
   const fewer = await inspectMail(await letter({ ...changes, session: { tlsOffered: false, tls: null }, lists: [] }))
@@ -196,7 +196,7 @@ test('what is not known does not count, and does not change the points of the re
   )
 })
 
-test('a temporary fault of DNS, whichever question it hits, takes no point', async (t) => {
+test('score: a temporary DNS fault costs no points for any query', async (t) => {
   const perfect = await newsletter()
   await inspectMail(perfect)
   const questions = [...new Set(perfect.dns.questions)]
@@ -212,7 +212,7 @@ test('a temporary fault of DNS, whichever question it hits, takes no point', asy
   t.deepEqual(silent.caps, [])
 })
 
-test('no host of a link is looked up, and every question is asked once', async (t) => {
+test('score: no link host is resolved, and every DNS query is sent once', async (t) => {
   const body = alternative(
     `${plain} https://www.example.com/a`,
     `<p>${plain}</p><a href="https://click.tracker.test/x">Shop</a><img src="https://img.tracker.test/1.png" alt="">`,
@@ -227,7 +227,7 @@ test('no host of a link is looked up, and every question is asked once', async (
   t.is(clientIp, '203.0.113.25')
 })
 
-test.serial('nothing opens a connection: a scorer without DNS and without the network still ends', async (t) => {
+test.serial('score: opens no connection, and ends without DNS and network', async (t) => {
   const input = await newsletter()
   const { connect } = Socket.prototype
   t.teardown(() => (Socket.prototype.connect = connect))
@@ -239,7 +239,7 @@ test.serial('nothing opens a connection: a scorer without DNS and without the ne
   t.is(report.checks.length, 17)
 })
 
-test('an SPF record leads to ten look-ups at most', async (t) => {
+test('score: an SPF record causes ten lookups at most', async (t) => {
   const includes = Array.from({ length: 30 }, (_, at) => `include:i${at}.test`).join(' ')
   const mail = await letter({
     zone: {

@@ -1,12 +1,12 @@
-/** DNS out of a table: what is not in it does not exist. It remembers every question. */
+/** DNS from a table. Names outside the table do not exist. It records every query. */
 import type { Resolve } from '#ingest/dns/resolve.ts'
 
-/** From `name type`, in lower case but for the type, without the final dot, to records or to the code of an error. */
+/** Maps `name type` to records or an error code. The name is in lower case without the final dot. */
 export type Zone = Readonly<Record<string, readonly unknown[] | string>>
 
 export class StubDns {
   readonly #zone: Map<string, readonly unknown[] | string>
-  /** In order, as `name type`. */
+  /** The queries in order, as `name type`. */
   readonly questions: string[] = []
 
   constructor(zone: Zone) {

@@ -1,4 +1,4 @@
-/** Scoring on threads: the same report as without, deadlines, hostile mail, and the watch over DNS lists. */
+/** Scoring on threads: equal reports, deadlines, hostile mail, and tests of DNS lists. */
 import test from '#test'
 import { dnsListOf, WatchedLists } from '#ingest/dns/dns-lists.ts'
 import type { Resolve } from '#ingest/dns/resolve.ts'
@@ -8,7 +8,7 @@ import { FakeClock } from '../../support/fake-clock.ts'
 import { letter, newsletter } from './golden.ts'
 import { StubDns } from './stub-dns.ts'
 
-test('a thread gives the report that the function gives', async (t) => {
+test('ThreadScorer: gives the same report as inspectMail()', async (t) => {
   const input = await newsletter()
   const never: Resolve = () => Promise.reject(new Error('never'))
   await using scorer = new ThreadScorer({ clock: new FakeClock(), resolve: input.resolve, lists: [] })
@@ -20,7 +20,7 @@ test('a thread gives the report that the function gives', async (t) => {
   t.true((await silent.score(input.raw, input.session)).ok)
 })
 
-test('a DNS that never answers holds no report up beyond its deadline', async (t) => {
+test('ThreadScorer: silent DNS delays a report up to its deadline only', async (t) => {
   const input = await letter()
   const clock = new FakeClock()
   const limits = { dnsMs: 5000, allMs: 20_000, startMs: 60_000, most: 1 }
@@ -35,19 +35,19 @@ test('a DNS that never answers holds no report up beyond its deadline', async (t
   for (const id of ['spf', 'dkim', 'dmarc', 'fcrdns', 'ip_blocklist', 'sender_domain']) t.true(unanswered?.includes(id), id)
 })
 
-test('the time for DNS runs from the first question, however long the thread takes to begin', async (t) => {
+test('ThreadScorer: the DNS limit starts with the first query, not with the thread', async (t) => {
   const input = await letter()
   const clock = new FakeClock()
   const limits = { dnsMs: 8500, allMs: 20_000, startMs: 60_000, most: 1 }
   await using scorer = new ThreadScorer({ clock, resolve: input.resolve, lists: input.lists, limits })
   const scoring = scorer.score(input.raw, input.session)
   await Promise.resolve()
-  clock.advance(59_000) // no message of the thread can have come yet
+  clock.advance(59_000) // the thread cannot have sent a message yet
   const score = await scoring
   t.deepEqual(score.ok && score.report.unanswered, [])
 })
 
-test('a policy is fetched for the thread where that is wanted, in the time that is left', async (t) => {
+test('ThreadScorer: fetches policies if configured, within the remaining time', async (t) => {
   const zone = { '_25._tcp.mx.example.com TLSA': undefined, '_mta-sts.example.com TXT': [['v=STSv1; id=1']] }
   const input = await letter({ zone })
   const asked: (readonly [domain: string, isBounded: boolean])[] = []
@@ -66,7 +66,7 @@ test('a policy is fetched for the thread where that is wanted, in the time that 
   t.is(await status({ fetchPolicy: () => Promise.reject(new Error('no')) }), 'na')
 })
 
-test('a thread that does not come back is ended, and the next mail is scored', async (t) => {
+test('ThreadScorer: ends a hanging thread and scores the next mail', async (t) => {
   const input = await letter()
   const clock = new FakeClock()
   const lists = { clock, resolve: input.resolve, lists: [] }
@@ -80,7 +80,7 @@ test('a thread that does not come back is ended, and the next mail is scored', a
   t.is(stuck.running, 0)
 })
 
-test('a thread that fails tells people that there is no report, and the operator why', async (t) => {
+test('ThreadScorer: a failed thread gives a problem to people, the error to operators', async (t) => {
   const input = await letter()
   const entry = new URL('data:text/javascript,throw new Error("out of order")')
   await using broken = new ThreadScorer({ clock: new FakeClock(), resolve: input.resolve, lists: [], entry })
@@ -89,7 +89,7 @@ test('a thread that fails tells people that there is no report, and the operator
   t.regex(String(!score.ok && score.error), /out of order/)
 })
 
-test('block lists that hang take no time of other questions', async (t) => {
+test('ThreadScorer: hanging block lists do not delay other queries', async (t) => {
   const input = await letter()
   const clock = new FakeClock()
   const begun = Promise.withResolvers<void>()
@@ -100,7 +100,7 @@ test('block lists that hang take no time of other questions', async (t) => {
   }
   await using scorer = new ThreadScorer({ clock, resolve, lists: input.lists })
   const scoring = scorer.score(input.raw, input.session)
-  // no time has gone by when the checks ask
+  // no time has passed when the checks send their queries
   await begun.promise
   await new Promise(setImmediate)
   clock.advance(5000)
@@ -109,7 +109,7 @@ test('block lists that hang take no time of other questions', async (t) => {
   t.deepEqual(['spf', 'dkim', 'fcrdns', 'ip_blocklist'].map(status), ['pass', 'pass', 'pass', 'na'])
 })
 
-test('a scorer that is closed gives no report and waits for no DNS, neither for the mail at work nor for those behind it', async (t) => {
+test('ThreadScorer: disposal ends running and queued mails without waiting for DNS', async (t) => {
   const input = await letter()
   const clock = new FakeClock()
   const asked = Promise.withResolvers<void>()
@@ -125,7 +125,7 @@ test('a scorer that is closed gives no report and waits for no DNS, neither for 
   t.is(scorer.running, 0)
 })
 
-test('mails beyond the number at a time wait for their turn, and all of them are scored', async (t) => {
+test('ThreadScorer: queues mails beyond the parallel limit and scores them all', async (t) => {
   const input = await letter()
   await using scorer = new ThreadScorer({
     clock: new FakeClock(),
@@ -137,7 +137,7 @@ test('mails beyond the number at a time wait for their turn, and all of them are
   t.true(scores.every(({ ok }) => ok))
 })
 
-test('mail that is no mail gets a report as well', async (t) => {
+test('ThreadScorer: reports on input that is not a mail', async (t) => {
   const { session, resolve } = await letter()
   await using scorer = new ThreadScorer({ clock: new FakeClock(), resolve, lists: [] })
   const odd = [
@@ -156,7 +156,7 @@ test('mail that is no mail gets a report as well', async (t) => {
     t.true((await scorer.score(Buffer.from(text, 'latin1'), session)).ok, text.slice(0, 40))
 })
 
-test('large mail that is made to cost time and memory gets a report, or a reason at once', async (t) => {
+test('ThreadScorer: expensive large mail gets a report or an immediate reason', async (t) => {
   const { session, resolve } = await letter()
   await using scorer = new ThreadScorer({ clock: new FakeClock(), resolve, lists: [] })
   const head = 'From: <a@b.test>\r\nMIME-Version: 1.0\r\nContent-Type: text/html\r\n'
@@ -176,13 +176,13 @@ const manyLines = 'The header of the mail has more than 5,000 lines; no receiver
 const zen = dnsListOf('ip/major/zen.spamhaus.org')
 const dbl = dnsListOf('domain/major/dbl.spamhaus.org')
 
-test('lists are read from the configuration, with their own errors', (t) => {
+test('dnsListOf(): parses a list with its error responses', (t) => {
   t.deepEqual(zen, { zone: 'zen.spamhaus.org', kind: 'ip', weight: 'major', ignore: [] })
   t.deepEqual(dbl.ignore, ['127.0.1.255'])
   t.is(dnsListOf('ip/minor/bl.spamcop.net').weight, 'minor')
 })
 
-test('a list is looked at before it is used, then every hour, and a dead one is left out with the reason', async (t) => {
+test('WatchedLists: tests a list before use and hourly; skips dead lists with a reason', async (t) => {
   const clock = new FakeClock()
   const good = { '2.0.0.127.zen.spamhaus.org A': ['127.0.0.2'], 'dbltest.com.dbl.spamhaus.org A': ['127.0.1.2'] }
   const dns = new StubDns(good)
@@ -202,7 +202,7 @@ test('a list is looked at before it is used, then every hour, and a dead one is 
   t.deepEqual(offs, ['all', 'empty'])
 })
 
-test('a list that does not answer is left out for once, and asked again with the next mail', async (t) => {
+test('WatchedLists: skips a silent list once and tests it again for the next mail', async (t) => {
   const lists = new WatchedLists([zen], new FakeClock())
   const silent = new StubDns({ '2.0.0.127.zen.spamhaus.org A': 'ETIMEOUT' })
   t.is((await lists.current(silent.resolve))[0]?.off, 'silent')

@@ -1,4 +1,4 @@
-/** Exim's main log: outcomes of addresses, its headers and wrappers, and joining by message id. */
+/** Exim's main log: outcomes, header forms, shippers, and joining by message ID. */
 import test from '#test'
 import type { LogSession } from '#ingest/logs/log-group.ts'
 import { readWholeLog } from './log-reading.ts'
@@ -14,7 +14,7 @@ const read = (...lines: readonly unknown[]) =>
   readWholeLog('exim', lines.map((line) => (typeof line === 'string' ? line : JSON.stringify(line))).join('\n'))
 const ofMessage = (...lines: readonly string[]) => read(...lines.map((line) => `${time} ${id} ${line}`))
 
-test('a delivery has the sender and Message-ID of the arrival, and the reply of the next host', async (t) => {
+test("Exim: a delivery has the arrival's sender and Message-ID, and the host's reply", async (t) => {
   const { events, rejected, ignored } = await ofMessage(
     arrival,
     `=> ada@example.net ${host} C="250 2.0.0 Ok: queued as \\"X\\""`,
@@ -80,7 +80,7 @@ const outcomes: readonly (readonly [
   ['>> ada@example.net H=mx.example.net [203.0.113.9] C="250 OK"', 'delivered', 'ada@example.net', null, '2.0.0', '250 OK'],
 ]
 
-test('each outcome of an address has its recipient, status and words', async (t) => {
+test('Exim: each outcome has its recipient, status and diagnostic', async (t) => {
   for (const [line, type, recipient, original, status, words] of outcomes) {
     const { events, rejected } = await ofMessage(line)
     t.deepEqual(rejected, [], line)
@@ -93,7 +93,7 @@ test('each outcome of an address has its recipient, status and words', async (t)
   }
 })
 
-test('mail that is discarded, goes to a filter or into this service is no delivery', async (t) => {
+test('Exim: discarded mail and hand-overs to a filter or Postern are not deliveries', async (t) => {
   const ours = 'C="250 2.0.0 Ok: queued as 0d0c5dc5-5a2a-4b9c-9c0a-6c1f6c1f6c1f"'
   for (const line of [
     '=> :blackhole: <ada@example.net> R=system_aliases',
@@ -107,7 +107,7 @@ test('mail that is discarded, goes to a filter or into this service is no delive
   }
 })
 
-test('mail that comes back from a filter is delivered once, by its second id', async (t) => {
+test('Exim: mail returned by a filter is delivered once, under its second ID', async (t) => {
   const second = '1tHx5s-000000001AC-3dEf'
   const memory = new Map<string, LogSession>()
   const events = []
@@ -143,7 +143,7 @@ const shippings: readonly (readonly [string, unknown, string | null, number | nu
   ['Fluent Bit', { date: 1787307303.12, log: `${time} ${bounce}` }, null, at],
 ]
 
-test('a line is the same event with each option of log_selector and through each shipper', async (t) => {
+test('Exim: a line gives the same event with every log_selector and shipper', async (t) => {
   for (const [name, line, reportingMta, occurredAt] of shippings) {
     const { events, rejected } = await read(line)
     t.deepEqual(rejected, [], name)
@@ -152,7 +152,7 @@ test('a line is the same event with each option of log_selector and through each
   }
 })
 
-test('lines of Exim without an outcome and lines of other programs are ignored, and others are rejected with the reason', async (t) => {
+test('Exim: ignores lines without an outcome, and rejects invalid lines with a reason', async (t) => {
   const { events, rejected, ignored } = await read(
     `${time} exim 4.96 daemon started: pid=2101, -q30m, listening for SMTP on port 25`,
     `${time} ${id} DKIM: d=example.com s=a c=relaxed/relaxed a=rsa-sha256 b=2048 [verification succeeded]`,
@@ -170,7 +170,7 @@ test('lines of Exim without an outcome and lines of other programs are ignored, 
   ])
 })
 
-test('a repeated deferral is an event of its own, and a line that comes twice is one', async (t) => {
+test('Exim: a repeated deferral is a new event, a repeated line is not', async (t) => {
   const deferral = `${id} == ada@example.net R=dnslookup T=remote_smtp defer (111): Connection refused`
   const { events } = await read(
     `${time} ${deferral}`,

@@ -1,4 +1,4 @@
-/** Logs and webhooks from people who mean harm: nothing throws, nothing hangs, nothing grows beyond its bounds. */
+/** Hostile logs and webhooks: nothing throws, nothing hangs, and nothing grows beyond its limits. */
 import { readFileSync } from 'node:fs'
 import test from '#test'
 import type { FeedbackEvent } from '#core/feedback/event.ts'
@@ -18,7 +18,7 @@ import { inPieces, listOf } from '../rows/pieces.ts'
 
 const sample = (name: string): Buffer => readFileSync(new URL(`../../fixtures/ingest-samples/${name}`, import.meta.url))
 
-/** Every event that any reader of whole bodies makes of these octets. */
+/** All events that the readers of whole bodies return for these octets. */
 function eventsOf(body: Uint8Array): readonly FeedbackEvent[] {
   const webhook = readStalwartWebhook(body)
   const bounces = readBounceEnvelope(body, 'bsc_1')
@@ -51,7 +51,7 @@ const bodies = [
 ]
 const logs = ['stalwart-log.jsonl', 'postfix-mail.log']
 
-/** Cut somewhere, some octets changed, or both. */
+/** Truncates the octets, changes some of them, or both. */
 function spoiled(octets: Buffer, seeded: Seeded): Buffer {
   const copy = Buffer.from(octets.subarray(0, seeded.chance(0.5) ? octets.length : seeded.between(0, octets.length)))
   const flips = seeded.between(0, 4)
@@ -59,7 +59,7 @@ function spoiled(octets: Buffer, seeded: Seeded): Buffer {
   return copy
 }
 
-test('bodies that are cut or spoiled anywhere never throw, and what is still read is sound', (t) => {
+test('bodies: truncated or damaged input never throws and gives valid events only', (t) => {
   const seeded = new Seeded('spoiled bodies')
   for (const name of bodies) {
     const octets = sample(name)
@@ -70,7 +70,7 @@ test('bodies that are cut or spoiled anywhere never throw, and what is still rea
   }
 })
 
-test('logs that are cut or spoiled anywhere never throw, and the other lines stay as they were', async (t) => {
+test('logs: truncated or damaged input never throws and keeps the other lines', async (t) => {
   const seeded = new Seeded('spoiled logs')
   for (const name of logs) {
     const octets = sample(name)
@@ -84,7 +84,7 @@ test('logs that are cut or spoiled anywhere never throw, and the other lines sta
   }
 })
 
-test('every value of every type in every field of an event is taken or told, never thrown at', (t) => {
+test('events: every value in every field is accepted or rejected, never thrown', (t) => {
   const values: readonly unknown[] = [
     null,
     true,
@@ -112,7 +112,7 @@ test('every value of every type in every field of an event is taken or told, nev
   }
 })
 
-test('keys named like parts of every object change nothing', async (t) => {
+test('events: keys such as __proto__ have no effect', async (t) => {
   const evil =
     '"__proto__":{"to":"evil@example.org","type":"delivery.delivered","polluted":1},"constructor":{"prototype":{"polluted":1}},"hasOwnProperty":1'
   const text = `{${evil},"type":"delivery.delivered","createdAt":"x","data":{${evil},"code":250}}`
@@ -127,7 +127,7 @@ test('keys named like parts of every object change nothing', async (t) => {
   })
 })
 
-test('JSON that nests a million levels deep, or holds more than it may, is refused before it is built', async (t) => {
+test('JSON: refuses input beyond the limits without parsing it', async (t) => {
   const depth = 1_000_000
   for (const nest of [`${'['.repeat(depth)}${']'.repeat(depth)}`, `${'{"a":'.repeat(depth / 2)}1${'}'.repeat(depth / 2)}`]) {
     const body = Buffer.from(`{"type":"delivery.dsn-perm-fail","createdAt":"x","data":{"to":"a@b.example","details":${nest}}}`)
@@ -151,7 +151,7 @@ test('JSON that nests a million levels deep, or holds more than it may, is refus
   t.deepEqual(rejected, [{ line: 1, reason: 'exceeds the limits on nesting or size' }])
 })
 
-test('a line beyond a mebibyte is told, and the lines around it are read', async (t) => {
+test('logs: rejects a line over 1 MiB and reads the other lines', async (t) => {
   const [first = ''] = sample('stalwart-log.jsonl').toString().split('\n')
   for (const long of ['x'.repeat(1_048_577), `{"message":"${'y'.repeat(3_000_000)}"}`, '\0'.repeat(2_000_000)]) {
     const { events, rejected, lines } = await readWholeLog('stalwart', `${first}\n${long}\r\n${first}`)
@@ -165,7 +165,7 @@ test('a line beyond a mebibyte is told, and the lines around it are read', async
   )
 })
 
-test('groups stay small, whether lines are many, long, or hold many records', async (t) => {
+test('logs: groups stay small for many lines, long lines and many records', async (t) => {
   const sizes = async (log: string) => (await listOf(readLog('postfix', inPieces(log)))).map(({ lines }) => lines)
   t.deepEqual(await sizes('\n'.repeat(2500)), [1000, 1000, 500])
   t.deepEqual(await sizes(`${'x'.repeat(150_000)}\n`.repeat(5)), [2, 2, 1])
@@ -175,7 +175,7 @@ test('groups stay small, whether lines are many, long, or hold many records', as
   t.deepEqual(rejected, [{ line: 1, reason: 'contains more than 1000 records' }])
 })
 
-test('a line is the same in whatever pieces it comes', async (t) => {
+test('logs: the size of input pieces does not affect the lines', async (t) => {
   const seeded = new Seeded('pieces')
   for (const [i, name] of logs.entries()) {
     const source = logSources[i] ?? 'stalwart'
@@ -208,7 +208,7 @@ const grows: readonly (readonly [string, (size: number) => string])[] = [
   ['angle brackets', (size) => rcptTo('a@b').replace('<a@b>', '<'.repeat(size))],
 ]
 for (const [name, line] of grows)
-  test(`${name} take time in proportion to their number`, (t) => {
+  test(`logs: linear time for ${name}`, (t) => {
     const read = (size: number): void => {
       const text = line(size)
       for (const reader of readers) reader.readGroup({ first: 1, lines: [text] }).read(new Map())

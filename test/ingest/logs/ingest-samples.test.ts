@@ -1,4 +1,4 @@
-/** Every sample of webhooks and logs gives what its expectation says. */
+/** Every sample of a webhook or log gives the events of its expectation. */
 import { readFile } from 'node:fs/promises'
 import test from '#test'
 import type { FeedbackEvent } from '#core/feedback/event.ts'
@@ -14,7 +14,7 @@ const sample = (name: string): Promise<Buffer> => readFile(new URL(`../../fixtur
 type Expected = Readonly<Record<string, unknown>>
 const expected = JSON.parse((await sample('expected.json')).toString()) as Readonly<Record<string, readonly Expected[]>>
 
-/** An event in the words of the expectations. */
+/** An event in the form of the expectations. */
 function inWords({ type, clues, ...event }: FeedbackEvent, domains: readonly string[] = []): Expected {
   return {
     event: type,
@@ -30,13 +30,13 @@ function inWords({ type, clues, ...event }: FeedbackEvent, domains: readonly str
   }
 }
 
-/** What an expectation says of an event; the rest is said about the line, or to the reader. */
+/** The facts about the event in an expectation. The other fields concern the line or the reader. */
 const said = ({ note: _, metric: __, line: ___, duplicate_of: ____, ...facts }: Expected): Expected => facts
 
 const only = (facts: Expected, wanted: Expected): Expected =>
   Object.fromEntries(Object.keys(said(wanted)).map((name) => [name, facts[name]]))
 
-test("a batch of Stalwart's webhook gives the expected events", async (t) => {
+test("samples: Stalwart's webhook gives the expected events", async (t) => {
   const { events, rejected, ignored } = readable<StalwartReading>(readStalwartWebhook(await sample('stalwart-webhook.json')))
   const wanted = expected['stalwart-webhook.json'] ?? []
   t.deepEqual(
@@ -46,7 +46,7 @@ test("a batch of Stalwart's webhook gives the expected events", async (t) => {
   t.deepEqual([rejected.length, ignored], [0, wanted.filter(({ event }) => event === 'ignored').length])
 })
 
-test('the same batch sent again with other ids has the same keys, and so has one of its events alone', async (t) => {
+test('samples: a repeated webhook batch with new IDs has the same keys', async (t) => {
   const [first, again, one] = await Promise.all(
     ['stalwart-webhook.json', 'stalwart-webhook-retry.json', 'stalwart-single-event.json'].map(async (name) =>
       readable<StalwartReading>(readStalwartWebhook(await sample(name))),
@@ -57,7 +57,7 @@ test('the same batch sent again with other ids has the same keys, and so has one
   t.deepEqual(keysOf(one?.events ?? []), [first?.events[0]?.event.key ?? ''])
 })
 
-test('a log of Stalwart gives the expected events line by line, and those of the webhook under the same keys', async (t) => {
+test("samples: Stalwart's log gives the expected events with the webhook's keys", async (t) => {
   const { events, rejected, ignored, lines } = await readWholeLog('stalwart', await sample('stalwart-log.jsonl'))
   const wanted = expected['stalwart-log.jsonl'] ?? []
   const of = (...kinds: readonly string[]) => wanted.filter(({ event }) => kinds.includes(event as string))
@@ -77,7 +77,7 @@ test('a log of Stalwart gives the expected events line by line, and those of the
   )
 })
 
-test("MailEnable's bounce envelope gives the expected events", async (t) => {
+test("samples: MailEnable's bounce envelope gives the expected events", async (t) => {
   const { entries, invalid, agent } = readable(readBounceEnvelope(await sample('mailenable-bounce-envelope.json'), 'bsc_1'))
   const { no_mapping: wanted } = expected['mailenable-bounce-envelope.json'] as unknown as { readonly no_mapping: readonly Expected[] }
   t.deepEqual(
@@ -91,12 +91,12 @@ test("MailEnable's bounce envelope gives the expected events", async (t) => {
   t.deepEqual([invalid, agent], [[], { name: 'mailenable-agent', version: '1.0.0', hostname: 'MAIL01' }])
 })
 
-test("MailEnable's healthcheck is read", async (t) => {
+test("samples: reads MailEnable's health check", async (t) => {
   const { nonce, agent } = readable(readHealthcheck(await sample('mailenable-healthcheck.json')))
   t.deepEqual([nonce, agent.hostname], ['5f1c0e6f0e9b4c2d', 'MAIL01'])
 })
 
-test("MailEnable's activity log gives one delivery, counts refusals, and takes a submission for none", async (t) => {
+test("samples: MailEnable's log gives one delivery and its refusals, no submission", async (t) => {
   const envelope = readable(readActivityEnvelope(await sample('mailenable-activity-envelope.json'), 'bsc_1'))
   const { deliveries, refusals, withheld } = envelope.read(new Map())
   t.deepEqual([envelope.acceptedLines, envelope.rejected, envelope.cursorEnd, withheld], [14, [], 2252, 0])
@@ -117,7 +117,7 @@ test("MailEnable's activity log gives one delivery, counts refusals, and takes a
   t.false(JSON.stringify([deliveries, refusals]).includes('sales@'))
 })
 
-test('a log of Postfix gives the expected events, each with the sender and Message-ID of its queue id', async (t) => {
+test("samples: Postfix's log gives the expected events with sender and Message-ID", async (t) => {
   const { events, rejected } = await readWholeLog('postfix', await sample('postfix-mail.log'))
   const wanted = expected['postfix-mail.log'] ?? []
   const [expired, ...told] = wanted.toReversed()

@@ -1,4 +1,4 @@
-/** Reads logs as the door does: groups one after the other, with a memory between them. */
+/** Reads logs like the HTTP endpoint: group by group, with a memory between them. */
 import type { Unreadable } from '#ingest/events/json-value.ts'
 import type { LineEvent, LogSession, RejectedLine } from '#ingest/logs/log-group.ts'
 import { readLog, type LogSource } from '#ingest/logs/log.ts'
@@ -32,11 +32,11 @@ export async function readWholeLog(
   return whole
 }
 
-/** The events without their lines, and the keys alone, in a comparable order. */
+/** The keys of events in a stable order. */
 export const keysOf = (events: readonly { readonly event: { readonly key: string } }[]): readonly string[] =>
   events.map(({ event }) => event.key).toSorted()
 
-/** Throws for a body that could not be read at all. */
+/** Throws if the body is unreadable. */
 export function readable<T extends object>(reading: T | Unreadable): T {
   if ('problems' in reading) throw new Error(JSON.stringify(reading))
   return reading

@@ -1,4 +1,4 @@
-/** Postfix beyond the sample: the headers and records of shippers, what counts as a delivery, and joining by queue id. */
+/** Postfix beyond the sample: headers and records of shippers, the definition of a delivery, and joining by queue ID. */
 import test from '#test'
 import type { LogSession } from '#ingest/logs/log-group.ts'
 import { Seeded } from '../../support/seeded.ts'
@@ -13,7 +13,7 @@ const read = (...lines: readonly unknown[]) =>
   readWholeLog('postfix', lines.map((line) => (typeof line === 'string' ? line : JSON.stringify(line))).join('\n'))
 const eventOf = async (line: unknown) => (await read(line)).events[0]?.event
 
-/** The same line as it is shipped, with the host and time that are then known. */
+/** The same line in the form of each shipper, with the host and time that are then known. */
 const file = `Aug 21 12:15:03 mx1 postfix/smtp[12]: ${message}`
 const exact = `2026-08-21T12:15:03.120+02:00 mx1 postfix/smtp[12]: ${message}`
 const shippings: readonly (readonly [string, unknown, string | null, number | null])[] = [
@@ -79,10 +79,10 @@ const shippings: readonly (readonly [string, unknown, string | null, number | nu
     'mx1',
     at,
   ],
-  ['a name of its own', file.replace('postfix/smtp', 'news/smtp'), 'mx1', null],
-  ['a name of its own without a service', file.replace('postfix/smtp', 'news'), 'mx1', null],
+  ['a changed syslog_name', file.replace('postfix/smtp', 'news/smtp'), 'mx1', null],
+  ['a changed syslog_name without a service', file.replace('postfix/smtp', 'news'), 'mx1', null],
   ['a container with a level', `2026-08-21T10:15:03.120Z INFO    postfix/smtp[12]: ${message}`, null, at],
-  ['a container with a level and a name of its own', `2026-08-21T10:15:03.120Z INFO news/smtp[12]: ${message}`, null, at],
+  ['a container with a log level and a changed syslog_name', `2026-08-21T10:15:03.120Z INFO news/smtp[12]: ${message}`, null, at],
   ['Docker with times', `2026-08-21T10:15:03.120000000Z ${file}`, 'mx1', at],
   ['Kubernetes', `2026-08-21T10:15:03.120000000Z stdout F ${file}`, 'mx1', at],
   ['Docker Compose', `mail-1  | ${file}`, 'mx1', null],
@@ -109,7 +109,7 @@ const shippings: readonly (readonly [string, unknown, string | null, number | nu
   ],
 ]
 
-test('a line is the same event through every shipper, with its host and time where they are told', async (t) => {
+test('Postfix: a line gives the same event from every shipper', async (t) => {
   const first = await eventOf(file)
   const nameless = await eventOf(message)
   for (const [name, line, host, occurredAt] of shippings) {
@@ -126,7 +126,7 @@ const delivery = (service: string, rest: string) =>
 const sent = (service: string, relay: string, words: string) =>
   delivery(service, `relay=${relay}, delay=1, delays=0/0/0/1, dsn=2.0.0, status=sent (${words})`)
 
-test('sent is a delivery into a mailbox, and a relay to another host', async (t) => {
+test('Postfix: sent means delivered for a mailbox, relayed for another host', async (t) => {
   const action = async (...args: Parameters<typeof sent>) => (await sent(...args))?.action
   t.is(await action('local', 'local', 'delivered to mailbox'), 'delivered')
   t.is(await action('virtual', 'virtual', 'delivered to maildir'), 'delivered')
@@ -138,7 +138,7 @@ test('sent is a delivery into a mailbox, and a relay to another host', async (t)
   t.is(await action('submission/smtp', 'mx.example.net[203.0.113.9]:25', '250 Ok'), 'relayed')
 })
 
-test('sent is no delivery to a filter, along an alias, into this service, or of a probe', async (t) => {
+test('Postfix: sent to a filter, an alias or Postern, or by a probe, is no delivery', async (t) => {
   t.is(
     await sent('smtp', '127.0.0.1[127.0.0.1]:10024', '250 2.0.0 from MTA(smtp:[127.0.0.1]:10025): 250 2.0.0 Ok: queued as 4cYt3r0BBB'),
     undefined,
@@ -150,7 +150,7 @@ test('sent is no delivery to a filter, along an alias, into this service, or of 
   t.is(await delivery('smtp', 'relay=x, delay=1, delays=0/0/0/1, dsn=5.1.1, status=undeliverable (host x said: 550 no)'), undefined)
 })
 
-test('with soft_bounce a refusal is a delay, and a status that is not known is rejected with it', async (t) => {
+test('Postfix: soft_bounce means a deferral, and an unknown status is rejected', async (t) => {
   const soft = await delivery(
     'smtp',
     'relay=x[203.0.113.9]:25, delay=1, delays=0/0/0/1, dsn=5.1.1, status=SOFTBOUNCE (host x[203.0.113.9] said: 550 no)',
@@ -169,7 +169,7 @@ test('with soft_bounce a refusal is a delay, and a status that is not known is r
   )
 })
 
-test('refusals keep the words of the server that refused, and its name', async (t) => {
+test('Postfix: refusals keep the reply and name of the refusing server', async (t) => {
   const words = 'host mx2.example.net[2001:db8::9] said: 550-5.7.1 no 550 5.7.1 never (in reply to end of DATA command)'
   const found = await delivery(
     'smtp',
@@ -196,7 +196,7 @@ const deferred = (delay: number, to = 'ada@example.net') =>
   `Aug 21 12:15:03 mx1 postfix/smtp[12]: ${id}: to=<${to}>, relay=none, delay=${String(delay)}, delays=0/0/1/0, dsn=4.4.1, status=deferred (timed out)`
 const expired = `Aug 26 12:15:03 mx1 postfix/qmgr[9]: ${id}: from=<${sender}>, status=expired, returned to sender`
 
-test('sender and Message-ID are remembered across requests until the message leaves the queue', async (t) => {
+test('Postfix: remembers sender and Message-ID until the message leaves the queue', async (t) => {
   const memory = new Map<string, LogSession>()
   const requests = [queued, active, deferred(1), deferred(300), expired, removed]
   const whole = await read(...requests)
@@ -214,7 +214,7 @@ test('sender and Message-ID are remembered across requests until the message lea
   t.is(new Set(keysOf(whole.events)).size, 3)
 })
 
-test('the same queue id, recipient and outcome on two hosts are two events', async (t) => {
+test('Postfix: equal queue IDs on two hosts are different events', async (t) => {
   const lines = [file, deferred(1), expired]
   const { events } = await read(
     ...lines,
@@ -225,7 +225,7 @@ test('the same queue id, recipient and outcome on two hosts are two events', asy
   t.is(new Set(keysOf(events)).size, 6)
 })
 
-test('lines of other hosts and in another order find their own message', async (t) => {
+test('Postfix: joins lines by host and queue ID in any order', async (t) => {
   const elsewhere = [queued, active].map((line) =>
     line.replace('mx1', 'mx2').replace('one@', 'two@').replace(sender, 'b2@bounce.example.com'),
   )
@@ -233,7 +233,7 @@ test('lines of other hosts and in another order find their own message', async (
   t.deepEqual([events[0]?.event.clues.returnPaths, events[0]?.event.clues.messageIds], [[sender], ['<one@example.com>']])
 })
 
-test('only who still waits bounces when a message expires, and at most a hundred are remembered', async (t) => {
+test('Postfix: expiry bounces deferred recipients only, at most 100', async (t) => {
   const arrived = deferred(9, 'ben@example.net').replace('status=deferred (timed out)', 'status=sent (250 Ok)')
   const { events } = await read(active, deferred(1), deferred(1, 'ben@example.net'), arrived, expired)
   t.deepEqual(
@@ -245,12 +245,12 @@ test('only who still waits bounces when a message expires, and at most a hundred
   t.is([...memory.values()][0]?.deferred.length, 100)
 })
 
-test('a null sender gives no return path, and a mail without Message-ID none', async (t) => {
+test('Postfix: a null sender gives no return path, a missing Message-ID no clue', async (t) => {
   const { events } = await read(active.replace(sender, ''), queued.replace('<one@example.com>', ''), deferred(1))
   t.deepEqual([events[0]?.event.clues.returnPaths, events[0]?.event.clues.messageIds], [[], []])
 })
 
-test('fields of a grok filter tell sender, Message-ID, expiry and removal', async (t) => {
+test('Postfix: reads sender, Message-ID, expiry and removal from grok fields', async (t) => {
   const grok = (fields: object) => ({ program: 'postfix/qmgr', logsource: 'mx1', message: 'x', postfix_queueid: id, ...fields })
   const memory = new Map<string, LogSession>()
   const lines = [
@@ -269,7 +269,7 @@ test('fields of a grok filter tell sender, Message-ID, expiry and removal', asyn
   t.deepEqual([ignored, memory.size], [4, 0])
 })
 
-test('all lines of a message count under a program name that says nothing, as text and as fields', async (t) => {
+test('Postfix: reads all lines with an unknown program name, as text and as fields', async (t) => {
   const texts = [
     `${id}: message-id=<one@example.com>`,
     `${id}: from=<${sender}>, size=812, nrcpt=1 (queue active)`,
@@ -314,7 +314,7 @@ test('all lines of a message count under a program name that says nothing, as te
   t.deepEqual([rejected.map(({ reason }) => reason), ignored], [['has the unknown delivery status "lost"'], 0])
 })
 
-test('lines of other programs are passed over, and what is no log line is told by its number', async (t) => {
+test('Postfix: ignores other programs and rejects other text by line number', async (t) => {
   const { events, rejected, ignored } = await read(
     'Aug 21 12:15:03 mx1 dovecot: imap-login: Login: user=<ada>',
     'Aug 21 12:15:03 mx1 postfix/smtpd[1]: NOQUEUE: reject: RCPT from x: 550',
@@ -341,7 +341,7 @@ test('lines of other programs are passed over, and what is no log line is told b
   )
 })
 
-test('keys do not depend on batches, times or order', async (t) => {
+test('Postfix: keys do not depend on batches, times or order', async (t) => {
   const seeded = new Seeded('postfix')
   const lines = [
     queued,
@@ -362,7 +362,7 @@ test('keys do not depend on batches, times or order', async (t) => {
   }
 })
 
-test('mail that comes back from a filter is delivered once, by its second queue id', async (t) => {
+test('Postfix: mail returned by a filter is delivered once, under its second queue ID', async (t) => {
   const filtered = `Aug 21 12:15:03 mx1 postfix/smtp[12]: ${id}: to=<ada@example.net>, relay=127.0.0.1[127.0.0.1]:10025, delay=1, delays=0/0/0/1, dsn=2.0.0, status=sent (250 2.0.0 Ok: queued as 4cYt3r0BBB)`
   const back = queued.replace(id, '4cYt3r0BBB')
   const final = `Aug 21 12:15:04 mx1 postfix/smtp[12]: ${message.replace(id, '4cYt3r0BBB')}`

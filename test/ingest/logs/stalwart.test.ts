@@ -1,4 +1,4 @@
-/** Stalwart's events beyond the samples: keys, queue ids, recipients, words of refusals, and text lines that lie. */
+/** Stalwart's events beyond the samples: keys, queue IDs, recipients, replies, and forged text lines. */
 import test from '#test'
 import { readStalwartWebhook } from '#ingest/logs/stalwart/stalwart.ts'
 import { keysOf, readable, readWholeLog } from './log-reading.ts'
@@ -15,7 +15,7 @@ const event = (changes: object = {}, type = 'delivery.dsn-perm-fail') => ({
 const read = (...events: readonly unknown[]) => readable(readStalwartWebhook(Buffer.from(JSON.stringify(events))))
 const one = (changes: object, type?: string) => read(event(changes, type)).events[0]?.event
 
-test('a list without an envelope is read, and what is wrong with one entry leaves the others alone', (t) => {
+test('Stalwart: reads a plain list, and an invalid entry does not affect the others', (t) => {
   const { events, rejected, ignored } = read(event(), null, 5, { type: 'delivery.delivered' }, [], event({}, 'auth.success'), event({}))
   t.deepEqual(column(events, 'index'), [0, 6])
   t.deepEqual(
@@ -30,14 +30,14 @@ test('a list without an envelope is read, and what is wrong with one entry leave
   t.is(ignored, 1)
 })
 
-test('of entries that cannot be read the first thousand are told, and the others counted', (t) => {
+test('Stalwart: lists the first 1,000 rejected entries and counts the others', (t) => {
   const { rejected, rejectedMore, ignored } = readable(
     readStalwartWebhook(Buffer.from(JSON.stringify(Array.from({ length: 1500 }, () => 0)))),
   )
   t.deepEqual([rejected.length, rejectedMore, ignored], [1000, 500, 0])
 })
 
-test('a body that is no list of events is unreadable as a whole', (t) => {
+test('Stalwart: refuses a body that is not a list of events', (t) => {
   for (const body of ['', 'x', '"x"', '12', 'null', '{"events":[}', '\ufeff['])
     t.true('problems' in readStalwartWebhook(Buffer.from(body)), body)
   t.deepEqual(readStalwartWebhook(Buffer.from([0x5b, 0xff, 0x5d])), { problems: [{ path: 'body', message: 'must be UTF-8 text' }] })
@@ -47,7 +47,7 @@ test('a body that is no list of events is unreadable as a whole', (t) => {
   t.deepEqual(readable(readStalwartWebhook(Buffer.from('\ufeff[]'))).events, [])
 })
 
-test('a key changes with everything that tells events apart, and with nothing else', (t) => {
+test('Stalwart: a key depends exactly on the facts that identify an event', (t) => {
   const key = (changes: object, type?: string) => one(changes, type)?.key
   const base = key({})
   for (const same of [{ total: 9 }, { size: 1 }, { from: 'other@example.com' }, { queueId: '7' }, { nextRetry: 'x' }]) t.is(key(same), base)
@@ -63,7 +63,7 @@ test('a key changes with everything that tells events apart, and with nothing el
   )
 })
 
-test('a time with its zone is told, and one without says nothing', (t) => {
+test('Stalwart: uses a time with a zone and ignores a time without', (t) => {
   const timeOf = (createdAt: string) =>
     readable(readStalwartWebhook(Buffer.from(JSON.stringify([{ type: 'delivery.delivered', createdAt, data: { to: 'a@b.example' } }]))))
       .events[0]?.event.occurredAt
@@ -77,7 +77,7 @@ test('a time with its zone is told, and one without says nothing', (t) => {
   ])
 })
 
-test('queue ids of 64 bits stay exact, in decimal and as the reply to us has them', (t) => {
+test('Stalwart: 64-bit queue IDs stay exact, in decimal and hexadecimal', (t) => {
   const body = `{"type":"delivery.delivered","createdAt":"","data":{"queueId" : 264519374110880001,"details":"a \\"queueId\\":12345678901234567 b"}}`
   const found = readable(readStalwartWebhook(Buffer.from(body))).events[0]?.event
   t.deepEqual(found?.clues.queueIds, [264519374110880001n.toString(16), '264519374110880001'])
@@ -86,7 +86,7 @@ test('queue ids of 64 bits stay exact, in decimal and as the reply to us has the
   for (const bad of ['x', -1, 1.5, 1e30, null, {}, [], true]) t.deepEqual(one({ queueId: bad })?.clues.queueIds, [], JSON.stringify(bad))
 })
 
-test('the recipient is the one address that is named, and nobody when several are', (t) => {
+test('Stalwart: the recipient is a single address, or null for several', (t) => {
   const recipient = (to: unknown) => one({ to })?.recipient
   t.is(recipient(['ada@example.net']), 'ada@example.net')
   t.is(recipient('<ada@example.net>'), 'ada@example.net')
@@ -94,7 +94,7 @@ test('the recipient is the one address that is named, and nobody when several ar
     t.is(recipient(to), null, JSON.stringify(to))
 })
 
-test('codes and words come from the refusal, and a status is derived where none was sent', (t) => {
+test('Stalwart: takes code and reply from the refusal, derives a missing status', (t) => {
   const quoted = (code: number, enhanced: string, message: string) =>
     `Unexpected response for RCPT TO:<a@b>: Code: ${String(code)}, Enhanced code: ${enhanced}, Message: ${message}`
   const cases: readonly (readonly [object, string, number | null, string | null, string | null])[] = [
@@ -129,13 +129,13 @@ test('codes and words come from the refusal, and a status is derived where none 
   t.is(one({ details: 'y'.repeat(9000) })?.diagnostic?.length, 2000)
 })
 
-test('mail that another host took is relayed, mail for a mailbox here is delivered', (t) => {
+test('Stalwart: accepted by another host means relayed, by a mailbox delivered', (t) => {
   t.is(one({}, 'delivery.delivered')?.action, 'relayed')
   t.is(one({ hostname: 'localhost' }, 'delivery.delivered')?.action, 'delivered')
   t.is(one({ hostname: undefined }, 'delivery.dsn-success')?.action, 'delivered')
 })
 
-test('complaints name the type of feedback and the domains, never a recipient', (t) => {
+test('Stalwart: complaints have a feedback type and domains, no recipient', (t) => {
   const { events } = read(
     ...['abuse', 'fraud', 'virus', 'other'].map((kind) => event({ domain: ['a.example', 5, ''] }, `incoming-report.${kind}-report`)),
   )
@@ -149,7 +149,7 @@ test('complaints name the type of feedback and the domains, never a recipient', 
 const line = (fields: string, type = 'delivery.dsn-perm-fail') => `2026-08-21T10:15:00Z INFO Some words (${type}) ${fields}`
 const textEvent = async (fields: string) => (await readWholeLog('stalwart', line(fields))).events[0]?.event
 
-test('a text line has the key of the webhook that told the same, also with colors and escaped quotes', async (t) => {
+test("Stalwart: a text line has the webhook's key, also with colors and escapes", async (t) => {
   const fields = 'queueId = 7, from = "b1@bounce.example.com", to = ["x@y.example", "ada@example.net"], to = "ada@example.net"'
   const told = one({ details: 'He said "no"' })
   const plain = `${fields}, hostname = "mx.example.net", details = "He said "no"", total = 1`
@@ -159,19 +159,19 @@ test('a text line has the key of the webhook that told the same, also with color
   t.deepEqual((await readWholeLog('stalwart', colored)).events[0]?.event, told)
 })
 
-test('addresses with brackets in the list of the envelope hide no field behind them', async (t) => {
+test('Stalwart: addresses with brackets do not hide later fields', async (t) => {
   const found = await textEvent('to = ["a@[192.0.2.1]", "b@[192.0.2.2]"], size = 1, to = "c@[192.0.2.3]", hostname = "mx.example.net"')
   t.deepEqual([found?.recipient, found?.remoteMta], ['c@[192.0.2.3]', 'mx.example.net'])
 })
 
-test('a quote that is escaped does not end a value', async (t) => {
+test('Stalwart: an escaped quote does not end a value', async (t) => {
   const found = await textEvent('from = "a\\", to = \\"x@y.example", to = "ada@example.net", size = 1, queueId = 7')
   t.deepEqual([found?.recipient, found?.clues.queueIds.at(-1), found?.clues.returnPaths], ['ada@example.net', '7', []])
   const last = await textEvent('to = "ada@example.net", hostname = "a\\", to = \\"evil@example.org"')
   t.is(last?.recipient, 'ada@example.net')
 })
 
-test('the words of a foreign server cannot set fields of the event', async (t) => {
+test("Stalwart: a foreign server's reply cannot set fields of the event", async (t) => {
   const own = 'queueId = 7, from = "b1@bounce.example.com", to = "ada@example.net", hostname = "mx.example.net"'
   const lie = 'no", to = "victim@example.org", from = "b2@bounce.example.com", code = 250, details = "x'
   const found = await textEvent(`${own}, details = "${lie}", total = 1`)
@@ -179,7 +179,7 @@ test('the words of a foreign server cannot set fields of the event', async (t) =
   t.is(found?.diagnostic, lie)
 })
 
-test('lines of other events are passed over, and what is no line of Stalwart is told by its number', async (t) => {
+test('Stalwart: ignores other events and rejects other text by line number', async (t) => {
   const log = [
     line('a = 1', 'smtp.ehlo'),
     '',
@@ -206,7 +206,7 @@ test('lines of other events are passed over, and what is no line of Stalwart is 
   )
 })
 
-test('the records of shippers are opened: message, log, line, msg in this order, lists and events in one line', async (t) => {
+test('Stalwart: reads records of shippers (message, log, line, msg), lists and events', async (t) => {
   const text = line('to = "ada@example.net", hostname = "mx.example.net"')
   const other = line('to = "else@example.net"')
   const records = [

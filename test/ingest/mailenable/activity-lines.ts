@@ -1,4 +1,4 @@
-/** Lines of a MailEnable activity log, made for tests. */
+/** Generated lines of a MailEnable activity log. */
 export interface Told {
   readonly time?: string
   readonly direction?: 'SMTP-IN' | 'SMTP-OU'

@@ -1,4 +1,4 @@
-/** Local times of log files as moments. */
+/** Conversion of local times in log files. */
 import test from '#test'
 import { momentOf, zoneOffset, type ZoneOffset } from '#ingest/mailenable/local-time.ts'
 
@@ -9,7 +9,7 @@ const zone = (name: string): ZoneOffset => {
 }
 const moment = (local: string, name: string): string => new Date(momentOf(Date.parse(`${local}Z`), zone(name))).toISOString()
 
-test('a local time means its moment in summer, in winter and far from Greenwich', (t) => {
+test('momentOf(): converts summer time, winter time and distant zones', (t) => {
   t.is(moment('2026-08-21T12:15:00', 'Europe/Zurich'), '2026-08-21T10:15:00.000Z')
   t.is(moment('2026-01-21T12:15:00', 'Europe/Zurich'), '2026-01-21T11:15:00.000Z')
   t.is(moment('2026-08-21T00:00:00', 'Asia/Kathmandu'), '2026-08-20T18:15:00.000Z')
@@ -18,7 +18,7 @@ test('a local time means its moment in summer, in winter and far from Greenwich'
   t.is(moment('2026-08-21T12:15:00', 'UTC'), '2026-08-21T12:15:00.000Z')
 })
 
-test('an hour that comes twice means its first occurrence', (t) => {
+test('momentOf(): a repeated hour means its first occurrence', (t) => {
   t.is(moment('2026-10-25T01:59:59', 'Europe/Zurich'), '2026-10-24T23:59:59.000Z')
   t.is(moment('2026-10-25T02:00:00', 'Europe/Zurich'), '2026-10-25T00:00:00.000Z')
   t.is(moment('2026-10-25T02:59:59', 'Europe/Zurich'), '2026-10-25T00:59:59.000Z')
@@ -27,17 +27,17 @@ test('an hour that comes twice means its first occurrence', (t) => {
   t.is(moment('2026-04-05T01:45:00', 'Australia/Lord_Howe'), '2026-04-04T14:45:00.000Z')
 })
 
-test('an hour that never was is as much later as the clock was put forward', (t) => {
+test('momentOf(): a skipped hour moves forward by the clock change', (t) => {
   t.is(moment('2026-03-29T01:59:59', 'Europe/Zurich'), '2026-03-29T00:59:59.000Z')
   t.is(moment('2026-03-29T02:30:00', 'Europe/Zurich'), '2026-03-29T01:30:00.000Z')
   t.is(moment('2026-03-29T03:00:00', 'Europe/Zurich'), '2026-03-29T01:00:00.000Z')
 })
 
-test('a name that is no time zone has no offset', (t) => {
+test('zoneOffset(): returns undefined for an unknown name', (t) => {
   for (const name of ['Mars/Olympus', '', 'Europe/Zurich\0', 'x'.repeat(300)]) t.is(zoneOffset(name), undefined)
 })
 
-test('offsets are those of the time zone database at every time, also where clocks change twice in a month', (t) => {
+test('zoneOffset(): agrees with the time zone database, also for frequent changes', (t) => {
   for (const timeZone of [
     'Europe/Zurich',
     'Africa/Casablanca',

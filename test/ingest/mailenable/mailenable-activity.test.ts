@@ -1,4 +1,4 @@
-/** MailEnable's activity log: what is a delivery, whose it is, and that its ids do not depend on how the log is cut. */
+/** MailEnable's activity log: recognition of deliveries, their owner, and IDs that do not depend on the batches. */
 import { createHash } from 'node:crypto'
 import test from '#test'
 import { readActivityEnvelope, type ActivityDelivery, type ActivitySession } from '#ingest/mailenable/mailenable-activity.ts'
@@ -16,7 +16,7 @@ const read = (lines: readonly unknown[], fields: object = {}, known: ReadonlyMap
   readable(readActivityEnvelope(envelope(lines, fields), 'bsc_1')).read(known)
 const recipients = (lines: readonly unknown[], fields?: object) => read(lines, fields).deliveries.map(({ event }) => event.recipient)
 
-test('the synthetic message id is that of the first eight columns, whatever follows them', (t) => {
+test('activity: the generated message ID depends on the first eight columns only', (t) => {
   const line = rcptTo('ada@example.net')
   const columns = line.split('\t').slice(0, 8).join('\t')
   const digest = createHash('sha256')
@@ -34,7 +34,7 @@ test('the synthetic message id is that of the first eight columns, whatever foll
   t.not(readable(readActivityEnvelope(envelope([line]), 'bsc_2')).read(new Map()).deliveries[0]?.syntheticMessageId, made)
 })
 
-test('sessions that are interleaved keep their senders apart, and a connection with several mails its transactions', (t) => {
+test('activity: separates interleaved sessions, and transactions of a connection', (t) => {
   const b = { file: 'B2.MAI', socket: '2' }
   const incoming = { direction: 'SMTP-IN', file: 'C3.MAI', socket: '3' } as const
   const { deliveries } = read(
@@ -56,14 +56,14 @@ test('sessions that are interleaved keep their senders apart, and a connection w
   )
 })
 
-test('mail that is taken in is a delivery for local domains only', (t) => {
+test('activity: incoming mail is a delivery for local domains only', (t) => {
   const incoming = { direction: 'SMTP-IN' } as const
   const lines = ['a@here.example', 'b@sub.here.example', 'c@elsewhere.example'].map((address) => rcptTo(address, '250 Ok', incoming))
   t.deepEqual(recipients(lines, { local_domains: ['here.example', 5] }), ['a@here.example'])
   t.deepEqual(recipients(lines), [])
 })
 
-test('a message refused at its end, or given up, takes back the recipients before it and no others', (t) => {
+test('activity: a refused or reset message withholds only its own recipients', (t) => {
   const taken = [rcptTo('a@x.example'), endOfData('250 Ok')]
   const refused = [rcptTo('b@x.example'), rcptTo('c@x.example'), activityLine('DATA', 'DATA', '354 Go'), endOfData('554 5.6.0 No')]
   const later = rcptTo('d@x.example')
@@ -77,7 +77,7 @@ test('a message refused at its end, or given up, takes back the recipients befor
   t.deepEqual(recipients([rcptTo('a@x.example'), endOfData('')]), ['a@x.example'])
 })
 
-test('refusals are told with postoffice, direction, class and peer, and are no events', (t) => {
+test('activity: refusals have postoffice, direction, class and peer, and no event', (t) => {
   const { deliveries, refusals } = read(
     [
       rcptTo('a@x.example', '550 5.1.1 no'),
@@ -100,14 +100,14 @@ test('refusals are told with postoffice, direction, class and peer, and are no e
   t.is(new Set(refusals.map(({ key }) => key)).size, 5)
 })
 
-test('refused logins are told apart by everything but what was said, which may be a password', (t) => {
+test('activity: refused logins have different keys, without their argument', (t) => {
   const login = (words: string, told: Told = {}) => activityLine('AUTH', words, '535 no', { direction: 'SMTP-IN', ...told })
   const { refusals } = read([login('dXNlcg=='), login('cGFzcw=='), login('cGFzcw==', { socket: '2' })], {})
   t.is(refusals.length, 3)
   t.is(new Set(refusals.map(({ key }) => key)).size, 2)
 })
 
-test('the postoffice is that of the envelope, else of the account of the session', (t) => {
+test('activity: takes the postoffice from the envelope, else from the account', (t) => {
   const lines = [
     mailFrom('b1@bounce.example', { account: 'sales@Shop.example' }),
     rcptTo('ada@example.net'),
@@ -118,7 +118,7 @@ test('the postoffice is that of the envelope, else of the account of the session
   t.deepEqual(postoffices({ postoffice: 'Customer-B' }), ['Customer-B', 'Customer-B'])
 })
 
-test('passwords of AUTH lines come out nowhere', (t) => {
+test('activity: passwords of AUTH lines never appear in the result', (t) => {
   const secret = Buffer.from('hunter2').toString('base64')
   const auth = ['AUTH', 'auth', ' AUTH '].map((command) => activityLine(command, secret, '535 no'))
   const given = readable(readActivityEnvelope(envelope([...auth, `broken ${secret}`, rcptTo('a@x.example')]), 'bsc_1'))
@@ -128,7 +128,7 @@ test('passwords of AUTH lines come out nowhere', (t) => {
   for (const line of auth) t.false(JSON.stringify(readActivityLine(line)).includes(secret))
 })
 
-test('what cannot be read is told by its place, and leaves the other lines alone', (t) => {
+test('activity: rejects invalid lines by index and reads the others', (t) => {
   const good = rcptTo('a@x.example')
   const given = [
     ...['', '[08/21/26 00:00:04]****************** LOG FILE STARTED ****', good, 'x\ty', good.replace('08/21/26', '13/21/26')],
@@ -157,7 +157,7 @@ test('what cannot be read is told by its place, and leaves the other lines alone
   t.deepEqual([acceptedLines, finish(new Map()).deliveries.length], [4, 2])
 })
 
-test('an envelope that cannot be used names its fields', (t) => {
+test('activity: an invalid envelope names its fields', (t) => {
   const paths = (fields: object) => {
     const reading = readActivityEnvelope(envelope([], { time_zone: undefined, ...fields }), 'bsc_1')
     return 'problems' in reading ? reading.problems.map(({ path }) => path) : []
@@ -177,7 +177,7 @@ test('an envelope that cannot be used names its fields', (t) => {
   )
 })
 
-/** A day of traffic: several sessions at once, cut anywhere. */
+/** The traffic of a day: several interleaved sessions. */
 function traffic(seeded: Seeded): readonly string[] {
   const sessions = Array.from({ length: 8 }, (_, i) => {
     const told = {
@@ -202,7 +202,7 @@ function traffic(seeded: Seeded): readonly string[] {
 const facts = (deliveries: readonly ActivityDelivery[]) =>
   deliveries.map(({ index: _, ...delivery }) => delivery).toSorted((a, b) => (a.event.key < b.event.key ? -1 : 1))
 
-test('lines that are split into batches, sent in another order or sent again give the same deliveries', (t) => {
+test('activity: batches, order and repetition do not change the deliveries', (t) => {
   const seeded = new Seeded('activity')
   for (let round = 0; round < 60; round++) {
     const lines = traffic(seeded).map((line, i) => ({ offset: i * 100, line }))

@@ -1,4 +1,4 @@
-/** MailEnable's bounce envelope beyond the sample: what is required, ids that are made, and notices that are handed on. */
+/** MailEnable's bounce envelope beyond the sample: required fields, generated IDs, and notices for parsing. */
 import test from '#test'
 import type { FeedbackEvent, ReportReading } from '#core/feedback/event.ts'
 import { entryEvents, readBounceEnvelope } from '#ingest/mailenable/mailenable-bounces.ts'
@@ -11,12 +11,12 @@ const body = (value: unknown) => Buffer.from(JSON.stringify(value))
 const read = (events: readonly unknown[], source = 'bsc_1') => readable(readBounceEnvelope(body({ version: 1, events }), source))
 const entry = (changes: object, source?: string) => read([{ ...bounce, ...changes }], source).entries[0]
 
-test('one bare event is taken like an envelope with one', (t) => {
+test('bounces: a single event equals an envelope with one event', (t) => {
   t.deepEqual(readable(readBounceEnvelope(body(bounce), 'bsc_1')).entries, read([bounce]).entries)
   t.deepEqual(readable(readBounceEnvelope(body({ version: 1, ...bounce }), 'bsc_1')).entries, read([bounce]).entries)
 })
 
-test('the same event has the same id and key, an event of its own another, and one of another source another', (t) => {
+test('bounces: ID and key depend on the event and the source', (t) => {
   t.is(entry({})?.eventId, entry({})?.eventId)
   t.regex(entry({})?.eventId ?? '', /^[0-9a-f]{32}$/)
   const changes = [{ recipient: 'b@x.example' }, { message_file: 'A.MAI' }, { occurred_at: '2026-08-21T10:15:00Z' }, { diagnostic: 'x' }]
@@ -33,7 +33,7 @@ test('the same event has the same id and key, an event of its own another, and o
   t.not(notices[0], notices[1])
 })
 
-test('an event that cannot be used is told by its place and field, and leaves the others alone', (t) => {
+test('bounces: rejects an invalid event by index and field, and reads the others', (t) => {
   const wrong: readonly (readonly [unknown, string])[] = [
     [null, 'must be an object'],
     [[], 'must be an object'],
@@ -55,7 +55,7 @@ test('an event that cannot be used is told by its place and field, and leaves th
   t.deepEqual(column(entries, 'index'), [wrong.length])
 })
 
-test('an envelope that is none, or too large, is unreadable', (t) => {
+test('bounces: refuses an invalid or oversized envelope', (t) => {
   const problem = (value: unknown) => {
     const reading = readBounceEnvelope(body(value), 'bsc_1')
     return 'problems' in reading ? `${reading.problems[0]?.path ?? ''} ${reading.problems[0]?.message ?? ''}` : ''
@@ -74,7 +74,7 @@ test('an envelope that is none, or too large, is unreadable', (t) => {
   })
 })
 
-test('fields become an event: delays, complaints, internal addresses, derived codes', (t) => {
+test('bounces: converts delays, complaints, internal addresses and derived codes', (t) => {
   t.deepEqual([entry({ type: 'delay' })?.event.type, entry({ type: 'delay' })?.event.action], ['deferred', 'delayed'])
   t.is(entry({ type: undefined, action: 'delayed' })?.event.type, 'deferred')
   t.is(entry({ type: undefined })?.event.type, 'bounced')
@@ -107,7 +107,7 @@ const report = (recipient: string | null): FeedbackEvent => ({
 })
 const reading = (...recipients: readonly (string | null)[]): ReportReading => ({ kind: 'dsn', events: recipients.map(report) })
 
-test('a notice alone is handed on, and what is read in it is completed by the fields beside it', (t) => {
+test('bounces: returns a notice for parsing and completes its events by the fields', (t) => {
   const raw = Buffer.from('From: postmaster\r\n\r\nMailEnable: Message Delivery Failure.')
   const fields = { event_id: 'me-1', postoffice: 'p', raw_ndr: raw.toString('base64'), envelope_from: 'b1@bounce.example', smtp_code: 554 }
   const [given] = read([fields]).entries
@@ -132,6 +132,6 @@ test('a notice alone is handed on, and what is read in it is completed by the fi
   t.deepEqual(entryEvents(given, reading()), [given.event])
 })
 
-test('a notice beside a recipient is not needed', (t) => {
+test('bounces: ignores the notice if the fields name a recipient', (t) => {
   t.is(entry({ raw_ndr: 'aGVsbG8=' })?.notice, null)
 })

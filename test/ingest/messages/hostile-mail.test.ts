@@ -1,4 +1,4 @@
-/** Every hostile message is answered, by the real thread, and so is the one behind it. */
+/** The real thread answers every hostile message and the message after it. */
 import test from '#test'
 import { messageInMemory } from '#core/capture/reading/message-reader.ts'
 import { WorkerMessageReader } from '#ingest/messages/message-reader.ts'
@@ -10,7 +10,7 @@ const shared = new WorkerMessageReader(new FakeClock())
 test.after.always(() => shared[Symbol.asyncDispose]())
 
 for (const [name, make, expected] of hostileMail) {
-  test.serial(`read() answers ${name}`, async (t) => {
+  test.serial(`read() survives ${name}`, async (t) => {
     const result = await shared.read(messageInMemory('org_1', make()))
     if (expected === undefined) t.true(result.ok, JSON.stringify(result).slice(0, 200))
     else t.like(result, { ok: false, unreadable: `${expected} ${still}` })

@@ -1,4 +1,4 @@
-/** Messages that attack whoever parses them: what they are, how to make them, and why they are unreadable, if they are. */
+/** Messages that attack their parser, with a generator and, if they are refused, the reason. */
 
 const tooMany = 'The message has too many parts or too long header fields to be opened.'
 const mixed = 'Content-Type: multipart/mixed; boundary=b\r\n\r\n'
@@ -24,7 +24,7 @@ function nested(depth: number): Buffer {
   return Buffer.from(`Subject: n\r\n${levels.join('')}\r\nx`)
 }
 
-/** Title, maker, and the sentence when the message is to be refused. */
+/** Title, generator, and the sentence if the message must be refused. */
 export const hostileMail: readonly (readonly [string, () => Buffer, string?])[] = [
   ['nothing at all', text('')],
   ['one line end', text('\r\n')],
@@ -65,7 +65,7 @@ export const hostileMail: readonly (readonly [string, () => Buffer, string?])[] 
   ['8 MiB of nested tags', filled('Content-Type: text/html\r\n\r\n', '<b>', 8 * mebi)],
   ['tags closed wrongly', filled('Content-Type: text/html\r\n\r\n', '<b></i>', mebi)],
   ['braces in a style', filled('Content-Type: text/html\r\n\r\n<b style="', 'a{', 900_000)],
-  ['text to be escaped beside HTML', besideHtml('utf-8', '<\n')],
+  ['text next to HTML that needs escaping', besideHtml('utf-8', '<\n')],
   ['one-octet characters that grow', besideHtml('windows-1252', Buffer.from([0x80]))],
   ['200 KiB of carriage returns in the header', text(`Subject: ${'\r'.repeat(200 * 1024)}x\r\n\r\nx`)],
   ['at signs', filled('\r\n', 'a@', 2 * mebi)],

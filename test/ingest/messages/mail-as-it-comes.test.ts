@@ -1,4 +1,4 @@
-/** Mail in the forms that real programs write, read without the thread; each with the line ends of the file and with CRLF. */
+/** Mail in the forms of real programs, parsed without the thread. Each is tested with the line ends of the file and with CRLF. */
 import { readFile } from 'node:fs/promises'
 import test, { type ExecutionContext } from '#test'
 import type { ReadMessage } from '#core/capture/reading/message-reader.ts'
@@ -60,7 +60,7 @@ const multi = (subtype: string, boundary: string, ...parts: readonly string[]): 
   `Content-Type: multipart/${subtype}; boundary=${boundary}\r\n\r\n${parts.map((part) => `--${boundary}\r\n${part}`).join('')}--${boundary}--\r\n`
 const readText = (raw: string): Promise<ReadMessage> => readMessage(Buffer.from(raw, 'latin1'), false)
 
-test('readMessage() keeps named texts that are the text of the mail', async (t) => {
+test('readMessage() shows a named text that is the text of the mail', async (t) => {
   const [plain, html] = [named('text/plain', 'a.txt', 'plain'), named('text/html', 'a.html', '<p>page</p>')]
   const picture = named('image/png', 'a.png', 'x')
   for (const raw of [
@@ -74,7 +74,7 @@ test('readMessage() keeps named texts that are the text of the mail', async (t) 
   }
 })
 
-test('readMessage() lists a log file without a disposition, also between the forms of the text', async (t) => {
+test('readMessage() lists a log file without a disposition, also among alternatives', async (t) => {
   const log = named('text/plain', 'a.log', 'log')
   const page = 'Content-Type: text/html\r\n\r\n<p>page</p>\r\n'
   const { text, html, attachments } = await readText(multi('alternative', 'a', '\r\nplain\r\n', multi('mixed', 'm', page, log, page)))
@@ -90,7 +90,7 @@ test('readMessage() decodes a uuencoded file', (t) =>
     t.is(Buffer.from((await readAttachment(raw, false, 0)) ?? []).toString(), 'seventeen octets!')
   }))
 
-test('readMessage() knows transfer encodings in other spellings', async (t) => {
+test('readMessage() accepts other spellings of transfer encodings', async (t) => {
   const encoded = async (encoding: string, content: string): Promise<string> =>
     (await readText(`Content-Transfer-Encoding: ${encoding}\r\n\r\n${content}`)).text
   for (const name of ['BASE64', '"base64"', 'base-64', 'x-base64', 'base64;', 'base64 (a (b))', 'Base 64.'])
@@ -101,7 +101,7 @@ test('readMessage() knows transfer encodings in other spellings', async (t) => {
   for (const name of ['uuencode', 'x-uue', 'UUE']) t.is(await encoded(name, 'begin 644 x\r\n%2&5L;&\\\r\n`\r\nend\r\n'), 'Hello', name)
 })
 
-test('readMessage() takes parts of a digest without a type for messages', async (t) => {
+test('readMessage() treats parts of a digest without a type as messages', async (t) => {
   const message = '\r\nSubject: one\r\n\r\nbody\r\n'
   const { text, attachments } = await readText(
     multi('mixed', 'm', '\r\nTwo mails\r\n', multi('digest', 'd', message, named('text/html', 'x.html', 'x'))),
@@ -135,7 +135,7 @@ test('readMessage() invents no date for an embedded message', async (t) => {
   t.regex((await readText(inline('Sat, 21 Nov 2026 12:00:00 +0000'))).text, /\nDate: Sat, 21 Nov 2026 12:00:00 GMT\n/)
 })
 
-test('readMessage() leaves a delimiter that is cut out of the last part', async (t) => {
+test('readMessage() removes a truncated delimiter from the last part', async (t) => {
   const raw =
     'Content-Type: multipart/mixed; boundary=mmmm\r\n\r\n--mmmm\r\n\r\ntext\r\n--mmmm\r\nContent-Type: image/gif; name=a.gif\r\n' +
     'Content-Transfer-Encoding: base64\r\n\r\nSGVsbG8=\r\n'
@@ -183,7 +183,7 @@ test('readMessage() names images of styles by Content-Location', async (t) => {
   )
 })
 
-test('readMessage() leaves out names without an address', async (t) => {
+test('readMessage() omits names without an address', async (t) => {
   const { from, to, headers } = await readText('From: root\r\nTo: Ana ana@x.example, Mailer <>\r\n\r\n')
   t.deepEqual(from, [])
   t.deepEqual(to, [{ address: 'ana@x.example', name: 'Ana' }])
@@ -193,7 +193,7 @@ test('readMessage() leaves out names without an address', async (t) => {
 const codes = async (raw: string, cut = false): Promise<string[]> =>
   column((await readMessage(Buffer.from(raw, 'latin1'), cut)).notes, 'code')
 
-test('readMessage() shows text that has no empty line or no delimiter before it', async (t) => {
+test('readMessage() shows text without a preceding empty line or delimiter', async (t) => {
   const [html, pdf] = ['Content-Type: text/html\r\n\r\n<p>Hello</p>\r\n', named('application/pdf', 'a.pdf', 'x')]
   for (const [raw, text, ...notes] of [
     ['Subject: s\r\nHello', 'Hello', 'unended_header'],
@@ -214,7 +214,7 @@ test('readMessage() shows text that has no empty line or no delimiter before it'
   }
 })
 
-test('readMessage() counts the addresses, fields and lines that it leaves out', async (t) => {
+test('readMessage() counts omitted addresses, fields and lines', async (t) => {
   const to = (count: number): string => `To: ${Array.from({ length: count }, (_, at) => `a${at}@x.example`).join(', ')}\r\n\r\n`
   t.deepEqual(await codes(to(1000)), [])
   for (const raw of [to(1005), `${'To: a@x.example\r\n'.repeat(1005)}\r\n`, `${'stray\r\n'.repeat(5)}Subject: x\r\n\r\n`]) {
@@ -224,7 +224,7 @@ test('readMessage() counts the addresses, fields and lines that it leaves out', 
   }
 })
 
-test('readMessage() notes what it left out, could not decode, or guessed', async (t) => {
+test('readMessage() notes omitted, undecodable and guessed content', async (t) => {
   t.deepEqual(await codes(multi('mixed', 'm', '\r\nplain\r\n', named('image/png', 'a.png', 'x'))), [])
   t.deepEqual(await codes('Content-Type: multipart/mixed; boundary=m\r\n\r\n--m\r\n\r\nx'), ['unclosed_part'])
   t.deepEqual(await codes('Content-Type: text/plain; charset=x-nothing\r\n\r\nplain'), [])
@@ -262,7 +262,7 @@ test('readMessage() reads text and HTML whose octets are not valid in the declar
   t.is((await body('text/html', '<meta charset=windows-1251><p>\xe4\xe0')).html, '<p>да</p>')
 })
 
-test('readMessage() shows subject and names of an embedded message as those of a mail', async (t) => {
+test('readMessage() decodes subject and names of an embedded message', async (t) => {
   const values = [
     'Gr\xfc\xdfe aus Z\xfcrich',
     '=?iso-2022-jp?B?GyRCRnxLXA==?= =?iso-2022-jp?B?OGwbKEI=?=',

@@ -1,4 +1,4 @@
-/** The reader over its real thread: turns, deadlines, crashes, rest. Hostile messages stand in hostile-mail.test.ts. */
+/** The reader with its real thread: turns, deadlines, crashes, idle end. Hostile messages are tested in hostile-mail.test.ts. */
 import { readFile } from 'node:fs/promises'
 import test, { type ExecutionContext } from '#test'
 import type { Clock } from '#core/clock.ts'
@@ -12,7 +12,7 @@ const newsletter = new URL('../../fixtures/mail/newsletter.eml', import.meta.url
 const limits = { deadlineMs: 10_000, idleMs: 30_000 }
 const still = 'The raw message is still available.'
 
-/** A thread that misbehaves in the way its message asks for, and otherwise answers the message's text. */
+/** A thread that fails in the way that the message names, and otherwise returns the message's text. */
 const misbehaving = new URL(
   `data:text/javascript,${encodeURIComponent(`
     import { parentPort } from 'node:worker_threads'
@@ -27,7 +27,7 @@ const misbehaving = new URL(
   `)}`,
 )
 
-/** A clock whose timers run when the test says so. */
+/** A clock with timers that the test runs. */
 class HeldClock implements Clock {
   readonly pending = new Map<object, { ms: number; work: () => void }>()
   now(): number {
@@ -41,7 +41,7 @@ class HeldClock implements Clock {
     this.pending.set(timer, { ms, work })
     return timer
   }
-  /** Runs the one timer of that duration. */
+  /** Runs the single timer of that duration. */
   run(ms: number): void {
     for (const [timer, entry] of this.pending) {
       if (entry.ms !== ms) continue
@@ -66,15 +66,15 @@ const subject = async (made: WorkerMessageReader, raw: string): Promise<string> 
   return result.ok ? result.message.subject : result.unreadable
 }
 
-test('read() answers the message', async (t) => {
+test('read() returns the message', async (t) => {
   const raw = await readFile(newsletter)
   const before = Buffer.from(raw)
   const result = await reader(t).read(held(raw))
   t.true(result.ok && result.message.subject === 'Angebote für Sie' && result.message.attachments.length === 4)
-  t.deepEqual(raw, before, 'the input is left alone')
+  t.deepEqual(raw, before, 'the input is unchanged')
 })
 
-test('attachment() answers decoded octets, or undefined', async (t) => {
+test('attachment() returns decoded octets, or undefined', async (t) => {
   const made = reader(t)
   const raw = await readFile(newsletter)
   t.is(Buffer.from((await made.attachment(held(raw), 1)) ?? []).toString(), '%PDF-1.4\n')
@@ -82,7 +82,7 @@ test('attachment() answers decoded octets, or undefined', async (t) => {
   t.is(await made.attachment(held(Buffer.from('a{{{')), 0), undefined)
 })
 
-test('read() and attachment() called together are answered in turn', async (t) => {
+test('read() and attachment() run one after the other', async (t) => {
   const made = reader(t)
   const raw = await readFile(newsletter)
   const asked = Array.from({ length: 50 }, (_, at) => [subject(made, `Subject: n${at}\r\n\r\nx`), made.attachment(held(raw), 2)] as const)
@@ -92,7 +92,7 @@ test('read() and attachment() called together are answered in turn', async (t) =
   }
 })
 
-test('read() of a message over 32 MiB answers its beginning, without the attachment that was cut', async (t) => {
+test('read() returns the first 32 MiB of a message, without a truncated attachment', async (t) => {
   const head =
     'Subject: big\r\nContent-Type: multipart/mixed; boundary=b\r\n\r\n--b\r\n\r\nhello\r\n--b\r\nContent-Type: image/png\r\n\r\n12345\r\n'
   const raw = Buffer.concat([Buffer.from(`${head}--b\r\nContent-Type: application/pdf\r\n\r\n`), Buffer.alloc(33 * 1024 * 1024, 'x\r\n')])
@@ -131,7 +131,7 @@ for (const [way, sentence] of [
   ['exit', 'The message could not be parsed.'],
   ['memory', 'The message needs too much memory to parse.'],
 ] as const) {
-  test(`read() survives a thread that ends by ${way}, and so do the messages behind it`, async (t) => {
+  test(`read() and later messages survive a thread that ends by ${way}`, async (t) => {
     const made = reader(t, new HeldClock(), misbehaving)
     const bad = subject(made, way)
     const good = subject(made, 'good')
@@ -140,7 +140,7 @@ for (const [way, sentence] of [
   })
 }
 
-test('the thread starts with the first message and ends after a rest', async (t) => {
+test('the thread starts with the first message and ends when idle', async (t) => {
   const clock = new HeldClock()
   const made = reader(t, clock, misbehaving)
   t.false(made.running)
@@ -160,7 +160,7 @@ test('the thread sees no environment', async (t) => {
   t.deepEqual(result.ok && (result.message as { names?: string[] }).names, [])
 })
 
-test('who expects messages has a thread before the first one comes, and it rests when nobody does', async (t) => {
+test('expect() starts the thread early and keeps it until it is released', async (t) => {
   const clock = new HeldClock()
   const made = reader(t, clock, misbehaving)
   const [one, other] = [made.expect(), made.expect()]
@@ -183,7 +183,7 @@ test('who expects messages has a thread before the first one comes, and it rests
   t.false(made.running)
 })
 
-test('closing answers what waits, and later calls', async (t) => {
+test('disposal resolves waiting and later calls', async (t) => {
   const made = reader(t, new FakeClock(), misbehaving)
   const stuck = subject(made, 'loop')
   const waiting = subject(made, 'two')

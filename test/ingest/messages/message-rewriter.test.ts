@@ -24,7 +24,7 @@ function rewriter(t: ExecutionContext, code?: string, clock = new FakeClock()): 
   return made
 }
 
-test('rewrite() asks for an address for every link in order, and puts in the image', async (t) => {
+test('rewrite() requests an address for every link in order and inserts the image', async (t) => {
   const asked: (readonly [number, string])[] = []
   const result = await rewriter(t).rewrite(html(two), {
     ownUrl: own,
@@ -45,7 +45,7 @@ test('rewrite() asks for an address for every link in order, and puts in the ima
   )
 })
 
-test('rewrite() does only what is asked for', async (t) => {
+test('rewrite() tracks only links or only openings if requested', async (t) => {
   const made = rewriter(t)
   const opens = await made.rewrite(html(two), { ownUrl: own, pixel, linkFor: undefined })
   t.true(opens.ok && opens.links === 0 && Buffer.from(opens.content).includes(`${two}<img `))
@@ -55,27 +55,27 @@ test('rewrite() does only what is asked for', async (t) => {
   t.deepEqual(none, { ok: true, content: new Uint8Array(Buffer.from(htmlText('<p>x</p>'))), links: 0 })
 })
 
-test('rewrite() answers why a message stays as it is', async (t) => {
+test('rewrite() returns the reason for an unchanged message', async (t) => {
   const made = rewriter(t)
   const text = (): MessageSource => sourceOf('Subject: x\r\n\r\ntext\r\n')
   t.deepEqual(await made.rewrite(text(), { ownUrl: own, pixel, linkFor }), { ok: false, reason: 'no_html' })
   t.deepEqual(await made.rewrite(text(), { ownUrl: own, pixel, linkFor: undefined }), { ok: false, reason: 'no_html' })
   t.deepEqual(
     await made.rewrite(
-      { organizationId: 'org_1', size: 64 * 1024 * 1024 + 1, read: () => Promise.reject(new Error('nobody should')) },
+      { organizationId: 'org_1', size: 64 * 1024 * 1024 + 1, read: () => Promise.reject(new Error('must not be called')) },
       { ownUrl: own, pixel, linkFor },
     ),
     { ok: false, reason: 'too_large' },
   )
 })
 
-test('Messages that are handed over together are answered in turn', async (t) => {
+test('rewrite() processes simultaneous messages one after the other', async (t) => {
   const made = rewriter(t)
   const results = await Promise.all([1, 2, 3].map((n) => made.rewrite(html(`<p>${n}</p>`), { ownUrl: own, pixel, linkFor })))
   t.true(results.every((result, at) => result.ok && Buffer.from(result.content).includes(`<p>${at + 1}</p>`)))
 })
 
-test('A message is read when its turn has come, and one that cannot be read is no obstacle to others', async (t) => {
+test('rewrite() reads a message in its turn; a read error affects only that message', async (t) => {
   const made = rewriter(t)
   const addresses = { ownUrl: own, pixel, linkFor }
   const order: string[] = []
@@ -93,7 +93,7 @@ test('A message is read when its turn has come, and one that cannot be read is n
   t.deepEqual(order, ['one is read', 'one is done', 'two is read', 'two is done'])
 })
 
-test('A message that takes too long or ends the thread goes as it is, and the next one has a fresh thread', async (t) => {
+test('rewrite() fails on a timeout or crash, and the next message gets a new thread', async (t) => {
   const addresses = { ownUrl: own, pixel, linkFor }
   const endless = `import { parentPort } from 'node:worker_threads'; parentPort.on('message', () => { for (;;); })`
   const clock = new FakeClock()
@@ -111,7 +111,7 @@ test('A message that takes too long or ends the thread goes as it is, and the ne
   t.deepEqual(await dying.rewrite(html(two), addresses), { ok: false, reason: 'failed' })
 })
 
-test('Closing lets waiting messages go as they are', async (t) => {
+test('disposal resolves waiting messages without tracking', async (t) => {
   const made = rewriter(t)
   const first = made.rewrite(html(two), { ownUrl: own, pixel, linkFor })
   const second = made.rewrite(html(two), { ownUrl: own, pixel, linkFor })

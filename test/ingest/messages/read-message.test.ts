@@ -1,4 +1,4 @@
-/** Whole messages, read without the thread. */
+/** Parsing of whole messages, without the thread. */
 import { readFile } from 'node:fs/promises'
 import test from '#test'
 import { readAttachment, readMessage } from '#ingest/messages/read-message.ts'
@@ -8,7 +8,7 @@ import { column, columns } from '../../support/column.ts'
 const fixture = (name: string): Promise<Buffer> => readFile(new URL(`../../fixtures/mail/${name}.eml`, import.meta.url))
 const read = async (name: string) => readMessage(await fixture(name), false)
 
-test('readMessage() reads who wrote to whom about what', async (t) => {
+test('readMessage() reads sender, recipients and subject', async (t) => {
   const message = await read('newsletter')
   t.is(message.subject, 'Angebote für Sie')
   t.deepEqual(message.from, [{ address: 'News@News.Example', name: 'Büro Zürich' }])
@@ -41,7 +41,7 @@ test('readMessage() lists every header field in order, decoded', async (t) => {
   t.is(headers[3]?.value, '"Doe, Jane" <jane@shop.example>, Group: bob@shop.example, René <rene@shop.example>;')
 })
 
-test('readMessage() answers text and safe HTML', async (t) => {
+test('readMessage() returns text and sanitized HTML', async (t) => {
   const { text, html } = await read('newsletter')
   t.is(text.trim(), 'Grüße an support@help.example')
   t.deepEqual(dangers(html), [])
@@ -62,14 +62,14 @@ test('readMessage() describes attachments under safe names', async (t) => {
   ])
 })
 
-test('readMessage() sees addresses of headers and bodies', async (t) => {
+test('readMessage() finds addresses in headers and bodies', async (t) => {
   t.deepEqual((await read('newsletter')).addressesSeen, [
     ...['bob@shop.example', 'bounce+42@news.example', 'cc@shop.example', 'first@news.example', 'jane@shop.example'],
     ...['news@news.example', 'rene@shop.example', 'sales@help.example', 'second@news.example', 'support@help.example'],
   ])
 })
 
-test('readMessage() derives text from HTML when there is none', async (t) => {
+test('readMessage() derives text from HTML if the text part is missing', async (t) => {
   const message = await read('html-only')
   t.is(message.text, 'Café\n\nOpen the menu <https://x.example/menu>.')
   t.is(
@@ -92,14 +92,14 @@ test('readMessage() shows the machine-readable part of a delivery report', async
   t.is(message.attachments[0]?.contentType, 'message/rfc822')
 })
 
-test('readMessage() reads what it can of unknown character sets and encodings', async (t) => {
+test('readMessage() decodes unknown charsets and encodings as far as possible', async (t) => {
   const message = await read('broken-charset')
   t.is(message.subject, '✓ =?bogus')
   t.deepEqual(message.from, [{ address: 'a@x.example', name: 'aÿb' }])
   t.is(message.text.trim(), 'café =41')
 })
 
-test('readMessage() hides nothing of repeated fields', async (t) => {
+test('readMessage() shows all repeated fields', async (t) => {
   const message = await read('duplicate-fields')
   t.deepEqual(column(message.from, 'address'), ['first@x.example', 'second@x.example'])
   t.deepEqual(column(message.to, 'address'), ['one@x.example', 'two@x.example'])
@@ -120,7 +120,7 @@ test('readMessage() reads empty messages and bare header blocks', async (t) => {
   t.deepEqual(message.addressesSeen, ['a@x.example'])
 })
 
-test('readAttachment() answers the decoded octets in memory of their own', async (t) => {
+test('readAttachment() returns the decoded octets in a separate buffer', async (t) => {
   const raw = await fixture('newsletter')
   t.is(Buffer.from((await readAttachment(raw, false, 1)) ?? []).toString(), '%PDF-1.4\n')
   t.is(Buffer.from((await readAttachment(raw, false, 2)) ?? []).toString(), 'a,b')
@@ -129,13 +129,13 @@ test('readAttachment() answers the decoded octets in memory of their own', async
   t.deepEqual([...(png ?? []).slice(0, 4)], [0x89, 0x50, 0x4e, 0x47])
 })
 
-test('readAttachment() answers undefined where there is none', async (t) => {
+test('readAttachment() returns undefined for a missing attachment', async (t) => {
   const raw = await fixture('newsletter')
   for (const index of [4, -1, 0.5, Number.NaN, Number.POSITIVE_INFINITY]) t.is(await readAttachment(raw, false, index), undefined)
   t.is(await readAttachment(Buffer.alloc(0), false, 0), undefined)
 })
 
-test('readMessage() tells the media type that the message names, not a guess from the file name', async (t) => {
+test('readMessage() returns the declared media type, not a guess from the file name', async (t) => {
   const part = (type: string, name: string) =>
     `--b\r\nContent-Type: ${type}; name="${name}"\r\nContent-Disposition: attachment; filename="${name}"\r\n\r\nx\r\n`
   const parts = part('application/octet-stream', 'a.pdf') + part('Image/PNG', 'b.pdf')

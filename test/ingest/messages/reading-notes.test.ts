@@ -1,4 +1,4 @@
-/** Sentences of notes. */
+/** Sentences of reading notes. */
 import test from '#test'
 import { readingNotes } from '#ingest/messages/reading-notes.ts'
 
@@ -41,7 +41,7 @@ test('readingNotes() orders notes by their codes', (t) => {
   t.deepEqual(readingNotes(nothing), [])
 })
 
-test('readingNotes() shows of a declared name only a few characters of names', (t) => {
+test('readingNotes() restricts a declared name in length and characters', (t) => {
   const sentence = (name: string): string | undefined =>
     readingNotes({ ...nothing, faults: [{ code: 'unknown_charset', name }] })[0]?.sentence
   t.is(sentence('"> x\n'), 'The charset "x" is unknown; the text was decoded by a guess.')

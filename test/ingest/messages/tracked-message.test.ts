@@ -13,13 +13,13 @@ const fixture = (name: string): Promise<Buffer> => readFile(new URL(`../../fixtu
 const mail = (...lines: readonly string[]): Buffer => Buffer.from(lines.join('\r\n'), 'latin1')
 const page = (html: string, ...fields: readonly string[]): Buffer => mail('Content-Type: text/html; charset=utf-8', ...fields, '', html, '')
 
-/** Everything that can be marked is. */
+/** Adds all possible tracking to a message. */
 function marked(raw: Buffer): Buffer {
   const links = trackableLinks(raw, own).map((_, at) => `${own}/t/c/${at + 1}`)
   return trackedMessage(raw, own, { links, pixel: `${own}/t/o/1` })
 }
 
-/** The links and images of HTML as another parser of another make would see them: by their names. */
+/** The addresses of links and images, found by their attribute names, independently of the tokenizer. */
 const addresses = (html: string): string[] => [...html.matchAll(/(?:href|src)=["']?([^"'\s>]+)/gi)].map(([, address = '']) => address)
 
 test('trackableLinks() resolves addresses as readers do, in every element with a link', (t) => {
@@ -30,25 +30,25 @@ test('trackableLinks() resolves addresses as readers do, in every element with a
 
 const goldens = ['shop', 'latin1-base64', 'long-line', 'short-lines']
 for (const name of goldens) {
-  test(`trackedMessage() gives the message ${name} as it was written down`, async (t) => {
+  test(`trackedMessage() gives the expected message ${name}`, async (t) => {
     t.is(marked(await fixture(name)).toString('latin1'), (await fixture(`${name}.tracked`)).toString('latin1'))
   })
 
-  test(`mailparser sees the marks in the message ${name}, and nothing else changed`, async (t) => {
+  test(`trackedMessage() changes only links and image of ${name}, by mailparser`, async (t) => {
     const raw = await fixture(name)
     const [before, after] = await Promise.all([simpleParser(raw), simpleParser(marked(raw))])
     const html = String(after.html)
     const links = trackableLinks(raw, own)
     t.true(links.length > 0)
     const restored = links.reduce((text, target, at) => text.replace(`"${own}/t/c/${at + 1}"`, `<${target}>`), html).replace(image, '')
-    // entities, quotes and letters of links are as they were, once they are out of the comparison
+    // removes links from the comparison; entities, quotes and letters must be equal
     const plain = (text: string) => text.replaceAll(/(href=)(?:"[^"]*"|'[^']*'|<[^>]*>|[^\s>]+)/gi, '$1')
     t.is(plain(restored), plain(String(before.html)))
     t.deepEqual(
       after.attachments.map(({ content, filename, contentType, headers }) => [content.toString('hex'), filename, contentType, headers]),
       before.attachments.map(({ content, filename, contentType, headers }) => [content.toString('hex'), filename, contentType, headers]),
     )
-    // of HTML alone, mailparser makes the text itself and puts the links in brackets
+    // for a message with only HTML, mailparser creates the text and appends links in brackets
     const words = (text = '') =>
       text
         .replaceAll(/\[[^\]]*\]/g, '')
@@ -59,18 +59,18 @@ for (const name of goldens) {
   })
 }
 
-test('trackableLinks() tells where the links go, as a browser would', async (t) => {
+test('trackableLinks() returns the targets that a browser resolves', async (t) => {
   t.deepEqual(trackableLinks(await fixture('shop'), own), [
     'https://shop.example.ch/order?id=1&lang=de#top',
     'https://xn--bckerei-5wa.example/caf%C3%A9',
     'http://old.example.ch/x',
     'https://map.example.ch/',
   ])
-  // the query of a link that is not in ASCII depends on the charset of the document, so it stays
+  // a non-ASCII query depends on the charset of the document, so that link stays unchanged
   t.deepEqual(trackableLinks(await fixture('latin1-base64'), own), ['https://shop.example.ch/?a=1&b=2'])
 })
 
-test('trackedMessage() with no marks gives the same octets', async (t) => {
+test('trackedMessage() without marks returns the same octets', async (t) => {
   for (const name of goldens) {
     const raw = await fixture(name)
     t.deepEqual(trackedMessage(raw, own, { links: undefined, pixel: undefined }), raw)
@@ -105,7 +105,7 @@ test('trackedMessage() marks links or openings alone, and the pixel once', (t) =
   t.is(marked(two).toString(), two.toString().replace('<p>one\r\n', `<p>one${image}\r\n`).replace('http://a.test/', `"${own}/t/c/1"`))
 })
 
-test('trackedMessage() writes addresses so that they stay inside their quotes', (t) => {
+test('trackedMessage() escapes addresses inside their quotes', (t) => {
   const text = trackedMessage(page('<a href=https://a.test/>a</a>'), own, {
     links: ['https://p.test/"><script>&x'],
     pixel: 'https://p.test/"&',
@@ -124,7 +124,7 @@ const reasonOf = (raw: Buffer): string => {
   }
 }
 
-test('A message that must not be changed tells why', (t) => {
+test('trackedMessage() throws the reason for a message that must not change', (t) => {
   const html = ['Content-Type: text/html; charset=utf-8', '', '<a href="https://a.test/">a</a>', '']
   const inside = (type: string, ...more: readonly string[]) =>
     mail(`Content-Type: ${type}; boundary=b`, '', '--b', ...html, '--b', ...more, '--b--', '')
@@ -183,7 +183,7 @@ test('A message that must not be changed tells why', (t) => {
   t.is(reasonOf(page('<a href=https://a.test/>a</a>\r\n'.repeat(1000))), 'tracked')
 })
 
-test('embedded pictures do not count for the limit, and the links around them are tracked', (t) => {
+test('trackedMessage() does not count embedded images towards the limit', (t) => {
   const picture = `<img src="data:image/png;base64,${'A'.repeat(1_500_000)}">`
   const link = '<a href=https://a.test/>a</a>'
   for (const encoding of ['8bit', 'base64', 'quoted-printable']) {
@@ -200,11 +200,11 @@ test('embedded pictures do not count for the limit, and the links around them ar
   t.is(reasonOf(page(picture.repeat(6))), 'too_large')
 })
 
-test('tracking is linear on pictures of octets that quoted-printable must encode', (t) => {
+test('trackedMessage() is linear on images in quoted-printable', (t) => {
   t.true(growsLinearly((size) => void marked(page(`<img src="data:,${'\xff'.repeat(size)}">`)), 1_000_000))
 })
 
-test('Octets outside of marked HTML stay, whatever the message is', async (t) => {
+test('trackedMessage() keeps all octets outside of the HTML, in random messages', async (t) => {
   const seeded = new Seeded('messages')
   let changed = 0
   for (let round = 0; round < 400; round++) {
@@ -234,7 +234,7 @@ test('Octets outside of marked HTML stay, whatever the message is', async (t) =>
       }
     }
     const between = (of: Buffer, list: typeof parts) => {
-      // preambles, delimiters and epilogues: what belongs to no part that has a body of its own
+      // preambles, delimiters and epilogues, which do not belong to any leaf part
       let rest = of.toString('latin1')
       for (const leaf of list.filter(({ type }) => !type.startsWith('multipart/')).toReversed())
         rest = rest.slice(0, leaf.fields[0]?.start ?? leaf.bodyStart) + rest.slice(leaf.bodyEnd)

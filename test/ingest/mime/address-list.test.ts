@@ -1,4 +1,4 @@
-/** Address fields as people see them. */
+/** Address fields for display. */
 import test from '#test'
 import { addressList } from '#ingest/mime/address-list.ts'
 import { growsLinearly } from '../../support/measure/growth.ts'

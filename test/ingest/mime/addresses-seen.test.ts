@@ -1,4 +1,4 @@
-/** Which addresses a message is found by. */
+/** The addresses that a search for a message matches. */
 import test from '#test'
 import { AddressesSeen } from '#ingest/mime/addresses-seen.ts'
 import { Seeded } from '../../support/seeded.ts'
@@ -79,7 +79,7 @@ test('AddressesSeen is linear on hostile text', (t) => {
   }
 })
 
-test('AddressesSeen answers only well-formed, folded addresses', (t) => {
+test('AddressesSeen returns only well-formed, lower-case addresses', (t) => {
   const seeded = new Seeded('addresses seen')
   const pieces = ['@', 'a', 'B', '.', '-', '_', ' ', '<', '>', '=', '/', '%40', 'x.example', 'é', '联', '\ud800', '1', "'", '"', '\n']
   for (let round = 0; round < 3000; round += 1) {

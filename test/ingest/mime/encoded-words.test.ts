@@ -1,4 +1,4 @@
-/** RFC 2047 words as real and as hostile senders write them. */
+/** Encoded words (RFC 2047) of real and hostile senders. */
 import test from '#test'
 import { decodeEncodedWords } from '#ingest/mime/encoded-words.ts'
 import { Seeded } from '../../support/seeded.ts'
@@ -10,7 +10,7 @@ const cases: readonly (readonly [string, string, string])[] = [
   ['decodes B', 'x =?utf-8?b?4pyT?= y', 'x ✓ y'],
   ['drops blanks between words', '=?utf-8?q?a?= \t =?utf-8?q?b?=', 'ab'],
   ['drops blanks between words of different character sets', '=?utf-8?q?=C3=A9?= =?iso-8859-1?q?=E9?=', 'éé'],
-  ['keeps blanks beside plain text', 'a =?utf-8?q?b?= c', 'a b c'],
+  ['keeps spaces next to plain text', 'a =?utf-8?q?b?= c', 'a b c'],
   ['joins a character split between a B and a Q word', '=?utf-8?B?4p==?= =?utf-8?Q?=9C=93?=', '✓'],
   ['joins octets of one character in two Q words', '=?utf-8?Q?=E2=9C?= =?UTF-8?Q?=93?=', '✓'],
   ['ignores a language (RFC 2231)', '=?us-ascii*en?q?hi?=', 'hi'],
@@ -43,7 +43,7 @@ test('decodeEncodedWords() is bounded and linear on hostile input', (t) => {
   }
 })
 
-test('decodeEncodedWords() never throws and always answers one line', (t) => {
+test('decodeEncodedWords() never throws and always returns one line', (t) => {
   const seeded = new Seeded('encoded words')
   const pieces = ['=?', '?=', '?', '=', 'utf-8', 'B', 'Q', 'q', '=E2=9C', '4pyT', ' ', '\t', '\r\n', '\ud800', 'é', '*en', 'utf-16', '_']
   for (let round = 0; round < 3000; round += 1) {

@@ -1,4 +1,4 @@
-/** The header block as RFC 5322 has it and as real mail has it. */
+/** Header blocks that conform to RFC 5322, and header blocks of real mail. */
 import test from '#test'
 import { firstValue, headerFields, readHeader } from '#ingest/mime/header-fields.ts'
 
@@ -19,14 +19,14 @@ test('headerFields() unfolds', (t) => {
   ])
 })
 
-test('headerFields() takes bare line feeds and a block without an end', (t) => {
+test('headerFields() accepts bare line feeds and an unfinished block', (t) => {
   t.deepEqual(fieldsOf('A: 1\nB: 2'), [
     ['A', '1'],
     ['B', '2'],
   ])
 })
 
-test('headerFields() leaves out what is no field', (t) => {
+test('headerFields() skips lines that are not fields', (t) => {
   t.deepEqual(fieldsOf(' folded\r\nFrom x Sat Nov 21\r\nno colon\r\n: empty\r\nTwo words: 1\r\nGood : yes\r\n\r\n'), [['Good', 'yes']])
 })
 
@@ -55,7 +55,7 @@ test('headerFields() joins octets of a character that folding split', (t) => {
   t.is(fieldsOf('A: \xc3\r\n \xbc\r\n\r\n')[0]?.[1], 'Ã ¼')
 })
 
-test('headerFields() answers nothing for nothing', (t) => {
+test('headerFields() returns no fields for empty input', (t) => {
   t.deepEqual(headerFields(new Uint8Array()), [])
   t.deepEqual(fieldsOf('\r\nA: 1\r\n'), [])
 })
@@ -67,7 +67,7 @@ test('headerFields() stops after 1,000 fields, 64 KiB a value and 1 MiB in all',
   t.is(fieldsOf(`A: ${'x\r\n '.repeat(300_000)}\r\nB: 1\r\n\r\n`).length, 1)
 })
 
-test('readHeader() counts what it cuts or leaves out', (t) => {
+test('readHeader() counts truncated and skipped fields and lines', (t) => {
   const leftOut = (raw: string): number => readHeader(Buffer.from(raw)).leftOut
   t.is(leftOut('A: 1\r\n'.repeat(1000)), 0)
   t.is(leftOut('A: 1\r\n'.repeat(1500)), 500)

@@ -1,12 +1,12 @@
-/** Which characters are taken out, and which stay. */
+/** Removed and preserved characters. */
 import test from '#test'
 import { withoutInvisible } from '#ingest/mime/invisible-characters.ts'
 
-/** Unicode's own list of what is shown as nothing; those of direction are counted apart. */
+/** Unicode's list of default-ignorable characters. Bidirectional controls have a separate count. */
 const ignorable = /\p{Default_Ignorable_Code_Point}/u
 const directions = /\p{Bidi_Control}/u
 
-test('every character that Unicode shows as nothing is taken out and counted', (t) => {
+test('withoutInvisible() removes and counts every default-ignorable character', (t) => {
   const left: string[] = []
   for (let code = 0; code <= 0x10_ff_ff; code++) {
     const character = code >= 0xd8_00 && code <= 0xdf_ff ? '' : String.fromCodePoint(code)
@@ -18,7 +18,7 @@ test('every character that Unicode shows as nothing is taken out and counted', (
   t.deepEqual(left, [])
 })
 
-test('letters of all scripts, marks, emoji and lines stay as they are', (t) => {
+test('withoutInvisible() keeps letters of all scripts, marks, emoji and lines', (t) => {
   for (const text of ['Grüezi', 'Привет', 'سلام', '日本語', 'e\u0301', '👍🏽', 'a\tb\nc', '…', 'ﬁ', '𝄞'])
     t.deepEqual(withoutInvisible(text), { text, removed: { zero_width: 0, bidi: 0 } })
 })

@@ -1,4 +1,4 @@
-/** Dates as mail programs write them. */
+/** Dates in the forms of real mail clients. */
 import test from '#test'
 import { mailDate } from '#ingest/mime/mail-date.ts'
 

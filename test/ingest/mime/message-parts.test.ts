@@ -5,7 +5,7 @@ import { FakeClock } from '../../support/fake-clock.ts'
 
 const mail = (...lines: readonly string[]): Buffer => Buffer.from(lines.join('\r\n'))
 
-test('readParts() gives HTML as it was written, and none to a message of plain text', async (t) => {
+test('readParts() returns HTML unchanged, and no HTML for a plain text message', async (t) => {
   const html = '<p onclick="x()">Hi <img src="https://site.test/o.gif"></p><script>1</script>'
   t.is((await readParts(mail('Content-Type: text/html', '', html))).html?.trim(), html)
   const plain = await readParts(mail('Subject: x', '', 'only text', ''))
@@ -39,13 +39,13 @@ test('readParts() keeps inline images with their content ids, and their octets',
   t.deepEqual(Buffer.from(attachments[0]?.content ?? []), octets)
 })
 
-test('readParts() refuses a message of which text would be lost', async (t) => {
+test('readParts() refuses a message if text would be lost', async (t) => {
   await t.throwsAsync(readParts(mail('Subject: x', '', 'long line\r\n'.repeat(500_000))), {
     message: /too much text to be split into parts/,
   })
 })
 
-test('PartsReader works off the main thread, and says when another try would end alike', async (t) => {
+test('PartsReader runs on a thread and reports lasting failures', async (t) => {
   const reader = new PartsReader(new FakeClock())
   const good = await reader.read(mail('Subject: one', '', 'x'), 'org_1')
   t.like(good, { ok: true, parts: { subject: 'one' } })

@@ -1,4 +1,4 @@
-/** The bounds that stand inside the MIME parser: these tests fail when an update of the package moves what they hold on to. */
+/** The limits inside the MIME parser. These tests fail if an update of the package changes the internals that the limits use. */
 import test from '#test'
 import { BeyondLimits, parseMime } from '#ingest/mime/mime-parse.ts'
 
@@ -14,7 +14,7 @@ test('parseMime() keeps the first 4 MiB of text parts, over all parts', async (t
   t.is(two.text.replaceAll(/[^y]/g, '').length, 4 * mebi)
 })
 
-test('parseMime() lets attachments pass whole', async (t) => {
+test('parseMime() passes attachments completely', async (t) => {
   let size = 0
   const raw = Buffer.concat([Buffer.from('Content-Type: image/png\r\n\r\n'), Buffer.alloc(9 * mebi, 'x')])
   const bodies = await parseMime(raw, () => (chunk) => void (size += chunk.length))
@@ -31,7 +31,7 @@ test('parseMime() refuses header blocks over 256 KiB, and over 1 MiB in all', as
   await t.throwsAsync(parseMime(parts(6), ignore), { instanceOf: BeyondLimits })
 })
 
-test('parseMime() puts text beside HTML with its own small markup', async (t) => {
+test('parseMime() adds text next to HTML with minimal markup', async (t) => {
   const { html } = await parseMime(Buffer.from(`${mixed}--b\r\nContent-Type: text/html\r\n\r\n<p>x</p>\r\n--b\r\n\r\n<&>\r\n--b--`), ignore)
   t.true(html.includes('<div style="white-space:pre-wrap">&lt;&amp;&gt;</div>'))
 })

@@ -56,7 +56,7 @@ test('placedParts() gives every part with the place of its body', (t) => {
   t.is(parts[3]?.parameters.get('charset'), 'utf-8')
 })
 
-test('placedParts() knows where every field stands', (t) => {
+test('placedParts() returns the place of every field', (t) => {
   const [part] = placedParts(nested)
   for (const { name, start, end } of part?.fields ?? []) {
     const field = nested.toString('latin1', start, end)
@@ -76,7 +76,7 @@ test('placedParts() reads messages without MIME, without body and without header
   ])
 })
 
-test('placedParts() counts as attached what has a file name, an unknown disposition, or an attached multipart around it', (t) => {
+test('placedParts() marks parts with a name, unknown disposition or attached parent', (t) => {
   const attached = (...fields: readonly string[]) => placedParts(mail('Content-Type: text/html', ...fields, '', 'x'))[0]?.attached
   t.false(attached())
   t.false(attached('Content-Disposition: inline'))
@@ -98,7 +98,7 @@ test('placedParts() counts as attached what has a file name, an unknown disposit
   t.true(placedParts(mail(...inside))[1]?.attached)
 })
 
-test('placedParts() refuses what another reader may see in another way', (t) => {
+test('placedParts() refuses ambiguous messages', (t) => {
   const type = 'Content-Type: multipart/mixed; boundary=b'
   const cases: readonly (readonly string[])[] = [
     ['Content-Type: multipart/mixed', '', '--b', '', 'x', '--b--'],

@@ -19,7 +19,7 @@ test('decodeBody() reads quoted-printable by RFC 2045 §6.7', (t) => {
   for (const broken of ['a=b', '=', 'x=4', 'x=4=\r\n1', '=\n', '= x', '=G1']) t.is(qp(broken), broken === '=' ? '' : undefined, broken)
 })
 
-test('decodeBody() reads base64 that is whole, and no other', (t) => {
+test('decodeBody() decodes only complete base64', (t) => {
   const base64 = (body: string) => decoded(body, 'base64')
   t.is(base64('SGVs\r\nbG8=\r\n'), 'Hello')
   t.is(base64(''), '')
@@ -27,12 +27,12 @@ test('decodeBody() reads base64 that is whole, and no other', (t) => {
     t.is(base64(broken), undefined, broken)
 })
 
-test('decodeBody() leaves identity encodings alone, and knows no others', (t) => {
+test('decodeBody() keeps identity encodings and refuses unknown encodings', (t) => {
   for (const encoding of ['7bit', '8bit', 'binary']) t.is(decoded('a=41\u00fc', encoding), 'a=41\u00fc')
   for (const encoding of ['x-uuencode', '', 'utf-8']) t.is(decoded('a', encoding), undefined)
 })
 
-test('encodeBody() keeps an encoding, but for lines that are too long to go without', (t) => {
+test('encodeBody() keeps the encoding unless lines are too long', (t) => {
   t.deepEqual(encoded('a\u00fc\r\n', '8bit'), ['a\u00fc\r\n', '8bit'])
   t.deepEqual(encoded('x'.repeat(998), '7bit'), ['x'.repeat(998), '7bit'])
   t.is(encoded(`${'x'.repeat(999)}\r\n`, '7bit')[1], 'quoted-printable')
@@ -47,7 +47,7 @@ test('encodeBody() writes quoted-printable of at most 76 characters a line', (t)
   t.is(encoded(`${'x'.repeat(74)}==`, 'quoted-printable')[0], `${'x'.repeat(74)}=\r\n=3D=3D`)
 })
 
-test('encodeBody() and decodeBody() give back what went in, with short lines of ASCII', (t) => {
+test('encodeBody() and decodeBody() round-trip, with short lines of ASCII', (t) => {
   const seeded = new Seeded('encodings')
   const pieces = ['\r\n', ' ', '\t', '=', '\u00fc', '\r', '\n', 'x', 'word', '.', '=3D', 'y'.repeat(80), '\u0000']
   for (let round = 0; round < 1000; round++) {

@@ -1,4 +1,4 @@
-/** Reports that were really sent, of many programs: how much of what they say is found, and how much that they do not say. */
+/** Real reports of many programs: the numbers of correct and of false facts. */
 import { readFileSync } from 'node:fs'
 import test from '#test'
 import type { FeedbackEvent } from '#core/feedback/event.ts'
@@ -7,7 +7,7 @@ import { corpus, octetsOf, type Expected, type ExpectedMail } from './report-fix
 
 const kinds = { bounce: 'dsn', delayed: 'dsn', delivered: 'dsn', feedback: 'feedback', auto_reply: 'auto_reply', none: 'none' } as const
 
-/** Mails whose own words contradict their label, with the words. */
+/** Mails whose text contradicts their label, with the text. */
 const saysItself: Readonly<Record<string, { readonly action: string; readonly words: string }>> = {
   'sisimai/lhost-dragonfly-29.eml': { action: 'failed', words: 'Giving up' },
   'sisimai/lhost-dragonfly-30.eml': { action: 'failed', words: 'Giving up' },
@@ -31,7 +31,7 @@ interface Score {
   readonly wrong: string[]
 }
 
-test('the recipients, actions and statuses of the corpus are found, and hardly anything else', (t) => {
+test('corpus: finds recipients, actions and statuses with few false results', (t) => {
   const score: Score = { expected: 0, found: 0, surplus: 0, actions: 0, statuses: 0, statusesExpected: 0, wrong: [] }
   for (const mail of corpus()) check(mail, readReport(octetsOf(mail.file)).events, score)
   const told = score.found + score.surplus
@@ -44,31 +44,31 @@ test('the recipients, actions and statuses of the corpus are found, and hardly a
   t.is(score.statuses, score.statusesExpected)
 })
 
-test('the kind of every mail of the corpus is told', (t) => {
+test('corpus: recognizes the kind of every mail', (t) => {
   const wrong = corpus().filter(({ file, kind }) => readReport(octetsOf(file)).kind !== kinds[kind])
   t.deepEqual(wrong, [])
 })
 
-test('ordinary mail, spam and automatic replies report nothing', (t) => {
+test('corpus: ordinary mail, spam and automatic replies have no events', (t) => {
   const quiet = corpus().filter(({ kind }) => kind === 'none' || kind === 'auto_reply')
   t.is(quiet.length, 30)
   for (const { file } of quiet) t.deepEqual(readReport(octetsOf(file)).events, [], file)
 })
 
-test('what counts as structured comes out of the part for programs', (t) => {
+test('corpus: structured events come from the machine-readable part', (t) => {
   for (const { file } of corpus()) {
     const hasPart = /^content-type:\s*message\/(?:delivery-status|feedback-report)/im.test(octetsOf(file).toString('latin1'))
     for (const { isStructured } of readReport(octetsOf(file)).events) t.true(hasPart || !isStructured, file)
   }
 })
 
-test('no diagnostic has fields of a delivery-status part among its words', (t) => {
+test('corpus: no diagnostic contains delivery-status fields', (t) => {
   const fields = /(?:Final-Recipient|Reporting-MTA|Remote-MTA|Diagnostic-Code|Last-Attempt-Date)\s*:|\bStatus: \d\.|\bAction: failed/i
   for (const { file } of corpus())
     for (const { diagnostic } of readReport(octetsOf(file)).events) t.notRegex(diagnostic ?? '', fields, file)
 })
 
-test('labels that are not believed contradict the words of their mails', (t) => {
+test('corpus: every rejected label contradicts the text of its mail', (t) => {
   for (const [file, { action, words }] of Object.entries(saysItself)) {
     const label = corpus().find((mail) => mail.file === file)
     t.false(label?.expect[0]?.action_accept.includes(action), file)

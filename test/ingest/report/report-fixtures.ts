@@ -1,4 +1,4 @@
-/** The mails of `fixtures/bounces` and what is expected of them; its README.md explains the fields. */
+/** The mails of `fixtures/bounces` and their expectations; its README.md explains the fields. */
 import { readdirSync, readFileSync } from 'node:fs'
 
 export interface Expected {
@@ -7,7 +7,7 @@ export interface Expected {
   readonly status_accept: readonly string[]
   readonly class_accept: readonly string[]
   readonly action_accept: readonly string[]
-  /** The word of the collection for why, and whether it holds the address for bad. */
+  /** The collection's word for the reason, and whether it considers the address invalid. */
   readonly reason?: string | undefined
   readonly hard?: boolean | undefined
 }
@@ -25,7 +25,7 @@ export const octetsOf = (file: string): Buffer => readFileSync(new URL(file, fol
 export const corpus = (): readonly ExpectedMail[] =>
   (JSON.parse(octetsOf('expectations.json').toString()) as { files: ExpectedMail[] }).files
 
-/** Every mail of the corpus, and those made for Postern. */
+/** Every mail of the corpus, and the mails written for Postern. */
 export const allMails = (): string[] => [
   ...corpus().map(({ file }) => file),
   ...readdirSync(new URL('made/', folder)).map((name) => `made/${name}`),

@@ -1,9 +1,9 @@
-/** The forms of programs that write no part for programs, each by a mail like it: whom it names, what was said, whether it is final. */
+/** Notices without a machine-readable part, one for each program: recipients, diagnostic, and whether the failure is final. */
 import test from '#test'
 import { readReport } from '#ingest/report/report.ts'
 import { octetsOf } from './report-fixtures.ts'
 
-/** Recipient, status (a digit where no more can be known), action, and the host that refused if it is named. */
+/** Recipient, status (its class if it has no detail), action, and the refusing host if the notice contains it. */
 type Fact = readonly [recipient: string | null, status: string, action: string, host?: string]
 
 const forms: Readonly<Record<string, readonly Fact[]>> = {
@@ -48,7 +48,7 @@ const forms: Readonly<Record<string, readonly Fact[]>> = {
 }
 
 for (const [name, facts] of Object.entries(forms)) {
-  test(`${name} is read from its words`, (t) => {
+  test(`prose: parses the notice of ${name}`, (t) => {
     const { kind, events } = readReport(octetsOf(`made/${name}.eml`))
     t.is(kind, 'dsn')
     const read = events.map(({ recipient, status, action, remoteMta }, at) => [
@@ -65,19 +65,19 @@ for (const [name, facts] of Object.entries(forms)) {
   })
 }
 
-test('the words kept are those of the server that refused', (t) => {
+test('prose: the diagnostic is the reply of the refusing server', (t) => {
   const words = (name: string): string | null | undefined => readReport(octetsOf(`made/${name}.eml`)).events.at(-1)?.diagnostic
   t.is(words('groupwise'), '(550 5.1.1 User unknown)')
   t.is(words('gmail-new-text'), '550 5.1.1 The email account that you tried to reach does not exist.')
   t.regex(words('mailenable-ndr') ?? '', /^554-mail\.example\.org 554 Your access to this mail system has been rejected/)
 })
 
-test('the reply code is told beside the status', (t) => {
+test('prose: returns the reply code with the status', (t) => {
   const code = (name: string): number | null | undefined => readReport(octetsOf(`made/${name}.eml`)).events[0]?.smtpCode
   t.deepEqual(['mailenable-ndr', 'apachejames', 'mailfoundry', 'zoho-b'].map(code), [554, 550, 550, 421])
 })
 
-test('an address made from another is told with it', (t) => {
+test('prose: returns the original recipient of a rewritten address', (t) => {
   const [first] = readReport(octetsOf('made/sendmail8-text.eml')).events
   t.is(first?.originalRecipient, 'alias@example.com')
   t.is(readReport(octetsOf('made/exim-multi.eml')).events[2]?.originalRecipient, 'd@example.com')

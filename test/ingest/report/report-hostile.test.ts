@@ -1,4 +1,4 @@
-/** Reports that were damaged on the way, and mails made to cost time or memory. */
+/** Damaged reports, and mails built to cost time or memory. */
 import test from '#test'
 import type { ReportReading } from '#core/feedback/event.ts'
 import { readReport } from '#ingest/report/report.ts'
@@ -9,7 +9,7 @@ import { allMails, octetsOf } from './report-fixtures.ts'
 const cuts = 6
 const flips = 6
 
-test('any mail cut anywhere, or with any octets changed, is read without a throw and within bounds', (t) => {
+test('readReport() survives truncated and changed mails, within limits', (t) => {
   const seeded = new Seeded('damaged reports')
   for (const file of allMails()) {
     const whole = octetsOf(file)
@@ -21,7 +21,7 @@ test('any mail cut anywhere, or with any octets changed, is read without a throw
   }
 })
 
-test('octets without any sense are read without a throw', (t) => {
+test('readReport() survives random octets', (t) => {
   const seeded = new Seeded('noise')
   for (let count = 0; count < 200; count++) {
     const noise = Buffer.from(Array.from({ length: seeded.between(0, 2000) }, () => seeded.between(0, 255)))
@@ -29,7 +29,7 @@ test('octets without any sense are read without a throw', (t) => {
   }
 })
 
-test('LF, CRLF and CR give the same reading', (t) => {
+test('readReport() gives equal results for LF, CRLF and CR', (t) => {
   for (const file of allMails()) {
     const lf = octetsOf(file).toString('latin1').replaceAll(/\r\n?/g, '\n')
     const reading = readReport(Buffer.from(lf, 'latin1'))
@@ -38,7 +38,7 @@ test('LF, CRLF and CR give the same reading', (t) => {
   }
 })
 
-test('at most 1,000 recipients are read', (t) => {
+test('readReport() returns at most 1,000 recipients', (t) => {
   const many = (line: (at: number) => string): string => Array.from({ length: 3000 }, (_, at) => line(at)).join('')
   const fields = many((at) => `Final-Recipient: rfc822; r${at}@example.net\nAction: failed\nStatus: 5.1.1\n\n`)
   const shapes = [
@@ -51,7 +51,7 @@ test('at most 1,000 recipients are read', (t) => {
   for (const shape of shapes) t.is(readReport(Buffer.from(shape)).events.length, 1000, shape.slice(0, 300))
 })
 
-test('words that are kept have bounds', (t) => {
+test('readReport() limits the length of texts', (t) => {
   const long = 'x'.repeat(100_000)
   const [event] = readReport(
     Buffer.from(
@@ -74,7 +74,7 @@ const head = 'Return-Path: <>\nFrom: MAILER-DAEMON@x.example\nTo: s@example.com\
 const part = (type: string): string =>
   `${head}Content-Type: multipart/report; report-type=delivery-status; boundary=b\n\n--b\n\ntext\n--b\nContent-Type: ${type}\n\n`
 
-/** Each repeats what has been expensive in parsers: addresses, codes, phrases, delimiters, escapes, nesting. */
+/** Each repeats text that has been expensive in parsers: addresses, codes, phrases, delimiters, escapes, nesting. */
 const greedy: Readonly<Record<string, readonly [before: string, unit: string]>> = {
   recipients: [part('message/delivery-status'), 'Final-Recipient: rfc822; a@b.c\nAction: failed\nStatus: 5.0.0\n\n'],
   'continued fields': [`${part('message/delivery-status')}Final-Recipient: rfc822; a@b.c\n`, 'x\n'],
@@ -117,7 +117,7 @@ const greedy: Readonly<Record<string, readonly [before: string, unit: string]>> 
 }
 
 for (const [name, [before, unit]] of Object.entries(greedy)) {
-  test(`the work for ${name} grows with their number`, (t) => {
+  test(`readReport() is linear on ${name}`, (t) => {
     t.true(growsLinearly((size) => readReport(Buffer.from(before + unit.repeat(Math.ceil(size / unit.length)), 'latin1')), 60_000))
   })
 }

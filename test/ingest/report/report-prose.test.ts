@@ -1,4 +1,4 @@
-/** Whom a notice in prose is about, and whom it is not: the report's own addresses, senders, helpers, examples, words beside an address. */
+/** Failed recipients in notices without fields, and addresses that did not fail: of the report itself, senders, contacts, examples. */
 import test from '#test'
 import type { FeedbackEvent, ReportReading } from '#core/feedback/event.ts'
 import { addressesIn, plainAddress, typedAddress } from '#ingest/report/facts/mail-address.ts'
@@ -19,11 +19,11 @@ const notice = (text: string, fields = ''): string =>
   `${machine}${fields}Subject: Mail delivery failed\nContent-Type: text/plain; charset=utf-8\n\n${text}\n`
 const original = (header = 'From: me@example.com\nTo: ada@example.org\n'): string =>
   `Return-Path: <me@example.com>\n${header}Subject: Hello\n\nHello\n`
-/** A text part and the message that it returns. */
+/** A text part, and the returned message. */
 const multipart = (header: string, text: string, inside: string): string =>
   `${header}Content-Type: multipart/mixed; boundary=b\n\n--b\nContent-Type: text/plain; charset=utf-8\n\n${text}\n--b\nContent-Type: message/rfc822\n\n${inside}\n--b--\n`
 
-test('the header that lists the failed goes before a text that addresses the sender', (t) => {
+test('prose: X-Failed-Recipients takes precedence over text addressed to the sender', (t) => {
   const listed = 'X-Failed-Recipients: group@groups.example\n'
   t.deepEqual(told(notice('me@example.com 様\n\n連絡しようとしたグループが存在しないか、投稿できませんでした。', listed)), [
     ['group@groups.example', 'failed', '5.0.0'],
@@ -33,7 +33,7 @@ test('the header that lists the failed goes before a text that addresses the sen
   ])
 })
 
-test('the sender that a text names is nobody who failed', (t) => {
+test('prose: the sender named in a text is not a failed recipient', (t) => {
   const text =
     'A message sent by\n\n  <shop@mail.example>\n\ncould not be delivered. The following address failed:\n\n  ada@example.org\n    550 5.1.1 no such user\n'
   const inside = original('From: Shop <shop@mail.example>\nTo: ada@example.org\n').replace('me@example.com', 'shop@mail.example')
@@ -43,17 +43,17 @@ test('the sender that a text names is nobody who failed', (t) => {
   ])
 })
 
-test('what a header lists and what a server said about its alias is one recipient', (t) => {
+test('prose: a listed address and the reply about its alias are one recipient', (t) => {
   const text = 'The following address failed:\n\n  ada@inside.example\n    host mx.inside.example [192.0.2.1]: 550 5.1.1 no such user\n'
   t.deepEqual(told(notice(text, 'X-Failed-Recipients: ada@example.org\n')), [['ada@inside.example', 'ada@example.org', 'failed', '5.1.1']])
 })
 
-test('every field that lists the failed counts, each address once', (t) => {
+test('prose: all X-Failed-Recipients fields count, each address once', (t) => {
   const fields = 'X-Failed-Recipients: a@example.org,\n  b@example.org\nX-Failed-Recipients: c@example.org, A@example.org\n'
   t.deepEqual(column(read(notice('Undeliverable.', fields)).events, 'recipient'), ['a@example.org', 'b@example.org', 'c@example.org'])
 })
 
-test('the second recipient of Exchange stands below indented words of the first', (t) => {
+test("prose: finds Exchange's second recipient below the first one's indented text", (t) => {
   const one = (address: string): string =>
     `${address} on Thu, 29 Apr 2027 16:51:51 -0500\n    The recipient name is not recognized\n\tThe MTS-ID of the original message is: c=jp\n    MSEXCH:IMS:A:B 0 (000C05A6) Unknown Recipient\n`
   const text = `Your message\n\n  To:      me@example.com\n  Subject: Hello\n\ndid not reach the following recipient(s):\n\n${one('ada@example.org')}${one('eva@example.org')}`
@@ -68,7 +68,7 @@ test('the second recipient of Exchange stands below indented words of the first'
   )
 })
 
-test('an address ends where punctuation or letters of another script begin', (t) => {
+test('prose: an address ends at punctuation or letters of another script', (t) => {
   const found = (text: string): readonly string[] => addressesIn(text)
   for (const text of [
     'ada@example.jp您好，',
@@ -95,7 +95,7 @@ test('an address ends where punctuation or letters of another script begin', (t)
   t.is(typedAddress('utf-8; 李abc@例子.中国'), '李abc@例子.中国')
 })
 
-test('a notice that a gateway put into one of its own is read, as words', (t) => {
+test("prose: reads a notice inside a gateway's notice, as unstructured", (t) => {
   const inner = `From: Mail Delivery Subsystem <MAILER-DAEMON@inner.example>\nTo: me@example.com\nSubject: Returned mail\nContent-Type: multipart/report; report-type=delivery-status; boundary=c\n\n--c\n\nThe following addresses failed\n--c\nContent-Type: message/delivery-status\n\nReporting-MTA: dns; inner.example\n\nFinal-Recipient: rfc822; ada@example.org\nAction: failed\nStatus: 5.1.1\nDiagnostic-Code: smtp; 550 5.1.1 no\n\n--c--\n`
   const outer = multipart(
     `${machine}Subject: Returned mail: User unknown\n`,
@@ -110,7 +110,7 @@ test('a notice that a gateway put into one of its own is read, as words', (t) =>
   t.deepEqual(told(named), [['bounces@example.net', 'failed', '5.1.1']], 'an outer notice that names somebody is the report')
 })
 
-test('the To of the notice itself is nobody who failed, unless they wrote to themselves', (t) => {
+test("prose: the notice's To did not fail, unless the sender wrote to that address", (t) => {
   const header = `${machine}Subject: Undeliverable mail\n`
   t.deepEqual(told(multipart(header, 'Your message could not be delivered.', 'From: x@example.net\nTo: me@example.com\n\nx\n')), [
     [null, 'failed', '5.0.0'],
@@ -123,7 +123,7 @@ test('the To of the notice itself is nobody who failed, unless they wrote to the
   ])
 })
 
-test('senders, helpers and examples in sentences are nobody who failed', (t) => {
+test('prose: senders, contacts and examples are not failed recipients', (t) => {
   for (const text of [
     'Your mail could not be delivered because they are not accepting mail from list@example.net',
     'Delivery failed. If it is urgent, contact help@example.net',
@@ -134,7 +134,7 @@ test('senders, helpers and examples in sentences are nobody who failed', (t) => 
   t.deepEqual(told(notice("You sent mail to ada@example.org. That's not a valid user here.")), [['ada@example.org', 'failed', '5.0.0']])
 })
 
-test('a mailbox that is full is told without a telling subject, below the null reverse-path', (t) => {
+test('prose: recognizes a full mailbox by text with a null reverse-path', (t) => {
   const header = 'Return-Path: <>\nFrom: no-reply@provider.example\nTo: <me@example.com>\nSubject: Mail\n'
   const text =
     'Your mail sent on: Thu, 29 Apr 2027 00:00:00 +0900\n     Could not be delivered to: <ada@example.org>\n     As their mailbox is full.\n'
@@ -148,7 +148,7 @@ test('a mailbox that is full is told without a telling subject, below the null r
   t.is(read(multipart(header, 'Thank you, we got your mail and will answer <soon@example.org>.', original())).kind, 'auto_reply')
 })
 
-test('CR CR LF ends a line', (t) => {
+test('readReport() accepts CR CR LF as a line end', (t) => {
   const mails = [
     notice('The following address failed:\n\n  ada@example.org\n    550 5.1.1 no such user\n'),
     multipart(`${machine}Subject: Undeliverable mail\n`, '<ada@example.org>: 550 5.1.1 no', original()),
@@ -157,7 +157,7 @@ test('CR CR LF ends a line', (t) => {
     for (const end of ['\r\r\n', '\r\r\r\n', '\r\n', '\r']) t.deepEqual(read(mail.replaceAll('\n', end)), read(mail), JSON.stringify(end))
 })
 
-test('a mail whose line ends were doubled on the way is read as it was', (t) => {
+test('readReport() repairs a mail with doubled line ends', (t) => {
   const [prefix = '', rest = ''] = notice('The following address failed:\n\n  ada@example.org\n    550 5.1.1 no such user\n').split(
     /(?<=<>\n)/,
   )
@@ -172,7 +172,7 @@ test('a mail whose line ends were doubled on the way is read as it was', (t) => 
   t.deepEqual(told(spaced), [['ada@example.org', 'failed', '5.1.1']], 'paragraphs of one line are a text')
 })
 
-test('having tried for too long is 4.4.7, however it is said', (t) => {
+test('prose: expiry is 4.4.7 in every wording', (t) => {
   for (const words of [
     'all hosts have been failing for a long time and were last tried after this message arrived',
     'retry timeout exceeded',
@@ -188,7 +188,7 @@ test('having tried for too long is 4.4.7, however it is said', (t) => {
     )
 })
 
-test('an address that is only told by what it was made from is told', (t) => {
+test('prose: finds an address that is named only by its origin', (t) => {
   t.deepEqual(told(notice('The following address failed:\n\n  an undisclosed address\n    (generated from ada@example.org)\n')), [
     ['ada@example.org', 'failed', '5.0.0'],
   ])
@@ -202,13 +202,13 @@ test('an address that is only told by what it was made from is told', (t) => {
   )
 })
 
-test('names without a domain are those of the server that writes, where it is the domain of the mailboxes', (t) => {
+test('prose: names without a domain belong to the reporting mail domain', (t) => {
   const text = 'Your mail to the following recipients could not be delivered because they are not accepting mail:\n\tada\n'
   t.deepEqual(told(notice(text).replace('mx.example.net', 'example.net')), [['ada@example.net', 'failed', '5.0.0']])
   t.deepEqual(told(notice(text)), [[null, 'failed', '5.0.0']])
 })
 
-test('gateways that write under an address of their own are read when the address stands below their words', (t) => {
+test('prose: reads gateways with an own address if the recipient follows the text', (t) => {
   const header = 'From: gateway@corp.example\nTo: me@example.com\nSubject: Delivery failure notification\n'
   const text = 'Your message could not be delivered to the following recipients:\n\nada@example.org\n\nDo not resend it.\n'
   t.deepEqual(told(`${header}\n${text}`), [['ada@example.org', 'failed', '5.0.0']])
@@ -216,7 +216,7 @@ test('gateways that write under an address of their own are read when the addres
   t.is(read(`${header}\nThe delivery failed, sorry. We will send the parcel again.\n\nAda\nada@example.org\n`).kind, 'none')
 })
 
-test('a list that did not pass a post on is read, and posts that talk of it are not', (t) => {
+test("prose: reads a list's refusal, but not posts about a refusal", (t) => {
   const header = 'Return-Path: <list-admin@example.org>\nFrom: list-admin@example.org\nTo: me@example.com\nX-MLServer: fml [fml 4.0.3]\n'
   const text = '\nYou are not a member of this mailing list <list@example.org>.\n'
   t.deepEqual(told(`${header}Subject: You me@example.com are not member (list ML)\n${text}`), [['list@example.org', 'failed', '5.7.2']])
@@ -227,7 +227,7 @@ test('a list that did not pass a post on is read, and posts that talk of it are 
   t.is(read(`${header.replace(/X-MLServer.*\n/, '')}Subject: not member\n${text}`).kind, 'none')
 })
 
-test('a file of several mails is read mail by mail', (t) => {
+test('readReport() reads all mails of an mbox file', (t) => {
   const mail = (address: string): string =>
     `From MAILER-DAEMON Thu Apr 29 23:34:45 2027\n${notice(`<${address}>:\n550 5.1.1 no such user\n\nFrom here on nothing more.\n`)}`
   for (const end of ['\n', '\r\n', '\r'])
@@ -238,7 +238,7 @@ test('a file of several mails is read mail by mail', (t) => {
   t.is(told(`${notice('<ada@example.org>:\n550 5.1.1 no\n')}\n${mail('eva@example.org')}`).length, 1, 'what begins otherwise is one mail')
 })
 
-test('the code in the reply goes before the one that was made from it', (t) => {
+test('prose: the code in the reply takes precedence over a derived status', (t) => {
   const said = (status: string, diagnostic: string): unknown =>
     read(
       `${machine}Subject: Returned mail\nContent-Type: multipart/report; boundary=b\n\n--b\n\nx\n--b\nContent-Type: message/delivery-status\n\nFinal-Recipient: rfc822; ada@example.org\nAction: failed\nStatus: ${status}\nDiagnostic-Code: smtp; ${diagnostic}\n--b--\n`,
@@ -248,12 +248,12 @@ test('the code in the reply goes before the one that was made from it', (t) => {
   t.is(said('4.5.0', '550 5.5.3 x'), '4.5.0', 'of another class')
 })
 
-test('an address that cannot be one is told as it was written', (t) => {
+test('DSN: returns an invalid address as written', (t) => {
   const mail = `${machine}Subject: Returned mail\nContent-Type: multipart/report; boundary=b\n\n--b\n\nx\n--b\nContent-Type: message/delivery-status\n\nFinal-Recipient: RFC822; ada@#example.net\nAction: failed\nStatus: 5.1.2\n--b--\n`
   t.deepEqual(told(mail), [['ada@#example.net', 'failed', '5.1.2']])
 })
 
-test('Hotmail may send a complaint that is the message itself', (t) => {
+test('complaint: recognizes a Hotmail report that is the message itself', (t) => {
   const [event] = read(
     `Return-Path: staff@hotmail.com\nX-HmXmrOriginalRecipient: ada@hotmail.com\nTo: ada@hotmail.com\nFrom: shop@example.com\nSubject: Sale\nMessage-ID: <1@example.com>\n\nSale\n`,
   ).events

@@ -1,4 +1,4 @@
-/** The reader of reports: what is read at once, what on the thread, and what happens to a thread that does not answer. */
+/** The report reader: direct parsing, parsing on the thread, and a thread that does not answer. */
 import test, { type ExecutionContext } from '#test'
 import type { Clock } from '#core/clock.ts'
 import { ReportReader } from '#ingest/report/report-reader.ts'
@@ -11,7 +11,7 @@ const limits = { deadlineMs: 10_000, idleMs: 30_000 }
 const small = octetsOf('made/qmail-multi.eml')
 const large = Buffer.concat([small, Buffer.from('Some line of the returned message.\n'.repeat(4000))])
 
-/** Reads only mails that begin as a real one does. */
+/** Reads only mails with the beginning of a real mail. */
 const misbehaving = new URL(
   `data:text/javascript,${encodeURIComponent(`
     import { parentPort } from 'node:worker_threads'
@@ -23,7 +23,7 @@ const misbehaving = new URL(
   `)}`,
 )
 
-/** A clock whose deadline has come as soon as it is set. */
+/** A clock whose deadlines expire immediately. */
 class HastyClock implements Clock {
   now(): number {
     return 0
@@ -43,7 +43,7 @@ function reader(t: ExecutionContext, clock: Clock = new FakeClock(), entry?: URL
   return made
 }
 
-test('a small mail is read without a thread, a large one on it, alike', async (t) => {
+test('ReportReader: reads small mails directly and large ones on a thread, equally', async (t) => {
   const reports = reader(t)
   const atOnce = await reports.read(small)
   t.false(reports.running)
@@ -53,32 +53,32 @@ test('a small mail is read without a thread, a large one on it, alike', async (t
   t.deepEqual(inTurn, atOnce)
 })
 
-test('the mail stays with its caller', async (t) => {
+test('ReportReader: the mail stays usable for the caller', async (t) => {
   const copy = Buffer.from(large)
   await reader(t).read(large)
   t.deepEqual(large, copy)
 })
 
-test('mails that come together are all read', async (t) => {
+test('ReportReader: reads simultaneous mails', async (t) => {
   const reports = reader(t)
   const readings = await Promise.all([large, small, large, large].map((mail) => reports.read(mail)))
   t.deepEqual(column(readings, 'events', 'length'), [3, 3, 3, 3])
 })
 
-test('a mail that takes too long is told as a problem, without events', async (t) => {
+test('ReportReader: a timeout gives a problem without events', async (t) => {
   const endless = Buffer.alloc(100_000, 0x21)
   const reading = await reader(t, new HastyClock(), misbehaving).read(endless)
   t.deepEqual(reading, { kind: 'none', events: [], problem: 'The message took too long to parse.' })
 })
 
-test('after a crash the next mail is read by a fresh thread', async (t) => {
+test('ReportReader: a new thread reads the next mail after a crash', async (t) => {
   const reports = reader(t, new FakeClock(), misbehaving)
   const crashed = await reports.read(Buffer.alloc(100_000, 0x22))
   t.like(crashed, { kind: 'none', problem: 'The message could not be parsed.' })
   t.like(await reports.read(Buffer.alloc(100_000, 0x23)), { kind: 'mdn' })
 })
 
-test('a closed reader reads no large mail', async (t) => {
+test('ReportReader: after disposal, large mails give a problem', async (t) => {
   const reports = new ReportReader(new FakeClock())
   await reports[Symbol.asyncDispose]()
   t.regex((await reports.read(large)).problem ?? '', /shutting down/)

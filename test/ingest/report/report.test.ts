@@ -1,4 +1,4 @@
-/** What is read out of reports with fields: statuses, clues, complaints, receipts, replies; and how events differ. */
+/** Reports with fields: statuses, clues, complaints, receipts, replies, and the keys of events. */
 import test from '#test'
 import type { FeedbackEvent, ReportReading } from '#core/feedback/event.ts'
 import { readReport } from '#ingest/report/report.ts'
@@ -13,7 +13,7 @@ const header =
 const returned =
   'Return-Path: <b1mzxw6ytb0j3tqnjv8k2d@bounce.example.com>\nX-Service-Ref: 0123456789\nMessage-ID: <orig@example.com>\nTo: a@example.net\n'
 
-/** A delivery status notification with these fields, and this text before them. */
+/** A delivery status notification with these fields after this text. */
 const dsn = (fields: string, text = 'Your message did not arrive.\n', inside = returned): string =>
   `${header}Subject: Undelivered Mail Returned to Sender\nDate: Fri, 21 Aug 2026 12:16:40 +0200\n` +
   'Content-Type: multipart/report; report-type=delivery-status; boundary="b/1"\n\n' +
@@ -24,7 +24,7 @@ const complaint = (fields: string, inside = returned): string =>
   'Content-Type: multipart/report; report-type=feedback-report; boundary=f\n\n' +
   `--f\n\nA complaint.\n--f\nContent-Type: message/feedback-report\n\n${fields}\n--f\nContent-Type: message/rfc822\n\n${inside}\n--f--\n`
 
-test('a notification of Postfix is read into all that it says', (t) => {
+test('DSN: reads all facts of a Postfix notification', (t) => {
   const fields = [
     'Reporting-MTA: dns; mail.example.org',
     'X-Postfix-Queue-ID: 4cYt3r0ABCz9sX',
@@ -58,19 +58,19 @@ test('a notification of Postfix is read into all that it says', (t) => {
   t.regex(event?.key ?? '', /^[0-9a-f]{64}$/)
 })
 
-test('each group of fields is an event, and a recipient named twice is one', (t) => {
+test('DSN: each group is an event, and a repeated recipient counts once', (t) => {
   const group = (address: string): string => `Final-Recipient: rfc822; ${address}\nAction: failed\nStatus: 5.1.1\n\n`
   const { events } = read(dsn(`Reporting-MTA: dns; x\n\n${group('a@example.net')}${group('b@example.net')}${group('A@example.net')}`))
   t.deepEqual(column(events, 'recipient'), ['a@example.net', 'b@example.net'])
   t.not(events[0]?.key, events[1]?.key)
 })
 
-test('fields of the message and of the recipient may share a block', (t) => {
+test('DSN: per-message and per-recipient fields may share a group', (t) => {
   const [event] = readReport(octetsOf('made/dovecot-quota-dsn.eml')).events
   t.like(event, { type: 'bounced', recipient: 'full@example.net', status: '5.2.2', isStructured: true, reportingMta: 'mx1.example.net' })
 })
 
-test('a status that says nothing gives way to the diagnostic, then to the text', (t) => {
+test('DSN: a vague status yields to the diagnostic, then to the text', (t) => {
   const told = (status: string, diagnostic: string, text?: string): string | null | undefined =>
     sole(dsn(`Final-Recipient: rfc822; a@example.net\nAction: failed\nStatus: ${status}\n${diagnostic}`, text))?.status
   t.is(told('5.0.0', 'Diagnostic-Code: smtp; 550 5.7.1 no reverse name'), '5.7.1')
@@ -78,14 +78,14 @@ test('a status that says nothing gives way to the diagnostic, then to the text',
   t.is(told('5.5.0', 'Diagnostic-Code: smtp; 550 no'), '5.5.0')
   t.is(told('5.0.0', '', '<a@example.net>:\n550 5.1.1 nobody here\n'), '5.1.1')
   t.is(told('4.0.0', '', '<a@example.net>:\n550 5.1.1 nobody here\n'), '4.0.0', 'of another class')
-  // Sendmail makes its code from the reply; the code in the reply is that of the server that refused
+  // Sendmail derives its code from the reply; the code in the reply is the refusing server's
   t.is(told('5.1.1', 'Diagnostic-Code: smtp; 552 5.2.2 x'), '5.2.2')
   t.is(told('5.1.1', 'Diagnostic-Code: smtp; 550 5.1.0 x'), '5.1.1')
   t.is(told('4.4.7', 'Diagnostic-Code: smtp; 452 4.2.2 x'), '4.4.7')
   t.is(told('', 'Diagnostic-Code: smtp; 452 too many'), '4.0.0')
 })
 
-test('the action decides, not the class of the status', (t) => {
+test('DSN: the action takes precedence over the class of the status', (t) => {
   const type = (action: string, status: string): string | undefined =>
     sole(dsn(`Final-Recipient: rfc822; a@example.net\n${action}\nStatus: ${status}\n`))?.type
   t.is(type('Action: failed', '4.4.7'), 'bounced')
@@ -97,7 +97,7 @@ test('the action decides, not the class of the status', (t) => {
   t.is(type('', '2.0.0'), 'delivered')
 })
 
-test('a recipient may be written in many ways', (t) => {
+test('DSN: accepts many forms of a recipient', (t) => {
   const recipient = (value: string): string | null | undefined =>
     sole(dsn(`Final-Recipient: ${value}\nAction: failed\nStatus: 5.1.1\n`, 'No.\n', ''))?.recipient
   for (const value of [
@@ -112,7 +112,7 @@ test('a recipient may be written in many ways', (t) => {
   t.is(recipient('rfc822;|/bin/filter a@example.net'), null)
 })
 
-test('a report inside the returned message is not read', (t) => {
+test('readReport() ignores a report inside the returned message', (t) => {
   const inside = `Content-Type: multipart/report; boundary=c\n\n--c\nContent-Type: message/delivery-status\n\nFinal-Recipient: rfc822; inner@example.net\nAction: failed\nStatus: 5.1.1\n--c--\n`
   const { events } = read(dsn('Final-Recipient: rfc822; outer@example.net\nAction: failed\nStatus: 5.2.2\n', 'No.\n', inside))
   t.deepEqual(column(events, 'recipient'), ['outer@example.net'])
@@ -120,7 +120,7 @@ test('a report inside the returned message is not read', (t) => {
   t.deepEqual(column(read(text).events, 'recipient'), ['outer@example.net'])
 })
 
-test('a broken frame of MIME does not hide the fields', (t) => {
+test('DSN: reads fields in broken MIME', (t) => {
   const mail = dsn('Final-Recipient: rfc822; a@example.net\nAction: failed\nStatus: 5.1.1\n')
   t.is(sole(mail.replace('; boundary="b/1"', ''))?.recipient, 'a@example.net', 'no boundary told')
   t.is(sole(mail.slice(0, mail.indexOf('--b/1\nContent-Type: message/rfc822')))?.recipient, 'a@example.net', 'no end')
@@ -131,7 +131,7 @@ test('a broken frame of MIME does not hide the fields', (t) => {
   }
 })
 
-test('fields that stand in the text are read, and are not counted as made for programs', (t) => {
+test('DSN: reads fields in text as unstructured', (t) => {
   const text = `${header}Subject: Returned mail: see transcript for details\n\nThe original message was received.\n\nReporting-MTA: dns; x\n\nFinal-Recipient: RFC822; a@example.net\nAction: failed\nStatus: 5.1.1\n`
   t.like(sole(text), { recipient: 'a@example.net', status: '5.1.1', type: 'bounced', isStructured: false })
   const letter = text
@@ -140,7 +140,7 @@ test('fields that stand in the text are read, and are not counted as made for pr
   t.deepEqual(read(letter), { kind: 'none', events: [] })
 })
 
-test('a complaint names its recipient, its type and the return path', (t) => {
+test('complaint: has recipient, type and return path', (t) => {
   const fields =
     'Feedback-Type: Abuse \nUser-Agent: Yahoo!-Mail-Feedback/2.0\nVersion: 0.1\nOriginal-Mail-From: <v@bounce.example.com>\nOriginal-Rcpt-To: a@example.net\nReceived-Date: Fri, 21 Aug 2026 09:00:00 +0000\n'
   const { kind, events } = read(complaint(fields))
@@ -152,19 +152,19 @@ test('a complaint names its recipient, its type and the return path', (t) => {
   t.is(events[0]?.clues.returnPaths[0], 'v@bounce.example.com')
 })
 
-test('a complaint about several recipients is as many events', (t) => {
+test('complaint: several recipients give several events', (t) => {
   const several = Array.from({ length: 21 }, (_, at) => `Original-Rcpt-To: <r${at}@example.net>\n`).join('')
   t.is(read(complaint(`Feedback-Type: abuse\nUser-Agent: x\nVersion: 1\n${several}`)).events.length, 21)
 })
 
-test('reports that complain about nobody are ignored, unknown types are complaints', (t) => {
+test('complaint: ignores other feedback types; unknown types are complaints', (t) => {
   const type = (feedbackType: string): string | undefined =>
     sole(complaint(`Feedback-Type: ${feedbackType}\nUser-Agent: x\nVersion: 1\n`))?.type
   t.deepEqual(['not-spam', 'auth-failure', 'xarf'].map(type), ['ignored', 'ignored', 'ignored'])
   t.deepEqual(['fraud', 'virus', 'other', 'spam', 'opt-out'].map(type), Array(5).fill('complained'))
 })
 
-test('a recipient that was blacked out is none', (t) => {
+test('complaint: a redacted recipient is null', (t) => {
   const hidden = returned.replace('To: a@', 'To: redacted@')
   t.is(
     sole(complaint('Feedback-Type: abuse\nUser-Agent: x\nVersion: 1\nOriginal-Rcpt-To: 0123456789abcdef0123456789abcdef\n', hidden))
@@ -173,7 +173,7 @@ test('a recipient that was blacked out is none', (t) => {
   )
 })
 
-test('Hotmail and Apple complain without fields', (t) => {
+test('complaint: recognizes reports of Hotmail and Apple without fields', (t) => {
   const hotmail = `From: staff@hotmail.com\nTo: fbl@example.com\nSubject: complaint about message from 192.0.2.1\nContent-Type: multipart/mixed; boundary=h\n\n--h\nContent-Type: message/rfc822\n\nX-HmXmrOriginalRecipient: a@example.net\n${returned}\n--h--\n`
   t.like(sole(hotmail), { type: 'complained', recipient: 'a@example.net', feedbackType: 'abuse', isStructured: false })
   const apple =
@@ -182,7 +182,7 @@ test('Hotmail and Apple complain without fields', (t) => {
   t.like(sole(apple), { type: 'complained', recipient: 'a@example.net', feedbackType: 'opt-out' })
 })
 
-test('a filter that refuses is a bounce, a reader who deletes is not', (t) => {
+test("MDN: a filter's refusal is a bounce, a deletion is not", (t) => {
   const rejected = readReport(octetsOf('made/dovecot-sieve-reject-mdn.eml'))
   t.is(rejected.kind, 'mdn')
   t.like(rejected.events[0], { type: 'bounced', recipient: 'full@example.net', status: '5.7.1', isStructured: false })
@@ -192,20 +192,20 @@ test('a filter that refuses is a bounce, a reader who deletes is not', (t) => {
   t.deepEqual(read(text.replace('; deleted', '; displayed')), { kind: 'mdn', events: [] })
 })
 
-test('answers by programs are no bounces, whatever they talk about', (t) => {
+test('readReport() recognizes automatic replies that talk about delivery', (t) => {
   const away =
     'Return-Path: <>\nFrom: a@example.net\nTo: s@example.com\nSubject: Automatic reply: Order\nAuto-Submitted: auto-replied\n\nI could not be reached; write to b@example.net. Mail failed before: 550 5.1.1\n'
   t.deepEqual(read(away), { kind: 'auto_reply', events: [] })
   t.deepEqual(read(away.replace('Automatic reply', 'Undeliverable')), { kind: 'auto_reply', events: [] })
 })
 
-test('a shop that could not deliver a parcel sends ordinary mail', (t) => {
+test('readReport() treats a notice about a parcel as ordinary mail', (t) => {
   const parcel =
     'From: shop@example.com\nTo: a@example.net\nSubject: Your delivery failed\n\nWe were unable to deliver your parcel. Contact help@example.com.\n'
   t.deepEqual(read(parcel), { kind: 'none', events: [] })
 })
 
-test('notices of SES by way of SNS are read', (t) => {
+test('readReport() reads notices of SES via SNS', (t) => {
   const notice = (kind: string, told: object): string =>
     `From: no-reply@sns.amazonaws.com\nSubject: AWS Notification Message\n\n${JSON.stringify({
       notificationType: kind,
@@ -228,7 +228,7 @@ test('notices of SES by way of SNS are read', (t) => {
   t.deepEqual(bounced?.clues.returnPaths[0], 'v@bounce.example.com')
 })
 
-test('UTF-7 and ISO-2022-JP are read', (t) => {
+test('readReport() decodes UTF-7 and ISO-2022-JP', (t) => {
   const utf7 = `${header}Subject: Undeliverable: x\nContent-Type: text/plain; charset=utf-7\n\nThe following recipient(s) could not be reached:\n\n      a+AEA-example.net on 4/29/01\n        +ACM-5.1.1\n`
   t.like(sole(utf7), { recipient: 'a@example.net', status: '5.1.1' })
   const words = Buffer.from('1b244224333648241b2842', 'hex').toString('latin1')
@@ -239,7 +239,7 @@ test('UTF-7 and ISO-2022-JP are read', (t) => {
   t.like(readReport(japanese).events[0], { recipient: 'a@example.net', status: '5.1.1' })
 })
 
-test('the host that refused is found in the field, and else in the words', (t) => {
+test('DSN: finds the refusing host in Remote-MTA, else in the text', (t) => {
   const host = (fields: string): unknown => {
     const { remoteMta, remoteIp } = sole(dsn(`Final-Recipient: rfc822; a@example.net\nAction: failed\nStatus: 5.1.1\n${fields}\n`)) ?? {}
     return [remoteMta, remoteIp]
@@ -250,12 +250,12 @@ test('the host that refused is found in the field, and else in the words', (t) =
   t.deepEqual(host('Diagnostic-Code: X-Postfix; host mx.example.net[192.0.2.7] said: 550 no'), ['mx.example.net', '192.0.2.7'])
 })
 
-test('HTML is read where there is no plain text', (t) => {
+test('readReport() reads HTML if there is no plain text', (t) => {
   const html = `${header}Subject: Undeliverable: x\nContent-Type: text/html; charset=utf-8\n\n<html><body><p>Delivery has failed to these recipients:</p><p><a href="mailto:a@example.net">a@example.net</a><br>550 5.1.10 not found</p></body></html>\n`
   t.like(sole(html), { recipient: 'a@example.net', status: '5.1.10' })
 })
 
-test('a key depends on the report, not on how it came', (t) => {
+test('readReport(): a key depends on the report, not on its delivery', (t) => {
   const mail = dsn('Final-Recipient: rfc822; a@example.net\nAction: failed\nStatus: 5.1.1\n')
   const key = sole(mail)?.key
   t.is(sole(`Delivered-To: box@example.com\nReceived: by example.com; Sat, 22 Aug 2026 00:00:00 +0000\n${mail}`)?.key, key)
@@ -263,7 +263,7 @@ test('a key depends on the report, not on how it came', (t) => {
   t.not(sole(mail.replace('Action: failed', 'Action: delayed'))?.key, key, 'another outcome')
 })
 
-test('nothing, and what is no mail, is none', (t) => {
+test('readReport() returns none for empty input and other octets', (t) => {
   for (const mail of ['', '\n', '\r\n\r\n', '\0\0\0', 'no header', ':'])
     t.deepEqual(read(mail), { kind: 'none', events: [] }, JSON.stringify(mail))
 })

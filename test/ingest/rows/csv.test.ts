@@ -1,4 +1,4 @@
-/** CSV in, compared with a naive model; and what is written for spreadsheets, read back. */
+/** The CSV reader compared with a naive model, and CSV for spreadsheets read back. */
 import test from '#test'
 import { csvLine, restoredCell } from '#ingest/rows/csv-cells.ts'
 import { readCsvRows } from '#ingest/rows/csv-rows.ts'
@@ -16,7 +16,7 @@ function randomCell(seeded: Seeded): string {
   return Array.from({ length: seeded.between(0, 5) }, () => seeded.pick(alphabet)).join('')
 }
 
-test('readCsv() reads back whatever table was written, however it is quoted, ended and cut in pieces', async (t) => {
+test('readCsv() reads random tables with any quoting, line ends and pieces', async (t) => {
   const seeded = new Seeded('csv')
   for (let round = 0; round < 1500; round++) {
     const width = seeded.between(1, 4)
@@ -34,7 +34,7 @@ test('readCsv() reads back whatever table was written, however it is quoted, end
   }
 })
 
-/** The same rules, seen all at once: a walk over the whole text by one expression for each cell. */
+/** The same rules on the complete text, with one regular expression for each cell. */
 function naive(text: string): (readonly string[])[] | 'open quote' {
   const records: string[][] = []
   let cells: string[] = []
@@ -72,7 +72,7 @@ test('readCsv() agrees with a naive model on arbitrary text', async (t) => {
   t.true(open > 100)
 })
 
-test('readCsv() tells of quotes out of place and goes on with the next record', async (t) => {
+test('readCsv() reports misplaced quotes and reads the next record', async (t) => {
   const records = (await listOf(readCsv(inPieces('a"b,c\n"d" e,f\n"g",h\n')))).flat()
   t.deepEqual(column(records, 'cells'), [
     ['a"b', 'c'],
@@ -84,12 +84,12 @@ test('readCsv() tells of quotes out of place and goes on with the next record', 
   t.is(records[2]?.problem, undefined)
 })
 
-test('readCsv() reads what comes in one large chunk as it reads it in small ones', async (t) => {
+test('readCsv() gives equal results for large and small chunks', async (t) => {
   const cells = Array.from({ length: 9000 }, (_, i) => [`ü${i}`, '💌'])
   t.deepEqual(await cellsOf(cells.map((row) => row.join(',')).join('\n')), cells)
 })
 
-test('readCsv() gives up on a record without an end, and on bytes that are not UTF-8', async (t) => {
+test('readCsv() refuses an endless record and bytes that are not UTF-8', async (t) => {
   const long = `email\na@b.ch\n"${'x'.repeat(70_000)}`
   await t.throwsAsync(cellsOf(long), { message: 'row 2 is longer than 65536 characters; look for a quote that is not closed' })
   await t.throwsAsync(cellsOf('email\n"a@b.ch\n'), { message: 'a quote in row 1 is never closed' })
@@ -99,7 +99,7 @@ test('readCsv() gives up on a record without an end, and on bytes that are not U
 
 const rowsOf = async (text: string) => (await listOf(readCsvRows(inPieces(text), 'email'))).flat()
 
-test('readCsvRows() names cells by the header row and leaves empty ones out', async (t) => {
+test('readCsvRows() names cells by the header row and omits empty cells', async (t) => {
   const rows = await rowsOf('Email , REASON,,note\r\na@b.ch,"why, so",x,\r\n\r\nc@d.ch\r\n,,,,\r\n')
   t.deepEqual(
     rows.map((row) => ('fields' in row ? { ...row.fields } : row.problem)),
@@ -111,7 +111,7 @@ test('readCsvRows() names cells by the header row and leaves empty ones out', as
   )
 })
 
-test('readCsvRows() wants a header row with the column that is needed', async (t) => {
+test('readCsvRows() requires a header row with the needed column', async (t) => {
   await t.throwsAsync(rowsOf(''), { message: 'is empty; the first row must contain the column names, including email' })
   await t.throwsAsync(rowsOf('a@b.ch\nc@d.ch\n'), {
     message: 'the first row must contain the column names, separated by commas, including email; found: a@b.ch',
@@ -119,7 +119,7 @@ test('readCsvRows() wants a header row with the column that is needed', async (t
   await t.throwsAsync(rowsOf('email,reason,email\n'), { message: 'the header row contains the column email twice' })
 })
 
-test('csvLine() leaves no cell that a spreadsheet would run, and restoredCell() gives back what it was', async (t) => {
+test('csvLine() protects cells from running as formulas, restoredCell() reverts it', async (t) => {
   const seeded = new Seeded('cells')
   const hostile = ['=1+1', '+tag@x.ch', '-1', '@x', '\tx', '\rx', '\nx', '＝1', "'=1", "''+x", "'plain", 'a"b', 'a,b', '']
   const letters = ['=', '+', '-', '@', '\t', '\r', "'", 'a', '"', ',']

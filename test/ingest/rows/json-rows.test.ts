@@ -1,4 +1,4 @@
-/** JSON rows one at a time, compared with JSON.parse of the whole. */
+/** JSON rows read one at a time, compared with JSON.parse of the whole document. */
 import test from '#test'
 import { readJsonRows } from '#ingest/rows/json-rows.ts'
 import { Seeded } from '../../support/seeded.ts'
@@ -14,7 +14,7 @@ function randomValue(seeded: Seeded, depth: number): unknown {
   return Object.fromEntries(Array.from({ length: seeded.between(0, 3) }, (_, i) => [`k"${i}]`, randomValue(seeded, depth - 1)]))
 }
 
-test('readJsonRows() finds the rows that JSON.parse() finds, however they are laid out and cut in pieces', async (t) => {
+test('readJsonRows() agrees with JSON.parse() for any layout and pieces', async (t) => {
   const seeded = new Seeded('json')
   for (let round = 0; round < 600; round++) {
     const rows = Array.from({ length: seeded.between(0, 4) }, (_, i) => ({ i, value: randomValue(seeded, 3) }))
@@ -25,12 +25,12 @@ test('readJsonRows() finds the rows that JSON.parse() finds, however they are la
   }
 })
 
-test('readJsonRows() tells of rows that are no objects and goes on', async (t) => {
+test('readJsonRows() reports rows that are not objects and continues', async (t) => {
   const wrong = 'the row must be an object such as {"email": "ada@example.ch"}'
   t.deepEqual(await rowsOf('[1, "x", null, [], {"email":"a"}, true]'), [wrong, wrong, wrong, wrong, { email: 'a' }, wrong])
 })
 
-test('readJsonRows() gives up on what is not such a document, and says where', async (t) => {
+test('readJsonRows() refuses other documents and names the place', async (t) => {
   const notRows = 'must be an array of rows, or {"rows": […]} and nothing else'
   const behind = 'is not JSON rows: unexpected text after the array'
   const cases: readonly (readonly [string, string])[] = [

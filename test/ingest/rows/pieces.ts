@@ -1,4 +1,4 @@
-/** Bytes as a network brings them: in pieces that end anywhere, also inside a character. */
+/** Splits bytes like a network: pieces end anywhere, also inside a character. */
 import type { Seeded } from '../../support/seeded.ts'
 
 export async function* inPieces(text: string | Uint8Array, seeded?: Seeded): AsyncGenerator<Uint8Array> {

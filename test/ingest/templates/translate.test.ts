@@ -1,4 +1,4 @@
-/** Templates of other services in our syntax: each form that maps, and a place for each that does not. */
+/** Templates of other services in Postern's syntax: each supported form, and the place of each unsupported one. */
 import test from '#test'
 import type { Service } from '#ingest/exports/export-shapes.ts'
 import { parseTemplate } from '#core/templates/parser.ts'
@@ -38,7 +38,7 @@ const mapped: readonly (readonly [Service, string, string])[] = [
   ],
 ]
 
-test('what maps is translated, and our engine reads it', (t) => {
+test('translated(): output is valid for the template engine', (t) => {
   for (const [service, source, wanted] of mapped) {
     const { text, problems } = translated(service, source, false)
     t.deepEqual([text, problems], [wanted, []], source)
@@ -66,7 +66,7 @@ const unmapped: readonly (readonly [Service, string, RegExp])[] = [
   ['sparkpost', '\n  {{loop_vars.x}}', /no counterpart/],
 ]
 
-test('what does not map is reported with its line and column', (t) => {
+test('translated(): reports code without a counterpart with line and column', (t) => {
   for (const [service, source, message] of unmapped) {
     const { problems } = translated(service, source, true)
     t.regex(problems[0]?.message ?? '', message, source)
@@ -74,7 +74,7 @@ test('what does not map is reported with its line and column', (t) => {
   }
 })
 
-test('templates are found in what each service answers', (t) => {
+test('templatesIn(): finds templates in the responses of each service', (t) => {
   const documents: readonly (readonly [unknown, Service, string, string | undefined])[] = [
     [
       {
@@ -114,7 +114,7 @@ test('templates are found in what each service answers', (t) => {
   t.regex(foreignTemplate({ id: 'd-1', name: 'N', versions: [{ active: 1 }] }, undefined)?.problem ?? '', /content is missing/)
 })
 
-test('random templates end in a translation that our engine reads, or in a reported place', (t) => {
+test('translated(): random templates give a valid translation or a finding', (t) => {
   const seeded = new Seeded('hostile templates')
   const bits = [
     '{{',
@@ -157,7 +157,7 @@ test('random templates end in a translation that our engine reads, or in a repor
   t.pass()
 })
 
-/** Names that the engine refuses are reported when the template is checked. */
+/** The engine refuses some names when the template is checked; these are reported then. */
 function readOrReported(text: string): void {
   try {
     parseTemplate(text)
@@ -166,7 +166,7 @@ function readOrReported(text: string): void {
   }
 }
 
-test('a template of the largest size with nothing closed is translated within the time of a few looks at it', (t) => {
+test('translated(): linear on the largest template with unclosed tags', (t) => {
   for (const open of ['{{', '{{{', '{%', '{#', '{{!--', '{$', '{{a', '<%', '%recipient', '{{#if a}}'])
     for (const service of ['sendgrid', 'brevo', 'mailgun', 'mailjet'] as const)
       t.notThrows(() => translated(service, open.repeat(262_144 / open.length), true))

@@ -1,4 +1,4 @@
-/** Turns on the parsing threads: what one organization gives them to do keeps no other waiting. */
+/** Turns on the parsing threads: the load of an organization does not delay the others. */
 import { once } from 'node:events'
 import { BroadcastChannel } from 'node:worker_threads'
 import test, { type ExecutionContext } from '#test'
@@ -9,7 +9,7 @@ import { waiting } from '../../support/waits.ts'
 
 const starved = 'a thread without the processor'
 
-/** Returns its own text, but to `loop` never, and to `starved` when the test says so, without use of the processor. */
+/** Returns the text of a message. Never answers `loop`, and answers `starved` when the test requests it, without using the processor. */
 const entry = new URL(
   `data:text/javascript,${encodeURIComponent(`
     import { BroadcastChannel, parentPort } from 'node:worker_threads'
@@ -28,7 +28,7 @@ const entry = new URL(
   `)}`,
 )
 
-/** Its timers run when the test says so. */
+/** A clock with timers that the test runs. */
 class HeldClock implements Clock {
   readonly #pending = new Set<{ readonly ms: number; readonly work: () => void }>()
   now(): number {
@@ -56,7 +56,7 @@ class HeldClock implements Clock {
 }
 
 const limits = { quickMs: 250, smallestMs: 4000, deadlineMs: 10_000, idleMs: 30_000 }
-/** The quick lane's, for a thread that runs and one that must start. */
+/** The timers of the quick lane, for a running and for a starting thread. */
 const quick = [250, 1000].map((ms) => ms * wallFactor)
 
 function pool(t: ExecutionContext, clock: Clock, changes: Partial<ParserPoolLimits> = {}): ParserPool {
@@ -73,7 +73,7 @@ async function ask(made: ParserPool, turn: string, text: string, octets = 100): 
   return answer.kind === 'failed' ? answer.sentence : answer.kind
 }
 
-test('a message that takes long goes on in the slow lane, and others are read beside it', async (t) => {
+test('ParserPool: a slow message moves to the slow lane; others continue', async (t) => {
   const clock = new HeldClock()
   const made = pool(t, clock)
   const hostile = ask(made, 'org_1', 'loop')
@@ -85,7 +85,7 @@ test('a message that takes long goes on in the slow lane, and others are read be
   t.is(await hostile, 'The message took too long to parse.')
 })
 
-test('an organization that takes long waits for itself, in the slow lane', async (t) => {
+test('ParserPool: all messages of a slow organization wait in the slow lane', async (t) => {
   const clock = new HeldClock()
   const made = pool(t, clock)
   const answers: string[] = []
@@ -99,7 +99,7 @@ test('an organization that takes long waits for itself, in the slow lane', async
   t.deepEqual(answers, ['The message took too long to parse.', 'one', 'two'])
 })
 
-test('while the slow lane is taken, what takes long is broken off and begun again when its turn has come', async (t) => {
+test('ParserPool: a slow message restarts later if the slow lane is busy', async (t) => {
   const clock = new HeldClock()
   const made = pool(t, clock)
   let loads = 0
@@ -119,7 +119,7 @@ test('while the slow lane is taken, what takes long is broken off and begun agai
   t.is(loads, 2)
 })
 
-test('organizations take turns, whatever each of them asks', async (t) => {
+test('ParserPool: organizations take turns', async (t) => {
   const made = pool(t, new HeldClock())
   const order: string[] = []
   const asked = ['a1', 'a2', 'a3', 'b1', 'b2', 'c1'].map((name) => ask(made, name.charAt(0), name).then((text) => order.push(text)))
@@ -127,7 +127,7 @@ test('organizations take turns, whatever each of them asks', async (t) => {
   t.deepEqual(order, ['a1', 'a2', 'b1', 'c1', 'a3', 'b2'])
 })
 
-test('of all that wait, two messages are in memory at most', async (t) => {
+test('ParserPool: at most two messages are in memory', async (t) => {
   const clock = new HeldClock()
   const made = pool(t, clock)
   let [held, most] = [0, 0]
@@ -148,7 +148,7 @@ test('of all that wait, two messages are in memory at most', async (t) => {
   await stuck
 })
 
-test('a message that needs little of the processor is read to its end, however long that takes on a busy machine', async (t) => {
+test('ParserPool: limits processor time, not time on a busy machine', async (t) => {
   const clock = new HeldClock()
   const made = pool(t, clock)
   const channel = new BroadcastChannel(starved)
@@ -163,7 +163,7 @@ test('a message that needs little of the processor is read to its end, however l
   t.is(await ordinary, 'starved')
 })
 
-test('a message has time by its size, up to a limit', (t) => {
+test('ParserPool: the time limit grows with the size, up to a maximum', (t) => {
   const clock = new HeldClock()
   for (const [octets, ms] of [
     [0, 4000],
@@ -177,7 +177,7 @@ test('a message has time by its size, up to a limit', (t) => {
   return new Promise<void>((done) => setImmediate(() => setImmediate(done)))
 })
 
-test('what waits when the threads end is told so, and so is what is asked later', async (t) => {
+test('ParserPool: disposal resolves queued and later requests', async (t) => {
   const clock = new HeldClock()
   const made = new ParserPool(entry, clock, limits)
   const first = ask(made, 'org_1', 'loop')
@@ -187,7 +187,7 @@ test('what waits when the threads end is told so, and so is what is asked later'
   for (const answer of await Promise.all([first, ...others, ask(made, 'org_3', 'late')])) t.regex(answer, /shutting down/)
 })
 
-test('what its caller cannot have ready fails for that caller alone', async (t) => {
+test('ParserPool: a failed request preparation rejects for its caller only', async (t) => {
   const made = pool(t, new HeldClock())
   const broken = made.ask({ turn: 'org_1', octets: 1 }, () => Promise.reject(new Error('the disk is gone')))
   const next = ask(made, 'org_1', 'next')

@@ -1,4 +1,4 @@
-/** Limits of processor time, over a thread whose usage the test sets, and over a real one. */
+/** Limits of processor time, for a thread with simulated usage and for a real one. */
 import { Worker } from 'node:worker_threads'
 import test from '#test'
 import { systemClock } from '#core/clock.ts'
@@ -6,7 +6,7 @@ import { afterProcessorTime, wallFactor, type MeteredThread } from '#ingest/thre
 import { waiting } from '../../support/waits.ts'
 import { FakeClock } from '../../support/fake-clock.ts'
 
-/** Has used as many milliseconds of processor as the test says. */
+/** Reports the processor time in milliseconds that the test sets. */
 class ToldThread implements MeteredThread {
   usedMs = 0
   readonly cpuUsage = async () => ({ user: this.usedMs * 1000, system: 0 })
@@ -14,10 +14,10 @@ class ToldThread implements MeteredThread {
 
 const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve))
 
-test('a thread that gets a fifth of a busy processor has five times as long on the clock', async (t) => {
+test('afterProcessorTime(): a thread with 20 % of a processor gets five times as long', async (t) => {
   const clock = new FakeClock()
   const thread = new ToldThread()
-  thread.usedMs = 700 // for what it did before
+  thread.usedMs = 700 // used before the call
   let late = 0
   afterProcessorTime(
     clock,
@@ -37,7 +37,7 @@ test('a thread that gets a fifth of a busy processor has five times as long on t
   t.is(late, 1)
 })
 
-test('a thread that uses no processor is late after six times its limit, one that does not answer too', async (t) => {
+test('afterProcessorTime(): an idle or silent thread is late after six times its limit', async (t) => {
   for (const thread of [new ToldThread(), { cpuUsage: () => new Promise<never>(() => {}) }, undefined]) {
     const clock = new FakeClock()
     let late = 0
@@ -59,7 +59,7 @@ test('a thread that uses no processor is late after six times its limit, one tha
   }
 })
 
-test('what is canceled is never late, whatever is being looked at', async (t) => {
+test('afterProcessorTime(): never calls late after cancel(), even while measuring', async (t) => {
   const clock = new FakeClock()
   const thread = new ToldThread()
   let late = 0
@@ -79,7 +79,7 @@ test('what is canceled is never late, whatever is being looked at', async (t) =>
   t.is(late, 0)
 })
 
-test('a thread that never comes back is late by what it uses, before it has said that it runs', async (t) => {
+test('afterProcessorTime(): a busy loop is late by its usage during its start', async (t) => {
   const thread = new Worker('for (;;);', { eval: true })
   t.teardown(() => thread.terminate())
   const late = Promise.withResolvers<void>()

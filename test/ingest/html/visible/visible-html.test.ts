@@ -1,4 +1,4 @@
-/** What agents are shown of HTML: no hidden word without a mark, and no mark around words that people see. */
+/** HTML for agents: every hidden word is removed or marked, and no visible word is marked. */
 import test from '#test'
 import { textOfHtml } from '#ingest/html/html-text.ts'
 import { mailDocument } from '#ingest/html/mail-document.ts'
@@ -27,7 +27,7 @@ for (const html of showing)
     t.is(marked, 0)
   })
 
-test('text after the last comparison that is made for a message stands between marks', (t) => {
+test('visibleHtml() marks all text after the comparison limit is reached', (t) => {
   const sheet = `${'*{opacity:1}'.repeat(4000)}.late{display:none}`
   const { text, marked } = seen(`<style>${sheet}</style><p>Morning</p>${'<b>x</b>'.repeat(1000)}<p class="late">${mole}</p>`)
   t.regex(unmarked(text), /^Morning/)

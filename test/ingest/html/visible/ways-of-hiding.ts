@@ -1,8 +1,8 @@
-/** Ways to hide words from people that read a mail, and ordinary shapes of mails that hide nothing. Each hides or shows one word. */
+/** Ways to hide words from people, and ordinary mails that hide nothing. Each hides or shows one word. */
 
-/** The word that people do not see. */
+/** The hidden word. */
 export const mole = 'MOLE'
-/** The word that they see. */
+/** The visible word. */
 export const kite = 'KITE'
 
 const inElements: readonly string[] = [
@@ -176,14 +176,14 @@ const inStyles: readonly string[] = [
 
 const quoted = (style: string): string => style.replaceAll('"', '&quot;')
 
-/** Each with the word that people do not see. */
+/** Each contains the hidden word. */
 export const hiding: readonly string[] = [
   ...inElements,
   ...inSheets.map((sheet) => `<style>${sheet}</style><div class="y"><i>a</i><p class="x" id="i" data-n="1">MOLE <b></b></p></div>`),
   ...inStyles.map((style) => `<p style="${quoted(style)}">MOLE</p>`),
 ]
 
-/** Words that people see, in shapes that a reader of styles could take for hidden. */
+/** Visible words, in markup that a style reader may misjudge as hidden. */
 export const showing: readonly string[] = [
   '<style>@media print{p{display:none}}</style><p>KITE</p>',
   '<style>@media (max-width:600px){.desk{display:none!important}}</style><p class=desk>KITE</p>',

@@ -1,4 +1,4 @@
-/** For each sentence of advice, a mail whose check gives it. The type demands one for every new sentence. */
+/** A mail for each sentence of advice whose check gives that advice. The type requires an entry for every new sentence. */
 import type { CheckId } from '#ingest/inspect/checks/verdict.ts'
 import type { ConfigCatalogs } from '#config/catalogs/config-catalogs.ts'
 import { byMailauth, ed25519 } from '../dkim-variants.ts'
@@ -34,7 +34,7 @@ const file =
   '--b1\r\nContent-Type: text/plain\r\n\r\nHi\r\n--b1\r\nContent-Type: application/octet-stream; name="a.exe"\r\n\r\nx\r\n--b1--\r\n'
 const unsubscribe = (fields: Header): Example => ['list_unsubscribe', header(fields), newsletter]
 
-/** A forwarder changed the body that the sender had signed. */
+/** A mail whose body a forwarder changed after the sender had signed it. */
 const withBrokenSignature = (changes: Changes): Changes => ({
   ...changes,
   sign: async (message) => `${(await changes.sign?.(message)) ?? ''}${await signed(message.replace('teapot is', 'kettle is'))}`,

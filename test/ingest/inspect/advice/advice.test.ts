@@ -1,4 +1,4 @@
-/** The advice of the checks: made from what the report knows, so that following it breaks nothing else. */
+/** The advice of the checks. It is derived from the facts of the report, and following it must not break anything. */
 import test from '#test'
 import { inEnglish } from '#ingest/inspect/sentences/say.ts'
 import { adviceExamples } from './advice-examples.ts'
@@ -12,7 +12,7 @@ interface Row {
   readonly check: CheckId
   readonly changes?: Changes | Promise<Changes>
   readonly mail?: typeof letter
-  /** The whole advice; null for none. */
+  /** The complete advice, or null. */
   readonly fix: string | null
 }
 
@@ -56,7 +56,7 @@ const rows: readonly Row[] = [
     fix: 'Extend the SPF record of shop.example.com with ip4:203.0.113.25: "v=spf1 ip4:198.51.100.9 mx ip4:203.0.113.25 ~all".',
   },
   {
-    ...{ what: 'the new term is before one that forbids the server', check: 'spf' },
+    ...{ what: 'the new term precedes a term that forbids the server', check: 'spf' },
     changes: spf('v=spf1 mx -ip4:203.0.113.25 a -all'),
     fix: 'Extend the SPF record of shop.example.com with ip4:203.0.113.25: "v=spf1 mx ip4:203.0.113.25 -ip4:203.0.113.25 a -all".',
   },
@@ -120,7 +120,7 @@ const rows: readonly Row[] = [
     fix: 'Change the TXT record at _dmarc.example.com to "v=DMARC1; p=none; rua=mailto:d@example.com; adkim=s".',
   },
   {
-    ...{ what: 'an unusable record, alike in both checks', check: 'dmarc' },
+    ...{ what: 'an unusable record, the same in both checks', check: 'dmarc' },
     changes: dmarc('v=DMARC1; adkim=s'),
     fix: 'Change the TXT record at _dmarc.example.com to "v=DMARC1; p=none; adkim=s".',
   },
@@ -138,18 +138,18 @@ const rows: readonly Row[] = [
     fix: 'Let the mail be signed with DKIM by example.com.',
   },
   {
-    ...{ what: 'reports to a domain that does not take them', check: 'dmarc_policy' },
+    ...{ what: 'reports to a domain that does not accept them', check: 'dmarc_policy' },
     changes: dmarc('v=DMARC1; p=reject; rua=mailto:d@reports.test'),
     fix: 'Let the owner of reports.test publish "v=DMARC1" as TXT record of example.com._report._dmarc.reports.test, or take reports at example.com.',
   },
-  ...(['dkim', 'dmarc'] as const).map((check): Row => ({ what: 'a domain of mailboxes for everybody', check, changes: gmail, fix: own })),
+  ...(['dkim', 'dmarc'] as const).map((check): Row => ({ what: 'a domain of a public mailbox provider', check, changes: gmail, fix: own })),
   ...(['dmarc_policy', 'domain_hardening'] as const).map((check): Row => ({
-    what: 'a domain of mailboxes for everybody',
+    what: 'a domain of a public mailbox provider',
     check,
     changes: gmail,
     fix: null,
   })),
-  { what: 'a domain of mailboxes for everybody', check: 'subject_and_sender', changes: gmail, fix: own },
+  { what: 'a domain of a public mailbox provider', check: 'subject_and_sender', changes: gmail, fix: own },
   {
     ...{ what: 'no signature', check: 'dkim', changes: { sign: () => '' } },
     fix: 'Sign with DKIM for example.com: publish the public key below selector._domainkey.example.com, and let the sending service sign.',

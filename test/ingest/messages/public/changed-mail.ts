@@ -1,11 +1,11 @@
-/** Public mails changed by chance, as transport, programs and attackers damage them. */
+/** Public mails with random changes, as transport, programs and attackers damage mail. */
 import type { Seeded } from '../../../support/seeded.ts'
 
 const maxOctets = 512 * 1024
 
 type Change = (mail: string, by: Seeded, other: string) => string
 
-/** A part of the mail: a few characters, a line, or many lines. */
+/** A random range of the mail: a few characters, a line, or many lines. */
 function stretch(mail: string, by: Seeded): readonly [start: number, end: number] {
   const start = by.between(0, mail.length)
   if (by.chance(0.3)) return [start, Math.min(mail.length, start + by.between(1, 8))]
@@ -18,7 +18,7 @@ const replaced = (mail: string, [start, end]: readonly [number, number], by: str
 
 const repeated = (text: string, times: number): string => text.repeat(Math.min(times, Math.ceil(maxOctets / Math.max(1, text.length))))
 
-/** Words with a meaning for a reader of mail. */
+/** Words with a meaning for mail parsers. */
 const words = [
   ...['\r\n', '\n', '\r', '\r\n\r\n', '\0', '\xff', '\t', ' ', '"', '(', '<', '\\', ';', ':', ',', '=', '=?', '?=', '--', '*0*=', '%'],
   ...['Content-Type: multipart/mixed; boundary=b\r\n\r\n--b\r\n', 'Content-Type: message/rfc822\r\nContent-Disposition: inline\r\n\r\n'],
@@ -76,7 +76,7 @@ const changes: readonly Change[] = [
   (mail, by) => mail.replaceAll(/boundary="?[^"\s;]+"?/gi, `boundary=${by.pick(['b', '""', '"b "', 'b\tc', '--'])}`),
 ]
 
-/** One to four changes; half a mebibyte at most. */
+/** Applies one to four changes; the result has at most 0.5 MiB. */
 export function changedMail(mail: Buffer, by: Seeded, other: Buffer): Buffer {
   let changed = mail.toString('latin1')
   for (let count = by.between(1, 4); count > 0; count--)

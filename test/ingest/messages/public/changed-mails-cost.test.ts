@@ -1,4 +1,4 @@
-/** Public mails, changed by chance, cost processor time in proportion to their size. */
+/** Public mails with random changes cost processor time in proportion to their size. */
 import test from '#test'
 import { readMessage } from '#ingest/messages/read-message.ts'
 import { BeyondLimits } from '#ingest/mime/mime-parse.ts'
@@ -9,7 +9,7 @@ import { publicMails } from './public-mails.ts'
 
 const seed = seedOf(1)
 const count = 800
-/** Milliseconds of any mail, and of each KiB. Code that runs for the first time is slower. */
+/** Milliseconds for any mail, and for each KiB. Code runs slower the first time. */
 const base = 150
 const each = 1
 const maxTries = 3
@@ -21,7 +21,7 @@ const costOf = async (raw: Buffer): Promise<number> => {
   return (await heldLoop(() => readMessage(raw, false).catch(refused))).totalMs
 }
 
-/** The least of several tries: load of the machine adds to a try. */
+/** Uses the fastest of several attempts, because other load makes an attempt slower. */
 async function isWithin(raw: Buffer, bound: number): Promise<boolean> {
   for (let tries = 0; tries < maxTries; tries++) if ((await costOf(raw)) <= bound) return true
   return false

@@ -1,4 +1,4 @@
-/** Public mails, changed by chance: the reader ends with a reading within its bounds, or with its documented refusal. */
+/** Public mails with random changes: the result is within its limits, or the documented refusal. */
 import test from '#test'
 import { readMessage } from '#ingest/messages/read-message.ts'
 import { readParts } from '#ingest/mime/message-parts.ts'
@@ -10,13 +10,13 @@ import { publicMails } from './public-mails.ts'
 
 const seed = seedOf(7)
 const count = 800
-/** Characters of an answer for each octet of the mail, beyond those that every answer may have. Markup and addresses are in it twice. */
+/** Characters in a result for each octet of the mail, in addition to a constant. Markup and addresses occur twice in it. */
 const growth = 8
 const ownCharacters = 20_000
 const maxEntries = 1000
 const maxToolCharacters = 60_000
 
-/** `undefined` for the documented refusal. */
+/** Returns `undefined` for the documented refusal. */
 async function answered<T>(reading: Promise<T>): Promise<T | undefined> {
   try {
     return await reading
@@ -26,14 +26,14 @@ async function answered<T>(reading: Promise<T>): Promise<T | undefined> {
   }
 }
 
-/** Characters of all texts, and a few for each value: what the main thread copies from the reading thread. */
+/** Counts the characters of all texts, plus a constant for each value: the amount that the main thread copies from the parsing thread. */
 function charactersIn(value: unknown): number {
   if (typeof value === 'string') return value.length
   if (typeof value !== 'object' || value === null) return 8
   return Object.values(value).reduce<number>((sum, inner) => sum + 8 + charactersIn(inner), 0)
 }
 
-test(`changed public mails are read within bounds or refused (POSTERN_TEST_SEED=${seed})`, async (t) => {
+test(`readMessage() reads changed public mails within limits or refuses them (POSTERN_TEST_SEED=${seed})`, async (t) => {
   const mails = publicMails()
   let read = 0
   for (let at = 0; at < count; at++) {

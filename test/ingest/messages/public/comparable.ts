@@ -1,10 +1,10 @@
-/** What three readers make of a mail, in one form. Differences in white space are removed. */
+/** The results of three parsers in one form, without differences in white space. */
 import { safeFilename } from '#config/mail/file-names.ts'
 import { safeContentType } from '#ingest/mime/media-type.ts'
 
 export const comparedFields = ['subject', 'from', 'to', 'cc', 'replyTo', 'names', 'date', 'text', 'html', 'files', 'sizes'] as const
 
-/** Undefined if the reader failed at the field. */
+/** Undefined if the parser failed on the field. */
 export type Comparable = Readonly<Record<(typeof comparedFields)[number], string | undefined>>
 
 export interface Address {
@@ -15,7 +15,7 @@ export interface Address {
 export interface File {
   readonly name: string | null | undefined
   readonly type: string
-  /** Octets; undefined if the reader does not say. */
+  /** Octets; undefined if the parser does not return the size. */
   readonly size: number | undefined
 }
 
@@ -51,7 +51,7 @@ export function comparable(reading: Reading): Comparable {
   }
 }
 
-/** Names without an at sign are no addresses for us (decision of `readMessage()`), and postal-mime lists them. */
+/** Removes names without an at sign, which postal-mime lists and `readMessage()` omits by design. */
 const withAddress = (list: readonly Address[]): readonly Address[] => list.filter(({ address }) => address.includes('@'))
 
 const addressesOf = (list: readonly Address[] | undefined): string | undefined =>
@@ -70,7 +70,7 @@ const wordsOf = (html: string): string =>
     html.replaceAll(/<!--[^]*?-->|<[^>]*>/g, ' ').replaceAll(/&(#?\w+);/g, (whole, name: string) => entities[name.toLowerCase()] ?? whole),
   ).replaceAll(' ', '')
 
-/** Sizes may differ by a line end, which some readers count before a delimiter, and a size that a reader does not say fits any. */
+/** Sizes may differ by a line end, which some parsers count before a delimiter. An unknown size equals any size. */
 export function agree(field: string, one: string | undefined, other: string | undefined): boolean {
   if (field !== 'sizes' || one === undefined || other === undefined) return one === other
   const [ours, theirs] = [one.split(' | '), other.split(' | ')]

@@ -1,4 +1,4 @@
-/** Our reader against two others on public mails: where it differs, a listed rule says that it is right. */
+/** `readMessage()` compared with two other parsers on public mails. A listed rule must justify each difference. */
 import { readFileSync } from 'node:fs'
 import { testWith } from '../../../support/peers/peers.ts'
 import { agree, comparedFields, type Comparable } from './comparable.ts'
@@ -7,7 +7,7 @@ import { ourReading, postalReading, pythonReadings } from './readers.ts'
 
 const test = testWith('python')
 
-/** A rule by which our reader is right, and the fields of mails to which it applies, as `mail: field`. */
+/** A rule that justifies differences, and the affected fields as `mail: field`. */
 interface Standing {
   readonly decides: string
   readonly because: string
@@ -16,7 +16,7 @@ interface Standing {
 
 const listed = new URL('../../../fixtures/mail/public/differences.json', import.meta.url)
 
-test('our reader agrees with another one in each field of public mails, except where a listed rule decides', async (t) => {
+test('readMessage() agrees with another parser on each field, except by listed rules', async (t) => {
   const mails = publicMails()
   t.true(mails.length > 1500)
   const python = await pythonReadings(mails.map(({ octets }) => octets))
@@ -33,6 +33,6 @@ test('our reader agrees with another one in each field of public mails, except w
   t.deepEqual(found.toSorted(), standing.flatMap((rule) => rule.fields).toSorted())
 })
 
-/** The fields in which no other reader agrees with ours. */
+/** The fields where both other parsers disagree with `readMessage()`. */
 const differences = (ours: Comparable, others: readonly Comparable[]): string[] =>
   comparedFields.filter((field) => !others.some((other) => agree(field, ours[field], other[field])))

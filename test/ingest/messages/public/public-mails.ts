@@ -1,4 +1,4 @@
-/** Mails of public repositories (see `test/fixtures/mail/public/README.md`) and the bounces among the fixtures. */
+/** Mails from public repositories (see `test/fixtures/mail/public/README.md`) and the bounces in the fixtures. */
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { brotliDecompressSync } from 'node:zlib'
@@ -11,7 +11,7 @@ export interface PublicMail {
 
 const fixtures = join(import.meta.dirname, '../../../fixtures')
 
-/** Each time in the same order. */
+/** Returns the mails in a stable order. */
 export function publicMails(): PublicMail[] {
   const packed = namesIn('mail/public', '.ndjson.br').flatMap(packedMails)
   const bounces = ['flanker', 'mail-auth', 'sisimai', 'spamassassin'].flatMap((source) =>
@@ -28,7 +28,7 @@ const namesIn = (folder: string, end: string): string[] =>
     .filter((name) => name.endsWith(end))
     .toSorted()
 
-/** A line for each mail: its path, and its octets as characters. */
+/** Each line has the path of a mail, and its octets as characters. */
 function packedMails(file: string): PublicMail[] {
   const lines = brotliDecompressSync(readFileSync(join(fixtures, 'mail/public', file))).toString()
   return lines.split('\n').map((line) => {

@@ -1,4 +1,4 @@
-/** A program for Python: reads mails from JSON with the email package, and goes on where the package fails. */
+/** A Python program that parses mails from JSON with the email package, and continues if the package fails. */
 export const pythonReader = `
 import sys, json, base64, email
 from email import policy

@@ -1,4 +1,4 @@
-/** Our reader, postal-mime and the email package of Python on the same mails. */
+/** Runs `readMessage()`, postal-mime and Python's email package on the same mails. */
 import { execFile } from 'node:child_process'
 import { promisify } from 'node:util'
 import PostalMime, { type Address as PostalAddress, type Attachment } from 'postal-mime'
@@ -7,7 +7,7 @@ import { readMessage } from '#ingest/messages/read-message.ts'
 import { comparable, type Address, type Comparable, type File } from './comparable.ts'
 import { pythonReader } from './python-reader.ts'
 
-/** Texts that stand beside HTML, which our reader adds to it. */
+/** Text parts next to HTML, which `readMessage()` adds to the HTML. */
 const textAmongHtml = /<div style="white-space:pre-wrap">[^<]*<\/div>/g
 
 export async function ourReading(octets: Buffer): Promise<Comparable> {
@@ -20,7 +20,7 @@ export async function ourReading(octets: Buffer): Promise<Comparable> {
   })
 }
 
-/** postal-mime lists delivery reports as files, and we show them among the text. */
+/** postal-mime lists delivery reports as files; `readMessage()` displays them in the text. */
 export async function postalReading(octets: Buffer): Promise<Comparable> {
   const email = await PostalMime.parse(octets)
   const isReport = ({ mimeType }: Attachment): boolean => mimeType === 'message/delivery-status'
@@ -45,7 +45,7 @@ interface PythonPart {
   readonly type: string
   readonly disposition: string
   readonly name: string | null
-  /** Of texts and delivery reports. */
+  /** Content of texts and delivery reports. */
   readonly text: string | null
   readonly size: number | null
 }
@@ -59,7 +59,7 @@ interface PythonMail extends Readonly<Record<'from' | 'to' | 'cc' | 'replyTo', P
   readonly parts: readonly PythonPart[]
 }
 
-/** One process reads all mails. Undefined for a mail at which the package fails. */
+/** Parses all mails in one process. Undefined for a mail that the package cannot parse. */
 export async function pythonReadings(mails: readonly Buffer[]): Promise<readonly (Comparable | undefined)[]> {
   const child = promisify(execFile)('/usr/bin/python3', ['-c', pythonReader], { maxBuffer: 1 << 28, env: { TZ: 'UTC' } })
   child.child.stdin?.end(JSON.stringify(mails.map((mail) => mail.toString('base64'))))
@@ -67,7 +67,7 @@ export async function pythonReadings(mails: readonly Buffer[]): Promise<readonly
   return found.map((mail) => (mail ? comparable(readingOfPython(mail)) : undefined))
 }
 
-/** Parts by the rules of our reader: what is text and what is a file is no matter of decoding. */
+/** Divides parts into text and files by the rules of `readMessage()`, since this is independent of decoding. */
 function readingOfPython({ subject, from, to, cc, replyTo, date, parts }: PythonMail): Parameters<typeof comparable>[0] {
   const shown = (types: RegExp): string =>
     parts

@@ -1,4 +1,4 @@
-/** Paragraphs of RFC 3676. */
+/** Paragraphs of flowed text (RFC 3676). */
 import test from '#test'
 import { unflowed } from '#ingest/mime/engine/flowed-text.ts'
 

@@ -1,4 +1,6 @@
-/** Encoded octets in one piece and in small ones. An exclamation mark before an expectation: the decoder notes broken characters. */
+/**
+ * Decoding in one piece and in small pieces. An exclamation mark before an expectation means that the decoder reports invalid characters.
+ */
 import { buffer } from 'node:stream/consumers'
 import { Readable, type Transform } from 'node:stream'
 import test from '#test'

@@ -1,4 +1,4 @@
-/** Names of files as mail programs write them. */
+/** File names in the forms of real mail clients. */
 import test from '#test'
 import { parametersOf, parameterText } from '#ingest/mime/engine/parameters.ts'
 

@@ -1,4 +1,4 @@
-/** Headers and delimiter lines that are made to cost time. */
+/** Headers and delimiter lines built to cost time. */
 import test from '#test'
 import { WholeDelimiters } from '#ingest/mime/engine/whole-delimiters.ts'
 import { withWholeHeads } from '#ingest/mime/engine/whole-heads.ts'

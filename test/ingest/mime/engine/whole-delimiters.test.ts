@@ -1,4 +1,4 @@
-/** Delimiter lines as mail programs write them, and as mailparser gets them. */
+/** Delimiter lines in the forms of real programs, and the corrected form for mailparser. */
 import test from '#test'
 import { WholeDelimiters } from '#ingest/mime/engine/whole-delimiters.ts'
 
@@ -15,7 +15,7 @@ test('WholeDelimiters removes padding from each delimiter line of an open multip
   t.is(text, multi('b', '--b', '', 'x', '-- ', '--b', '', '--c ', '--b--', '--b ', 'end'))
 })
 
-test('WholeDelimiters keeps what is right, by the octet', (t) => {
+test('WholeDelimiters keeps correct messages octet by octet', (t) => {
   for (const text of [
     'Subject: x\r\n\r\n--b \r\n',
     multi('b', '--b', '', 'x', '--b--'),
@@ -62,7 +62,7 @@ test('WholeDelimiters opens no part at a delimiter that ends the message without
   t.deepEqual(mended(multi('--', '----', '', 'x', '------').trimEnd())[1], false)
 })
 
-test('WholeDelimiters makes blanks of runs of carriage returns in headers only', (t) => {
+test('WholeDelimiters replaces runs of carriage returns with spaces, in headers only', (t) => {
   const lines = (run: string): string =>
     `X: a${run}b\r\nContent-Type: multipart/mixed; boundary=b\r\n\r\n\r\r\r\n--b\r\nY:${run}\r\n\r\n\r\r\r\n--b--\r\n`
   t.is(mended(lines('\r\r\r'))[0], lines(' ').replace('Y: \r\n', 'Y: \n'))
@@ -88,7 +88,7 @@ test('WholeDelimiters reads boundaries in each spelling of the parameter', (t) =
   t.is(mended(spelled('Content-Type: multipart/mixed; boundary="a "', 'a'))[0].split('\r\n')[2], '--a ')
 })
 
-test('WholeDelimiters looks into an embedded message that mailparser opens, and into no other', (t) => {
+test('WholeDelimiters reads only embedded messages that mailparser opens', (t) => {
   const message = (disposition: string): string =>
     multi(
       'a',

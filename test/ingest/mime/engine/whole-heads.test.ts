@@ -1,4 +1,4 @@
-/** Headers that end too late or announce parts that are missing, and what mailparser gets in their place. */
+/** Headers that end too late or announce missing parts, and the corrected form for mailparser. */
 import test from '#test'
 import { withWholeHeads } from '#ingest/mime/engine/whole-heads.ts'
 
@@ -7,7 +7,7 @@ const mended = (text: string): [string, readonly string[]] => {
   return [octets.toString('latin1'), faults]
 }
 
-test('withWholeHeads() keeps what is right, by the octet', (t) => {
+test('withWholeHeads() keeps correct messages octet by octet', (t) => {
   for (const text of [
     '',
     '\r\n',
@@ -44,7 +44,7 @@ test('withWholeHeads() begins the body at a delimiter line, and reads the parts 
   t.deepEqual(mended(`${head}\r\n--b\r\nHello\r\n--b--\r\n`), [`${head}\r\n--b\r\n\r\nHello\r\n--b--\r\n`, ['unended_header']])
 })
 
-test('withWholeHeads() makes a text of a multipart without a delimiter line', (t) => {
+test('withWholeHeads() converts a multipart without a delimiter line to text', (t) => {
   const [to, body] = ['Content-Type: text/plain', '\r\n\r\n--c\r\n\r\nHello\r\n--c--\r\n']
   for (const [type, text] of [
     ['Content-Type: multipart/mixed; boundary=b', `${to}; x-boundary=b`],
@@ -57,12 +57,12 @@ test('withWholeHeads() makes a text of a multipart without a delimiter line', (t
   t.deepEqual(mended(outer('Content-Type: multipart/related; boundary=c')), [outer(`${to}; x-boundary=c`), ['no_delimiter']])
 })
 
-test('withWholeHeads() takes the boundary from types without parts', (t) => {
+test('withWholeHeads() removes the boundary of types without parts', (t) => {
   const page = (parameter: string): string => `Content-Type: text/html; ${parameter}=b; name="a; b"\r\n\r\n--b\r\n\r\n<p>x</p>\r\n--b--\r\n`
   t.deepEqual(mended(page('boundary')), [page('x-boundary'), []])
 })
 
-test('withWholeHeads() reads no more headers than mailparser accepts', (t) => {
+test('withWholeHeads() reads only as many headers as mailparser accepts', (t) => {
   const many = `Content-Type: multipart/mixed; boundary=b\r\n\r\n${'--b\r\nx\r\n\r\n'.repeat(3000)}`
   t.true(mended(many)[0].length - many.length < 4000)
 })

@@ -1,4 +1,4 @@
-/** Writes winmail.dat containers (MS-OXTNEF), as Outlook does, and wrong ones. */
+/** Writes winmail.dat containers (MS-OXTNEF) like Outlook, and invalid ones. */
 
 const u16 = (value: number): Buffer => Buffer.from([value & 255, value >> 8])
 const u32 = (value: number): Buffer => {
@@ -8,12 +8,12 @@ const u32 = (value: number): Buffer => {
 }
 const padded = (octets: Buffer): Buffer => Buffer.concat([octets, Buffer.alloc((4 - (octets.length % 4)) % 4)])
 
-/** A property by its number and type. Sized values give their octets, others a number of 32 bits. */
+/** A property with its number and type. The value is octets for types of variable length, else a 32-bit number. */
 export type Property = readonly [id: number, type: number, value: Buffer | number]
 
 export const text = (id: number, value: string): Property => [id, 0x1f, Buffer.from(`${value}\0`, 'utf16le')]
 export const binary = (id: number, value: Buffer): Property => [id, 0x102, value]
-/** An embedded message stands behind the class id of its interface. */
+/** An embedded message follows the class ID of its interface. */
 export const embedded = (container: Buffer): Property => [0x3701, 0x0d, Buffer.concat([Buffer.alloc(16, 7), container])]
 
 const propertyOf = ([id, type, value]: Property): Buffer => {
@@ -43,7 +43,7 @@ export const fileOf = ({ title, data, properties: list }: WrittenFile): Buffer =
     ...(list ? [attribute(2, 0x0006_9005, properties(...list))] : []),
   ])
 
-/** `codepage` is that of names and texts without Unicode. */
+/** `codepage` applies to names and texts that are not Unicode. */
 export const tnef = (message: readonly Property[], files: readonly WrittenFile[], codepage = 1252): Buffer =>
   Buffer.concat([
     u32(0x223e_9f78),
@@ -53,7 +53,7 @@ export const tnef = (message: readonly Property[], files: readonly WrittenFile[]
     ...files.map(fileOf),
   ])
 
-/** RTF of literals alone, with the end mark: a reference to the place of writing. */
+/** Compressed RTF with literals only and the end mark: a reference to the write position. */
 export function packedRtf(rtf: string): Buffer {
   const octets = Buffer.from(rtf, 'latin1')
   const runs: Buffer[] = []

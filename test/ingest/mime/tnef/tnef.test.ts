@@ -1,4 +1,4 @@
-/** Containers of Outlook: files, bodies, embedded messages, and what is wrong in them. */
+/** Outlook containers: files, bodies, embedded messages, and invalid input. */
 import test from '#test'
 import { unpackRtf } from '#ingest/mime/tnef/compressed-rtf.ts'
 import { isTnef, openTnef } from '#ingest/mime/tnef/tnef.ts'
@@ -37,14 +37,14 @@ test('openTnef() decodes bodies, and offers RTF as a file', (t) => {
   t.is(opened?.files[0]?.octets.toString(), rtf)
 })
 
-test('unpackRtf() copies out of the window, over itself too, and ends at its limit', (t) => {
+test('unpackRtf() copies from the window, also overlapping, and stops at its limit', (t) => {
   const header = (size: number, kind: string): Buffer => {
     const octets = Buffer.alloc(16)
     octets.writeUInt32LE(size, 4)
     octets.write(kind, 8, 'latin1')
     return octets
   }
-  // the first reference takes "{\rtf1\ansi" out of the initial window, the second one repeats "x"
+  // the first reference copies "{\rtf1\ansi" from the initial window, the second one repeats "x"
   const packed = Buffer.of(0b0000_0101, 0x00, 0x09, 0x78, 0x0d, 0xaf)
   t.is(unpackRtf(Buffer.concat([header(40, 'LZFu'), packed]), 1000)?.toString(), `{\\rtf1\\ansix${'x'.repeat(17)}`)
   t.is(unpackRtf(Buffer.concat([header(40, 'LZFu'), packed]), 15)?.toString(), '{\\rtf1\\ansixxxx')
@@ -67,7 +67,7 @@ test('openTnef() lists the files and bodies of embedded messages, three levels d
   t.like(opened, { text: 'Text', isBroken: true })
 })
 
-test('openTnef() offers at most 200 files, and says that some are missing', (t) => {
+test('openTnef() returns at most 200 files and reports missing files', (t) => {
   const opened = openTnef(
     tnef(
       [],
@@ -77,7 +77,7 @@ test('openTnef() offers at most 200 files, and says that some are missing', (t) 
   t.deepEqual([opened?.files.length, opened?.isBroken], [200, true])
 })
 
-test('openTnef() passes over garbage at the end and wrong checksums, and keeps what stands before a cut', (t) => {
+test('openTnef() ignores garbage and wrong checksums, keeps files before a cut', (t) => {
   const whole = tnef([], [file('a.txt', 'one'), file('b.txt', 'two')])
   t.like(openTnef(Buffer.concat([whole, Buffer.alloc(20)])), { isBroken: false })
   const wrong = Buffer.from(whole)
@@ -89,7 +89,7 @@ test('openTnef() passes over garbage at the end and wrong checksums, and keeps w
   t.is(openTnef(Buffer.alloc(0)), undefined)
 })
 
-test('openTnef() never throws, and gives no octet that the container does not have', (t) => {
+test('openTnef() never throws and returns only octets of the container', (t) => {
   const seeded = new Seeded('tnef')
   const below = (bound: number): number => seeded.between(0, bound - 1)
   const whole = tnef(
@@ -104,7 +104,7 @@ test('openTnef() never throws, and gives no octet that the container does not ha
   }
 })
 
-test('isTnef() knows containers by type and by name', (t) => {
+test('isTnef() recognizes containers by type and by name', (t) => {
   for (const type of ['application/ms-tnef', 'Application/vnd.ms-TNEF']) t.true(isTnef(type, undefined))
   t.true(isTnef('application/octet-stream', 'WINMAIL.DAT'))
   t.false(isTnef('application/octet-stream', 'winmail.dat.zip'))
