@@ -50,7 +50,7 @@ export interface LogReading {
 /** Parsed lines that wait for remembered sessions. */
 export interface LogGroup {
   readonly lines: number
-  /** Names of the sessions that `read` needs, unique within one source of logs; at most one for each record. */
+  /** Names of the sessions that `read` needs, unique within one source of logs; at most two for each record. */
   readonly needs: readonly string[]
   readonly read: (known: ReadonlyMap<string, LogSession>) => LogReading
 }

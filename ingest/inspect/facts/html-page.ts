@@ -22,7 +22,7 @@ export interface HtmlPage {
   readonly images: readonly PageImage[]
   /** Active content, which no mail client runs and which receivers treat as an attack. */
   readonly active: readonly string[]
-  /** Numbers of characters: hidden, after the first that may be a preview text; tiny; in the colour of the background. */
+  /** Numbers of characters: hidden (without a preview text), tiny, and in the colour of the background. */
   readonly hidden: number
   readonly tiny: number
   readonly camouflaged: number

@@ -37,7 +37,7 @@ export class PartHeads {
     return isFile
   }
 
-  /** A text with a name is a file, unless it is an alternative of the message text. */
+  /** A text with a name is a file, unless it is the message text or an alternative of it. */
   #isTextFile({ contentType, disposition, filename, parentNode }: PartNode): boolean {
     if (filename === false || (contentType !== 'text/plain' && contentType !== 'text/html')) return false
     if (disposition !== false && disposition !== 'inline') return false

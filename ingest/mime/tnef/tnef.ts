@@ -1,6 +1,6 @@
 /**
  * Opens `winmail.dat`, the container that Outlook and Exchange use for files and bodies (TNEF, MS-OXTNEF). The sender controls its whole
- * content, so sizes, numbers and nesting are limited. An unreadable part does not affect the other parts.
+ * content, so sizes, numbers and nesting are limited. An unreadable part does not affect the parts before it.
  */
 import { decodeOctets } from '#config/mail/charset/decode-octets.ts'
 import { unpackRtf } from './compressed-rtf.ts'
