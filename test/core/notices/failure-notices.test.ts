@@ -185,7 +185,7 @@ test('suppressed recipients appear in a notice with the entry and the way to rem
 })
 
 for (const verpEnabled of [true, false])
-  test(`a bounce is ${verpEnabled ? 'reported to the author when it came to our return path' : 'left to the return path of the author'}`, async (t) => {
+  test(`a bounce to ${verpEnabled ? 'our return path causes a notice' : 'the return path of the author causes no notice'}`, async (t) => {
     const fixture = await noticing(t, { script: (call) => take(call) })
     await fixture.credential('right', { allowedFromDomains: ['example.com'], verpEnabled })
     const traceId = await send(fixture, { rcptTo: ['anna@example.net'] })

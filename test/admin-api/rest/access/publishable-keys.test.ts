@@ -57,14 +57,14 @@ test('createPublishableKey shows the token once, with the effective constraints'
 })
 
 for (const [what, changes, path] of [
-  ['an origin in clear', { allowed_origins: ['http://shop.example.ch'] }, 'allowed_origins[0]'],
+  ['an origin with http', { allowed_origins: ['http://shop.example.ch'] }, 'allowed_origins[0]'],
   ['an origin with a path', { allowed_origins: [`${origin}/contact`] }, 'allowed_origins[0]'],
   ['a wildcard', { allowed_origins: ['https://*.example.ch'] }, 'allowed_origins[0]'],
   ['the origin null', { allowed_origins: ['null'] }, 'allowed_origins[0]'],
   ['no origin', { allowed_origins: [] }, 'allowed_origins'],
   ['an empty list of recipients', { allowed_to: [] }, 'allowed_to'],
   ['a recipient pattern without a domain', { allowed_to: ['@'] }, 'allowed_to[0]'],
-  ['two recipients in one', { allowed_to: ['a@b.ch, c@d.ch'] }, 'allowed_to[0]'],
+  ['two recipients in one entry', { allowed_to: ['a@b.ch, c@d.ch'] }, 'allowed_to[0]'],
   ['no sender', { locked_from: 'form' }, 'locked_from'],
   ['a captcha without a secret', { captcha_provider: 'turnstile' }, 'captcha_secret'],
   ['a secret without a captcha', { captcha_secret: 'x' }, 'captcha_secret'],

@@ -111,8 +111,8 @@ const otherSites: Readonly<Record<string, Headers>> = {
   'an old browser on another site': { origin: 'https://evil.example' },
   'an old browser on a neighbouring host': { origin: 'https://www.example.ch' },
   'a sandboxed frame': { origin: 'null' },
-  'a browser that says nothing': {},
-  'the bar for addresses': { 'sec-fetch-site': 'none' },
+  'a browser without Origin and Fetch Metadata': {},
+  'the address bar': { 'sec-fetch-site': 'none' },
 }
 
 test('pages of other sites change nothing with the session of a visitor', async (t) => {

@@ -49,8 +49,8 @@ const lines: Readonly<Record<string, string>> = {
   'lists nested in lists': `[${'['.repeat(4000)}${']'.repeat(4001)}\n`,
   'lists nested in lists of one long line': `[${'['.repeat(500_000)}${']'.repeat(500_001)}\n`,
   'many fields in a line': `{${Array.from({ length: 40_000 }, (_, i) => `"key${String(i)}":1,`).join('')}"message":"x"}\n`,
-  'text of JSON in JSON': `${JSON.stringify({ message: `{"a":${'['.repeat(250_000)}${']'.repeat(250_000)}}` })}\n`,
-  'lines of another program': 'Aug 21 10:15:00 mx sshd[1]: x\n',
+  'JSON text within JSON': `${JSON.stringify({ message: `{"a":${'['.repeat(250_000)}${']'.repeat(250_000)}}` })}\n`,
+  'lines of an unknown program': 'Aug 21 10:15:00 mx sshd[1]: x\n',
   'deliveries of unknown messages':
     'Aug 21 10:15:00 mx postfix/smtp[2]: 4cYt3r0ABCz9sX: to=<a@b.example>, relay=x, dsn=2.0.0, status=sent (x)\n',
 }
@@ -115,7 +115,7 @@ const bodies: readonly (readonly [name: string, path: string, provider: string, 
     202,
   ],
   ['events of a webhook', '/v1/ingest/stalwart', 'stalwart', () => JSON.stringify(Array.from({ length: 7500 }, (_, i) => event(i))), 202],
-  ['events of a webhook without anything', '/v1/ingest/stalwart', 'stalwart', () => `[${'{},'.repeat(349_000)}{}]`, 400],
+  ['empty events of a webhook', '/v1/ingest/stalwart', 'stalwart', () => `[${'{},'.repeat(349_000)}{}]`, 400],
   ['lists in the body of a webhook', '/v1/ingest/stalwart', 'stalwart', () => `${'['.repeat(524_000)}${']'.repeat(524_000)}`, 400],
   ['fields in the body of a webhook', '/v1/ingest/stalwart', 'stalwart', () => `{${many(99_000, (i) => `"${String(i)}":1,`)}"x":1}`, 202],
   [

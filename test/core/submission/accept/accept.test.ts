@@ -85,7 +85,7 @@ test('accept(): relays with the complete record, content and queue entry', async
 
 for (const { title, set, expected } of [
   {
-    title: 'an anonymous project, even where a live destination matches',
+    title: 'an anonymous project, even if a live destination matches',
     set: (fixture: CoreFixture) => fixture.project({ status: 'anonymous' }),
     expected: { outcome: 'captured.anonymous_project', destinationId: null, reason: /not claimed yet/ },
   },

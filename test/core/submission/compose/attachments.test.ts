@@ -126,7 +126,7 @@ for (const [what, content] of [
   ['NUL', `${message}\0\r\n`],
   ['a line of 999', `${message}${'x'.repeat(999)}\r\n`],
   ['no header field', 'hello\r\n'],
-  ['a line in its header that is no field', 'From: a@b.test\r\nhello\r\n\r\n'],
+  ['a header line without a field', 'From: a@b.test\r\nhello\r\n\r\n'],
   ['a folded line before its first field', ' folded\r\nFrom: a@b.test\r\n\r\n'],
   ['no end of its header', 'From: a@b.test\r\n'],
   ['an empty header', '\r\n\r\nhello'],
