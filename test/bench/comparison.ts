@@ -12,7 +12,7 @@ export interface Traffic {
   readonly label: string
   readonly size: number
   readonly dialog: SmtpDialog
-  /** Of the messages that the options ask for, this share is counted. */
+  /** Fraction of the requested messages that is measured. */
   readonly share: number
 }
 
@@ -43,7 +43,7 @@ export interface Comparison {
 /** The usual client, which waits for the reply to each command and keeps its connection. */
 export const usualDialog: SmtpDialog = { pipelining: false, perConnection: false, starttls: false }
 
-/** Of the warm-up of the server, so many messages are the warm-up of each further kind of traffic. */
+/** Fraction of the server's warm-up messages that warm up each further kind of traffic. */
 const warmUpShare = 0.1
 const mostWarmUpSeconds = 12
 
@@ -122,7 +122,7 @@ export const memoryAtLoad = (section: string, all: readonly Comparison[]): Verdi
     ],
   ])
 
-/** Near one processor of its own a generator measures itself. */
+/** Processor load above which a generator limits the measurement itself. */
 const busyGenerator = 0.9
 
 /** A line for each row whose rate may be the generator's. */
@@ -131,5 +131,5 @@ export const generatorLines = (all: readonly Comparison[]): string[] =>
     .filter(({ postfix, postern }) => [postfix, postern].some(({ generatorCpu }) => (generatorCpu ?? 0) > busyGenerator))
     .map(({ label }) => `The load generator was the bottleneck: ${label}.`)
 
-/** What a message costs Postern, as a line under `costHead`. */
+/** Postern's cost of a message, as a line below `costHead`. */
 export const costLine = ({ label, postern }: Comparison): string => costRow(label, postern)

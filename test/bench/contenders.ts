@@ -1,4 +1,4 @@
-/** The two servers that are compared, each made afresh for every measurement, in the same kind of folder on the same disk. */
+/** The two compared servers. Each measurement starts a new one, in the same kind of folder on the same disk. */
 import { createServer, type Socket } from 'node:net'
 import { once } from 'node:events'
 import { join } from 'node:path'
@@ -17,34 +17,33 @@ export interface Contender extends AsyncDisposable {
   readonly login: Login
   /** Peak memory in MiB, as the system reports it. */
   memory(): Promise<number>
-  /** Processor time used so far, in seconds. */
+  /** Processor time since the start, in seconds. */
   processorTime(): Promise<number>
-  /** The same by thread, and what was written to the store; of Postern only. */
+  /** Processor time by thread, and data written to the store; only for Postern. */
   readonly inside?: { threads(): Promise<ThreadTimes>; written(): Promise<Written> }
 }
 
-/** What a daemon has written to its store since it started, as its metrics show. */
+/** Data that a daemon has written to its store since its start, from its metrics. */
 export interface Written {
   readonly rows: number
   readonly bytes: number
   /** Atomic writes. */
   readonly commits: number
-  /** Group commits, each of which made several atomic writes durable at once. */
+  /** Group commits. Each makes several atomic writes durable together. */
   readonly syncs: number
 }
 
-/** Where accepted mail goes: to this port, or nowhere, so that intake alone is measured. */
+/** Destination of accepted mail: this port, or `nowhere` to measure only intake. */
 export type Outlet = number | 'nowhere'
 
 export const sender = 'sender@load.test'
 export const recipient = 'recipient@inbox.test'
 
 /**
- * Postfix with its durability untouched and the limits lifted that would slow fifty sessions: process and connection
- * limits, the pause it makes when intake outruns the queue, and the slow start towards one destination. With nowhere to
- * go, mail is put on hold, which of all ways to keep Postfix from delivering costs it least. Every session must log in;
- * Dovecot checks its password, as it does on most servers with Debian's Postfix, against one that it has in memory: anything
- * an operator would have costs more. The certificate is made as Postern makes its own, with a P-256 key.
+ * Starts Postfix with full durability. Limits that would slow 50 sessions are raised: process and connection limits, the delay when intake
+ * outruns the queue, and the slow start of a destination. With `nowhere`, mail is put on hold, the cheapest way for Postfix not to deliver.
+ * Every session logs in. Dovecot checks the password, as on most servers with Debian's Postfix, against a password in memory, which costs
+ * less than any real setup. The certificate has a P-256 key, like Postern's.
  */
 export async function startPostfix(outlet: Outlet): Promise<Contender> {
   await using cleanup = new AsyncDisposableStack()

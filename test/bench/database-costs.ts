@@ -1,14 +1,14 @@
-/** What a database does for its daemons: processor time, transactions, round trips, log. Counted by the server itself. */
+/** Costs of a database with daemons: processor time, transactions, round trips and log, as the server counts them. */
 import type { Postgresql } from '../support/peers/postgresql.ts'
 import { processorTimeOfTree } from './resources.ts'
 
 /** Since the server started. */
 export interface DatabaseWork {
-  /** Of all processes of the server, those that write its log and its pages among them. */
+  /** Of all processes of the server, including those that write its log and pages. */
   readonly cpuSeconds: number
   /** That changed something: the group commits of the daemons, and their beats. */
   readonly commits: number
-  /** Questions that a daemon waits for; what is sent together counts once. */
+  /** Queries that a daemon waits for; a batch counts once. */
   readonly roundTrips: number
   readonly statements: number
   readonly walBytes: number

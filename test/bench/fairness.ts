@@ -1,6 +1,6 @@
 /**
- * Section "fairness": how long a tenant's sends take while 40 connections of another key repeat one of the ten most expensive operations.
- * A walk over all operations, attacked at their limits, finds the ten.
+ * Section "fairness": duration of a tenant's sends while 40 connections of another key repeat one of the ten most expensive operations. A
+ * walk over all operations at their limits finds these ten.
  */
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'

@@ -10,7 +10,7 @@ export interface Measured {
   readonly until: number
 }
 
-/** Runs the load and adds what it cost the server. */
+/** Runs the load and adds the server's costs. */
 export async function measure(contender: Contender, load: () => Promise<LoadResult>): Promise<Measured> {
   const { inside } = contender
   const writtenBefore = await inside?.written()
@@ -36,8 +36,8 @@ export async function measure(contender: Contender, load: () => Promise<LoadResu
 const turns = 4
 
 /**
- * Several kinds of traffic in turns, each with its share of the messages, after a warm-up of all: a process is faster at the end of its
- * life than at the beginning, and the machine changes meanwhile, which so falls on all of them alike.
+ * Runs several kinds of traffic in turns after a warm-up of all, each with its share of the messages. A process becomes faster during its
+ * life and the machine changes, so turns spread these effects evenly.
  */
 export async function inTurns(
   contender: Contender,
@@ -55,7 +55,7 @@ export async function inTurns(
 export const lastTurns = (measured: ReadonlyMap<string, readonly Measured[]>): ReadonlyMap<string, Measured> =>
   new Map([...measured].flatMap(([name, all]) => all.slice(-1).map((last) => [name, last] as const)))
 
-/** Figure by figure, what came to be in between for each message. */
+/** Divides the growth of each figure by the number of messages. */
 function perMessage<Name extends string>(
   after: Readonly<Record<Name, number>>,
   before: Readonly<Record<Name, number>>,

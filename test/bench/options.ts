@@ -1,4 +1,4 @@
-/** What the benchmark is asked to do on its command line. */
+/** Command-line options of the benchmark. */
 import { parseArgs } from 'node:util'
 
 export const sectionNames = [
@@ -28,12 +28,12 @@ export interface BenchOptions {
   readonly only: readonly SectionName[]
   /** Kinds of traffic that are measured in the sections intake and relay; undefined for all. */
   readonly traffic: readonly string[] | undefined
-  /** Messages of the warm-up before what is measured cold, and warm. */
+  /** Messages of the warm-up before the cold and the warm measurement. */
   readonly cold: number
   readonly warm: number
   /** Counted messages of each measurement of the usual traffic; other kinds take a share. */
   readonly messages: number
-  /** Longest time of one measurement, whatever it has counted. */
+  /** Maximum duration of one measurement, regardless of its progress. */
   readonly seconds: number
   /** How often each server is measured; the median counts. */
   readonly rounds: number
@@ -41,7 +41,7 @@ export interface BenchOptions {
   readonly backlogs: readonly number[]
   /** Captures in the store when their intake is measured; look-ups are timed at the last. */
   readonly stored: readonly number[]
-  /** Lines of each log that is read. */
+  /** Number of lines in each log. */
   readonly logLines: number
   /** Whether a further life of Postern is profiled. */
   readonly profile: boolean

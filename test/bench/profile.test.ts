@@ -1,4 +1,4 @@
-/** A profile of V8 becomes shares by part: the figures by which a missed goal is explained. */
+/** Converts a V8 profile to shares by part, which explain a missed goal. */
 import test from '#test'
 import { sharesBetween } from './profile.ts'
 

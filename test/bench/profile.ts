@@ -6,14 +6,14 @@ import type { Postern } from './contenders.ts'
 import type { Measured } from './measure.ts'
 import { row } from './results.ts'
 
-/** Shares of the time in which the main thread was busy, between 0 and 1. */
+/** Shares of the busy time of the main thread, between 0 and 1. */
 export interface Shares {
   readonly parts: Readonly<Record<string, number>>
-  /** The functions with the largest shares of their own, without what they call. */
+  /** Functions with the largest self time, without their callees. */
   readonly functions: readonly { readonly name: string; readonly share: number }[]
 }
 
-/** What `--cpu-prof` writes, as far as it is read here. Times are in microseconds, of the clock of `monotonicMs()`. */
+/** The used fields of a `--cpu-prof` file. Times are in microseconds of the clock of `monotonicMs()`. */
 interface CpuProfile {
   readonly nodes: readonly ProfileNode[]
   readonly startTime: number
@@ -72,7 +72,7 @@ async function mainProfile(folder: string): Promise<CpuProfile> {
   return JSON.parse(await readFile(join(folder, name), 'utf8')) as CpuProfile
 }
 
-/** Without the time in which there was nothing to do. A sample counts until the next one. */
+/** Computes shares without idle time. A sample counts until the next one. */
 export function sharesBetween({ nodes, startTime, samples, timeDeltas }: CpuProfile, from: number, until: number): Shares {
   const places = placesOf(nodes)
   const byPart = new Map<string, number>()
@@ -103,7 +103,7 @@ interface Place {
   readonly name: string
 }
 
-/** Where each node belongs; none for idleness. Native functions have no file and belong to whoever called them. */
+/** Returns the place of each node, except idle ones. Native functions have no file and count for their caller. */
 function placesOf(nodes: readonly ProfileNode[]): ReadonlyMap<number, Place> {
   const byId = new Map(nodes.map((node) => [node.id, node]))
   const places = new Map<number, Place>()

@@ -20,7 +20,7 @@ export async function memoryOfTree(root: number): Promise<number> {
   return (await Promise.all(shares)).reduce((sum, share) => sum + share, 0) / mebibyte
 }
 
-/** Seconds of processor time that a process, its descendants and those of them that have ended have used. */
+/** Returns the processor time in seconds of a process and its descendants, including ended ones. */
 export async function processorTimeOfTree(root: number): Promise<number> {
   const times = (await descendants(root)).map(async (pid) => {
     const fields = (await statFields(pid)) ?? []
@@ -35,7 +35,7 @@ export interface ThreadTimes {
   readonly main: number
   /** Disk: LevelDB's writes and compaction, files. */
   readonly libuv: number
-  /** Compiling and collecting garbage beside the main thread. */
+  /** Compilation and garbage collection outside the main thread. */
   readonly v8: number
   /** JavaScript in worker threads. */
   readonly workers: number

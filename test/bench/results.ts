@@ -1,4 +1,4 @@
-/** What the benchmark measured, and how it is rated and printed. */
+/** Results of the benchmark: figures, rating and printing. */
 
 /** One measurement of one server. Absent figures do not apply. */
 export interface Sample {
@@ -16,7 +16,7 @@ export interface Sample {
   readonly libuvMicros?: number
   readonly v8Micros?: number
   readonly workerMicros?: number
-  /** What each message wrote to the store: rows, their octets, atomic writes, and disk syncs of its own (others share them). */
+  /** Store writes per message: rows, their octets, atomic writes, and disk syncs that it did not share. */
   readonly rows?: number
   readonly bytes?: number
   readonly commits?: number
@@ -62,11 +62,11 @@ export function judge(goal: string, value: number, sign: '>=' | '<=', bound: num
 
 export type Goal<Of> = readonly [goal: string, value: (of: Of) => number | undefined, sign: '>=' | '<=', bound: number, unit: string]
 
-/** Goals about what was measured; none when it was not, because it was not asked for. */
+/** Rates goals of a section. Returns no verdicts if the section was not measured. */
 export const judgeAll = <Of>(found: Of | undefined, goals: readonly Goal<Of>[]): Verdict[] =>
   found === undefined ? [] : goals.map(([goal, value, sign, bound, unit]) => judge(goal, value(found) ?? NaN, sign, bound, unit))
 
-/** A part of a whole; NaN when one of them is not known. */
+/** Returns the ratio; NaN if a value is unknown. */
 export const shareOf = (part: number | undefined, whole: number | undefined): number => (part ?? NaN) / (whole ?? NaN)
 
 /** A number as short as it stays useful. */
@@ -97,7 +97,7 @@ export const sampleRow = (label: string, sample: Sample): string =>
     ...[sample.cpuMicros, sample.memoryMebibytes, sample.generatorCpu],
   ])
 
-/** What one message costs Postern, beneath a line that says so. */
+/** Head of the lines with Postern's cost per message. */
 export const costHead = row('', ['main µs', 'libuv µs', 'V8 µs', 'workers µs', 'rows', 'octets', 'commits', 'syncs'])
 
 export const costRow = (label: string, sample: Sample): string =>

@@ -1,7 +1,7 @@
 /**
- * Loaded into a daemon before its own code (`--import`): measures, on order, the processor time of the process and the longest
- * stretch of it that its main thread took without a turn of the event loop, and reports which operations are served. Time on the
- * processor and not on the clock, so that a busy machine changes nothing.
+ * Loaded into a daemon before its code (`--import`). On request, measures the processor time of the process and the longest time that its
+ * main thread ran without a turn of the event loop, and reports the served operations. It measures processor time instead of clock time, so
+ * that a busy machine does not change the result.
  */
 import { createServer, type Socket } from 'node:net'
 import { createInterface } from 'node:readline'
@@ -11,7 +11,7 @@ import { isStreamed } from '../../admin-api/bodies/body-stream.ts'
 import { maxBodyBytesOf, type Operation } from '../../admin-api/operation/operation.ts'
 import { AdminApi } from '../../admin-api/http/http-server.ts'
 
-/** The path of the socket on which it is asked. */
+/** Variable with the path of the control socket. */
 export const probeVariable = 'BOUNDS_PROBE'
 
 /** An operation as the walk sees it. Schemas are JSON Schema. */
@@ -21,18 +21,18 @@ export interface Served {
   readonly path: string
   readonly scope: string
   readonly maxBodyBytes: number
-  /** It may keep its caller waiting when it is asked rightly. */
+  /** The operation may delay its response by design. */
   readonly waits: boolean
   /** Of a streamed body, its media types. */
   readonly streams?: readonly string[]
   readonly body?: Schema
   readonly query?: Schema
   readonly example?: unknown
-  /** The largest body with a publishable key, where one is taken. */
+  /** Maximum body size with a publishable key, if one is accepted. */
   readonly publishableBytes?: number
 }
 
-/** As much of JSON Schema as is looked at. */
+/** The used part of JSON Schema. */
 export interface Schema {
   readonly type?: string | readonly string[]
   readonly properties?: Readonly<Record<string, Schema>>
@@ -79,7 +79,7 @@ class Meter {
     return { all: (user + system) / 1000, piece: this.#piece / 1000 }
   }
 
-  /** Between two timers lies a turn of the event loop or more, so what a turn took is in one of the differences. */
+  /** At least one turn of the event loop passes between two timers, so the duration of a turn is part of one difference. */
   #sample(): void {
     const now = process.threadCpuUsage()
     this.#piece = Math.max(this.#piece, now.user + now.system - this.#main.user - this.#main.system)

@@ -1,4 +1,4 @@
-/** A daemon with the probe in it, and what a request to it cost. */
+/** A daemon with the probe, and the cost of a request to it. */
 import { once } from 'node:events'
 import { connect, type Socket } from 'node:net'
 import { join } from 'node:path'

@@ -16,7 +16,7 @@ const creation = 'mutation ($input: CreateSmtpCredentialInput!) { createSmtpCred
 const allOfTypes =
   '{ __schema { types { name description kind fields { name description args { name description type { name ofType { name ofType { name } } } } type { name description fields { name description args { name description } } } } inputFields { name type { name inputFields { name description } } } enumValues { name description } } } }'
 
-/** Each is made anew for each try. */
+/** Creates each document again for each try. */
 export const documentAttacks: readonly Attack[] = [
   asking('the usual introspection', () => getIntrospectionQuery({ descriptions: true, inputValueDeprecation: true })),
   asking('all types of the schema', () => allOfTypes),

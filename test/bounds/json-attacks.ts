@@ -15,7 +15,7 @@ export const filled = (unit: string, bytes: number): string => unit.repeat(Math.
 
 const json = (title: string, text: () => string): Attack => ({ title, bytes: () => Buffer.from(text()) })
 
-/** Whatever the operation is. `near` is the name of a field that there is. */
+/** Attacks for any operation. `near` is the name of an existing field. */
 export function wholeBodies(size: number, near: string): readonly Attack[] {
   const keys = (name: string): string => {
     const each = name.length + 10
@@ -37,7 +37,7 @@ export function wholeBodies(size: number, near: string): readonly Attack[] {
   ]
 }
 
-/** Texts that are dear to somebody: parsers of addresses, templates, HTML, patterns, paths and base64. */
+/** Expensive texts for parsers of addresses, templates, HTML, patterns, paths and base64. */
 export const dearTexts: readonly string[] = [
   ...[
     'x',
@@ -90,7 +90,7 @@ function textOf(unit: string, bytes: number): string {
   return unit.repeat(Math.max(1, Math.floor(bytes / each)))
 }
 
-/** Values that are as large as the schema permits, and so are looked at to their end. */
+/** The largest values that the schema permits, which the daemon reads to their end. */
 function largest(schema: Schema, room: number): readonly (readonly [string, () => unknown])[] {
   const all: (readonly [string, () => unknown])[] = []
   for (const form of [schema, ...(schema.anyOf ?? []), ...(schema.oneOf ?? [])]) {

@@ -1,4 +1,4 @@
-/** How fast the machine computes right now, measured by a fixed piece of work: bounds in milliseconds are those of one machine at rest. */
+/** Current speed of the machine, measured with a fixed computation. Bounds in milliseconds apply to one idle machine. */
 
 const rows = Array.from({ length: 20_000 }, (_, i) => ({
   id: `row_${i}`,
@@ -7,7 +7,7 @@ const rows = Array.from({ length: 20_000 }, (_, i) => ({
   tags: ['a', 'b', `${i}`],
 }))
 const rounds = 4
-/** What the work costs where the bounds were measured, in milliseconds of processor time. */
+/** Processor time of the computation on the machine that defined the bounds, in milliseconds. */
 const usualMs = 120
 
 function work(): number {

@@ -1,4 +1,4 @@
-/** Every operation that a daemon serves, attacked. What is new on its table is walked by itself. */
+/** Attacks on every operation of a daemon. New operations are included automatically. */
 import { createHmac } from 'node:crypto'
 import { Agent, request } from 'node:http'
 import { gzipSync } from 'node:zlib'
@@ -17,7 +17,7 @@ export interface Hostile {
   readonly method: string
   readonly path: string
   readonly headers: Readonly<Record<string, string>>
-  /** Made anew for each try. */
+  /** Creates the body again for each try. */
   readonly bytes: () => Buffer
   /** Octets that a compressed body inflates to. */
   readonly inflated?: number
@@ -39,7 +39,7 @@ const origin = 'https://shop.example.ch'
 interface Answered {
   readonly status: number
   readonly text: string
-  /** What a browser would send from now on. */
+  /** Cookie that a browser would send. */
   readonly cookie: string
 }
 
@@ -53,7 +53,7 @@ export class HostileClient implements Disposable {
     this.#target = `http://${address}`
   }
 
-  /** Each comes from an address of its own, so that no limit of an address hides the others. */
+  /** Each request has a different client address, so that limits per address do not hide other limits. */
   send(method: string, path: string, headers: Readonly<Record<string, string>>, bytes: Buffer): Promise<Answered> {
     const client = ++this.#sent
     const length: Record<string, string> = method === 'GET' ? {} : { 'content-length': String(bytes.length) }
@@ -79,14 +79,14 @@ export class HostileClient implements Disposable {
 }
 
 interface Browser {
-  /** What it names as the origin of a form. */
+  /** Origin field of a form request. */
   readonly origin: string
   /** Of a session, with the token that its forms carry. */
   readonly cookie: string
   readonly csrf: string
 }
 
-/** What there is to attack: keys, and an id for every sort of thing. */
+/** Data to attack: keys, and an id of every kind of object. */
 export interface Ground {
   readonly operations: readonly Served[]
   readonly adminKey: string
@@ -100,7 +100,7 @@ export interface Ground {
 
 const json = { 'content-type': 'application/json' }
 
-/** Makes one of everything that can be made with the example of its operation. */
+/** Creates one object with each example request. */
 export async function prepare(measured: MeasuredDaemon, client: HostileClient): Promise<Ground> {
   const { daemon } = measured
   const operations = await measured.operations()
@@ -152,10 +152,10 @@ async function signIn(daemon: MeasuredDaemon['daemon'], client: HostileClient): 
   return { origin, cookie, csrf }
 }
 
-/** What would end the session of the others. */
+/** Operations that would end sessions of the other attacks. */
 const endsSession = /^(?:signOut|endSession|endOtherSessions|endOrganization|leaveOrganization|transferOwnership)$/
 
-/** All attacks on all operations; deletions come last, as what they delete is attacked too. */
+/** All attacks on all operations. Deletions come last, because the other attacks use their objects. */
 export function* hostileRequests(ground: Ground, extent: Extent): Iterable<Hostile> {
   const order = (served: Served): number => (served.method === 'DELETE' ? 2 : served.path.includes('{') ? 1 : 0)
   for (const served of ground.operations.toSorted((a, b) => order(a) - order(b))) yield* against(served, ground, extent)
@@ -235,7 +235,7 @@ function* jsonAttacks({ body = {}, example, maxBodyBytes }: Served, { bodyBytes,
   if (maxBodyBytes > mebi) yield* fullSize(maxBodyBytes, example)
 }
 
-/** Where a body may be many megabytes, a few of that size: what is done in one piece shows only there. */
+/** A few attacks with the full size, if a body may have many megabytes. Only these show work done in one piece. */
 function* fullSize(bytes: number, example: unknown): Iterable<Attack> {
   const base = { ...(example as object), subject: 'x' }
   const room = Math.min(bytes, 24 * mebi) - kibi
@@ -259,7 +259,7 @@ function* fullSize(bytes: number, example: unknown): Iterable<Attack> {
   })
 }
 
-/** As many rows as may be: good ones that are new in each try, good ones that are all the same, and bad ones. */
+/** As many rows as allowed: valid and new in each try, valid and identical, and invalid. */
 function* rowAttacks(type: string): Iterable<Attack> {
   const isCsv = type === 'text/csv'
   const rowsOf = (email: (at: number) => string): string => {
@@ -350,7 +350,7 @@ function* signed(
   }
 }
 
-/** As gzip, of the least length that may inflate to so much: what is missing are members that inflate to nothing. */
+/** Compresses with the smallest size that may inflate to this much, filled with gzip members that inflate to nothing. */
 function packed(bytes: Buffer): Buffer {
   const pieces = [gzipSync(bytes)]
   const nothing = gzipSync('')

@@ -7,11 +7,11 @@ import { filled } from './json-attacks.ts'
 /** How a session is protected: not at all, from its first octet on, or from the command on. */
 export type Security = 'none' | 'tls' | 'starttls'
 
-/** One session: what is written, at once and without waiting for replies, to the end of the connection. */
+/** A session: data sent at once, without waiting for replies, until the connection ends. */
 export interface HostileSession {
   readonly door: 'submission' | 'mx'
   readonly security: Security
-  /** To whom, and what it does. */
+  /** The server and the kind of attack. */
   readonly title: string
   /** It must come as far as the content of a message: when a recipient is refused, nothing was attacked. */
   readonly isMessage: boolean
@@ -20,7 +20,7 @@ export interface HostileSession {
   readonly bytes: () => Promise<Buffer>
 }
 
-/** Writes a session and reads what comes until the daemon closes it. */
+/** Sends the data and reads until the daemon closes the connection. */
 export async function play(port: number, security: Security, bytes: Buffer): Promise<string> {
   const socket = await opened(port, security)
   let text = ''
@@ -58,7 +58,7 @@ interface Opening {
   readonly to: () => string | Promise<string>
 }
 
-/** Who takes mail from other servers. */
+/** A recipient of mail from other servers. */
 export interface Taker {
   readonly whose: string
   /** The address to send the next mail to. */
@@ -82,7 +82,7 @@ export const openings = (
   ...takers.map((taker) => ({ ...taker, door: 'mx' as const, start: 'EHLO walk.example.ch\r\n', from: '' })),
 ]
 
-/** What is walked inside TLS too: much for little, in lines, in commands and in octets. */
+/** Attacks to repeat inside TLS: expensive ones with few octets, in lines, commands and octets. */
 const insideTls =
   /^(?:EHLO again and again|NULs|many recipients|a line that does not end|a message of (?:many header fields|many parts|empty lines|one line|dots))$/
 
@@ -178,7 +178,7 @@ function manyRecipients(bytes: number): string {
 
 const mixed = 'Content-Type: multipart/mixed; boundary=b\r\n\r\n'
 
-/** What stands behind DATA, dots doubled where a line would begin with one. */
+/** Content after DATA, with dot-stuffing. */
 function* messages(bytes: number): Iterable<Script> {
   const filling = (title: string, head: string, unit: string, most = bytes): Script => [title, () => head + filled(unit, most)]
   yield filling('many header fields', '', 'A: 1\r\n')

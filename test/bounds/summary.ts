@@ -1,4 +1,4 @@
-/** What was walked, in one line. */
+/** A summary of a walk in one line. */
 import { allowed, bounds, type Walked } from './walk.ts'
 
 export const told = (walked: Walked): string => {

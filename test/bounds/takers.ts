@@ -1,4 +1,4 @@
-/** Who takes mail from other servers: an inbound route, deliverability tests, and the return paths of a message that was sent. */
+/** Recipients of mail from other servers: an inbound route, deliverability tests, and return paths of a sent message. */
 import { portOf, type Daemon } from '../support/daemon/daemon.ts'
 import { waitFor } from '../support/waits.ts'
 import { makeDestination, makeLogin } from '../support/daemon/provision.ts'
@@ -9,7 +9,7 @@ import type { Taker } from './sessions.ts'
 
 const recipients = Array.from({ length: 50 }, (_, i) => `r${i}@example.ch`)
 
-/** All of them, and what stands behind them while they are attacked. */
+/** All recipients, and their servers during the attack. */
 export interface TakersBehind extends AsyncDisposable {
   readonly takers: readonly Taker[]
 }

@@ -1,4 +1,4 @@
-/** The tools of agents, attacked in every argument by somebody whom they are open to: whoever took over a sandbox. */
+/** Attacks on every argument of the agents' tools, by a person who took over a sandbox. */
 import type { MeasuredDaemon } from './daemon.ts'
 import type { Schema } from './daemon-probe.ts'
 import { fieldBodies, type Attack } from './json-attacks.ts'
@@ -17,7 +17,7 @@ interface Client {
   ): Promise<{ readonly status: number; readonly text: string }>
 }
 
-/** Who is signed in. */
+/** The signed-in person. */
 interface Person {
   readonly origin: string
   readonly cookie: string

@@ -9,11 +9,11 @@ import { allowed, bounds, isBeyond, walk, walkEnvironment, type Walked } from '.
 /** Bodies of all operations but six are walked at their full limit; `npm run bounds -- --full` walks larger ones. */
 const extent = { bodyBytes: 131_072, sessionBytes: 262_144, texts: 1 }
 
-/** Parts of the walk, each of which ends in time on a slow machine. */
+/** Number of parts of the walk, each short enough for a slow machine. */
 const parts = 8
 const nameOf = (what: string): string => what.slice(0, what.indexOf(':'))
 
-/** Walks what is named, and compares it with the bounds. */
+/** Walks the chosen operations and compares their costs with the bounds. */
 async function walkTo(t: ExecutionContext, choose: (served: readonly string[]) => readonly string[]): Promise<readonly Walked[]> {
   await using folder = await temporaryFolder('bounds')
   await using names = await NameServer.start({})

@@ -1,7 +1,7 @@
 /**
- * The walk: every operation and every mail command, attacked at its limits, and what that costs the daemon in processor time. A
- * cost beyond the bound is measured again, as the first of a kind also pays for code that is compiled or a thread that starts; it is
- * then held against the pace of the machine at that moment.
+ * Attacks every operation and every mail command at its limits and measures the processor time of the daemon. A cost above the bound is
+ * measured again, because the first request of a kind also compiles code or starts a thread. It is then compared with the current speed of
+ * the machine.
  */
 import type { MeasuredDaemon } from './daemon.ts'
 import { pace } from './pace.ts'
@@ -13,10 +13,9 @@ import type { NameServer } from '../support/web/name-server.ts'
 import { makeDestination, makeLogin } from '../support/daemon/provision.ts'
 
 /**
- * Milliseconds of processor time that a request may take: for itself, for each MiB of it, and for each record that it makes where it may
- * make very many out of few octets: what makes a record durable, with its index rows, does not depend on its length. `thread` is for mail
- * that is looked at on a thread of its own, which starts with it and loads what it needs. A compressed body is also what it inflates to,
- * which its length bounds: a MiB of that counts a tenth.
+ * Milliseconds of processor time for a request: `request` for itself, `mebibyte` for each MiB, and `record` for each record, because few
+ * octets can create many records and making one durable does not depend on its length. `thread` is for mail processed on a separate thread,
+ * including its start. `inflated` is for each MiB that a compressed body can inflate to, estimated from its length.
  */
 export const bounds = { request: 250, mebibyte: 1000, inflated: 100, record: 0.02, thread: 300, piece: 100 } as const
 
@@ -148,7 +147,7 @@ async function walkSessions(
 
 const inboundDomain = 'in.example.ch'
 
-/** What the daemon of a walk is started with: everything that can be served is, and no limit of an address stands before others. */
+/** Settings of the attacked daemon: all features are on, and limits per address do not hide other limits. */
 export const walkEnvironment = (operatorKey: string, names: NameServer): Readonly<Record<string, string>> => ({
   POSTERN_OPERATOR_KEY: operatorKey,
   POSTERN_TRUST_PROXY: '127.0.0.1',

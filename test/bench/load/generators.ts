@@ -10,7 +10,7 @@ export const loadByRest = (job: RestJob): Promise<LoadResult> => generate(new UR
 /** A storm of handshakes, which rages from now on until it is ended. */
 export const beginStorm = (job: StormJob): Promise<Endless<StormResult>> => begin(new URL('load-handshakes.ts', import.meta.url), job)
 
-/** An attack that goes on until it is ended. */
+/** Starts an attack that runs until it is stopped. */
 export const beginAttack = (job: AttackJob): Promise<Endless<AttackResult>> => begin(new URL('load-attack.ts', import.meta.url), job)
 
 interface Endless<Result> extends AsyncDisposable {

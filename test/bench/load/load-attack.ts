@@ -1,6 +1,6 @@
 /**
- * An attack, a process of its own: connections that repeat one request as soon as it is answered, whatever the answer. Prints how many
- * were served and refused, when it is asked to end.
+ * An attack in a separate process: connections repeat one request after each response of any status. When stopped, prints the numbers of
+ * served and refused requests.
  */
 import { connect } from 'node:net'
 import { readFileSync } from 'node:fs'

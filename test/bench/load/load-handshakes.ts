@@ -1,7 +1,7 @@
 /**
- * A storm of TLS handshakes, a process of its own: clients that say hello, wait for the server's part of the handshake, which is nearly
- * all of its work, leave and come back. They are many machines in life, whose processors are not the server's; so all of them send the
- * same octets and none computes anything. Prints how many were answered, and in how many seconds, when it is asked to end.
+ * A storm of TLS handshakes in a separate process: clients send a ClientHello, wait for the server's part of the handshake, which is nearly
+ * all of its work, and reconnect. In reality, such clients are many machines with separate processors. So all of them send the same octets
+ * and compute nothing. When stopped, prints the number of responses and the duration in seconds.
  */
 import { once } from 'node:events'
 import { connect } from 'node:net'

@@ -6,9 +6,9 @@ export const sessions = 50
 export interface LoadJob {
   readonly port: number
   readonly sessions: number
-  /** Acknowledgements that are counted; the first of each session comes before them and counts for none of the figures. */
+  /** Number of measured acknowledgements. The first of each session is sent earlier and does not count. */
   readonly count: number
-  /** Ends the load after so long, however many have been counted. */
+  /** Maximum duration of the load, regardless of the number of measured messages. */
   readonly mostSeconds: number
   /** Octets of each message or request body. */
   readonly size: number
@@ -16,10 +16,10 @@ export interface LoadJob {
   readonly to: string
 }
 
-/** What an SMTP client does: PHPMailer, nodemailer and smtplib wait for the reply to each command, Postfix pipelines (RFC 2920). */
+/** Behavior of an SMTP client: PHPMailer, nodemailer and smtplib wait for the reply to each command; Postfix pipelines (RFC 2920). */
 export interface SmtpDialog {
   readonly pipelining: boolean
-  /** A connection for each message, with a login of its own. */
+  /** Uses a new connection with a login for each message. */
   readonly perConnection: boolean
   /** STARTTLS before the login, without resuming earlier sessions, as a program does that ends after its message. */
   readonly starttls: boolean
@@ -48,7 +48,7 @@ export interface RestJob extends LoadJob {
   readonly restMs?: number
   /** Sent as it is in place of a message; without a body it is a GET. */
   readonly request?: RestRequest
-  /** A file with a `RestRequest` in each line, of which each is sent once. */
+  /** A file with a `RestRequest` in each line. Each is sent once. */
   readonly requests?: string
 }
 
@@ -90,7 +90,7 @@ export interface LoadResult {
   readonly firstFailure?: string
   /** When the first transaction began, by `monotonicMs()`. */
   readonly begunAt: number
-  /** Acknowledgements a second among those that are counted. */
+  /** Measured acknowledgements per second. */
   readonly perSecond: number
   /** Milliseconds from the first octet of the transaction to its acknowledgement. */
   readonly p50: number

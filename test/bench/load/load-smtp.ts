@@ -1,6 +1,6 @@
 /**
- * The SMTP load generator, a process of its own so that its work is not the server's: raw sockets, buffers made
- * beforehand, replies read octet by octet without making strings. Takes a job as JSON, prints a result as JSON.
+ * The SMTP load generator, in a separate process to keep its work apart from the server's. It uses raw sockets and prepared buffers, and
+ * parses replies without creating strings. Reads a job as JSON and prints a result as JSON.
  */
 import { randomBytes } from 'node:crypto'
 import { connect, type Socket } from 'node:net'
@@ -12,7 +12,7 @@ const recorder = new LoadRecorder(job)
 const newline = 10
 const stamp = '0000000000000000'
 const commands = [`MAIL FROM:<${job.from}>\r\n`, `RCPT TO:<${job.to}>\r\n`, 'DATA\r\n']
-/** What is sent before each wait for replies. */
+/** Data sent before each wait for replies. */
 const envelope = (job.pipelining ? [commands.join('')] : commands).map((text) => Buffer.from(text))
 const repliesEach = commands.length / envelope.length
 const starttls = Buffer.from('STARTTLS\r\n')
@@ -25,7 +25,7 @@ const secureContext = createSecureContext({ ecdhCurve: 'X25519:P-256' })
 
 type Step = 'greeting' | 'hello' | 'starttls' | 'login' | 'envelope' | 'content' | 'quit'
 
-/** Octets that each session reads at most at a time; no buffer is made for each. */
+/** Maximum octets of one read of a session, without a new buffer for each read. */
 const readBytes = 4096
 
 /** One client after the other, each with its own copy of the message, whose stamp makes every message another. */
@@ -73,7 +73,7 @@ class Client {
     socket.on('error', (error) => recorder.failed(String(error)))
   }
 
-  /** The certificate is the server's own; whom it names is not what is measured. */
+  /** the server's certificate is self-signed; its name is not part of the measurement */
   #secure(): void {
     const plain = this.#socket.removeAllListeners('data')
     this.#isSecure = true
@@ -150,7 +150,7 @@ class Client {
     this.#continue()
   }
 
-  /** The rest of the envelope, then the message. */
+  /** Sends the rest of the envelope, then the message. */
   #continue(): void {
     const commands = envelope[this.#sent++]
     if (commands) {
@@ -174,7 +174,7 @@ class Client {
   }
 }
 
-/** A message of `size` octets with its final dot; stamps stand in Subject, Message-ID and the first line of the body. */
+/** Creates a message of `size` octets with its final dot. Stamps are in Subject, Message-ID and the first line of the body. */
 function makeMessage(size: number): { readonly message: Buffer; readonly stampsAt: readonly number[] } {
   const head = [
     'From: Load <' + job.from + '>',

@@ -1,4 +1,4 @@
-/** Reads a log that it makes itself, in a process of its own: `node read-logs.ts SOURCE WAY LINES` prints figures as JSON. */
+/** Generates and reads a log in a separate process: `node read-logs.ts SOURCE WAY LINES` prints figures as JSON. */
 import type { LogSession } from '#ingest/logs/log-group.ts'
 import { readLog, type LogSource } from '#ingest/logs/log.ts'
 import { memoryOf } from '../resources.ts'

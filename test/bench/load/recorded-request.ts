@@ -1,8 +1,8 @@
-/** What a client sends, octet by octet: it sends to a server that keeps the request and answers anything. */
+/** Records a client's request octet by octet with a server that gives any response. */
 import { once } from 'node:events'
 import { createServer, type AddressInfo, type Socket } from 'node:net'
 
-/** A server for one client, whose requests are kept while it runs. */
+/** A server for one client. Stores its requests while it runs. */
 export class RequestRecorder implements AsyncDisposable {
   readonly #server = createServer((socket) => {
     let pending = ''
@@ -30,7 +30,7 @@ export class RequestRecorder implements AsyncDisposable {
     return `http://127.0.0.1:${String((this.#server.address() as AddressInfo).port)}`
   }
 
-  /** The request that a call sends, as Latin-1; what the client makes of the answer does not matter. */
+  /** Returns the request of a call, as Latin-1. The client's handling of the response is ignored. */
   async requestOf(send: (address: string) => Promise<unknown>): Promise<string> {
     await send(this.address).catch(() => undefined)
     const [request] = this.#requests.splice(0)
@@ -53,5 +53,5 @@ function isWhole(text: string): boolean {
   return text.length >= end + 4 + Number(/\r\ncontent-length: *(\d+)/i.exec(head)?.[1] ?? 0)
 }
 
-/** Every request of a measurement is sent over connections that stay open, whatever its client does. */
+/** Makes every request use a persistent connection, regardless of its client. */
 const keptOpen = (request: string): string => request.replace(/\r\nconnection: *close/i, '\r\nConnection: keep-alive')

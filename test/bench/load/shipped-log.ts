@@ -1,4 +1,4 @@
-/** Logs of mail servers in the JSON of a log shipper, of any length, made while they are read. */
+/** Logs of mail servers in the JSON of a log shipper, of any length, generated during the read. */
 import type { LogSource } from '#ingest/logs/log.ts'
 
 /** Lines of one message. */

@@ -36,7 +36,7 @@ export class SmtpSink implements AsyncDisposable {
     return new SmtpSink(child, port)
   }
 
-  /** Resolves with the time at which the count was reached. Rejects if no message arrives for ten minutes. */
+  /** Resolves with the time of the last of `count` messages. Rejects if no message arrives for ten minutes. */
   async reached(count: number): Promise<number> {
     const stalled = Promise.withResolvers<never>()
     const timer = setTimeout(() => {

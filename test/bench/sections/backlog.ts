@@ -1,4 +1,4 @@
-/** Section "backlog": what a long queue does to intake, memory, start and delivery. */
+/** Section "backlog": effects of a long queue on intake, memory, start and delivery. */
 import { waiting } from '../../support/waits.ts'
 import { Daemon, newAdminKey } from '../../support/daemon/daemon.ts'
 import { temporaryFolder } from '../../support/daemon/workspace.ts'
@@ -12,12 +12,12 @@ import { SmtpSink } from '../load/smtp-sink.ts'
 
 interface Backlog {
   readonly queued: number
-  /** What a message costs on top of the backlog. */
+  /** Cost of a message with the backlog. */
   readonly intake: Sample
   /** Seconds until the queue is listed, counted for a hold, and searched in vain for a sender. */
   readonly answers: Answers
   readonly residentMebibytes: number
-  /** Of these what is the process's own; the rest are files in the page cache, which the kernel takes back when memory is short. */
+  /** Private memory of the process. The rest is page cache, which the kernel frees if memory is short. */
   readonly anonymousMebibytes: number
   /** From the spawn after a kill to the ready file. */
   readonly startSeconds: number
@@ -57,7 +57,7 @@ interface Filled {
   readonly figures: Pick<Backlog, 'intake' | 'answers' | 'residentMebibytes' | 'anonymousMebibytes'>
 }
 
-/** The first life: ends with a kill, with `queued` messages and those of the measurement in the queue. */
+/** The first run. It is killed with `queued` messages and those of the measurement in the queue. */
 async function fill(folder: string, adminKey: string, queued: number, options: BenchOptions): Promise<Filled> {
   await using host = await silentHost()
   await using daemon = await Daemon.start(posternOptions(folder), adminKey)

@@ -14,10 +14,10 @@ import { accept, pipelined } from './intake.ts'
 
 const fillSeconds = 1800
 const starts = 10
-/** Rows of the list that are loaded before it is scrolled. */
+/** Number of list rows to load before scrolling. */
 const mostRows = 2000
 const email = 'olga@alpenblick.example'
-/** Of the issue: what is shown can be used within a second. */
+/** Goal: a screen is usable within one second. */
 const mostStartMs = 1000
 /** A frame that takes longer is felt as a stall. */
 const mostFrameMs = 100
@@ -95,7 +95,7 @@ async function openPage(browser: Browser, cookies: Cookies): Promise<Page> {
   return context.newPage()
 }
 
-/** Milliseconds from the navigation until what the screen reads is shown and the browser has time for a click. */
+/** Milliseconds from the navigation until the screen has its data and the browser can handle a click. */
 async function coldStarts(browser: Browser, cookies: Cookies, url: string, shown: string): Promise<readonly number[]> {
   const took: number[] = []
   for (let i = 0; i < starts; i++) {
@@ -108,7 +108,7 @@ async function coldStarts(browser: Browser, cookies: Cookies, url: string, shown
   return took
 }
 
-/** Loads so many rows, and goes through all of them; the time between two frames, each. */
+/** Loads this number of rows and scrolls through them. Returns the time between frames. */
 async function scroll(
   browser: Browser,
   cookies: Cookies,

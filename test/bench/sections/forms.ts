@@ -1,6 +1,6 @@
 /**
- * Section "forms": submissions of forms against `POST /v1/messages` of the same life, both acknowledged when they are durable, and how soon
- * a page has the definition. Every submission is of a visitor with an address and a token of their own.
+ * Section "forms": form submissions compared with `POST /v1/messages` in the same run, both acknowledged when durable, and the time until a
+ * page has the form definition. Every submission comes from a different visitor with an address and a token.
  */
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -96,7 +96,7 @@ async function measureLife(postern: Postern, { warm, messages, seconds }: BenchO
 
 let visitors = 0
 
-/** Makes forms and so many requests of visitors, who have their tokens already. Returns the public address of one of the forms. */
+/** Creates forms and `count` requests of visitors with tokens. Returns the public address of one form. */
 async function writeVisits({ daemon }: Postern, file: string, count: number): Promise<string> {
   using client = new RestClient(daemon.addresses.http, daemon.adminKey)
   const lines: string[] = []

@@ -1,4 +1,4 @@
-/** Section "idle": what the daemon costs while it is not used. */
+/** Section "idle": costs of an unused daemon. */
 import { Daemon, newAdminKey } from '../../support/daemon/daemon.ts'
 import { temporaryFolder } from '../../support/daemon/workspace.ts'
 import { posternOptions, provision } from '../contenders.ts'
@@ -6,7 +6,7 @@ import type { BenchOptions } from '../options.ts'
 import { memoryOf, processorTimeOfTree, writtenWhileIdle } from '../resources.ts'
 import { judge, median, row, type Section } from '../results.ts'
 
-/** Within them memory that the start left behind is given back. */
+/** Time for the daemon to return memory of its start. */
 const quietSeconds = 15
 
 export async function measureIdle({ rounds }: BenchOptions): Promise<Section> {

@@ -19,7 +19,7 @@ import type { BenchOptions } from '../options.ts'
 import { shareLines } from '../profile.ts'
 import { costHead, judgeAll, sampleHead, shareOf, type Section } from '../results.ts'
 
-/** What the other rows vary: the usual client with a mail of a shop. */
+/** The base case that other rows vary: a typical client with a shop's mail. */
 export const usual: Traffic = { name: 'reused', label: '4 KiB, reused', size: 4096, dialog: usualDialog, share: 1 }
 export const large: Traffic = { ...usual, name: 'large', label: '100 KiB, reused', size: 102_400, share: 0.3 }
 export const pipelined: Traffic = {

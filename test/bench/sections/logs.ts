@@ -1,4 +1,4 @@
-/** Section "logs": how fast log lines become feedback, and that a long log needs no more memory than a short one. */
+/** Section "logs": speed of turning log lines into feedback, and constant memory regardless of the length of the log. */
 import { execFile } from 'node:child_process'
 import { promisify } from 'node:util'
 import { logSources, type LogSource } from '#ingest/logs/log.ts'
@@ -10,13 +10,13 @@ import { figure, judge, median, row, type Section } from '../results.ts'
 const run = promisify(execFile)
 const program = new URL('../load/read-logs.ts', import.meta.url).pathname
 
-/** How many times what splitting and parsing cost alone may reading cost. */
+/** Maximum ratio between reading and only splitting and parsing. */
 const mostTimes: Readonly<Record<LogSource, number>> = { postfix: 10, exim: 10, stalwart: 10 }
-/** How many times what reading costs may a line cost at the door, where its events are looked up and stored. */
+/** Maximum ratio between a line at the entry point, with lookup and storage of its events, and only reading it. */
 const mostTimesReading = 20
 const names: Readonly<Record<LogSource, string>> = { postfix: 'Postfix', exim: 'Exim', stalwart: 'Stalwart' }
 
-/** In a process of its own, with the daemon's own memory settings. */
+/** Reads in a separate process with the daemon's memory settings. */
 async function read(source: LogSource, way: Way, lines: number): Promise<LogFigures> {
   const { stdout } = await run(process.execPath, ['--max-semi-space-size=8', program, source, way, String(lines)])
   return JSON.parse(stdout) as LogFigures

@@ -1,4 +1,4 @@
-/** Section "lookup": what a store full of captures and traces costs at intake, and how long reads take in it. */
+/** Section "lookup": costs of intake in a store full of captures and traces, and the duration of reads in it. */
 import { Daemon } from '../../support/daemon/daemon.ts'
 import { catchAllInbox } from '../../support/daemon/provision.ts'
 import { temporaryFolder } from '../../support/daemon/workspace.ts'
@@ -14,20 +14,20 @@ const calls = 500
 const fillSeconds = 1800
 /** Of the messages of a measurement; reading a capture costs more than taking it. */
 const share = 0.5
-/** How long the work that follows an acknowledgement, such as reading captures, may go on before it is waited for no longer. */
+/** Maximum wait for work after an acknowledgement, such as reading captures. */
 const settleSeconds = 60
 
 interface Stored {
   readonly captures: number
-  /** What a further capture costs, with the reading of it that follows its acknowledgement. */
+  /** Cost of another capture, including the background read after its acknowledgement. */
   readonly intake: Sample
   /** Whether earlier captures were still being read, which then is part of the cost. */
   readonly isBehind: boolean
-  /** What the process has for itself, without files in the page cache. */
+  /** Private memory of the process, without page cache. */
   readonly anonymousMebibytes: number
 }
 
-/** Fills the store with captures, each of which has a trace, measures intake on the way, and then reads one after the other. */
+/** Fills the store with captures and their traces, measures intake meanwhile, then measures each read. */
 export async function measureLookup(options: BenchOptions): Promise<Section> {
   await using folder = await temporaryFolder('bench-lookup')
   await using daemon = await Daemon.start(posternOptions(folder.path))

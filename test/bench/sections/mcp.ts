@@ -1,6 +1,6 @@
 /**
- * Section "mcp": what a read costs an agent, as a ratio to the same read over REST in the same life, and how long its list of tools
- * takes. Each surface has a sandbox of its own with one message.
+ * Section "mcp": cost of a read for an agent relative to the same read over REST in the same run, and the duration of listing its tools.
+ * Each interface has a separate sandbox with one message.
  */
 import { portOf } from '../../support/daemon/daemon.ts'
 import { recipient, sender, startPostern } from '../contenders.ts'

@@ -1,4 +1,4 @@
-/** Section "scale": one, two and four daemons at one PostgreSQL, beside one daemon with the embedded store. */
+/** Section "scale": one, two and four daemons with one PostgreSQL, compared with one daemon with the embedded store. */
 import { join } from 'node:path'
 import { Daemon, newAdminKey, portOf } from '../../support/daemon/daemon.ts'
 import { makeDestination, makeLogin, makeRoute, type Login } from '../../support/daemon/provision.ts'
@@ -21,13 +21,13 @@ const sites = [0, 1, 2, 4] as const
 const works = ['intake', 'relay'] as const
 type Work = (typeof works)[number]
 
-/** Senders of one organization, each with a destination of its own, so that the queue can be shared out. */
+/** Senders of one organization, each with a separate destination, so that daemons can share the queue. */
 const senders = 8
 const sessionsOfSender = 6
 const size = 4096
 const warmUpShare = 0.25
 
-/** What one message costs. */
+/** Costs of one message. */
 interface Costs {
   readonly perSecond: number
   /** Milliseconds from MAIL to the acknowledgement, the median. */
@@ -52,7 +52,7 @@ export async function measureScale(options: BenchOptions): Promise<Section> {
   if (missing !== undefined) throw new Error(`it needs ${missing}`)
   await using postgresql = await Postgresql.start(settingsOfDatabase)
   await prepareCounting(postgresql)
-  process.setMaxListeners(4 * senders) // each generator has one that ends it
+  process.setMaxListeners(4 * senders) // each generator adds a listener
   const found = new Map<string, Costs[]>()
   for (let round = 0; round < options.rounds; round++) {
     for (const work of works) {
@@ -114,7 +114,7 @@ const senderOf = (i: number): string => `sender@load${i}.test`
 const cpuOf = async ({ daemons }: Site): Promise<number> =>
   (await Promise.all(daemons.map(({ addresses }) => processorTimeOfTree(addresses.pid)))).reduce((sum, one) => sum + one, 0)
 
-/** `count` daemons at a new database, or one with a folder. */
+/** Starts `count` daemons with a new database, or one with a folder. */
 async function startSite(postgresql: Postgresql, count: number, port: number): Promise<Site> {
   await using cleanup = new AsyncDisposableStack()
   const folder = cleanup.use(await temporaryFolder('bench-scale')).path
@@ -167,7 +167,7 @@ function linesOf(work: Work, medians: ReadonlyMap<string, Costs>): string[] {
   ]
 }
 
-/** How it grows, from what a message costs with the most daemons that were measured. */
+/** Estimates the growth from the cost of a message with the largest measured number of daemons. */
 function modelOf({ daemonMicros, databaseMicros, walBytes, commits }: Costs): string[] {
   return [
     `  One core of daemons carries ${figure(1e6 / daemonMicros)} messages a second, one core of the database ${figure(1e6 / databaseMicros)}, so that`,

@@ -1,6 +1,6 @@
 /**
- * Section "wait": how long after a send is acknowledged those who wait for it get it, with 1,000 of them waiting at a time: the
- * wake alone inside a process, and the whole way to the first octet of each answer at a client that does nothing else.
+ * Section "wait": time from the acknowledgement of a send to its delivery to 1,000 waiting requests: only the wake-up inside a process, and
+ * the complete way to the first octet of each response at a minimal client.
  */
 import { connect, type Socket } from 'node:net'
 import { once } from 'node:events'
@@ -14,16 +14,16 @@ import { percentile } from '../load/load-job.ts'
 import type { BenchOptions } from '../options.ts'
 import { judge, row, type Section } from '../results.ts'
 
-/** The limits of the service: so many waits of a project, so many of a key. */
+/** Limits of the service: waits of a project, and of a key. */
 const projects = 5
 const keysOfProject = 10
 const waitsOfKey = 20
 const maxWakeMs = 50
 
-/** One send in each project at the same time; milliseconds from its acknowledgement to each of those who wait in it. */
+/** Sends one message in each project simultaneously. Returns the milliseconds from its acknowledgement to each wait in the project. */
 type Round = (keys: number, waits: number) => Promise<number[]>
 
-/** The same with one waiter for each project, so that what the number of waiters costs shows within one run. */
+/** Also measures one wait per project, so that one run shows the cost of the number of waits. */
 export async function measureWaits(options: BenchOptions): Promise<Section> {
   const wakes = await measured(options, inProcess)
   const answers = await measured(options, overSockets)
@@ -105,7 +105,7 @@ interface Crowd {
   readonly sockets: readonly Socket[]
 }
 
-/** A daemon of its own, and connections that note when the first octet of an answer comes, and nothing more. */
+/** Starts a separate daemon, and connections that only record the time of the first octet of a response. */
 async function overSockets(cleanup: AsyncDisposableStack): Promise<Round> {
   const folder = cleanup.use(await temporaryFolder('bench-wait'))
   const daemon = cleanup.use(await Daemon.start(posternOptions(folder.path, { POSTERN_LOG_LEVEL: 'warn' })))
@@ -152,7 +152,7 @@ async function makeCrowd(daemon: Daemon, i: number): Promise<Crowd> {
   return { project_id, inbox: (inbox as { id: string }).id, keys, sockets }
 }
 
-/** The service shows a key's waits only by refusing one too many, so a full key is asked until it refuses; others get a second. */
+/** The service reveals a full key only by refusing another wait. So full keys are tested until they refuse; other keys get one second. */
 async function allWait(daemon: Daemon, { inbox, keys }: Crowd, keysUsed: number, waits: number): Promise<void> {
   if (waits < waitsOfKey) return void (await new Promise((resolve) => setTimeout(resolve, 1000)))
   for (const key of keys.slice(0, keysUsed)) {

@@ -94,7 +94,7 @@ async function startNginx(folder: string, octets: Buffer): Promise<AsyncDisposab
   const name = `${createHash('sha256').update(octets).digest('hex').slice(0, 8)}.html`
   await writeFile(join(folder, name), octets)
   const paths = ['client_body', 'proxy', 'fastcgi', 'uwsgi', 'scgi'].map((kind) => `${kind}_temp_path ${join(folder, kind)};`).join(' ')
-  const user = process.getuid?.() === 0 ? 'user root;' : '' // who may read the folder
+  const user = process.getuid?.() === 0 ? 'user root;' : '' // needed to read the folder
   const settings = `daemon off; ${user} worker_processes auto; pid ${join(folder, 'nginx.pid')}; error_log ${join(folder, 'nginx.log')};
 events { worker_connections 768; }
 http { sendfile on; tcp_nopush on; access_log off; default_type text/html; keepalive_requests 1000000000; ${paths}
