@@ -1,4 +1,4 @@
-/** What every ordered map under the store must do, whatever stands behind it. Called by the test file of each implementation. */
+/** Behavior that every ordered map below the store must have. Each implementation's test file calls it. */
 import type { TestFn } from 'ava'
 import { counters } from './kv-counters.ts'
 import { tallies } from './kv-tallies.ts'

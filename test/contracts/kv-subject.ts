@@ -22,7 +22,7 @@ export const key = (name: string): Bytes => pack(['contract', name])
 export const everything = within(['contract'])
 export const nameOf = (bytes: Bytes): string => Buffer.from(bytes.subarray(pack(['contract']).length + 1, -1)).toString()
 export const textOf = (entry: Entry | undefined): string | undefined => entry && Buffer.from(entry.value).toString()
-/** What of the outcome of a write does not depend on what was written before. */
+/** The part of a write's outcome that does not depend on earlier writes. */
 export type Outcome = { readonly ok: true } | Exclude<WriteResult, { readonly ok: true }>
 export const ok: Outcome = { ok: true }
 

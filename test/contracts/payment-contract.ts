@@ -8,7 +8,7 @@ export interface PaymentSubject {
   readonly port: () => PaymentPort
   /** How often its customer is expected to pay the invoice now, as the customer sees it: once or not at all. */
   readonly expected: (invoice: InvoiceDocument) => Promise<number>
-  /** A customer pays what is expected; undefined where payments are not seen by the port. */
+  /** Pays as a customer; undefined if the port does not see payments. */
   readonly pay?: (invoice: InvoiceDocument) => Promise<void>
   /** From now on calls fail: before they did anything, or after; undefined where nothing can fail. */
   readonly fail?: (how: 'before' | 'after', isFailing: boolean) => void

@@ -1,6 +1,6 @@
 /**
- * What every transport owes the queue, whatever it speaks. A provider's test file calls this with a fixture that can make
- * its peer behave; there is nothing in here that only SMTP knows.
+ * Behavior that the queue needs from every transport, regardless of its protocol. A provider's test file calls this with a fixture that
+ * controls its peer. Nothing here is specific to SMTP.
  */
 import type { ExecutionContext, SerialFn } from 'ava'
 import type { AttemptReport, DeliveryJob, Transport, TransportTarget } from '#core/delivery/transport.ts'

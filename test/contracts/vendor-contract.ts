@@ -1,6 +1,6 @@
 /**
- * What every vendor owes the relay, whatever its requests look like. A vendor's rules play its endpoint; the transport, TLS
- * and the sockets are real.
+ * Behavior that the relay needs from every vendor, regardless of its requests. A vendor's rules simulate its endpoint; transport, TLS and
+ * sockets are real.
  */
 import type { ExecutionContext, SerialFn } from 'ava'
 import type { AttemptReport, DeliveryJob, HttpTarget, RecipientReport } from '#core/delivery/transport.ts'
@@ -78,7 +78,7 @@ const all = (verdict: string): readonly string[] => everybody.map(() => verdict)
 const parts = new PartsReader(new FakeClock())
 const reader = { read: (raw: Uint8Array) => parts.read(raw, 'org_1'), [Symbol.asyncDispose]: () => Promise.resolve() }
 
-/** What must come through unchanged. */
+/** The part of a message that must arrive unchanged. */
 const comparable = (rules: VendorRules, mime: Buffer): string =>
   rules.addressedByHeader ? withoutAddressing(mime) : mime.toString('latin1')
 

@@ -39,14 +39,16 @@ export async function auditTraces(ledger: Ledger, rest: RestClient): Promise<voi
   })
 }
 
-/** A trace has the status of its worst recipient. Who was hung up on after the final dot may still wait for the next attempt. */
+/**
+ * A trace has the status of its worst recipient. After a connection lost after the final dot, a recipient may wait for the next attempt.
+ */
 function finalStatuses({ fate, to }: Entry, { postponed, served }: { postponed: boolean; served: boolean }): readonly string[] {
   if (fate === 'capture') return ['captured']
   if (to.some(isRefusedForGood)) return postponed ? ['failed', 'queued'] : ['failed']
   return [...(served ? ['sent'] : []), ...(postponed ? ['queued'] : [])]
 }
 
-/** Lists the catch-all inbox; every acknowledged capture stands there once, and nothing refused does. */
+/** Lists the catch-all inbox: every acknowledged capture is there once, and no refused one. */
 export async function auditCaptures(ledger: Ledger, rest: RestClient): Promise<void> {
   const inbox = await catchAllInbox(rest)
   const idsByTrace = new Map<string, string[]>()

@@ -7,12 +7,12 @@ import { temporaryFolder } from '../support/daemon/workspace.ts'
 import { domainOf } from './load.ts'
 import type { Fate, Ledger } from './ledger.ts'
 
-/** Short waits between attempts, so that what was deferred is seen to arrive; no ballast, so that starts are short. */
+/** Short retry intervals, so that deferred mail arrives during the test; no ballast, so that starts are short. */
 const environment = { POSTERN_DELIVERY_RETRY_SECONDS: '1,1,2', POSTERN_DELIVERY_JITTER: '0.1', POSTERN_STORE_BALLAST_BYTES: '0' }
 
 export class CrashServer implements AsyncDisposable {
   readonly sink: Sink
-  /** How long the starts took, in milliseconds, as far as they were waited for. */
+  /** Duration of the starts in milliseconds, if they completed. */
   readonly starts: number[] = []
   logins!: Readonly<Record<Fate, Login>>
   #options: DaemonOptions
@@ -25,7 +25,7 @@ export class CrashServer implements AsyncDisposable {
     this.#options = options
   }
 
-  /** Builds the place and sets up, in a first life that is left running, where mail goes. */
+  /** Creates folder and smart host, and sets up the route in a first run that stays active. */
   static async build(ledger: Ledger): Promise<CrashServer> {
     await using cleanup = new AsyncDisposableStack()
     const folder = cleanup.use(await temporaryFolder('crash'))

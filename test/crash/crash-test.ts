@@ -1,7 +1,7 @@
 /**
- * The crash test: clients send, the daemon is killed at random moments and started again, and at the end the book of
- * what was promised is compared with what arrived. `kill -9` keeps the page cache, so it proves the order of writes in
- * the daemon, not of the disk; `fsync.test.ts` does the other half.
+ * The crash test: clients send, the daemon is killed at random moments and started again, and at the end the ledger of promises is compared
+ * with the arrived mail. `kill -9` keeps the page cache, so it proves the order of writes in the daemon, not on the disk; `fsync.test.ts`
+ * proves the latter.
  */
 import { setTimeout as pause } from 'node:timers/promises'
 import { waiting } from '../support/waits.ts'
@@ -39,7 +39,7 @@ interface Round {
   readonly gentle: boolean
 }
 
-/** Runs all rounds and the audit. Never rejects for what the daemon did wrong: that is in `problems`. */
+/** Runs all rounds and the audit. Faults of the daemon do not reject; they are in `problems`. */
 export async function crashTest({ seed, rounds, seconds, say = () => undefined }: CrashTestOptions): Promise<CrashReport> {
   const ledger = new Ledger()
   const random = new Seeded(seed)
@@ -84,7 +84,7 @@ async function playRound(server: CrashServer, ledger: Ledger, round: Round): Pro
   await end(server, ledger, round)
   over.abort()
   ended.resolve()
-  // what is delivered between two rounds is no part of a fault; a smart host that still held would hang up on it untold
+  // deliveries between two rounds are not part of a fault; a smart host that still delays would hang up without a record
   server.sink.script = { recipient: refuseForGood }
   server.sink.dropConnections()
   await waiting('all clients noticed the end of the round', clients)
@@ -133,7 +133,7 @@ async function drain(server: CrashServer, ledger: Ledger): Promise<void> {
   server.sink.script = { recipient: refuseForGood }
   const daemon = await server.start()
   await arrivals(ledger, daemon.rest)
-  // The answers of the smart host are recorded once the daemon has ended in order; nothing has to be waited for.
+  // After an orderly stop, all replies of the smart host are recorded, so no wait is necessary.
   const exit = await daemon.stop()
   if (exit.code !== 0) ledger.fault(`SIGTERM after the drain: ${JSON.stringify(exit)}:\n${daemon.log.slice(-2000)}`)
 }

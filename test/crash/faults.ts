@@ -1,4 +1,4 @@
-/** What the smart host does to the daemon in a round. Every fault follows from the round's seed and the message. */
+/** Faults of the smart host in a round. The seed of the round and the message determine each fault. */
 import type { SinkAnswer, SinkScript } from '../support/smtp/sink-script.ts'
 import { Seeded } from '../support/seeded.ts'
 import { isRefusedForGood } from './ledger.ts'
@@ -7,11 +7,11 @@ import { markerOf } from './letters.ts'
 export const faultNames = ['accept', 'hold', 'slow', 'defer', 'drop'] as const
 export type FaultName = (typeof faultNames)[number]
 
-/** What the smart host says in every round to recipients that it does not know. */
+/** Reply of the smart host to unknown recipients in every round. */
 export const refuseForGood = (address: string): string | undefined =>
   isRefusedForGood(address) ? '550 5.1.1 no such user here' : undefined
 
-/** A round's fault; `ended` resolves at the end of the round and lets go of what is held. */
+/** The fault of a round. `ended` resolves at its end and releases delayed mail. */
 export interface Fault {
   readonly name: FaultName
   readonly seed: string

@@ -1,6 +1,6 @@
 /**
- * What a kill cannot show: that the disk was ordered to keep a message before its sender got the acknowledgement. The
- * kernel's own record of the daemon's system calls is the witness.
+ * Proves that the daemon orders the disk to store a message before it acknowledges it, which a kill cannot show. The evidence is the
+ * kernel's record of the daemon's system calls.
  */
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'

@@ -49,7 +49,7 @@ mountable('serve refuses with 452 and 503 on a full disk, keeps what it acknowle
     await session.sendUntilRefused(told, 20)
     t.is(told.refusal, undefined)
     await disk.fill(3 * mebibyte)
-    // it looks once a second, in which a quick machine could write as much; what is no message writes nothing
+    // the daemon checks once a second, and a fast machine could fill the disk in that time; an invalid message writes nothing
     await waitFor('the daemon has checked the disk', async () => ((await postNothing(daemon)).status === 503 ? true : undefined))
     await session.sendUntilRefused(told, 5000)
     t.regex(String(told.refusal), /^452 4\.3\.1 /)

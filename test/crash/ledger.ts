@@ -1,11 +1,11 @@
 /**
- * The book of a crash test: what clients got, what the smart host answered 250 to, and when the daemon was
- * killed. Its audit knows nothing about the daemon but its promises.
+ * The ledger of a crash test: acknowledgements to clients, messages with a 250 of the smart host, and the times of kills. Its audit knows
+ * only the promises of the daemon.
  */
 import type { Delivery } from '../support/smtp/sink-script.ts'
 import { carriesText, isNotice, isWholeLetter, letterOf, markerOf, textOf, type Mark } from './letters.ts'
 
-/** What the client knows. `refused` covers whatever was turned down or never sent to its end. */
+/** Outcome for the client. `refused` includes messages that were not sent completely. */
 export type Status = 'open' | 'acked' | 'refused' | 'unknown'
 
 /** Where a message must end: at the smart host, or in the inbox. */
@@ -27,12 +27,12 @@ interface Copy {
   readonly answeredAt: number
 }
 
-/** A recipient that the smart host refuses for good, whatever the round. */
+/** Returns true for recipients that the smart host always refuses. */
 export const isRefusedForGood = (address: string): boolean => address.startsWith('refuse')
 
 /** How long after the smart host's answer a kill may still cost a second copy. */
 const windowMs = 3000
-/** How long after the kill the smart host may still answer what a dead peer had sent. */
+/** Time after a kill in which the smart host may still reply to data of the killed daemon. */
 const afterlifeMs = 1000
 
 export class Ledger {
@@ -61,7 +61,7 @@ export class Ledger {
     for (const recipient of owed) this.#awaited.add(copyKey(entry, recipient))
   }
 
-  /** The smart host hung up instead of answering: the daemon may wait long before it risks a second copy. */
+  /** The smart host hung up without a reply. The daemon may wait long before it risks a second copy. */
   hungUpOn(content: Buffer): void {
     const entry = this.entries.get(markerOf(content) ?? '')
     if (!entry) return
@@ -74,12 +74,12 @@ export class Ledger {
     return [...this.#postponed]
   }
 
-  /** Whether everybody who accepts mail has a copy. */
+  /** Returns true if all accepting recipients have a copy. */
   isServed(entry: Entry): boolean {
     return entry.to.every((recipient) => isRefusedForGood(recipient) || this.#copies.has(copyKey(entry, recipient)))
   }
 
-  /** A refusal, or an unknown outcome. What was acknowledged once stays so. */
+  /** Records a refusal or an unknown outcome. An acknowledged message keeps its status. */
   settle(entry: Entry, status: 'refused' | 'unknown'): void {
     if (entry.status === 'open') entry.status = status
     else if (entry.status === 'refused' && status === 'unknown') entry.status = status

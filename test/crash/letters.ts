@@ -4,7 +4,7 @@
  */
 import { Seeded } from '../support/seeded.ts'
 
-/** What a ledger must know to recognise a message again. */
+/** Data to recognize a message. */
 export interface Mark {
   readonly marker: string
   /** Approximate size of the body in octets. */
@@ -36,11 +36,11 @@ export function textOf({ marker, size }: Mark): string {
   return [...lines, `end of ${marker}`].join('\n')
 }
 
-/** The marker in a received message; undefined when it has none of ours. */
+/** Returns the marker in a received message; undefined if it is not a message of this test. */
 export const markerOf = (content: Buffer): string | undefined =>
   /^subject: (mk-[\w-]+)\r$/im.exec(content.toString('latin1', 0, 16_384))?.[1]
 
-/** Whether a received message is a notice to the author of one of ours, whose header fields it repeats. */
+/** Returns true if a received message is a notice to the author of a test message. A notice repeats its header fields. */
 export function isNotice(content: Buffer): boolean {
   const end = content.indexOf('\r\n\r\n')
   return /^content-type: multipart\/report\b/im.test(content.toString('latin1', 0, end < 0 ? content.length : end))

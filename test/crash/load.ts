@@ -50,7 +50,7 @@ async function openSession({ port, security, login: { username, password } }: Sm
   return client
 }
 
-/** Sends one message in one of the ways a client may; false when the session is no longer usable. */
+/** Sends one message in one of several ways. Returns false if the session is no longer usable. */
 async function sendOne({ ledger, random }: Load, client: SmtpClient, entry: Entry): Promise<boolean> {
   const content = letterOf(entry, entry.from, entry.to)
   try {
@@ -72,7 +72,7 @@ async function sendOne({ ledger, random }: Load, client: SmtpClient, entry: Entr
   }
 }
 
-/** Posts over REST; most calls carry an idempotency key, and some of those are made twice, also at the same time. */
+/** Sends over REST. Most calls have an idempotency key, and some of those are repeated, also simultaneously. */
 export async function restLoad(load: Load, rest: RestClient): Promise<void> {
   const { random, ledger } = load
   for (let sent = 0; sent < load.most && !load.over.aborted; sent++) {

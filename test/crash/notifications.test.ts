@@ -1,4 +1,4 @@
-/** Notifications of virtual inboxes when the daemon is killed again and again: each at most once, and those not begun are made up for. */
+/** Notifications of virtual inboxes with repeated kills of the daemon: each is sent at most once, and those not started are sent later. */
 import test from '#test'
 import { Daemon, runCommand } from '../support/daemon/daemon.ts'
 import { waitFor, waiting } from '../support/waits.ts'
@@ -40,7 +40,7 @@ test('however often the daemon is killed, a capture is told to an inbox at most 
     daemon = await Daemon.start(options, daemon.adminKey)
   }
   receiver.answer = (response) => response.writeHead(204).end()
-  const last = await send() // nothing waits behind it; one before it may still be under way
+  const last = await send() // no message follows it; an earlier one may still be in progress
   const toldOf = () => receiver.received.map(({ body }) => (JSON.parse(body) as { message: { id: string; trace_id: string } }).message)
   await waitFor('the last capture is notified', async () => toldOf().some((message) => message.trace_id === last))
   const messages = toldOf()
@@ -53,7 +53,7 @@ test('however often the daemon is killed, a capture is told to an inbox at most 
     [],
     'ledger: a notification without a capture',
   )
-  // a life takes at most what was read and not yet sent with it
+  // a kill loses at most the notifications that were loaded and not yet sent
   t.true(messages.length > lives, `${String(messages.length)} of ${String(captured.length)} were told`)
   t.log(`${String(messages.length)} of ${String(captured.length)} were told`)
   await daemon.stop()

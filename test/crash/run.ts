@@ -1,6 +1,6 @@
 /**
- * The crash test by hand: `node test/crash/run.ts --seed 1 --rounds 40 --seconds 5`. With `--several kill,clocks,freeze` that of three
- * daemons at one database, which gets these blows in turn for so many rounds.
+ * Runs the crash test manually: `node test/crash/run.ts --seed 1 --rounds 40 --seconds 5`. With `--several kill,clocks,freeze`, runs that
+ * of three daemons with one database and applies these faults in turn.
  */
 import { parseArgs } from 'node:util'
 import { Postgresql } from '../support/peers/postgresql.ts'

@@ -1,4 +1,4 @@
-/** Reads the output of `strace -f -ttt -yy`: system calls of all threads with the moments at which they began and ended. */
+/** Parses the output of `strace -f -ttt -yy`: system calls of all threads with their start and end times. */
 
 export interface SystemCall {
   readonly name: string
@@ -6,7 +6,7 @@ export interface SystemCall {
   readonly file: string
   /** All arguments and the result, as printed. */
   readonly text: string
-  /** Line numbers of the trace at which the call began and ended; they order what the timestamps may not. */
+  /** Line numbers of the start and the end of the call in the output. They define the order if timestamps are equal. */
   readonly begun: number
   readonly ended: number
 }
@@ -15,7 +15,7 @@ const complete = /^(\d+) +[\d.]+ (\w+)\(((?:\d+<(?:[^>]|(?<=-)>)*>)?)(.*)$/s
 const resumed = /^(\d+) +[\d.]+ <\.\.\. (\w+) resumed>(.*)$/s
 const unfinished = /<unfinished \.\.\.>$/
 
-/** All calls of a trace, in the order in which they ended. Calls that never ended are left out. */
+/** Returns all calls in the order of their ends, without unfinished calls. */
 export function readTrace(trace: string): SystemCall[] {
   const calls: SystemCall[] = []
   const open = new Map<string, Omit<SystemCall, 'ended'>>()

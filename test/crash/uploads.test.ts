@@ -1,4 +1,6 @@
-/** Files of forms when the daemon is killed while they come: what was acknowledged has its files, and nothing is left of the rest. */
+/**
+ * Uploaded files of forms when the daemon is killed during uploads: acknowledged submissions have their files, and nothing else is left.
+ */
 import { request } from 'node:http'
 import test from '#test'
 import { largePng } from '../core/forms/file-samples.ts'
@@ -27,7 +29,7 @@ test('an acknowledged submission has its file however the daemon was killed, and
   const open = `/v1/public/forms/${String(public_id)}`
   const acknowledged = new Set<string>()
   const file = largePng(bytes)
-  /** Resolves when it is acknowledged or cut off. A part of the body is held back. */
+  /** Resolves when the submission is acknowledged or cut off. Holds back a part of the body. */
   const send = (heldBack: number, token: unknown): Promise<void> => {
     const body = multipartBody([
       ['_mnx_ft', String(token)],

@@ -1,4 +1,4 @@
-/** Several daemons lose nothing they acknowledged, whichever of them, or their database, is killed or stopped, and whatever clocks say. */
+/** Several daemons lose no acknowledged mail, regardless of kills and stops of daemons and database, and of their clocks. */
 import { Postgresql } from '../../support/peers/postgresql.ts'
 import { testWith } from '../../support/peers/peers.ts'
 import { seedOf } from '../../support/seeded.ts'

@@ -1,6 +1,6 @@
 /**
- * Three daemons at one database, all of them under load, while daemons and the database are killed, stopped and cut off, fails over to
- * a standby, and clocks are set: at the end the book of what was promised is compared with what arrived, as with one daemon.
+ * Three daemons with one database, all under load. Daemons and database are killed, stopped and cut off, the database fails over to a
+ * standby, and clocks are changed. At the end the ledger of promises is compared with the arrived mail, as with one daemon.
  */
 import { setTimeout as pause } from 'node:timers/promises'
 import { waiting } from '../../support/waits.ts'
@@ -20,7 +20,7 @@ export interface SeveralOptions {
 
 const mostPerClient = 60
 
-/** Runs all rounds and the audit. What the daemons did wrong is in `problems`. */
+/** Runs all rounds and the audit. Faults of the daemons are in `problems`. */
 export async function severalCrashes({ seed, rounds, postgresql }: SeveralOptions): Promise<CrashReport> {
   const random = new Seeded(seed)
   await using site = await Site.build(postgresql, rounds)

@@ -1,4 +1,4 @@
-/** Where the crashes of several daemons happen: daemons with a clock each, and links of their own to the servers of a database. */
+/** Environment of the crash test with several daemons: each daemon has a clock and separate links to the database servers. */
 import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
 import { waitFor, waiting } from '../../support/waits.ts'
@@ -14,11 +14,11 @@ import { faultScript, refuseForGood } from '../faults.ts'
 import { Ledger, type Fate } from '../ledger.ts'
 import { domainOf } from '../load.ts'
 
-/** What happens to one daemon or two. */
+/** Faults of one or two daemons. */
 export const blowsAtDaemons = ['kill', 'pause', 'cut', 'blink', 'stop', 'kill two'] as const
 /** A standby takes the place of the server that takes writes, which is gone, hangs, or goes on. There is no further standby after one. */
 const failovers = ['fail over', 'freeze', 'split'] as const
-/** The same, or what happens to the database, or to all clocks. */
+/** Faults of daemons, of the database, or of all clocks. */
 export const blows = [...blowsAtDaemons, 'database', 'clocks', ...failovers] as const
 export type Blow = (typeof blows)[number]
 type Failover = (typeof failovers)[number]
@@ -28,16 +28,16 @@ const isFailover = (blow: Blow): blow is Failover => failovers.some((one) => one
 const count = 3
 /** Longer than a daemon may be silent; and much shorter. */
 const [pausedMs, blinkMs] = [9000, 1500]
-/** What the clocks of machines say, in seconds, beside the right time: at their start, then in turn. */
+/** Differences of the machines' clocks from the right time in seconds: at their start, then in turn. */
 const clocks = [0, 90, -200]
 const setTo = { back: [-900, -300], ahead: [600, 7200] }
-/** Of the server of the database: set forward far, and back a little, as what is queued waits for so long. */
+/** Clock changes of the database server: far forward, then slightly back, because queued mail would wait for the difference. */
 const serverClocks = [300, 290]
 
 /** That of all daemons; `verify` compares it too. */
 const masterKey = Buffer.alloc(32, 7).toString('base64')
 
-/** One daemon, and what lies between it and the rest. */
+/** A daemon, and the links between it and the other servers. */
 interface Place {
   readonly daemon: Daemon
   readonly fronts: readonly Front[]
@@ -49,9 +49,9 @@ export class Site implements AsyncDisposable {
   readonly sink: Sink
   logins!: Readonly<Record<Fate, Login>>
   readonly #places: Place[] = []
-  /** The one that takes writes is the first. */
+  /** The first server is the primary. */
   readonly #servers: Postgresql[]
-  /** Of those that daemons were told of. */
+  /** Ports of the servers in the settings of the daemons. */
   readonly #ports: readonly number[]
   readonly #database: string
   readonly #ends: AsyncDisposableStack
@@ -94,7 +94,7 @@ export class Site implements AsyncDisposable {
     this.sink.script = { recipient: refuseForGood }
   }
 
-  /** The smart host takes its time after the final dot, so that whatever happens to daemons happens there too. */
+  /** Delays the replies of the smart host after the final dot, so that faults of daemons also happen there. */
   answerSlowly(seed: string): void {
     const ended = Promise.resolve()
     this.sink.script = faultScript({ name: 'slow', seed, ended, hangingUpOn: (content) => this.ledger.hungUpOn(content) })
@@ -114,7 +114,7 @@ export class Site implements AsyncDisposable {
     return this.#servers[0] as Postgresql
   }
 
-  /** Starts as many daemons as are missing, each in a folder of its own, as new machines have it. */
+  /** Starts the missing daemons, each with an empty folder, as on new machines. */
   async fill(): Promise<void> {
     const env = {
       POSTERN_MASTER_KEY: masterKey,
@@ -139,7 +139,7 @@ export class Site implements AsyncDisposable {
     return `postgresql://postern@${servers.map(({ port }) => `127.0.0.1:${port}`).join(',')}${this.#database}`
   }
 
-  /** What a failover relies on, from now on: commits wait for the standby. */
+  /** Makes commits wait for the standby, which a failover needs. */
   async prepare(blow: Blow): Promise<void> {
     if (isFailover(blow)) await this.#server.replicateSynchronously()
   }
@@ -159,7 +159,7 @@ export class Site implements AsyncDisposable {
     if (blow === 'kill two') await this.strike('kill', random)
   }
 
-  /** Takes one out of those that run. */
+  /** Removes one of the running daemons. */
   #pick(random: Seeded): Place {
     const [place] = this.#places.splice(random.between(0, this.#places.length - 1), 1)
     if (!place) throw new Error('no daemon runs')
@@ -203,7 +203,7 @@ export class Site implements AsyncDisposable {
     }
   }
 
-  /** By what it says in its answers, for which it needs no database. */
+  /** Reads the clock from the daemon's responses, which need no database. */
   async #seesItsClock({ daemon, clock }: Place): Promise<void> {
     await waitFor('a daemon sees its clock', async () => {
       const { headers } = await daemon.rest.call('GET', '/healthz')
@@ -250,7 +250,7 @@ export class Site implements AsyncDisposable {
     await this.#takenOut(daemon)
   }
 
-  /** What it was just doing is done when it sees the database again; it goes on. */
+  /** Cuts the daemon off briefly. It completes its work when it reaches the database again. */
   async #blink(place: Place): Promise<void> {
     for (const front of place.fronts) front.refuse()
     await pause(blinkMs)
@@ -260,12 +260,12 @@ export class Site implements AsyncDisposable {
   }
 
   async #takenOut(daemon: Daemon): Promise<void> {
-    this.ledger.killed() // what was on its way may still get its answer
+    this.ledger.killed() // the smart host may still reply to data already sent
     const exit = await waiting('a replaced daemon ends', daemon.exited)
     if (exit.code !== 70) this.ledger.fault(`away for ${pausedMs} ms, it ended with ${JSON.stringify(exit)}:\n${daemon.log.slice(-2000)}`)
   }
 
-  /** What the smart host answered is recorded once its daemon has ended in order; a new one is there instead. */
+  /** Stops a daemon in order, so that all replies of the smart host are recorded, and starts a new one. */
   async recordAll(): Promise<void> {
     for (const { daemon } of this.#places.splice(1)) await this.#stop(daemon, 'after the load')
     await this.fill()

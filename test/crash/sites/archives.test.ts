@@ -1,4 +1,4 @@
-/** Archives of websites when the daemon is killed while it takes them: visitors get all of one deploy, and no half one is shown. */
+/** Website archives when the daemon is killed during the upload: visitors get one complete deployment. */
 import { request } from 'node:http'
 import { setTimeout as pause } from 'node:timers/promises'
 import test from '#test'
