@@ -8,7 +8,7 @@ type Json = Readonly<Record<string, unknown>>
 /** No program listens there; the person reads where they are sent. */
 const redirectUri = 'http://127.0.0.1:33418/callback'
 
-/** What a client keeps of its access, and the person who is asked. */
+/** The stored access of a client, and the person who allows it. */
 export function accessBy(person: Person) {
   const kept: { discovered?: unknown; client?: unknown; tokens?: unknown; verifier?: string; back?: URLSearchParams; asked: number } = {
     asked: 0,
@@ -34,7 +34,7 @@ export function accessBy(person: Person) {
 
 export interface AllowedClient extends ToolCalls {
   readonly client: Client
-  /** How often the person was asked. */
+  /** Number of times the person was asked. */
   asked(): number
   call(name: string, given?: Json): Promise<{ readonly isError: boolean; readonly value: Json }>
 }
@@ -44,7 +44,7 @@ export async function allowedClient(address: string, person: Person, mode: 'auto
   const transportOf = () => new StreamableHTTPClientTransport(new URL(address), { authProvider: provider as never })
   let transport = transportOf()
   const client = new Client({ name: 'agent', version: '1' }, { versionNegotiation: { mode } })
-  /** Again after the person was asked. */
+  /** Runs the work again after the person has allowed it. */
   const allowed = async <T>(work: () => Promise<T>): Promise<T> => {
     try {
       return await work()

@@ -1,4 +1,4 @@
-/** The tools that an agent needs beyond a first mail, each called for what it is there for, on a daemon whose peers are real. */
+/** Tools that an agent needs after its first mail. Each is called for its purpose, on a daemon with real peers. */
 import assert from 'node:assert'
 import type { ExecutionContext } from 'ava'
 import type { RestClient } from '../../support/daemon/rest.ts'
@@ -22,7 +22,7 @@ export class CalledTools {
     t.deepEqual([...this.refused].toSorted(), names, 'every tool refused')
   }
 
-  /** The same client, whose calls are kept. */
+  /** Returns the same client with a record of its calls. */
   of(agent: AllowedClient): ToolCalls {
     return toolCalls(async (name, given) => {
       const called = await agent.call(name, given)
@@ -51,7 +51,7 @@ const mail = { from: 'web@site.test', subject: 'Your order', text: 'It is on its
 
 const idsOf = ({ data }: Json): readonly unknown[] => (data as readonly Json[]).map(({ id }) => id)
 
-/** Every tool of the tables but those that a first mail needs. */
+/** Calls every tool except those for a first mail. */
 export async function callOtherTools(t: ExecutionContext, ground: Ground): Promise<void> {
   await look(t, ground)
   await route(t, ground)
@@ -154,7 +154,7 @@ async function letIn(t: ExecutionContext, { agent, live, receiver }: Ground): Pr
   await agent.must('webhook_endpoint_delete', { id: hook })
 }
 
-/** Mail that leaves nowhere, seen by who waits for it, and by a receiver of webhooks. */
+/** Mail that stays in a sandbox, as seen by a wait and by a webhook receiver. */
 async function capture(t: ExecutionContext, { agent, dead, receiver }: Ground): Promise<void> {
   const { inbox_id } = await agent.must('email_sandbox_inbox_open')
   const { id, address_pattern } = await agent.must('virtual_inbox_create', { address_pattern: '@box.test', name: 'Box' })

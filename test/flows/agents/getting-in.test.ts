@@ -29,11 +29,11 @@ const identity = { name: 'test', version: '1' }
 interface Place {
   readonly address: string
   readonly person: Person
-  /** Of programs: where they keep what they keep, and a browser that opens nothing, as they print the address too. */
+  /** Environment of programs: their folders, and a browser that opens nothing, since they also print the address. */
   readonly env: Readonly<Record<string, string>>
 }
 
-/** The address of the page that a program asks to open; what it says is read on, so that it can go on saying it. */
+/** Returns the address that a program asks to open. Continues to read its output, so that the program is not blocked. */
 function askedFor(output: Readable): Promise<string> {
   const { promise, resolve, reject } = Promise.withResolvers<string>()
   let said = ''

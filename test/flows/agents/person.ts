@@ -1,4 +1,4 @@
-/** A person with a browser, of which there is what goes over the wire: opens links, and fills in the forms of pages. */
+/** A person with a browser, reduced to its HTTP requests: opens links and submits forms. */
 import { runCommand, type DaemonOptions } from '../../support/daemon/daemon.ts'
 
 /** The fields of a form with this name, as they are written. */
@@ -11,14 +11,14 @@ const valueOf = (html: string, name: string): string => valueIn(inputsOf(html, n
 export class Person {
   readonly #origin: string
   #cookie = ''
-  /** The one that they took over. */
+  /** The organization that the person took over. */
   #organization = ''
 
   private constructor(origin: string) {
     this.#origin = origin
   }
 
-  /** Somebody who signed in by a link of the operator: the first one owns the first organization. */
+  /** Signs in by a link of the operator. The first person owns the first organization. */
   static async signIn(options: DaemonOptions, origin: string, email: string): Promise<Person> {
     const { output } = await runCommand(options, 'login-link', email)
     const person = new Person(origin)
@@ -55,7 +55,7 @@ export class Person {
     return new URL(location)
   }
 
-  /** What a screen of the dashboard sends. */
+  /** Sends a change as a dashboard screen does. */
   async change(path: string, body: object): Promise<number> {
     const headers = { 'content-type': 'application/json', 'sec-fetch-site': 'same-origin', 'x-organization-id': this.#organization }
     return (await this.#fetch(this.#origin + path, { method: 'PATCH', headers, body: JSON.stringify(body) })).status

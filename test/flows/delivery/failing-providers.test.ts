@@ -1,6 +1,6 @@
 /**
- * What happens to a message when its provider fails: the core with the SMTP client over real sockets, a provider that fails
- * in every way at every step of the dialog, and a fallback that works. Time is moved by hand.
+ * Outcome of a message when its provider fails: the core with the SMTP client over real sockets, a provider that fails in every way at
+ * every step of the dialog, and a working fallback. The test moves the clock.
  */
 import test, { type ExecutionContext } from '#test'
 import type { AttemptRecord } from '#core/trace/attempt-record.ts'
@@ -30,17 +30,17 @@ type Fault =
   | 'no STARTTLS'
   | 'wrong password'
   | 'nobody listens'
-/** `-` is for the steps before the first command, in which the sink has no part. */
+/** `-` is for steps before the first command, which the sink does not see. */
 type Step = 'greeting' | 'ehlo' | 'starttls' | 'auth' | 'mail' | 'rcpt' | 'data' | 'dot' | '-'
 
 /**
- * What follows. `at once`: the message goes to the fallback at once, without one to the provider again after a minute;
- * `after its wait`: the same after the 15 minutes of an unknown outcome; `never`: refused for good, no other provider gets it;
- * `sent`: the provider has taken it.
+ * The next step. `at once`: the message goes to the fallback immediately, or without a fallback to the provider again after one minute.
+ * `after its wait`: the same after the 15 minutes of an unknown outcome. `never`: permanently refused, and no other provider gets it.
+ * `sent`: the provider has accepted it.
  */
 type Next = 'at once' | 'after its wait' | 'never' | 'sent'
 
-/** The fault, the step it happens at, the attempt's error and its phase as the trace names them, and what follows. */
+/** The fault, its step, the error and the phase of the attempt in the trace, and the next step. */
 type Row = readonly [Fault, Step, error: string, phase: string, Next]
 
 const table: readonly Row[] = [
@@ -133,7 +133,7 @@ const content = 'Subject: order\r\nMessage-ID: <m@example.com>\r\n\r\n.Thank you
 /** A smart host that fails until it is healed, and counts the contents that it was handed. */
 class Provider {
   readonly sink: Sink
-  /** Whole messages with their final dot, whatever became of them. */
+  /** Number of complete messages with their final dot, regardless of their outcome. */
   handed = 0
   readonly #options: SinkOptions
   #fault: Fault | undefined
@@ -164,7 +164,7 @@ class Provider {
     return isHere && this.#fault ? answers[this.#fault] : undefined
   }
 
-  /** Says what it has held back, and works from now on. */
+  /** Sends the delayed reply and works normally from now on. */
   goOn(): void {
     this.#fault = undefined
     this.sink.release()
@@ -210,7 +210,7 @@ async function fixtureOf(
   return { fixture, provider, fallback }
 }
 
-/** Hands a message in and lets the fault happen; the time that passes meanwhile is what a silent peer is given. */
+/** Submits a message and lets the fault happen. A silent peer gets the time that passes. */
 async function firstAttempt({ fixture, provider }: ProviderFixture, [fault, step]: Row): Promise<string> {
   const { traceId } = await fixture.submit({ content, destinationId: 'dst_1' })
   if (fault === 'silence' || fault === 'silent handshake' || fault === 'just in time') {
@@ -237,7 +237,7 @@ async function storyOf(
 
 const verdicts = { 'at once': 'transient', 'after its wait': 'unknown', never: 'permanent', sent: 'accepted' } as const
 
-/** What the trace says of the attempt that failed, or of the only one; the next one is due so many milliseconds after it. */
+/** Checks the failed or only attempt in the trace, and the time until the next one in milliseconds. */
 function checkFirstAttempt(
   t: ExecutionContext,
   attempt: AttemptRecord | undefined,
@@ -256,7 +256,7 @@ function checkFirstAttempt(
 
 const statusesOf = ({ status, recipients }: Trace): string[] => [status, ...recipients.map((recipient) => recipient.status)]
 
-/** The provider was handed whole messages so often; each took so many of them, and they are what was sent. */
+/** Checks the number of complete messages at each provider, how many each accepted, and their content. */
 function checkMail(
   t: ExecutionContext,
   setup: ProviderFixture,

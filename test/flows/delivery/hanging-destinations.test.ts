@@ -1,4 +1,4 @@
-/** The whole daemon with 200 destinations, each a server of its own, of which 20 hang: the mail of the other 180 does not wait for them. */
+/** A daemon with 200 destinations on separate servers, 20 of which hang. The mail of the other 180 does not wait for them. */
 import test, { type ExecutionContext } from '#test'
 import { Daemon } from '../../support/daemon/daemon.ts'
 import { waiting } from '../../support/waits.ts'

@@ -1,4 +1,4 @@
-/** What is done with the octets of a message of 100 KiB from the socket it comes from to the one it leaves by. */
+/** Processing of a 100 KiB message from the incoming socket to the outgoing one. */
 import { createServer } from 'node:net'
 import test, { type ExecutionContext } from '#test'
 import { waitFor } from '../../support/waits.ts'
@@ -11,7 +11,7 @@ import { listenIn } from '../../support/web/listen.ts'
 const header = 'From: shop@site.test\r\nTo: anna@peer.test\r\nSubject: Your order\r\n\r\n'
 const contentOf = (line: string): string => header + `${line}\r\n`.repeat(Math.ceil((100 * 1024) / (line.length + 2)))
 
-/** A smart host that only counts the octets of what comes after DATA, and does nothing else with them. */
+/** A smart host that only counts the octets after DATA. */
 async function counter(t: ExecutionContext): Promise<{ readonly port: number; octets: number; messages: number }> {
   const counted = { port: 0, octets: 0, messages: 0 }
   const server = createServer((socket) => {

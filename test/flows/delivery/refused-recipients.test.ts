@@ -34,7 +34,7 @@ test('a recipient refused for good is found as a bounce, is suppressed, and the 
   const next = await rest.must('POST', '/v1/messages', { from: 'shop@example.com', to: 'gone@example.net', text: 'x' })
   t.is(next['status'], 'suppressed')
 
-  // one pipelined dialog, in which both get the same words
+  // one pipelined dialog, so both get the same reply
   const both = await rest.must('POST', '/v1/messages', {
     from: 'shop@example.com',
     to: ['gone.a@example.net', 'gone.b@example.net'],

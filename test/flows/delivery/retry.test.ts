@@ -38,7 +38,7 @@ test('a message that its provider refused for one recipient is retried, arrives 
   ])
   t.deepEqual(column(provider.deliveries, 'to'), [['anna@inbox.test']])
 
-  // who is suppressed meanwhile is not tried, and the reason of the failure is not forgotten
+  // a recipient suppressed in between is not tried, and the reason of the failure is kept
   const { id } = await rest.must('POST', '/v1/suppressions', { email: 'ben@inbox.test' })
   const held = await rest.call('POST', `${path}/retry`)
   t.is(held.status, 409)

@@ -42,7 +42,7 @@ async function slownessOf(daemon: Daemon): Promise<number> {
   return took
 }
 
-/** Resolves with the wall time at which the smart host got it. */
+/** Resolves with the wall-clock time of the arrival at the smart host. */
 async function arrival(sink: Sink, subject: string): Promise<number> {
   const { answeredAt } = await waiting(
     `${subject} arrives`,
@@ -86,14 +86,14 @@ test.serial('a cancel that is answered 200 keeps the message from leaving, whene
   const { sink, start } = await place(t)
   const daemon = await start()
   await routed(daemon, sink)
-  // as long ahead as it takes to schedule them all, however slow the machine is
+  // far enough ahead to schedule all of them on a slow machine
   const slowness = await slownessOf(daemon)
   const due = Date.now() + 5000 + 60 * slowness
   const sends = await Promise.all(Array.from({ length: 30 }, (_, i) => schedule(daemon, `race ${i}.`, 0, due)))
   const canceled = new Set<number>()
   await Promise.all(
     sends.map(async ({ id, at }, i) => {
-      // spread over the moment at which they are due
+      // spread around their due time
       await new Promise((resolve) => setTimeout(resolve, Math.max(0, at - Date.now() - 30 + i * 2)))
       const answers = await Promise.all([1, 2, 3].map(() => daemon.rest.call('DELETE', `/v1/messages/scheduled/${id}`)))
       // 503: the daemon sheds load on a busy machine, which promises nothing

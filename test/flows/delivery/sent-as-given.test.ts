@@ -1,4 +1,4 @@
-/** What callers of REST give arrives so, at a real SMTP server: names, header fields, files, and no recipient more than was counted. */
+/** Values of REST requests arrive unchanged at a real SMTP server: names, header fields, files, and only the counted recipients. */
 import test, { type ExecutionContext } from '#test'
 import { simpleParser, type AddressObject } from 'mailparser'
 import { column } from '../../support/column.ts'
@@ -32,7 +32,7 @@ const readNames = (field: AddressObject | AddressObject[] | undefined): string[]
 
 test('names arrive in every position as they were given, and none of them is an address', async (t) => {
   const { rest, sink } = await start(t)
-  // what looks like an encoded word is decoded twice by this reader; `fixtures/composed` has such names, for one that does not
+  // this parser decodes text that looks like an encoded word twice; `fixtures/composed` tests such names with another parser
   const readable = names.filter((name) => !name.includes('=?'))
   for (const [i, name] of readable.entries()) {
     const at = (place: string): string => `${place}${String(i)}@example.ch`
@@ -165,7 +165,7 @@ const fields = [
   ...['send_at', 'list_unsubscribe', 'verp_enabled', 'template_id', 'template_vars', 'destination_id', 'project_id', 'environment', 'odd'],
 ]
 
-/** A body in which some fields are wrong, and the numbers of the addresses that it names. */
+/** Creates a body with some invalid fields. Returns also the numbers of the addresses in it. */
 function randomBody(random: Seeded, i: number): { readonly body: Json; readonly marks: readonly string[] } {
   const marks: string[] = []
   const mailbox = (): unknown => {

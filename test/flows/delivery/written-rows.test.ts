@@ -1,4 +1,4 @@
-/** What a message writes to the store, in rows, commits and octets, counters aside: they add up in memory and are written once a group. */
+/** Store writes of a message in rows, commits and octets, without counters, which add up in memory and are written once per group. */
 import test, { type ExecutionContext } from '#test'
 import { lengthOf, type Write } from '#store/kv.ts'
 import { describeKey } from '#store/tuple.ts'
@@ -25,7 +25,7 @@ interface Service {
 interface Cost {
   /** Of each message, in its order, the commits that name it up to now. */
   readonly messages: () => readonly (readonly Commit[])[]
-  /** Keys that were looked for after the last message was accepted. */
+  /** Keys that were read after the last message was accepted. */
   readonly looks: readonly string[]
 }
 
@@ -68,8 +68,8 @@ const commitOf = ({ sets, deletes }: Write): Commit => ({
 const isAcceptance = ({ sets }: Write): boolean => sets.some(({ key }) => textOf([key]).includes('\x02content\0'))
 
 /**
- * Of each message the write with its content, and those after it that name it or the capture of it; but for the mark of how far the bodies
- * of captures were read, which is written once for 64 of them (`test/core/capture/background-read.test.ts`), and by the stop of a daemon.
+ * For each message, the write with its content, followed by writes that name it or its capture. Leaves out the mark of the background read,
+ * which is written once for 64 captures (`test/core/capture/background-read.test.ts`), and the stop of a daemon.
  */
 const ownWrites = (writes: readonly Write[]): readonly (readonly Write[])[] =>
   writes.flatMap((accepted, first) => {
@@ -79,7 +79,7 @@ const ownWrites = (writes: readonly Write[]): readonly (readonly Write[])[] =>
     return [own.filter(({ sets, deletes }) => deletes.length > 0 || !sets.every(({ key }) => isMark(describeKey(key))))]
   })
 
-/** Websites are looked after every few seconds, whatever is sent. */
+/** A periodic check of websites, independent of sending. */
 const isOfSites = (key: Uint8Array): boolean => textOf([key]).includes('\x02site.')
 
 const isMark = (key: string): boolean => /"capture\.(read|marked)"/.test(key)
@@ -97,14 +97,14 @@ test('a relayed message writes eight rows in three commits, the start of its att
   const { daemon, client } = await warmService(t, 'live')
   const { messages, looks } = await costOf(daemon, () => client.send(envelope))
   await client.quit()
-  await daemon.stop() // after which nothing more comes
+  await daemon.stop() // no writes follow the stop
   const [commits = []] = messages()
   t.is(rowsOf(commits), 8, JSON.stringify(commits, undefined, 1))
   t.is(commits.length, 3)
   const [, begun, ended] = commits
   t.true((begun?.octets ?? Infinity) <= 256, `begun: ${begun?.octets} octets`)
   t.true((ended?.octets ?? Infinity) <= 2048, `ended: ${ended?.octets} octets`)
-  t.is(looks.length, 1, looks.join('\n')) // whether its trace is still as it was
+  t.is(looks.length, 1, looks.join('\n')) // checks if its trace is unchanged
 })
 
 test('a captured message writes seven rows in one commit', async (t) => {
@@ -141,7 +141,7 @@ test('a second recipient, the next message and pipelined ones cost a command eac
   const group = `${mail}\r\n${toAnna}\r\nDATA`
   const three = await commandsOf(async () => {
     const replies = [await client.command(group), await client.next(), await client.next()]
-    // each envelope comes with the final dot before it
+    // the next envelope follows the final dot in the same packet
     for (const rest of [`\r\n${group}`, `\r\n${group}`, ''])
       for (let left = rest === '' ? 1 : 4; left > 0; left--)
         replies.push(left === 4 || rest === '' ? await client.command(`${content.toString()}.${rest}`) : await client.next())

@@ -1,4 +1,4 @@
-/** Reports over MX seen from outside: what is acknowledged outlives a kill, counts once, and what has no recipient is refused. */
+/** Reports to the MX listener: an acknowledged report survives a kill and counts once; mail without a known recipient is refused. */
 import { readdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import test, { type ExecutionContext } from '#test'
@@ -96,7 +96,7 @@ test.serial('a bounce that was acknowledged outlives a kill, and counts once how
   await here.restart()
   t.deepEqual((await story(here)).statuses, [`${anna} bounced`, `${ben} sent`])
 
-  // the return path says whom it is about, whatever the notice says and whoever rewrote the path on its way
+  // the return path identifies the recipient, regardless of the notice and of changes to the path in transit
   const [local = '', domain = ''] = bounce.join('').split('@')
   t.true((await deliver(here, [`SRS0=HHHH=TT=${domain}=${local.toUpperCase()}@${domain}`], notice(ben))).accepted)
   t.true((await deliver(here, [local.toUpperCase() + '@' + domain], notice(anna, '5.2.1'))).accepted)

@@ -65,7 +65,7 @@ const replies: Readonly<Record<string, string>> = {
 
 const test = ava as TestFn<DiagnoseFixture>
 
-/** One daemon for all, in which they take turns: what is counted must not depend on what else runs. */
+/** One daemon for all tests, which run one at a time: counts must not depend on parallel tests. */
 test.before(async (t) => {
   const folder = await temporaryFolder('diagnose')
   const sink = await Sink.listen({

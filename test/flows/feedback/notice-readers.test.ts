@@ -15,7 +15,7 @@ const giveUp = 120 * minute
 const author = 'editor@example.ch'
 const longAddress = `gone.${'a'.repeat(59)}@${'long-label.'.repeat(6)}example.net`
 
-/** What a reader must find in a notice. */
+/** The values to find in a notice. */
 interface Expected {
   readonly status: string
   readonly recipient?: string

@@ -56,7 +56,7 @@ interface Story {
   readonly timeline: readonly { readonly event: string; readonly detail: Readonly<Record<string, unknown>> }[]
 }
 
-/** The trace, once it has what is waited for. */
+/** Waits for the condition and returns the trace. */
 async function story(daemon: Daemon, traceId: string, ready: (story: Story) => boolean): Promise<Story> {
   return waitFor('the trace reports the engagement', async () => {
     const found = (await daemon.rest.must('GET', `/v1/traces/${traceId}`)) as unknown as Story

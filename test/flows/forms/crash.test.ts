@@ -1,6 +1,6 @@
 /**
- * The daemon is killed while visitors send a form and their files are scanned: what was acknowledged is there with its file, notified
- * once, and scanned in the end; what was not can be sent again.
+ * The daemon is killed while visitors submit forms and files are scanned. Acknowledged submissions are stored with their files, notified
+ * once and finally scanned; others can be repeated.
  */
 import test from '#test'
 import { hash } from 'node:crypto'
@@ -30,7 +30,7 @@ const definition = {
   settings: { min_fill_seconds: 0 },
 }
 
-/** What a visitor sends: with its own token, and from its own address. */
+/** A visitor's submission, with a token and a client address. */
 interface Order {
   readonly number: number
   readonly token: string

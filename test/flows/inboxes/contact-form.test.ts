@@ -25,7 +25,7 @@ interface Form extends Fixture {
   readonly refused: string
 }
 
-/** `paste` is what the editor of the page makes of the snippet. */
+/** `paste` imitates the changes of a page editor to the snippet. */
 async function formOf(
   t: ExecutionContext,
   changes: object = {},
@@ -61,7 +61,7 @@ async function fillIn(page: Page): Promise<void> {
   await page.fill('[name=message]', 'Hello\nthere')
 }
 
-/** Presses Send and waits for what the form says in the end. */
+/** Presses Send and returns the final message of the form. */
 async function sendAndRead(page: Page): Promise<string> {
   await page.click('button')
   await becomesTrue(page, `/^(?!Sending)./.test(document.querySelector('[role=status]').textContent)`)

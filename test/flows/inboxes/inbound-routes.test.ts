@@ -1,4 +1,4 @@
-/** Mail that comes in by routes, seen from outside: over SMTP to the MX listener, and to a webhook, whatever breaks between. */
+/** Mail to inbound routes: over SMTP to the MX listener and on to a webhook, despite failures in between. */
 import { createHmac, generateKeyPairSync } from 'node:crypto'
 import test, { type ExecutionContext } from '#test'
 import { dkimSign } from 'mailauth/lib/dkim/sign.js'
@@ -62,7 +62,7 @@ interface Told {
 
 const told = ({ body }: { readonly body: string }): Told => (JSON.parse(body) as { data: Told }).data
 
-/** What a link leads to, asked at the port where the daemon really listens. */
+/** Fetches a link from the port where the daemon listens. */
 async function follow({ daemon }: Place, url: string): Promise<Buffer> {
   using nobody = new RestClient(daemon.addresses.http, '')
   const { status, bytes } = await nobody.call('GET', new URL(url).pathname)
@@ -136,7 +136,7 @@ test.serial('a signed mail arrives at the webhook, with what it says, who sent i
   t.regex(raw, /^Return-Path: <ada@peer\.test>\r\nX-Service-Loop: \w+\r\nReceived: from /)
   t.like(data.attachments, [{ filename: 'list.csv' }])
   t.regex((await follow(here, data.attachments[0]?.url ?? '')).toString(), /^a,b/)
-  // what is given back to us is known again
+  // mail that returns to us is recognized
   t.like(await deliver(here, [`shop@${domain}`], raw), { accepted: false, reply: { code: 554 } })
 
   const path = `/v1/inbound-routes/${String(route['id'])}/messages`
@@ -191,7 +191,7 @@ test.serial('the most specific pattern takes a mail, one copy a route, and what 
   })
   await here.daemon.rest.must('POST', '/v1/inbound-routes', { local_part_pattern: '*', webhook_url: here.receiver.url })
   t.true((await deliver(here, [`other@${domain}`], 'Subject: rest\r\n\r\nx\r\n')).accepted)
-  // these stay the operator's, whatever tenants have
+  // these addresses belong to the operator, regardless of tenants' routes
   t.true((await deliver(here, [`abuse@${domain}`], 'Subject: spam\r\n\r\nx\r\n')).accepted)
   await waiting('the rest arrives', here.receiver.hasReceived(4))
   t.is(here.receiver.received.length, 4)

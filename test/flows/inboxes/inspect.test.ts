@@ -89,7 +89,7 @@ test('a mail that is sent to the address is scored within seconds, once, and sho
   assertVerified(t, await runCommand(options, 'verify'))
 })
 
-/** A forged mail from a domain of look-alike letters: findings, and advice made from the records that DNS has. */
+/** A forged mail from a look-alike domain: its findings, and advice based on the DNS records. */
 async function advisedReport(t: ExecutionContext, { rest, addresses }: Daemon): Promise<void> {
   const { id, address } = (await rest.must('POST', '/v1/inspect/tests', {})) as unknown as Report
   const head = `From: Bank <news@xn--bnk-6cd.com>\r\nTo: ${address}\r\nSubject: Your account\r\nMessage-ID: <2@example.com>\r\n`

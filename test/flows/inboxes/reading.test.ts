@@ -11,13 +11,13 @@ import { WebhookReceiver } from '../../support/web/webhook-receiver.ts'
 interface Expected {
   readonly subject?: string
   readonly text: string
-  /** As sanitized; empty if the mail has none. */
+  /** Sanitized HTML; empty if the mail has none. */
   readonly html?: string
   /** If the webhook has other HTML than REST. */
   readonly webhookHtml?: string
   /** Name, type and content of each file. */
   readonly files?: readonly (readonly [name: string, type: string, content: string])[]
-  /** What the frame of the view holds. */
+  /** Content of the view's frame. */
   readonly frame?: readonly string[]
   /** Codes of notes. */
   readonly notes?: readonly string[]
@@ -221,7 +221,7 @@ const linked = (names: string): string =>
     ` <a href="https://news.example/today" ${linkRest}>News</a></p>`,
   ].join('')
 
-/** Mails whose links stand in other places than in addresses of the web. */
+/** Mails with links in places other than web addresses. */
 const linkedMails: typeof mails = [
   [
     'links of pictures, of telephones and without a scheme',
@@ -270,7 +270,7 @@ async function place(t: ExecutionContext): Promise<Place> {
 
 type Json = Readonly<Record<string, unknown>>
 
-/** A reading in one form, whichever door gave it. */
+/** A reading in one form, independent of the interface. */
 interface Reading {
   readonly subject: string
   readonly text: string

@@ -1,4 +1,4 @@
-/** Virtual inboxes from outside: mail that was meant for a sandbox, and mail that came in, and neither in the place of the other. */
+/** Virtual inboxes: captured mail of a sandbox and incoming mail, which never mix. */
 import test from '#test'
 import Stripe from 'stripe'
 import { Daemon, newAdminKey, portOf } from '../../support/daemon/daemon.ts'

@@ -29,7 +29,7 @@ test('what was relayed, captured and refused is counted once, and outlives a kil
   const foreign = { from: 'shop@bank.test', to: ['anna@peer.test'], content: Buffer.from('Subject: Hi\r\n\r\nHi\r\n') }
   t.false((await client.send(foreign)).accepted)
   await client.quit()
-  await first.pass(1000) // refusals are counted in memory for a second
+  await first.pass(1000) // refusals stay in memory for one second
   const read = async (rest: RestClient) => ({
     sends: await totals(rest, 'sends'),
     delivery: await totals(rest, 'delivery'),

@@ -1,4 +1,4 @@
-/** Every kind of send by turns, over hours: the figures are those of whoever counts the traces one by one. */
+/** Every kind of send over several hours: the figures equal a recount of all traces. */
 import test from '#test'
 import { addDestination, startFixture } from '../../admin-api/rest/fixture/rest-fixture.ts'
 
@@ -37,7 +37,7 @@ test('figures are those of a recount of the traces, before and after they are ad
   const counted = await recount()
   const seen = async (query = ''): Promise<object> =>
     (await rest.must('GET', `/v1/insights/sends?from=${began}${query}`))['totals'] as object
-  await daemon.pass(1000) // refusals are counted in memory for a second
+  await daemon.pass(1000) // refusals stay in memory for one second
   for (const turn of ['by minute', 'added up']) {
     t.like(
       await seen(),

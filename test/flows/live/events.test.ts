@@ -1,4 +1,4 @@
-/** The stream of changed lists at the door of a running daemon: what it says, to whom, how many there may be, and when it ends. */
+/** The stream of changed lists of a running daemon: its events, access, limits and end. */
 import test, { type ExecutionContext } from '#test'
 import { waiting } from '../../support/waits.ts'
 import { adminKey, startDaemon, type StartedDaemon } from '../../support/daemon/start-daemon.ts'
@@ -34,7 +34,7 @@ class Events {
     this.#aborter.abort()
   }
 
-  /** Resolves when the condition holds, which is asked after each piece of the stream and after its end. */
+  /** Resolves when the condition is true. Checks it after each piece of the stream and at its end. */
   until(what: string, holds: (events: Events) => boolean): Promise<void> {
     return waiting(what, this.#until(holds))
   }

@@ -1,4 +1,4 @@
-/** A scrape of a running daemon after a real bounce and a failed webhook: what is counted, and that Prometheus can read it. */
+/** A scrape of a running daemon after a real bounce and a failed webhook: correct counts in a format that Prometheus can parse. */
 import test from '#test'
 import { Daemon } from '../../support/daemon/daemon.ts'
 import { waitFor } from '../../support/waits.ts'
@@ -18,7 +18,7 @@ interface Scrape {
   readonly text: string
   /** By name and labels as they are written. */
   readonly samples: ReadonlyMap<string, number>
-  /** What is wrong with the format (Prometheus text format 0.0.4) or the names, one sentence each. */
+  /** Errors in the format (Prometheus text format 0.0.4) or in the names, one sentence each. */
   readonly faults: readonly string[]
 }
 
@@ -85,7 +85,7 @@ async function scrape({ rest }: Daemon): Promise<Scrape> {
   return read(bytes.toString('utf8'))
 }
 
-/** What a bounce of one recipient, its suppression and one failed webhook add. */
+/** Increments by a bounce of one recipient, its suppression and one failed webhook. */
 const expected: Readonly<Record<string, number>> = {
   'postern_messages_accepted_total{door="rest",outcome="relayed"}': 1,
   'postern_delivery_attempts_total{verdict="permanent"}': 1,
@@ -96,7 +96,7 @@ const expected: Readonly<Record<string, number>> = {
   'postern_webhook_attempts_total{result="failed"}': 1,
   'postern_webhook_attempts_total{result="succeeded"}': 0,
 }
-/** What alarms are made of: at 0 before it ever happens. */
+/** Counters that alerts use: they are 0 before the first event. */
 const known = Object.keys(expected).filter((key) => !key.includes('messages_accepted'))
 
 test('a scrape tells of a bounce, its suppression and a failing webhook, and names nobody', async (t) => {

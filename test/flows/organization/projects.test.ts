@@ -24,7 +24,7 @@ test('a project that was deleted is gone after a kill too, and a later life remo
     const [ours, theirs] = [await makeDestination(rest, target), await makeDestination(inner, target)]
     const before = Date.now()
     await Promise.all(Array.from({ length: 200 }, () => inner.must('POST', '/v1/messages', plain)))
-    const later = Date.now() + 5000 + 4 * (Date.now() - before) // not before the end of this life, however slow the machine is
+    const later = Date.now() + 5000 + 4 * (Date.now() - before) // later than the end of this run, also on a slow machine
     const at = (ms: number) => new Date(ms).toISOString()
     await inner.must('POST', '/v1/messages', { ...plain, destination_id: theirs, send_at: at(later) })
     await rest.must('POST', '/v1/messages', { ...plain, destination_id: ours, send_at: at(later + 100), to: 'witness@peer.test' })
@@ -42,7 +42,7 @@ test('a project that was deleted is gone after a kill too, and a later life remo
     t.is((await daemon.stop()).code, 0)
   }
   t.is(sink.deliveries.length, 1)
-  // each life goes on where the one before was stopped, and has more to do before it is: on a slow machine a short one gets nowhere
+  // each run continues the work of the previous one and runs longer: on a slow machine, a short run makes no progress
   for (let lives = 0; ; lives++) {
     const verified = await runCommand(options, 'verify')
     assertVerified(t, verified)
