@@ -1,6 +1,6 @@
 /**
- * An agent that knows its address alone, and Postfix at both ends: it takes mail, refuses some of it, and brings some back. Every tool is
- * called for its result, by a client of the newest era, and for its refusal, by one of the older era.
+ * An agent that only knows the address, and Postfix at both ends: it accepts mail, refuses some, and returns some. A client of the latest
+ * protocol version calls every tool for its result; a client of the previous version calls it for its refusal.
  */
 import type { ExecutionContext } from 'ava'
 import { toolRequestsOf, type ToolMade } from '../admin-api/mcp/walks/tool-requests.ts'
@@ -32,7 +32,7 @@ interface DnsRecord {
 /** Strings of at most 255 octets, as DNS has them. */
 const stringsOf = (text: string): readonly string[] => text.match(/[^]{1,255}/g) ?? []
 
-/** Publishes what the agent was shown. */
+/** Publishes the records that the agent received. */
 async function verifyDomain(t: ExecutionContext, agent: ToolCalls, dns: NameServer, destination_id: unknown): Promise<void> {
   const { records } = await agent.must('email_domain_verify_records', { domain: 'site.test', destination_id })
   t.like(await agent.must('email_domain_verify_status', { domain: 'site.test' }), { domain: { status: 'pending' } })
@@ -41,7 +41,7 @@ async function verifyDomain(t: ExecutionContext, agent: ToolCalls, dns: NameServ
   t.like(await agent.must('email_domain_verify_status', { domain: 'site.test' }), { found: true, domain: { status: 'verified' } })
 }
 
-/** The way back over Postfix: a mail of the agent is scored, and one that was refused is sent again. */
+/** The return path through Postfix: a mail of the agent is scored, and a refused one is sent again. */
 async function scoreAndReplay(t: ExecutionContext, agent: ToolCalls, mail: object): Promise<void> {
   const { id: inspect_id, address } = await agent.must('email_inspect_address_create')
   await agent.must('email_send_test', { ...mail, to: address })
@@ -62,20 +62,20 @@ async function scoreAndReplay(t: ExecutionContext, agent: ToolCalls, mail: objec
   t.like(replayed, { counters: { examined: 1, replayed: 1 } })
 }
 
-/** What the endpoint got first. */
+/** Returns the first request to the endpoint. */
 const delivered = (agent: ToolCalls, endpoint_id: unknown) =>
   waitFor('the webhook was delivered', async () => {
     const { data } = await agent.must('webhook_attempts_list', { endpoint_id })
     return (data as readonly Readonly<Record<string, unknown>>[]).find((one) => one['status'] === 'succeeded')
   })
 
-/** The id of a source whose mailbox is one of Dovecot. */
+/** Creates a source for a Dovecot mailbox and returns its id. */
 async function mailboxSource({ rest }: Daemon, { tlsPort }: Dovecot): Promise<string> {
   const imap_config = { host: '127.0.0.1', port: tlsPort, username: 'web', password: dovecotPassword, mailbox: 'INBOX' }
   return String((await rest.must('POST', '/v1/ingest-sources', { provider: 'postfix', imap_config }))['id'])
 }
 
-/** What is refused names no id of anything that there is. */
+/** A refused call contains no id of an existing object. */
 async function beRefused(t: ExecutionContext, agent: ToolCalls): Promise<void> {
   const requests = toolRequestsOf({} as ToolMade)
   for (const [name, { wrong = { given: { no_such_argument: 1 }, code: 'validation_failed' } }] of Object.entries(requests)) {

@@ -14,7 +14,7 @@ import { testWith } from '../support/peers/peers.ts'
 const test = testWith('clamav')
 const worm = 'a worm of our own'
 
-/** Its configuration, signatures and socket in a folder of its own; it ends with the test. */
+/** Starts clamd with configuration, signatures and socket in a separate folder. It stops with the test. */
 async function startClamd(t: ExecutionContext): Promise<{ readonly path: string; readonly port: number }> {
   const folder = await temporaryFolder('clamd')
   const port = await programPort()

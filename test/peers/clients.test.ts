@@ -1,4 +1,4 @@
-/** Other people's SMTP clients: what they submit is found in the catch-all inbox, whole. */
+/** Third-party SMTP clients: their mail arrives complete in the catch-all inbox. */
 import { execFile, type ExecFileException } from 'node:child_process'
 import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'

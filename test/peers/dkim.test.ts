@@ -39,7 +39,7 @@ def judge(text):
 print(json.dumps([judge(text) for text in given['messages']]))
 `
 
-/** An unsigned message as it was submitted. */
+/** Returns the message as submitted, without a signature. */
 const withoutToken = (message: Buffer | undefined): string => message?.toString().replace(/^X-Service-Ref: .*\r\n/, '') ?? ''
 
 /** For each message what dkimpy says of each of its signatures. */
@@ -49,7 +49,7 @@ async function verdictsOf(messages: readonly Buffer[], records: Readonly<Record<
   return JSON.parse((await child).stdout)
 }
 
-/** A live destination behind which messages are kept, and a verified domain with an RSA and an Ed25519 key. */
+/** A live destination that stores its messages, and a verified domain with an RSA and an Ed25519 key. */
 async function signingFixture(t: ExecutionContext, name = 'example.com', options: CoreFixtureOptions = {}) {
   const delivered: Buffer[] = []
   const transport = new ScriptedTransport(async (call) => {

@@ -1,7 +1,4 @@
-/**
- * Debian's Dovecot 2.3 as a neighbour: its own configuration, mail and log in a temporary folder, on ports of its own, as a
- * child of the test and not as a service.
- */
+/** Debian's Dovecot 2.3 as a child process of the test, with separate configuration, mail, log and ports in a temporary folder. */
 import { execFile, spawn, type ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
 import { chown, mkdir, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises'
@@ -20,11 +17,11 @@ export const dovecotPassword = 'correct-horse'
 export interface DovecotOptions {
   /** An empty folder that every user may enter. */
   readonly folder: string
-  /** Owner of the mail, as whoever delivers it must be. */
+  /** Owner of the mail; the user that delivers it. */
   readonly owner?: { readonly uid: number; readonly gid: number }
   /** Whether STARTTLS is offered on the port in clear; it is. */
   readonly starttls?: boolean
-  /** Path of a socket at which other servers, such as Postfix, have logins checked: any user, and `dovecotPassword`. */
+  /** Path of a socket for login checks of other servers, such as Postfix: any user with `dovecotPassword`. */
   readonly authSocket?: string
 }
 
@@ -105,7 +102,7 @@ export class Dovecot implements AsyncDisposable {
       await dovecot.#own('home')
       const listens = async (): Promise<boolean | undefined> => (child.exitCode === null ? (await answers(ports[0])) || undefined : false)
       if (await waitFor('Dovecot listens', listens)) return dovecot
-      // somebody else took one of the ports meanwhile
+      // another process has used one of the ports in the meantime
       if (tries === 3) throw new Error(`Dovecot does not start: ${await dovecot.log()}`)
     }
   }
@@ -115,7 +112,7 @@ export class Dovecot implements AsyncDisposable {
     return this.#child.pid ?? NaN
   }
 
-  /** The Maildir of a user, for whoever delivers into it. */
+  /** Returns the Maildir of a user, for programs that deliver into it. */
   maildir(user: string): string {
     return join(this.#folder, 'mail', user)
   }
@@ -149,7 +146,7 @@ export class Dovecot implements AsyncDisposable {
     await run('doveadm', ['-c', join(this.#folder, 'dovecot.conf'), 'kick', user])
   }
 
-  /** Makes the server number the mails of INBOX anew, under this UIDVALIDITY. */
+  /** Makes the server renumber the mails of INBOX with this UIDVALIDITY. */
   async renumber(user: string, uidValidity: number): Promise<void> {
     const maildir = this.maildir(user)
     for (const name of await readdir(maildir)) if (name.startsWith('dovecot')) await rm(join(maildir, name))

@@ -18,7 +18,7 @@ import { temporaryFolder } from '../support/daemon/workspace.ts'
 
 const run = promisify(execFile)
 
-/** As it is without any setting; the ports alone are free ones. */
+/** Default settings; only the ports are free ones. */
 const asDelivered = { POSTERN_ADMIN_KEY: '', POSTERN_SUBMISSION_CLEARTEXT_AUTH: '', POSTERN_OUTBOUND_ALLOW: '' }
 
 interface Place {

@@ -1,4 +1,4 @@
-/** Polling a mailbox of Debian's Dovecot: what is taken, how far it is remembered, what is left alone, and what is refused. */
+/** Polling a Dovecot mailbox: new mail, stored progress, ignored mail and refusals. */
 import { readFile } from 'node:fs/promises'
 import type { ExecutionContext } from 'ava'
 import { Fairness } from '#core/fairness/fairness.ts'
@@ -56,7 +56,7 @@ peers('Every mail is taken once and in order, progress is kept with it, and noth
   const after = await status()
   t.is(after?.checkpoint?.lastUid, 3)
   t.is(after?.lastPolledAt, fixture.clock.now())
-  // `4:*` stands for the last mail as well
+  // `4:*` also matches the last mail
   t.deepEqual(await poll(), { mails: 0, reports: 0, skipped: 0, isUnfinished: false })
   await dovecot.deliver('bounces', dsn('three'))
   t.deepEqual(await poll(), { mails: 1, reports: 1, skipped: 0, isUnfinished: false })

@@ -1,6 +1,6 @@
 /**
- * Debian's Postfix as a customer's smart host: what it accepts, defers and refuses must show in traces in its own
- * words, and what it accepts must leave it as it was submitted.
+ * Debian's Postfix as a customer's smart host: traces show its replies unchanged for accepted, deferred and refused mail, and accepted mail
+ * leaves it unchanged.
  */
 import type { ExecutionContext } from 'ava'
 import { waitFor, waiting } from '../support/waits.ts'
@@ -20,7 +20,7 @@ const peers = testWith('postfix')
 const deferral = '450 4.2.1 The mailbox is busy, try again'
 const refusal = '550 5.1.1 Nobody of that name lives here'
 
-/** Postfix in front of a sink: what Postfix relays is what it received, to the octet, behind its own Received header. */
+/** Postfix in front of a sink. Postfix relays its mail unchanged after its own Received field. */
 interface Neighbourhood extends AsyncDisposable {
   readonly sink: Sink
   readonly postfix: Postfix
@@ -56,7 +56,7 @@ async function neighbourhood(): Promise<Neighbourhood> {
   return { sink, postfix, certificates, folder, [Symbol.asyncDispose]: () => all[Symbol.asyncDispose]() }
 }
 
-/** The daemon beside it, trusting the run's own authority only where the test says so. */
+/** Starts a daemon, which trusts the authority of the run only if the test requests it. */
 function startDaemon({ folder }: Neighbourhood, trustedAuthority?: string): Promise<Daemon> {
   const env = { POSTERN_DELIVERY_RETRY_SECONDS: '1', ...(trustedAuthority !== undefined && { NODE_EXTRA_CA_CERTS: trustedAuthority }) }
   const options: DaemonOptions = { folder, env }
@@ -79,7 +79,7 @@ interface Trace {
   readonly replies: string
 }
 
-/** The trace once its status is one of those wanted. */
+/** Waits until the trace has one of these statuses. */
 const traceWith = (daemon: Daemon, traceId: string, ...wanted: readonly string[]): Promise<Trace> =>
   waitFor(`trace ${traceId} is ${wanted.join(' or ')}`, async () => {
     const trace = await daemon.rest.must('GET', `/v1/traces/${traceId}`)

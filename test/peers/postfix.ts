@@ -1,7 +1,4 @@
-/**
- * Debian's Postfix as a neighbour: its own configuration, spool and log in a temporary folder, on a port of its own,
- * beside any Postfix the machine may run.
- */
+/** Debian's Postfix with separate configuration, spool, log and port in a temporary folder, independent of the machine's Postfix. */
 import { execFile } from 'node:child_process'
 import { chown, mkdir, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -91,7 +88,7 @@ export class Postfix implements AsyncDisposable {
     return Number(await readFile(join(this.#folder, 'spool', 'pid', 'master.pid'), 'utf8'))
   }
 
-  /** What it wrote to its log so far. */
+  /** Returns its log so far. */
   log(): Promise<string> {
     return readFile(join(this.#folder, 'maillog'), 'utf8')
   }

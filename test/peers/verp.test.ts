@@ -32,7 +32,7 @@ peers('Postfix relays every copy under its return path, and gets the plain one w
   const { rest } = daemon
   const destination = await makeDestination(rest, { name: 'Postfix', port: postfix.port, mode: 'live' })
 
-  /** Submits to both with a bounce domain, and gives back recipients and timeline of the trace, and what the far end got. */
+  /** Submits to both recipients with a bounce domain. Returns recipients and timeline of the trace, and the received mail. */
   const relay = async (bounceDomain: string) => {
     const login = await makeLogin(rest, destination, { verp_enabled: true, verp_bounce_domain: bounceDomain })
     const client = await SmtpClient.signIn({ port: portOf(daemon.addresses.submission[0]) }, login)

@@ -128,7 +128,7 @@ testWith(
   await using walk = await GuideWalk.start(
     outer.path,
     [
-      'dpkg-deb -x /var/cache/postern-peers/dma_*.deb /\n', // beside the mail server of this machine
+      'dpkg-deb -x /var/cache/postern-peers/dma_*.deb /\n', // next to the mail server of this machine
       'chgrp mail /usr/sbin/dma; chmod 2755 /usr/sbin/dma; install -d -o root -g mail -m 2775 /var/spool/dma\n',
       fileWith('/etc/dma/dma.conf', `${settings.join('\n')}\n`),
       fileWith('/etc/dma/auth.conf', `${username}|127.0.0.1:${password}\n`, '640'),

@@ -1,4 +1,4 @@
-/** The guide "Exim as a satellite" with Exim 4, as Debian configures it and with a configuration of its own. */
+/** The guide "Exim as a satellite" with Exim 4, with Debian's configuration and with a separate one. */
 import type { ExecutionContext } from '#test'
 import { Daemon, portOf } from '../../support/daemon/daemon.ts'
 import { makeDestination, makeLogin } from '../../support/daemon/provision.ts'

@@ -1,4 +1,4 @@
-/** Follows a guide on a machine of its own: an overlay of this system, in which its files and commands do no harm. */
+/** Follows a guide in an overlay of this system, where its files and commands do no harm. */
 import { spawn, type ChildProcessByStdio } from 'node:child_process'
 import { mkdir, readFile, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
@@ -43,7 +43,7 @@ export class GuideWalk implements AsyncDisposable {
     return new GuideWalk(spawn('unshare', words, { env, stdio: ['ignore', 'pipe', 'pipe'] }))
   }
 
-  /** What the script and its programs have written so far. */
+  /** Output of the script and its programs so far. */
   get output(): string {
     return this.#output
   }

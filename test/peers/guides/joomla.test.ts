@@ -2,7 +2,7 @@
 import { testWith } from '../../support/peers/peers.ts'
 import { saidIn, Site, tableIn } from './site.ts'
 
-/** What the fields of Joomla's page are in its configuration. */
+/** Configuration names of the fields on Joomla's page. */
 const names: Readonly<Record<string, string>> = {
   Mailer: 'mailer',
   'From Email': 'mailfrom',
@@ -14,10 +14,10 @@ const names: Readonly<Record<string, string>> = {
   'SMTP Password': 'smtppass',
 }
 
-/** What the choices of the fields are in the configuration. */
+/** Configuration values of the fields' choices. */
 const choices: Readonly<Record<string, unknown>> = { SMTP: 'smtp', STARTTLS: 'tls', 'SSL/TLS': 'ssl', None: '', Yes: true }
 
-/** The fields in which something is chosen, in the words of the configuration. */
+/** Fields with a selected value, as configuration. */
 const chosenIn = (fields: Readonly<Record<string, string>>): Readonly<Record<string, unknown>> =>
   Object.fromEntries(
     ['Mailer', 'SMTP Security', 'SMTP Authentication'].map((field) => [names[field], choices[fields[field]?.replace(/ \(.*/, '') ?? '']]),

@@ -13,7 +13,7 @@ import { makeCertificates, type CertificateFiles } from '../../support/web/certi
 const run = promisify(execFile)
 const here = dirname(fileURLToPath(import.meta.url))
 
-/** What a guide says outside its blocks: the first group of a pattern. */
+/** Returns the first group of a pattern in the text of a guide, outside its code blocks. */
 export async function saidIn(guide: string, pattern: RegExp): Promise<string> {
   const text = await readFile(join(here, '../../../admin-api/docs/guides', `${guide}.md`), 'utf8')
   const [, said] = pattern.exec(text) ?? []
@@ -21,13 +21,13 @@ export async function saidIn(guide: string, pattern: RegExp): Promise<string> {
   return said
 }
 
-/** The values of the first table of a guide that has a column of this name, by what stands in its first column. */
+/** Returns the values in the column with this name, by the text in the first column. Uses the first such table of the guide. */
 export async function tableIn(guide: string, heading: string): Promise<Readonly<Record<string, string>>> {
   const rows = await saidIn(guide, new RegExp(`^\\| ${heading} +\\| .*\\n\\|[ -|]+\\n((?:\\|.*\\n)+)`, 'm'))
   return Object.fromEntries(rows.matchAll(/^\| (.*?) +\| (.*?) +\|$/gm).map(([, name = '', value = '']) => [name, value]))
 }
 
-/** What a program did. */
+/** Result of a program. */
 export interface Ended {
   readonly code: number
   readonly output: string
@@ -65,7 +65,7 @@ export class Site implements AsyncDisposable {
   readonly daemon: Daemon
   readonly login: Login
   readonly certificates: CertificateFiles
-  /** The port with STARTTLS, which is 587 in the guides; beside the program the port 2525, which has none. */
+  /** Port with STARTTLS, which is 587 in the guides. Programs on the same machine use port 2525 without TLS. */
   readonly starttls: string
   /** The port with TLS from the first byte, which is 465 in the guides. */
   readonly implicitTls: string
@@ -84,7 +84,7 @@ export class Site implements AsyncDisposable {
     this.#lifetime = lifetime
   }
 
-  /** With `beside` the daemon is set up as for programs on its own machine: its certificate is self-made. */
+  /** `beside` sets up the daemon for programs on the same machine, with a self-signed certificate. */
   static async start(name: string, { beside = false } = {}): Promise<Site> {
     await using lifetime = new AsyncDisposableStack()
     const folder = lifetime.use(await temporaryFolder(`guide-${name}`)).path
