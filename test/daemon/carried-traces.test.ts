@@ -1,4 +1,7 @@
-/** A store of an earlier release, whose traces lie by id: they are listed, read, delivered, replayed and removed beside new ones. */
+/**
+ * A store of an earlier release with traces under their ids: Postern lists, reads, delivers, replays and removes them together with new
+ * ones.
+ */
 import { join } from 'node:path'
 import test from '#test'
 import { captureOf } from '#core/capture/capture.ts'
@@ -24,7 +27,7 @@ import { Sink } from '../support/smtp/sink.ts'
 
 const env = { POSTERN_OUTBOUND_ALLOW: 'destinations=127.0.0.1/32' }
 
-/** Sends a message one millisecond after the previous one, so that their order is known. */
+/** Sends a message one millisecond after the previous one, which fixes their order. */
 async function send({ rest, pass }: StartedDaemon, to: string, more: object = {}): Promise<string> {
   await pass(1)
   return String((await rest.must('POST', '/v1/messages', { from: 'shop@site.test', to, subject: to, text: 'Hello', ...more }))['trace_id'])
@@ -35,7 +38,9 @@ const statusThen = ({ rest, settled }: StartedDaemon, id: string): Promise<unkno
 const listed = async (rest: RestClient, query = ''): Promise<string[]> =>
   (await Array.fromAsync(rest.rows(`/v1/traces${query}`, 2))).map((row) => String(row['trace_id']))
 
-/** Writes traces as the release before did, all but so many of each organization: a crash may have come in the middle. */
+/**
+ * Rewrites traces in the form of the previous release, except `kept` traces of each organization. This imitates a crash during the upgrade.
+ */
 async function takeBack(dataDir: string, kept: number): Promise<readonly string[]> {
   await using kv = await LevelKv.open(join(dataDir, 'store'), { onFailure: () => {} })
   const database = new Database(kv)
@@ -46,7 +51,7 @@ async function takeBack(dataDir: string, kept: number): Promise<readonly string[
       const change = new Change().remove(traces, organizationId, stored).insert(earlierTraces, organizationId, record)
       const earlier = captureOf(stored.record)
       if (capture && earlier) change.insert(earlierCaptures, organizationId, earlier)
-      if (capture) change.set(pendingReadKey(organizationId, capture.id)) // as if its body was still to be read
+      if (capture) change.set(pendingReadKey(organizationId, capture.id)) // as if its body was not read yet
       await database.commit(
         change.delete(globalKey('carried', 'traces')).delete(globalKey('carried', 'captures')).delete(globalKey('format')),
       )
@@ -64,14 +69,14 @@ async function organizationsOf(kv: LevelKv): Promise<ReadonlySet<string>> {
   return found
 }
 
-/** What the log says was carried over, by the step of the upgrade. */
+/** Returns the counts that the log reports for each step of the upgrade. */
 function carriedOver({ log }: StartedDaemon): object {
   const [traceStep, captureStep] = migrations.map(({ name }) => log.find(({ msg }) => msg === `upgraded the store: ${name}`))
   return { ...(traceStep && { traces: traceStep['done'] }), ...(captureStep && { captures: captureStep['done'] }) }
 }
 
 for (const kept of [0, 2]) {
-  test(`a store of which ${kept === 0 ? 'no trace is' : 'some traces are'} carried over goes on as if it had always been so`, async (t) => {
+  test(`a store with ${kept === 0 ? 'no upgraded trace' : 'some upgraded traces'} behaves like a new one`, async (t) => {
     const sink = await Sink.listen()
     const refusing = await Sink.listen({ script: { recipient: () => '550 5.7.1 your account is closed' } })
     t.teardown(() => Promise.all([sink, refusing].map((one) => one[Symbol.asyncDispose]())))

@@ -1,4 +1,4 @@
-/** A store that fails under requests: callers are asked to repeat them, and an undecided write gets no answer. */
+/** A store that fails during requests: callers get an error that allows a retry, and an undecided write gets no response. */
 import test, { type ExecutionContext } from '#test'
 import { StoreFailure } from '#store/kv.ts'
 import { makeDestination, makeLogin } from '../support/daemon/provision.ts'
@@ -7,7 +7,7 @@ import { LinkLost, SmtpClient } from '../support/smtp/smtp-client.ts'
 
 const mail = { from: 'a@site.test', to: 'b@inbox.test', subject: 's', text: 't' }
 
-/** A daemon with a session of SMTP, whose next writes fail. */
+/** Starts a daemon with an open SMTP session and makes its next writes fail. */
 async function failing(t: ExecutionContext, isUndecided: boolean) {
   const daemon = await startDaemon(t, { env: { POSTERN_OUTBOUND_ALLOW: 'destinations=127.0.0.1/32' } })
   const login = await makeLogin(daemon.rest, await makeDestination(daemon.rest, { name: 'Box', port: 9, mode: 'sandbox' }))
@@ -25,7 +25,7 @@ async function failing(t: ExecutionContext, isUndecided: boolean) {
   return { ...daemon, bySmtp: () => client.send({ from: mail.from, to: [mail.to], content }) }
 }
 
-test('a request whose write fails is answered 503 with Retry-After, and a message 451', async (t) => {
+test('failed write: 503 with Retry-After by REST, 451 by SMTP', async (t) => {
   const { rest, bySmtp, addresses } = await failing(t, false)
   const answer = await rest.call('POST', '/v1/messages', mail)
   t.is(answer.status, 503)
@@ -50,7 +50,7 @@ test('a request whose write fails is answered 503 with Retry-After, and a messag
   t.regex(JSON.stringify(reply), /4\.3\.2 The store cannot be used at the moment/)
 })
 
-test('a request whose write may have taken place ends without an answer', async (t) => {
+test('undecided write: the request ends without a response', async (t) => {
   const { rest, bySmtp } = await failing(t, true)
   await t.throwsAsync(rest.call('POST', '/v1/messages', mail))
   await t.throwsAsync(rest.call('POST', '/v1/messages/batch', { messages: [mail] }))

@@ -1,6 +1,6 @@
 /**
- * What a start loads, as Node itself reports it: what was built, until a source changes; after earlier starts nothing is compiled
- * again, and what can wait is not there.
+ * Modules that a start loads, as Node reports them: built files until a source changes, and compiled code of earlier starts. Rarely used
+ * packages are not loaded.
  */
 import { appendFile, chmod, cp, mkdir, readdir, readFile, rename, symlink, utimes, writeFile } from 'node:fs/promises'
 import { spawnSync } from 'node:child_process'
@@ -11,16 +11,16 @@ import { Daemon } from '../support/daemon/daemon.ts'
 import { temporaryFolder } from '../support/daemon/workspace.ts'
 
 interface Load {
-  /** The end of its URL, after the folder of the project. */
+  /** End of the URL, relative to the folder of the project. */
   readonly path: string
-  /** It came from what an earlier start compiled. */
+  /** True if the code was compiled by an earlier start. */
   readonly found: boolean
 }
 
-/** What a start prints last before it is ready, while no one owns the service. */
+/** The last line before the daemon is ready, while the service has no owner. */
 const welcome = 'has no owner yet'
 const root = new URL('../../', import.meta.url).href
-/** What the program loads first, for the command line. */
+/** The first module for the command line. */
 const commandLine = 'build/daemon/main.mjs'
 const isService = (path: string): boolean => path.startsWith('build/daemon/serve-')
 
@@ -33,8 +33,8 @@ async function folderOf(t: ExecutionContext): Promise<string> {
 }
 
 /**
- * One life with the compiled code of its own data folder, as `npm start` has it, and what was loaded until its welcome. A script that is
- * given to run before runs the program with what follows, which a preload would keep from what was built.
+ * Runs the daemon with the compiled code of its data folder, as `npm start` does. Returns the modules loaded until the welcome line. The
+ * script `before` runs the program itself; a preload would disable the built files.
  */
 async function loadsOf(folder: string, env: Readonly<Record<string, string>> = {}, before = ''): Promise<readonly Load[]> {
   const log = join(folder, 'loads.log')
@@ -50,7 +50,7 @@ async function loadsOf(folder: string, env: Readonly<Record<string, string>> = {
 
 const compiled = (loads: readonly Load[]): string[] => loads.filter(({ found }) => !found).map(({ path }) => path)
 
-test('serve() compiles nothing from its second start on in a data folder that was there', async (t) => {
+test('serve(): compiles nothing from the second start in an existing data folder', async (t) => {
   const folder = await folderOf(t)
   await mkdir(join(folder, 'data'), { mode: 0o700 })
   const first = await loadsOf(folder)
@@ -61,7 +61,7 @@ test('serve() compiles nothing from its second start on in a data folder that wa
   t.true(second.some(({ path }) => isService(path)))
 })
 
-test('serve() takes no compiled code from a folder that others can write to', async (t) => {
+test('serve(): ignores compiled code in a folder that others can write', async (t) => {
   const folder = await folderOf(t)
   await mkdir(join(folder, 'data'))
   await chmod(join(folder, 'data'), 0o777)
@@ -70,7 +70,7 @@ test('serve() takes no compiled code from a folder that others can write to', as
   }
 })
 
-test('the program runs what was built of it, and the sources once one has changed', async (t) => {
+test('the program runs built files until a source changes', async (t) => {
   const copy = await folderOf(t)
   for (const name of ['admin-api', 'config', 'daemon', 'ingest', 'protocols', 'store', 'package.json', 'package-lock.json'])
     await cp(new URL(name, root), join(copy, name), { recursive: true })
@@ -90,7 +90,7 @@ test('the program runs what was built of it, and the sources once one has change
     t.regex(
       run(...preload, 'daemon/postern.js', '--version'),
       /^\d+\.\d+\.\d+\n$/,
-      `who brings code along meets the sources: ${preload.join(' ')}`,
+      `with preloaded code, the sources run: ${preload.join(' ')}`,
     )
   for (const name of [files.find((file) => file.startsWith('serve-')) ?? '', 'main.mjs']) {
     const path = join(copy, 'build/daemon', name)
@@ -103,7 +103,7 @@ test('the program runs what was built of it, and the sources once one has change
   t.regex(run('daemon/postern.js', '--version'), /^\d+\.\d+\.\d+\n$/)
 })
 
-test('serve() takes a configuration that can be read only once', async (t) => {
+test('serve(): accepts a configuration file that can be read only once', async (t) => {
   const folder = await folderOf(t)
   const file = join(folder, 'config.json')
   await writeFile(file, JSON.stringify({ dataDir: join(folder, 'kept') }))
@@ -113,7 +113,7 @@ test('serve() takes a configuration that can be read only once', async (t) => {
   await daemon.stop()
 })
 
-/** What most daemons never need, or need in threads only. */
+/** Modules that most daemons never need, or need only in threads. */
 const waiting = [
   ...[
     '@opentelemetry/api',
@@ -143,7 +143,7 @@ test('serve() is ready without the packages that wait for their first use', asyn
   )
 })
 
-/** Says each format of a language that is made, and lets it be made. */
+/** Reports the creation of each Intl format and then creates it. */
 const tellFormats = `for (const name of ['DateTimeFormat', 'NumberFormat', 'Segmenter', 'Collator', 'PluralRules']) {
   Intl[name] = new Proxy(Intl[name], { construct: (target, args) => (console.error('format made:', name), new target(...args)) })
 }`
@@ -155,10 +155,10 @@ test('serve() is ready without the data of languages', async (t) => {
   await writeFile(script, `${tellFormats}\nnew Intl.NumberFormat('en')\n${goOn}`)
   t.true((await loadsOf(folder, {}, script)).some(({ path }) => isService(path)))
   const [start = ''] = (await readFile(join(folder, 'loads.log'), 'utf8')).split(welcome)
-  t.deepEqual(start.match(/format made: \w+/g), ['format made: NumberFormat'], 'only the one that proves the look')
+  t.deepEqual(start.match(/format made: \w+/g), ['format made: NumberFormat'], 'only the format that proves the check')
 })
 
-test('serve() finds compiled code in the data folder of a configuration file; the command line follows when the start made the folder', async (t) => {
+test('serve(): uses compiled code in the data folder of a configuration file', async (t) => {
   const folder = await folderOf(t)
   const file = join(folder, 'postern.json')
   await writeFile(file, JSON.stringify({ dataDir: join(folder, 'stored') }))

@@ -1,4 +1,4 @@
-/** Stores that earlier forms of the daemon wrote (test/fixtures/stores) open, agree with themselves, and are read at the doors. */
+/** Stores of earlier releases (test/fixtures/stores): they open, pass the checks, and their records are readable through the API. */
 import { readdirSync } from 'node:fs'
 import { cp, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -38,7 +38,7 @@ import { temporaryFolder } from '../support/daemon/workspace.ts'
 const laterBilling = billingKinds.filter((kind) => ![planTerms, prices].includes(kind as never))
 const fixtures = new URL('../fixtures/stores/', import.meta.url)
 
-/** A copy of a kept store, in a data folder. */
+/** Copies a stored fixture into a data folder. */
 async function copyOf(t: ExecutionContext, name: string): Promise<{ readonly dataDir: string; readonly made: Made }> {
   const folder = await temporaryFolder('older-store')
   t.teardown(() => folder[Symbol.asyncDispose]())
@@ -47,13 +47,13 @@ async function copyOf(t: ExecutionContext, name: string): Promise<{ readonly dat
   return { dataDir, made: JSON.parse(await readFile(new URL(`${name}/made.json`, fixtures), 'utf8')) as Made }
 }
 
-/** The daemon of now on it, a minute after it was made. */
+/** Opens the store with the current daemon, with the clock one minute after its creation. */
 const opened = (t: ExecutionContext, { dataDir, made }: Awaited<ReturnType<typeof copyOf>>): Promise<StartedDaemon> =>
   startDaemon(t, { env: { ...env, POSTERN_DATA_DIR: dataDir }, replacements: { clock: new FakeClock(made.at + 60_000) } })
 
 const checked = ({ database }: StartedDaemon): Promise<VerifyReport> => verify(database, integrityChecks(database))
 
-test('the first form: every record fits its schema of now, and would be written as the bytes that are there', async (t) => {
+test('first form: every record fits the current schema and gives the same bytes', async (t) => {
   const { dataDir } = await copyOf(t, 'first')
   await using kv = await LevelKv.open(join(dataDir, 'store'), { onFailure: (error) => t.fail(error.message) })
   const seen = new Set<string>()
@@ -65,7 +65,7 @@ test('the first form: every record fits its schema of now, and would be written 
     t.deepEqual(kind.schema.parse(record) as unknown, record, kind.name)
     if (kind.upgrades.length === 0) t.deepEqual(encodeRecord(kind as never, record), Buffer.from(entry.value), kind.name)
   }
-  // cleared, in an earlier form, and later than this store
+  // removed again, in an earlier form, or introduced after this store
   const absent: readonly object[] = [
     firstSecrets,
     traces,
@@ -85,7 +85,7 @@ test('the first form: every record fits its schema of now, and would be written 
   t.deepEqual([...seen].toSorted(), expected.toSorted())
 })
 
-test('the first form: the daemon opens it, finds nothing wrong, and shows its records at the REST door', async (t) => {
+test('first form: the daemon opens it without findings and returns its records by REST', async (t) => {
   const copy = await copyOf(t, 'first')
   const daemon = await opened(t, copy)
   const { records, problems } = await checked(daemon)
@@ -114,7 +114,7 @@ test('the first form: the daemon opens it, finds nothing wrong, and shows its re
   await assertSound(t, daemon)
 })
 
-test('the first form: what was sealed still opens', async (t) => {
+test('first form: encrypted values can be decrypted', async (t) => {
   const { part, organizationId } = await opened(t, await copyOf(t, 'first'))
   const { database, secrets } = part('core')
   const all = async <R extends Identified>(kind: RecordKind<R>): Promise<R[]> =>
@@ -128,7 +128,7 @@ test('the first form: what was sealed still opens', async (t) => {
   t.truthy(await part('oauth').signingKeys.current(), 'the keys that sign access tokens')
 })
 
-test('a store in which a newer release has raised the version of a kind is not opened', async (t) => {
+test('newer store: refused if a record kind has a higher version', async (t) => {
   const copy = await copyOf(t, 'first')
   const daemon = await opened(t, copy)
   await daemon.database.commit(new Change().set(globalKey('versions'), encode({ trace: 2 })))
@@ -139,11 +139,11 @@ test('a store in which a newer release has raised the version of a kind is not o
   })
 })
 
-/** Stores beside the first one, by the release or the day that they are of. */
+/** All stores except the first one, by release or day. */
 const later = readdirSync(fixtures, { withFileTypes: true }).flatMap((one) => (one.isDirectory() && one.name !== 'first' ? [one.name] : []))
 
 for (const name of later)
-  test(`the store ${name} opens in the form of now, agrees with itself, and is read and sent from`, async (t) => {
+  test(`the store ${name} opens in the current form, passes checks, and is usable`, async (t) => {
     const copy = await copyOf(t, name)
     const daemon = await opened(t, copy)
     await assertSound(t, daemon)
@@ -157,7 +157,7 @@ for (const name of later)
     await assertSound(t, daemon)
   })
 
-test('a store of every release of the changelog is kept', async (t) => {
+test('stores: one exists for every release in the changelog', async (t) => {
   const changelog = await readFile(new URL('../../CHANGELOG.md', import.meta.url), 'utf8')
   const releases = [...changelog.matchAll(/^## (\d+\.\d+\.\d+) – (\S+)$/gm)].map(([, version, date]) => ({ version, date }))
   t.true(releases.length > 0)
@@ -167,7 +167,7 @@ test('a store of every release of the changelog is kept', async (t) => {
   )
 })
 
-test('a store in a format that a newer release has brought it into is not opened', async (t) => {
+test('newer store: refused if its format is newer', async (t) => {
   const copy = await copyOf(t, 'first')
   const daemon = await opened(t, copy)
   await daemon.database.commit(new Change().set(formatKey, encode(migrations.length + 1)))
@@ -178,7 +178,7 @@ test('a store in a format that a newer release has brought it into is not opened
   })
 })
 
-test('what makes such a store still makes one of every kind', async (t) => {
+test('store generator: creates a record of every kind', async (t) => {
   const daemon = await startDaemon(t, { env, replacements: { clock: systemClock } })
   await fill(daemon)
   await daemon.stop()

@@ -1,4 +1,4 @@
-/** An older Node.js, such as that of the system, starts the program: it goes on with the Node.js that the packages bring. */
+/** An older Node.js, such as that of the system, starts the program, which restarts itself with the Node.js of its packages. */
 import { chmod, cp, mkdir, readdir, readFile, symlink, writeFile } from 'node:fs/promises'
 import { spawnSync } from 'node:child_process'
 import { once } from 'node:events'
@@ -13,7 +13,7 @@ import { temporaryFolder } from '../support/daemon/workspace.ts'
 const root = new URL('../../', import.meta.url)
 const program = fileURLToPath(new URL('daemon/postern.js', root))
 
-/** What an older Node.js lacks. */
+/** Features that an older Node.js lacks. */
 const withoutHooks = `import modules, { syncBuiltinESMExports } from 'node:module'
 delete modules.registerHooks
 syncBuiltinESMExports()
@@ -23,13 +23,13 @@ const ofVersion22 = "Object.defineProperty(process, 'versions', { value: { ...pr
 
 interface OlderNode {
   readonly folder: string
-  /** A program `node` that is older. It tells each start on its standard error, with the arguments of Node.js. */
+  /** A program `node` that is older. It reports each start on its standard error, with the arguments of Node.js. */
   readonly node: string
-  /** The folder of that program, first on the PATH. */
+  /** An environment with the folder of that program first in PATH. */
   readonly env: NodeJS.ProcessEnv
 }
 
-/** Node.js that pretends to be older at its first start only; own Node.js, which is started with the same arguments, is not. */
+/** Node.js that claims to be older at its first start. The Node.js of the packages, started with the same arguments, does not. */
 async function olderNode(t: ExecutionContext, older = withoutHooks): Promise<OlderNode> {
   const folder = await temporaryFolder('own-node')
   t.teardown(() => folder[Symbol.asyncDispose]())
@@ -44,7 +44,7 @@ async function olderNode(t: ExecutionContext, older = withoutHooks): Promise<Old
   return { folder: folder.path, node, env: { ...process.env, PATH: `${bin}:${process.env['PATH']}` } }
 }
 
-/** A daemon that the older Node.js started, and the process of that. */
+/** A daemon started by the older Node.js, and the process of that Node.js. */
 async function startWith(
   t: ExecutionContext,
   command: readonly string[] = [],
@@ -127,7 +127,7 @@ test('a signal to both processes counts once, also if the first process forwards
   process.kill(first, 'SIGSTOP')
   process.kill(-first, 'SIGINT')
   await daemon.said(/"stopping"/)
-  process.kill(first, 'SIGUSR2') // its number is higher: it is forwarded after SIGINT
+  process.kill(first, 'SIGUSR2') // its signal number is higher, so it is forwarded after SIGINT
   process.kill(first, 'SIGCONT')
   await daemon.said(/levels of the log changed/)
   t.notRegex(daemon.log, /second signal/)
@@ -167,7 +167,7 @@ test('SIGUSR2 and SIGHUP to the older Node.js reach serve(), and a signal that e
   t.false(isAlive(first))
 })
 
-test('an older Node.js is told what Postern needs, when the own one is older too or is not there', async (t) => {
+test('older Node.js: the error names the required version without a usable own one', async (t) => {
   const { folder } = await olderNode(t)
   const copy = join(folder, 'copy')
   for (const name of ['package.json', 'daemon/postern.js', 'daemon/process'])
@@ -179,7 +179,7 @@ test('an older Node.js is told what Postern needs, when the own one is older too
   }
 })
 
-test('own Node.js that does not start is named', async (t) => {
+test('own Node.js: an error names it if it does not start', async (t) => {
   const { folder } = await olderNode(t)
   for (const name of ['package.json', 'daemon/postern.js', 'daemon/process'])
     await cp(new URL(name, root), join(folder, name), { recursive: true })

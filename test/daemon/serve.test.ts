@@ -1,4 +1,4 @@
-/** A start that cannot succeed, seen from outside: what is printed, what is kept, and how the process ends. */
+/** Starts that must fail: their output, the stored data and the exit code. */
 import { mkdir, readFile, readlink, rm, stat, writeFile } from 'node:fs/promises'
 import { createServer } from 'node:net'
 import { basename, join } from 'node:path'
@@ -10,7 +10,7 @@ import { temporaryFolder } from '../support/daemon/workspace.ts'
 import { listenIn } from '../support/web/listen.ts'
 import { assertVerified } from '../support/problems.ts'
 
-/** Without the administrator's key of the tests, so that the daemon makes its own. */
+/** Removes the administrator's key of the tests, so that the daemon creates one. */
 const ownKey = { POSTERN_ADMIN_KEY: '', POSTERN_LOG_LEVEL: 'warn' }
 
 async function folderOf(t: ExecutionContext): Promise<string> {
@@ -19,7 +19,7 @@ async function folderOf(t: ExecutionContext): Promise<string> {
   return folder.path
 }
 
-/** Follows the printed link, as a browser does. */
+/** Follows the printed link like a browser. */
 async function becomeOwner(daemon: Daemon): Promise<void> {
   const [link = ''] = /http:\/\/\S+\/sign-in\/link\/[\w-]{43}/.exec(daemon.log) ?? []
   const headers = { origin: new URL(link).origin }
@@ -27,7 +27,7 @@ async function becomeOwner(daemon: Daemon): Promise<void> {
   await fetch(link, { method: 'POST', body, redirect: 'manual', headers })
 }
 
-/** Runs a start that must fail by itself. */
+/** Runs a start that must fail. */
 const failing = (folder: string, env: Record<string, string> = {}, dataDir = join(folder, 'data')) =>
   waiting('the start fails', runCommand({ folder, dataDir, env: { ...ownKey, ...env } }, 'serve'))
 
@@ -37,12 +37,12 @@ async function firstLife(t: ExecutionContext, folder: string, env: Record<string
   t.is((await daemon.stop()).code, 0, daemon.log)
 }
 
-test('serve() prints nothing to sign in with when a port is taken; the next starts print key, login and link until there is an owner', async (t) => {
+test('serve(): prints key, login and link until there is an owner, not if a port fails', async (t) => {
   const folder = await folderOf(t)
   const port = await listenIn(t, createServer())
   const first = await failing(folder, { POSTERN_HTTP_LISTEN: `127.0.0.1:${port}` })
   t.is(first.code, 1)
-  t.notRegex(first.output, /svckey_|sign-in/, 'what was not served is not promised')
+  t.notRegex(first.output, /svckey_|sign-in/, 'a failed start prints no access')
   t.regex(
     first.output,
     new RegExp(`^127\\.0\\.0\\.1:${port} \\(POSTERN_HTTP_LISTEN\\) is in use by .+; stop it or set another address\\.$`, 'm'),
@@ -71,7 +71,7 @@ test('serve() prints nothing to sign in with when a port is taken; the next star
   t.notRegex(owned.log, /svckey_|smtp_|sign-in/)
 })
 
-test('serve() names the setting of an SMTP port that is taken', async (t) => {
+test('serve(): names the setting of an SMTP port in use', async (t) => {
   const folder = await folderOf(t)
   const port = await listenIn(t, createServer())
   const { code, output } = await failing(folder, { POSTERN_SUBMISSIONS_LISTEN: `127.0.0.1:${port}` })
@@ -80,7 +80,7 @@ test('serve() names the setting of an SMTP port that is taken', async (t) => {
   t.notRegex(output, /\n +at /)
 })
 
-test('serve() makes no new master key beside data of another one', async (t) => {
+test('serve(): creates no new master key for existing data', async (t) => {
   const folder = await folderOf(t)
   await firstLife(t, folder)
   const path = join(folder, 'data', 'master.key')
@@ -107,7 +107,7 @@ test('serve() refuses another master key than the one the data was written with'
   assertVerified(t, await runCommand({ folder, env: { POSTERN_MASTER_KEY: 'a1'.repeat(32) } }, 'verify'))
 })
 
-test('serve() names the process that has the data folder', async (t) => {
+test('serve(): names the process that uses the data folder', async (t) => {
   const folder = await folderOf(t)
   await using daemon = await Daemon.start({ folder })
   const { code, output } = await failing(folder)
@@ -118,7 +118,7 @@ test('serve() names the process that has the data folder', async (t) => {
   t.is(output, `The data folder ${place} is in use by ${program} (pid ${pid}). Stop it, or set POSTERN_DATA_DIR to another folder.\n`)
 })
 
-test('serve() stops when the terminal is closed that it was started on', async (t) => {
+test('serve(): stops when its terminal is closed', async (t) => {
   const folder = await folderOf(t)
   const wrapper = ['sh', '-c', 'exec script -qfec "exec $*" /dev/null', 'sh']
   await using daemon = await Daemon.start({ folder, wrapper })
@@ -145,7 +145,7 @@ test('npm start ends with 0 when a supervisor stops it, and the daemon with it',
   await firstLife(t, folder)
 })
 
-test('serve() tells in one sentence why the data folder cannot be used', async (t) => {
+test('serve(): explains an unusable data folder in one sentence', async (t) => {
   const folder = await folderOf(t)
   const file = join(folder, 'file')
   await writeFile(file, '')
@@ -161,7 +161,7 @@ test('serve() tells in one sentence why the data folder cannot be used', async (
   }
 })
 
-test('verify refuses a folder without data, and makes none', async (t) => {
+test('verify: refuses a folder without data and creates none', async (t) => {
   const folder = await folderOf(t)
   await mkdir(join(folder, 'data'))
   const { code, output } = await runCommand({ folder }, 'verify')

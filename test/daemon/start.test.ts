@@ -1,4 +1,4 @@
-/** The start of a daemon in this process, as most tests use it: it relays, ends in order, crashes, and opens its store again. */
+/** A daemon in the test process, as most tests use it: it relays, stops in order, crashes, and opens its store again. */
 import test from '#test'
 import { makeDestination, makeRoute } from '../support/daemon/provision.ts'
 import { Sink } from '../support/smtp/sink.ts'
@@ -7,7 +7,7 @@ import { adminKey, startDaemon } from '../support/daemon/start-daemon.ts'
 const env = { POSTERN_OUTBOUND_ALLOW: 'destinations=127.0.0.1/32' }
 const message = { from: 'shop@example.ch', to: 'ada@example.net', subject: 'Order', text: 'Thank you.' }
 
-test('a message goes through all parts to a smart host, and the next life knows it', async (t) => {
+test('start: a message reaches the smart host and is known after a restart', async (t) => {
   const sink = await Sink.listen()
   t.teardown(() => sink[Symbol.asyncDispose]())
   const daemon = await startDaemon(t, { env })
@@ -20,7 +20,7 @@ test('a message goes through all parts to a smart host, and the next life knows 
   t.is((await rest.must('GET', `/v1/traces/${String(sent['trace_id'])}`))['status'], 'sent')
 })
 
-test('what was not durable when it crashed is gone, and what was is there', async (t) => {
+test('crash: durable data remain, other data are lost', async (t) => {
   const daemon = await startDaemon(t)
   const kept = await daemon.rest.must('POST', '/v1/messages', message)
   const reached = Promise.withResolvers<void>()
@@ -38,7 +38,7 @@ test('what was not durable when it crashed is gone, and what was is there', asyn
   t.deepEqual(ids, [kept['trace_id']])
 })
 
-test('a test fails in which the daemon fails inside, unless it takes the error for its own', async (t) => {
+test('startDaemon(): an unexpected error of the daemon fails the test', async (t) => {
   const teardowns: (() => unknown)[] = []
   const daemon = await startDaemon({ teardown: (work: () => unknown) => void teardowns.unshift(work) })
   const end = async () => {

@@ -1,4 +1,4 @@
-/** A store that goes away while mail comes: what cannot be kept is refused for the time being, and what waits is accepted afterwards. */
+/** A store that becomes unavailable while mail arrives: unstorable mail gets a temporary refusal, and waiting mail is accepted later. */
 import { mkdir, rename } from 'node:fs/promises'
 import { join } from 'node:path'
 import { Daemon, portOf } from '../support/daemon/daemon.ts'
@@ -12,7 +12,7 @@ import { SmtpClient } from '../support/smtp/smtp-client.ts'
 const mail = { from: 'a@site.test', to: 'b@inbox.test', subject: 's' }
 const large = 'large '.repeat(60_000)
 
-testWith('postgresql')('large mail is refused while objects are away, and all mail waits while the database is', async (t) => {
+testWith('postgresql')('unavailable store: large mail is refused, other mail waits for the database', async (t) => {
   await using postgresql = await Postgresql.start()
   await using folder = await temporaryFolder('away')
   const objects = join(folder.path, 'objects')
@@ -37,7 +37,7 @@ testWith('postgresql')('large mail is refused while objects are away, and all ma
   t.regex(JSON.stringify(reply), /4\.3\.2/)
   t.is((await byRest('small')).status, 200)
   t.is((await bySmtp('small')).reply.code, 250)
-  t.is(await isKept(), 2, 'nothing is left of what was refused')
+  t.is(await isKept(), 2, 'nothing of refused mail is left')
   await rename(`${objects}.away`, objects)
   t.is((await byRest(large)).status, 200)
   t.is((await bySmtp(large)).reply.code, 250)
@@ -62,7 +62,7 @@ testWith('postgresql')('large mail is refused while objects are away, and all ma
   t.is((await daemon.stop()).code, 0)
 })
 
-testWith('postgresql')('what waits for a database that stays away is answered before the daemon ends', async (t) => {
+testWith('postgresql')('unavailable database: waiting requests get a response before the daemon stops', async (t) => {
   await using postgresql = await Postgresql.start()
   await using folder = await temporaryFolder('gone')
   await using daemon = await Daemon.start({ folder: folder.path, env: { POSTERN_STORE: await postgresql.database() } })

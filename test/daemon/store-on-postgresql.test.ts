@@ -1,4 +1,7 @@
-/** A daemon whose store is a database: what it acknowledged outlives kill -9, what needs it alone waits, and the store moves either way. */
+/**
+ * A daemon with its store in a database: acknowledged mail survives kill -9, a second user of the store must wait, and the store can move
+ * either way.
+ */
 import { once } from 'node:events'
 import { mkdir, readdir, rename, rm } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -16,7 +19,7 @@ import { Sink } from '../support/smtp/sink.ts'
 const test = testWith('postgresql')
 const postgresql = databasesOf(test)
 
-test('a daemon on PostgreSQL accepts, captures, crashes, moves into a folder and back', async (t) => {
+test('PostgreSQL: accept, capture, crash, move into a folder and back', async (t) => {
   await using folder = await temporaryFolder('postgresql')
   const database = await postgresql().database()
   const objects = join(folder.path, 'objects')
@@ -77,7 +80,7 @@ test('a daemon on PostgreSQL accepts, captures, crashes, moves into a folder and
   assertVerified(t, await runCommand({ folder: folder.path, env: { POSTERN_DATA_DIR: join(folder.path, 'restored') } }, 'verify'))
 })
 
-test('a store is copied ahead while its daemon relays, and each mail leaves once from one place', async (t) => {
+test('migrate --ahead: copies while the daemon relays, and each mail is sent once', async (t) => {
   await using folder = await temporaryFolder('ahead')
   const [database, whole] = [await postgresql().database(), await postgresql().database()]
   const options = { folder: folder.path, env: { POSTERN_OUTBOUND_ALLOW: 'destinations=127.0.0.1/32' } }
@@ -111,7 +114,7 @@ test('a store is copied ahead while its daemon relays, and each mail leaves once
     )
     await daemon.rest.must('DELETE', `/v1/suppressions/${String(id)}`)
     await send(daemon, traces, 4)
-    // what is under way at a kill may leave twice: of that there is to be one mail, the one that is held
+    // an attempt in progress at a kill may send twice; only the held message is in that state
     await waitFor('nothing is under way', async () => ((await queued(daemon)).length === 0 ? true : undefined))
     last = String((await daemon.rest.must('POST', '/v1/messages', { ...mail, text: 'under way' }))['trace_id'])
     await held.promise
@@ -128,17 +131,18 @@ test('a store is copied ahead while its daemon relays, and each mail leaves once
   t.is((await waiting('the start is refused', before.exited)).code, 1)
   t.regex(before.log, /The store in .* was moved to postgresql:.*\. A daemon here would send mail a second time\. Set POSTERN_STORE/)
   t.regex((await runCommand(options, ...finish, '--ahead')).output, /The store in .* was moved to postgresql:/)
-  t.regex(
-    (await runCommand(options, 'migrate', '--from', data, '--to', whole)).output,
-    /was moved to postgresql:.*\. Use that store as --from/,
-  )
+  t.regex((await runCommand(options, 'migrate', '--from', data, '--to', whole)).output, /was moved to .*\. Use that store as --from/)
   await rm(join(data, 'store', 'moved'))
   t.is(await digestOf(options, data, whole), await digestOf(options, database, join(folder.path, 'back', 'data')), 'as a copy of all is')
 
   const moved = { ...options, env: { ...options.env, POSTERN_STORE: database } }
   const copied = await Daemon.launch(moved, key)
   t.is((await waiting('the start is refused', copied.exited)).code, 1)
-  t.regex(copied.log, /The store at postgresql:.* was moved to .*\. A daemon here would send mail a second time/, 'as it was copied back')
+  t.regex(
+    copied.log,
+    /The store at postgresql:.* was moved to .*\. A daemon here would send mail a second time/,
+    'the store was copied back',
+  )
   await postgresql().query('COMMENT ON TABLE postern_rows IS NULL', database.split('/').at(-1))
   sink.script = {}
   await using daemon = await Daemon.start(moved, key)
@@ -150,7 +154,7 @@ test('a store is copied ahead while its daemon relays, and each mail leaves once
   t.regex(JSON.stringify(await daemon.rest.must('GET', `/v1/traces/${last}`)), /"attempt":1,"state":"unknown"/)
 })
 
-test('a copy made ahead of another store, or of one before a restore, is not gone on from', async (t) => {
+test('migrate: ignores a copy made ahead of another or a restored store', async (t) => {
   await using folder = await temporaryFolder('other')
   const database = await postgresql().database()
   for (const name of ['one', 'two']) {
@@ -165,7 +169,7 @@ test('a copy made ahead of another store, or of one before a restore, is not gon
 
 const mail = { from: 'a@site.test', to: 'b@inbox.test', subject: 's' }
 
-/** Of a whole copy from one place to the other. */
+/** Returns the digest of a full copy between two places. */
 async function digestOf(options: DaemonOptions, from: string, to: string): Promise<string | undefined> {
   const { output } = await runCommand(options, 'migrate', '--from', from, '--to', to)
   return /SHA-256 (\w+)/.exec(output)?.[1]

@@ -1,4 +1,4 @@
-/** Certificates from a real ACME server: ordered, given to every listener, renewed in time, and kept in use when a renewal fails. */
+/** Certificates from a real ACME server: ordered, used by every listener, renewed in time, and kept if a renewal fails. */
 import { readFile, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { connect } from 'node:tls'
@@ -26,7 +26,7 @@ interface Scene {
   readonly daemon: StartedDaemon
   readonly clock: FakeClock
   readonly ports: SecuredPorts
-  /** Starts an authority that knows nothing of an earlier one. */
+  /** Starts an authority without data of an earlier one. */
   authority(more?: Partial<PebbleOptions>): Promise<Pebble>
 }
 
@@ -70,11 +70,11 @@ const logged = ({ daemon }: Scene, msg: string) => daemon.log.filter((line) => l
 const issued = 'certificate issued; new connections use it'
 const failed = 'certificate order failed; the current certificate stays in use'
 
-/** Waits for the line of a further attempt. */
+/** Waits for the log line of another attempt. */
 const attempted = (scene: Scene, msg: string, times: number) =>
   waitFor(`${msg} ${JSON.stringify(scene.daemon.log.slice(-3))}`, async () => (logged(scene, msg).length >= times ? true : undefined))
 
-/** Lets minutes pass until an order is due, as its time is set a moment after the line about the order before. */
+/** Advances the clock by minutes until an order is due. The time of an order is set just after the log line of the previous order. */
 const attemptedInTime = (scene: Scene, msg: string, times: number) =>
   waitFor(`${msg} ${JSON.stringify(scene.daemon.log.slice(-3))}`, async () => {
     if (logged(scene, msg).length >= times) return true
@@ -84,7 +84,7 @@ const attemptedInTime = (scene: Scene, msg: string, times: number) =>
 
 const directoryPort = ({ daemon }: Scene) => new URL(daemon.config.acme.directoryUrl).port
 
-/** What the doctor of the daemon finds now under an id. */
+/** Returns the finding of the daemon's doctor with this id. */
 async function lookFor({ daemon }: Scene, id: string) {
   const { findings } = (await daemon.client(operatorKey).must('POST', '/operator/v1/doctor')) as unknown as {
     readonly findings: readonly { readonly id: string; readonly summary: string }[]
@@ -99,78 +99,75 @@ async function figure({ daemon }: Scene, name: string): Promise<number> {
   return Number(new RegExp(`^postern_${name.replaceAll(/[{}]/g, '\\$&')} (\\S+)$`, 'm').exec(text)?.[1])
 }
 
-test.serial(
-  'a certificate is ordered by http-01, given to all listeners under open connections, renewed, and stays when a renewal fails',
-  async (t) => {
-    const scene = await sceneOf(t, 'http-01')
-    const { clock, ports, daemon } = scene
-    await attempted(scene, failed, 1)
-    t.regex(String(logged(scene, failed)[0]?.['reason']), /^127\.0\.0\.1:\d+ cannot be reached: connect ECONNREFUSED/)
-    const [before] = new Set(await shownSerials(ports))
-    t.like(await readiness(scene), { status: 'ready', warnings: ['The certificate could not be replaced; the log says why.'] })
-    const kept = await openAll(ports)
+test.serial('http-01: ordered for all listeners, renewed, kept if a renewal fails', async (t) => {
+  const scene = await sceneOf(t, 'http-01')
+  const { clock, ports, daemon } = scene
+  await attempted(scene, failed, 1)
+  t.regex(String(logged(scene, failed)[0]?.['reason']), /^127\.0\.0\.1:\d+ cannot be reached: connect ECONNREFUSED/)
+  const [before] = new Set(await shownSerials(ports))
+  t.like(await readiness(scene), { status: 'ready', warnings: ['The certificate could not be replaced; the log says why.'] })
+  const kept = await openAll(ports)
 
-    const first = await scene.authority()
-    await daemon.certificates.source.reload()
-    await attempted(scene, issued, 1)
-    const trust = { ca: await first.root(), servername: 'forms.example.org' }
-    const [serial, ...others] = [...new Set(await shownSerials(ports, trust))]
-    t.deepEqual(others, [])
-    t.not(serial, before)
-    for (const [index, connection] of kept.entries()) t.regex(await connection.ask(), /^(HTTP\/1\.1 200|250)/, kinds[index])
-    t.deepEqual([...new Set(kept.map(({ certificate }) => certificate.serialNumber))], [before])
-    for (const connection of kept) connection.close()
-    t.like(await readiness(scene), { status: 'ready', warnings: [] })
-    const expires = await figure(scene, 'certificate_expires_timestamp_seconds')
-    t.true(Math.abs(expires * 1000 - Date.now() - 90 * day) < day)
+  const first = await scene.authority()
+  await daemon.certificates.source.reload()
+  await attempted(scene, issued, 1)
+  const trust = { ca: await first.root(), servername: 'forms.example.org' }
+  const [serial, ...others] = [...new Set(await shownSerials(ports, trust))]
+  t.deepEqual(others, [])
+  t.not(serial, before)
+  for (const [index, connection] of kept.entries()) t.regex(await connection.ask(), /^(HTTP\/1\.1 200|250)/, kinds[index])
+  t.deepEqual([...new Set(kept.map(({ certificate }) => certificate.serialNumber))], [before])
+  for (const connection of kept) connection.close()
+  t.like(await readiness(scene), { status: 'ready', warnings: [] })
+  const expires = await figure(scene, 'certificate_expires_timestamp_seconds')
+  t.true(Math.abs(expires * 1000 - Date.now() - 90 * day) < day)
 
-    const account = await filesOf(t, daemon)
-    clock.step(55 * day)
-    clock.advance(60 * minute)
-    t.is(logged(scene, 'ordering a certificate').length, 2, 'not yet due')
-    await first[Symbol.asyncDispose]()
-    clock.step(6 * day)
-    clock.advance(60 * minute)
-    await attempted(scene, failed, 2)
-    t.deepEqual(
-      await shownSerials(ports, trust),
-      kinds.map(() => String(serial)),
-    )
-    t.is(await figure(scene, 'certificate_orders_total{result="failed"}'), 2)
+  const account = await filesOf(t, daemon)
+  clock.step(55 * day)
+  clock.advance(60 * minute)
+  t.is(logged(scene, 'ordering a certificate').length, 2, 'not yet due')
+  await first[Symbol.asyncDispose]()
+  clock.step(6 * day)
+  clock.advance(60 * minute)
+  await attempted(scene, failed, 2)
+  t.deepEqual(
+    await shownSerials(ports, trust),
+    kinds.map(() => String(serial)),
+  )
+  t.is(await figure(scene, 'certificate_orders_total{result="failed"}'), 2)
 
-    t.like(await lookFor(scene, 'certificate.renewal_failed'), {
-      severity: 'warning',
-      summary: `No certificate could be ordered for ${names.join(', ')}: 127.0.0.1:${directoryPort(scene)} cannot be reached: connect ECONNREFUSED 127.0.0.1:${directoryPort(scene)}.`,
-    })
+  t.like(await lookFor(scene, 'certificate.renewal_failed'), {
+    severity: 'warning',
+    summary: `No certificate could be ordered for ${names.join(', ')}: 127.0.0.1:${directoryPort(scene)} cannot be reached: connect ECONNREFUSED 127.0.0.1:${directoryPort(scene)}.`,
+  })
 
-    const second = await scene.authority()
-    clock.advance(7 * minute)
-    await attempted(scene, issued, 2)
-    const [renewed] = new Set(await shownSerials(ports, { ...trust, ca: await second.root() }))
-    t.not(renewed, serial)
-    t.is(await lookFor(scene, 'certificate.renewal_failed'), undefined)
-    t.is(account, await filesOf(t, daemon), 'the key of the account stays, also when an authority has forgotten it')
-    const elsewhere = await fetch(`http://${daemon.addresses.acme}/sign-in?x=1`, { redirect: 'manual' })
-    t.deepEqual([elsewhere.status, elsewhere.headers.get('location')], [308, 'https://mail.example.org/sign-in?x=1'])
-    t.is((await fetch(`http://${daemon.addresses.acme}/.well-known/acme-challenge/none`, { redirect: 'manual' })).status, 404)
+  const second = await scene.authority()
+  clock.advance(7 * minute)
+  await attempted(scene, issued, 2)
+  const [renewed] = new Set(await shownSerials(ports, { ...trust, ca: await second.root() }))
+  t.not(renewed, serial)
+  t.is(await lookFor(scene, 'certificate.renewal_failed'), undefined)
+  t.is(account, await filesOf(t, daemon), 'account key: kept even if the authority has forgotten it')
+  const elsewhere = await fetch(`http://${daemon.addresses.acme}/sign-in?x=1`, { redirect: 'manual' })
+  t.deepEqual([elsewhere.status, elsewhere.headers.get('location')], [308, 'https://mail.example.org/sign-in?x=1'])
+  t.is((await fetch(`http://${daemon.addresses.acme}/.well-known/acme-challenge/none`, { redirect: 'manual' })).status, 404)
 
-    const next = await daemon.stop().then(() => daemon.again({ replacements: { clock: new FakeClock(Date.now()) } }))
-    const again: SecuredPorts = {
-      https: portOf(next.addresses.https),
-      submissions: portOf(next.addresses.submissions),
-      submission: portOf(next.addresses.submission),
-      mx: portOf(next.addresses.mx),
-    }
-    t.deepEqual(
-      await shownSerials(again),
-      kinds.map(() => String(renewed)),
-      'the next start serves what is there and orders nothing',
-    )
-    t.is(next.log.filter(({ msg }) => msg === 'ordering a certificate').length, 0)
-  },
-)
+  const next = await daemon.stop().then(() => daemon.again({ replacements: { clock: new FakeClock(Date.now()) } }))
+  const again: SecuredPorts = {
+    https: portOf(next.addresses.https),
+    submissions: portOf(next.addresses.submissions),
+    submission: portOf(next.addresses.submission),
+    mx: portOf(next.addresses.mx),
+  }
+  t.deepEqual(
+    await shownSerials(again),
+    kinds.map(() => String(renewed)),
+    'the next start uses the stored certificate and orders nothing',
+  )
+  t.is(next.log.filter(({ msg }) => msg === 'ordering a certificate').length, 0)
+})
 
-/** What is kept is for its owner only. Returns the key of the account. */
+/** Asserts that only the owner can read the files. Returns the account key. */
 async function filesOf(t: ExecutionContext, { dataDir }: StartedDaemon): Promise<string> {
   const folder = join(dataDir, 'tls', 'acme')
   const { globSync } = await import('node:fs')
@@ -183,7 +180,7 @@ async function filesOf(t: ExecutionContext, { dataDir }: StartedDaemon): Promise
   return account.key
 }
 
-test.serial('tls-alpn-01 is answered on the https listener, with an external account, while it serves', async (t) => {
+test.serial('tls-alpn-01: the https listener answers, with an external account', async (t) => {
   const external = { 'kid-1': Buffer.alloc(32, 5).toString('base64url') }
   const scene = await sceneOf(t, 'tls-alpn-01', { POSTERN_ACME_EAB_KEY_ID: 'kid-1', POSTERN_ACME_EAB_KEY: external['kid-1'] })
   t.is(scene.daemon.addresses.acme, '')
@@ -207,10 +204,10 @@ test.serial('tls-alpn-01 is answered on the https listener, with an external acc
     rejectUnauthorized: false,
   })
   const [error] = (await once(outsider, 'error')) as [NodeJS.ErrnoException]
-  t.is(error.code, 'ERR_SSL_TLSV1_ALERT_NO_APPLICATION_PROTOCOL', 'nothing is shown while nothing is validated')
+  t.is(error.code, 'ERR_SSL_TLSV1_ALERT_NO_APPLICATION_PROTOCOL', 'no challenge certificate outside a validation')
 })
 
-test.serial('a name that cannot be validated leaves the certificate as it is, and the words of the authority in the log', async (t) => {
+test.serial("failed validation: keeps the certificate and logs the authority's message", async (t) => {
   const scene = await sceneOf(t, 'http-01')
   await attempted(scene, failed, 1)
   await scene.authority({ httpPort: 1 })
@@ -225,7 +222,7 @@ test.serial('a name that cannot be validated leaves the certificate as it is, an
   t.is(logged(scene, 'ordering a certificate').length, 2)
 })
 
-test.serial('a certificate for 90 seconds is renewed in time, and /readyz reports the expired one when renewals fail', async (t) => {
+test.serial('short certificate: renewed in time; /readyz reports an expired one', async (t) => {
   const scene = await sceneOf(t, 'http-01')
   const { clock, daemon } = scene
   await attempted(scene, failed, 1)

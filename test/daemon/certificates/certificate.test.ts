@@ -1,4 +1,4 @@
-/** Certificates: made at the first start, kept, renewed, or the operator's own; and accepted by a real TLS client. */
+/** Certificates: created at the first start, kept, renewed, or supplied by the operator; and accepted by a real TLS client. */
 import { createPrivateKey, generateKeyPairSync, sign, verify, X509Certificate } from 'node:crypto'
 import { once } from 'node:events'
 import { mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises'
@@ -34,7 +34,7 @@ async function refusal(work: Promise<unknown>): Promise<string> {
   )
 }
 
-test('loadCertificate() makes a certificate that a checking TLS client accepts', async (t) => {
+test('loadCertificate(): creates a certificate that a verifying TLS client accepts', async (t) => {
   const dataDir = await folderFor(t)
   const { cert, key, selfSigned, expires } = await loadCertificate(configFor(dataDir), now)
   t.true(selfSigned)
@@ -53,7 +53,7 @@ test('loadCertificate() makes a certificate that a checking TLS client accepts',
   t.is(new X509Certificate(cert).checkIP('127.0.0.1'), '127.0.0.1')
 })
 
-test('loadCertificate() keeps its certificate, for its owner only', async (t) => {
+test('loadCertificate(): stores its certificate for its owner only', async (t) => {
   const dataDir = await folderFor(t)
   const config = configFor(dataDir)
   t.is(await readCertificate(config), undefined)
@@ -65,7 +65,7 @@ test('loadCertificate() keeps its certificate, for its owner only', async (t) =>
   t.is((await stat(folder)).mode & 0o777, 0o700)
 })
 
-test('loadCertificate() makes a new one near the end, for another host, and when a file is damaged or does not fit', async (t) => {
+test('loadCertificate(): replaces an expiring, damaged or mismatched certificate', async (t) => {
   const dataDir = await folderFor(t)
   const config = configFor(dataDir)
   const path = join(dataDir, 'tls', 'key.pem')
@@ -83,7 +83,7 @@ test('loadCertificate() makes a new one near the end, for another host, and when
   t.regex(await readFile(path, 'utf8'), /BEGIN PRIVATE KEY/)
 })
 
-test('loadCertificate() serves no certificate of its own with a changed bit', async (t) => {
+test('loadCertificate(): replaces its certificate after a flipped bit', async (t) => {
   const dataDir = await folderFor(t)
   const config = configFor(dataDir)
   const { cert } = await loadCertificate(config, now)
@@ -101,7 +101,7 @@ test('loadCertificate() serves no certificate of its own with a changed bit', as
   }
 })
 
-test('loadCertificate() serves no private key with a changed bit', async (t) => {
+test('loadCertificate(): replaces a private key with a flipped bit', async (t) => {
   const dataDir = await folderFor(t)
   const config = configFor(dataDir)
   const path = join(dataDir, 'tls', 'key.pem')
@@ -134,7 +134,7 @@ test('signsFor(): accepts keys of all kinds, and no other private key', (t) => {
   }
 })
 
-test('usable() refuses a certificate with a changed bit, by its chain', (t) => {
+test('usable(): refuses a certificate with a flipped bit, by its chain', (t) => {
   const { cert, key } = goodCertificate
   const chain = `${cert.trim()}\n${authority}`
   t.truthy(usable(chain, key))
@@ -149,7 +149,7 @@ test('usable() refuses a certificate with a changed bit, by its chain', (t) => {
   }
 })
 
-test('loadCertificate() takes the files of the operator as they are', async (t) => {
+test("loadCertificate(): uses the operator's files unchanged", async (t) => {
   const folder = await folderFor(t)
   const { cert, key } = makeSelfSigned({ names: ['own.example.org'], ipv4Addresses: [], notBefore: now - 2 * day, notAfter: now - day })
   const [certFile, keyFile] = [join(folder, 'c.pem'), join(folder, 'k.pem')]
@@ -161,7 +161,7 @@ test('loadCertificate() takes the files of the operator as they are', async (t) 
   t.false((await readdir(folder)).includes('tls'))
 })
 
-test('loadCertificate() refuses files that cannot be used, by the name of the setting', async (t) => {
+test('loadCertificate(): refuses unusable files and names the setting', async (t) => {
   const folder = await folderFor(t)
   const files = makeSelfSigned({ names: ['own.example.org'], ipv4Addresses: [], notBefore: now, notAfter: now + day })
   const outsider = String(generateKeyPairSync('ec', { namedCurve: 'P-256' }).privateKey.export({ type: 'pkcs8', format: 'pem' }))
@@ -189,7 +189,7 @@ test('loadCertificate() refuses files that cannot be used, by the name of the se
   t.regex(await refusal(loadCertificate(config, now)), /^POSTERN_TLS_CERT: .* must contain a certificate/)
 })
 
-test('makeSelfSigned() writes times on both sides of 2050 and names of any length', (t) => {
+test('makeSelfSigned(): writes times before and after 2050 and names of any length', (t) => {
   const names = Array.from({ length: 20 }, (_, i) => `${'long-label'.repeat(6)}.${i}.example.org`)
   const { cert } = makeSelfSigned({
     names,

@@ -1,9 +1,9 @@
-/** A private key after damage of the disk. */
+/** A private key that a disk has damaged. */
 
-/** Octets of the private number in the PEM text of a P-256 key. The public part follows it. */
+/** Octets of the private number in the PEM text of a P-256 key. The public part follows. */
 const [from, upTo] = [78, 118]
 
-/** The PEM text of a P-256 key with one bit of its private number changed. `nth`: another bit for each number, up to 10. */
+/** Returns the PEM text of a P-256 key with one changed bit in its private number. Each `nth` up to 10 changes another bit. */
 export function damagedKey(key: string, nth = 0): string {
   const bytes = Buffer.from(key)
   const isDigit = (octet: number | undefined): boolean => /^[A-Za-z0-9]$/.test(String.fromCodePoint(octet ?? 0))

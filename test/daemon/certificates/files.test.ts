@@ -1,4 +1,4 @@
-/** The operator's files of the certificate: read again when they change and on SIGHUP, under open connections, and never half. */
+/** Certificate files of the operator: read again after a change and on SIGHUP, with open connections, and never partially. */
 import { mkdir, readFile, rename, rm, symlink, writeFile } from 'node:fs/promises'
 import { X509Certificate } from 'node:crypto'
 import { join } from 'node:path'
@@ -16,7 +16,7 @@ function newPair(): { readonly cert: string; readonly key: string; readonly seri
   return { ...pair, serials: kinds.map(() => new X509Certificate(pair.cert).serialNumber) }
 }
 
-/** As certbot does: a link of the name leads to the newest file. */
+/** Creates files like certbot: a link with the name points to the newest file. */
 async function lay(folder: string, name: string, content: string, version: number): Promise<void> {
   await writeFile(join(folder, 'archive', `${version}-${name}`), content, { mode: 0o600 })
   await symlink(`archive/${version}-${name}`, join(folder, `${name}.new`))
@@ -26,7 +26,7 @@ async function lay(folder: string, name: string, content: string, version: numbe
 interface Served {
   readonly daemon: Daemon
   readonly ports: SecuredPorts
-  /** Resolves when so many lines have these words. */
+  /** Resolves when this number of log lines contain the words. */
   said(words: string, times: number): Promise<unknown>
 }
 
@@ -42,7 +42,7 @@ async function serve(t: ExecutionContext, env: Record<string, string>, folder: s
   }
 }
 
-test('files of a certificate are read again when they change and on SIGHUP; what is broken changes nothing', async (t) => {
+test('certificate files: reloaded after changes and on SIGHUP; broken ones are ignored', async (t) => {
   await using folder = await temporaryFolder('certificate-files')
   const own = join(folder.path, 'live')
   await mkdir(join(own, 'archive'), { recursive: true })
@@ -93,7 +93,7 @@ test('files of a certificate are read again when they change and on SIGHUP; what
   t.is((await daemon.stop()).code, 0)
 })
 
-test('an https listener drains like the other one, and its self-signed certificate stands beside those of SMTP', async (t) => {
+test('https listener: drains like http and has a separate self-signed certificate', async (t) => {
   await using folder = await temporaryFolder('https-drain')
   const { daemon, ports } = await serve(t, {}, folder.path)
   t.is(new Set(await shownSerials(ports)).size, 1)

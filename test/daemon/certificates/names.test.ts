@@ -1,4 +1,4 @@
-/** Names that certificates are ordered for. */
+/** Names in ordered certificates. */
 import test from '#test'
 import { ConfigInvalid, loadConfig } from '#config/settings/load.ts'
 import { acmeNames } from '../../../daemon/certificates/acme/names.ts'
@@ -6,7 +6,7 @@ import { acmeNames } from '../../../daemon/certificates/acme/names.ts'
 const namesFor = (env: Record<string, string>) =>
   acmeNames(loadConfig({ env: { POSTERN_SMTP_HOST: 'build-7', ...env }, readFile: () => '' }))
 
-test('acmeNames() gives the public names of the service once each, or those that are set', (t) => {
+test('acmeNames(): returns each public name once, or the configured names', (t) => {
   const urls = {
     POSTERN_BASE_URL: 'https://mail.example.org',
     POSTERN_FORMS_URL: 'https://forms.example.org:8443',

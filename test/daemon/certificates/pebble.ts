@@ -1,4 +1,4 @@
-/** Pebble, the ACME server that Let's Encrypt tests clients with (RFC 8555), on loopback, with a name server that leads all names here. */
+/** Pebble, the ACME test server of Let's Encrypt (RFC 8555), on loopback, with a name server that resolves all names to this machine. */
 import { spawn, type ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
 import { readFile, writeFile } from 'node:fs/promises'
@@ -11,16 +11,16 @@ import { NameServer } from '../../support/web/name-server.ts'
 
 export interface PebbleOptions {
   readonly folder: string
-  /** Its own certificate. */
+  /** The certificate of the server itself. */
   readonly files: CertificateFiles
-  /** What the directory is served on, and the management. */
+  /** Ports of the directory and of the management. */
   readonly ports: readonly [number, number]
-  /** Where names are validated: by HTTP-01 and by TLS-ALPN-01. */
+  /** Ports for validation by HTTP-01 and TLS-ALPN-01. */
   readonly httpPort: number
   readonly tlsPort: number
-  /** External accounts, without which none is made: MAC keys by key id. */
+  /** Requires an external account: MAC keys by key id. */
   readonly external?: Readonly<Record<string, string>>
-  /** Of its certificates, in seconds; 90 days by default. */
+  /** Lifetime of certificates in seconds; 90 days by default. */
   readonly lifetimeSeconds?: number
 }
 
@@ -31,7 +31,7 @@ export class Pebble implements AsyncDisposable {
   readonly #names: NameServer
   readonly #management: number
   readonly #files: CertificateFiles
-  /** What it printed. */
+  /** Output of the process. */
   readonly log: string[] = []
 
   private constructor(child: ChildProcess, names: NameServer, management: number, files: CertificateFiles) {
@@ -41,7 +41,7 @@ export class Pebble implements AsyncDisposable {
     this.#files = files
   }
 
-  /** `names` lead to this machine; resolves when the directory is served. */
+  /** Resolves when the directory responds. `names` resolve to this machine. */
   static async start(options: PebbleOptions, names: readonly string[]): Promise<Pebble> {
     const { folder, files, ports, httpPort, tlsPort, external, lifetimeSeconds = usualLifetimeSeconds } = options
     const [port, management] = ports
@@ -58,7 +58,7 @@ export class Pebble implements AsyncDisposable {
     await writeFile(path, JSON.stringify(config))
     const server = await NameServer.start(Object.fromEntries(names.map((name) => [`${name} A`, ['127.0.0.1']])))
     const child = spawn('pebble', ['-strict', '-config', path, '-dnsserver', server.address], {
-      // a share of the nonces is refused, as RFC 8555 §6.5 lets a server do at any time
+      // refuses a share of the nonces, as RFC 8555 §6.5 allows at any time
       env: { ...process.env, PEBBLE_VA_NOSLEEP: '1', PEBBLE_WFE_NONCEREJECT: '15' },
       stdio: ['ignore', 'pipe', 'pipe'],
     })
@@ -74,7 +74,7 @@ export class Pebble implements AsyncDisposable {
     return pebble
   }
 
-  /** The root of everything that this run of it issues, in PEM. */
+  /** Root certificate of this run, in PEM. */
   async root(): Promise<string> {
     const asked = request({ host: '127.0.0.1', port: this.#management, path: '/roots/0', ca: await readFile(this.#files.ca) })
     asked.end()

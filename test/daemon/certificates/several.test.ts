@@ -1,4 +1,6 @@
-/** Daemons at one database and a real ACME server: one orders for all, whichever is asked answers, and all serve what was issued. */
+/**
+ * Daemons with one database and a real ACME server: one orders for all, each of them answers the challenge, and all use the certificate.
+ */
 import { existsSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import type { ConnectionOptions } from 'node:tls'
@@ -56,7 +58,7 @@ async function sceneOf(t: ExecutionContext, challenge: 'http-01' | 'tls-alpn-01'
 
 const saidBy = ({ log }: StartedDaemon, msg: RegExp): number => log.filter((line) => msg.test(line.msg)).length
 
-/** The serial that all listeners of the daemon show. */
+/** Returns the serial number that all listeners of the daemon use. */
 async function serialOf({ addresses: { https, submissions, submission, mx } }: StartedDaemon, trust?: ConnectionOptions): Promise<string> {
   const ports = { https: portOf(https), submissions: portOf(submissions), submission: portOf(submission), mx: portOf(mx) }
   const shown = await shownSerials(ports, trust)
@@ -71,7 +73,7 @@ interface Issued {
   readonly serial: string
 }
 
-/** Two daemons of which the first orders, and the authority is led to the other. */
+/** Two daemons: the first orders, and the authority validates at the other. */
 async function issuedTo(t: ExecutionContext, { start, folder, files, ports }: Scene): Promise<Issued> {
   const a = (await start()).daemon
   await waitFor('the first order has failed', async () => saidBy(a, /^certificate order failed/) > 0)
@@ -90,74 +92,68 @@ async function issuedTo(t: ExecutionContext, { start, folder, files, ports }: Sc
   return { a, b, clock, pebble, serial }
 }
 
-test.serial(
-  'one daemon orders, another answers the authority, all serve what was issued, and the next renews it under the same account',
-  async (t) => {
-    const scene = await sceneOf(t, 'http-01', await postgresql().database())
-    const { a, b, clock, pebble, serial } = await issuedTo(t, scene)
-    t.is((await fetch(`http://${b.addresses.acme}/.well-known/acme-challenge/none`)).status, 404)
-    await a.stop()
-    clock.step(61 * day)
-    await waitFor('the other daemon has renewed the certificate', async () => {
-      clock.advance(3_600_000) // it orders once the lease is its own
-      return (await serialOf(b)) === serial ? undefined : true
-    })
-    const kept = join(b.dataDir, 'tls', 'acme')
-    t.deepEqual(existsSync(kept) ? readdirSync(kept) : [], ['certificate.json'], 'the account is in the database')
-    t.is(pebble.log.filter((line) => /There are now \d+ accounts/.test(line)).length, 1)
-    const { daemon: c } = await scene.start()
-    const now = await serialOf(c, { ca: await pebble.root(), servername: 'mail.example.org' })
-    t.not(now, serial, 'a daemon that comes has the latest from the beginning')
-    t.is(saidBy(c, /^ordering a certificate/), 0)
-  },
-)
+test.serial('several daemons: one orders, another answers, all use it, the next one renews', async (t) => {
+  const scene = await sceneOf(t, 'http-01', await postgresql().database())
+  const { a, b, clock, pebble, serial } = await issuedTo(t, scene)
+  t.is((await fetch(`http://${b.addresses.acme}/.well-known/acme-challenge/none`)).status, 404)
+  await a.stop()
+  clock.step(61 * day)
+  await waitFor('the other daemon has renewed the certificate', async () => {
+    clock.advance(3_600_000) // it orders after it holds the lease
+    return (await serialOf(b)) === serial ? undefined : true
+  })
+  const kept = join(b.dataDir, 'tls', 'acme')
+  t.deepEqual(existsSync(kept) ? readdirSync(kept) : [], ['certificate.json'], 'the account is in the database')
+  t.is(pebble.log.filter((line) => /There are now \d+ accounts/.test(line)).length, 1)
+  const { daemon: c } = await scene.start()
+  const now = await serialOf(c, { ca: await pebble.root(), servername: 'mail.example.org' })
+  t.not(now, serial, 'a new daemon starts with the latest certificate')
+  t.is(saidBy(c, /^ordering a certificate/), 0)
+})
 
-test.serial('tls-alpn-01 is answered by whichever daemon the authority is led to', async (t) => {
+test.serial('tls-alpn-01: any daemon answers the authority', async (t) => {
   const { serial, pebble } = await issuedTo(t, await sceneOf(t, 'tls-alpn-01', await postgresql().database()))
   t.not(serial, '')
   t.regex(pebble.log.join('\n'), /set VALID by completed challenge/)
 })
 
-test.serial(
-  'a daemon that is killed in the middle of an order leaves nothing to the next but to begin anew, once, under the same account',
-  async (t) => {
-    const { env, folder, files, ports } = await sceneOf(t, 'http-01', await postgresql().database())
-    const key = newAdminKey()
-    const start = async (name: string): Promise<Daemon> => {
-      const settings = { ...env, POSTERN_MASTER_KEY: Buffer.alloc(32, 7).toString('base64'), POSTERN_STORE_BALLAST_BYTES: '0' }
-      const daemon = await Daemon.start({ folder: join(folder, name), env: settings }, key)
-      t.teardown(() => daemon[Symbol.asyncDispose]())
-      return daemon
-    }
-    const a = await start('a')
-    await waiting('the first order has failed', a.said(/certificate order failed/))
-    const b = await start('b')
-    await using front = await Front.silent()
-    const pebble = await Pebble.start({ folder, files, ports, httpPort: front.port, tlsPort: 1 }, names)
-    t.teardown(() => pebble[Symbol.asyncDispose]())
-    process.kill(b.addresses.pid, 'SIGHUP')
-    await waiting('the authority checks the challenge', front.reached()) // and gets no answer yet
-    await waiting('the log of the order is written', a.said(/ordering a certificate[^]*ordering a certificate/))
-    await a.kill()
-    front.forward(portOf(b.addresses.acme[0]))
-    await waiting('the other daemon has the certificate', b.said(/certificate issued/))
-    const lines = (text: RegExp, of: readonly string[]): number => of.filter((line) => text.test(line)).length
-    t.deepEqual(
-      [a, b].map(({ log }) => lines(/ordering a certificate/, log.split('\n'))),
-      [2, 1],
-      'its first one failed, as there was no authority',
-    )
-    t.is(lines(/There are now \d+ accounts/, pebble.log), 1)
-    t.is(lines(/Added order/, pebble.log), 2)
-    t.is(lines(/Issued certificate serial/, pebble.log), 1)
-  },
-)
+test.serial('killed order: the next daemon orders once under the same account', async (t) => {
+  const { env, folder, files, ports } = await sceneOf(t, 'http-01', await postgresql().database())
+  const key = newAdminKey()
+  const start = async (name: string): Promise<Daemon> => {
+    const settings = { ...env, POSTERN_MASTER_KEY: Buffer.alloc(32, 7).toString('base64'), POSTERN_STORE_BALLAST_BYTES: '0' }
+    const daemon = await Daemon.start({ folder: join(folder, name), env: settings }, key)
+    t.teardown(() => daemon[Symbol.asyncDispose]())
+    return daemon
+  }
+  const a = await start('a')
+  await waiting('the first order has failed', a.said(/certificate order failed/))
+  const b = await start('b')
+  await using front = await Front.silent()
+  const pebble = await Pebble.start({ folder, files, ports, httpPort: front.port, tlsPort: 1 }, names)
+  t.teardown(() => pebble[Symbol.asyncDispose]())
+  process.kill(b.addresses.pid, 'SIGHUP')
+  await waiting('the authority checks the challenge', front.reached()) // and gets no response yet
+  await waiting('the log of the order is written', a.said(/ordering a certificate[^]*ordering a certificate/))
+  await a.kill()
+  front.forward(portOf(b.addresses.acme[0]))
+  await waiting('the other daemon has the certificate', b.said(/certificate issued/))
+  const lines = (text: RegExp, of: readonly string[]): number => of.filter((line) => text.test(line)).length
+  t.deepEqual(
+    [a, b].map(({ log }) => lines(/ordering a certificate/, log.split('\n'))),
+    [2, 1],
+    'its first one failed, as there was no authority',
+  )
+  t.is(lines(/There are now \d+ accounts/, pebble.log), 1)
+  t.is(lines(/Added order/, pebble.log), 2)
+  t.is(lines(/Issued certificate serial/, pebble.log), 1)
+})
 
-test.serial('daemons that are replaced one after the other begin no more orders together than an authority takes', async (t) => {
+test.serial('rolling replacement: orders stay within the limit of the authority', async (t) => {
   const scene = await sceneOf(t, 'http-01', await postgresql().database())
   const daemons: StartedDaemon[] = []
   for (let at = 0; at < 6; at++) {
-    const { daemon } = await scene.start() // there is no authority
+    const { daemon } = await scene.start() // no authority is running
     daemons.push(daemon)
     await waitFor(
       'the turn of the daemon is over',

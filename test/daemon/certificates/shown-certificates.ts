@@ -1,4 +1,4 @@
-/** The certificates that a daemon shows to new connections on each kind of listener, and connections that stay open. */
+/** Certificates that a daemon uses for new connections on each kind of listener, and connections that stay open. */
 import type { X509Certificate } from 'node:crypto'
 import { once } from 'node:events'
 import { connect as connectPlain } from 'node:net'
@@ -6,7 +6,7 @@ import { connect, type ConnectionOptions, type TLSSocket } from 'node:tls'
 import { waiting } from '../../support/waits.ts'
 
 export interface SecuredPorts {
-  /** Inside TLS from the first octet on. */
+  /** With TLS from the first octet. */
   readonly https: number
   readonly submissions: number
   /** With STARTTLS (RFC 3207). */
@@ -14,7 +14,7 @@ export interface SecuredPorts {
   readonly mx: number
 }
 
-/** An open connection inside TLS, after the greeting and EHLO where it is one of SMTP. */
+/** An open TLS connection; for SMTP after greeting and EHLO. */
 export class OpenConnection {
   readonly #socket: TLSSocket
   readonly #kind: keyof SecuredPorts
@@ -40,7 +40,7 @@ export class OpenConnection {
     return this.#socket.getPeerX509Certificate() as X509Certificate
   }
 
-  /** The answer to a request, or to EHLO. */
+  /** Sends a request or EHLO and returns the response. */
   async ask(): Promise<string> {
     this.#socket.write(this.#kind === 'https' ? 'GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n' : 'EHLO client.test\r\n')
     return reply(this.#socket)
@@ -57,7 +57,7 @@ export const kinds = ['https', 'submissions', 'submission', 'mx'] as const satis
 export const openAll = (ports: SecuredPorts, trust?: ConnectionOptions): Promise<OpenConnection[]> =>
   Promise.all(kinds.map((kind) => OpenConnection.open(ports, kind, trust)))
 
-/** The serial numbers of what new connections are shown, one for each listener. Throws when `trust` does not accept them. */
+/** Returns the serial number of the certificate on each listener. Throws if `trust` does not accept one. */
 export async function shownSerials(ports: SecuredPorts, trust?: ConnectionOptions): Promise<string[]> {
   const opened = await openAll(ports, trust)
   const serials = opened.map(({ certificate }) => certificate.serialNumber)

@@ -1,4 +1,6 @@
-/** Backups of a daemon at work, restored: every message that was acknowledged before is there, and no half file passes for a whole one. */
+/**
+ * Backups of a daemon under load: a restore has every message acknowledged before the backup, and an unfinished file never looks complete.
+ */
 import { once } from 'node:events'
 import { watch } from 'node:fs'
 import { copyFile, mkdir, readdir, readFile, rm, stat, truncate, writeFile } from 'node:fs/promises'
@@ -13,13 +15,13 @@ import { assertVerified } from '../../support/problems.ts'
 
 const passphrase = { POSTERN_BACKUP_PASSPHRASE: 'correct horse battery' }
 
-/** What the daemon acknowledged, and when. */
+/** Acknowledged messages with the time of the acknowledgement. */
 interface Ledger {
   readonly traces: string[]
   readonly stop: () => Promise<void>
 }
 
-/** Sends until it is stopped; large bodies do not shrink, so that a backup takes its time. */
+/** Sends until it is stopped. Large bodies that do not compress make the backup take some time. */
 function load({ rest }: Daemon): Ledger {
   const random = new Seeded('bodies')
   const traces: string[] = []
@@ -52,52 +54,49 @@ async function assertThere(t: ExecutionContext, daemon: Daemon, traces: readonly
   t.true((await raw.text()).length > 150_000)
 }
 
-test.serial(
-  'a daemon under load is backed up, also while a backup is killed, and restored with all that it had acknowledged',
-  async (t) => {
-    await using folder = await temporaryFolder('backup')
-    const options = { folder: folder.path, env: passphrase }
-    const at = (name: string): string => join(folder.path, name)
-    await using daemon = await Daemon.start(options)
-    t.regex(await (await fetch(`http://${daemon.addresses.http}/metrics`)).text(), /^postern_last_backup_age_seconds \+Inf$/m)
-    const ledger = load(daemon)
-    await waitFor('some messages', () => ledger.traces.length >= 45)
-    await killedBackup(t, options, at('killed.backup'))
+test.serial('backup: a daemon under load is restored with all acknowledged mail', async (t) => {
+  await using folder = await temporaryFolder('backup')
+  const options = { folder: folder.path, env: passphrase }
+  const at = (name: string): string => join(folder.path, name)
+  await using daemon = await Daemon.start(options)
+  t.regex(await (await fetch(`http://${daemon.addresses.http}/metrics`)).text(), /^postern_last_backup_age_seconds \+Inf$/m)
+  const ledger = load(daemon)
+  await waitFor('some messages', () => ledger.traces.length >= 45)
+  await killedBackup(t, options, at('killed.backup'))
 
-    const beforeFull = [...ledger.traces]
-    const full = await runCommand(options, 'backup', at('full.backup'))
-    t.is(full.code, 0, full.output)
-    const few = ledger.traces.length
-    await waitFor('more messages', () => ledger.traces.length >= few + 20)
-    const beforeNext = [...ledger.traces]
-    const next = await runCommand(options, 'backup', at('next.backup'), '--since', at('full.backup'))
-    t.is(next.code, 0, next.output)
-    const online = await runCommand(options, 'verify')
-    t.regex(online.output, /^\d+ records, .*: all agree\n$/, 'ledger: verify')
-    await ledger.stop()
-    t.regex(await (await fetch(`http://${daemon.addresses.http}/metrics`)).text(), /^postern_last_backup_age_seconds \d/m)
-    t.true((await stat(at('next.backup'))).size < (await stat(at('full.backup'))).size, 'what has not changed is left out')
+  const beforeFull = [...ledger.traces]
+  const full = await runCommand(options, 'backup', at('full.backup'))
+  t.is(full.code, 0, full.output)
+  const few = ledger.traces.length
+  await waitFor('more messages', () => ledger.traces.length >= few + 20)
+  const beforeNext = [...ledger.traces]
+  const next = await runCommand(options, 'backup', at('next.backup'), '--since', at('full.backup'))
+  t.is(next.code, 0, next.output)
+  const online = await runCommand(options, 'verify')
+  t.regex(online.output, /^\d+ records, .*: all agree\n$/, 'ledger: verify')
+  await ledger.stop()
+  t.regex(await (await fetch(`http://${daemon.addresses.http}/metrics`)).text(), /^postern_last_backup_age_seconds \d/m)
+  t.true((await stat(at('next.backup'))).size < (await stat(at('full.backup'))).size, 'unchanged data are not in the backup')
 
-    t.is((await runCommand(options, 'restore', at('full.backup'), '--into', at('one'))).code, 0)
-    const both = await runCommand(options, 'restore', at('full.backup'), at('next.backup'), '--into', at('both'))
-    t.is(both.code, 0, both.output)
-    for (const [name, expected] of [
-      ['one', beforeFull],
-      ['both', beforeNext],
-    ] as const) {
-      const restored = { ...options, dataDir: at(name) }
-      assertVerified(t, await runCommand(restored, 'verify'))
-      await using second = await Daemon.start({ ...restored, folder: at(`${name}-run`) }, daemon.adminKey)
-      await assertThere(t, second, expected)
-      if (name === 'one') await goesOnFromItsPast(t, { ...options, dataDir: at(name) }, at)
-    }
-    const key = (dataDir: string): Promise<string> => readFile(join(dataDir, 'master.key'), 'utf8')
-    t.is(await key(at('both')), await key(at('data')))
-    await refusals(t, options, at)
-  },
-)
+  t.is((await runCommand(options, 'restore', at('full.backup'), '--into', at('one'))).code, 0)
+  const both = await runCommand(options, 'restore', at('full.backup'), at('next.backup'), '--into', at('both'))
+  t.is(both.code, 0, both.output)
+  for (const [name, expected] of [
+    ['one', beforeFull],
+    ['both', beforeNext],
+  ] as const) {
+    const restored = { ...options, dataDir: at(name) }
+    assertVerified(t, await runCommand(restored, 'verify'))
+    await using second = await Daemon.start({ ...restored, folder: at(`${name}-run`) }, daemon.adminKey)
+    await assertThere(t, second, expected)
+    if (name === 'one') await goesOnFromItsPast(t, { ...options, dataDir: at(name) }, at)
+  }
+  const key = (dataDir: string): Promise<string> => readFile(join(dataDir, 'master.key'), 'utf8')
+  t.is(await key(at('both')), await key(at('data')))
+  await refusals(t, options, at)
+})
 
-/** The daemon was restored from the full backup, and has given versions again that the backup after it has, too. */
+/** The restored daemon has reused version numbers that the incremental backup contains as well. */
 async function goesOnFromItsPast(t: ExecutionContext, options: DaemonOptions, at: (name: string) => string): Promise<void> {
   const wrong = await runCommand(options, 'backup', at('wrong.backup'), '--since', at('next.backup'))
   t.is(wrong.code, 1, wrong.output)
@@ -112,7 +111,7 @@ async function goesOnFromItsPast(t: ExecutionContext, options: DaemonOptions, at
   t.regex(stopped.output, /^The store does not know the backup /m)
 }
 
-/** Ends backups with SIGKILL while they are written: what is there under the name is whole, or nothing is. */
+/** Kills backups while they write. The named file is complete or does not exist. */
 async function killedBackup(t: ExecutionContext, options: DaemonOptions, file: string): Promise<void> {
   let cut = 0
   for (let i = 0; i < 6 && cut === 0; i++) {
@@ -162,7 +161,7 @@ async function refusals(t: ExecutionContext, options: DaemonOptions, at: (name: 
   bytes[changed] = (bytes[changed] ?? 0) ^ 1
   await writeFile(at('changed.backup'), bytes)
   await refused(/^The backup is truncated or damaged\./, ['verify', at('changed.backup')])
-  // the line at the beginning is readable, and cannot be changed either
+  // the first line is readable, but changing it breaks the backup
   await writeFile(
     at('other.backup'),
     Buffer.concat([Buffer.from(bytes.toString('latin1').replace('"since":null', '"since":{"id":"x","until":"1"}'), 'latin1')]),
@@ -183,7 +182,7 @@ async function refusals(t: ExecutionContext, options: DaemonOptions, at: (name: 
   t.regex(none.output, /^There is no data in /m)
 }
 
-test.serial('the data of a stopped daemon are backed up to the standard output, in clear with a warning', async (t) => {
+test.serial("backup: writes a stopped daemon's data to stdout, unencrypted with a warning", async (t) => {
   await using folder = await temporaryFolder('backup-stopped')
   const options = { folder: folder.path }
   const daemon = await Daemon.start(options)

@@ -1,4 +1,4 @@
-/** The words of the command line and what they mean. */
+/** Arguments of the command line and the commands that they form. */
 import { readFileSync } from 'node:fs'
 import test from '#test'
 import { commandHelp, helpText } from '../../../daemon/commands/command-help.ts'
@@ -52,7 +52,7 @@ test('parseCommandLine() reads every command', (t) => {
   t.deepEqual(parse('--version'), { name: 'version' })
 })
 
-test('parseCommandLine() says what is wrong with the words', (t) => {
+test('parseCommandLine(): explains wrong arguments', (t) => {
   const wrong: readonly [string, RegExp][] = [
     [
       '',
@@ -119,7 +119,7 @@ test('parseCommandLine() says what is wrong with the words', (t) => {
   }
 })
 
-test('the help and the documentation of each command name every option', (t) => {
+test('help and documentation of each command list every option', (t) => {
   const chapter = readFileSync(new URL('../../../admin-api/docs/command-line.md', import.meta.url), 'utf8')
   const [, table = ''] = /^## Options$([^]*?)^## /m.exec(chapter) ?? []
   const documented = Object.fromEntries(

@@ -1,4 +1,4 @@
-/** The commands beside a running daemon: send, tail, key create and doctor, each as its own process. */
+/** Commands with a running daemon: send, tail, key create, doctor and others, each in a separate process. */
 import { once } from 'node:events'
 import { chmod, writeFile } from 'node:fs/promises'
 import { createServer } from 'node:http'
@@ -28,7 +28,7 @@ interface Place {
 
 const test = ava as TestFn<Place>
 
-/** Starts the daemon of the tests that neither end it nor change its routing. */
+/** Starts the daemon for tests that neither stop it nor change its routing. */
 test.before(async (t) => {
   const folder = await temporaryFolder('commands')
   const options = { folder: folder.path }
@@ -57,7 +57,7 @@ async function started(t: ExecutionContext<Place>, env: Record<string, string> =
 
 const letter = ['--from', 'shop@site.test', '--to', 'ann@inbox.test', '--subject', 'By hand']
 
-test('postern send sends through the running daemon, and tells what was decided', async (t) => {
+test('postern send: sends through the running daemon and prints the decision', async (t) => {
   const { daemon, options } = await started(t)
   const { code, output } = await runCommand(options, 'send', ...letter, '--text', 'Hello')
   t.is(code, 0, output)
@@ -72,7 +72,7 @@ test('postern send sends through the running daemon, and tells what was decided'
   t.notRegex(refused.output, /\n +at /)
 })
 
-test('postern send takes another daemon by address and key, and says what is missing', async (t) => {
+test('postern send: calls another daemon by address and key', async (t) => {
   const { daemon, options } = await started(t)
   const elsewhere = await temporaryFolder('elsewhere')
   t.teardown(() => elsewhere[Symbol.asyncDispose]())
@@ -92,17 +92,17 @@ test('postern send takes another daemon by address and key, and says what is mis
   t.is((await runCommand(far, ...words, '--url', page, '--key', 'k')).output, `The server at ${page} is not Postern. Check the address.\n`)
   const inEnvironment = { ...far, env: { POSTERN_API_KEY: daemon.adminKey } }
   t.regex((await runCommand(inEnvironment, ...words, '--url', url, '--json')).output, /^\{"trace_id":/)
-  await daemon.kill() // what it left behind names an address where nothing answers
+  await daemon.kill() // its operator file names an address without a listener
   t.regex((await runCommand(options, ...words)).output, /^No daemon responds at /)
 })
 
-test('a command asks a busy daemon again, and no other that refuses', async (t) => {
+test('commands: retry if the daemon is busy, and not after other refusals', async (t) => {
   const folder = await temporaryFolder('busy')
   t.teardown(() => folder[Symbol.asyncDispose]())
   const codes = ['overloaded', 'overloaded', 'storage_full']
   const server = createServer((request, response) => {
     request.resume()
-    const code = codes.shift() ?? 'none is left'
+    const code = codes.shift() ?? 'all replies are used'
     response.writeHead(503, { 'retry-after': '1', 'content-type': 'application/json' })
     response.end(JSON.stringify({ error: { code, message: `It is ${code}.` } }))
   })
@@ -111,7 +111,7 @@ test('a command asks a busy daemon again, and no other that refuses', async (t) 
   t.deepEqual([code, output], [1, 'It is storage_full.\n'])
 })
 
-test('postern promote makes a destination live, and leads all mail to it with --default-route', async (t) => {
+test('postern promote: makes a destination live; --default-route adds a route', async (t) => {
   const { daemon, options } = await started(t)
   const relay = { name: 'Host', provider: 'smtp', credentials: { host: '127.0.0.1', port: 9, security: 'none' } }
   const { id } = await daemon.rest.must('POST', '/v1/destinations', relay)
@@ -138,7 +138,7 @@ test('postern promote makes a destination live, and leads all mail to it with --
   t.like(await runCommand(options, 'promote'), { code: 64 })
 })
 
-test('postern key create prints a key alone, with the scope that was asked for', async (t) => {
+test('postern key create: prints only the key, with the requested scope', async (t) => {
   const { daemon, options } = t.context
   const { code, output } = await runCommand(options, 'key', 'create', 'my site', '--scope', 'api:read')
   t.is(code, 0, output)
@@ -169,7 +169,7 @@ test('postern key create has an option for each field of the REST request', asyn
   t.deepEqual(absent, [])
 })
 
-test('an API key of the environment counts when it is one, with the line break of its file', async (t) => {
+test('POSTERN_API_KEY: a line break at the end is accepted, other characters are not', async (t) => {
   const { daemon, options } = t.context
   const withKey = (key: string) => ({ ...options, env: { POSTERN_API_KEY: key } })
   const words = ['send', ...letter, '--text', 'Hello']
@@ -184,7 +184,7 @@ test('an API key of the environment counts when it is one, with the line break o
   t.like(await runCommand(withKey('svckey_a\nb'), ...words), broken)
   t.like(await runCommand(options, ...words, '--key', ''), {
     code: 64,
-    output: '--key is empty; give an API key such as svckey_…. Try postern send --help.\n',
+    output: '--key is empty. Use an API key such as svckey_…. Try postern send --help.\n',
   })
 })
 
@@ -209,11 +209,11 @@ test('postern send with HTML alone does not wait for the standard input', async 
   t.regex(output, /^captured\.no_route\n/)
 })
 
-test('commands of another user say who may read what the daemon wrote', async (t) => {
+test('commands of another user: name the user who can read the operator file', async (t) => {
   const port = await programPort()
   const { options } = await started(t, { POSTERN_HTTP_LISTEN: `127.0.0.1:${port}` })
   const isRoot = process.getuid?.() === 0
-  // whoever is not root is locked out of the file alone
+  // without root rights, a mode of 0 locks out this user too
   if (!isRoot) await chmod(join(options.folder, 'data', 'operator.json'), 0)
   const other = isRoot ? { ...options, user: 65_534 } : options
   for (const words of [['send', ...letter, '--text', 'x'], ['tail'], ['key', 'create', 'x'], ['login-link', 'ada@example.ch']]) {
@@ -231,14 +231,14 @@ test('commands of another user say who may read what the daemon wrote', async (t
   t.notRegex(output, /another process|no master key yet|no certificate yet/)
 })
 
-test('postern tail shows what is accepted and refused as it happens, and ends with the daemon', async (t) => {
+test('postern tail: prints decisions as they happen and ends with the daemon', async (t) => {
   const { daemon, options } = await started(t)
   const child = spawnCommand(options, 'tail')
   const ended = once(child, 'exit')
   t.teardown(() => child.kill('SIGKILL'))
   const lines = createInterface({ input: child.stdout })[Symbol.asyncIterator]()
   const next = async (): Promise<string> => String((await lines.next()).value)
-  // only its first line shows whether it watches yet; a daemon on a busy machine may refuse one of that many sends
+  // waits for the first line, which shows that tail watches; a busy daemon may refuse some of the messages
   let isShown = false
   const accepted = async (): Promise<string> => {
     let line = await next()
@@ -261,7 +261,7 @@ test('postern tail shows what is accepted and refused as it happens, and ends wi
   t.is((await ended)[0], 0)
 })
 
-test('postern tail lets no sender steer the terminal', async (t) => {
+test('postern tail: removes control characters of senders', async (t) => {
   const folder = await temporaryFolder('steering')
   t.teardown(() => folder[Symbol.asyncDispose]())
   const subject = 'a\u202egpj.exe\u2066\u009b2J\u{e0041}'
@@ -284,7 +284,7 @@ test('postern tail lets no sender steer the terminal', async (t) => {
   t.is((JSON.parse(json) as { subject: string }).subject, subject)
 })
 
-test('postern tail says in a sentence that the daemon died', async (t) => {
+test('postern tail: reports a killed daemon in a sentence', async (t) => {
   const { daemon, options } = await started(t)
   const child = spawnCommand(options, 'tail')
   t.teardown(() => child.kill('SIGKILL'))
@@ -297,12 +297,12 @@ test('postern tail says in a sentence that the daemon died', async (t) => {
   t.is((await ended)[0], 1)
 })
 
-test('nobody without the token of this run watches decisions', async (t) => {
+test('decisions: only the token of this run gives access', async (t) => {
   const { daemon } = t.context
   t.is((await daemon.rest.call('GET', '/operator/decisions')).status, 401)
 })
 
-test('postern doctor knows the ports of its own daemon from those of others', async (t) => {
+test('postern doctor: tells ports of its daemon from ports of other processes', async (t) => {
   const port = await programPort()
   const { options } = await started(t, { POSTERN_HTTP_LISTEN: `127.0.0.1:${port}` })
   const { output } = await runCommand(options, 'doctor')
@@ -316,7 +316,7 @@ test('postern doctor knows the ports of its own daemon from those of others', as
   t.regex(theirs.output, new RegExp(`^BAD {2}port ${port}: .* is in use by `, 'm'))
 })
 
-test('commands end quietly when nobody reads on', async (t) => {
+test('commands: end quietly when the reader closes the output', async (t) => {
   const folder = await temporaryFolder('unread')
   t.teardown(() => folder[Symbol.asyncDispose]())
   const child = spawnCommand({ folder: folder.path }, 'doctor')
@@ -327,7 +327,7 @@ test('commands end quietly when nobody reads on', async (t) => {
   t.is(words, '')
 })
 
-test('postern import takes lists and templates of another service from files, and says what it did not take', async (t) => {
+test('postern import: imports lists and templates and reports refused entries', async (t) => {
   const { daemon, options } = t.context
   const file = async (name: string, text: string): Promise<string> => {
     const path = join(options.folder, name)

@@ -1,4 +1,4 @@
-/** Damage of the store: every command and the daemon name it, flipped bits are corrected, and backups that were made before stay. */
+/** Damage of the store: every command and the daemon report it, flipped bits are corrected, and earlier backups are kept. */
 import { cp, open, readdir, readFile, rm, stat, utimes, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import ava, { type ExecutionContext, type TestFn } from '#test'
@@ -13,7 +13,7 @@ const messages = 240
 const sentence = /records\/\d+\.ldb (is|was) damaged at octet \d+/
 const corrected = /records\/\d+\.ldb had a flipped bit at octet \d+\..*test the memory and the disk/
 
-/** Returns the status and the id of the trace for each message, in order. Each has an idempotency key. */
+/** Sends messages, each with an idempotency key. Returns the status and the trace id of each, in order. */
 async function send({ rest }: Daemon): Promise<readonly { readonly status: number; readonly id: unknown }[]> {
   const one = { from: 'a@site.test', to: 'b@inbox.test', subject: 'Hello', text: 'x'.repeat(300) }
   const sendOne = (i: number) => rest.call('POST', '/v1/messages', one, { 'idempotency-key': `message ${i} ${'k'.repeat(100)}` })
@@ -29,7 +29,7 @@ async function flip(path: string, at: number): Promise<void> {
   await writeFile(path, bytes)
 }
 
-/** Changes octets of a block with nothing but rows of a family. */
+/** Changes octets of a block that contains only rows of this family. */
 async function damageRows(records: string, family: string, how: 'one bit' | 'many'): Promise<void> {
   const names = (await readdir(records)).filter((name) => name.endsWith('.ldb'))
   const sizes = await Promise.all(names.map(async (name) => ({ path: join(records, name), size: (await stat(join(records, name))).size })))
@@ -56,7 +56,7 @@ async function damageRows(records: string, family: string, how: 'one bit' | 'man
   throw new Error(`no block has nothing but rows of ${family}`)
 }
 
-/** Pages of traces until there is no next one, or an answer that is no page. */
+/** Reads pages of traces until the last one, or until an error response. */
 async function listTraces({ rest }: Daemon): Promise<{ readonly rows: number; readonly failure?: Readonly<Record<string, unknown>> }> {
   let rows = 0
   for (let cursor = ''; ;) {
@@ -69,7 +69,7 @@ async function listTraces({ rest }: Daemon): Promise<{ readonly rows: number; re
   }
 }
 
-/** The command fails with the sentence, and without a stack. */
+/** Asserts that the command fails with this sentence and without a stack. */
 async function assertNamed(t: ExecutionContext, options: DaemonOptions, ...words: readonly string[]): Promise<string> {
   const { code, output } = await runCommand(options, ...words)
   t.is(code, 1, `${words.join(' ')}: ${output}`)
@@ -111,7 +111,7 @@ async function filled({ context }: ExecutionContext<Filled>, folder: string) {
   return { options: { folder, env: passphrase }, ...context, records: join(folder, 'data/store/records') }
 }
 
-test.serial('damage in a table is named by verify, backup, doctor and lists, and earlier backups stay', async (t) => {
+test.serial('damaged table: verify, backup, doctor and lists report it; older backups stay', async (t) => {
   await using folder = await temporaryFolder('damaged-store')
   const at = (name: string): string => join(folder.path, name)
   const { options, adminKey, records } = await filled(t, folder.path)
@@ -121,7 +121,7 @@ test.serial('damage in a table is named by verify, backup, doctor and lists, and
   const verified = await assertNamed(t, options, 'verify')
   t.regex(
     verified,
-    /^records.*\n1 problem\. The store is damaged, so its records were not compared\. The next start of the daemon repairs damaged files if possible\. Then run postern verify again\. If rows are missing\.\n$/,
+    /^records.*\n1 problem\. The store is damaged, so its records were not compared\. The next start of the daemon repairs damaged files if possible\. Then run postern verify again\. If rows are missing, restore the last good backup\.\n$/,
   )
   await assertNamed(t, options, 'doctor')
   await assertNamed(t, options, 'backup', at('good.backup'), '--force')
@@ -143,7 +143,7 @@ test.serial('damage in a table is named by verify, backup, doctor and lists, and
   t.is(failed(), 1)
   t.notRegex(second.log, /"stack"|unexpected error/)
 
-  t.true((await readFile(at('good.backup'))).equals(good), 'ledger: the good backup is as it was')
+  t.true((await readFile(at('good.backup'))).equals(good), 'ledger: the good backup is unchanged')
   t.deepEqual(
     (await readdir(folder.path)).filter((name) => name.endsWith('.tmp')),
     [],
@@ -155,7 +155,7 @@ test.serial('damage in a table is named by verify, backup, doctor and lists, and
   t.deepEqual(await listTraces(third), { rows: messages }, 'ledger: the restored messages')
 })
 
-test.serial('a repeated send whose idempotency key may be lost is refused, and not sent again', async (t) => {
+test.serial('possibly lost idempotency key: a repeated send is refused', async (t) => {
   await using folder = await temporaryFolder('damaged-keys')
   const { options, adminKey, records, sent } = await filled(t, folder.path)
   await damageRows(records, 'idempotency', 'many')
@@ -170,7 +170,7 @@ test.serial('a repeated send whose idempotency key may be lost is refused, and n
   t.notRegex((await runCommand(options, 'verify')).output, /had to stop/)
 })
 
-test.serial('a flipped bit in a table is named by verify and backup, and corrected by the next start', async (t) => {
+test.serial('flipped bit in a table: verify and backup report it, the next start corrects it', async (t) => {
   await using folder = await temporaryFolder('flipped-bit')
   const { options, adminKey, records } = await filled(t, folder.path)
   await damageRows(records, 'send', 'one bit')
@@ -186,7 +186,7 @@ test.serial('a flipped bit in a table is named by verify and backup, and correct
   assertVerified(t, await runCommand(options, 'verify'))
 })
 
-test.serial('lost writes of the log: mail goes on, lists are refused, and a command accepts the loss', async (t) => {
+test.serial('lost log writes: mail continues, lists fail, a command accepts the loss', async (t) => {
   await using folder = await temporaryFolder('damaged-log')
   const options = { folder: folder.path, env: passphrase }
   const first = await Daemon.start(options)
@@ -210,7 +210,7 @@ test.serial('lost writes of the log: mail goes on, lists are refused, and a comm
   t.regex(warnings.join(' '), /^store\.damaged: .*records\/\d+\.log was damaged at octet \d+ when the store was opened/)
   t.regex((await runCommand(options, 'doctor')).output, /BAD {2}store\.damaged/)
   const running = await runCommand(options, 'verify', '--accept-losses')
-  t.deepEqual([running.code, running.output.startsWith('Stop the daemon')], [1, true], running.output)
+  t.deepEqual([running.code, running.output.startsWith('A daemon runs on this store. Stop it')], [1, true], running.output)
   t.is((await runCommand(options, 'backup', join(folder.path, 'no.backup'))).code, 1)
   t.is((await second.stop()).code, 0)
 
@@ -225,7 +225,7 @@ test.serial('lost writes of the log: mail goes on, lists are refused, and a comm
   t.true(rows > 0 && rows <= messages)
 })
 
-test.serial('a table that cannot be mended, or a list of files, ends the start with 65 and a sentence', async (t) => {
+test.serial('irreparable table or file list: the start ends with 65 and a sentence', async (t) => {
   await using folder = await temporaryFolder('refused-store')
   const { options, adminKey, records } = await filled(t, folder.path)
   const names = await readdir(records)
@@ -246,7 +246,7 @@ test.serial('a table that cannot be mended, or a list of files, ends the start w
   t.deepEqual(await listTraces(again), { rows: messages }, 'ledger: nothing was changed')
 })
 
-test.serial('a daemon that finds the store in use mends nothing in it', async (t) => {
+test.serial('store in use: a second daemon repairs nothing', async (t) => {
   await using folder = await temporaryFolder('damaged-in-use')
   const { options, adminKey, records } = await filled(t, folder.path)
   await using second = await Daemon.start(options, adminKey)
@@ -260,7 +260,7 @@ test.serial('a daemon that finds the store in use mends nothing in it', async (t
   await second.kill()
 })
 
-test.serial('a damaged large value: the answer is an error, and doctor names the value', async (t) => {
+test.serial('damaged large value: the response is an error, and doctor names the value', async (t) => {
   await using folder = await temporaryFolder('damaged-value')
   const options = { folder: folder.path, env: passphrase }
   await using daemon = await Daemon.start(options)
@@ -277,7 +277,7 @@ test.serial('a damaged large value: the answer is an error, and doctor names the
   t.regex((await runCommand(options, 'doctor')).output, /BAD {2}store\.damaged.*values\/\d+\.values is damaged at octet \d+/)
 })
 
-test.serial('backup: replaces a file only with --force, and removes what killed backups have left', async (t) => {
+test.serial('backup: replaces a file only with --force and removes leftovers of killed ones', async (t) => {
   await using folder = await temporaryFolder('backup-again')
   const options = { folder: folder.path, env: passphrase }
   const at = (name: string): string => join(folder.path, name)
@@ -301,10 +301,10 @@ test.serial('backup: replaces a file only with --force, and removes what killed 
   t.is((await runCommand(options, 'backup', file, '--force')).code, 0)
   t.false((await readFile(file)).equals(before))
   const names = (await readdir(folder.path)).filter((name) => name.endsWith('.tmp'))
-  t.deepEqual(names.toSorted(), [...left.slice(1), ...dated.slice(1)].toSorted(), 'those that may be written now, and those of others')
+  t.deepEqual(names.toSorted(), [...left.slice(1), ...dated.slice(1)].toSorted(), 'current unfinished files, and files of other programs')
 })
 
-test.serial('verify says of a missing file that the daemon does not start without it', async (t) => {
+test.serial('verify: a missing file prevents the start of the daemon', async (t) => {
   for (const pick of [/\.ldb$/, /^CURRENT$/]) {
     await using folder = await temporaryFolder('missing-file')
     const { options, records } = await filled(t, folder.path)

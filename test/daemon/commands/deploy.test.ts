@@ -1,4 +1,4 @@
-/** A real site deployed by the command line, changed, and rolled back while it is read; and killed in the middle of a deploy. */
+/** A website deployed by the command line, changed and rolled back under load, and a daemon killed during a deployment. */
 import { createHash } from 'node:crypto'
 import { mkdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -11,7 +11,7 @@ import { assertVerified } from '../../support/problems.ts'
 const pages = 180
 const assets = 20
 
-/** Every page names the edition that it is of. */
+/** Writes pages that contain the number of their edition. */
 async function writeSite(folder: string, edition: number, changedPages = pages): Promise<void> {
   await mkdir(join(folder, 'assets'), { recursive: true })
   const links = Array.from({ length: 20 }, (_, i) => `<a href="/page-${i + 1}">${i}</a>`).join('')
@@ -29,7 +29,7 @@ async function writeSite(folder: string, edition: number, changedPages = pages):
 
 const addressOf = (i: number): string => (i === 0 ? '/' : `/page-${i}`)
 
-test('a site of 200 files is deployed by the command line, changed, and rolled back under load without a wrong byte', async (t) => {
+test('deploy: 200 files deployed, changed and rolled back under load, byte for byte', async (t) => {
   await using folder = await temporaryFolder('deploy')
   const site = join(folder.path, 'site')
   await writeSite(site, 1)
@@ -70,7 +70,7 @@ test('a site of 200 files is deployed by the command line, changed, and rolled b
     await daemon.rest.must('POST', `${path}/${wanted}/activate`)
     const [edition, other] = round % 2 === 0 ? ['1', '2'] : ['2', '1']
     const { text } = await ask(host, '/')
-    t.true(text.includes(`edition ${edition}`) && !text.includes(`edition ${other}`), 'what was activated is served at once')
+    t.true(text.includes(`edition ${edition}`) && !text.includes(`edition ${other}`), 'the activated version is served immediately')
   }
   isOver = true
   await Promise.all(readers)
@@ -78,7 +78,7 @@ test('a site of 200 files is deployed by the command line, changed, and rolled b
   t.log([...seen].map(([kind, count]) => `${kind}: ${count}`).join(', '))
 })
 
-test('a daemon that is killed in the middle of a deploy serves what it served, and the next deploy goes through', async (t) => {
+test('deploy: after a kill the old version is served, and the next deploy succeeds', async (t) => {
   await using folder = await temporaryFolder('deploy-crash')
   const options = { folder: folder.path, env: siteSettings }
   let daemon = await Daemon.start(options)
@@ -114,7 +114,7 @@ test('a daemon that is killed in the middle of a deploy serves what it served, a
     await Promise.all(sends)
     daemon = await Daemon.start(options, daemon.adminKey)
     const after = (await daemon.rest.must('GET', `${path}/${cut.id}`)) as { status: string; missing: string[] }
-    t.true(after.missing.length <= 12 - acknowledged, 'what was acknowledged is there')
+    t.true(after.missing.length <= 12 - acknowledged, 'the acknowledged version is complete')
     await served(after.status === 'ready' ? 2 + life : life === 0 ? 1 : 2)
     for (const file of edition(2 + life)) t.is((await send(cut.id, file)).status, 200)
     await served(2 + life)

@@ -1,4 +1,4 @@
-/** What the doctor says about a healthy machine and about each thing that can be wrong. */
+/** Findings of the doctor for a healthy machine and for each possible problem. */
 import { createSocket } from 'node:dgram'
 import { once } from 'node:events'
 import { chmod, mkdir, mkdtemp, rm, utimes, writeFile } from 'node:fs/promises'
@@ -41,7 +41,7 @@ async function nameServer(t: ExecutionContext): Promise<string> {
   return `127.0.0.1:${socket.address().port}`
 }
 
-/** A time server on loopback whose clock is ahead (RFC 4330 §5). It sends an answer to somebody else's question before its own. */
+/** A time server on loopback with a clock ahead of time (RFC 4330 §5). It sends a reply to another query before the right one. */
 async function timeServer(t: ExecutionContext, aheadMs: number, stratum = 2): Promise<string> {
   const socket = createSocket('udp4')
   t.teardown(() => socket.close())
@@ -74,7 +74,7 @@ async function setUp(t: ExecutionContext) {
 const named = (findings: readonly MachineCheck[], check: string): MachineCheck | undefined =>
   findings.find((finding) => finding.check === check)
 
-test('examineMachine() finds a fresh machine in order', async (t) => {
+test('examineMachine(): finds no problem on a new machine', async (t) => {
   const { load } = await setUp(t)
   const findings = await examineMachine(load())
   t.deepEqual(
@@ -85,7 +85,7 @@ test('examineMachine() finds a fresh machine in order', async (t) => {
   for (const { summary } of findings) t.regex(summary, /\.$/)
 })
 
-test('examineMachine() says who holds a port', async (t) => {
+test('examineMachine(): names the process that uses a port', async (t) => {
   const { load } = await setUp(t)
   const port = await listenIn(t, createServer())
   const finding = named(await examineMachine(load({ POSTERN_HTTP_LISTEN: `127.0.0.1:${port}` })), `port ${port}`)
@@ -134,7 +134,7 @@ test('examineMachine() finds a master key that others can read', async (t) => {
   })
 })
 
-test('examineMachine() looks at the addresses for mail from other servers', async (t) => {
+test('examineMachine(): checks the addresses for mail from other servers', async (t) => {
   const { load } = await setUp(t)
   const port = await listenIn(t, createServer())
   const finding = named(await examineMachine(load({ POSTERN_MX_LISTEN: `127.0.0.1:${port}` })), `port ${port}`)
@@ -152,7 +152,7 @@ test('examineMachine() finds that the master key of stored data is missing', asy
   )
 })
 
-test('examineMachine() finds a folder that cannot be written, and too little room', async (t) => {
+test('examineMachine(): finds a read-only folder and too little disk space', async (t) => {
   const { folder, load } = await setUp(t)
   const file = join(folder, 'file')
   await writeFile(file, '')
@@ -164,7 +164,7 @@ test('examineMachine() finds a folder that cannot be written, and too little roo
   t.regex(small?.summary ?? '', /Make room for at least 1073741824 MiB\.$/)
 })
 
-test('examineMachine() tells about the certificate', async (t) => {
+test('examineMachine(): reports the certificate', async (t) => {
   const { load } = await setUp(t)
   await loadCertificate(load(), machineTime())
   t.regex(
@@ -194,7 +194,7 @@ test('examineMachine() finds a name server that does not answer', async (t) => {
   t.regex(finding?.summary ?? '', /does not answer \((ECONNREFUSED|ETIMEOUT)\)/)
 })
 
-test('examineMachine() finds a clock that stands behind the data', async (t) => {
+test('examineMachine(): finds a clock that is behind the data', async (t) => {
   const { folder, load } = await setUp(t)
   const later = new Date(machineTime() + 3 * day)
   await utimes(folder, later, later)
@@ -214,7 +214,7 @@ test('examineMachine() finds a clock that stands behind the data', async (t) => 
   })
 })
 
-test('examineMachine() compares the clock with time servers, also after 2036, and with none that does not know the time', async (t) => {
+test('examineMachine(): compares the clock with synchronized servers, also after 2036', async (t) => {
   const { load } = await setUp(t)
   const clock = async (...servers: string[]) =>
     named(await examineMachine(load({ POSTERN_DOCTOR_TIME_SERVERS: servers.join(',') })), 'clock')

@@ -1,4 +1,4 @@
-/** Why a delivery failed, as an operator reads it: in the log, by `postern logs --trace` and by `postern tail`. */
+/** The reason of a failed delivery in the log, in `postern logs --trace` and in `postern tail`. */
 import { createInterface } from 'node:readline'
 import test from '#test'
 import { Daemon, runCommand, spawnCommand } from '../../support/daemon/daemon.ts'
@@ -7,7 +7,7 @@ import { temporaryFolder } from '../../support/daemon/workspace.ts'
 import { Sink } from '../../support/smtp/sink.ts'
 import { waitFor, waiting } from '../../support/waits.ts'
 
-test('log, postern logs and postern tail say why a provider refused a recipient', async (t) => {
+test('log, postern logs, postern tail: show why a provider refused a recipient', async (t) => {
   await using folder = await temporaryFolder('failed')
   await using sink = await Sink.listen({
     script: { recipient: (to) => (to.startsWith('gone') ? `550 5.1.1 <${to}>: Recipient address rejected: User unknown` : undefined) },
@@ -25,7 +25,7 @@ test('log, postern logs and postern tail say why a provider refused a recipient'
       ],
     )
 
-  // only the first line shows that the command watches
+  // only the first line shows that the command has started to watch
   let isShown = false
   const first = lines.next().then(() => (isShown = true))
   await waitFor('tail shows a message', async () => {

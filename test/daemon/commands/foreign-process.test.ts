@@ -1,4 +1,4 @@
-/** A killed daemon leaves its address behind: commands send no secret to another process that listens there, and use the stopped store. */
+/** A killed daemon leaves its operator file: commands send no secret to another process at that address, and use the stopped store. */
 import { createServer, type IncomingMessage } from 'node:http'
 import { readdir, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -11,7 +11,7 @@ import { listenIn } from '../../support/web/listen.ts'
 
 const letter = ['--from', 'shop@site.test', '--to', 'ann@inbox.test', '--subject', 's', '--text', 'Hello']
 
-/** A daemon that was killed; its operator file names `port`. */
+/** Kills a daemon. Its operator file names `port`. */
 async function killed(
   t: ExecutionContext,
 ): Promise<{ readonly options: DaemonOptions; readonly port: number; readonly token: string; readonly traceId: string }> {
@@ -86,7 +86,7 @@ test('commands send no secret to a foreign process on the port of a killed daemo
     const { code, output } = await runCommand(one, 'sendmail', '-f', 'shop@site.test', 'ann@inbox.test')
     t.deepEqual([code, output], [0, ''])
   }
-  t.is((await readdir(join(options.folder, 'data', 'spool'))).length, 2, 'mail is kept for the daemon')
+  t.is((await readdir(join(options.folder, 'data', 'spool'))).length, 2, 'the spool contains the mail')
 
   for (const secret of [token, 'svckey_of-the-site', operatorKey, 'authorization'])
     t.deepEqual(
@@ -108,7 +108,7 @@ test('verify reads the store of a killed daemon while another Postern listens on
   t.is((await daemon.stop()).code, 0)
 })
 
-test('a damaged operator file ends no command with a stack', async (t) => {
+test('damaged operator file: no command prints a stack', async (t) => {
   const { options } = await killed(t)
   await using daemon = await Daemon.start(options)
   const file = join(options.folder, 'data', 'operator.json')

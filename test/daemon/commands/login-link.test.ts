@@ -1,4 +1,4 @@
-/** The way in without mail: the link of the first start, and `postern login-link` with and without a running daemon. */
+/** Sign-in without mail: the link of the first start, and `postern login-link` with and without a running daemon. */
 import { readFile, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import test from '#test'
@@ -10,7 +10,7 @@ import { assertVerified } from '../../support/problems.ts'
 
 const linkIn = (text: string): string => /http:\/\/localhost:\d+\/sign-in\/link\/[\w-]{43}/.exec(text)?.[0] ?? ''
 
-/** Presses the button of the link's page as a browser does. */
+/** Opens the link and presses the button of its page. */
 async function follow(link: string, email?: string): Promise<{ readonly status: number; readonly text: string }> {
   const body = new URLSearchParams(email === undefined ? {} : { email })
   const response = await fetch(link, { method: 'POST', body, redirect: 'manual', headers: { origin: new URL(link).origin } })
@@ -19,7 +19,7 @@ async function follow(link: string, email?: string): Promise<{ readonly status: 
   return { status: response.status, text: await page.text() }
 }
 
-test('the first start prints a link for the owner once, and login-link makes others whether the daemon runs or not', async (t) => {
+test('sign-in links: the first start prints one; login-link creates others', async (t) => {
   await using folder = await temporaryFolder('login-link')
   const options = { folder: folder.path, env: { POSTERN_HTTP_LISTEN: `127.0.0.1:${await programPort()}` } }
   t.regex((await runCommand(options, 'login-link', 'ada@example.ch')).output, /There is no data in .*; start the daemon once/)
@@ -54,12 +54,12 @@ test('the first start prints a link for the owner once, and login-link makes oth
   await using second = await Daemon.start(options, first.adminKey)
   t.is(linkIn(second.log), '')
   t.is((await follow(linkIn(stopped.output))).status, 303)
-  await second.kill() // the file stays behind; the command sees that nothing answers
+  await second.kill() // the operator file remains; the command notices that the address does not respond
   t.is((await runCommand(options, 'login-link', 'ben@example.ch')).code, 0)
   assertVerified(t, await runCommand(options, 'verify'))
 })
 
-test('where the authorization server has an address of its own, every link leads there, as sessions and passkeys are bound to it', async (t) => {
+test('sign-in links: use the separate address of the authorization server', async (t) => {
   await using folder = await temporaryFolder('auth-url')
   const port = await programPort()
   const authUrl = `http://localhost:${port}`

@@ -8,7 +8,7 @@ import { Daemon, programOf, runCommand } from '../../support/daemon/daemon.ts'
 import { waitFor } from '../../support/waits.ts'
 import { temporaryFolder } from '../../support/daemon/workspace.ts'
 
-test('postern logs prints the lines of a message, and nothing else', async (t) => {
+test('postern logs: prints only the lines of the message', async (t) => {
   await using folder = await temporaryFolder('logs')
   const options = { folder: folder.path }
   await using daemon = await Daemon.start(options)

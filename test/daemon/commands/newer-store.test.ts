@@ -1,4 +1,4 @@
-/** A store, and a backup, that a newer release has written: every command refuses it with a sentence, and writes nothing. */
+/** A store and a backup of a newer release: every command refuses them with a sentence and writes nothing. */
 import { cp, readdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import test from '#test'
@@ -14,7 +14,7 @@ import { temporaryFolder } from '../../support/daemon/workspace.ts'
 
 const kept = new URL('../../fixtures/stores/2026-11-28/store', import.meta.url)
 
-test('serve, verify and restore refuse what a newer release has written; a backup of it can still be made', async (t) => {
+test('newer store: serve, verify and restore refuse it; backup still works', async (t) => {
   await using folder = await temporaryFolder('newer')
   const data = join(folder.path, 'data')
   await cp(kept, join(data, 'store'), { recursive: true })

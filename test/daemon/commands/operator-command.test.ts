@@ -1,4 +1,4 @@
-/** `postern operator`: its words, and its tables from a daemon's answers. */
+/** `postern operator`: its arguments, and its tables of a daemon's responses. */
 import test from '#test'
 import { loadConfig } from '#config/settings/load.ts'
 import { operate } from '../../../daemon/commands/operator/operator-command.ts'
@@ -8,7 +8,7 @@ import { operatorKey, startFixture } from '../../admin-api/rest/fixture/rest-fix
 
 const read = (line: string) => readOperatorWords(line.split(' '))
 
-test('the words become one request each', (t) => {
+test('postern operator: each command becomes one request', (t) => {
   const request = (line: string) => {
     const { method, path, body } = read(line) as OperatorRequest
     return [method, path.replace('/operator/v1/', ''), body]
@@ -52,7 +52,7 @@ test('the words become one request each', (t) => {
   t.is(read('plan --help'), 'help')
 })
 
-test('words that make no sense are told', (t) => {
+test('postern operator: wrong arguments are explained', (t) => {
   const wrong: readonly [string, RegExp][] = [
     ['plans', /^operator has no subcommand "plans"\. Did you mean plan\?/],
     ['toString', /^operator has no subcommand "toString"/],
@@ -73,7 +73,7 @@ test('words that make no sense are told', (t) => {
   }
 })
 
-test('the answers of a daemon are readable tables', async (t) => {
+test('postern operator: responses become tables', async (t) => {
   const { address, organizationId, operator, rest, addOrganization } = await startFixture(t, { plan: 'basic', settings: siteSettings })
   const { rest: other } = await addOrganization('free')
   const config = loadConfig({ env: { POSTERN_OPERATOR_KEY: operatorKey }, readFile: () => '' })
@@ -119,7 +119,7 @@ test('the answers of a daemon are readable tables', async (t) => {
   })
 })
 
-test('what the daemon refuses is told in its words', async (t) => {
+test("postern operator: prints the daemon's error messages", async (t) => {
   const { address } = await startFixture(t)
   const withKey = (key: string) => loadConfig({ env: { POSTERN_OPERATOR_KEY: key }, readFile: () => '' })
   const run = (line: string, key = operatorKey, url = `http://${address}`) =>

@@ -1,4 +1,4 @@
-/** The daemon sends the spool: mail of every key that is proved, in each round, and nothing that is forged. */
+/** The daemon sends the spool in each round: mail of every key with a valid proof, and no forged mail. */
 import { readdir } from 'node:fs/promises'
 import test from '#test'
 import { hashApiKey, keyNameOf } from '#core/access/keys/key-proof.ts'
@@ -16,7 +16,7 @@ const headOf = (id: string, key: string): Head => {
   return { ...head, proof: sendmailProof(hashApiKey(key), head, message) }
 }
 
-test('a message in the spool is sent as by the key that it proves, once, and a forged proof sends nothing', async (t) => {
+test('spool: a message is sent once with its proven key; a forged proof sends nothing', async (t) => {
   const fixture = await startFixture(t)
   const projectId = await fixture.addProject()
   const { key } = await fixture.rest.must('POST', '/v1/api-keys', { name: 'site', project_id: projectId, send_only: true })
@@ -55,7 +55,7 @@ test('a message in the spool is sent as by the key that it proves, once, and a f
   )
   fixture.clock.advance(60_000)
   await rounds.idle()
-  t.is(logged.length, 1, 'what still waits is logged once')
+  t.is(logged.length, 1, 'waiting messages are logged once')
   await keepInSpool(spool, { head: headOf('8-later', String(key)), message })
   fixture.clock.advance(60_000)
   await rounds.idle()

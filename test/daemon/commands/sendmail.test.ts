@@ -1,4 +1,4 @@
-/** `postern sendmail` in place of /usr/sbin/sendmail: from PHP's `mail()`, as cron calls it, while the daemon is away, and refused. */
+/** `postern sendmail` instead of /usr/sbin/sendmail: called by PHP's `mail()` and by cron, with the daemon away, and refused. */
 import { execFileSync, spawn, type SpawnOptions } from 'node:child_process'
 import { chmod, chown, mkdir, open, readdir, readFile, stat, symlink, truncate, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -20,7 +20,7 @@ interface Ended {
   readonly output: string
 }
 
-/** Runs words with the variables of the daemon and an input. */
+/** Runs the command with the daemon's variables and an input. */
 const run = (options: DaemonOptions, words: readonly string[], input = ''): Promise<Ended> =>
   runIn({ env: programOf(options).env }, words, input)
 
@@ -28,7 +28,7 @@ async function runIn(place: SpawnOptions, [command = '', ...words]: readonly str
   const child = spawn(command, words, { ...place, stdio: ['pipe', 'pipe', 'pipe'] })
   let output = ''
   for (const stream of [child.stdout, child.stderr]) stream.on('data', (chunk: Buffer) => (output += chunk.toString('utf8')))
-  child.stdin.on('error', () => undefined) // it may end before it has read
+  child.stdin.on('error', () => undefined) // it may exit before it reads all input
   child.stdin.end(input)
   return new Promise((resolve, reject) => child.once('error', reject).once('close', (code) => resolve({ code, output })))
 }
@@ -56,7 +56,7 @@ async function rawOf(daemon: Daemon, subject: string): Promise<string> {
 
 const waiting = (folder: string): Promise<string[]> => readdir(folder).catch(() => [])
 
-test.serial('mail of PHP, cron and scripts arrives, while the daemon is away as well, once and without its Bcc', async (t) => {
+test.serial('sendmail: mail of PHP, cron and scripts arrives once, even if spooled', async (t) => {
   if (reasonAgainst('php') !== undefined) return t.fail(reasonAgainst('php'))
   await using folder = await temporaryFolder('sendmail')
   const options = { folder: folder.path, env: { POSTERN_SENDMAIL_LOCAL_RECIPIENT: 'root@inbox.test' } }
@@ -83,7 +83,7 @@ test.serial('mail of PHP, cron and scripts arrives, while the daemon is away as 
   t.deepEqual(rows.find((row) => String(row['subject']).startsWith('Cron'))?.['intended_to'], ['root@inbox.test'])
   await refusals(t, options)
 
-  await first.kill() // it leaves behind where it listened
+  await first.kill() // its operator file remains
   t.deepEqual(await php('While away'), { code: 0, output: '' })
   t.deepEqual(await sendmail(options, ['-t'], letter('Refused later').replace('ann@inbox.test', `${'a'.repeat(70)}@inbox.test`)), {
     code: 0,
@@ -95,7 +95,7 @@ test.serial('mail of PHP, cron and scripts arrives, while the daemon is away as 
   t.is(still.code, 75, still.output)
 
   await using second = await Daemon.start(options, first.adminKey)
-  const settled = await sendmail(options, ['-q']) // beside the daemon, which sends it too
+  const settled = await sendmail(options, ['-q']) // the daemon may send the spool at the same time
   t.true(settled.code === 0 || settled.code === 69, settled.output)
   t.deepEqual(await sendmail(options, ['-q']), { code: 0, output: '' })
   t.deepEqual(await waiting(spool), ['failed'])
@@ -123,17 +123,17 @@ async function refusals(t: ExecutionContext, options: DaemonOptions): Promise<vo
   t.regex(output, /^The daemon is away, and the message could not be stored in \/proc\/none\/spool/)
 }
 
-test('a mail that another process has set aside, or handed over, in the same moment is in one place', async (t) => {
+test('spool: a mail processed by two processes is in one place', async (t) => {
   await using folder = await temporaryFolder('spool')
   await writeFile(join(folder.path, 'a.mail'), 'no message')
   await setAside(folder.path, 'a.mail', 'first')
   await setAside(folder.path, 'a.mail', 'second')
-  await setAside(folder.path, 'b.mail', 'it was taken meanwhile')
+  await setAside(folder.path, 'b.mail', 'another process has sent it')
   t.deepEqual(await waiting(folder.path), ['failed'])
   t.deepEqual((await waiting(join(folder.path, 'failed'))).toSorted(), ['a.mail', 'a.mail.reason'])
 })
 
-test.serial('a spooled mail and its folder are on disk before the end, under the name of /usr/sbin/sendmail too', async (t) => {
+test.serial('spool: mail and folder are on disk before the exit, also via a sendmail link', async (t) => {
   if (reasonAgainst('strace') !== undefined) return t.fail(reasonAgainst('strace'))
   await using folder = await temporaryFolder('sendmail-sync')
   const options = { folder: folder.path, env: { POSTERN_HTTP_LISTEN: '127.0.0.1:1' } }
@@ -164,10 +164,10 @@ test.serial('a spooled mail and its folder are on disk before the end, under the
   t.is((await waiting(join(folder.path, 'data', 'spool'))).length, 1)
 })
 
-test('without a known daemon, a sentence says what to set, and nothing is stored', async (t) => {
+test('sendmail: without a configured daemon, explains the settings, stores nothing', async (t) => {
   await using folder = await temporaryFolder('sendmail-unknown')
   const cwd = join(folder.path, 'work')
-  // what anybody could have put into the folder that a caller works in
+  // any user could create this in the caller's folder
   await mkdir(join(cwd, 'data', 'store'), { recursive: true })
   await writeFile(join(cwd, 'data', 'operator.json'), JSON.stringify({ origin: 'http://127.0.0.1:1', token: 'x', pid: 1, listening: [] }))
   const before = await readdir(cwd, { recursive: true })
@@ -201,7 +201,7 @@ test('without a known daemon, a sentence says what to set, and nothing is stored
 
 const asRoot = testIf(process.getuid?.() === 0, 'the rights of root')
 
-asRoot('the daemon can read mail that root or another user stores in its spool folder', async (t) => {
+asRoot('spool: the daemon can read mail of root and other users', async (t) => {
   await using folder = await temporaryFolder('sendmail-users')
   const [daemon, site, shared] = [2101, 2102, join(folder.path, 'shared')]
   await chmod(folder.path, 0o755)
@@ -215,7 +215,7 @@ asRoot('the daemon can read mail that root or another user stores in its spool f
 
   await mkdir(shared)
   await chown(shared, daemon, daemon)
-  await chmod(shared, 0o3777) // as the guide makes it
+  await chmod(shared, 0o3777) // as the guide creates it
   const env = {
     POSTERN_SENDMAIL_URL: 'http://127.0.0.1:1',
     POSTERN_SENDMAIL_KEY: 'svckey_of-a-site-and-long-enough',
@@ -233,7 +233,7 @@ asRoot('the daemon can read mail that root or another user stores in its spool f
   t.deepEqual([uid, gid, mode & 0o777], [site, daemon, 0o640])
 })
 
-test('links, pipes and files that are too large in a spool are set aside, and the others are sent', async (t) => {
+test('spool: links, pipes and large files move to failed; the others are sent', async (t) => {
   await using folder = await temporaryFolder('spool-hostile')
   await writeFile(join(folder.path, 'secret'), `${JSON.stringify({ id: 'a', from: '', to: ['a@b.test'], by: 'own' })}\nSecret\n`)
   await symlink(join(folder.path, 'secret'), join(folder.path, '1.mail'))
@@ -246,7 +246,7 @@ test('links, pipes and files that are too large in a spool are set aside, and th
   t.deepEqual((await waiting(folder.path)).toSorted(), ['failed', 'secret'])
 })
 
-test('the options of sendmail are read as getopt reads them', (t) => {
+test('sendmail options: parsed like getopt', (t) => {
   const read = (...words: string[]) => readSendmailWords(words)
   t.like(read('-ti', '-fa@b.test'), { readsRecipients: true, dotEnds: false, from: 'a@b.test', recipients: [] })
   t.like(read('-r', '<a@b.test>', '-F', 'A B', '-oMrsmtp', '-oi', 'c@d.test', '--', '-x'), {
@@ -261,7 +261,7 @@ test('the options of sendmail are read as getopt reads them', (t) => {
   t.deepEqual(parseCommandLine(['sendmail', '-t', '--', 'serve']), { name: 'sendmail', words: ['-t', '--', 'serve'] })
 })
 
-test('letters get line ends, a sender and recipients, and no guess', (t) => {
+test('sendmail: messages get line ends, a sender and recipients without guesses', (t) => {
   const around = { user: 'www', hostname: 'host.test', localRecipient: null }
   const make = (text: string, ...words: string[]) => {
     const read = readSendmailWords(words)

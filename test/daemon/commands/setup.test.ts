@@ -1,4 +1,4 @@
-/** `postern setup` as somebody runs it: questions, flags, the file, the records, the first mail; and again, when all is right. */
+/** `postern setup`: questions, flags, the file, the records and the first mail, and a second run without changes. */
 import { spawn } from 'node:child_process'
 import { chmod, readFile, stat, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -13,7 +13,7 @@ import { NameServer } from '../../support/web/name-server.ts'
 
 const program = fileURLToPath(new URL('../../../daemon/postern.js', import.meta.url))
 
-/** A machine whose names are as they should be, but for one domain that publishes nothing yet. */
+/** A machine with correct DNS names, except for one domain without records. */
 async function machine(t: ExecutionContext, more: Readonly<Record<string, string>> = {}) {
   const folder = await temporaryFolder('setup')
   t.teardown(() => folder[Symbol.asyncDispose]())
@@ -47,14 +47,14 @@ async function machine(t: ExecutionContext, more: Readonly<Record<string, string
     })
     let output = ''
     for (const stream of [child.stdout, child.stderr]) stream.on('data', (chunk: Buffer) => (output += chunk.toString()))
-    child.stdin.on('error', () => {}) // it may have ended before it was asked
+    child.stdin.on('error', () => {}) // it may exit before it asks
     child.stdin.end(answers)
     return new Promise((resolve) => child.once('close', (code) => resolve({ code, output })))
   }
   return { folder: folder.path, records, outgoing: `127.0.0.1:${sink.port}`, run, env }
 }
 
-test('answers of somebody become the file, the records and a first mail; again, nothing is changed', async (t) => {
+test('setup: answers give file, records and first mail; a second run changes nothing', async (t) => {
   const { folder, outgoing, run } = await machine(t)
   const answers = 'not a domain\nexample.com\nmail.example.com\nops@example.com\n\nno\n\nyes\n'
   const first = await run(answers, '--outgoing', outgoing)
@@ -71,7 +71,7 @@ test('answers of somebody become the file, the records and a first mail; again, 
   t.regex(first.output, /The first mail was captured \(captured\.no_route\)/)
   const path = join(folder, 'postern.json')
   const start = /^- Start the daemon: (POSTERN_CONFIG=\S+) postern serve\./m.exec(first.output)
-  t.is(start?.[1], `POSTERN_CONFIG=${path}`, 'a start reads no file that nothing names')
+  t.is(start?.[1], `POSTERN_CONFIG=${path}`, 'a start reads only the named file')
   const written = await readFile(path, 'utf8')
   t.deepEqual(JSON.parse(written), {
     smtpHost: 'mail.example.com',
@@ -79,7 +79,7 @@ test('answers of somebody become the file, the records and a first mail; again, 
     doctor: { mailTo: 'ops@example.com' },
   })
 
-  // what the setup does not know stays, and so do permissions; what is right is not touched
+  // keeps unknown settings and permissions, and does not change correct settings
   await writeFile(path, JSON.stringify({ ...(JSON.parse(written) as object), signUp: 'closed' }))
   await chmod(path, 0o600)
   const before = await stat(path)
@@ -117,7 +117,7 @@ test('answers of somebody become the file, the records and a first mail; again, 
   t.is((await stat(path)).mode & 0o777, 0o600)
 })
 
-test('a daemon that runs is used; what is wrong is said and ends with 1; who answers nothing is told the flag', async (t) => {
+test('setup: uses a running daemon, reports problems, names flags without answers', async (t) => {
   const { folder, records, run, env } = await machine(t)
   const daemon = await Daemon.start({ folder, env: { POSTERN_DNS_SERVERS: env.POSTERN_DNS_SERVERS } })
   t.teardown(() => daemon[Symbol.asyncDispose]())
@@ -127,7 +127,7 @@ test('a daemon that runs is used; what is wrong is said and ends with 1; who ans
   const ran = await run('', ...words, '--yes')
   t.is(ran.code, 1, ran.output)
   t.regex(ran.output, /^BAD  address\.reverse_mismatch: /m)
-  t.regex(ran.output, new RegExp(`^BAD  outgoing 127\\.0\\.0\\.1:${closed}: .* does not answer`, 'm'))
+  t.regex(ran.output, new RegExp(`^BAD  outgoing 127\\.0\\.0\\.1:${closed}: .* does not respond`, 'm'))
   t.regex(ran.output, /If the settings changed, restart the daemon/)
   const { data } = (await daemon.rest.must('GET', '/v1/traces')) as { data: readonly { readonly from: string; readonly outcome: string }[] }
   t.deepEqual(
@@ -139,7 +139,7 @@ test('a daemon that runs is used; what is wrong is said and ends with 1; who ans
   t.deepEqual([silent.code, /Set --domain, or use --yes to accept every default/.test(silent.output)], [64, true], silent.output)
   const refused = await run('', ...words, '--public', 'perhaps')
   t.deepEqual(
-    [refused.code, /--public must be yes or no, and is "perhaps"\. Try postern setup --help\./.test(refused.output)],
+    [refused.code, /--public must be yes or no; got "perhaps"\. Try postern setup --help\./.test(refused.output)],
     [64, true],
     refused.output,
   )
@@ -147,7 +147,7 @@ test('a daemon that runs is used; what is wrong is said and ends with 1; who ans
 
 const outside = ['--domain', 'example.com', '--host', 'mail.example.com', '--outgoing', 'none', '--public', 'yes', '--yes']
 
-test('a public machine orders its certificate, and the second run writes nothing', async (t) => {
+test('setup: a public machine orders its certificate; a second run writes nothing', async (t) => {
   const { folder, run } = await machine(t)
   const undecided = await run('', ...outside, '--url', 'https://mail.example.com')
   t.deepEqual(
@@ -172,7 +172,7 @@ test('a public machine orders its certificate, and the second run writes nothing
   t.is(await readFile(join(folder, 'postern.json'), 'utf8'), written)
 })
 
-test('behind a reverse proxy, and with files of a certificate, the setup says what is missing', async (t) => {
+test('setup: names missing values behind a proxy and with certificate files', async (t) => {
   const { folder, run } = await machine(t, { POSTERN_MX_LISTEN: '0.0.0.0:0' })
   const file = async () => JSON.parse(await readFile(join(folder, 'postern.json'), 'utf8')) as Record<string, unknown>
   const proxied = await run('', ...outside, '--url', 'https://mail.example.com', '--certificate', 'proxy')
@@ -186,14 +186,14 @@ test('behind a reverse proxy, and with files of a certificate, the setup says wh
   const unusable = await run('', ...outside, '--url', 'https://mail.example.com', '--certificate', 'files', ...paths)
   t.is(unusable.code, 1, unusable.output)
   t.regex(unusable.output, /^BAD  certificate: .*missing\.pem cannot be read/m)
-  t.regex(unusable.output, /^\$ORIGIN example\.com\.$/m, 'the other steps are made nevertheless')
+  t.regex(unusable.output, /^\$ORIGIN example\.com\.$/m, 'the other steps run')
   t.like(await file(), {
     tls: { certificateFile: join(folder, 'missing.pem'), keyFile: join(folder, 'key.pem') },
     http: { tlsListen: '0.0.0.0:443' },
   })
 })
 
-test('the zone file has long keys in strings, and leaves out what only the provider knows', (t) => {
+test('zone file: splits long keys and comments out records of the provider', (t) => {
   const record = { type: 'TXT', verdict: null } as const
   const zone = zoneFile({
     ...{

@@ -1,4 +1,4 @@
-/** When the running daemon compares the files of its store with their checksums, and what it says. */
+/** When the running daemon checks the files of its store, and how it reports damage. */
 import test from '#test'
 import type { Damage, Rest } from '#store/engine/store-kv.ts'
 import { DamageWatch } from '../../../daemon/doctor/damage-watch.ts'
@@ -10,7 +10,7 @@ const whole = { damage: [] as readonly Damage[], mended: [] as readonly string[]
 
 const turn = (): Promise<void> => new Promise(setImmediate)
 
-/** Delays of rests pass by themselves. */
+/** Lets pauses pass without a clock. */
 function watched(work: (rest: Rest, checks: number) => Promise<readonly Damage[]>) {
   const clock = new FakeClock(startOfTime, 15)
   const logged: unknown[] = []
@@ -37,7 +37,7 @@ test('the store is checked soon after the start and then daily, and each problem
   await watch.stop()
 })
 
-test('the check of the store rests three quarters of the time, and ends with the daemon', async (t) => {
+test('store check: pauses three quarters of the time and ends with the daemon', async (t) => {
   const { clock, logged, watch } = watched(async (rest) => {
     for (;;) {
       clock.advance(6)
@@ -53,7 +53,7 @@ test('the check of the store rests three quarters of the time, and ends with the
   t.deepEqual(logged, [])
 })
 
-test('a check that rests ends with the daemon, and waits for no clock', async (t) => {
+test('store check: a paused check ends with the daemon', async (t) => {
   const clock = new FakeClock(startOfTime)
   const kv = {
     ...whole,
@@ -67,10 +67,10 @@ test('a check that rests ends with the daemon, and waits for no clock', async (t
   watch.start()
   clock.advance(5000)
   await watch.stop()
-  t.is(clock.pending, 1, 'the rest has not passed')
+  t.is(clock.pending, 1, 'the pause is not over')
 })
 
-test('a check that fails is logged, and the next one takes place', async (t) => {
+test('store check: a failed check is logged, and the next one runs', async (t) => {
   const { clock, logged, watch, checks } = watched(async () => Promise.reject(new Error('EIO')))
   watch.start()
   clock.advance(5000)
@@ -81,7 +81,7 @@ test('a check that fails is logged, and the next one takes place', async (t) => 
   await watch.stop()
 })
 
-test('the check of the store goes on with its large values, and logs what the start has corrected', async (t) => {
+test('store check: includes large values and logs corrections of the start', async (t) => {
   const clock = new FakeClock(startOfTime)
   const logged: unknown[] = []
   const kv = { ...whole, mended: ['One bit.'], check: async () => [], checkValues: async () => [{ sentence: 'A value.', isGone: false }] }

@@ -1,4 +1,4 @@
-/** A running daemon that finds what is wrong with it: by REST, in the metrics, by the command, and as alerts. */
+/** A running daemon reports its problems by REST, metrics, command, mail, webhook and as alerts. */
 import { createHmac } from 'node:crypto'
 import test, { type ExecutionContext } from '#test'
 import { SystemResolver, systemLookUp } from '#core/outbound/resolver.ts'
@@ -35,7 +35,7 @@ const systemDestination = new RecordIds().next('dst', 0)
 const secret = `whsec_${Buffer.alloc(32, 1).toString('base64')}`
 const day = 86_400_000
 
-/** A daemon that is told of, with a name server whose records a test changes. */
+/** A daemon with notifications, and a name server with records that a test can change. */
 async function watched(t: ExecutionContext, env: Readonly<Record<string, string>> = {}) {
   const records: Record<string, readonly string[]> = {}
   const names = await NameServer.start(records satisfies Records)
@@ -82,7 +82,7 @@ async function projectOf({ rest }: StartedDaemon): Promise<string> {
   return data[0]?.id ?? ''
 }
 
-/** A domain that signs, with every record published. */
+/** Adds a signing domain and publishes all of its records. */
 async function publish({ rest }: StartedDaemon, records: Record<string, readonly string[]>): Promise<readonly string[]> {
   const made = (await rest.must('POST', '/v1/domains', { domain: 'example.com' })) as {
     id: string
@@ -94,7 +94,7 @@ async function publish({ rest }: StartedDaemon, records: Record<string, readonly
   return made.records.filter(({ purpose }) => purpose === 'dkim').map(({ name }) => `${name} TXT`)
 }
 
-/** Our address with its reverse name, on one list and refused by the other. */
+/** Our address with a reverse name, listed by one blocklist and refused by the other. */
 const ownAddress = {
   '7.2.0.192.in-addr.arpa PTR': ['mail.example.org'],
   'mail.example.org A': ['192.0.2.7'],
@@ -102,7 +102,7 @@ const ownAddress = {
   '7.2.0.192.bl.spamcop.net A': ['127.255.255.254'],
 } as const
 
-/** A destination whose port is closed, given-up webhooks, and a source that reported last a week ago. */
+/** Creates a destination with a closed port, given-up webhooks, and a source with its last report a week ago. */
 async function breakThings(t: ExecutionContext, daemon: StartedDaemon, hook: string, at: number) {
   const { rest, database, organizationId } = daemon
   const projectId = await projectOf(daemon)
@@ -145,7 +145,7 @@ async function checkMetrics(t: ExecutionContext, { addresses }: StartedDaemon): 
   t.regex(metrics, /^postern_doctor_finding\{id="domain\.dkim"\} 1$/m)
 }
 
-/** What `postern doctor --json` prints beside the daemon. */
+/** Returns the output of `postern doctor --json` with the running daemon. */
 async function byCommand({ addresses, config }: StartedDaemon) {
   const [host = '', port] = addresses.http.split(':')
   await writeOperatorFile(
@@ -158,7 +158,7 @@ async function byCommand({ addresses, config }: StartedDaemon) {
   return { code, ...(JSON.parse(printed.join('')) as { readonly ok: boolean; readonly findings: readonly Record<string, unknown>[] }) }
 }
 
-test('what is wrong is found and told once: by REST, metrics, command, mail and webhook; and told once when it is over', async (t) => {
+test('problems: reported once by REST, metrics, command, mail, webhook, like their end', async (t) => {
   const { daemon, operator, look, records, sink, receiver, clock } = await watched(t)
   t.like(await operator.must('GET', '/operator/v1/doctor'), { ok: true, checked_at: null, findings: [] })
   const dkim = await publish(daemon, records)
@@ -207,7 +207,7 @@ test('what is wrong is found and told once: by REST, metrics, command, mail and 
   t.true(findings.every((one) => Object.keys(one).join() === 'id,severity,summary,fix'))
   t.true(findings.some(({ id }) => id === 'domain.dkim'))
 
-  // one of them is over; the others were told today
+  // one problem is solved; the others were already reported today
   records[dkim[0] ?? ''] = key
   delete records['7.2.0.192.zen.spamhaus.org A']
   t.false((await look()).findings.some(({ id }) => id === 'domain.dkim' || id === 'address.listed'))
@@ -216,7 +216,7 @@ test('what is wrong is found and told once: by REST, metrics, command, mail and 
   const second = await sink.delivered(({ text }) => text.includes('findings are over'))
   t.true(second.to.includes('ops@example.org'))
 
-  // the next life knows what was told, and the next day tells again what stands
+  // after a restart, reported problems are known, and open ones are reported again the next day
   await daemon.stop()
   const next = await daemon.again()
   const lookAgain = async (): Promise<Report> => (await next.client(operatorKey).must('POST', '/operator/v1/doctor')) as unknown as Report

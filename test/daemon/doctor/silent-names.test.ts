@@ -1,4 +1,4 @@
-/** Name servers that do not answer: a new destination and the doctor say so, and name nothing else as the fault. */
+/** Name servers that do not respond: a new destination and the doctor report this and no other cause. */
 import test from '#test'
 import { ResolveError, type RecordResolver, type Resolver } from '#core/outbound/resolver.ts'
 import { startDaemon } from '../../support/daemon/start-daemon.ts'
@@ -13,7 +13,7 @@ const webhoster = {
   credentials: { host: 'mail.example.ch', port: 587, security: 'starttls', username: 'u', password: 'p' },
 }
 
-test('silent name servers: a new destination is not told that its login failed', async (t) => {
+test('silent name servers: a new destination reports no failed login', async (t) => {
   const clock = new FakeClock(Date.UTC(2030, 0, 1))
   const { rest } = await startDaemon(t, { replacements: { clock, resolver: silent } })
   const { warnings } = await rest.must('POST', '/v1/destinations', webhoster)
@@ -28,7 +28,7 @@ test('silent name servers: a new destination is not told that its login failed',
   ])
 })
 
-test('silent name servers: the doctor finds them without an address to ask about, and blames no destination', async (t) => {
+test('silent name servers: the doctor finds them and blames no destination', async (t) => {
   const clock = new FakeClock(Date.UTC(2030, 0, 1))
   const timeout = Object.assign(new Error('queryA ETIMEOUT'), { code: 'ETIMEOUT' })
   const daemon = await startDaemon(t, {

@@ -1,4 +1,4 @@
-/** What the doctor finds at the store of a daemon that has it in a database: by the running daemon, and by the command without one. */
+/** Findings of the doctor for a store in a database, by the running daemon and by the command without a daemon. */
 import { mkdir, rename } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { ExecutionContext } from 'ava'
@@ -16,10 +16,10 @@ interface Found {
   readonly fix: string
 }
 
-/** Those about the store. */
+/** Findings about the store. */
 const ofStore = (findings: readonly Found[]): readonly Found[] => findings.filter(({ id }) => /^(?:database|objects)\./.test(id))
 
-testWith('postgresql')('the doctor says what is wrong with the database and with the place for objects', async (t) => {
+testWith('postgresql')('doctor: reports problems of the database and of the object store', async (t) => {
   await using postgresql = await Postgresql.start(['max_connections=20'])
   await using folder = await temporaryFolder('doctor')
   const objects = join(folder.path, 'objects')
@@ -38,7 +38,7 @@ testWith('postgresql')('the doctor says what is wrong with the database and with
   const look = async (): Promise<readonly Found[]> => ofStore((await operator.must('POST', '/operator/v1/doctor'))['findings'] as Found[])
   t.deepEqual(await look(), [])
   const ask = (text: string) => postgresql.query(text, new URL(database).pathname.slice(1))
-  await ask('CREATE TABLE postern_rows_restored (LIKE postern_rows INCLUDING ALL)') // as a copy begins
+  await ask('CREATE TABLE postern_rows_restored (LIKE postern_rows INCLUDING ALL)') // as at the start of a copy
   const [forgotten, ...further] = await look()
   t.is(forgotten?.id, 'database.forgotten_copy')
   t.regex(
@@ -55,7 +55,7 @@ testWith('postgresql')('the doctor says what is wrong with the database and with
   await rename(`${objects}.away`, objects)
   await postgresql.query('ALTER SYSTEM RESET fsync')
   await postgresql.query('SELECT pg_reload_conf()')
-  t.deepEqual(await look(), [], 'what was mended is over')
+  t.deepEqual(await look(), [], 'solved problems are no longer reported')
   t.is((await daemon.stop()).code, 0)
 
   const found = await runCommand(options, 'doctor')

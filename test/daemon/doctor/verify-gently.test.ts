@@ -1,4 +1,4 @@
-/** `verify` of a store in use leaves room for mail. */
+/** `verify` leaves processor time for mail while the store is in use. */
 import test from '#test'
 import type { Entry, Range } from '#store/kv.ts'
 import type { StoreKv } from '#store/engine/store-kv.ts'
@@ -6,16 +6,16 @@ import { verifyGently } from '../../../daemon/doctor/verify-gently.ts'
 import { startDaemon } from '../../support/daemon/start-daemon.ts'
 import { FakeClock, startOfTime } from '../../support/fake-clock.ts'
 
-/** As long as it works at a time. */
+/** Duration of work between two pauses. */
 const workMs = 10
 
-test('rows of a store in use are read with rests as long as the work between them', async (t) => {
+test('verify: pauses as long as it works while the store is in use', async (t) => {
   const { rest, database } = await startDaemon(t)
   await rest.must('POST', '/v1/messages', { from: 'a@example.com', to: 'b@example.org', subject: 'Hello', text: 'x' })
   const { kv } = database
   const clock = new FakeClock(startOfTime, workMs)
   let rows = 0
-  /** Each row takes longer than the work between two rests. */
+  /** Yields rows that each take longer than the work between two pauses. */
   async function* slow(range: Range): AsyncGenerator<Entry> {
     for await (const entry of kv.range(range)) {
       clock.advance(workMs + 1)

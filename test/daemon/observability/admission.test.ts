@@ -1,4 +1,4 @@
-/** Load shedding under a loop that is really blocked and a disk whose free space we choose; and the ballast file. */
+/** Load shedding with a blocked event loop and a simulated disk, and the ballast file. */
 import { mkdtemp, rm, stat, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -25,7 +25,7 @@ function setUp(t: ExecutionContext) {
   return { world, admission }
 }
 
-/** Keeps the event loop from turning for `ms`, several times, and lets it turn in between. */
+/** Blocks the event loop several times for `ms`, and lets it run in between. */
 async function block(ms: number, times: number): Promise<void> {
   for (let i = 0; i < times; i += 1) {
     const end = performance.now() + ms
@@ -34,7 +34,7 @@ async function block(ms: number, times: number): Promise<void> {
   }
 }
 
-/** Lets the event loop turn freely for `ms`, so that the samples of lag are short. */
+/** Keeps the event loop free for `ms`, so that it records short lags. */
 async function idle(ms: number): Promise<void> {
   const end = performance.now() + ms
   while (performance.now() < end) await setImmediate()
@@ -43,12 +43,12 @@ async function idle(ms: number): Promise<void> {
 const overloaded = { code: 'overloaded', message: 'The service is busy; try again in a few seconds.' }
 const full = { code: 'storage_full', message: 'The service has no room for more messages; try again later.' }
 
-test('check() lets work in when all is well', (t) => {
+test('check(): accepts work without load', (t) => {
   const { admission } = setUp(t)
   t.notThrows(() => admission.check())
 })
 
-test.serial('isLagging() holds while the event loop lags, and ends by itself; check() lets work in', async (t) => {
+test.serial('isLagging(): true while the event loop lags; check() still accepts work', async (t) => {
   const { admission, world } = setUp(t)
   await block(200, 5)
   world.now += 250
@@ -62,8 +62,8 @@ test.serial('isLagging() holds while the event loop lags, and ends by itself; ch
   })
 })
 
-test.serial('isLagging() overlooks one long pause', async (t) => {
-  const answer = await waitFor('a round in which the machine itself pauses seldom', async () => {
+test.serial('isLagging(): ignores one long pause', async (t) => {
+  const answer = await waitFor('a round without long pauses of the machine', async () => {
     const { admission, world } = setUp(t)
     const control = monitorEventLoopDelay({ resolution: 50 })
     control.enable()
@@ -79,14 +79,14 @@ test.serial('isLagging() overlooks one long pause', async (t) => {
   t.is(answer, 'in time')
 })
 
-test('check() refuses below the low-water mark of the disk, and service returns by itself', (t) => {
+test('check(): refuses below the disk limit and recovers by itself', (t) => {
   const { admission, world } = setUp(t)
   world.free = limits.lowDiskBytes - 1
   t.like(
     t.throws(() => admission.check()),
     { ...full, retryAfterSeconds: 60 },
   )
-  t.is(world.collections, 1, 'what the store can give back is asked for')
+  t.is(world.collections, 1, 'the store is asked to free space')
   t.notThrows(() => admission.check('other'))
   world.free = limits.lowDiskBytes
   world.now += 999
@@ -98,7 +98,7 @@ test('check() refuses below the low-water mark of the disk, and service returns 
   t.notThrows(() => admission.check())
 })
 
-test('check() looks at the disk at most once a second, and only when asked', (t) => {
+test('check(): reads the free space at most once a second, and only when called', (t) => {
   const { admission, world } = setUp(t)
   t.is(world.looks, 0)
   for (let i = 0; i < 100; i += 1) admission.check()
@@ -149,7 +149,7 @@ async function ballastIn(t: ExecutionContext, bytes: number, free: () => number)
   return { ballast: new Ballast(path, bytes, free), path, size }
 }
 
-test('ensure() makes a file that really takes its room', async (t) => {
+test('ensure(): creates a file that occupies its disk space', async (t) => {
   const { ballast, path, size } = await ballastIn(t, 1_000_001, () => 2_000_000)
   await ballast.ensure(900_000)
   t.is(await size(), 1_000_001)
@@ -159,7 +159,7 @@ test('ensure() makes a file that really takes its room', async (t) => {
   t.like(await stat(path), { ino, mtimeMs }, 'it is not written again')
 })
 
-test('ensure() makes none where the room is needed, or where none is wanted', async (t) => {
+test('ensure(): creates no file if space is low or the size is 0', async (t) => {
   const tight = await ballastIn(t, 1000, () => 1500)
   await tight.ballast.ensure(501)
   t.is(await tight.size(), 0)
@@ -175,7 +175,7 @@ test('ensure() completes a file that a crash left short', async (t) => {
   t.is(await size(), 1000)
 })
 
-test('openStore() gives the ballast back when the disk is full, and tries once more', async (t) => {
+test('openStore(): deletes the ballast on a full disk and tries again', async (t) => {
   const world = { free: 1e6 }
   const { ballast, size } = await ballastIn(t, 1000, () => world.free)
   await ballast.ensure(0)
@@ -203,7 +203,7 @@ test('openStore(): keeps the ballast if the store is in use or damaged', async (
   }
 })
 
-test('openStore() keeps the ballast when the disk is not the reason', async (t) => {
+test('openStore(): keeps the ballast after other errors', async (t) => {
   const { ballast, size } = await ballastIn(t, 1000, () => 1e6)
   await ballast.ensure(0)
   await t.throwsAsync(

@@ -1,4 +1,4 @@
-/** Prepared log lines against those that the logger writes itself. */
+/** Prepared log lines compared with lines of the logger. */
 import test from '#test'
 import { FrequentLine } from '../../../daemon/observability/frequent-line.ts'
 import { createLogger } from '../../../daemon/observability/logging.ts'
@@ -16,7 +16,7 @@ const odd: readonly Values[] = [
   { ...plain, milliseconds: Number.NaN, session: 0 },
 ]
 
-test('a frequent line is the line that the logger would have written', (t) => {
+test('frequent line: equals the line of the logger', (t) => {
   const lines: string[] = []
   const log = createLogger('info', { write: (line) => void lines.push(line) })
   for (const logger of [log, log.child({ part: 'x' })])
@@ -29,7 +29,7 @@ test('a frequent line is the line that the logger would have written', (t) => {
     }
 })
 
-test('a frequent line has the time of now', (t) => {
+test('frequent line: has the current time', (t) => {
   const lines: string[] = []
   const line = new FrequentLine(createLogger('info', { write: (text) => void lines.push(text) }), 'x', names)
   const before = machineTime()
@@ -38,7 +38,7 @@ test('a frequent line has the time of now', (t) => {
   t.true(at >= before && at <= machineTime())
 })
 
-test('a frequent line is left out below the level, and takes no secrets', (t) => {
+test('frequent line: omitted below the level, and without secrets', (t) => {
   const lines: string[] = []
   const log = createLogger('warn', { write: (text) => void lines.push(text) })
   new FrequentLine(log, 'x', names).write(plain)

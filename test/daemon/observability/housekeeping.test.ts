@@ -2,7 +2,7 @@ import test from '#test'
 import { Housekeeping } from '../../../daemon/observability/housekeeping.ts'
 import { FakeClock } from '../../support/fake-clock.ts'
 
-test('Housekeeping looks for deserted sandboxes every ten minutes, and sweeps and collects only after something was written', async (t) => {
+test('Housekeeping: checks sandboxes every 10 minutes; sweeps, collects after writes', async (t) => {
   const clock = new FakeClock()
   const done: string[] = []
   const note = (what: string) => async () => done.push(what)
@@ -28,7 +28,7 @@ test('Housekeeping looks for deserted sandboxes every ten minutes, and sweeps an
   t.deepEqual(await round(), [])
 })
 
-test('Housekeeping collects soon when much was deleted, and once for all of it', async (t) => {
+test('Housekeeping: collects soon after many deletions, once for all of them', async (t) => {
   const clock = new FakeClock()
   let collected = 0
   const database = { commits: 1, sweep: async () => 0 }
@@ -52,7 +52,7 @@ test('Housekeeping collects soon when much was deleted, and once for all of it',
   await housekeeping.stop()
 })
 
-test('Housekeeping goes on after a failure, which is told', async (t) => {
+test('Housekeeping: reports a failure and continues', async (t) => {
   const clock = new FakeClock()
   const told: unknown[] = []
   let rounds = 0

@@ -1,4 +1,4 @@
-/** What an operator sees of a running daemon: its log, as JSON and as text for a terminal, and its metrics. */
+/** Output of a running daemon for operators: its log, as JSON and as text for a terminal, and its metrics. */
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import test, { type ExecutionContext } from '#test'
@@ -22,14 +22,14 @@ async function started(t: ExecutionContext, env: Record<string, string>): Promis
 
 type Line = Readonly<Record<string, unknown>>
 
-/** The first line with this message; lines are written a tenth of a second late. */
+/** Waits for the first line with this message. Lines are written with a delay of a tenth of a second. */
 const lineOf = (daemon: Daemon, message: string, isMeant = (_line: Line): boolean => true): Promise<Line> =>
   waitFor(`the log says ${message}`, async () => {
     const lines = daemon.log.split('\n').filter((line) => line.startsWith('{'))
     return lines.map((line) => JSON.parse(line) as Line).find((line) => line['msg'] === message && isMeant(line))
   })
 
-test('the ready line tells version, data folder and certificate', async (t) => {
+test('ready line: contains version, data folder and certificate', async (t) => {
   const { daemon, folder } = await started(t, {})
   const line = await lineOf(daemon, 'ready')
   t.like(line, { level: 'info', version, data_folder: join(folder, 'data'), certificate: { self_signed: true } })
@@ -54,7 +54,7 @@ test('REST acceptances and refusals are logged with outcome, code and reason', a
   t.notRegex(daemon.log, new RegExp(daemon.adminKey))
 })
 
-test('each failed attempt at a webhook is a line with host, reason and next attempt, without secrets', async (t) => {
+test('failed webhook attempt: logged with host, reason, next attempt, without secrets', async (t) => {
   const { daemon } = await started(t, { POSTERN_OUTBOUND_ALLOW: 'destinations=127.0.0.1/32;webhooks=127.0.0.1/32' })
   const answer: Answering = (response) => response.writeHead(500).end('token-of-the-receiver')
   await using receiver = await new WebhookReceiver({ answer }).listen()
@@ -92,7 +92,7 @@ test('each failed attempt at a webhook is a line with host, reason and next atte
   t.notRegex(daemon.log, /token|key=secret|ann@/)
 })
 
-test('POSTERN_LOG_FORMAT=pretty writes lines for people, without colors where there is no terminal', async (t) => {
+test('POSTERN_LOG_FORMAT=pretty: writes lines for people; colors only on a terminal', async (t) => {
   const { daemon } = await started(t, { POSTERN_LOG_FORMAT: 'pretty' })
   await waitFor('the log says ready', async () => (/ready/.test(daemon.log) ? true : undefined))
   t.regex(daemon.log, /^\[\d\d:\d\d:\d\d\.\d{3}\] INFO: ready \{/m)
@@ -101,7 +101,7 @@ test('POSTERN_LOG_FORMAT=pretty writes lines for people, without colors where th
   t.regex(daemon.log, /INFO: stopped/)
 })
 
-test('metrics tell build, latency of HTTP, age of the queue and free disk', async (t) => {
+test('metrics: build, HTTP latency, age of the queue, free disk', async (t) => {
   const { daemon } = await started(t, {})
   await daemon.rest.must('GET', '/v1/projects/me')
   const text = (await daemon.rest.call('GET', '/metrics')).bytes.toString('utf8')

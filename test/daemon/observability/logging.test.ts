@@ -1,4 +1,4 @@
-/** Log lines: shape, secrets, and text that peers chose. */
+/** Log lines: format, secrets, and text from remote servers. */
 import test from '#test'
 import { cleanJson, cleanText } from '../../../daemon/observability/clean-text.ts'
 import { createLogger } from '../../../daemon/observability/logging.ts'
@@ -21,7 +21,7 @@ test('createLogger() writes one JSON object a line, with level and RFC 3339 time
   t.regex(String(last()['time']), /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/)
 })
 
-test('createLogger() leaves out what is below the level', (t) => {
+test('createLogger(): omits lines below the level', (t) => {
   const { log, lines } = capture('warn')
   log.info('no')
   log.warn('yes')
@@ -50,13 +50,13 @@ test('createLogger() hides secrets at every depth, in lists, in children and in 
   t.like(last(), { msg: 'request failed', err: { type: 'Error' } })
 })
 
-test('createLogger() keeps what only sounds like a secret', (t) => {
+test('createLogger(): keeps values that only resemble secrets', (t) => {
   const { log, last } = capture()
   log.info({ api_key_id: 'k1', credential_id: 'c1', password: null, hasSecret: true })
   t.like(last(), { api_key_id: 'k1', credential_id: 'c1', password: null, hasSecret: true })
 })
 
-test('createLogger() lets no peer break, colour or flood a line', (t) => {
+test('createLogger(): text of remote servers cannot break, color or flood a line', (t) => {
   const { log, lines, last } = capture()
   const hostile = 'mail\r\n{"level":"fatal"}\u001b[31m\u009b2J\u2028\u0000end'
   log.info({ helo: hostile, [`na\nme`]: 1, list: [hostile] }, hostile)
@@ -68,7 +68,7 @@ test('createLogger() lets no peer break, colour or flood a line', (t) => {
   t.is(last()['subject'], cleanText('x'.repeat(100_000)))
 })
 
-test('what shows nothing and turns text around is named, and what scripts and emoji are written with stays', (t) => {
+test('cleanText(): names invisible characters, keeps those of scripts and emoji', (t) => {
   t.is(cleanText('invoice\u202efdp.exe'), 'invoice<U+202E>fdp.exe')
   t.is(cleanText('\u2066\u2069\u200e\u061c\ufeff\u{e0041}'), '<U+2066><U+2069><U+200E><U+061C><U+FEFF><U+E0041>')
   const family = 'می\u200cخواهم 👩\u200d👩\u200d👧 Zürich'
@@ -91,7 +91,7 @@ test('cleanText() names every character that Unicode shows as nothing, except jo
   t.deepEqual(unlike, [])
 })
 
-test('createLogger() survives what cannot be written down', (t) => {
+test('createLogger(): handles values that JSON cannot represent', (t) => {
   const { log, last } = capture()
   const circle: Line = { name: 'circle' }
   circle['self'] = circle

@@ -1,4 +1,4 @@
-/** What a scrape shows after what happened. */
+/** Values of a scrape after events. */
 import test from '#test'
 import { Metrics } from '../../../daemon/observability/metrics.ts'
 

@@ -1,4 +1,4 @@
-/** What operators watch Postern with: each metric is documented, and alert rules and dashboard are ones that Prometheus takes. */
+/** Monitoring: each metric is documented, and Prometheus accepts alert rules and dashboard. */
 import { execFileSync, spawnSync } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import { writeFile } from 'node:fs/promises'
@@ -31,11 +31,11 @@ const expressions = [
   ...dashboard.annotations.list.map(({ expr }) => expr),
 ]
 
-/** The names that a text has, without what a histogram adds to them. */
+/** Metric names in a text, without the suffixes of histograms. */
 const namesIn = (text: string): Set<string> =>
   new Set([...text.matchAll(/\b(?:postern|process|nodejs)_[a-z0-9_]+/g)].map(([name]) => name.replace(/_(?:bucket|sum|count)$/, '')))
 
-test('the chapter on metrics has each that the daemon shows, and no other', async (t) => {
+test('metrics chapter: lists exactly the metrics of the daemon', async (t) => {
   const { rest } = await startDaemon(t, { replacements: { clock: systemClock } })
   const { bytes } = await rest.call('GET', '/metrics')
   const shown = [...bytes.toString('utf8').matchAll(/^# TYPE (\S+) (\S+)$/gm)].map(([, name = '', type = '']) => ({ name, type }))
@@ -58,7 +58,7 @@ test('the chapter on metrics has each that the daemon shows, and no other', asyn
     )
 })
 
-test('promtool takes the alert rules, sees each come and stay away, and reads the expressions of the dashboard', async (t) => {
+test("promtool: accepts alert rules with their tests, and the dashboard's expressions", async (t) => {
   if (reasonAgainst('prometheus') !== undefined) return t.fail(reasonAgainst('prometheus'))
   await using made = await temporaryFolder('promtool')
   const promtool = (...words: readonly string[]): string =>
@@ -76,7 +76,7 @@ test('promtool takes the alert rules, sees each come and stay away, and reads th
   t.regex(promtool('check', 'rules', path), new RegExp(`SUCCESS: ${rules.length} rules found`))
 })
 
-test('promtool finds nothing to correct in what the daemon shows', async (t) => {
+test('promtool: finds no problem in the metrics of the daemon', async (t) => {
   if (reasonAgainst('prometheus') !== undefined) return t.fail(reasonAgainst('prometheus'))
   const { rest } = await startDaemon(t, { replacements: { clock: systemClock } })
   const { bytes } = await rest.call('GET', '/metrics')
@@ -84,7 +84,7 @@ test('promtool finds nothing to correct in what the daemon shows', async (t) => 
   t.deepEqual({ status, stdout, stderr }, { status: 0, stdout: '', stderr: '' })
 })
 
-test('panels of the dashboard do not overlap, and each counter, gauge and histogram of ours is shown', (t) => {
+test('dashboard: panels do not overlap and show each of our metrics', (t) => {
   const places = dashboard.panels.map(({ title, gridPos }) => ({ title, ...gridPos }))
   const overlapping = places.flatMap((one, i) =>
     places.slice(i + 1).filter(({ x, y, w, h }) => x < one.x + one.w && one.x < x + w && y < one.y + one.h && one.y < y + h),

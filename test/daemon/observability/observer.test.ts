@@ -1,4 +1,4 @@
-/** Where the events of the doors go. */
+/** Log lines and counters for events of the entry points. */
 import test from '#test'
 import type { AttemptReport } from '#core/delivery/transport.ts'
 import type { Trace } from '#core/trace/trace.ts'
@@ -41,7 +41,7 @@ test('answered() counts a refusal by its code and logs it with its reason, and o
   t.like(lines[1], { level: 'debug', msg: 'http request', durationMs: 1.2 })
 })
 
-test('breakerChanged() counts the change, warns of a breaker that opens with its reason and the next trial, and tells when it closes', async (t) => {
+test('breakerChanged(): counts changes and logs opening and closing with the reason', async (t) => {
   const lines: Record<string, unknown>[] = []
   const metrics = new Metrics()
   const log = createLogger('info', { write: (line) => void lines.push(JSON.parse(line) as Record<string, unknown>) })
@@ -81,7 +81,7 @@ const reportOf = (recipients: AttemptReport['recipients'], error?: AttemptReport
 })
 const busy = { code: 451, enhanced: '4.7.1', text: 'Greylisted, come back\nin a minute' }
 
-test('attempted() warns once for each reply and domain that failed, with recipient, codes and words', async (t) => {
+test('attempted(): warns once per failed reply and domain, with codes and text', async (t) => {
   const { observer, lines, decided } = observing()
   const recipients = [
     { address: 'ada@example.ch', verdict: 'accepted' as const },
@@ -115,7 +115,7 @@ test('attempted() warns once for each reply and domain that failed, with recipie
   ])
 })
 
-test('attempted() warns of an error with the recipients that it keeps from their mail', async (t) => {
+test('attempted(): warns of an error with the affected recipients', async (t) => {
   const { observer, lines, decided } = observing()
   const error = { code: 'connect_timeout', message: 'mail.example.ch:587 did not answer within 30 s.', phase: 'connect' }
   observer.attempted(trace, reportOf([{ address: 'ada@example.ch', verdict: 'transient' }], error), 'dst_1', 0)
@@ -124,7 +124,7 @@ test('attempted() warns of an error with the recipients that it keeps from their
   t.like(await decided(), [{ kind: 'attempt', code: 'connect_timeout', reason: error.message, recipient: 'ada@example.ch' }])
 })
 
-test('interrupted() warns of an attempt that the end of a process cut off', async (t) => {
+test('interrupted(): warns of an attempt that the end of a process interrupted', async (t) => {
   const { observer, lines, decided } = observing()
   observer.interrupted(trace, {
     number: 2,
@@ -163,7 +163,7 @@ test('bounced() warns of a recipient that another server refused later', async (
   t.like(await decided(), [{ kind: 'bounced', code: '550 5.1.1', reason: diagnostic, recipient: 'gone@example.net', trace_id: trace.id }])
 })
 
-test('refused() tells the words of an SMTP refusal, without addresses in the log', async (t) => {
+test('refused(): logs the text of an SMTP refusal without addresses', async (t) => {
   const { observer, lines, decided } = observing()
   observer.refused('550 5.7.1', { sessionId: 's1', remoteAddress: '192.0.2.1' } as never, 'shop@example.ch may not send here.')
   t.like(lines[0], { level: 'info', msg: 'smtp refusal', reply: '550 5.7.1', reason: '***@example.ch may not send here.' })

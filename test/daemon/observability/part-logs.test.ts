@@ -1,4 +1,4 @@
-/** Levels of parts of the log, and the latest lines that are kept. */
+/** Log levels of parts, and the buffer of latest lines. */
 import test from '#test'
 import { loadConfig } from '#config/settings/load.ts'
 import { FrequentLine } from '../../../daemon/observability/frequent-line.ts'
@@ -8,7 +8,7 @@ import { RecentLines } from '../../../daemon/observability/recent-lines.ts'
 
 const configured = (levels: string) => loadConfig({ env: { POSTERN_LOG_LEVELS: levels }, readFile: () => '' }).logLevels
 
-test('a part has the level of the settings, and all have debug until they are set back', (t) => {
+test('log levels: a part has its configured level; debug applies to all until reset', (t) => {
   const said: string[] = []
   const log = createLogger('info', { write: (line) => void said.push((JSON.parse(line) as { msg: string }).msg) })
   const logs = new PartLogs(log, configured('delivery=debug, http=warn'))
@@ -33,13 +33,13 @@ test('a part has the level of the settings, and all have debug until they are se
   t.is(logs.of('http'), http)
 })
 
-test('levels of parts that cannot be read stop the start', (t) => {
+test('log levels: invalid ones stop the start', (t) => {
   for (const levels of ['delivery', 'delivery=loud', 'nothing=debug', 'http=warn=info'])
     t.throws(() => configured(levels), { message: /POSTERN_LOG_LEVELS must be a list such as delivery=debug,http=warn/ }, levels)
   t.deepEqual(configured(''), {})
 })
 
-test('the latest lines are kept within bounds, and found by what they say', (t) => {
+test('latest lines: bounded, and searchable by content', (t) => {
   const passed: string[] = []
   const recent = new RecentLines()
   const log = createLogger('info', { write: (line) => void passed.push(line) }, recent)

@@ -1,4 +1,4 @@
-/** What messages that are not accepted yet may take of the disk. */
+/** Limits on disk space for messages that are not accepted yet. */
 import test from '#test'
 import { SpillRoom } from '../../../daemon/observability/admission/spill-room.ts'
 import { portOf } from '../../support/daemon/daemon.ts'
@@ -9,7 +9,7 @@ import { SmtpClient } from '../../support/smtp/smtp-client.ts'
 const mebi = 1_048_576
 const lowDiskBytes = 256 * mebi
 
-test('SpillRoom leaves as much as an owner holds to others, and never takes what is to stay free', (t) => {
+test('SpillRoom: leaves others as much as an owner holds, and keeps the reserve free', (t) => {
   let free = lowDiskBytes + 100
   let collections = 0
   const room = new SpillRoom({ free: () => free, lowDiskBytes, onRemoved: () => collections++ })
@@ -30,7 +30,7 @@ test('SpillRoom leaves as much as an owner holds to others, and never takes what
   t.is(fill('b'), 25)
   t.is(fill('c'), 12)
   room.release('a', 50)
-  t.is(fill('a'), 6, 'what was deleted takes its space until it is collected')
+  t.is(fill('a'), 6, 'deleted data use space until they are collected')
   t.is(collections, 0)
   room.removed(50)
   t.is(fill('d'), 3)
@@ -41,7 +41,7 @@ test('SpillRoom leaves as much as an owner holds to others, and never takes what
 
 const content = (bytes: number): Buffer => Buffer.from(`Subject: x\r\n\r\n${`${'x'.repeat(998)}\r\n`.repeat(bytes / 1000)}`)
 
-test('a message that never ends takes half of the disk space at most, and others send as before', async (t) => {
+test('endless message: uses at most half of the disk space; others can send', async (t) => {
   const daemon = await startDaemon(t, {
     env: {
       POSTERN_INBOUND_DOMAIN: 'in.test',

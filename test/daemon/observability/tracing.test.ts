@@ -1,4 +1,4 @@
-/** Traces for OpenTelemetry, as a collector gets them over HTTP: what a message leaves, what stays out, and a collector that is away. */
+/** OpenTelemetry traces as a collector receives them over HTTP: spans of a message, omitted data, and an unavailable collector. */
 import { gunzipSync } from 'node:zlib'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import { buffer } from 'node:stream/consumers'
@@ -27,7 +27,7 @@ interface WireSpan {
   readonly status: { readonly code?: number; readonly message?: string }
 }
 
-/** Reads what OTLP/HTTP in JSON says; answers with the status that it is told to. */
+/** Parses OTLP/HTTP in JSON and responds with the configured status. */
 class Collector {
   readonly spans: WireSpan[] = []
   readonly bodies: string[] = []
@@ -55,7 +55,7 @@ class Collector {
 
 const valueOf = ({ attributes }: WireSpan, key: string): unknown => Object.values(attributes.find((one) => one.key === key)?.value ?? {})[0]
 
-test('a message leaves one trace from the door to the provider and to webhooks, without addresses', async (t) => {
+test('tracing: one trace per message from entry point to webhooks, without addresses', async (t) => {
   const collector = await Collector.listen(t)
   await using sink = await Sink.listen({
     script: { recipient: (address) => (address === 'nobody@inbox.test' ? '550 5.1.1 nobody@inbox.test is unknown' : undefined) },
@@ -111,7 +111,7 @@ test('a message leaves one trace from the door to the provider and to webhooks, 
   t.is(webhook?.parentSpanId, rootSpanId(refused))
 })
 
-test('while the collector is away spans are dropped, counted and said once', async (t) => {
+test('tracing: an unavailable collector drops and counts spans, with one log line', async (t) => {
   const daemon = await startDaemon(t, {
     env: { POSTERN_OTLP_ENDPOINT: `http://127.0.0.1:${await closedPort(t)}`, POSTERN_SHUTDOWN_SECONDS: '6' },
   })
@@ -138,7 +138,7 @@ const span = (n: number): Span => ({
   attributes: { text: 'a', whole: 3, part: 0.5, yes: true, none: undefined },
 })
 
-test('spans are sent in batches, tried again where that may help, and bounded', async (t) => {
+test('tracing: spans are sent in batches, retried if useful, and bounded', async (t) => {
   const clock = new FakeClock()
   const asked: number[] = []
   const answers = [503, 200, 400]

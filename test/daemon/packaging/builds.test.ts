@@ -1,4 +1,4 @@
-/** Builds that follow one another: what a running daemon has not loaded yet stays, and what no daemon can want goes. */
+/** Successive builds: modules that a running daemon may still load are kept, and older ones are removed. */
 import { readdir, readFile, stat, utimes } from 'node:fs/promises'
 import { join } from 'node:path'
 import test, { type ExecutionContext } from '#test'
@@ -21,7 +21,7 @@ async function age(folder: string, seconds: number): Promise<void> {
   }
 }
 
-test('parts of the build before stay for a daemon that began with it, however old they are', async (t) => {
+test('builds: keep parts of the previous build for a running daemon', async (t) => {
   const folder = await folderOf(t)
   placeFiles(folder, [
     ['part-1', 'one'],

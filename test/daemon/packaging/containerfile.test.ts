@@ -1,4 +1,4 @@
-/** What the Containerfile puts into an image is enough to run: the same files in a folder, as the root of a file system. */
+/** The files that the Containerfile copies are sufficient to run: the same files in a folder, as the root of a file system. */
 import { spawn, type ChildProcessByStdio } from 'node:child_process'
 import { once } from 'node:events'
 import { chmod, chown, copyFile, mkdir, readFile } from 'node:fs/promises'
@@ -11,11 +11,11 @@ import { waiting } from '../../support/waits.ts'
 import { temporaryFolder } from '../../support/daemon/workspace.ts'
 import { testWith } from '../../support/peers/peers.ts'
 
-/** Of the image. */
+/** User of the image. */
 const user = 10_001
 const file = fileURLToPath(new URL('../../../daemon/packaging/container/Containerfile', import.meta.url))
 
-/** The copies of the last stage, each from this system. */
+/** Copies the files of the last stage from this system. */
 async function fill(root: string): Promise<void> {
   const [, last = ''] = (await readFile(file, 'utf8')).split('FROM scratch')
   for (const [, from, words = ''] of last.matchAll(/^COPY (--from=system )?(\/[^\n]+|build[^\n]+)$/gm)) {
@@ -29,7 +29,7 @@ async function fill(root: string): Promise<void> {
   }
 }
 
-testWith('unshare')('the binary serves in a file system with nothing but what the Containerfile copies', async (t) => {
+testWith('unshare')('Containerfile: the binary runs with only the copied files', async (t) => {
   await using folder = await temporaryFolder('container')
   await makeBinary('linux-x64')
   const root = join(folder.path, 'root')

@@ -1,7 +1,4 @@
-/**
- * The Debian package in a system of its own: an overlay of this one, in which dpkg installs, upgrades, removes and purges, and in which
- * nothing of this one is touched.
- */
+/** The Debian package in an overlay of this system: dpkg installs, upgrades, removes and purges it without changes to this system. */
 import { spawnSync } from 'node:child_process'
 import { mkdir } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -11,10 +8,10 @@ import { temporaryFolder } from '../../support/daemon/workspace.ts'
 import { testWith } from '../../support/peers/peers.ts'
 
 const here = import.meta.dirname
-/** As `systemd-analyze security` counts, from 0 to 10. */
+/** On the scale of `systemd-analyze security`, from 0 to 10. */
 const mostExposed = 2.5
 
-testWith('unshare')('the package is installed, upgraded, removed and purged, and mail stays through all of it', async (t) => {
+testWith('unshare')('Debian package: install, upgrade, removal and purge keep the mail', async (t) => {
   await using folder = await temporaryFolder('debian')
   await makeBinary('linux-x64')
   const packages = join(folder.path, 'packages')
@@ -22,7 +19,7 @@ testWith('unshare')('the package is installed, upgraded, removed and purged, and
   await mkdir(join(folder.path, 'system'))
   const walk = spawnSync('unshare', ['--mount', '--pid', '--fork', '--kill-child', 'sh', join(here, 'debian-walk.sh'), folder.path], {
     encoding: 'utf8',
-    env: Object.fromEntries(Object.entries(process.env).filter(([name]) => !name.startsWith('POSTERN_'))), // which are settings
+    env: Object.fromEntries(Object.entries(process.env).filter(([name]) => !name.startsWith('POSTERN_'))), // these variables are settings
   })
   t.is(walk.status, 0, `${walk.stdout}\n${walk.stderr}`)
   t.true(walk.stdout.includes('installed: postern postern 700 root postern 640\n'), walk.stdout)
@@ -30,13 +27,9 @@ testWith('unshare')('the package is installed, upgraded, removed and purged, and
   t.regex(
     walk.stdout,
     /^asked: .*\bstop postern\.service\n(?:asked: .*\n)*asked: .*\brestart postern\.service$/m,
-    'a removal stops it, and the next installation starts it',
+    'a removal stops the service, and the next installation starts it',
   )
-  t.deepEqual(
-    walk.stdout.match(/strangers: \d+/g),
-    ['strangers: 0', 'strangers: 0'],
-    'what root looks at, backs up and restores is the service’s',
-  )
+  t.deepEqual(walk.stdout.match(/strangers: \d+/g), ['strangers: 0', 'strangers: 0'], 'files of commands run by root belong to the service')
   t.regex(walk.stdout, /Restored the backup of /)
   const [, uid = '', gid = ''] = /^user: (\d+) (\d+)$/m.exec(walk.stdout) ?? []
   const [, threads = ''] = /^threads: (.*)$/m.exec(walk.stdout) ?? []
@@ -44,7 +37,7 @@ testWith('unshare')('the package is installed, upgraded, removed and purged, and
   t.is(
     threads,
     `CapEff: 0000000000000000;Gid: ${String(group)};Groups: ${gid};Uid: ${String(user)};`,
-    'all threads, and nothing is left of root',
+    'all threads, and no right of root is left',
   )
   t.true(walk.stdout.includes('greeted: 220\n'), walk.stdout)
   t.regex(
@@ -57,7 +50,7 @@ testWith('unshare')('the package is installed, upgraded, removed and purged, and
   t.regex(walk.stdout, /kept: 1 contents.*all agree\n/)
 })
 
-testWith('systemd')('the service may do little', (t) => {
+testWith('systemd')('the service has few permissions', (t) => {
   const unit = join(here, '../../../daemon/packaging/debian/postern.service')
   const { stdout } = spawnSync('systemd-analyze', ['security', '--offline=true', '--no-pager', unit], { encoding: 'utf8' })
   const [, exposure = ''] = /Overall exposure level for postern\.service: ([\d.]+)/.exec(stdout) ?? []

@@ -1,4 +1,4 @@
-/** The examples for several daemons have settings that are taken, on ports that are listened on. The formatter checks the YAML. */
+/** Examples for several daemons: their settings are valid, and their ports have listeners. The formatter checks the YAML. */
 import { readFileSync } from 'node:fs'
 import test from '#test'
 import { loadConfig, type Config } from '#config/settings/load.ts'
@@ -9,7 +9,7 @@ const compose = read('container/compose-several.yaml')
 const balancer = read('container/haproxy.cfg')
 const kubernetes = read('kubernetes/postern.yaml')
 
-/** What the image sets, and what who starts it has to give. */
+/** Variables of the image, and variables that the user must set. */
 const image = Object.fromEntries([...containerfile.matchAll(/(POSTERN_\w+)=(\S+)/g)].map(([, name, value]) => [name, value]))
 const given = {
   POSTERN_STORE: 'postgresql://postern:secret@database/postern',
@@ -17,9 +17,9 @@ const given = {
   POSTERN_ADMIN_KEY: `svckey_${'a'.repeat(43)}`,
 }
 
-/** Throws when a setting is none, or is not taken. */
+/** Throws if a setting does not exist or is invalid. */
 const configOf = (env: Readonly<Record<string, string>>): Config => loadConfig({ env: { ...image, ...given, ...env }, readFile: () => '' })
-/** Beside 587, for networks that block it; the examples do without. */
+/** Alternative to 587 for networks that block it; the examples do not use it. */
 const secondSubmission = 2525
 const portsOf = ({ http, submission, mx }: Config): readonly number[] =>
   [http.listen, ...submission.listen, ...submission.implicitTlsListen, ...mx.listen]
@@ -29,17 +29,17 @@ const numbers = (text: string, pattern: RegExp): readonly number[] => [...text.m
 const valuesIn = (text: string, pattern: RegExp): Record<string, string> =>
   Object.fromEntries([...text.matchAll(pattern)].map(([, name = '', value = '']) => [name, value]))
 
-test('the manifest for Kubernetes has settings that are taken, and its ports are listened on', (t) => {
+test('Kubernetes manifest: valid settings, and a listener on each port', (t) => {
   const config = configOf(valuesIn(kubernetes, /\{ name: (POSTERN_\w+), value: '?([^' }]+)'? \}/g))
   t.is(config.drainSeconds, 5)
   t.deepEqual(numbers(kubernetes, /containerPort: (\d+)/g), portsOf(config))
   const named = new Set([...kubernetes.matchAll(/name: (\w+), containerPort/g)].map(([, name]) => name))
   for (const [, name] of kubernetes.matchAll(/(?:targetPort|port): ([a-z]+)/g)) t.true(named.has(name), name)
   const asked = [...kubernetes.matchAll(/--from-literal=(POSTERN_\w+)/g)].map(([, name]) => String(name))
-  t.deepEqual(asked.toSorted(), Object.keys(given).toSorted(), 'the secret has what must be given')
+  t.deepEqual(asked.toSorted(), Object.keys(given).toSorted(), 'the secret has the required settings')
 })
 
-test('the compose file has settings that are taken, and its balancer sends to ports that are listened on', (t) => {
+test('compose file: valid settings, and a listener for each port of the balancer', (t) => {
   const settings = valuesIn(compose, /^ {4}(POSTERN_\w+): (.+)$/gm)
   const filled = Object.entries(settings).map(([name, value]) => [name, value.replaceAll(/\$\{\w+:-([^}]*)\}/g, '$1')] as const)
   const own = Object.fromEntries(filled.filter(([, value]) => !value.includes('${')))

@@ -1,4 +1,4 @@
-/** The log shipper of Postern beside Debian's Postfix: what the log says reaches the traces once, over rotations and outages. */
+/** The log shipper with Debian's Postfix: each log line reaches the traces once, also after rotations and outages. */
 import { execFile } from 'node:child_process'
 import { appendFile, readFile, rename, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -22,7 +22,7 @@ const ship = async (conf: string): Promise<{ code: number; stderr: string }> =>
 
 const replyTo = (recipient: string): string | undefined => (recipient.startsWith('refuse') ? '550 5.1.1 Nobody of that name' : undefined)
 
-testWith('postfix', 'curl')('the log shipper brings the log of Postfix to the traces', async (t) => {
+testWith('postfix', 'curl')('log shipper: sends the Postfix log to the traces', async (t) => {
   await using outer = await temporaryFolder('shipper-postfix')
   await using folder = await temporaryFolder('shipper')
   await using sink = await Sink.listen({ script: { recipient: replyTo } })
@@ -64,12 +64,12 @@ testWith('postfix', 'curl')('the log shipper brings the log of Postfix to the tr
   await appendFile(own, log.slice(log.length - 40))
   await rename(own, `${own}.1`)
   await writeFile(own, '')
-  t.deepEqual(await ship(conf), { code: 0, stderr: '' }, 'the rest of the rotated log comes first')
+  t.deepEqual(await ship(conf), { code: 0, stderr: '' }, 'the end of the rotated log is sent first')
   await waitFor('the traces have their status', async () => ((await statuses()).join() === 'delivered,bounced' ? true : undefined))
   await appendFile(own, log)
   t.deepEqual(await ship(conf), { code: 0, stderr: '' })
   t.is(await place().then((text) => Number(text.split(' ')[1])), Buffer.byteLength(log))
-  t.deepEqual(await statuses(), ['delivered', 'bounced'], 'lines that come twice count once')
+  t.deepEqual(await statuses(), ['delivered', 'bounced'], 'repeated lines count once')
 
   await writeFile(conf, (await readFile(conf, 'utf8')).replace(/SECRET='\w+'/, "SECRET='wrong'"))
   await appendFile(own, log)

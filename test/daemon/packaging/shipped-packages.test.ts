@@ -1,10 +1,10 @@
-/** What others wrote of what is delivered: under licences that allow it, with their texts, and all of it in the bill of materials. */
+/** Third-party code in the deliverables: allowed licences with their texts, and a complete bill of materials. */
 import test from '#test'
 import { billOfMaterials, licenceTexts, shippedPackages } from '../../../daemon/packaging/shipped-packages.ts'
 import { runCommand } from '../../support/daemon/daemon.ts'
 import { temporaryFolder } from '../../support/daemon/workspace.ts'
 
-/** They ask for no more than their text and their authors' names beside the program. */
+/** Licences that require only their text and the names of the authors. */
 const allowed = new Set([
   '0BSD',
   'Apache-2.0',
@@ -21,7 +21,7 @@ const allowed = new Set([
   'Unlicense',
 ])
 
-/** Of alternatives, one that is allowed will do. */
+/** Of alternative licences, one allowed licence is sufficient. */
 const isAllowed = (licence: string): boolean =>
   licence
     .replaceAll(/[()]/g, '')
@@ -30,7 +30,7 @@ const isAllowed = (licence: string): boolean =>
 
 const madeOf = { commit: '0123456789ab', committedAt: '2026-11-28T00:00:00.000Z' }
 
-test('every package that is delivered has a licence that allows it, and its text goes along', (t) => {
+test('licences: each shipped package has an allowed licence with its text', (t) => {
   const shipped = shippedPackages()
   t.deepEqual(
     shipped.filter(({ licence }) => !isAllowed(licence)).map(({ name, licence }) => `${name}: ${licence}`),
@@ -47,7 +47,7 @@ test('every package that is delivered has a licence that allows it, and its text
   t.deepEqual(bare, [], 'each has at least its authors')
 })
 
-test('the bill of materials names each package once, with where it is needed, and is the same again', (t) => {
+test('bill of materials: lists each package once with its use, reproducibly', (t) => {
   const text = billOfMaterials(madeOf)
   t.is(billOfMaterials(madeOf), text)
   const bill = JSON.parse(text) as {

@@ -1,4 +1,4 @@
-/** The single binary as it is put on a server: one file in a folder of its own, with nothing of the project beside it. */
+/** The single binary as on a server: one file in a separate folder, without the project. */
 import { spawnSync } from 'node:child_process'
 import { hash } from 'node:crypto'
 import { once } from 'node:events'
@@ -33,8 +33,8 @@ test.before(() => {
 })
 
 /**
- * A copy in a folder of its own, whose path is no URL as it stands. One test at a time: a process that is started while the copy is written
- * has it open for a moment too, and what is open for writing cannot be run.
+ * Copies the binary into a folder whose path is not a valid URL without encoding. Tests run one at a time: a process started during the
+ * copy inherits the open file, and Linux does not run a file that is open for writing.
  */
 async function installed(t: ExecutionContext): Promise<DaemonOptions & { readonly binary: string }> {
   const folder = await temporaryFolder('binary')
@@ -48,9 +48,9 @@ async function installed(t: ExecutionContext): Promise<DaemonOptions & { readonl
 
 const sha256 = async (path: string): Promise<string> => hash('sha256', await readFile(path))
 
-test.serial('the binary is of a bounded size, names the commit it was made of, and is the same wherever it is made again', async (t) => {
+test.serial('binary: bounded size, contains its commit, reproducible in any folder', async (t) => {
   const { binary } = await installed(t)
-  t.false((await readFile(binary)).includes(join(root, 'daemon')), 'where it was made is not in it')
+  t.false((await readFile(binary)).includes(join(root, 'daemon')), 'the build folder is not in the binary')
   t.true((await stat(binary)).size <= largest * 1e6)
   const { stdout } = spawnSync(binary, ['--version'], { encoding: 'utf8' })
   const commit = spawnSync('git', ['rev-parse', '--short=12', 'HEAD'], { cwd: import.meta.dirname, encoding: 'utf8' }).stdout.trim()
@@ -58,10 +58,10 @@ test.serial('the binary is of a bounded size, names the commit it was made of, a
   t.is(await sha256(await makeBinary('linux-x64')), await sha256(binary))
 })
 
-test.serial('the binary takes mail, reads it in its threads, shows its pages, and keeps all of it through kill -9', async (t) => {
+test.serial('binary: accepts mail, parses in threads, serves pages, survives kill -9', async (t) => {
   const options = await installed(t)
   const daemon = await begun(t, options)
-  const text = 'x'.repeat(300_000) // more than the process parses itself
+  const text = 'x'.repeat(300_000) // larger than the process parses outside its threads
   const { trace_id: large } = await daemon.rest.must('POST', '/v1/messages', { from: 'shop@example.com', to: 'ada@example.net', text })
   const { username, password } = await daemon.rest.must('POST', '/v1/smtp-credentials', { label: 'binary' })
   const login = { username: String(username), password: String(password) }
@@ -93,11 +93,11 @@ test.serial('the binary takes mail, reads it in its threads, shows its pages, an
   const { bytes: german } = await next.rest.call('GET', '/sign-in', undefined, { 'accept-language': 'de' })
   t.true(german.toString('utf8').includes(wordsIn('de').signIn.title), 'catalogs of other languages are inside')
   t.is((await next.stop()).code, 0)
-  t.deepEqual(await readdir(join(options.binary, '..')), ['postern'], 'nothing is written beside it')
+  t.deepEqual(await readdir(join(options.binary, '..')), ['postern'], 'nothing is written next to the binary')
   assertVerified(t, await runCommand(options, 'verify'))
 })
 
-testWith('pebble', 'postgresql').serial('every command of the binary does its work', async (t) => {
+testWith('pebble', 'postgresql').serial('binary: every command works', async (t) => {
   const place = await installed(t)
   const { folder } = place
   const files = await makeCertificates(folder)

@@ -1,4 +1,4 @@
-/** The compiled code of a data folder stays bounded: what other versions of Node left goes, and the oldest beyond the bound. */
+/** The limit for compiled code in a data folder: code of other Node versions is removed, then the oldest code above the limit. */
 import { mkdir, readdir, truncate, utimes, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import test, { type ExecutionContext } from '#test'
@@ -20,7 +20,7 @@ async function compiledOf(t: ExecutionContext, ...files: readonly string[]): Pro
   return folder.path
 }
 
-test('boundCompiled() leaves what this version of Node keeps, up to 32 MiB of the latest', async (t) => {
+test('boundCompiled(): keeps the latest 32 MiB of code of this Node version', async (t) => {
   const dataDir = await compiledOf(t, '1', '2', '3', '4', '5', '6')
   const current = join(dataDir, 'compiled', 'v24.2')
   await boundCompiled(dataDir, current)
@@ -28,7 +28,7 @@ test('boundCompiled() leaves what this version of Node keeps, up to 32 MiB of th
   t.deepEqual((await readdir(current)).toSorted(), ['1', '2', '3', '4'])
 })
 
-test('boundCompiled() touches no folder but that of its data', async (t) => {
+test('boundCompiled(): changes only its data folder', async (t) => {
   const dataDir = await compiledOf(t, '1', '2', '3', '4', '5')
   await boundCompiled(join(dataDir, 'other'), join(dataDir, 'compiled', 'v24.2'))
   await boundCompiled(dataDir, join(dataDir, 'compiled'))

@@ -1,4 +1,4 @@
-/** A process whose standard output and error are full, closed, or not read: mail goes on, and each exit has its code. */
+/** A process with standard output and error that are full, closed or unread: it keeps accepting mail, and each exit has its code. */
 import { execFile } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
 import { constants } from 'node:fs'
@@ -15,12 +15,12 @@ import { listenIn } from '../../support/web/listen.ts'
 const run = promisify(execFile)
 const mebibyte = 2 ** 20
 
-/** How a shell opens both outputs; `$0` is the path of a named pipe. */
+/** Shell redirections of both outputs; `$0` is the path of a named pipe. */
 const outputs = {
   'a full disk': 'exec "$@" >/dev/full 2>&1',
   'closed descriptors': 'exec "$@" >&- 2>&-',
   'a pipe without a reader': 'mkfifo "$0" && exec 4<>"$0" && exec "$@" >"$0" 2>&1 4<&-',
-  'a full pipe that nobody reads': 'mkfifo "$0" && exec 4<>"$0" && head -c 65536 /dev/zero >&4 && exec "$@" >"$0" 2>&1',
+  'a full pipe without reads': 'mkfifo "$0" && exec 4<>"$0" && head -c 65536 /dev/zero >&4 && exec "$@" >"$0" 2>&1',
 } as const
 
 async function optionsOf(t: ExecutionContext, output: string, env: Readonly<Record<string, string>> = {}): Promise<DaemonOptions> {
@@ -41,7 +41,7 @@ async function exitOf(t: ExecutionContext, options: DaemonOptions): Promise<numb
 
 const message = (text: string) => ({ from: 'a@capture.test', to: 'b@inbox.test', subject: 'hello', text })
 
-/** A busy machine may make the daemon shed load. */
+/** Sends a message and repeats it if a busy daemon sheds load. */
 const send = (daemon: Daemon): Promise<true> =>
   waitFor('a message is accepted', async () => (await daemon.rest.call('POST', '/v1/messages', message('hello'))).status === 200)
 
@@ -76,34 +76,31 @@ for (const name of ['a full disk', 'a pipe without a reader'] as const) {
   })
 }
 
-test.serial(
-  'dropped log lines are counted, reported by /readyz and doctor, and mentioned in the log once it is written again',
-  async (t) => {
-    const options = await optionsOf(t, 'mkfifo "$0" && exec 4<>"$0" && exec "$@" >"$0" 2>/dev/null 4<&-')
-    await using daemon = await Daemon.start(options)
-    await send(daemon)
-    await waitFor('lines are dropped', async () => (await droppedBy(daemon)) > 0)
-    const { warnings } = (await daemon.rest.must('GET', '/readyz')) as { warnings: string[] }
-    t.regex(warnings.join(), /^log\.lines_dropped: The log cannot be written: EPIPE/)
-    const { code, output } = await runCommand({ folder: options.folder, ...(options.env && { env: options.env }) }, 'doctor', '--json')
-    t.is(code, 1)
-    t.regex(output, /"log\.lines_dropped"/)
+test.serial('dropped log lines: counted, reported by /readyz, doctor and the next log line', async (t) => {
+  const options = await optionsOf(t, 'mkfifo "$0" && exec 4<>"$0" && exec "$@" >"$0" 2>/dev/null 4<&-')
+  await using daemon = await Daemon.start(options)
+  await send(daemon)
+  await waitFor('lines are dropped', async () => (await droppedBy(daemon)) > 0)
+  const { warnings } = (await daemon.rest.must('GET', '/readyz')) as { warnings: string[] }
+  t.regex(warnings.join(), /^log\.lines_dropped: The log cannot be written: EPIPE/)
+  const { code, output } = await runCommand({ folder: options.folder, ...(options.env && { env: options.env }) }, 'doctor', '--json')
+  t.is(code, 1)
+  t.regex(output, /"log\.lines_dropped"/)
 
-    const reader = await open(join(options.folder, 'pipe'), constants.O_RDONLY | constants.O_NONBLOCK)
-    t.teardown(() => reader.close())
-    await send(daemon)
-    await assertStops(t, daemon)
-    const lines = await readFile(reader, 'utf8')
-    t.regex(lines, /"level":"warn",.*"lines":\d+,"reason":"EPIPE: .*","msg":"log lines were dropped"/)
-  },
-)
+  const reader = await open(join(options.folder, 'pipe'), constants.O_RDONLY | constants.O_NONBLOCK)
+  t.teardown(() => reader.close())
+  await send(daemon)
+  await assertStops(t, daemon)
+  const lines = await readFile(reader, 'utf8')
+  t.regex(lines, /"level":"warn",.*"lines":\d+,"reason":"EPIPE: .*","msg":"log lines were dropped"/)
+})
 
 async function droppedBy(daemon: Daemon): Promise<number> {
   const { bytes } = await daemon.rest.call('GET', '/metrics')
   return Number(/^postern_log_lines_dropped_total (\d+)$/m.exec(bytes.toString('utf8'))?.[1])
 }
 
-test.serial('a reader of the log that goes away while the daemon runs stops neither mail nor the exit', async (t) => {
+test.serial('closed log reader: the daemon keeps accepting mail and stops in order', async (t) => {
   const options = await optionsOf(t, 'exec 4<>"$0" && exec "$@" >"$0" 2>&1 4<&-')
   const pipe = join(options.folder, 'pipe')
   await run('mkfifo', [pipe])
@@ -128,7 +125,7 @@ test.serial('a command whose output cannot be written ends with 1', async (t) =>
   t.is(failed?.stderr, 'The output could not be written: ENOSPC: no space left on device, write. Make room for it, or send it elsewhere.\n')
 })
 
-test.serial('a command whose reader ends early ends as SIGPIPE would end it', async (t) => {
+test.serial('closed reader: a command ends as with SIGPIPE', async (t) => {
   const { env } = await optionsOf(t, '')
   const command = [process.execPath, 'daemon/postern.js', 'licenses']
   const script = '"$@" | head -c 1 >/dev/null; exit ${PIPESTATUS[0]}'
@@ -136,7 +133,7 @@ test.serial('a command whose reader ends early ends as SIGPIPE would end it', as
   t.like(ended, { code: 141 })
 })
 
-test('a backup whose output nobody reads to its end is no backup, and is not noted as one', async (t) => {
+test('backup: output that is not read to its end is not recorded as a backup', async (t) => {
   const folder = await temporaryFolder('backup-output')
   t.teardown(() => folder[Symbol.asyncDispose]())
   await using daemon = await Daemon.start({ folder: folder.path })

@@ -1,4 +1,4 @@
-/** Start and stop in order, deadlines, and a real process under real signals. */
+/** Start and stop in order, deadlines, and a real process with real signals. */
 import { spawn } from 'node:child_process'
 import { EventEmitter, once } from 'node:events'
 import { join } from 'node:path'
@@ -36,18 +36,18 @@ test('stop() stops parts in reverse order, once', async (t) => {
   t.deepEqual(journal, ['+store', '+queue', '+http', '-http', '-queue', '-store'])
 })
 
-test('start() stops what has started when a part cannot start, and says why', async (t) => {
+test('start(): stops started parts if one cannot start, and reports the reason', async (t) => {
   const { lifecycle } = setUp()
   const journal: string[] = []
   const part = partsFor(journal)
   await lifecycle.start(part('store'))
-  await t.throwsAsync(lifecycle.start(part('http', { start: () => Promise.reject(new Error('port is taken')) })), {
-    message: 'port is taken',
+  await t.throwsAsync(lifecycle.start(part('http', { start: () => Promise.reject(new Error('the port is in use')) })), {
+    message: 'the port is in use',
   })
   t.deepEqual(journal, ['+store', '-store'])
 })
 
-test('stop() goes on after a part that does not stop in time, and after one that fails', async (t) => {
+test('stop(): continues after a part that fails or exceeds its time', async (t) => {
   const { lifecycle, lines } = setUp()
   const journal: string[] = []
   const part = partsFor(journal)
@@ -60,7 +60,7 @@ test('stop() goes on after a part that does not stop in time, and after one that
   t.truthy(lines.find((line) => line['part'] === 'broken' && line['level'] === 'error'))
 })
 
-test('stop() keeps to its total deadline, and still asks every part', async (t) => {
+test('stop(): keeps its total deadline and still stops every part', async (t) => {
   const { lifecycle, lines } = setUp(0.05)
   const journal: string[] = []
   const part = partsFor(journal)
@@ -143,7 +143,7 @@ test('runUntilSignal() stops at another given signal, and takes its repetition f
   t.is(events.listenerCount('SIGHUP'), 0)
 })
 
-test('storeFailed() ends with 70 once the parts have answered, and stops nothing in order', async (t) => {
+test('storeFailed(): exits with 70 after pending responses, without an orderly stop', async (t) => {
   const { lifecycle, lines, exits } = setUp()
   const journal: string[] = []
   const answered = Promise.withResolvers<void>()
@@ -160,7 +160,7 @@ test('storeFailed() ends with 70 once the parts have answered, and stops nothing
   t.deepEqual(journal, ['+store', '+http'])
 })
 
-test('fail() ends with 70 and stops nothing in order', async (t) => {
+test('fail(): exits with 70 without an orderly stop', async (t) => {
   const { lifecycle, lines, exits } = setUp()
   const journal: string[] = []
   await lifecycle.start(partsFor(journal)('store'))
@@ -170,7 +170,7 @@ test('fail() ends with 70 and stops nothing in order', async (t) => {
   t.like(lines.at(-1), { level: 'fatal', err: { message: 'write failed' } })
 })
 
-/** A process of its own with one part that ignores `stop` when asked to, and what it printed and ended with. */
+/** Runs a separate process with one part that can ignore `stop`. Returns its output and exit code. */
 async function run(
   t: ExecutionContext,
   script: string,
@@ -215,7 +215,7 @@ test('Lifecycle of a real process: a second signal ends it at once', async (t) =
   t.is(code, 1)
 })
 
-test('Lifecycle of a real process: an error that nobody caught ends it with 70', async (t) => {
+test('Lifecycle of a real process: an uncaught error ends it with 70', async (t) => {
   const thrown = await run(t, `${servePart('async () => {}')}; setImmediate(() => { throw new Error('defect') })`, () => undefined)
   t.is(thrown.code, 70)
   t.regex(thrown.errors, /"level":"fatal".*defect/)

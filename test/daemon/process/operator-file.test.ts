@@ -1,4 +1,4 @@
-/** The token of a run is for the user of the data folder alone. */
+/** Only the user of the data folder can read the token of a run. */
 import { chmod, stat, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import test from '#test'
@@ -7,7 +7,7 @@ import { temporaryFolder } from '../../support/daemon/workspace.ts'
 
 const listening = { http: { host: '127.0.0.1', port: 8080 }, https: [], acme: [], submission: [], submissions: [], mx: [], sites: [] }
 
-test('nobody else reads the token, also not from a file that was there before', async (t) => {
+test('operator file: only its owner can read the token, also in an existing file', async (t) => {
   await using folder = await temporaryFolder('operator-file')
   for (const name of ['operator.json', 'operator.json.tmp']) {
     const left = join(folder.path, name)

@@ -1,7 +1,7 @@
 import test from '#test'
 import { OwnListeners } from '../../../daemon/process/own-listeners.ts'
 
-test('OwnListeners.has() knows the addresses that are listened on, and all of this machine behind a wildcard', (t) => {
+test('OwnListeners.has(): knows the listeners, and all own addresses for a wildcard', (t) => {
   const own = new OwnListeners()
   t.false(own.has('127.0.0.1', 25))
   own.set([

@@ -1,4 +1,4 @@
-/** The program of the sources: which Node.js it needs, and that its process ends. */
+/** The program in the sources: the required Node.js version, and the end of its process. */
 import test from '#test'
 import { runCommand } from '../../support/daemon/daemon.ts'
 import { temporaryFolder } from '../../support/daemon/workspace.ts'
@@ -6,7 +6,7 @@ import { temporaryFolder } from '../../support/daemon/workspace.ts'
 /** Code that runs in a process before the program. */
 const before = (code: string) => ({ NODE_OPTIONS: `--import=data:text/javascript,${encodeURIComponent(code)}` })
 
-test('a command ends when its work is done, whatever it left open', async (t) => {
+test('commands: end after their work despite open handles', async (t) => {
   await using folder = await temporaryFolder('open')
   const env = before("import { createServer } from 'node:net'; createServer().listen(0, '127.0.0.1')")
   const { code, output } = await runCommand({ folder: folder.path, env }, '--version')
@@ -14,7 +14,7 @@ test('a command ends when its work is done, whatever it left open', async (t) =>
   t.regex(output, /^\d+\.\d+\.\d+\n$/)
 })
 
-test('an older Node.js is told in a sentence, not by the first thing that it lacks', async (t) => {
+test('older Node.js: the error is a sentence about the required version', async (t) => {
   await using folder = await temporaryFolder('older')
   const lacking = "({ url: 'data:text/javascript,export const createRequire = undefined', shortCircuit: true })"
   const env = before(

@@ -1,4 +1,4 @@
-/** Memory goes back to the system in quiet times, when that is worth it, and not while the daemon works. */
+/** Returning memory to the system in quiet times if it saves enough, and never while the daemon works. */
 import { cachedDataVersionTag } from 'node:v8'
 import { runInNewContext } from 'node:vm'
 import test, { type ExecutionContext } from '#test'
@@ -16,7 +16,7 @@ async function setUp(t: ExecutionContext, memory?: OwnMemory) {
   return { clock, part }
 }
 
-/** A process whose figures the test sets. */
+/** A process with figures that the test sets. */
 const processOf = () => {
   const figures = { processorMs: 400, resident: 140 * mib, heap: 40 * mib, left: 110 * mib, collections: 0 }
   const memory: OwnMemory = {
@@ -32,7 +32,7 @@ const processOf = () => {
   return { figures, memory }
 }
 
-test('in quiet times memory is given back, once until it has grown again', async (t) => {
+test('quiet memory: returned once, and again after it has grown', async (t) => {
   const { figures, memory } = processOf()
   const { clock, part } = await setUp(t, memory)
   figures.processorMs += 51
@@ -47,14 +47,14 @@ test('in quiet times memory is given back, once until it has grown again', async
   t.is(figures.collections, 1)
   figures.resident = 126 * mib
   clock.advance(lookMs)
-  t.is(figures.collections, 2, 'the time that the collection itself took does not count')
+  t.is(figures.collections, 2, 'quiet memory: the time of the collection does not count')
   figures.resident = 200 * mib
   await part.stop()
   clock.advance(lookMs)
   t.is(figures.collections, 2)
 })
 
-test('what a load keeps for long goes back when it is over, though nothing grew since', async (t) => {
+test('quiet memory: memory of a long load is returned after its end', async (t) => {
   const { figures, memory } = processOf()
   const { clock } = await setUp(t, memory)
   const lookFor = (ms: number): void => clock.advance(ms)
@@ -72,7 +72,7 @@ test('what a load keeps for long goes back when it is over, though nothing grew 
     figures.processorMs += i % 2 === 0 ? 0 : 1_000
     lookFor(lookMs)
   }
-  t.is(figures.collections, 2, 'that is what a daemon needs')
+  t.is(figures.collections, 2, 'a daemon needs this much')
   figures.left = 90 * mib
   figures.resident = 100 * mib
   lookFor(lookMs)
@@ -84,7 +84,7 @@ test('what a load keeps for long goes back when it is over, though nothing grew 
   t.is(figures.collections, 5, 'at most every ten minutes')
 })
 
-test('a large heap, whose collection would take long, is left alone', async (t) => {
+test('quiet memory: a large heap is not collected', async (t) => {
   const { figures, memory } = processOf()
   const { clock } = await setUp(t, memory)
   figures.heap = 96 * mib + 1
@@ -95,15 +95,15 @@ test('a large heap, whose collection would take long, is left alone', async (t) 
   t.is(figures.collections, 1)
 })
 
-/** The process itself, at rest whatever the tests beside this one do. */
+/** Figures of this process, but always at rest, regardless of parallel tests. */
 const atRest: OwnMemory = { ...ownMemory, processorMs: () => 400, heapBytes: () => 40 * mib }
 
-test('memory is that of the process, as Linux says it', (t) => {
+test('memory: the figure of the process from Linux', (t) => {
   t.true(ownMemory.ownBytes() > 10 * mib)
-  if (process.platform === 'linux') t.true(ownMemory.ownBytes() < process.memoryUsage.rss(), 'without what it maps')
+  if (process.platform === 'linux') t.true(ownMemory.ownBytes() < process.memoryUsage.rss(), 'without mapped files')
 })
 
-test('what nothing holds any more is collected', async (t) => {
+test('unreferenced objects are collected', async (t) => {
   const dead = new WeakRef(new Map([[1, 'dead']]))
   const { clock } = await setUp(t, atRest)
   await new Promise(setImmediate) // a WeakRef holds its target until the end of the job
@@ -112,7 +112,7 @@ test('what nothing holds any more is collected', async (t) => {
   t.is(dead.deref(), undefined)
 })
 
-test('the collection leaves the flags as they were, which kept code and new threads depend on', async (t) => {
+test('quiet memory: the collection keeps flags that cached code and threads need', async (t) => {
   const before = cachedDataVersionTag()
   const { clock } = await setUp(t, atRest)
   clock.advance(lookMs)

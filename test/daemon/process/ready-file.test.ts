@@ -1,4 +1,4 @@
-/** The ready file as a script sees it. */
+/** The ready file as scripts read it. */
 import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -18,7 +18,7 @@ const listening = {
   sites: [],
 }
 
-test('writeReadyFile() replaces what is there with the real addresses, and clearReadyFile() removes it', async (t) => {
+test('writeReadyFile(): replaces the file; clearReadyFile() removes it', async (t) => {
   const folder = await mkdtemp(join(tmpdir(), 'postern-ready-'))
   t.teardown(() => rm(folder, { recursive: true }))
   const path = join(folder, 'ready.json')

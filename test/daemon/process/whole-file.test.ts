@@ -1,11 +1,11 @@
-/** Files that are whole or not there, when several writers are at one of them. */
+/** Files that are complete or absent, also with several writers. */
 import { readdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import test from '#test'
 import { placeWhole } from '../../../daemon/backup/whole-file.ts'
 import { temporaryFolder } from '../../support/daemon/workspace.ts'
 
-test('of several that write a file at once each ends well, and one of them stays whole', async (t) => {
+test('placeWhole(): simultaneous writers all succeed, and one complete file remains', async (t) => {
   await using folder = await temporaryFolder('whole')
   const path = join(folder.path, 'certificate.json')
   const contents = Array.from({ length: 20 }, (_, i) => String(i).repeat(100_000))

@@ -1,4 +1,4 @@
-/** Where the daemon writes: in its data folder alone, as the kernel saw it. */
+/** The daemon writes only to its data folder, according to the kernel. */
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { Daemon, portOf } from '../../support/daemon/daemon.ts'
@@ -25,7 +25,7 @@ const changing = [
 const alsoChanging = ['chmod', 'fchmodat', 'chown', 'lchown', 'fchownat', 'unlink', 'unlinkat', 'rmdir']
 const opening = ['open', 'openat', 'openat2', 'creat']
 
-/** Paths that a line of strace opened for writing, made, moved or removed; none for what failed. */
+/** Paths that a line of strace opened for writing, created, moved or removed. Empty for failed calls. */
 function writtenBy(line: string): readonly string[] {
   const [, name = '', words = '', result = ''] = /(\w+)\((.*)\)\s+= (\S+)/.exec(line) ?? []
   if (result.startsWith('-1') || result === '?') return []
@@ -33,7 +33,7 @@ function writtenBy(line: string): readonly string[] {
   return [...words.matchAll(/"((?:[^"\\]|\\.)*)"/g)].map(([, path = '']) => path)
 }
 
-testWith('strace')('serve writes nothing outside its data folder, from its start through mail and a stop to its end', async (t) => {
+testWith('strace')('serve: writes only to its data folder, from start to stop', async (t) => {
   await using folder = await temporaryFolder('written-files')
   await using sink = await Sink.listen()
   const record = join(folder.path, 'calls')
@@ -55,10 +55,10 @@ testWith('strace')('serve writes nothing outside its data folder, from its start
   const data = join(folder.path, 'data')
   t.true(
     written.some((path) => path.startsWith(join(data, 'store'))),
-    'the record has what is written',
+    'the record contains the writes',
   )
   t.true(written.some((path) => path.startsWith(join(data, 'tls'))))
-  /** What whoever starts it names, and devices. */
+  /** Files that the caller names, and devices. */
   const named = (path: string): boolean => path.startsWith(join(folder.path, 'ready')) || /^\/(?:dev\/(?:null|tty)|proc\/self\/)/.test(path)
   const elsewhere = written.filter((path) => path !== data && !path.startsWith(`${data}/`) && !named(path))
   t.deepEqual([...new Set(elsewhere)], [])

@@ -1,4 +1,4 @@
-/** Captures of several daemons: who follows an inbox at one of them misses none, in whichever order they were committed. */
+/** Captures of several daemons: a client that follows an inbox at one daemon misses none, regardless of the order of commits. */
 import type { ExecutionContext } from 'ava'
 import { Client } from 'pg'
 import { waitFor } from '../../support/waits.ts'
@@ -11,12 +11,12 @@ const test = testWith('postgresql')
 const postgresql = databasesOf(test)
 
 interface HeldUp {
-  /** Resolves when a write of the daemon has come as far as its commit. */
+  /** Resolves when a write of the daemon has reached its commit. */
   readonly waits: () => Promise<true>
   readonly release: () => Promise<unknown>
 }
 
-/** Keeps a daemon from committing, as each group of its writes changes its row, until it is released or the test ends. */
+/** Blocks the commits of a daemon by locking its row, until the lock is released or the test ends. */
 async function holdUp(t: ExecutionContext, address: string, daemon: string): Promise<HeldUp> {
   const client = new Client({ connectionString: address })
   await client.connect()
@@ -26,13 +26,13 @@ async function holdUp(t: ExecutionContext, address: string, daemon: string): Pro
   const name = new URL(address).pathname.slice(1)
   const held = `SELECT FROM pg_stat_activity WHERE datname = '${name}' AND application_name = 'postern writes' AND wait_event_type = 'Lock'`
   return {
-    // not in the transaction that holds it up, in which statistics stand still
+    // uses another transaction, because statistics do not change within the locking one
     waits: () => waitFor('the commit waits', async () => (await postgresql().query(held)).length > 0),
     release: () => client.query('COMMIT'),
   }
 }
 
-/** What daemons ask each other about ids of captures. */
+/** Requests between daemons about ids of captures. */
 async function questionsAbout(t: ExecutionContext, address: string): Promise<ReadonlySet<string>> {
   const [client, questions] = [new Client({ connectionString: address }), new Set<string>()]
   await client.connect()
@@ -46,7 +46,7 @@ async function questionsAbout(t: ExecutionContext, address: string): Promise<Rea
   return questions
 }
 
-test('a capture that is committed after a later one of another daemon comes before it, in lists and in waits', async (t) => {
+test('captures: ids define the order in lists and waits, despite late commits', async (t) => {
   const address = await postgresql().database()
   const several = await severalDaemons(t, address)
   const a = await several.start()
@@ -71,11 +71,11 @@ test('a capture that is committed after a later one of another daemon comes befo
   const since = a.rest.must('GET', `${inbox}/messages?since=${String(begin?.id)}`)
   const newest = a.rest.must('GET', `${inbox}/messages`)
   const tooEarly: unknown[] = []
-  // where the test fails, they break off with their daemon
+  // if the test fails, these requests fail with their daemon
   for (const one of [late, since, newest, waiting]) one.then((answer) => tooEarly.push(answer)).catch(() => undefined)
   const isSettled = () => Promise.resolve(questions.size >= 3 || tooEarly.length > 0 || undefined)
   await waitFor('all three requests have asked', isSettled)
-  t.deepEqual(tooEarly, [], 'nothing is answered before what comes first is committed')
+  t.deepEqual(tooEarly, [], 'no response before the earlier capture is committed')
   await held.release()
   t.deepEqual(subjects(await since), ['early', 'later'])
   t.deepEqual(subjects(await newest), ['later', 'early', 'begin'])

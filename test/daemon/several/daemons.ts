@@ -1,18 +1,18 @@
-/** Daemons that share a database, each with a folder of its own, as on machines of their own. */
+/** Daemons that share a database, each with a separate folder, as on separate machines. */
 import { join } from 'node:path'
 import type { ExecutionContext } from 'ava'
 import { Daemon, newAdminKey } from '../../support/daemon/daemon.ts'
 import { temporaryFolder } from '../../support/daemon/workspace.ts'
 
-/** One for all, as each has to open what the others sealed. */
+/** A common master key, because each daemon decrypts data of the others. */
 const masterKey = Buffer.alloc(32, 7).toString('base64')
 
 export interface Several {
-  /** Starts another one. */
+  /** Starts another daemon. */
   start(env?: Readonly<Record<string, string>>): Promise<Daemon>
 }
 
-/** They end with the test. */
+/** Starts daemons that stop with the test. */
 export async function severalDaemons(t: ExecutionContext, database: string): Promise<Several> {
   const ends = new AsyncDisposableStack()
   t.teardown(() => ends.disposeAsync())

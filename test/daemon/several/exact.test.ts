@@ -1,4 +1,4 @@
-/** Three daemons at one database, asked at the same moment: limits count once for all, and each event is told once. */
+/** Three daemons with one database and simultaneous requests: limits apply to all together, and each event is reported once. */
 import type { ExecutionContext } from 'ava'
 import { column } from '../../support/column.ts'
 import { waitFor, waiting } from '../../support/waits.ts'
@@ -27,7 +27,7 @@ interface Fixture {
   readonly receiver: WebhookReceiver
 }
 
-test('three daemons that are asked at once accept as much as one may, and tell each event once', async (t) => {
+test('three daemons: share their limits and report each event once', async (t) => {
   await using postgresql = await anyDatabases()
   await using sink = await Sink.listen({
     script: { recipient: (address) => (/gone/.test(address) ? '550 5.1.1 no such user' : undefined) },
@@ -43,7 +43,7 @@ test('three daemons that are asked at once accept as much as one may, and tell e
   await guessesCountTogether(t, fixture)
 })
 
-/** At each daemon so often, all at the same moment; returns the statuses. */
+/** Sends `times` simultaneous requests to each daemon. Returns the statuses. */
 async function atAll({ daemons }: Fixture, times: number, body: object): Promise<readonly number[]> {
   const calls = daemons.flatMap(({ rest }) => Array.from({ length: times }, () => rest.call('POST', '/v1/messages', body)))
   return (await Promise.all(calls)).map(({ status }) => status)
@@ -59,7 +59,7 @@ async function budgetIsExact(t: ExecutionContext, fixture: Fixture): Promise<voi
   t.like(await c.rest.must('GET', `/v1/projects/${String(id)}`), { project_sends_today: 7 })
   await c.rest.must('PATCH', `/v1/projects/${String(id)}`, { send_budget: 8 })
   const more = await atAll(fixture, 1, { ...mail, project_id: id })
-  t.deepEqual([countOf(more, 200), countOf(more, 429)], [1, 2], 'one more, wherever it is')
+  t.deepEqual([countOf(more, 200), countOf(more, 429)], [1, 2], 'one more, at any daemon')
 }
 
 async function capIsExact(t: ExecutionContext, fixture: Fixture): Promise<void> {
@@ -68,10 +68,10 @@ async function capIsExact(t: ExecutionContext, fixture: Fixture): Promise<void> 
   const statuses = await atAll(fixture, 3, { ...mail, project_id: id })
   t.deepEqual([countOf(statuses, 200), countOf(statuses, 402)], [5, 4])
   const kept = await Array.fromAsync(b.rest.rows(`/v1/traces?project=${String(id)}`))
-  t.is(kept.length, 5, 'of what was refused nothing is kept')
+  t.is(kept.length, 5, 'nothing of refused mail is stored')
 }
 
-/** Of the organization, at the doors for REST and for SMTP of every daemon. */
+/** Checks the quota of the organization at the REST and SMTP entry points of every daemon. */
 async function quotaIsExact(t: ExecutionContext, fixture: Fixture): Promise<void> {
   const [a, b] = fixture.daemons
   using operator = new RestClient(b.addresses.http, operatorKey)
@@ -94,17 +94,17 @@ async function quotaIsExact(t: ExecutionContext, fixture: Fixture): Promise<void
   t.deepEqual(await Promise.all(fixture.daemons.map(usedUp)), [before + 10, before + 10, before + 10])
 }
 
-/** Twenty failures of one user within a quarter of an hour are enough, wherever they were. */
+/** Checks that 20 failed logins of one user within 15 minutes lock the user, regardless of the daemon. */
 async function guessesCountTogether(t: ExecutionContext, { daemons }: Fixture): Promise<void> {
   const [a, b] = daemons
   const login = await makeLogin(a.rest, await makeDestination(a.rest, { name: 'Guessed', port: 9, mode: 'sandbox' }))
   const guesses = Array.from({ length: 20 }, (_, at) => guess(daemons[at % 3] ?? b, { ...login, password: `wrong ${at}` }))
   t.deepEqual(new Set(await Promise.all(guesses)), new Set([535]))
   const after = await Promise.all(daemons.map((daemon) => guess(daemon, login)))
-  t.deepEqual(after, [454, 454, 454], 'with the right password too, as nobody logged in from here before')
+  t.deepEqual(after, [454, 454, 454], 'also with the right password, after no earlier login from here')
 }
 
-/** The code of the reply. */
+/** Returns the reply code. */
 async function guess({ addresses }: Daemon, { username, password }: Login): Promise<number> {
   const client = await SmtpClient.connect({ port: portOf(addresses.submission[0]) })
   const { code } = await client.authenticate(username, password)
@@ -112,7 +112,7 @@ async function guess({ addresses }: Daemon, { username, password }: Login): Prom
   return code
 }
 
-/** The codes of the replies to so many letters. */
+/** Returns the reply codes of `count` messages. */
 async function submitted(daemon: Daemon, login: Login, count: number): Promise<readonly number[]> {
   const client = await SmtpClient.signIn({ port: portOf(daemon.addresses.submission[0]) }, login)
   const codes: number[] = []
@@ -124,7 +124,7 @@ async function submitted(daemon: Daemon, login: Login, count: number): Promise<r
   return codes
 }
 
-/** The traces that requests to a path were about: what they say is below `name`. */
+/** Returns the traces in requests to a path. `name` is the field with the trace. */
 const toldOf = (received: readonly Received[], path: string, name: 'message' | 'data'): readonly string[] =>
   received
     .filter((one) => one.path === path)
@@ -152,14 +152,14 @@ async function eachOnce(t: ExecutionContext, { daemons, sink, receiver }: Fixtur
     failed.push(String(relay['trace_id']))
   }
   for (let at = 0; at < 4; at++) await Promise.all(daemons.map((daemon, of) => send(daemon, at * 3 + of)))
-  await waiting('all are told', receiver.hasReceived(captured.length + failed.length))
+  await waiting('all requests get the event', receiver.hasReceived(captured.length + failed.length))
   const attempts = await waitFor('all attempts are on record', async () => {
     const rows = await Array.fromAsync(b.rest.rows('/v1/webhooks/attempts?status=succeeded'))
     return rows.length < failed.length ? undefined : rows
   })
   t.deepEqual(new Set(column(attempts, 'attempt_count')), new Set([1]))
-  t.deepEqual(toldOf(receiver.received, '/hook/inbox', 'message'), captured.toSorted(inText), 'ledger: each capture is told once')
-  t.deepEqual(toldOf(receiver.received, '/hook/event', 'data'), failed.toSorted(inText), 'ledger: each failure is told once')
+  t.deepEqual(toldOf(receiver.received, '/hook/inbox', 'message'), captured.toSorted(inText), 'ledger: each capture is reported once')
+  t.deepEqual(toldOf(receiver.received, '/hook/event', 'data'), failed.toSorted(inText), 'ledger: each failure is reported once')
 }
 
 const inText = (one: string, other: string): number => one.localeCompare(other)

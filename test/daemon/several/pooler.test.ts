@@ -1,4 +1,4 @@
-/** Daemons whose way to the database leads through PgBouncer: whole with sessions, and none at all without. */
+/** Daemons that reach the database through PgBouncer: they work with session pooling and refuse other modes. */
 import { join } from 'node:path'
 import { waiting } from '../../support/waits.ts'
 import { Daemon, runCommand } from '../../support/daemon/daemon.ts'
@@ -15,7 +15,7 @@ const postgresql = databasesOf(test)
 
 const mail = { from: 'a@site.test', to: 'b@inbox.test', subject: 's', text: 't' }
 
-test('by a pooler that keeps sessions daemons send, tell each other, are fenced off, and their store is moved', async (t) => {
+test('session pooler: sending, signals, fencing and migration work', async (t) => {
   await using pooler = await Pgbouncer.before(postgresql(), 'session')
   const database = await postgresql().database()
   const address = pooler.address(database)
@@ -36,7 +36,7 @@ test('by a pooler that keeps sessions daemons send, tell each other, are fenced 
   for (let at = 0; !isAwake; at++) await a.rest.must('POST', '/v1/messages', { ...mail, subject: `wakes ${at}` })
   t.regex(String((await held)['subject']), /^wakes \d+$/, 'captured at the other daemon')
 
-  // as who takes over from a daemon that is silent
+  // like a daemon that takes over from a silent one
   for (const table of ['daemons', 'writers']) await ask(`DELETE FROM postern_${table} WHERE id <> '${String(first?.['id'])}'`)
   t.is((await waiting('the replaced daemon ends', b.exited)).code, 70)
   t.is((await a.rest.call('POST', '/v1/messages', mail)).status, 200)
@@ -46,7 +46,7 @@ test('by a pooler that keeps sessions daemons send, tell each other, are fenced 
   t.is(moved.code, 0, moved.output)
 })
 
-test('a daemon ends when its pooler keeps sessions no more, and none starts', async (t) => {
+test('transaction pooler: a running daemon stops, and no daemon starts', async (t) => {
   await using pooler = await Pgbouncer.before(postgresql(), 'session')
   const address = pooler.address(await postgresql().database())
   const several = await severalDaemons(t, address)
@@ -55,7 +55,7 @@ test('a daemon ends when its pooler keeps sessions no more, and none starts', as
   void daemon.exited.then(() => (isOver = true))
   pooler.setMode('transaction')
   const send = (subject: string) => daemon.rest.call('POST', '/v1/messages', { ...mail, subject }).catch(() => undefined)
-  while (!isOver) await Promise.all(['1', '2', '3'].map(send)) // its connections stand in each other's way
+  while (!isOver) await Promise.all(['1', '2', '3'].map(send)) // its connections block each other
   t.is((await daemon.exited).code, 70)
   t.regex(daemon.log, /must keep one session for each client \(pool_mode = session\)/)
 

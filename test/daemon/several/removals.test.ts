@@ -1,4 +1,4 @@
-/** Two daemons at one database: what one of them deletes, the other accepts nothing for and sends nothing of, at the same moment too. */
+/** Two daemons with one database: after one deletes an object, the other accepts and sends nothing for it, also at the same moment. */
 import type { ExecutionContext } from 'ava'
 import { systemClock } from '#core/clock.ts'
 import { removalsKey } from '#core/tenancy/removal-key.ts'
@@ -28,7 +28,7 @@ async function twoDaemons(t: ExecutionContext): Promise<readonly [StartedDaemon,
 const project = async ({ rest }: StartedDaemon): Promise<string> =>
   String((await rest.must('POST', '/v1/projects', { name: 'Shop' }))['id'])
 
-/** Holds up the next write that is meant, until it is let go. */
+/** Blocks the next matching write until it is released. */
 function holdWrite({ kv }: StartedDaemon, isMeant: (write: Write) => boolean): { readonly reached: Promise<void>; letGo(): void } {
   const [reached, gone] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
   kv.beforeWrite = (write) => {
@@ -43,7 +43,7 @@ const writesTrace = ({ sets }: Write): boolean => sets.some(({ key }) => unpack(
 const deletesProject = ({ sets }: Write): boolean =>
   sets.some(({ key }) => Buffer.compare(key.subarray(0, pack(removalsKey).length), pack(removalsKey)) === 0)
 
-/** Keys and values of all rows that name the project, but those of the log of acts and what a sweep is to remove. */
+/** Keys and values of all rows that name the project, except the audit log and rows that a sweep will remove. */
 async function rowsNaming({ kv }: StartedDaemon, id: string): Promise<readonly string[]> {
   const rows: string[] = []
   for await (const { key, value } of kv.range({ start: Buffer.of(0), end: Buffer.of(0xff) })) {
@@ -54,10 +54,10 @@ async function rowsNaming({ kv }: StartedDaemon, id: string): Promise<readonly s
   return rows
 }
 
-test('a message that one daemon is accepting while another deletes its project is refused, and leaves nothing behind', async (t) => {
+test('deletion: a message being accepted at another daemon is refused without a trace', async (t) => {
   const [a, b] = await twoDaemons(t)
   const id = await project(a)
-  await b.rest.must('POST', '/v1/messages', { ...mail, project_id: id }) // its project is known there
+  await b.rest.must('POST', '/v1/messages', { ...mail, project_id: id }) // loads its project there
   const held = holdWrite(b, writesTrace)
   const sending = b.rest.call('POST', '/v1/messages', { ...mail, project_id: id })
   await held.reached
@@ -69,7 +69,7 @@ test('a message that one daemon is accepting while another deletes its project i
   await waitFor('the project is gone', async () => ((await rowsNaming(a, id)).length === 0 ? true : undefined))
 })
 
-test('settings that change while a message is accepted refuse nothing', async (t) => {
+test('settings changed during an acceptance: the message is accepted', async (t) => {
   const [a, b] = await twoDaemons(t)
   const id = await project(a)
   await b.rest.must('POST', '/v1/messages', { ...mail, project_id: id })
@@ -81,7 +81,7 @@ test('settings that change while a message is accepted refuse nothing', async (t
   t.is((await sending).status, 200)
 })
 
-test('a message that one daemon accepts just before another deletes its project keeps it from being deleted', async (t) => {
+test('deletion: refused after a message accepted just before at another daemon', async (t) => {
   const [a, b] = await twoDaemons(t)
   const id = await project(a)
   const held = holdWrite(a, deletesProject)
@@ -94,10 +94,10 @@ test('a message that one daemon accepts just before another deletes its project 
   t.is(status, 409)
   t.like(body, { error: { code: 'conflict', next_action: 'wait_or_discard_queued' } })
   t.is((await a.rest.call('GET', `/v1/traces/${String(trace_id)}`)).status, 200)
-  t.like(await a.rest.must('GET', `/v1/projects/${id}`), { project_sends_today: 1 }, 'what was refused counts nothing')
+  t.like(await a.rest.must('GET', `/v1/projects/${id}`), { project_sends_today: 1 }, 'refused messages are not counted')
 })
 
-test('what one daemon is sending is broken off before the deletion at another is answered', async (t) => {
+test('deletion: attempts of other daemons are aborted before the response', async (t) => {
   await using sink = await Sink.listen({ script: (step) => (step === 'data' ? { act: 'hold' } : undefined) })
   const env = { POSTERN_STORE: await postgresql().database(), POSTERN_OUTBOUND_ALLOW: 'destinations=127.0.0.1/32' }
   const b = await startDaemon(t, { env, replacements: { clock: systemClock } })

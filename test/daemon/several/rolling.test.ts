@@ -1,4 +1,4 @@
-/** Three daemons behind the balancer of the compose file: each is replaced in its turn, and no caller notices. */
+/** Three daemons behind the balancer of the compose file: each is replaced in turn, without failed calls. */
 import { spawn } from 'node:child_process'
 import { readFile, writeFile } from 'node:fs/promises'
 import { connect } from 'node:net'
@@ -18,7 +18,7 @@ const names = ['one', 'two', 'three'] as const
 
 const ports = ['8080', '587', '465', '25'] as const
 
-/** The configuration as it stands, but for addresses: names of services and well-known ports are those of daemons on loopback. */
+/** The original configuration with other addresses: service names and well-known ports become those of daemons on loopback. */
 async function configured(bound: Readonly<Record<string, number>>, http: Readonly<Record<string, number>>): Promise<string> {
   return (await readFile(file, 'utf8'))
     .replaceAll(
@@ -31,7 +31,7 @@ async function configured(bound: Readonly<Record<string, number>>, http: Readonl
     .replace(/resolvers names\n.*\n/, '')
 }
 
-testWith('postgresql', 'haproxy')('three daemons behind a balancer are replaced one after the other, and no call fails', async (t) => {
+testWith('postgresql', 'haproxy')('rolling replacement behind a balancer: no call fails', async (t) => {
   await using postgresql = await anyDatabases()
   await using folder = await temporaryFolder('balancer')
   const several = await severalDaemons(t, await postgresql.database())

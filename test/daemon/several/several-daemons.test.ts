@@ -1,4 +1,4 @@
-/** Three daemons at one database: what one is told all know, and what one takes all show. */
+/** Three daemons with one database: each applies changes made at the others and shows mail accepted by the others. */
 import { once } from 'node:events'
 import { partOf } from '#core/delivery/queue/queue-parts.ts'
 import { waitFor } from '../../support/waits.ts'
@@ -17,7 +17,7 @@ const postgresql = databasesOf(test)
 
 const inText = (one: string, other: string): number => one.localeCompare(other)
 
-test('what is set at one daemon holds at all others when it is acknowledged', async (t) => {
+test('settings: an acknowledged change applies at all daemons', async (t) => {
   await using sink = await Sink.listen()
   const several = await severalDaemons(t, await postgresql().database())
   const [a, b, c] = await Promise.all([several.start(), several.start(), several.start()])
@@ -38,7 +38,7 @@ test('what is set at one daemon holds at all others when it is acknowledged', as
   }
 })
 
-test('a website is deployed at one daemon and served by all; without credit it is away at all, and back within ten seconds of a grant', async (t) => {
+test('website: deployed at one daemon, served by all, and follows credit within 10 s', async (t) => {
   const several = await severalDaemons(t, await postgresql().database())
   const operatorKey = `svcop_${'o'.repeat(43)}`
   const env = { ...siteSettings, POSTERN_OPERATOR_KEY: operatorKey }
@@ -65,7 +65,7 @@ test('a website is deployed at one daemon and served by all; without credit it i
   for (const ask of asks) t.is((await ask('gipfel.sites.test', '/')).status, 451)
 })
 
-test('a standing hold that is set at one daemon stops what another relays, and what it held goes once it is lifted at a third', async (t) => {
+test('standing hold: set at one daemon, applied by another, released at a third', async (t) => {
   await using sink = await Sink.listen()
   const several = await severalDaemons(t, await postgresql().database())
   const [a, b, c] = await Promise.all([several.start(), several.start(), several.start()])
@@ -88,7 +88,7 @@ test('a standing hold that is set at one daemon stops what another relays, and w
   t.deepEqual(arrived.toSorted(inText), ['0@held.test', '1@held.test', '2@held.test', 'later@held.test'])
 })
 
-test('a hold is released at one daemon while another has the attempt under way: the retry is not held', async (t) => {
+test('hold: released during an attempt of another daemon, does not hold the retry', async (t) => {
   const [atDot, mayEnd] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
   const message = async (): Promise<string> => {
     atDot.resolve()
@@ -122,7 +122,7 @@ test('a hold is released at one daemon while another has the attempt under way: 
   for (const { rest } of daemons) t.like((await Array.fromAsync(rest.rows('/v1/queue')))[0], { state: 'retry' })
 })
 
-test('a capture at one daemon wakes who waits at another, once, and all show it', async (t) => {
+test('capture: wakes a wait at another daemon once; all daemons list it', async (t) => {
   const several = await severalDaemons(t, await postgresql().database())
   const [a, b] = await Promise.all([several.start(), several.start()])
   const inbox = await catchAllInbox(a.rest)
@@ -135,14 +135,14 @@ test('a capture at one daemon wakes who waits at another, once, and all show it'
     return isAwake
   })
   const woken = await waiting
-  t.is(woken.status, 200, 'long before its time is over')
+  t.is(woken.status, 200, 'long before its timeout')
   t.true(sent.includes(String((woken.body as { trace_id: unknown }).trace_id)))
   const shown: string[] = []
   for await (const row of b.rest.rows(`/v1/inboxes/${inbox}/messages`)) shown.push(String(row['trace_id']))
   t.deepEqual(shown.toSorted(inText), sent.toSorted(inText))
 })
 
-test('the queue moves to a daemon that comes, and back when it goes', async (t) => {
+test('queue: moves to a new daemon and back when it stops', async (t) => {
   await using sink = await Sink.listen()
   const several = await severalDaemons(t, await postgresql().database())
   const a = await several.start()
@@ -170,7 +170,7 @@ test('the queue moves to a daemon that comes, and back when it goes', async (t) 
   t.is(arrived.size, sent)
 })
 
-test('a provider that hangs while a daemon comes holds up nothing of others, and gets nothing twice', async (t) => {
+test('hanging provider: a new daemon relays other mail, and nothing is sent twice', async (t) => {
   await using sink = await Sink.listen()
   const several = await severalDaemons(t, await postgresql().database())
   const a = await several.start()
@@ -198,7 +198,7 @@ test('a provider that hangs while a daemon comes holds up nothing of others, and
     for (const site of alone) await send(site, 'alone')
     return isRelaying
   })
-  await relaying // what can move has moved
+  await relaying // all movable work has moved
   for (const [, site = ''] of pairs) await send(site, `goes ${site}`)
   const gone = (): number => arrived.filter((subject) => subject.startsWith('goes')).length
   await waitFor('others in the same parts are relayed', async () => gone() === pairs.length)
@@ -214,7 +214,7 @@ test('a provider that hangs while a daemon comes holds up nothing of others, and
   t.deepEqual(hung.toSorted(inText), pairs.map(([site]) => `hangs ${site}`).toSorted(inText), 'ledger: each is relayed once')
 })
 
-test('a daemon whose connections all broke off has each once again', async (t) => {
+test('lost connections: the daemon opens each of them once again', async (t) => {
   const database = await postgresql().database()
   const several = await severalDaemons(t, database)
   const a = await several.start()

@@ -53,7 +53,7 @@ const broken: Readonly<Record<string, readonly [readonly Buffer[], string]>> = {
 
 interface Chained {
   readonly id?: string
-  /** The backup that it goes on from. */
+  /** The backup that this one is based on. */
   readonly since?: string
 }
 

@@ -1,4 +1,7 @@
-/** A changed octet in the master key: every command and the running daemon name it, and no backup has a key that does not open its data. */
+/**
+ * A changed octet in the master key: every command and the running daemon report it, and no backup contains a key that cannot decrypt its
+ * data.
+ */
 import { readdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import test, { type ExecutionContext } from '#test'
@@ -24,7 +27,7 @@ async function placeOf(t: ExecutionContext): Promise<Place> {
   return { options: { folder: folder.path, env }, at, keyFile: at('data/master.key') }
 }
 
-/** Another key, no key, and no file. */
+/** Another key, an invalid key, and no file. */
 const damages: readonly (readonly [RegExp, (text: string) => string | undefined])[] = [
   [wrong, (text) => text.replace(/^./, (first) => (first === 'A' ? 'B' : 'A'))],
   [damaged, (text) => text.replace(/^./, '\u0001')],
@@ -34,7 +37,7 @@ const damages: readonly (readonly [RegExp, (text: string) => string | undefined]
 const place = (path: string, text: string | undefined): Promise<void> =>
   text === undefined ? rm(path) : writeFile(path, text, { mode: 0o600 })
 
-/** The command fails with the sentence, and without a stack. */
+/** Asserts that the command fails with this sentence and without a stack. */
 async function assertNamed(t: ExecutionContext, options: DaemonOptions, sentence: RegExp, ...words: readonly string[]): Promise<string> {
   const { code, output } = await runCommand(options, ...words)
   t.is(code, 1, `${words.join(' ')}: ${output}`)
@@ -43,7 +46,7 @@ async function assertNamed(t: ExecutionContext, options: DaemonOptions, sentence
   return output
 }
 
-test.serial('verify, backup and doctor of a stopped store name a master key that does not open it', async (t) => {
+test.serial('verify, backup, doctor: report a wrong master key of a stopped store', async (t) => {
   const { options, at, keyFile } = await placeOf(t)
   const daemon = await Daemon.start(options)
   await daemon.rest.must('POST', '/v1/messages', { from: 'a@site.test', to: 'b@inbox.test', subject: 's', text: 't' })
@@ -67,7 +70,7 @@ test.serial('verify, backup and doctor of a stopped store name a master key that
   t.is((await runCommand(options, 'backup', at('good.backup'))).code, 0)
 })
 
-test.serial('a running daemon names a damaged master key, and its backups have the key that it works with', async (t) => {
+test.serial('damaged master key: a running daemon reports it and backs up the working key', async (t) => {
   const { options, at, keyFile } = await placeOf(t)
   await using daemon = await Daemon.start(options)
   await daemon.rest.must('POST', '/v1/messages', { from: 'a@site.test', to: 'b@inbox.test', subject: 's', text: 't' })
@@ -89,7 +92,7 @@ test.serial('a running daemon names a damaged master key, and its backups have t
   t.is((await daemon.stop()).code, 0)
 })
 
-test.serial('a configured key is compared in place of the file, and another key is in no backup', async (t) => {
+test.serial('configured master key: replaces the check of the file, which no backup contains', async (t) => {
   const { options: plain, at, keyFile } = await placeOf(t)
   const options = { ...plain, env: { ...env, POSTERN_MASTER_KEY: 'a1'.repeat(32) } }
   const daemon = await Daemon.start(options)

@@ -1,4 +1,4 @@
-/** `postern capture` as test suites use it: caught mail, recipients with faults, the command form, and what is left afterwards. */
+/** `postern capture` in test suites: captured mail, simulated recipients, the form with a command, and the cleanup. */
 import { once } from 'node:events'
 import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises'
 import { hostname } from 'node:os'
@@ -23,10 +23,10 @@ interface Access {
 const runFolders = async (folder: string): Promise<string[]> =>
   (await readdir(folder)).filter((name) => name.startsWith('postern-capture-')).toSorted()
 
-/** The exit code and what was written. */
+/** Returns the exit code and the output. */
 const capture = (folder: string, ...words: readonly string[]) => runCommand({ folder, env: { TMPDIR: folder } }, 'capture', ...words)
 
-/** A test suite in one line of JavaScript, which sends a mail by the login that it finds. */
+/** A test suite in one line of JavaScript. It sends a mail with the login from its environment. */
 const suite = (body: string): string[] => [
   '--',
   process.execPath,
@@ -57,7 +57,7 @@ class Run implements AsyncDisposable {
     return new Run(JSON.parse(line) as Access, child)
   }
 
-  /** The reply to a mail, by its code. */
+  /** Sends a mail and returns the reply code. */
   async send(to: string): Promise<number> {
     const { host, port, username: user, password: pass } = this.access.smtp
     const transport = createTransport({ host, port, auth: { user, pass } })
@@ -83,7 +83,7 @@ class Run implements AsyncDisposable {
     })
   }
 
-  /** Subjects of what was caught, in the order of the alphabet, once there are so many. */
+  /** Waits for this number of captured messages and returns their subjects in alphabetical order. */
   async subjects(count: number): Promise<string[] | undefined> {
     const found: string[] = []
     for await (const { subject } of this.rest.rows(`/v1/inboxes/${this.access.inbox_id}/messages`)) found.push(String(subject))
@@ -104,7 +104,7 @@ class Run implements AsyncDisposable {
   }
 }
 
-test.serial('mail is caught, recipients with faults misbehave, nothing leaves the machine, and nothing stays', async (t) => {
+test.serial('capture: captures mail, simulates failures, sends nothing out, deletes its data', async (t) => {
   await using folder = await temporaryFolder('capture')
   await using hook = await new WebhookReceiver().listen()
   await using run = await Run.start(folder.path, '--suppress')
@@ -140,13 +140,13 @@ test.serial('mail is caught, recipients with faults misbehave, nothing leaves th
     'To dsn+0.smtp@x.test, bob@x.test',
     'To slow+0@x.test',
   ]
-  t.deepEqual(await waitFor('all is in the inbox', () => run.subjects(inboxed.length)), inboxed)
+  t.deepEqual(await waitFor('all mail is in the inbox', () => run.subjects(inboxed.length)), inboxed)
   await staysHere(t, run)
   t.is(await run.end('SIGTERM'), 0)
   t.deepEqual(await runFolders(folder.path), [])
 })
 
-/** A bounce has suppressed its recipient, as live; and what is public cannot be reached. */
+/** Asserts that a bounce suppresses its recipient, as in live mode, and that public addresses are unreachable. */
 async function staysHere(t: ExecutionContext, run: Run): Promise<void> {
   const again = await run.rest.must('POST', '/v1/messages', { from: 'a@site.test', to: ['bounce@x.test'], subject: 'again', text: 'x' })
   t.is(again['status'], 'suppressed')
@@ -161,7 +161,7 @@ async function staysHere(t: ExecutionContext, run: Run): Promise<void> {
   t.is(webhook.status, 400, webhook.bytes.toString('utf8'))
 }
 
-test.serial('a command runs with the variables, and its exit code, expectations and folders are looked after', async (t) => {
+test.serial('capture: runs a command with variables, exit code, expectations and cleanup', async (t) => {
   await using folder = await temporaryFolder('capture')
   const gone = spawnCommand({ folder: folder.path }, '--version')
   await once(gone, 'exit')
@@ -202,7 +202,7 @@ test.serial('a command runs with the variables, and its exit code, expectations 
   t.is((await runFolders(folder.path)).length, 2)
 })
 
-test.serial('capture: clients get in with any login or none, and an expectation that is not met lists the refusals', async (t) => {
+test.serial('capture: accepts any login or none, and lists refusals with failed expectations', async (t) => {
   await using folder = await temporaryFolder('capture-open')
   const sendAs = (subject: string, auth: string, to = 'ann@x.test'): string =>
     `await createTransport({ host: process.env.SMTP_HOST, port: Number(process.env.SMTP_PORT), ${auth} })` +
@@ -217,7 +217,7 @@ test.serial('capture: clients get in with any login or none, and an expectation 
   t.is((await capture(folder.path, '--expect', 'to==')).code, 64)
 })
 
-test.serial('a signal goes to the command, and the folder goes as well', async (t) => {
+test.serial('capture: passes a signal to the command and deletes the folder', async (t) => {
   await using folder = await temporaryFolder('capture')
   const waits = "process.on('SIGINT', () => process.exit(5)); setInterval(() => undefined, 1e6); console.error('waits')"
   const child = spawnCommand({ folder: folder.path, env: { TMPDIR: folder.path } }, 'capture', '--', process.execPath, '-e', waits)

@@ -1,4 +1,4 @@
-/** The helpers of the chapter on mail tests, as they stand there: run by PHPUnit, and beside a browser. */
+/** The helpers in the documentation chapter on mail tests, unchanged: run by PHPUnit, and with a browser. */
 import { spawn } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import { writeFile } from 'node:fs/promises'
@@ -16,7 +16,7 @@ import { browserOf } from '../../../support/web/browser.ts'
 import { waiting } from '../../../support/waits.ts'
 
 const chapter = readFileSync(fileURLToPath(new URL('../../../../admin-api/docs/mail-tests.md', import.meta.url)), 'utf8')
-/** A block of code of the chapter, by the name of its file in its first lines. */
+/** Returns the code block of the chapter with this file name in its first lines. */
 function blockOf(name: string): string {
   const block = [...chapter.matchAll(/^```(?:ts|php)\n([^]*?)^```$/gm)]
     .map(([, code = '']) => code)
@@ -32,7 +32,7 @@ interface PosternMail {
   linkIn(mail: { text: string; html: string }, part?: string): string
 }
 
-test('the helpers of the chapter find mail for PHPUnit and beside a browser', async (t) => {
+test('mail test chapter: its helpers find mail for PHPUnit and browser tests', async (t) => {
   const missing = reasonAgainst('phpunit') ?? reasonAgainst('phpmailer')
   if (missing !== undefined) return t.fail(missing)
   await using folder = await temporaryFolder('helpers')
@@ -81,7 +81,7 @@ async function firstLine(stream: NodeJS.ReadableStream): Promise<string> {
   return gathered
 }
 
-/** A site on which people sign up, which mails them a link. */
+/** A site for sign-ups that mails a confirmation link. */
 async function signUpSite(smtpUrl: string): Promise<{ readonly origin: string; readonly close: () => void }> {
   const transport = createTransport(smtpUrl)
   const server = createServer((request, response) => {

@@ -1,4 +1,4 @@
-/** What is expected of caught mail, in one line each, and its outcome as JUnit XML. */
+/** Expectations about captured mail, and their results as JUnit XML. */
 import { execFileSync } from 'node:child_process'
 import test from '#test'
 import {
@@ -22,7 +22,7 @@ const mails = [
 ]
 const isMet = (line: string): boolean => check(readExpectation(line), mails).fault === undefined
 
-test('an expectation is met by the mails that meet all of its terms', (t) => {
+test('expectations: a mail must match all terms', (t) => {
   for (const line of [
     'to=ann@x.test',
     'to=BOB@X.test count=1',
@@ -49,7 +49,7 @@ test('an expectation is met by the mails that meet all of its terms', (t) => {
     t.false(isMet(line), line)
 })
 
-test('what is not met says what was caught', (t) => {
+test('expectations: a failed one lists the captured mail', (t) => {
   const { name, fault } = check(readExpectation('name="two letters" to=ann@x.test subject=Welcome count=2'), mails)
   t.is(name, 'two letters')
   t.is(
@@ -59,7 +59,7 @@ test('what is not met says what was caught', (t) => {
   t.is(check(readExpectation('to=a@b.test'), []).fault, 'Expected at least 1 message, found 0. No mail was caught.')
 })
 
-test('what cannot be read is refused with a sentence', (t) => {
+test('expectations: an invalid one is refused with a sentence', (t) => {
   const wrong: readonly [string, RegExp][] = [
     ['', /write terms such as/],
     ['hello', /^hello: write terms/],
@@ -78,7 +78,7 @@ test('what cannot be read is refused with a sentence', (t) => {
   t.is(readExpectations('# all of them\n\n to=a@b.test \r\nto=b@b.test\n').length, 2)
 })
 
-test('JUnit XML is read by others, whatever stands in it', (t) => {
+test('JUnit XML: other parsers accept all characters', (t) => {
   if (reasonAgainst('python') !== undefined) return t.fail(reasonAgainst('python'))
   const name = 'subject~="<a> & b" \u0000\ud800 ü'
   const verdicts = [

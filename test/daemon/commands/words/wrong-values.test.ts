@@ -1,11 +1,11 @@
-/** Wrong values of arguments: each command names the argument, the form that it has and its help, and ends with 64. */
+/** Invalid values of arguments: each command names the argument, the expected form and its help, and exits with 64. */
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import test from '#test'
 import { Daemon, runCommand } from '../../../support/daemon/daemon.ts'
 import { temporaryFolder } from '../../../support/daemon/workspace.ts'
 
-/** The words, what the output names, and the form that it gives. LIST and PAGE are files. */
+/** The arguments, the argument in the output, and the form in the output. LIST and PAGE are files. */
 const wrong: readonly (readonly [words: string, argument: RegExp, form: RegExp])[] = [
   ['setup --public maybe', /--public/, /yes or no/],
   ['setup --certificate mine', /--certificate/, /acme, files or proxy/],
@@ -44,7 +44,7 @@ const wrong: readonly (readonly [words: string, argument: RegExp, form: RegExp])
   ['operator limit org_1 nonsense', /NAME=VALUE/, /NAME=VALUE/],
 ]
 
-test('a wrong value is refused with its argument, the form and the help, and ends with 64', async (t) => {
+test('wrong value: the error names argument, form and help; exit code 64', async (t) => {
   await using folder = await temporaryFolder('wrong-values')
   const options = { folder: folder.path, env: { POSTERN_OPERATOR_KEY: `svcop_${'k'.repeat(43)}` } }
   await using daemon = await Daemon.start(options)
@@ -66,7 +66,7 @@ test('a wrong value is refused with its argument, the form and the help, and end
   t.deepEqual(unlike, [])
 })
 
-test('a file that cannot be read as a list is named, and ends with 1', async (t) => {
+test('unreadable list: the error names the file; exit code 1', async (t) => {
   await using folder = await temporaryFolder('wrong-files')
   const options = { folder: folder.path }
   await using daemon = await Daemon.start(options)
