@@ -35,7 +35,7 @@ export async function measureMemory({ messages, seconds }: BenchOptions): Promis
   return {
     name: 'memory',
     lines: [
-      `Relay in a control group of ${neededMemoryMib} MiB: ${small.sessions} clients with ${small.size} octets each, one with ${large.size}.`,
+      `Relay in a control group of ${neededMemoryMib} MiB: ${small.sessions} clients with ${small.size} octets each, and a client with ${large.size} octets.`,
       row('', ['small', 'large', 'idle MiB', 'most MiB']),
       row('acknowledged', [...acknowledged, idle, most]),
     ],

@@ -24,7 +24,7 @@ const profile = {
   timeDeltas: [0, 100, 50, 30, 10, 20, 40, 60],
 }
 
-test('sharesBetween() leaves idleness out and gives native functions to their callers', (t) => {
+test('sharesBetween(): ignores idle time and counts native functions for callers', (t) => {
   const { parts, functions } = sharesBetween(profile, 0, Infinity)
   t.deepEqual(parts, {
     'core: submission': 160 / 260, // the last sample has no end
@@ -36,6 +36,6 @@ test('sharesBetween() leaves idleness out and gives native functions to their ca
   t.true(functions.some(({ name, share }) => name === 'writeUtf8String native' && share === 30 / 260))
 })
 
-test('sharesBetween() counts what began in the span', (t) => {
+test('sharesBetween(): counts samples that began in the span', (t) => {
   t.deepEqual(sharesBetween(profile, 1150, 1190).parts, { 'Node: sockets and streams': 40 / 60, 'garbage collection': 20 / 60 })
 })

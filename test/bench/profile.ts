@@ -132,7 +132,7 @@ export function shareLines(profile: ReadonlyMap<string, Shares>): string[] {
   const most = (part: string): number => Math.max(...all.map((shares) => shares.parts[part] ?? 0))
   const names = [...new Set(all.flatMap((shares) => Object.keys(shares.parts)))].toSorted((a, b) => most(b) - most(a))
   return [
-    'Where the main thread was busy, in percent, in a life of its own under the profiler:',
+    'Busy time of the main thread in percent, in a separate run with the profiler:',
     row('', [...profile.keys()]),
     ...names.map((name) =>
       row(

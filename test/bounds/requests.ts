@@ -148,7 +148,7 @@ async function signIn(daemon: MeasuredDaemon['daemon'], client: HostileClient): 
   const { cookie } = await client.send('POST', link, form, Buffer.from('email=owner%40example.ch'))
   const { text } = await client.send('GET', '/account', { cookie }, Buffer.alloc(0))
   const [, csrf] = /name="csrf" value="([^"]+)"/.exec(text) ?? []
-  if (csrf === undefined) throw new Error(`nobody could sign in by ${link}: ${text.slice(0, 200)}`)
+  if (csrf === undefined) throw new Error(`sign-in failed with ${link}: ${text.slice(0, 200)}`)
   return { origin, cookie, csrf }
 }
 
@@ -207,7 +207,7 @@ function* bySession(
   yield make({ title: 'by a session, with many cookies', bytes: () => Buffer.alloc(0) }, headers, true)
   const ended = browser.cookie.split('=')[0] ?? ''
   const many = filled(`${ended}=usr_${'0'.repeat(32)}.${'A'.repeat(43)}; `, 14_000)
-  yield make({ title: 'by many sessions that are none', bytes: () => Buffer.alloc(0) }, { ...headers, cookie: many }, true)
+  yield make({ title: 'by many invalid sessions', bytes: () => Buffer.alloc(0) }, { ...headers, cookie: many }, true)
   const [first] = body ? jsonAttacks({ ...served, body }, extent) : []
   if (first) yield make({ ...first, title: `by a session, ${first.title}` }, { ...json, ...headers }, false)
 }

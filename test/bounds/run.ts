@@ -33,7 +33,7 @@ const walked = await walk(measured, {
   isWanted: (what) => what.includes(values.only ?? ''),
   onWalked: (one) => isBeyond(one) && console.log(told(one)),
 })
-if (walked.length === 0) throw new Error(`Nothing was attacked: no operation or command is named ${values.only ?? ''}.`)
+if (walked.length === 0) throw new Error(`Nothing was attacked: no operation or command has the name ${values.only ?? ''}.`)
 console.log(walked.length, 'attacks; the worst:')
 const worst = walked.toSorted((a, b) => b.piece - a.piece).slice(0, 10)
 const dearest = walked.toSorted((a, b) => b.all / allowed(b) - a.all / allowed(a)).slice(0, 10)

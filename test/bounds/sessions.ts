@@ -169,7 +169,7 @@ function* commands({ start, from, to }: Opening, bytes: number): Iterable<Script
   yield ['quoted recipients', () => `${start}${mail}\r\n${filled(`RCPT TO:<"${'\\a'.repeat(200)}"@b.ch>\r\n`, bytes)}`]
   yield ['logins', () => `EHLO a\r\n${filled('AUTH PLAIN AGEAYg==\r\n', bytes)}`]
   yield ['a login that does not end', () => `EHLO a\r\nAUTH PLAIN ${filled('QUFB', bytes)}`]
-  yield ['logins that are given up', () => `EHLO a\r\n${filled('AUTH LOGIN\r\n*\r\n', bytes)}`]
+  yield ['aborted logins', () => `EHLO a\r\n${filled('AUTH LOGIN\r\n*\r\n', bytes)}`]
 }
 
 function manyRecipients(bytes: number): string {

@@ -29,17 +29,17 @@ async function walkTo(t: ExecutionContext, choose: (served: readonly string[]) =
 }
 
 for (let part = 1; part <= parts; part++)
-  test(`no operation costs more than a second of processor time per MiB, or holds the event loop: part ${part} of ${parts}`, async (t) => {
+  test(`operations: at most 1 s of processor time per MiB, short event loop turns: part ${part} of ${parts}`, async (t) => {
     await walkTo(t, (served) => served.filter((_, at) => at % parts === part - 1))
   })
 
-test('no mail command costs more than a second of processor time per MiB, or holds the event loop', async (t) => {
+test('mail commands: at most 1 s of processor time per MiB, short event loop turns', async (t) => {
   const walked = await walkTo(t, () => ['submission', 'mx'])
   const accepted = walked.filter(({ what, answer }) => what.includes('a message') && answer.includes('250 2.0.0 Ok'))
-  t.true(accepted.length > 120, `${accepted.length} messages were accepted, so that what follows was measured`)
+  t.true(accepted.length > 120, `${accepted.length} messages were accepted, so the following steps were measured`)
 })
 
-test('isBeyond() tells a request that costs too much in all, and one that holds the event loop', (t) => {
+test('isBeyond(): detects high total costs and a blocked event loop', (t) => {
   const nothing = { bytes: 0, inflated: 0, records: 0, threads: 0, piece: 0, pace: 1 }
   t.false(isBeyond({ ...nothing, bytes: 1_048_576, all: bounds.request + bounds.mebibyte, piece: bounds.piece }))
   t.true(isBeyond({ ...nothing, bytes: 1_048_576, all: bounds.request + bounds.mebibyte + 1 }))

@@ -32,7 +32,7 @@ export function kvContract(test: TestFn, subject: KvSubject): void {
 }
 
 function readingAndRanges(test: TestFn, { open, reopen }: KvSubject): void {
-  test('Kv.get() reads back what was written, and undefined for what was not', async (t) => {
+  test('Kv.get(): returns the written value; undefined if there is none', async (t) => {
     await using kv = await open()
     t.deepEqual(await write(kv, { sets: [['a', 'one']] }), ok)
     t.is(await read(kv, 'a'), 'one')
@@ -43,7 +43,7 @@ function readingAndRanges(test: TestFn, { open, reopen }: KvSubject): void {
     t.is(await kv.get(key('a')), undefined)
   })
 
-  test('Kv.write() stores a value in pieces as one', async (t) => {
+  test('Kv.write(): stores a value given in pieces as one value', async (t) => {
     let kv = await open()
     const values = [[], ['one'], ['', 'one', '', 'two'], ['x'.repeat(40_000), 'y', 'z'.repeat(40_000)]]
     const sets = values.map((pieces, i) => ({ key: key(`value ${i}`), value: pieces.map((piece) => Buffer.from(piece)) }))
@@ -55,7 +55,7 @@ function readingAndRanges(test: TestFn, { open, reopen }: KvSubject): void {
     await kv[Symbol.asyncDispose]()
   })
 
-  test('Kv.getMany() answers in the order asked, with gaps and repetitions', async (t) => {
+  test('Kv.getMany(): returns values in the requested order, with gaps and repetitions', async (t) => {
     await using kv = await open()
     await write(kv, { sets: ['a', 'b', 'c'].map((name) => [name, name] as const) })
     const entries = await kv.getMany(['c', 'x', 'a', 'c'].map(key))
@@ -63,7 +63,7 @@ function readingAndRanges(test: TestFn, { open, reopen }: KvSubject): void {
     t.deepEqual(await kv.getMany([]), [])
   })
 
-  test('Kv.range() goes in byte order, either way, from inclusive to exclusive', async (t) => {
+  test('Kv.range(): byte order in both directions, start inclusive, end exclusive', async (t) => {
     await using kv = await open()
     const inOrder = ['', '!', 'A', 'Z', 'a', 'aa', 'b', 'é', '漢', '😀']
     await write(kv, { sets: inOrder.toReversed().map((name) => [name, name] as const) })
@@ -73,7 +73,7 @@ function readingAndRanges(test: TestFn, { open, reopen }: KvSubject): void {
     t.deepEqual(await names(kv, { start: key('A'), end: key('aa'), reverse: true }), ['a', 'Z', 'A'])
   })
 
-  test('Kv.range() may start and end between keys, be empty, and end before it starts', async (t) => {
+  test('Kv.range(): may start and end between keys, be empty, or have reversed bounds', async (t) => {
     await using kv = await open()
     await write(kv, { sets: ['b', 'd', 'f'].map((name) => [name, name] as const) })
     t.deepEqual(await names(kv, { start: key('a'), end: key('e') }), ['b', 'd'])
@@ -84,7 +84,7 @@ function readingAndRanges(test: TestFn, { open, reopen }: KvSubject): void {
     t.deepEqual(await names(kv, { start: key('f'), end: key('b'), reverse: true }), [])
   })
 
-  test('Kv.range() stops at the limit, and takes less when there is less', async (t) => {
+  test('Kv.range(): stops at the limit or at the last entry', async (t) => {
     await using kv = await open()
     const many = Array.from({ length: 2500 }, (_, i) => String(i).padStart(5, '0'))
     await write(kv, { sets: many.map((name) => [name, 'x'.repeat(50)] as const) })
@@ -94,7 +94,7 @@ function readingAndRanges(test: TestFn, { open, reopen }: KvSubject): void {
     t.deepEqual(await names(kv, { limit: 0 }), [])
   })
 
-  test('Kv.range() can be left early, and shows values', async (t) => {
+  test('Kv.range(): can stop early, and returns values', async (t) => {
     await using kv = await open()
     await write(kv, { sets: ['a', 'b', 'c'].map((name) => [name, `value of ${name}`] as const) })
     for await (const entry of kv.range(everything)) {
@@ -107,7 +107,7 @@ function readingAndRanges(test: TestFn, { open, reopen }: KvSubject): void {
 }
 
 function checksAndVersions(test: TestFn, { open }: KvSubject): void {
-  test('Kv.write() with a failed check changes nothing and names the key', async (t) => {
+  test('Kv.write(): a failed check changes nothing and names the key', async (t) => {
     await using kv = await open()
     await write(kv, {
       sets: [
@@ -136,7 +136,7 @@ function checksAndVersions(test: TestFn, { open }: KvSubject): void {
     t.is(await count(kv, 'n'), 6)
   })
 
-  test('Kv.write() gives all keys of one write the same version, and sets what it also deletes', async (t) => {
+  test('Kv.write(): one version for all keys; a set wins over a delete', async (t) => {
     await using kv = await open()
     await write(kv, {
       sets: [
@@ -152,7 +152,7 @@ function checksAndVersions(test: TestFn, { open }: KvSubject): void {
     t.not((await kv.get(key('a')))?.version, b?.version, 'the same value again is a new version')
   })
 
-  test('Kv.write() sees through a deletion and creation in between (no ABA)', async (t) => {
+  test('Kv.write(): detects a deletion and creation in between (no ABA)', async (t) => {
     await using kv = await open()
     await write(kv, { sets: [['a', 'same']] })
     const before = await check(kv, 'a')
@@ -179,7 +179,7 @@ function checksAndVersions(test: TestFn, { open }: KvSubject): void {
     t.is(await read(kv, 'a'), '5')
   })
 
-  test('Kv.write() lets the last of several writes to one key win, whatever their sizes', async (t) => {
+  test('Kv.write(): the last of several writes to a key wins, at any size', async (t) => {
     await using kv = await open()
     const big = 'b'.repeat(300_000)
     await Promise.all([
@@ -219,7 +219,7 @@ function racesBetweenWriters(test: TestFn, { open }: KvSubject): void {
     t.is(await read(kv, 'n'), '40')
   })
 
-  test('Kv.write() lets exactly one of 30 claims of a key win', async (t) => {
+  test('Kv.write(): exactly one of 30 claims of a key succeeds', async (t) => {
     await using kv = await open()
     const claims = Array.from({ length: 30 }, (_, i) =>
       write(kv, {
@@ -236,7 +236,7 @@ function racesBetweenWriters(test: TestFn, { open }: KvSubject): void {
     t.deepEqual(await names(kv), ['name', `own ${winners[0] ?? ''}`])
   })
 
-  test('Kv.write() prevents write skew when both checks are given', async (t) => {
+  test('Kv.write(): two checks prevent write skew', async (t) => {
     await using kv = await open()
     await write(kv, {
       sets: [
@@ -249,7 +249,7 @@ function racesBetweenWriters(test: TestFn, { open }: KvSubject): void {
     t.is(results.filter((result) => result.ok).length, 1)
   })
 
-  test('Kv.write() returns the version that what it set has', async (t) => {
+  test('Kv.write(): returns the version of the written entries', async (t) => {
     await using kv = await open()
     const one = (name: string): Write => ({ checks: [], sets: [{ key: key(name), value: Buffer.from(name) }], deletes: [], adds: [] })
     const results = await Promise.all(['a', 'b', 'c'].map((name) => kv.write(one(name))))
@@ -261,7 +261,7 @@ function racesBetweenWriters(test: TestFn, { open }: KvSubject): void {
     t.is(new Set(versions).size, 3)
   })
 
-  test('Kv.write() does thousands at once, as a simple map would', async (t) => {
+  test('Kv.write(): thousands of parallel writes match a simple map', async (t) => {
     await using kv = await open()
     const seeded = new Seeded('thousands at once')
     const model = new Map<string, string>()
@@ -286,7 +286,7 @@ function racesBetweenWriters(test: TestFn, { open }: KvSubject): void {
 }
 
 function durability(test: TestFn, { open, reopen }: KvSubject): void {
-  test('Kv.write() takes values of 1 MiB, empty values, and bytes of every kind', async (t) => {
+  test('Kv.write(): accepts 1 MiB values, empty values and all bytes', async (t) => {
     const first = await open()
     const mebibyte = Buffer.alloc(1024 * 1024, 'postern ')
     const everyByte = Buffer.from(Array.from({ length: 256 }, (_, i) => i))
@@ -303,7 +303,7 @@ function durability(test: TestFn, { open, reopen }: KvSubject): void {
     t.deepEqual(Buffer.from((await again.get(key('bytes')))?.value ?? []), everyByte)
   })
 
-  test('Kv.write() outlives a new opening, counters and versions too', async (t) => {
+  test('Kv.write(): data, counters and versions survive a reopen', async (t) => {
     const first = await open()
     await write(first, {
       sets: [
@@ -320,7 +320,7 @@ function durability(test: TestFn, { open, reopen }: KvSubject): void {
     t.deepEqual(await write(again, { checks: [before], sets: [['a', 'changed']] }), ok)
   })
 
-  test('Kv.write() never repeats a version, across new openings either', async (t) => {
+  test('Kv.write(): never repeats a version, also after a reopen', async (t) => {
     const seen = new Set<bigint>()
     let kv = await open()
     for (let round = 0; round < 3; round++) {
@@ -335,7 +335,7 @@ function durability(test: TestFn, { open, reopen }: KvSubject): void {
     await kv[Symbol.asyncDispose]()
   })
 
-  test('Kv is closed once, and refuses what comes later', async (t) => {
+  test('Kv.close(): works once; later calls are refused', async (t) => {
     const kv = await open()
     const last = write(kv, { sets: [['a', 'in time']] })
     await Promise.all([kv[Symbol.asyncDispose](), kv[Symbol.asyncDispose]()])

@@ -5,7 +5,7 @@ import { count, key, names, ok, read, write, type KvSubject } from './kv-subject
 
 /** Declares the tests of counters. */
 export function counters(test: TestFn, { open }: KvSubject): void {
-  test('Kv.counter() is 0 before the first add, goes both ways, and a negative add passes under any limit', async (t) => {
+  test('Kv.counter(): starts at 0, goes up and down; negative adds ignore the limit', async (t) => {
     await using kv = await open()
     t.is(await count(kv, 'n'), 0)
     await write(kv, { adds: [{ key: 'n', delta: 7 }] })
@@ -15,14 +15,14 @@ export function counters(test: TestFn, { open }: KvSubject): void {
     t.is(await count(kv, 'n'), -4)
   })
 
-  test('Kv.counters() has each in its place, 0 where there is none or a value', async (t) => {
+  test('Kv.counters(): returns each in order; 0 for missing counters and for values', async (t) => {
     await using kv = await open()
     await write(kv, { sets: [['value', 'x']], adds: ['a', 'b'].map((name, i) => ({ key: name, delta: i + 1 })) })
     t.deepEqual(await kv.counters(['b', 'none', 'a', 'value', 'b'].map(key)), [2, 0, 1, 0, 2])
     t.deepEqual(await kv.counters([]), [])
   })
 
-  test('Kv.counter() values are no entries: not in ranges, not in limits of ranges, not in get()', async (t) => {
+  test('Kv.counter(): counters are not entries in ranges, range limits or get()', async (t) => {
     await using kv = await open()
     await write(kv, {
       sets: [
@@ -99,7 +99,7 @@ export function counters(test: TestFn, { open }: KvSubject): void {
     t.is(await count(kv, 'n'), 10)
   })
 
-  test('Kv.write() passes exactly as many limited adds as fit, of many at once', async (t) => {
+  test('Kv.write(): accepts exactly as many simultaneous limited adds as fit', async (t) => {
     await using kv = await open()
     const results = await Promise.all(
       Array.from({ length: 60 }, (_, i) => write(kv, { sets: [[`row ${i}`, '']], adds: [{ key: 'n', delta: 1, limit: 25 }] })),

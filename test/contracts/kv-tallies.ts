@@ -14,7 +14,7 @@ async function counts(kv: Kv, name: string): Promise<Record<string, number> | un
 
 /** Declares the tests of tallies. */
 export function tallies(test: TestFn, { open, reopen }: KvSubject): void {
-  test('Kv.write() adds up tallies of one value, by name, also those that arrive together, and across a restart', async (t) => {
+  test('Kv.write(): adds up tallies by name, also simultaneous ones and after a restart', async (t) => {
     let kv = await open()
     await Promise.all([
       tally(kv, { key: 'n', names: ['a', 'b', 'a'] }),
@@ -29,7 +29,7 @@ export function tallies(test: TestFn, { open, reopen }: KvSubject): void {
     await kv[Symbol.asyncDispose]()
   })
 
-  test('Kv.write() keeps the subjects that are counted most, and the sums by letter', async (t) => {
+  test('Kv.write(): keeps the subjects with the highest counts, and the sums by letter', async (t) => {
     await using kv = await open()
     const once = (subject: string): Omit<Tally, 'key'> & { readonly key: string } => ({
       ...{ key: 'n', names: [`a${subject}`], maxSubjects: 2 },
@@ -40,7 +40,7 @@ export function tallies(test: TestFn, { open, reopen }: KvSubject): void {
     t.deepEqual(await counts(kv, 'n'), { ay: 3, az: 3, a: 1 + 2 + 1 })
   })
 
-  test('Kv.write() deletes tallies, also between those that arrive together', async (t) => {
+  test('Kv.write(): deletes tallies, also between simultaneous ones', async (t) => {
     await using kv = await open()
     await tally(kv, { key: 'n', names: ['a'], delta: 5 })
     await Promise.all([tally(kv, { key: 'n', names: ['a'] }), write(kv, { deletes: ['n'] }), tally(kv, { key: 'n', names: ['b'] })])
@@ -49,7 +49,7 @@ export function tallies(test: TestFn, { open, reopen }: KvSubject): void {
     t.is(await counts(kv, 'n'), undefined)
   })
 
-  test('Kv.write() adds no tally of a write that fails', async (t) => {
+  test('Kv.write(): a failed write adds no tally', async (t) => {
     await using kv = await open()
     await write(kv, { sets: [['a', 'x']] })
     const refused = await kv.write({

@@ -17,7 +17,7 @@ export interface PaymentSubject {
 export function paymentContract(test: TestFn, name: string, open: (t: ExecutionContext) => Promise<PaymentSubject>): void {
   const invoice = invoiceOf('inv_1', '2026-000001')
 
-  test(`${name} asks once for an invoice, however often, by whom and in which life it is told to`, async (t) => {
+  test(`${name} requests payment of an invoice once, regardless of repeated calls and restarts`, async (t) => {
     const { port, expected } = await open(t)
     const first = await port().ask(invoice)
     t.is(first.state, 'open')
@@ -25,7 +25,7 @@ export function paymentContract(test: TestFn, name: string, open: (t: ExecutionC
     t.is(await expected(invoice), 1)
   })
 
-  test(`${name} tells invoices apart, and withdraws one alone`, async (t) => {
+  test(`${name} keeps invoices apart and withdraws only one`, async (t) => {
     const { port, expected } = await open(t)
     const invoices = ['000001', '000002', '000003'].map((n) => invoiceOf(`inv_${n}`, `2026-${n}`))
     const asked = await Promise.all(invoices.map((one) => port().ask(one)))
@@ -34,7 +34,7 @@ export function paymentContract(test: TestFn, name: string, open: (t: ExecutionC
     t.deepEqual(await Promise.all(invoices.map(expected)), [1, 0, 1])
   })
 
-  test(`${name} withdraws what was asked for, what was not, and what is withdrawn; the last word counts`, async (t) => {
+  test(`${name} withdraws in any state; the last call counts`, async (t) => {
     const { port, expected } = await open(t)
     const never = invoiceOf('inv_2', '2026-000002')
     const { reference } = await port().ask(invoice)
@@ -46,7 +46,7 @@ export function paymentContract(test: TestFn, name: string, open: (t: ExecutionC
     t.is(await expected(invoice), 0)
   })
 
-  test(`${name} knows what is paid: it is not asked for again, and stays paid`, async (t) => {
+  test(`${name} knows paid invoices: no new request, and they stay paid`, async (t) => {
     const { port, expected, pay } = await open(t)
     const { reference } = await port().ask(invoice)
     if (!pay) return void t.pass('payments are not seen by this way')
@@ -57,7 +57,7 @@ export function paymentContract(test: TestFn, name: string, open: (t: ExecutionC
     t.is(await expected(invoice), 0)
   })
 
-  test(`${name} says so where something cannot be done, and has it done once when it is told again`, async (t) => {
+  test(`${name} reports a failed call, and a repeated call takes effect once`, async (t) => {
     const { port, expected, fail } = await open(t)
     if (!fail) return void t.pass('nothing can fail')
     for (const how of ['before', 'after'] as const) {

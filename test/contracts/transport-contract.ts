@@ -72,7 +72,7 @@ export function transportContract<Target extends TransportTarget>(
     ['defer', 'transient'],
     ['refuse', 'permanent'],
   ] as const) {
-    test(`${name} contract: a peer that says ${mood} makes it ${verdict}, with its words`, async (t) => {
+    test(`${name} contract: a peer's reply ${mood} gives ${verdict}, with its text`, async (t) => {
       const fixture = await make(t)
       await fixture.be(mood)
       const report = await fixture.transport.deliver(fixture.target, job())
@@ -82,7 +82,7 @@ export function transportContract<Target extends TransportTarget>(
     })
   }
 
-  test(`${name} contract: a link lost after everything was handed over is unknown`, async (t) => {
+  test(`${name} contract: a connection lost after the whole message is unknown`, async (t) => {
     const fixture = await make(t)
     await fixture.be('lose-after-handover')
     const report = await fixture.transport.deliver(fixture.target, job())
@@ -91,7 +91,7 @@ export function transportContract<Target extends TransportTarget>(
     t.truthy(report.error?.message)
   })
 
-  test(`${name} contract: a peer that is not there is transient, and a later attempt may succeed`, async (t) => {
+  test(`${name} contract: an unreachable peer is transient; a later attempt may succeed`, async (t) => {
     const fixture = await make(t)
     await fixture.be('not-there')
     const report = await fixture.transport.deliver(fixture.target, job())
@@ -101,7 +101,7 @@ export function transportContract<Target extends TransportTarget>(
     t.deepEqual(verdicts(await fixture.transport.deliver(fixture.target, job())), ['accepted', 'accepted'])
   })
 
-  test(`${name} contract: an address that is not permitted is never connected to`, async (t) => {
+  test(`${name} contract: no connection to a forbidden address`, async (t) => {
     const fixture = await make(t)
     const report = await fixture.transport.deliver(fixture.forbidden, job())
     t.deepEqual(verdicts(report), ['transient', 'transient'])
@@ -112,7 +112,7 @@ export function transportContract<Target extends TransportTarget>(
     t.is(fixture.contacts(), 0)
   })
 
-  test(`${name} contract: the message is not complete at the peer before its start is durable`, async (t) => {
+  test(`${name} contract: the start is durable before the peer has the whole message`, async (t) => {
     const fixture = await make(t)
     const { promise: durable, resolve } = Promise.withResolvers<void>()
     const { promise: asked, resolve: noteAsked } = Promise.withResolvers<void>()
@@ -127,7 +127,7 @@ export function transportContract<Target extends TransportTarget>(
     t.deepEqual(verdicts(await attempt), ['accepted', 'accepted'])
   })
 
-  test(`${name} contract: a start that cannot be recorded means that nothing is delivered`, async (t) => {
+  test(`${name} contract: without a recorded start, nothing is delivered`, async (t) => {
     const fixture = await make(t)
     const report = await fixture.transport.deliver(fixture.target, job({ beforeFinalDot: () => Promise.reject(new Error('store')) }))
     t.deepEqual(verdicts(report), ['transient', 'transient'])
@@ -136,7 +136,7 @@ export function transportContract<Target extends TransportTarget>(
     t.is(fixture.received().length, 1)
   })
 
-  test(`${name} contract: content is asked for at most once, and its failure delivers nothing`, async (t) => {
+  test(`${name} contract: content is requested at most once; if it fails, nothing is delivered`, async (t) => {
     const fixture = await make(t)
     let asked = 0
     const content = (): Iterable<Uint8Array> => {
@@ -174,7 +174,7 @@ export function transportContract<Target extends TransportTarget>(
     t.is(report.error?.code, 'aborted')
   })
 
-  test(`${name} contract: a probe sends no message, and neither it nor a report tells the password`, async (t) => {
+  test(`${name} contract: a probe sends no message; no output contains the password`, async (t) => {
     const fixture = await make(t)
     const target = { ...fixture.target, username: 'user', password: secret }
     const steps = await fixture.transport.probe(target, new AbortController().signal)
@@ -185,7 +185,7 @@ export function transportContract<Target extends TransportTarget>(
     t.true(fixture.received().length <= 1)
   })
 
-  test(`${name} contract: after its end every attempt is answered, and reaches nobody`, async (t) => {
+  test(`${name} contract: after the end, attempts get a report and send nothing`, async (t) => {
     const fixture = await make(t)
     await fixture.be('hold-before-content')
     const attempt = fixture.transport.deliver(fixture.target, job())

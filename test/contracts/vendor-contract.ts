@@ -122,7 +122,7 @@ export function vendorContract(test: SerialFn, rules: VendorRules): void {
 }
 
 function handover(test: SerialFn, name: string, rules: VendorRules): void {
-  test(`${name}: the whole message reaches exactly the recipients, as the vendor wants it`, async (t) => {
+  test(`${name}: exactly the recipients get the whole message in the vendor's format`, async (t) => {
     const { double, transport, target } = await vendorFixture(t, rules)
     const report = await transport.deliver(target, job())
     t.deepEqual(double.faults, [])
@@ -144,7 +144,7 @@ function handover(test: SerialFn, name: string, rules: VendorRules): void {
     }
   })
 
-  test(`${name}: recipients that the header does not name are not told of each other`, async (t) => {
+  test(`${name}: recipients outside the header do not see each other`, async (t) => {
     const { double, transport, target } = await vendorFixture(t, rules)
     const report = await transport.deliver(target, job({ rcptTo: ['x@peer.test', 'y@peer.test'] }))
     t.deepEqual(double.faults, [])
@@ -154,7 +154,7 @@ function handover(test: SerialFn, name: string, rules: VendorRules): void {
     else t.true(double.taken.every(({ recipients }) => recipients.length === 1))
   })
 
-  test(`${name}: of several requests, each has the word of those before it on record before its end`, async (t) => {
+  test(`${name}: with several requests, each result is recorded before the next one ends`, async (t) => {
     const { double, transport, target } = await vendorFixture(t, rules)
     const recorded: string[] = []
     const beforeFinalDot = async (known: readonly RecipientReport[] = []): Promise<void> => {
@@ -165,7 +165,7 @@ function handover(test: SerialFn, name: string, rules: VendorRules): void {
     t.deepEqual(recorded, double.handovers === 1 ? [''] : several)
   })
 
-  test(`${name}: a message without any text is still one that the vendor understands`, async (t) => {
+  test(`${name}: a message without text is valid for the vendor`, async (t) => {
     const { double, transport, target } = await vendorFixture(t, rules)
     const content = Buffer.from('From: shop@site.test\r\nTo: anna@peer.test\r\nSubject: empty\r\n\r\n')
     const report = await transport.deliver(target, job({ rcptTo: ['anna@peer.test'], size: content.length, content: () => [content] }))
@@ -192,7 +192,7 @@ function handover(test: SerialFn, name: string, rules: VendorRules): void {
       else t.like(taken?.fields, { subject: 'Bestellbestätigung', headers: { 'X-Order': 'Müller' } })
     })
 
-  test(`${name}: a second message goes over the same connection`, async (t) => {
+  test(`${name}: a second message uses the same connection`, async (t) => {
     const { transport, target } = await vendorFixture(t, rules)
     t.is((await transport.deliver(target, job())).reused, rules.asksFirst === true)
     t.true((await transport.deliver(target, job())).reused)
@@ -206,7 +206,7 @@ function refusals(test: SerialFn, name: string, rules: VendorRules): void {
     ['rateLimited', 'transient', 'provider_rate_limited'],
     ['misconfigured', 'transient', 'destination_misconfigured'],
   ] as const) {
-    test(`${name}: an answer of the kind ${mood} makes it ${verdict}${code ? ` with ${code}` : ''}`, async (t) => {
+    test(`${name}: a response of the kind ${mood} gives ${verdict}${code ? ` with ${code}` : ''}`, async (t) => {
       const { double, transport, target } = await vendorFixture(t, rules)
       double.mood = rules.refusals[mood]
       const report = await transport.deliver(target, job())
@@ -220,7 +220,7 @@ function refusals(test: SerialFn, name: string, rules: VendorRules): void {
     })
   }
 
-  test(`${name}: one bad recipient does not take the message from the others`, async (t) => {
+  test(`${name}: one invalid recipient does not affect the others`, async (t) => {
     const { double, transport, target } = await vendorFixture(t, rules)
     double.unfit = ({ recipients }) => recipients.includes('bob@peer.test')
     const report = await transport.deliver(target, job())
@@ -229,7 +229,7 @@ function refusals(test: SerialFn, name: string, rules: VendorRules): void {
     t.deepEqual(column(double.taken, 'recipients'), [['anna@peer.test'], ['carl@peer.test']])
   })
 
-  test(`${name}: a wrong key is destination_misconfigured, and is told nowhere`, async (t) => {
+  test(`${name}: a wrong key is destination_misconfigured and never printed`, async (t) => {
     const { double, transport } = await vendorFixture(t, rules)
     const target = targetOf(rules, double.origin, rules.wrong)
     const report = await transport.deliver(target, job())
@@ -239,7 +239,7 @@ function refusals(test: SerialFn, name: string, rules: VendorRules): void {
     for (const secret of target.secrets) t.false(JSON.stringify(report).includes(secret))
   })
 
-  test(`${name}: answers that make no sense are answers all the same`, async (t) => {
+  test(`${name}: meaningless responses count as responses`, async (t) => {
     const { double, transport, target } = await vendorFixture(t, rules)
     for (const status of [200, 202, 302, 400, 404, 422, 500])
       for (const body of ['', 'null', '[]', '"x"', '{"errors":5,"Messages":{},"message":7}', '<html>', `"${'x'.repeat(100_000)}"`]) {
@@ -254,7 +254,7 @@ function refusals(test: SerialFn, name: string, rules: VendorRules): void {
 }
 
 function breakdowns(test: SerialFn, name: string, rules: VendorRules): void {
-  test(`${name}: a link lost after the body is unknown, and nothing is sent again`, async (t) => {
+  test(`${name}: a connection lost after the body is unknown, without a retry`, async (t) => {
     const { double, transport, target } = await vendorFixture(t, rules)
     double.mood = 'drop'
     const report = await transport.deliver(target, job())
@@ -263,7 +263,7 @@ function breakdowns(test: SerialFn, name: string, rules: VendorRules): void {
     t.is(double.handovers, 1)
   })
 
-  test(`${name}: a gateway that waited in vain is unknown, and nothing is sent again`, async (t) => {
+  test(`${name}: a gateway timeout is unknown, without a retry`, async (t) => {
     const { double, transport, target } = await vendorFixture(t, rules)
     for (const status of [504, 524]) {
       double.mood = { status, body: '<html>gateway time-out</html>' }
@@ -274,7 +274,7 @@ function breakdowns(test: SerialFn, name: string, rules: VendorRules): void {
     t.is(double.handovers, 2)
   })
 
-  test(`${name}: no answer in time is unknown`, async (t) => {
+  test(`${name}: no response in time is unknown`, async (t) => {
     const { double, clock, transport, target } = await vendorFixture(t, rules, { deadlines: { header: 200 } })
     double.mood = 'hang'
     const attempt = transport.deliver(target, job())
@@ -285,7 +285,7 @@ function breakdowns(test: SerialFn, name: string, rules: VendorRules): void {
     t.is(report.error?.code, 'final_timeout')
   })
 
-  test(`${name}: calling off an attempt whose message is with the vendor leaves it unknown`, async (t) => {
+  test(`${name}: aborting an attempt after the vendor has the message is unknown`, async (t) => {
     const { double, transport, target } = await vendorFixture(t, rules)
     double.mood = 'hang'
     const arrived = double.arrival()
@@ -298,7 +298,7 @@ function breakdowns(test: SerialFn, name: string, rules: VendorRules): void {
     t.is(report.error?.code, 'aborted')
   })
 
-  test(`${name}: the vendor has no whole message before the start is durable`, async (t) => {
+  test(`${name}: the start is durable before the vendor has the whole message`, async (t) => {
     const { double, transport, target } = await vendorFixture(t, rules)
     const { promise: durable, resolve } = Promise.withResolvers<void>()
     const { promise: asked, resolve: noteAsked } = Promise.withResolvers<void>()
@@ -327,7 +327,7 @@ function probes(test: SerialFn, name: string, rules: VendorRules): void {
     t.deepEqual([double.faults, double.taken], [[], []])
   })
 
-  test(`${name}: a probe with a wrong key says so, without the key`, async (t) => {
+  test(`${name}: a probe reports a wrong key without printing it`, async (t) => {
     const { double, transport } = await vendorFixture(t, rules)
     const target = targetOf(rules, double.origin, rules.wrong)
     const steps = await transport.probe(target, new AbortController().signal)

@@ -50,9 +50,7 @@ export async function crashTest({ seed, rounds, seconds, say = () => undefined }
     const round: Round = { number, fault, random: random.branch(`round ${String(number)}`), seconds, gentle }
     if (number > 0) await nextLife(server, ledger, round)
     await playRound(server, ledger, round)
-    say(
-      `round ${String(number)} (${fault}): ${String(ledger.acked().length)} acknowledged so far, ${String(ledger.awaited)} still to arrive`,
-    )
+    say(`round ${String(number)} (${fault}): ${String(ledger.acked().length)} acknowledged, ${String(ledger.awaited)} not yet delivered`)
   }
   await drain(server, ledger)
   await inspect(server, ledger)

@@ -3,7 +3,7 @@ import test from '#test'
 import { seedOf } from '../support/seeded.ts'
 import { crashTest } from './crash-test.ts'
 
-test('serve loses nothing it acknowledged and sends nothing it refused when it is killed at any moment', async (t) => {
+test('crash test: no acknowledged mail is lost and no refused mail is sent', async (t) => {
   const seed = seedOf(1)
   t.log(`seed ${String(seed)}; again by: node test/crash/run.ts --seed ${String(seed)} --rounds 6 --seconds 2`)
   const report = await crashTest({ seed, rounds: 6, seconds: 2 })

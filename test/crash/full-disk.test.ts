@@ -35,7 +35,7 @@ interface Told {
   refusal?: string
 }
 
-mountable('serve refuses with 452 and 503 on a full disk, keeps what it acknowledged, and serves again once there is room', async (t) => {
+mountable('full disk: 452 and 503, no acknowledged mail lost, recovery with free space', async (t) => {
   await using folder = await temporaryFolder('full')
   await using disk = await smallDisk(join(folder.path, 'disk'), 96)
   // A low-water mark of 4 MiB makes the daemon refuse before writes fail; the second half of the test takes that away, too.
@@ -86,7 +86,7 @@ mountable('full disk: commands open the store of a stopped daemon, and doctor as
   }
 })
 
-test('serve ends after a failed write instead of acknowledging on top of it, and keeps what it acknowledged', async (t) => {
+test('failed write: the daemon stops and keeps all acknowledged mail', async (t) => {
   await using folder = await temporaryFolder('limit')
   const options: DaemonOptions = { folder: folder.path }
   const told: Told = { acked: [] }

@@ -110,7 +110,7 @@ export class Ledger {
   /** A notice goes to the author alone, and is about recipients that were refused for good. */
   #noticed(entry: Entry, to: readonly string[]): void {
     if (to.join() !== entry.from) this.problem(`${entry.marker}: a notice for ${entry.from} went to ${to.join()}`)
-    if (!entry.to.some(isRefusedForGood)) this.problem(`${entry.marker}: a notice about recipients that nobody refused`)
+    if (!entry.to.some(isRefusedForGood)) this.problem(`${entry.marker}: a notice about recipients that were not refused`)
   }
 
   get awaited(): number {
@@ -162,7 +162,7 @@ export class Ledger {
     const { entry, recipient } = copies[0] as Copy
     if (entry.status === 'refused') this.problem(`${key}: refused or never finished, yet delivered`)
     if (entry.fate === 'capture') this.problem(`${key}: meant for capture, yet delivered`)
-    if (!entry.to.includes(recipient)) this.problem(`${key}: delivered to somebody else`)
+    if (!entry.to.includes(recipient)) this.problem(`${key}: delivered to another recipient`)
     for (const { answeredAt } of copies.slice(0, -1)) {
       const excused = this.#kills.some((kill) => kill - answeredAt <= windowMs && answeredAt - kill <= afterlifeMs)
       if (!excused) this.problem(`${key}: delivered again although no kill came within ${String(windowMs)} ms of the answer`)

@@ -10,7 +10,7 @@ import { assertVerified } from '../support/problems.ts'
 const lives = 6
 const sendsOfLife = 30
 
-test('however often the daemon is killed, a capture is told to an inbox at most once', async (t) => {
+test('inbox notifications with kills: each capture is notified at most once', async (t) => {
   const seed = seedOf(1)
   t.log(`seed ${String(seed)}`)
   const random = new Seeded(seed)
@@ -54,8 +54,8 @@ test('however often the daemon is killed, a capture is told to an inbox at most 
     'ledger: a notification without a capture',
   )
   // a kill loses at most the notifications that were loaded and not yet sent
-  t.true(messages.length > lives, `${String(messages.length)} of ${String(captured.length)} were told`)
-  t.log(`${String(messages.length)} of ${String(captured.length)} were told`)
+  t.true(messages.length > lives, `${String(messages.length)} of ${String(captured.length)} were notified`)
+  t.log(`${String(messages.length)} of ${String(captured.length)} were notified`)
   await daemon.stop()
   assertVerified(t, await runCommand(options, 'verify'))
 })

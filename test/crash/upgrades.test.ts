@@ -44,7 +44,7 @@ async function addEarlier(folder: string): Promise<{ readonly organizationId: st
   return { organizationId, ids }
 }
 
-test('an upgrade that SIGKILL ends goes on with the next start, and loses nothing', async (t) => {
+test('upgrade: continues after SIGKILL at the next start without losses', async (t) => {
   await using folder = await temporaryFolder('upgrade')
   const data = join(folder.path, 'data')
   await cp(new URL('store', kept), join(data, 'store'), { recursive: true })

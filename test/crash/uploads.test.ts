@@ -14,7 +14,7 @@ const lives = 3
 const atOnce = 4
 const bytes = 1_500_000
 
-test('an acknowledged submission has its file however the daemon was killed, and others leave nothing', async (t) => {
+test('uploads: acknowledged submissions keep files after a kill; others leave none', async (t) => {
   await using folder = await temporaryFolder('uploads')
   const options = { folder: folder.path, env: { POSTERN_UNSCANNED_DOWNLOADS: 'allow' } }
   let daemon = await Daemon.start(options)

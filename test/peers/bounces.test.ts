@@ -111,7 +111,7 @@ peers('A bounce of Postfix in a mailbox of Dovecot is polled over IMAP inside TL
   const trace = await settled(t, rest, id, 'bounced')
   t.deepEqual(statuses(trace), [`${anna} bounced`, `${ben} sent`])
   t.regex(JSON.stringify(trace['timeline']), /no such user/)
-  const shown = await waitFor('the end of the first look is shown', async () => {
+  const shown = await waitFor('the end of the first check is shown', async () => {
     const found = await rest.must('GET', `/v1/ingest-sources/${String(source['id'])}`)
     return (found['imap'] as Record<string, unknown>)['last_polled_at'] === null ? undefined : found
   })

@@ -45,7 +45,7 @@ async function* of(file: Buffer): AsyncGenerator<Buffer> {
   for (let at = 0; at < file.length; at += 100_000) yield file.subarray(at, at + 100_000)
 }
 
-test('clamd finds what its signatures know, by socket and by TCP, and says what it does not take', async (t) => {
+test('clamd: finds known signatures by socket and TCP, and reports refused files', async (t) => {
   const { path, port } = await startClamd(t)
   const places: readonly ServiceAddress[] = [{ path }, { host: '127.0.0.1', port }]
   for (const address of places) {

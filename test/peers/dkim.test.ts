@@ -92,7 +92,7 @@ const awkward: readonly (readonly [string, string | Uint8Array])[] = [
     `DKIM-Signature: v=1; a=rsa-sha256; d=example.com; s=old; h=from; bh=AA==; b=AA==\r\n${head}\r\nHello\r\n`,
   ],
   ['700 KiB in several rows', `${head}\r\n${'a line  with\ttwo kinds of blanks \r\n\r\n'.repeat(20_000)}`],
-  ['700 KiB of blank lines before the end', `${head}\r\n${'\r\n'.repeat(350_000)}end\r\n`],
+  ['700 KiB of blank lines at the end', `${head}\r\n${'\r\n'.repeat(350_000)}end\r\n`],
 ]
 
 dkimpy('dkimpy and mailauth verify both signatures of every sort of message', async (t) => {
@@ -131,7 +131,7 @@ dkimpy('both signatures fit a message that was rewritten for tracking', async (t
   t.deepEqual(column(results, 'status', 'result'), ['pass', 'pass'])
 })
 
-dkimpy('what is added, changed or repeated breaks the signature', async (t) => {
+dkimpy('added, changed or repeated fields break the signature', async (t) => {
   const { fixture, delivered, records } = await signingFixture(t)
   await deliver(fixture, `${head}\r\nHello.\r\n`)
   const signed = delivered[0]?.toString('latin1') ?? ''
@@ -151,7 +151,7 @@ dkimpy('what is added, changed or repeated breaks the signature', async (t) => {
   for (const [index, verdict] of verdicts.slice(1).entries()) t.false(verdict.includes(true), changed[index])
 })
 
-dkimpy('a subdomain is signed by the domain above it, another domain by nobody', async (t) => {
+dkimpy('DKIM: a subdomain uses the key of its parent domain, other domains have none', async (t) => {
   const { fixture, delivered, records } = await signingFixture(t)
   const from = (address: string) => `From: ${address}\r\n\r\nHello\r\n`
   await deliver(fixture, from('a@news.example.com'), '', 'a@news.example.com')
@@ -161,7 +161,7 @@ dkimpy('a subdomain is signed by the domain above it, another domain by nobody',
   t.is(withoutToken(delivered[1]), from('a@notexample.com'))
 })
 
-test('a retry carries the very same signature, also after the key was replaced', async (t) => {
+test('DKIM: a retry has the same signature, also after a key change', async (t) => {
   const { fixture, domain, delivered } = await signingFixture(t)
   const keep = fixture.transport.script
   fixture.transport.script = async (call) => {
@@ -184,7 +184,7 @@ test('a retry carries the very same signature, also after the key was replaced',
   t.true(trace.prefix.startsWith('DKIM-Signature: v=1; a=rsa-sha256; c=relaxed/relaxed; d=example.com;\r\n'))
 })
 
-test('the signature stands in the store before the provider gets anything', async (t) => {
+test('DKIM: the signature is stored before the provider gets data', async (t) => {
   const { fixture } = await signingFixture(t)
   let stored = ''
   fixture.transport.script = async (call) => {
@@ -198,7 +198,7 @@ test('the signature stands in the store before the provider gets anything', asyn
   t.regex(stored, /^DKIM-Signature: /)
 })
 
-test('keys that are pending or retired do not sign; a message that a provider may have stays as it is', async (t) => {
+test('DKIM: pending and retired keys do not sign; possibly delivered mail is unchanged', async (t) => {
   const { fixture, domain, delivered } = await signingFixture(t)
   const [rsa] = domain.keys
   if (!rsa) throw new Error('no key')
@@ -216,7 +216,7 @@ test('keys that are pending or retired do not sign; a message that a provider ma
   t.deepEqual(delivered.map(withoutToken), [`${head}\r\nHello.\r\n`, `${head}\r\nHello.\r\n`])
 })
 
-test('a key that does not open holds the mail back and says so', async (t) => {
+test('DKIM: an unreadable key delays the mail and is reported', async (t) => {
   const { fixture, domain, delivered } = await signingFixture(t)
   const keys = domain.keys.map((key) => ({ ...key, sealedPrivateKey: 'v1.00000000.AAAA.AAAA' }))
   await fixture.put(sendingDomains, { ...domain, keys })

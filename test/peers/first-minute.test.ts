@@ -73,7 +73,7 @@ async function script(name: string, text: string): Promise<string> {
   return file
 }
 
-test('nodemailer sends with host, port and login alone', async (t) => {
+test('first minute: nodemailer sends with only host, port and login', async (t) => {
   const { login, port } = place
   const transport = createTransport({ host: '127.0.0.1', port, auth: { user: login.username, pass: login.password } })
   await transport.sendMail({ from: 'web@site.test', to: 'anna@shop.test', subject: 'nodemailer', text: 'Hello' })
@@ -81,7 +81,7 @@ test('nodemailer sends with host, port and login alone', async (t) => {
   await assertCaptured(t, 'nodemailer')
 })
 
-testWith('swaks')('swaks sends with server and login alone', async (t) => {
+testWith('swaks')('first minute: swaks sends with only server and login', async (t) => {
   const { login, port } = place
   const server = ['--server', `127.0.0.1:${port}`, '--auth-user', login.username, '--auth-password', login.password]
   await run('swaks', [...server, '--from', 'web@site.test', '--to', 'anna@shop.test', '--header', 'Subject: swaks'])
@@ -105,7 +105,7 @@ $mail->Body = 'Hello';
 $mail->send();
 `
 
-testWith('php', 'phpmailer')('PHPMailer sends with host, port and login alone', async (t) =>
+testWith('php', 'phpmailer')('first minute: PHPMailer sends with only host, port and login', async (t) =>
   sendWith(t, 'PHPMailer', 'php', [await script('send.php', php)]),
 )
 
@@ -131,7 +131,7 @@ settings.configure(EMAIL_HOST='127.0.0.1', EMAIL_PORT=int(port), EMAIL_HOST_USER
 send_mail(subject, 'Hello', 'web@site.test', ['anna@shop.test'])
 `
 
-testWith('python', 'django')('Django sends with its four settings alone', async (t) =>
+testWith('python', 'django')('first minute: Django sends with only its four settings', async (t) =>
   sendWith(t, 'Django', '/usr/bin/python3', [await script('send_django.py', django)]),
 )
 

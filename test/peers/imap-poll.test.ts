@@ -36,7 +36,7 @@ async function place(t: ExecutionContext, options: Partial<DovecotOptions> = {},
   return { ...setup, dovecot, network: setup.parts.network }
 }
 
-peers('Every mail is taken once and in order, progress is kept with it, and nothing in the mailbox changes', async (t) => {
+peers('IMAP: each mail is read once in order, with progress; the mailbox is unchanged', async (t) => {
   const { dovecot, poll, subjects, status, feedback, fixture } = await place(t)
   t.deepEqual(await poll(), { mails: 0, reports: 0, skipped: 0, isUnfinished: false }, 'empty')
   for (const subject of ['one', 'two']) await dovecot.deliver('bounces', dsn(subject))
@@ -101,7 +101,7 @@ peers('A mailbox is charged for its mails, and waits while it uses more than its
   t.like(await polled, { mails: 1 })
 })
 
-peers('Mails under another UIDVALIDITY are read again from the first', async (t) => {
+peers('IMAP: another UIDVALIDITY restarts from the first mail', async (t) => {
   const { dovecot, poll, status, subjects } = await place(t)
   for (const subject of ['one', 'two']) await dovecot.deliver('bounces', dsn(subject))
   await poll()
@@ -127,7 +127,7 @@ peers('Progress never passes a mail that could not be stored', async (t) => {
   t.is((await status())?.lastError, null)
 })
 
-peers('A mail that is deleted while others are read is passed over, and a connection that breaks loses and repeats nothing', async (t) => {
+peers('IMAP: skips deleted mail; a lost connection loses and repeats nothing', async (t) => {
   const { dovecot, parts, poll, subjects, status } = await place(t)
   for (const subject of ['one', 'two', 'three', 'four']) await dovecot.deliver('bounces', dsn(subject))
   const names = await dovecot.files('bounces')
@@ -146,7 +146,7 @@ peers('A mail that is deleted while others are read is passed over, and a connec
   t.is((await dovecot.files('bounces')).length, names.length - 1)
 })
 
-peers('Of a large mail the beginning is read, and one that breaks the reader is left out and counted', async (t) => {
+peers('IMAP: reads the beginning of large mail, skips and counts unparsable mail', async (t) => {
   const { dovecot, parts, subjects, status, feedback } = await place(t)
   await dovecot.deliver('bounces', dsn('large') + 'x'.repeat(76).concat('\r\n').repeat(40_000))
   await dovecot.deliver('bounces', dsn('broken'))
@@ -163,7 +163,7 @@ peers('Of a large mail the beginning is read, and one that breaks the reader is 
   t.deepEqual([skipped, checkpoint?.lastUid], [1, 3])
 })
 
-peers('What is wrong is told in one sentence, without the password', async (t) => {
+peers('IMAP: errors are one sentence without the password', async (t) => {
   const { dovecot, poll, source, status, fixture } = await place(t)
   const wrong = 'battery-staple'
   await source({ port: dovecot.tlsPort }, wrong)
@@ -183,7 +183,7 @@ peers('What is wrong is told in one sentence, without the password', async (t) =
   t.like(await poll(), { mails: 0 })
 })
 
-peers('Another mailbox than INBOX is read, and a source that was revoked is left alone and leaves nothing', async (t) => {
+peers('IMAP: reads other mailboxes; a revoked source is not polled and leaves no data', async (t) => {
   const { dovecot, poll, source, subjects, fixture, status, feedback } = await place(t)
   await dovecot.deliver('bounces', dsn('elsewhere'), 'Bounces')
   await source({ port: dovecot.tlsPort, mailbox: 'Bounces' })
@@ -224,7 +224,7 @@ peers('Certificates are checked, also behind STARTTLS, and no password goes out 
     t.is(await attempt({ trusted: null }, { port, security }), 'tls', `${security}, unknown authority`)
     t.is(await attempt({ guard: () => false }, { port, security }), 'address', `${security}, forbidden`)
   }
-  t.is(await attempt({}, { port: dovecot.port, security: 'tls' }), 'tls', 'TLS where there is none')
+  t.is(await attempt({}, { port: dovecot.port, security: 'tls' }), 'tls', 'TLS on a port without TLS')
 })
 
 peers('A server without STARTTLS never sees the password', async (t) => {

@@ -15,7 +15,7 @@ const replies: Readonly<Record<string, string>> = {
 }
 const replyTo = (recipient: string): string | undefined => replies[recipient.split('@')[0] ?? '']
 
-peers('the log of Postfix tells what became of each recipient, with return path and Message-ID', async (t) => {
+peers('Postfix log: outcome of each recipient with return path and Message-ID', async (t) => {
   await using folder = await temporaryFolder('postfix-log')
   await using sink = await Sink.listen({ script: { recipient: replyTo } })
   await using postfix = await Postfix.start({

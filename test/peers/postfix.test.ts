@@ -106,7 +106,7 @@ function endsWith(t: ExecutionContext, received: Buffer, sent: Buffer): void {
   t.is(received.subarray(received.length - sent.length).toString('latin1'), sent.toString('latin1'))
 }
 
-peers('serve relays through Postfix octet for octet, retries what it defers, fails what it refuses', async (t) => {
+peers('Postfix: relayed mail is unchanged, deferred mail retried, refused mail failed', async (t) => {
   await using town = await neighbourhood()
   await using daemon = await startDaemon(town)
   const target = { name: 'Postfix', port: town.postfix.port, mode: 'live' as const }

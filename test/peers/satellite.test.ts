@@ -7,7 +7,7 @@ import { SmtpClient } from '../support/smtp/smtp-client.ts'
 import { temporaryFolder } from '../support/daemon/workspace.ts'
 import { Postfix } from './postfix.ts'
 
-testWith('postfix', 'sasl')('the bounce that Postfix makes of a refusal reaches the author of the message', async (t) => {
+testWith('postfix', 'sasl')("satellite: Postfix's bounce for a refusal reaches the author", async (t) => {
   await using outer = await temporaryFolder('satellite-postfix')
   await using folder = await temporaryFolder('satellite')
   await using sink = await Sink.listen()

@@ -63,7 +63,7 @@ export async function measureAliases(options: BenchOptions): Promise<Section> {
       `The same mail of 2 KiB by each address, ${String(sessions)} connections, acknowledged when durable; in turns.`,
       sampleHead,
       ...found.map(([name, sample]) => sampleRow(name, sample)),
-      'What one message costs Postern:',
+      'Cost of one message for Postern:',
       costHead,
       ...found.map(([name, sample]) => costRow(name, sample)),
       ...shareLines(profile),

@@ -105,7 +105,7 @@ export async function measureBacklog(options: BenchOptions): Promise<Section> {
       'Seconds until postern queue lists 50 messages, counts all for a hold, and finds none of a sender:',
       row('', ['list', 'count', 'search']),
       ...backlogs.map((backlog) => row(label(backlog), answered(backlog))),
-      'What one message costs on top of them:',
+      'Cost of one more message:',
       costHead,
       ...backlogs.map((backlog) => costRow(label(backlog), backlog.intake)),
     ],

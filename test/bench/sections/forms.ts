@@ -53,7 +53,7 @@ export async function measureForms(options: BenchOptions): Promise<Section> {
       sampleRow('POST /v1/messages', rest),
       sampleRow('POST …/submissions', submissions),
       sampleRow('GET /v1/public/forms/{public_id}', definitions),
-      'What one costs Postern:',
+      'Cost of one for Postern:',
       costHead,
       costRow('POST /v1/messages', rest),
       costRow('POST …/submissions', submissions),

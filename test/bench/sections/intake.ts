@@ -67,7 +67,7 @@ export async function measureIntake(options: BenchOptions): Promise<Section> {
       sampleHead,
       ...all.flatMap(comparisonLines),
       ...generatorLines(all),
-      'What one message costs Postern:',
+      'Cost of one message for Postern:',
       costHead,
       ...all.map(costLine),
       ...shareLines(profile),

@@ -55,7 +55,7 @@ export async function measureRelay(options: BenchOptions): Promise<Section> {
       sampleHead,
       ...all.flatMap(comparisonLines),
       ...generatorLines(all),
-      'What one message costs Postern:',
+      'Cost of one message for Postern:',
       costHead,
       ...all.map(costLine),
       ...shareLines(profile),

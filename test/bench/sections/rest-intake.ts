@@ -30,7 +30,7 @@ export async function measureRest(options: BenchOptions): Promise<Section> {
       sampleHead,
       sampleRow('SMTP 4 KiB, reused', smtp),
       sampleRow('REST 2 KiB', rest),
-      'What one message costs Postern:',
+      'Cost of one message for Postern:',
       costHead,
       costRow('SMTP 4 KiB, reused', smtp),
       costRow('REST 2 KiB', rest),

@@ -160,7 +160,7 @@ function linesOf(work: Work, medians: ReadonlyMap<string, Costs>): string[] {
   })
   const most = medians.get(nameOf(work, sites[sites.length - 1] as number))
   return [
-    `${work === 'intake' ? 'Intake' : 'Relay end to end'}, 4 KiB, ${senders} senders of one organization, ${senders * sessionsOfSender} sessions; costs are those of a message.`,
+    `${work === 'intake' ? 'Intake' : 'Relay end to end'}, 4 KiB, ${senders} senders of one organization, ${senders * sessionsOfSender} sessions; costs per message.`,
     head,
     ...rows,
     ...(most ? modelOf(most) : []),

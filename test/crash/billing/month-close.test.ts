@@ -38,7 +38,7 @@ function lastMonth(): string {
   return new Date(Date.UTC(now.getUTCFullYear(), now.getUTCMonth() - 1, 1)).toISOString().slice(0, 7)
 }
 
-test('however often the daemon is killed while a month is closed, each organization has one invoice, and no number is missing', async (t) => {
+test('month close with kills: one invoice per organization, no gap in the numbers', async (t) => {
   const seed = seedOf(1)
   t.log(`seed ${seed}`)
   const random = new Seeded(seed)
@@ -82,7 +82,7 @@ test('however often the daemon is killed while a month is closed, each organizat
   )
   t.is(numbers.length, count, 'ledger: as many invoices as organizations')
   t.is(billed.size, count, 'ledger: one invoice for each organization')
-  t.log(`${interrupted} of ${lives} lives ended while it was closing; ${String(last['closed'])} were left for the last`)
+  t.log(`${interrupted} of ${lives} runs ended during the close; the last run closed ${String(last['closed'])} invoices`)
   await daemon.stop()
   assertVerified(t, await runCommand(options, 'verify'))
 })

@@ -7,7 +7,7 @@ import { blowsAtDaemons } from './several-site.ts'
 
 const test = testWith('postgresql', 'faketime')
 
-test('three daemons lose nothing they acknowledged and relay nothing twice outside the window, with clocks that differ and are set', async (t) => {
+test('three daemons: no acknowledged mail lost or sent twice, with changing clocks', async (t) => {
   await using postgresql = await Postgresql.start()
   const seed = seedOf(1)
   t.log(`seed ${seed}`)

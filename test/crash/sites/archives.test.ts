@@ -40,7 +40,7 @@ function deploy({ addresses, adminKey }: Daemon, site: string, archive: Buffer):
   })
 }
 
-test('a deploy from an archive is there as a whole or not at all, however the daemon was killed', async (t) => {
+test('archive deploy: complete or absent after a kill at any moment', async (t) => {
   const seed = seedOf(1)
   t.log(`seed ${seed}`)
   const random = new Seeded(seed)
@@ -58,7 +58,7 @@ test('a deploy from an archive is there as a whole or not at all, however the da
     daemon = await place.start()
     const ask = asking(t, String(daemon.addresses.sites[0]))
     const now = Number(/\d+/.exec((await ask(host, '/')).text)?.[0])
-    t.true(now === n || (now === served && id === undefined), `ledger: ${now} after ${n}, of which the answer was ${String(id)}`)
+    t.true(now === n || (now === served && id === undefined), `ledger: ${now} after ${n}, with the response ${String(id)}`)
     for (const i of [0, 1, files - 1]) t.true((await ask(host, `/page-${i}`)).text.startsWith(`<p>version ${now}</p>`), `page ${i}`)
     served = now
     const shown = (await daemon.rest.must('GET', `/v1/sites/${site}/deploys?limit=50`))['data'] as { id: string; status: string }[]
@@ -74,11 +74,11 @@ test('a deploy from an archive is there as a whole or not at all, however the da
       )
   }
   t.log(`${cut} of ${lives} archives were cut off`)
-  t.truthy(await deploy(daemon, site, version(99)), 'the next one is taken')
+  t.truthy(await deploy(daemon, site, version(99)), 'the next one is accepted')
   const { stored_bytes } = await daemon.rest.must('GET', `/v1/sites/${site}/usage`)
   const shown = (await daemon.rest.must('GET', `/v1/sites/${site}/deploys?limit=50`))['data'] as { bytes: number }[]
   const sameOnce = (shown.length - 1) * Buffer.byteLength('the same in all')
-  t.is(stored_bytes, shown.reduce((sum, { bytes }) => sum + bytes, 0) - sameOnce, 'what is paid for is what is shown')
+  t.is(stored_bytes, shown.reduce((sum, { bytes }) => sum + bytes, 0) - sameOnce, 'the billed version is the shown one')
   await daemon.stop()
   assertVerified(t, await place.verify())
 })

@@ -42,7 +42,7 @@ function askedFor(output: Readable): Promise<string> {
     const [url] = /http:\/\/localhost:\d+\/oauth\/authorize\?\S+(?=\s)/.exec(said) ?? []
     if (url !== undefined) resolve(url)
   })
-  output.once('close', () => reject(new Error(`no page was asked for: ${said}`)))
+  output.once('close', () => reject(new Error(`no page was opened: ${said}`)))
   return promise
 }
 
@@ -114,7 +114,7 @@ async function byBridge(t: ExecutionContext, place: Place): Promise<void> {
   await client.close()
 }
 
-test('every kind of client comes from the address alone to a call', async (t) => {
+test('clients: each kind gets from the address to a call', async (t) => {
   await using folder = await temporaryFolder('getting-in')
   const port = await programPort()
   const options = { folder: folder.path, env: { POSTERN_HTTP_LISTEN: `127.0.0.1:${port}` } }

@@ -29,7 +29,7 @@ async function connect(
   }
 }
 
-test('an agent comes from an address to live mail, with a person where one is needed', async (t) => {
+test('agent: gets from an address to live mail, with a person for approvals', async (t) => {
   await using folder = await temporaryFolder('journey')
   const refusing = (address: string): string | undefined => (address.includes('gone') ? '550 5.1.1 no such user' : undefined)
   await using sink = await Sink.listen({ script: { recipient: refusing } })
@@ -90,7 +90,7 @@ test('an agent comes from an address to live mail, with a person where one is ne
     sink.delivered(({ to }) => to.includes('customer@example.net')),
   )
   t.regex(delivery.text, /Subject: Hello/)
-  t.is(delivery.text.slice(delivery.text.indexOf('Date: ')), `${file}\r\n`, 'what was looked at, to the octet')
+  t.is(delivery.text.slice(delivery.text.indexOf('Date: ')), `${file}\r\n`, 'the viewed file, octet by octet')
 
   const trace = await waitFor('the trace has ended', async () => {
     const { trace: seen } = (await agent.must('email_trace_lookup', { trace_id: live['trace_id'] })) as { trace: Json }

@@ -27,7 +27,7 @@ async function start(t: ExecutionContext, mode: 'live' | 'sandbox' = 'live') {
   return { daemon, sink, client }
 }
 
-test('header fields in UTF-8 and in Latin-1 are relayed unchanged', async (t) => {
+test('8-bit header fields: UTF-8 and Latin-1 are relayed unchanged', async (t) => {
   const { sink, client } = await start(t)
   for (const encoding of ['utf8', 'latin1'] as const) {
     const content = letter('Bestellbestätigung für Käthe', encoding)
@@ -42,7 +42,7 @@ test('header fields in UTF-8 and in Latin-1 are relayed unchanged', async (t) =>
   )
 })
 
-test('a subject in UTF-8, in Latin-1 or in the charset of the text is readable in traces and captures', async (t) => {
+test('8-bit subject: readable in traces and captures, in UTF-8, Latin-1, text charset', async (t) => {
   const { daemon, client } = await start(t, 'sandbox')
   const subjects = ['Grüße in Latin-1', 'Grüße in UTF-8', 'Привет']
   const [utf8, latin1, cyrillic] = [
@@ -66,7 +66,7 @@ test('a subject in UTF-8, in Latin-1 or in the charset of the text is readable i
   t.is((await Array.fromAsync(daemon.rest.rows(`/v1/traces?q=${encodeURIComponent('grüße')}`))).length, 2)
 })
 
-test('an address with octets that are not UTF-8 is shown by a guess with a note, and is no address elsewhere', async (t) => {
+test('address in invalid UTF-8: shown as a guess with a note, never used as an address', async (t) => {
   const { daemon, client } = await start(t, 'sandbox')
   const content = Buffer.from('From: Käthe <käthe@example.com>\r\nTo: jürg@example.org, ok@example.org\r\n\r\nDanke.\r\n', 'latin1')
   t.true((await client.send({ from: 'mira@example.com', to: ['desk@example.org'], content })).accepted)
@@ -86,7 +86,7 @@ test('an address with octets that are not UTF-8 is shown by a guess with a note,
   for await (const trace of daemon.rest.rows('/v1/traces')) t.notRegex(JSON.stringify(trace), /\ufffd/)
 })
 
-test('a client that asks for SMTPUTF8, or an address that needs it, is told that the server does not offer it', async (t) => {
+test('SMTPUTF8: requests and addresses that need it are refused with a reason', async (t) => {
   const { daemon, sink, client } = await start(t)
   t.is((await client.command('MAIL FROM:<mira@example.com> SMTPUTF8')).code, 250)
   t.is((await client.command('RCPT TO:<desk@example.org>')).code, 250)

@@ -29,7 +29,7 @@ type Fault =
   | 'certificate of another'
   | 'no STARTTLS'
   | 'wrong password'
-  | 'nobody listens'
+  | 'no listener'
 /** `-` is for steps before the first command, which the sink does not see. */
 type Step = 'greeting' | 'ehlo' | 'starttls' | 'auth' | 'mail' | 'rcpt' | 'data' | 'dot' | '-'
 
@@ -102,7 +102,7 @@ const table: readonly Row[] = [
   ['certificate of another', 'starttls', 'tls_verification_failed', 'tls', 'at once'],
   ['no STARTTLS', 'starttls', 'starttls_unavailable', 'tls', 'at once'],
   ['wrong password', 'auth', 'auth_failed', 'auth', 'at once'],
-  ['nobody listens', '-', 'connect_refused', 'connect', 'at once'],
+  ['no listener', '-', 'connect_refused', 'connect', 'at once'],
 ]
 
 /** Milliseconds that a peer has for its word. */
@@ -150,7 +150,7 @@ class Provider {
     t.teardown(() => this.sink[Symbol.asyncDispose]())
     const front = await Front.to(this.sink.port)
     t.teardown(() => front[Symbol.asyncDispose]())
-    if (this.#fault === 'nobody listens') await front.close()
+    if (this.#fault === 'no listener') await front.close()
     this.#front = front
   }
 
@@ -172,7 +172,7 @@ class Provider {
 
   /** From now on it works. */
   async heal(): Promise<void> {
-    if (this.#fault === 'nobody listens') await this.#front?.open()
+    if (this.#fault === 'no listener') await this.#front?.open()
     this.#fault = undefined
     Object.assign(this.sink.options, healthy)
   }
@@ -305,7 +305,7 @@ for (const row of table) {
   })
 
   if (next === 'sent' || next === 'never') continue
-  test(`${what}, without a fallback: again ${next === 'at once' ? 'after a minute' : next}`, async (t) => {
+  test(`${what}, without a fallback: retry ${next === 'at once' ? 'after a minute' : next}`, async (t) => {
     const setup = await fixtureOf(t, row, false)
     const { fixture, provider } = setup
     const traceId = await firstAttempt(setup, row)
@@ -327,7 +327,7 @@ for (const row of table) {
   })
 }
 
-test('of three recipients the fallback gets the one that was put off, and nobody who was taken or refused', async (t) => {
+test('fallback: gets only the deferred one of three recipients', async (t) => {
   const setup = await fixtureOf(t, [], true)
   const { fixture, provider, fallback } = setup
   provider.sink.script = (step, line) =>
@@ -345,7 +345,7 @@ test('of three recipients the fallback gets the one that was put off, and nobody
 })
 
 for (const step of ['mail', 'rcpt', 'data', 'dot', 'greeting'] as const)
-  test(`a provider that throttles at ${step} is told so, and a policy for that gives the message to the fallback`, async (t) => {
+  test(`throttling at ${step}: recorded, and a policy moves the message to the fallback`, async (t) => {
     const setup = await fixtureOf(t, [], false)
     const { fixture, provider, fallback } = setup
     const times = { createdAt: startOfTime, updatedAt: startOfTime }
@@ -364,7 +364,7 @@ for (const step of ['mail', 'rcpt', 'data', 'dot', 'greeting'] as const)
   })
 
 for (const hasFallback of [true, false]) {
-  test(`a message that is lost after the dot twice is not handed over again, ${hasFallback ? 'with' : 'without'} a fallback`, async (t) => {
+  test(`connection lost twice after the dot: no further attempt, ${hasFallback ? 'with' : 'without'} a fallback`, async (t) => {
     const setup = await fixtureOf(t, ['drop', 'dot'], hasFallback)
     const { fixture, provider, fallback } = setup
     let lost = 0

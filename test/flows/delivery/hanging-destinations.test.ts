@@ -47,7 +47,7 @@ async function daemonOf(t: ExecutionContext): Promise<Daemon> {
 const many = <T>(count: number, make: (i: number) => Promise<T>): Promise<T[]> =>
   Promise.all(Array.from({ length: count }, (_, i) => make(i)))
 
-test('mail for 180 destinations is delivered while 20 others hang', async (t) => {
+test('hanging destinations: mail of 180 others is delivered while 20 hang', async (t) => {
   const { rest } = await daemonOf(t)
   const silent = await many(10, () => Front.silent())
   const mute = await many(10, () => MuteSink.listen())

@@ -12,7 +12,7 @@ interface Entry {
   readonly detail: { readonly host?: string; readonly error?: { readonly code: string; readonly class?: string } | null }
 }
 
-test('a REST send reaches the vendor; with a wrong key mail waits, and goes once the key is right', async (t) => {
+test('HTTP provider: a send arrives; with a wrong key, mail waits for the right one', async (t) => {
   const folder = await temporaryFolder('http-provider')
   const double = await new VendorDouble(sendgridRules, 'http').listen()
   const daemon = await Daemon.start({ folder: folder.path, env: { POSTERN_DELIVERY_RETRY_SECONDS: '1', POSTERN_LOG_LEVEL: 'warn' } })

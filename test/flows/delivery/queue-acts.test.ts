@@ -8,7 +8,7 @@ import { waitFor } from '../../support/waits.ts'
 
 const operatorKey = `svcop_${'o'.repeat(43)}`
 
-test('postern queue counts first, then holds, drops, expedites and releases; each message goes once or not at all', async (t) => {
+test('postern queue: counts, holds, drops, expedites, releases; nothing is sent twice', async (t) => {
   await using folder = await temporaryFolder('queue')
   const provider = { defers: true }
   await using sink = await Sink.listen({ script: { recipient: () => (provider.defers ? '451 4.3.2 come back later' : undefined) } })

@@ -10,7 +10,7 @@ import { temporaryFolder } from '../../support/daemon/workspace.ts'
 const operatorKey = `svcop_${'o'.repeat(43)}`
 const env = { POSTERN_OUTBOUND_ALLOW: 'destinations=127.0.0.1/32', POSTERN_OPERATOR_KEY: operatorKey }
 
-test('a recipient refused for good is found as a bounce, is suppressed, and the list says who got the message', async (t) => {
+test('permanent refusal: recorded as a bounce, suppressed, and listed per recipient', async (t) => {
   await using folder = await temporaryFolder('refused')
   await using sink = await Sink.listen({
     script: { recipient: (address) => (address.includes('gone') ? '550 5.1.1 no such user' : undefined) },
@@ -25,7 +25,7 @@ test('a recipient refused for good is found as a bounce, is suppressed, and the 
   const to = ['ada@example.net', 'gone@example.net']
   const { trace_id } = await rest.must('POST', '/v1/messages', { from: 'shop@example.com', to, text: 'x' })
   const list = async (query: string) => (await rest.must('GET', `/v1/traces?${query}`))['data'] as Record<string, unknown>[]
-  const row = await waitFor('the bounce is found', async () => (await list('bounce=hard'))[0])
+  const row = await waitFor('the bounce is recorded', async () => (await list('bounce=hard'))[0])
   t.like(row, { trace_id, status: 'failed', bounce: 'hard', summary: '1 sent, 1 failed (hard bounce)' })
   t.deepEqual(row['recipient_counts'], { sent: 1, failed: 1 })
   t.deepEqual([await list('bounce=soft'), await list('bounce=block'), await list('bounce=hard&to=ada@example.net')], [[], [], []])

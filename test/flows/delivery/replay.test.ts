@@ -6,7 +6,7 @@ import { Sink } from '../../support/smtp/sink.ts'
 import { temporaryFolder } from '../../support/daemon/workspace.ts'
 import { waitFor } from '../../support/waits.ts'
 
-test('mail that one provider refused goes out by another after a replay, once', async (t) => {
+test('replay: refused mail is sent once through another provider', async (t) => {
   await using folder = await temporaryFolder('replay')
   await using refusing = await Sink.listen({ script: { recipient: () => '550 5.7.1 your account is closed' } })
   await using taking = await Sink.listen()

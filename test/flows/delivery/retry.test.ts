@@ -17,7 +17,7 @@ interface TraceRead {
   readonly recipients: readonly { readonly address: string; readonly status: string; readonly bounce: string | null }[]
 }
 
-test('a message that its provider refused for one recipient is retried, arrives there once, and its trace tells it in order', async (t) => {
+test('retry: one refused recipient gets the message once; the trace is in order', async (t) => {
   await using folder = await temporaryFolder('retry')
   await using provider = await Sink.listen({
     script: { recipient: (address) => (address.startsWith('ben') ? '550 5.1.1 no such user' : undefined) },

@@ -51,7 +51,7 @@ async function arrival(sink: Sink, subject: string): Promise<number> {
   return performance.timeOrigin + answeredAt
 }
 
-test.serial('a scheduled send reaches the provider after its time, in the order of times', async (t) => {
+test.serial('scheduled sends: reach the provider after their time, in order', async (t) => {
   const { sink, start } = await place(t)
   const daemon = await start()
   await routed(daemon, sink)
@@ -65,7 +65,7 @@ test.serial('a scheduled send reaches the provider after its time, in the order 
   t.deepEqual((await daemon.rest.must('GET', '/v1/messages/scheduled?status=queued'))['data'], [])
 })
 
-test.serial('a scheduled send survives a kill and a shutdown, and leaves once', async (t) => {
+test.serial('scheduled sends: survive a kill and a shutdown and are sent once', async (t) => {
   const { sink, start } = await place(t)
   const first = await start()
   await routed(first, sink)
@@ -82,7 +82,7 @@ test.serial('a scheduled send survives a kill and a shutdown, and leaves once', 
   t.is((await third.rest.must('GET', `/v1/traces/${dropped.id}`))['status'], 'canceled')
 })
 
-test.serial('a cancel that is answered 200 keeps the message from leaving, whenever it comes', async (t) => {
+test.serial('scheduled sends: a cancellation with status 200 prevents the delivery', async (t) => {
   const { sink, start } = await place(t)
   const daemon = await start()
   await routed(daemon, sink)

@@ -52,7 +52,7 @@ const sent = ({ rest }: Daemon, id: string) =>
     return trace['status'] === 'sent' ? { trace, recipients: trace['recipients'] as Recipient[] } : undefined
   })
 
-test.serial('each recipient gets the same message in a transaction of its own, under a return path of its own', async (t) => {
+test.serial('VERP: each recipient gets a separate transaction with a separate return path', async (t) => {
   const here = await place(t)
   const id = await submit(here)
   const { recipients } = await sent(here.daemon, id)
@@ -69,7 +69,7 @@ test.serial('each recipient gets the same message in a transaction of its own, u
   assertVerified(t, await here.verify())
 })
 
-test.serial('a kill in the middle of a round mails nobody again who accepted', async (t) => {
+test.serial('VERP: after a kill, recipients that accepted get no second copy', async (t) => {
   const { promise: second, resolve: secondCame } = Promise.withResolvers<void>()
   const script: SinkWords = {
     message: async (_from, to) => {
@@ -90,7 +90,7 @@ test.serial('a kill in the middle of a round mails nobody again who accepted', a
   t.regex(JSON.stringify(trace['timeline']), /The process ended during this attempt/)
 })
 
-test.serial('where the smart host refuses the return path, the copies go with the plain one', async (t) => {
+test.serial('VERP: if the smart host refuses the return path, the plain one is used', async (t) => {
   const here = await place(t, {
     sender: (address) => (returnPath.test(address) ? '553 5.7.1 Sender address rejected: not yours' : undefined),
   })

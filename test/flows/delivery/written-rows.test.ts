@@ -93,7 +93,7 @@ const textOf = (pieces: readonly Uint8Array[]): string => Buffer.concat(pieces).
 
 const rowsOf = (commits: readonly Commit[] = []): number => commits.reduce((sum, { rows }) => sum + rows.length, 0)
 
-test('a relayed message writes eight rows in three commits, the start of its attempt in one short row, and is looked for once', async (t) => {
+test('relayed message: eight rows in three commits, a short start row, one read', async (t) => {
   const { daemon, client } = await warmService(t, 'live')
   const { messages, looks } = await costOf(daemon, () => client.send(envelope))
   await client.quit()
@@ -107,7 +107,7 @@ test('a relayed message writes eight rows in three commits, the start of its att
   t.is(looks.length, 1, looks.join('\n')) // checks if its trace is unchanged
 })
 
-test('a captured message writes seven rows in one commit', async (t) => {
+test('captured message: seven rows in one commit', async (t) => {
   const { daemon, client } = await warmService(t, 'sandbox')
   const { messages } = await costOf(daemon, () => client.send(envelope))
   await client.quit()
@@ -122,7 +122,7 @@ const sizesOf = ({ messages }: Cost): object[] => messages().map((commits) => ({
 const mail = 'MAIL FROM:<shop@site.test>'
 const toAnna = 'RCPT TO:<anna@peer.test>'
 
-test('a second recipient, the next message and pipelined ones cost a command each, and no connection and no look-up more', async (t) => {
+test('further recipients and messages: one command each, no connection or DNS lookup', async (t) => {
   const { daemon, sink, client } = await warmService(t, 'live')
   const connections = sink.connections.length
   const commandsOf = async (work: () => Promise<unknown>): Promise<Cost & { readonly lines: readonly string[] }> => {
@@ -135,7 +135,7 @@ test('a second recipient, the next message and pipelined ones cost a command eac
   const two = await commandsOf(() => client.send({ ...envelope, to: ['anna@peer.test', 'ben@peer.test'] }))
   t.deepEqual(two.lines, [mail, toAnna, 'RCPT TO:<ben@peer.test>', 'DATA'])
   t.deepEqual(sizesOf(next), [{ commits: 3, rows: 8 }])
-  t.deepEqual(sizesOf(two), [{ commits: 3, rows: 9 }], 'what was accepted for a recipient is a row of its own')
+  t.deepEqual(sizesOf(two), [{ commits: 3, rows: 9 }], 'the acceptance for a recipient is a separate row')
   t.deepEqual([next.looks.length, two.looks.length], [1, 1])
 
   const group = `${mail}\r\n${toAnna}\r\nDATA`

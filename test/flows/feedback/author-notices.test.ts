@@ -12,7 +12,7 @@ const author = 'editor@example.ch'
 const gone = 'gone@example.net'
 const letter = `From: ${author}\r\nTo: ${gone}\r\nSubject: hi\r\nMessage-ID: <m1@example.ch>\r\nDate: Sat, 28 Nov 2026 10:00:00 +0000\r\n\r\nhello\r\n`
 
-test('a provider refuses after the 250, and the report arrives at the server of the author', async (t) => {
+test("author notice: a refusal after the 250 is reported to the author's server", async (t) => {
   await using sink = await Sink.listen({ script: { recipient: (to) => (to.startsWith('gone') ? '550 5.1.1 no such user' : undefined) } })
   const env = { POSTERN_OUTBOUND_ALLOW: 'destinations=127.0.0.1/32', POSTERN_SMTP_HOST: 'relay.example.ch' }
   const daemon = await startDaemon(t, { env })
@@ -44,7 +44,7 @@ test('a provider refuses after the 250, and the report arrives at the server of 
   t.is(accepting?.detail['notice_of'], traceId)
 })
 
-test('mail of postern sendmail and of send-only keys on this machine has an author; mail of other keys has none', async (t) => {
+test('author notice: local sendmail and send-only keys have an author, other keys not', async (t) => {
   await using sink = await Sink.listen({ script: { recipient: (to) => (to.startsWith('gone') ? '550 5.1.1 no such user' : undefined) } })
   const env = { POSTERN_OUTBOUND_ALLOW: 'destinations=127.0.0.1/32', POSTERN_SENDMAIL_LOCAL_RECIPIENT: 'admin@example.ch' }
   const daemon = await startDaemon(t, { env })

@@ -87,7 +87,7 @@ async function story({ daemon, traceId }: Place) {
   }
 }
 
-test.serial('a bounce that was acknowledged outlives a kill, and counts once however often it comes', async (t) => {
+test.serial('bounces: an acknowledged one survives a kill; duplicates count once', async (t) => {
   const here = await place(t)
   const bounce = [String(here.paths[anna])]
   const { accepted, reply } = await deliver(here, bounce, notice(anna))
@@ -107,7 +107,7 @@ test.serial('a bounce that was acknowledged outlives a kill, and counts once how
   assertVerified(t, await here.verify())
 })
 
-test.serial('a bounce is read whose line ends a gateway broke', async (t) => {
+test.serial('bounces: one with broken line ends is parsed', async (t) => {
   const here = await place(t)
   const [head = '', fields = ''] = notice(anna).split(/(?<=delivery-status)\r\n\r\n/)
   const encoded = Buffer.from(fields.split('--b--')[0] ?? '').toString('base64')
@@ -119,7 +119,7 @@ test.serial('a bounce is read whose line ends a gateway broke', async (t) => {
   t.like(seen, { bounce: 'hard', reply: { code: 550, enhanced: '5.1.1', text: '550 5.1.1 no such user' } })
 })
 
-test.serial('what is for nobody is refused, and a forged or unreadable mail changes no status', async (t) => {
+test.serial('bounces: unknown recipients are refused; forged or invalid mail has no effect', async (t) => {
   const here = await place(t)
   const path = String(here.paths[ben])
   for (const address of [`ben@bounces.site.test`, path.replace('@', '0@'), path.replace(/.(?=@)/, (c) => (c === '0' ? '1' : '0')), ben]) {
@@ -141,7 +141,7 @@ test.serial('what is for nobody is refused, and a forged or unreadable mail chan
   t.true(kept.some((mail) => mail.startsWith('Return-Path: <ada@peer.test>\r\nX-Service-Loop: ') && mail.includes('\r\n\r\nStop.\r\n')))
 })
 
-test.serial('a destination that leads to this daemon itself is misconfigured, and nothing goes in circles', async (t) => {
+test.serial('destination pointing to this daemon: misconfigured, without a mail loop', async (t) => {
   const here = await place(t)
   const { rest, addresses } = here.daemon
   for (const address of [addresses.mx[0], addresses.submission[0]]) {

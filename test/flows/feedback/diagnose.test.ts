@@ -103,7 +103,7 @@ test.after.always(async () => {
   for (const end of ends) await end()
 })
 
-test.serial('a refusal is told with whose fault it is, what to do, and how many got the same', async (t) => {
+test.serial('diagnose: a refusal with its cause, the next step and the number of equal ones', async (t) => {
   const { send, settled, missing, bounce, rest } = t.context
   const first = await send('gone@example.org')
   const second = await send('gone2@example.org')
@@ -136,7 +136,7 @@ test.serial('a refusal is told with whose fault it is, what to do, and how many 
   t.true(lost.not_checked.some(({ what }) => what === 'Whether the domain of the recipient accepts mail'))
 })
 
-test.serial('a block is the fault of the sender, with the link of the reply; the other recipients are named', async (t) => {
+test.serial('diagnose: a block names the sender, the link in the reply, the other recipients', async (t) => {
   const { send, settled, bounce } = t.context
   const id = await send(['blocked@blocks.example', 'gone@blocks.example', 'ada@blocks.example'])
   await settled(id, ({ status }) => status === 'failed')
@@ -150,7 +150,7 @@ test.serial('a block is the fault of the sender, with the link of the reply; the
   t.regex(taken.plain_reason, /It has not bounced: the next server accepted it/)
 })
 
-test.serial('a deferral has not bounced, and says when it is tried again', async (t) => {
+test.serial('diagnose: a deferral is not a bounce and has the time of the retry', async (t) => {
   const { send, settled, missing, bounce } = t.context
   const id = await send('grey@grey.example')
   await settled(id, ({ attempts }) => attempts === 1)
@@ -164,7 +164,7 @@ test.serial('a deferral has not bounced, and says when it is tried again', async
   t.regex(seen.retry.when, /^automatically at /)
 })
 
-test.serial('mail that was taken is found by the queue id of the next host, and the postmaster is given it', async (t) => {
+test.serial("diagnose: delivered mail is found by the next host's queue id", async (t) => {
   const { send, settled, missing, bounce, destinationId } = t.context
   const id = await send('ada@taken.example')
   await settled(id, ({ status }) => status === 'sent')
@@ -178,7 +178,7 @@ test.serial('mail that was taken is found by the queue id of the next host, and 
   for (const messageId of [`${id}@example.net`, 'bXyZ91Qwz', 'queued', destinationId]) t.false((await bounce(messageId)).found, messageId)
 })
 
-test.serial('a destination that cannot be reached is named, with the test that shows why', async (t) => {
+test.serial('diagnose: names an unreachable destination and suggests its test', async (t) => {
   const { rest, send, settled, missing } = t.context
   const dead = await makeDestination(rest, { name: 'Dead', port: await closedPort(t), mode: 'live' })
   const id = await send('ada@dead.example', { destination_id: dead })
@@ -188,7 +188,7 @@ test.serial('a destination that cannot be reached is named, with the test that s
   t.regex(lost.hypotheses[0]?.explanation ?? '', /The host refused the connection/)
 })
 
-test.serial('a bounce notice that comes later is told with the words of the server that sent it', async (t) => {
+test.serial('diagnose: a later bounce is shown with the text of its server', async (t) => {
   const { rest, daemon, sink, send, settled, missing, bounce } = t.context
   const id = await send('ada@later.example')
   const delivery = await waiting(
@@ -246,7 +246,7 @@ const noticeAbout = (reference: string): string =>
     '',
   ].join('\r\n')
 
-test.serial('another organization and another project find nothing', async (t) => {
+test.serial('diagnose: other organizations and projects find nothing', async (t) => {
   const { rest, daemon, send, settled, missing, bounce } = t.context
   const id = await send('gone@foreign.example')
   await settled(id, ({ status }) => status === 'failed')

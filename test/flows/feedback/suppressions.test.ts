@@ -8,7 +8,7 @@ import { SmtpClient } from '../../support/smtp/smtp-client.ts'
 import { temporaryFolder } from '../../support/daemon/workspace.ts'
 import { column } from '../../support/column.ts'
 
-test('nobody on the list gets mail: not at once, not by SMTP, and not at a retry', async (t) => {
+test('suppressions: apply to REST, SMTP and retries', async (t) => {
   await using folder = await temporaryFolder('suppressions')
   await using sink = await Sink.listen({
     script: { recipient: (address) => (address.startsWith('later') ? '450 4.2.1 later' : undefined) },
@@ -48,7 +48,7 @@ test('nobody on the list gets mail: not at once, not by SMTP, and not at a retry
   }
 })
 
-test('an unsubscribe link that nobody outside could open stays in captures', async (t) => {
+test('unsubscribe link without a public address: only in captures', async (t) => {
   await using folder = await temporaryFolder('unsubscribe-links')
   await using sink = await Sink.listen()
   const mail = { from: 'shop@example.com', to: 'ada@example.org', subject: 'x', text: 'x', list_unsubscribe: true }

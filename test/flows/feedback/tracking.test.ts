@@ -67,7 +67,7 @@ async function story(daemon: Daemon, traceId: string, ready: (story: Story) => b
 const follow = (daemon: Daemon, url: string): Promise<Response> =>
   fetch(url.replace(publicUrl, `http://${daemon.addresses.http}`), { redirect: 'manual' })
 
-test.serial('what is tracked is rewritten once, leads to the same place, and shows in the trace', async (t) => {
+test.serial('tracking: links are rewritten once, keep their target, and appear in the trace', async (t) => {
   await using folder = await temporaryFolder('tracking')
   await using sink = await Sink.listen()
   const options = { folder: folder.path, env: { POSTERN_BASE_URL: publicUrl } }
@@ -113,7 +113,7 @@ test.serial('what is tracked is rewritten once, leads to the same place, and sho
   await story(second, String(trace_id), ({ tracking }) => tracking.clicks_seen === 1)
 })
 
-test.serial('on the plan free, and without a public address, mail goes as it was submitted', async (t) => {
+test.serial('tracking: on the free plan or without a public address, mail stays unchanged', async (t) => {
   for (const [env, reason] of [
     [{ POSTERN_BASE_URL: publicUrl, POSTERN_PLAN: 'free' }, 'plan'],
     [{}, 'no_public_url'],

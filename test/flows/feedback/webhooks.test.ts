@@ -11,7 +11,7 @@ import { assertVerified } from '../../support/problems.ts'
 
 const env = { POSTERN_OUTBOUND_ALLOW: 'destinations=127.0.0.1/32;webhooks=127.0.0.1/32' }
 
-test('an event of a message that was given up survives kill -9, and arrives under its delivery id', async (t) => {
+test('webhooks: an event of an abandoned message survives kill -9 with its delivery id', async (t) => {
   await using folder = await temporaryFolder('webhooks')
   await using sink = await Sink.listen({ script: { recipient: () => '550 5.1.1 no such user' } })
   await using receiver = await new WebhookReceiver({ answer: () => undefined }).listen()
@@ -44,7 +44,7 @@ test('an event of a message that was given up survives kill -9, and arrives unde
   assertVerified(t, await runCommand(options, 'verify'))
 })
 
-test('without leave of the operator nothing on loopback is sent to', async (t) => {
+test('webhooks: loopback is refused unless the operator allows it', async (t) => {
   await using folder = await temporaryFolder('webhooks')
   await using receiver = await new WebhookReceiver().listen()
   await using daemon = await Daemon.start({ folder: folder.path })

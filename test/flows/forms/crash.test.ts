@@ -65,7 +65,7 @@ const send = (client: RestClient, open: string, { number, token }: Order): Promi
   return client.call('POST', `${open}/submissions`, parts, { ...from, 'content-type': multipartType() })
 }
 
-test('every acknowledged submission survives kill -9 with its file and notification, and one that is sent again is one row', async (t) => {
+test('forms: an acknowledged submission survives kill -9; a repeated one is one row', async (t) => {
   await using folder = await temporaryFolder('form-crash')
   await using scanner = await FakeClamd.listen()
   scanner.conduct = () => undefined // the first life never gets a result

@@ -76,7 +76,7 @@ const frameOf = (page: Page, selector: string) =>
 const tracesOf = async ({ rest }: Fixture) => (await rest.must('GET', '/v1/traces'))['data'] as Record<string, unknown>[]
 
 for (const style of ['minimal', 'tailwind'])
-  test(`${style}: a form sends from its page, and says so`, async (t) => {
+  test(`${style}: a form sends from its page and confirms it`, async (t) => {
     const form = await formOf(t, {}, {}, style)
     const page = await openAt(t, form.allowed)
     t.deepEqual(await axeFaults(page), [])
@@ -92,7 +92,7 @@ for (const style of ['minimal', 'tailwind'])
     t.regex(raw.bytes.toString('utf8'), /Reply-To: grace@example\.net\r\n[^]*Name: Grace <Hopper>\r\n[^]*Message: Hello\r\nthere/)
   })
 
-test('on a page of another origin the same form is refused, in words', async (t) => {
+test('on a page of another origin, the form is refused with a message', async (t) => {
   const form = await formOf(t)
   const page = await openAt(t, form.refused)
   await fillIn(page)
@@ -100,7 +100,7 @@ test('on a page of another origin the same form is refused, in words', async (t)
   t.deepEqual(await tracesOf(form), [])
 })
 
-test('a full window is told with the time to come again, and a program that fills in everything sends nothing', async (t) => {
+test('rate limit: names the next try; programs that fill in all fields send nothing', async (t) => {
   const form = await formOf(t, { rates: { per_key_hour: 1 } })
   const bot = await openAt(t, form.allowed)
   await fillIn(bot)
@@ -140,7 +140,7 @@ for (const [what, paste] of [
     t.is((await tracesOf(form)).length, 2)
   })
 
-test('where scripts do not run, nobody can believe to have sent something', async (t) => {
+test('without scripts, the form does not claim to have sent anything', async (t) => {
   const form = await formOf(t)
   const context = await browser().newContext({ javaScriptEnabled: false })
   t.teardown(() => context.close())
@@ -150,7 +150,7 @@ test('where scripts do not run, nobody can believe to have sent something', asyn
   t.regex(await page.innerText('form'), /This form needs JavaScript\./)
 })
 
-test('every refusal is told to visitors in words of theirs', async (t) => {
+test('every refusal has a message for visitors', async (t) => {
   const form = await formOf(t)
   const page = await openAt(t, form.allowed)
   const refusal = (code: string, message = 'for programmers', details = {}) => ({ error: { code, message, next_action: '', details } })
@@ -183,12 +183,12 @@ test('every refusal is told to visitors in words of theirs', async (t) => {
     )
     await fillIn(page)
     t.is(await sendAndRead(page), words, JSON.stringify(answer))
-    t.is(await page.inputValue('[name=message]'), 'Hello\nthere', 'what was written stays')
+    t.is(await page.inputValue('[name=message]'), 'Hello\nthere', 'the entered text stays')
     t.true(await page.isEnabled('button'))
   }
 })
 
-test('in a sandboxed frame, as site builders make, the form says that it does not work there', async (t) => {
+test('in a sandboxed frame, the form explains that it does not work there', async (t) => {
   const form = await formOf(t)
   const page = await openAt(t, form.allowed)
   await page.evaluate(`document.body.innerHTML = '<iframe sandbox="allow-scripts allow-forms" src="/"></iframe>'`)
@@ -208,7 +208,7 @@ const widgets = {
 } as const
 
 for (const provider of ['turnstile', 'hcaptcha'] as const)
-  test(`a form with a captcha of ${provider} sends what its widget solved, and asks anew each time`, async (t) => {
+  test(`a form with a captcha of ${provider} sends the solution and requires a new one each time`, async (t) => {
     const double = await captchaDouble(t)
     const captcha = { captcha_provider: provider, captcha_secret: 'right', captcha_site_key: 'site"key' }
     const form = await formOf(t, captcha, { captcha: double.urls })
@@ -232,7 +232,7 @@ for (const provider of ['turnstile', 'hcaptcha'] as const)
     t.is((await tracesOf(form)).length, 2)
   })
 
-test('a person reveals a key in the browser, without scripts', async (t) => {
+test('reveal link: shows a key without scripts', async (t) => {
   const fixture = await startFixture(t)
   const key = { allowed_origins: ['https://shop.example.ch'], allowed_to: ['ada@example.ch'], locked_from: 'form@example.ch' }
   const { reveal_url } = await fixture.rest.must('POST', '/v1/publishable-keys', { ...key, reveal: true })

@@ -103,7 +103,7 @@ const mail = [
   '',
 ].join('\r\n')
 
-test.serial('a signed mail arrives at the webhook, with what it says, who sent it, and its files behind links', async (t) => {
+test.serial('inbound route: the webhook gets signed mail with content, sender and file links', async (t) => {
   const here = await place(t)
   const signing = publishSender(here)
   const route = await routeTo(here, 'shop')
@@ -172,7 +172,7 @@ test.serial('a signed mail arrives at the webhook, with what it says, who sent i
   assertVerified(t, await here.verify())
 })
 
-test.serial('the most specific pattern takes a mail, one copy a route, and what no route takes is refused at RCPT', async (t) => {
+test.serial('inbound routes: the most specific pattern matches; unmatched mail fails at RCPT', async (t) => {
   const here = await place(t)
   const ids: Record<string, unknown> = {}
   for (const pattern of ['sales', 'sales+*', 'sales+eu+*']) ids[pattern] = (await routeTo(here, pattern))['id']
@@ -219,7 +219,7 @@ test.serial(
   },
 )
 
-test.serial('hostile mail is kept and told of as it is: nothing of it is lost, and what comes after it arrives', async (t) => {
+test.serial('hostile mail: stored and reported unchanged, and later mail arrives', async (t) => {
   const here = await place(t)
   await routeTo(here, 'shop')
   const mails = hostileMail

@@ -38,7 +38,7 @@ interface Report {
   readonly caps: readonly unknown[]
 }
 
-test('a mail that is sent to the address is scored within seconds, once, and shown to whoever has the link', async (t) => {
+test('deliverability test: a mail is scored once within seconds; the link shows it', async (t) => {
   await using names = await NameServer.start(records)
   await using folder = await temporaryFolder('inspect')
   const env = {
@@ -128,7 +128,7 @@ async function promotionScore(t: ExecutionContext, { rest, addresses }: Daemon):
   await hop.command('EHLO mail.example.com')
   t.true((await hop.send({ from: 'bounce@shop.example.com', to: [...sent.to], content: Buffer.from(sent.text, 'latin1') })).accepted)
   await hop.quit()
-  const evidence = await waitFor('the score is kept with the destination', async () => {
+  const evidence = await waitFor('the score is stored with the destination', async () => {
     const { evidence: found } = (await rest.must('GET', path)) as { evidence: { inspect: object | null; proof: { status: string } } }
     return found.proof.status === 'scored' ? found : undefined
   })

@@ -350,7 +350,8 @@ async function assertTool(t: ExecutionContext, { agentClient }: Place, id: strin
 /** One test after the other reads some mails, as under load all of them take longer than the deadline of a test. */
 const groups: Readonly<Record<string, typeof mails>> = { 'as it comes': mails, nasty, 'with links': linkedMails, 'that is long': longMails }
 
-for (const [kind, some] of Object.entries(groups)) test(`every door shows one reading of mail ${kind}`, (t) => assertReadings(t, some))
+for (const [kind, some] of Object.entries(groups))
+  test(`every interface shows the same reading of mail ${kind}`, (t) => assertReadings(t, some))
 
 async function assertReadings(t: ExecutionContext, some: typeof mails): Promise<void> {
   const here = await place(t)

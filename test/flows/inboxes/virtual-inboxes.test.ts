@@ -13,7 +13,7 @@ import { column } from '../../support/column.ts'
 const domain = 'in.site.test'
 const shared = 'whsec_the-key-of-the-operator-for-every-inbox'
 
-test('what a sandbox captures from SMTP is told, waited for and read, and never mixes with mail that comes in', async (t) => {
+test('sandbox captures: notified, awaited and read, separate from incoming mail', async (t) => {
   await using folder = await temporaryFolder('inboxes')
   await using receiver = await new WebhookReceiver().listen()
   const env = {

@@ -11,7 +11,7 @@ const env = { POSTERN_OUTBOUND_ALLOW: 'destinations=127.0.0.1/32', POSTERN_SUBMI
 const totals = async (rest: RestClient, what: string, query = ''): Promise<Record<string, unknown>> =>
   (await rest.must('GET', `/v1/insights/${what}?${query}`))['totals'] as Record<string, unknown>
 
-test('what was relayed, captured and refused is counted once, and outlives a kill', async (t) => {
+test('insights: relayed, captured and refused mail counts once and survives a kill', async (t) => {
   const sink = await Sink.listen()
   t.teardown(() => sink[Symbol.asyncDispose]())
   const first = await startDaemon(t, { env })
@@ -57,7 +57,7 @@ test('what was relayed, captured and refused is counted once, and outlives a kil
   t.is(one?.points.length, 96)
 })
 
-test('the figures of a project are its own, and go with it', async (t) => {
+test('insights: each project has separate figures, deleted with it', async (t) => {
   const daemon = await startDaemon(t)
   const { rest } = daemon
   const project = String((await rest.must('POST', '/v1/projects', { name: 'Second' }))['id'])

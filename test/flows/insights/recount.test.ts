@@ -7,7 +7,7 @@ interface Listed {
   readonly project_id: string
 }
 
-test('figures are those of a recount of the traces, before and after they are added up', async (t) => {
+test('insights: figures equal a recount of the traces, before and after aggregation', async (t) => {
   const fixture = await startFixture(t)
   const { rest, clock, daemon } = fixture
   const rollUp = daemon.part('rollUp')

@@ -91,7 +91,7 @@ async function begun(t: ExecutionContext, daemon: StartedDaemon, ...more: readon
 const sum = (counts: readonly number[]): number => counts.reduce((total, count) => total + count, 0)
 const isAlive = ({ seen }: Events): boolean => seen.some(({ event }) => event === 'comment')
 
-test('the stream says which lists have changed, of one project or of all', async (t) => {
+test('events: the stream names changed lists of one project or of all', async (t) => {
   const daemon = await startDaemon(t)
   const second = String((await daemon.rest.must('POST', '/v1/projects', { name: 'Second' }))['id'])
   const [all, one] = [await begun(t, daemon), await begun(t, daemon, adminKey, `project=${second}`)]
@@ -117,7 +117,7 @@ test('the stream says which lists have changed, of one project or of all', async
   await again.until('the stream begins with a reset', ({ seen }) => seen[0]?.event === 'reset')
 })
 
-test('a scheduled send that is captured is new in the captures at its time, and not before', async (t) => {
+test('events: a captured scheduled send appears at its time and not earlier', async (t) => {
   const daemon = await startDaemon(t)
   const events = await begun(t, daemon)
   await daemon.rest.must('POST', '/v1/messages', { ...mail, send_at: new Date(daemon.clock.now() + 60_000).toISOString() })
@@ -129,7 +129,7 @@ test('a scheduled send that is captured is new in the captures at its time, and 
   t.deepEqual([sum(events.added('traces')), sum(events.added('captures'))], [1, 1])
 })
 
-test('forms and what comes in by them are lists of their own', async (t) => {
+test('events: forms and submissions are separate lists', async (t) => {
   const daemon = await startDaemon(t)
   const { rest } = daemon
   const events = await begun(t, daemon)
@@ -151,7 +151,7 @@ test('forms and what comes in by them are lists of their own', async (t) => {
   t.deepEqual([events.added('traces'), events.added('webhook_deliveries')], [[], []])
 })
 
-test('no other organization and no other project is seen; the stream ends with the key, and with the service', async (t) => {
+test('events: hide other tenants; the stream ends with its key and with the service', async (t) => {
   const daemon = await startDaemon(t)
   const { rest } = daemon
   const project = String((await rest.must('POST', '/v1/projects', { name: 'Second' }))['id'])
@@ -174,7 +174,7 @@ test('no other organization and no other project is seen; the stream ends with t
   for (const each of [own, foreign]) await each.until('the stream ends with the service', ({ hasEnded }) => hasEnded)
 })
 
-test('a caller has ten streams at most, and one that is closed makes room', async (t) => {
+test('events: at most ten streams per caller; a closed one frees its place', async (t) => {
   const daemon = await startDaemon(t)
   const database = daemon.part('database')
   const left = Promise.withResolvers<void>()

@@ -107,7 +107,7 @@ async function sandboxAccess(t: ExecutionContext, issuer: string): Promise<void>
   t.like(await me.json(), { status: 'anonymous', name: 'sandbox' })
 }
 
-test('an application gets a token over the pages of the daemon, calls REST with it, and loses it when the person revokes', async (t) => {
+test('consent: an application gets a token, calls REST and loses it by revocation', async (t) => {
   await using folder = await temporaryFolder('consent')
   const port = await programPort()
   const options: DaemonOptions = { folder: folder.path, env: { POSTERN_HTTP_LISTEN: `127.0.0.1:${port}` } }

@@ -38,14 +38,14 @@ function read(text: string): Scrape {
       if (told.has(name)) faults.push(`${name} has ${word} twice`)
       if (word === 'HELP') helps.add(name)
       else types.set(name, rest)
-      if (name !== current && finished.has(name)) faults.push(`${name} stands in two places`)
+      if (name !== current && finished.has(name)) faults.push(`${name} is defined twice`)
       finished.add((current = name))
       continue
     }
     const [, sample = '', labels = '', value = ''] = sampleForm.exec(line) ?? []
     const family = types.get(current) === 'histogram' ? sample.replace(/_(?:bucket|sum|count)$/, '') : sample
     if (!nameForm.test(sample) || family !== current) faults.push(`not a sample of ${current}: ${line}`)
-    if (labels.replaceAll(labelForm, '') !== '') faults.push(`labels that cannot be read: ${line}`)
+    if (labels.replaceAll(labelForm, '') !== '') faults.push(`invalid labels: ${line}`)
     if (value !== 'Nan' && Number.isNaN(Number(value.replace('Inf', 'Infinity')))) faults.push(`not a number: ${line}`)
     const key = labels === '' ? sample : `${sample}{${labels}}`
     if (samples.has(key)) faults.push(`${key} twice`)
@@ -99,7 +99,7 @@ const expected: Readonly<Record<string, number>> = {
 /** Counters that alerts use: they are 0 before the first event. */
 const known = Object.keys(expected).filter((key) => !key.includes('messages_accepted'))
 
-test('a scrape tells of a bounce, its suppression and a failing webhook, and names nobody', async (t) => {
+test('metrics: a scrape counts bounce, suppression and failed webhook without names', async (t) => {
   await using folder = await temporaryFolder('metrics')
   await using sink = await Sink.listen({
     script: { recipient: (address) => (address.startsWith('gone') ? '550 5.1.1 no such user' : undefined) },
@@ -123,7 +123,7 @@ test('a scrape tells of a bounce, its suppression and a failing webhook, and nam
   await rest.call('GET', '/no/such/path/gone@reader.test')
   await rest.call('POST', '/v1/messages', { from: 'shop@sender.test', to: 'nobody', text: 'x' })
 
-  const after = await waitFor('all traffic is counted', async () => {
+  const after = await waitFor('the counters include all traffic', async () => {
     const seen = await scrape(daemon)
     const grown = (key: string): number => (seen.samples.get(key) ?? 0) - (before.samples.get(key) ?? 0)
     return Object.entries(expected).every(([key, by]) => grown(key) >= by) ? seen : undefined

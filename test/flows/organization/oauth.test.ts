@@ -7,7 +7,7 @@ import { assertVerified } from '../../support/problems.ts'
 type Json = Readonly<Record<string, unknown>>
 const baseUrl = 'https://mail.example.ch'
 
-test('a sandbox, its tokens and the keys that sign them outlive a crash; a request of nobody gets a page', async (t) => {
+test('OAuth: sandbox, tokens and keys survive a crash; an unknown request gets a page', async (t) => {
   const folder = await temporaryFolder('oauth')
   const options = {
     folder: folder.path,
@@ -51,7 +51,7 @@ test('a sandbox, its tokens and the keys that sign them outlive a crash; a reque
   t.is((await get('/v1/projects/me', next['access_token'])).status, 401)
   t.is((await get('/v1/projects/me', daemon.adminKey)).status, 200)
   const wrong = await fetch(`http://${daemon.addresses.http}/oauth/authorize?response_type=code`, { redirect: 'manual' })
-  t.is(wrong.status, 400, 'a page, and no redirect to who knows where')
+  t.is(wrong.status, 400, 'a page, and no redirect to an unknown address')
   t.regex(await wrong.text(), /^<!doctype html>/)
   t.deepEqual(await daemon.stop(), { code: 0, signal: null })
   assertVerified(t, await runCommand(options, 'verify'))

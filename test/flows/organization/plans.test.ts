@@ -7,7 +7,7 @@ import { SmtpClient } from '../../support/smtp/smtp-client.ts'
 import { temporaryFolder } from '../../support/daemon/workspace.ts'
 import { assertVerified } from '../../support/problems.ts'
 
-test('limits that the operator sets hold at both doors, and the next start sweeps what is beyond them', async (t) => {
+test('plan limits: apply to REST and SMTP, and the next start removes data above them', async (t) => {
   await using folder = await temporaryFolder('plans')
   const options = { folder: folder.path, env: { POSTERN_PLAN: 'free', POSTERN_OPERATOR_KEY: `svcop_${'o'.repeat(43)}` } }
   await using daemon = await Daemon.start(options)

@@ -7,7 +7,7 @@ import { Sink } from '../../support/smtp/sink.ts'
 import { temporaryFolder } from '../../support/daemon/workspace.ts'
 import { assertVerified } from '../../support/problems.ts'
 
-test('a project that was deleted is gone after a kill too, and a later life removes what is left', async (t) => {
+test('deleted project: stays deleted after a kill, and a later run removes its data', async (t) => {
   await using folder = await temporaryFolder('project')
   await using sink = await Sink.listen()
   const key = newAdminKey()

@@ -9,7 +9,7 @@ import { assertVerified } from '../../support/problems.ts'
 const origin = 'https://shop.example.ch'
 const page = { allowed_origins: [origin], allowed_to: ['ada@example.ch'], locked_from: 'form@example.ch' }
 
-test('windows, used captchas and open links survive the death of the process, and a forged address moves nothing', async (t) => {
+test('publishable keys: limits, captchas and links survive a kill and forged addresses', async (t) => {
   await using folder = await temporaryFolder('publishable')
   const double = await captchaDouble(t)
   double.say = () => ({ text: '{"success": true}' })
@@ -54,12 +54,12 @@ test('windows, used captchas and open links survive the death of the process, an
   )
   t.is((await daemon.rest.call('GET', '/v1/traces', undefined, { authorization: `Bearer ${token}` })).status, 401)
   await daemon.stop()
-  t.true(daemon.log.includes('"operationId":"reveal"'), 'the log tells of every request')
+  t.true(daemon.log.includes('"operationId":"reveal"'), 'the log contains every request')
   for (const secret of [token, link.split('.').at(-1) ?? '']) t.false(daemon.log.includes(secret), secret)
   assertVerified(t, await runCommand(options, 'verify'))
 })
 
-test('of a flood in the middle of which the process is killed, as many sends are taken as the window allows, and each that was taken is counted', async (t) => {
+test('publishable keys: a flood with a kill stays within the limit and is counted', async (t) => {
   await using folder = await temporaryFolder('publishable')
   const options = { folder: folder.path }
   const admin = newAdminKey()

@@ -8,7 +8,7 @@ import { temporaryFolder } from '../../support/daemon/workspace.ts'
 import { programPort } from '../../support/network/program-port.ts'
 import { assertVerified } from '../../support/problems.ts'
 
-test('a sign-in link goes out through the configured destination and signs in, and its trace belongs to no organization', async (t) => {
+test('sign-in link: uses the configured destination; its trace has no organization', async (t) => {
   await using folder = await temporaryFolder('system-mail')
   await using sink = await Sink.listen()
   const listen = { POSTERN_HTTP_LISTEN: `127.0.0.1:${await programPort()}` }

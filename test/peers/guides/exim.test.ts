@@ -52,14 +52,14 @@ async function assertHello(t: ExecutionContext, daemon: Daemon, walk: GuideWalk)
   t.like(row, { subject: 'Hello', intended_from: 'root@example.com', intended_to: ['customer@example.org'] })
 }
 
-test('the guide of Exim on Debian: mail of the machine reaches the daemon beside it', async (t) => {
+test('Exim guide, Debian: mail of the machine reaches the local daemon', async (t) => {
   await using folder = await temporaryFolder('guide-exim')
   await using outer = await temporaryFolder('guide-exim-machine')
   const { daemon: started, port, username, password } = await placeOf(folder.path, {})
   await using daemon = started
   const login = `127.0.0.1:${username}:${password}`
   const passwords = await blockOf(guide, '/etc/exim4/passwd.client', { 'mail.example.com:smtp_…:…': login })
-  const beside = await blockOf(guide, 'beside Postern', { 'sudo ': '' })
+  const beside = await blockOf(guide, 'next to Postern', { 'sudo ': '' })
   await using walk = await GuideWalk.start(
     outer.path,
     [
@@ -74,7 +74,7 @@ test('the guide of Exim on Debian: mail of the machine reaches the daemon beside
   await assertHello(t, daemon, walk)
 })
 
-test('the guide of Exim with a configuration of its own: mail of the machine reaches the daemon over TLS', async (t) => {
+test('Exim guide, separate configuration: mail reaches the daemon over TLS', async (t) => {
   await using folder = await temporaryFolder('guide-exim-own')
   await using outer = await temporaryFolder('guide-exim-own-machine')
   // Exim logs in once TLS has begun, which the daemon announces to it

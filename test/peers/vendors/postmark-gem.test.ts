@@ -37,7 +37,7 @@ async function start(t: ExecutionContext) {
 
 type Response = Readonly<Record<string, unknown>>
 
-testWith('postmarkGem')('Postmark gem: a whole Mail object arrives, and the trace names the ignored fields', async (t) => {
+testWith('postmarkGem')('Postmark gem: a Mail object arrives complete; the trace names ignored fields', async (t) => {
   const { rest, send, readOf } = await start(t)
   const sent = (await send('adapter')) as { id: string; delivered: boolean; response: Response }
   t.true(sent.delivered)
