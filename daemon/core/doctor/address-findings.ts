@@ -71,7 +71,7 @@ export function reverseFindings(answers: readonly ReverseAnswer[], host: string)
     if (!first) return [finding('address.no_reverse_name', address, `${address} has no reverse name (PTR record).`, fix)]
     if (names.some(({ addresses }) => addresses.includes(address))) return []
     return [
-      finding('address.reverse_mismatch', address, `The reverse name of ${address}, ${first.name}, does not lead back to ${address}.`, fix),
+      finding('address.reverse_mismatch', address, `The reverse name of ${address}, ${first.name}, does not resolve to ${address}.`, fix),
     ]
   })
 }

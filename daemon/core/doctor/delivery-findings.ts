@@ -47,7 +47,7 @@ export const breakerFindings = (
       finding(
         'destination.resting',
         id,
-        `The destination ${name} (${organizationName}) has rested since ${new Date(since ?? 0).toISOString()}: ${sentence(reason ?? 'its attempts failed')}`,
+        `The destination ${name} (${organizationName}) has been paused since ${new Date(since ?? 0).toISOString()}: ${sentence(reason ?? 'its attempts failed')}`,
         'Check the status of its provider, then test the destination; a successful test resumes it. A failover policy sends its mail elsewhere.',
       ),
     )

@@ -175,7 +175,7 @@ export interface ClockLag {
 
 export function lagFindings({ server, ms }: ClockLag): Finding[] {
   if (Math.abs(ms) < offMs) return []
-  const summary = `The clock of the machine is ${Math.round(Math.abs(ms) / 1000)} seconds ${ms > 0 ? 'behind' : 'ahead'}, by ${server}.`
+  const summary = `The clock of the machine is ${Math.round(Math.abs(ms) / 1000)} seconds ${ms > 0 ? 'behind' : 'ahead'}, compared with ${server}.`
   return [
     finding('clock.off', '', summary, 'Set the clock with a time service such as systemd-timesyncd or chrony, and check that it runs.'),
   ]
@@ -199,7 +199,7 @@ export function keyFindings(found: { readonly id: FindingId; readonly problem: s
 
 /** `at`: time of the last backup's snapshot; undefined without backup. */
 export function backupFindings(at: number | undefined, now: number): Finding[] {
-  const fix = 'Run postern backup every day, and keep the files on another machine; a systemd timer or cron does.'
+  const fix = 'Run postern backup every day with a systemd timer or cron, and store the files on another machine.'
   if (at === undefined) return [finding('backup.none', '', 'There has been no backup yet.', fix)]
   const days = Math.floor((now - at) / day)
   return days > oldBackupDays ? [finding('backup.old', '', `The last backup is ${days} days old.`, fix)] : []

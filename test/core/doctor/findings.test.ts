@@ -92,7 +92,7 @@ test('a database has findings on settings, age, connections, standbys and clock'
   t.like(databaseFindings({ ...facts, standbys }), { 0: { id: 'database.standby_late', subject: 'far' }, length: 1 })
   t.like(databaseFindings({ ...facts, forgottenCopy: '12 MB' }), { 0: { id: 'database.forgotten_copy', subject: '' }, length: 1 })
   t.like(databaseFindings({ ...facts, clockLagMs: -7000 }), {
-    0: { id: 'clock.off', summary: 'The clock of the machine is 7 seconds ahead, by the database.' },
+    0: { id: 'clock.off', summary: 'The clock of the machine is 7 seconds ahead, compared with the database.' },
   })
   t.like(databaseFindings({ problem: 'It is away.' }), { 0: { id: 'database.away', summary: 'It is away.' } })
   t.deepEqual(objectFindings(undefined), [])

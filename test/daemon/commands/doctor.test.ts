@@ -222,10 +222,10 @@ test('examineMachine(): compares the clock with synchronized servers, also after
   t.deepEqual([right?.ok, right?.findings], [true, []])
   t.regex(right?.summary ?? '', /^The clock shows \S+ It differs from 127\.0\.0\.1 by \d+ ms\.$/)
   t.like((await clock(await timeServer(t, 90_000)))?.findings, [
-    { id: 'clock.off', severity: 'warning', summary: 'The clock of the machine is 90 seconds behind, by 127.0.0.1.' },
+    { id: 'clock.off', severity: 'warning', summary: 'The clock of the machine is 90 seconds behind, compared with 127.0.0.1.' },
   ])
   t.like((await clock(await timeServer(t, -90_000)))?.findings, [
-    { summary: 'The clock of the machine is 90 seconds ahead, by 127.0.0.1.' },
+    { summary: 'The clock of the machine is 90 seconds ahead, compared with 127.0.0.1.' },
   ])
   const after2036 = Date.UTC(2037, 0, 1) - machineTime()
   const later = (await clock(await timeServer(t, after2036)))?.findings[0]?.summary
