@@ -101,10 +101,7 @@ export class Organizations implements List<unknown, Organization> {
     await writes.runAudited(principal, 'organization.deleted', async (change) => {
       const stored = await this.#stored(principal, id)
       if (id === principal.organizationId)
-        throw new Refusal(
-          'conflict',
-          'Only the organization that created a team organization can delete it; this one was not created by yours.',
-        )
+        throw new Refusal('conflict', 'Only a signed-in owner, or the organization that created it, can delete this organization.')
       await this.#end(change, stored, discardQueued)
     })
     await onDeleted(id)
@@ -115,7 +112,7 @@ export class Organizations implements List<unknown, Organization> {
    * uses. Also throws `conflict` while team organizations exist or mail is queued.
    */
   async removeOwn(principal: Principal, { discardQueued }: { readonly discardQueued: boolean }): Promise<void> {
-    if (!principal.owns) throw new Refusal('insufficient_scope', 'Only an owner who is signed in can delete an organization.')
+    if (!principal.owns) throw new Refusal('insufficient_scope', 'Only a signed-in owner can delete the organization.')
     const { database, writes, onDeleted } = this.#options
     const { organizationId } = principal
     await writes.runAudited(principal, 'organization.deleted', async (change) => {

@@ -23,7 +23,10 @@ export interface ListImportRequest {
   /** Parses rows in chunks. Called twice: while the bytes arrive, and again for the stored bytes. Throws if it cannot continue. */
   readonly rows: (bytes: AsyncIterable<Uint8Array>) => AsyncIterable<readonly MovedRow[]>
   readonly isDryRun: boolean
-  /** Project of opt-outs and origin of suppressions; defaults to the key's project. */
+  /**
+   * Project of opt-outs, by default the key's project. Also the origin of suppressions, by default the project that a key is bound to, if
+   * any.
+   */
   readonly projectId: string | undefined
   /** List of the unsubscribes; `*` for all lists. Defaults to the information of the other service. */
   readonly list: string | undefined

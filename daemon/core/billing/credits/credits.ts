@@ -116,7 +116,7 @@ export class Credits {
       const now = clock.now()
       if (given.expiresAt !== null && given.expiresAt <= now) throw invalid([{ path: 'expires_at', message: 'must be in the future' }])
       if (opened.book.balanceUcr + given.amountUcr > maxBalanceUcr)
-        throw invalid([{ path: 'credits', message: 'would make the balance larger than a thousand million credits' }])
+        throw invalid([{ path: 'credits', message: 'would make the balance larger than 1,000,000,000 credits' }])
       const made = opened.book.grant({ id: this.#core.database.newId('crg', now), period: undefined, grantedBy: by ?? '', ...given }, now)
       await this.#close(change, organizationId, opened)
       const { id, kind, amountUcr, note } = made

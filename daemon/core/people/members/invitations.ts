@@ -211,7 +211,7 @@ export class Invitations implements List<unknown, Invitation> {
   async #requireOwnerFor({ organizationId, holder }: Principal, role: Role): Promise<void> {
     const asking = holder?.kind === 'user' ? await this.#options.members.scopesOfMember(organizationId, holder.userId) : undefined
     if (role === 'owner' && !asking?.owns)
-      throw new Refusal('insufficient_scope', 'Only an owner who is signed in can make another member an owner.')
+      throw new Refusal('insufficient_scope', 'Only a signed-in owner can give a member the role owner.')
   }
 
   #get({ organizationId }: Principal, id: string): Promise<Stored<Invitation>> {

@@ -249,7 +249,7 @@ export async function hasOwner(database: Database, organizationId: string, excep
   return all.some(({ record }) => record.role === 'owner' && record.id !== except)
 }
 
-const ownersOnly = (): Refusal => new Refusal('insufficient_scope', 'Only an owner who is signed in can make or unmake owners.')
+const ownersOnly = (): Refusal => new Refusal('insufficient_scope', 'Only a signed-in owner can grant or withdraw the role owner.')
 
 async function personOf(database: Database, member: Member): Promise<Person | undefined> {
   const user = await userById(database, member.id)

@@ -21,7 +21,7 @@ import type { BegunSession, Browser, Sessions } from './sessions.ts'
 import type { SystemMail } from '../mail/system-mail.ts'
 import { addUser, identityOf, noteVerifiedSignIn, peoplePartition, userByEmail } from '../users/user.ts'
 
-/** Who can become a user: only people with a link from the operator, also invited people, or everyone. */
+/** Who can become a user. `closed`: only people with a link from the operator; `invited`: also invited people; `open`: everyone. */
 export type SignUp = 'closed' | 'invited' | 'open'
 
 export interface LoginLinkOptions extends Core {

@@ -187,7 +187,7 @@ export class Passkeys {
 
   #id(): string {
     const { id } = this.#options.relyingParty
-    if (id === undefined) throw new Refusal('feature_disabled', 'Passkeys require that the service is reached by https and a host name.')
+    if (id === undefined) throw new Refusal('feature_disabled', 'Passkeys require a public URL with https and a host name.')
     return id
   }
 }

@@ -55,8 +55,8 @@ interface Kept {
 const maxFiles = 100_000
 const hostWeight = 20
 /**
- * Lifetime of cached credit states, because credit is not a setting. Counting traffic takes up to a second and settling it up to five: nine
- * seconds in total.
+ * Lifetime of cached credit states, because credit is not a setting. Counting takes up to one second and settling up to five. A site
+ * without credit is therefore paused within nine seconds.
  */
 const keptMs = 3000
 

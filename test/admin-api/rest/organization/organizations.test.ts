@@ -105,7 +105,7 @@ test('a deleted team stops immediately, can be restored, and is removed after 30
   t.deepEqual(refusal(await inner.call('DELETE', `${path}?discard_queued=true`)), [
     409,
     'conflict',
-    'Only the organization that created a team organization can delete it; this one was not created by yours.',
+    'Only a signed-in owner, or the organization that created it, can delete this organization.',
   ])
   t.is((await rest.call('DELETE', `${path}?discard_queued=true`)).status, 204)
   t.is((await inner.call('GET', '/v1/projects/me')).status, 401)
