@@ -142,7 +142,7 @@ test('plots: report failed and missing figures', async (t) => {
   const { page } = tab
   await page.route('**/v1/insights/latency*', (route) => route.fulfill({ status: 503, body: '{}', contentType: 'application/json' }))
   await tab.go('/insights')
-  await page.waitForSelector('text=The figures could not be read')
+  await page.waitForSelector('text=Couldn’t load the figures')
   await page.waitForSelector(`${plot} >> text=Nothing was counted in this time.`)
   await tab.check(t)
 })

@@ -81,7 +81,7 @@ test('API reference: reports a failed description and retries', async (t) => {
   const { page } = tab
   await page.route('**/openapi.json', (route) => route.abort())
   await tab.go('/docs/api')
-  await page.waitForSelector('text=The API description could not be read')
+  await page.waitForSelector('text=Couldn’t load the API description')
   await tab.check(t)
   await page.unroute('**/openapi.json')
   await page.click('button:has-text("Try again")')

@@ -40,7 +40,7 @@ test('promote page: preselects all mail without a route; first mail ends the che
   await tab.check(t)
   await page.click('.steps a:has-text("Promote to live")')
   await page.waitForSelector('legend:text-is("Which mail goes through Local sink?")')
-  await page.waitForSelector('label:has-text("All mail of Default") >> input:checked')
+  await page.waitForSelector('label:has-text("All mail from Default") >> input:checked')
   await tab.check(t)
   await promote(tab, 'Local sink is live.')
 
@@ -80,8 +80,8 @@ test('overview: counts captured mail without a rule and links to a new rule', as
   const { page } = tab
   const { rest } = server.daemon
   await tab.go(`/destinations/${id}/promote`)
-  await page.getByLabel('Nothing yet').check()
-  await promote(tab, 'Local sink is live, but no rule leads mail to it yet.')
+  await page.getByLabel('No mail yet').check()
+  await promote(tab, 'Local sink is live, but no rule sends mail to it yet.')
   for (let i = 0; i < 3; i++) t.like(await rest.must('POST', '/v1/messages', letter), { outcome: 'captured.no_route' })
   await server.daemon.settled()
   await tab.go('/')

@@ -75,7 +75,7 @@ async function goLive(t: ExecutionContext, tab: DashboardTab, { sink }: Provider
   const { page } = tab
   await page.click('nav >> text=Overview')
   await page.click('.steps a:has-text("Promote to live")')
-  await page.click('button:has-text("Collect the evidence")')
+  await page.click('button:has-text("Collect evidence")')
   await page.waitForSelector('text=Postfix can be reached.')
   await page.waitForSelector('.would >> text=would be relayed')
   await tab.fill('Type Postfix to confirm', 'Postfix')

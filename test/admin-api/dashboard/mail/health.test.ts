@@ -54,7 +54,7 @@ test('health: a paused destination comes first, with its badge and fallback', as
   await other.page.waitForSelector('.note.bad >> text=Infomaniak is paused.')
   await other.page.waitForSelector('tr:has-text("Infomaniak") >> [role=img][aria-label^="Infomaniak: "]')
   await other.page.waitForSelector('.ways >> text=1 routing rule')
-  t.regex(await other.page.innerText('.takeover'), /Infomaniak\s*paused[^]*Backup\s*takes mail now/)
+  t.regex(await other.page.innerText('.takeover'), /Infomaniak\s*paused[^]*Backup\s*in use now/)
   await other.check(t)
 })
 

@@ -33,7 +33,7 @@ test('routing trials: apply a rule and a send budget to stored messages', async 
   await page.click('button:has-text("Run")')
   await page.waitForURL((url) => url.searchParams.get('goes') === sandbox)
   await page.waitForSelector('text=5 refused')
-  t.regex(await page.innerText('.rows.always'), /The send budget of the project is used up for today/)
+  t.regex(await page.innerText('.rows.always'), /The project has used its send budget for today/)
   await tab.check(t)
   await page.getByLabel('Captures per month').fill('0')
   await page.getByLabel('Without a route').selectOption('reject')

@@ -57,7 +57,7 @@ test('agents: connect by the copied configuration, revoke with all tokens', asyn
   await page.click('[aria-label="Revoke Nightly report"] >> visible=true')
   await tab.check(t)
   await page.click('dialog >> button:has-text("Revoke")')
-  await page.waitForSelector('.toast >> text=Nightly report has no access any more.')
+  await page.waitForSelector('.toast >> text=Nightly report no longer has access.')
   await page.waitForSelector('text=No application has access.')
   t.deepEqual((await rest.must('GET', '/v1/applications'))['data'], [])
 })

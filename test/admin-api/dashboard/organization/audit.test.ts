@@ -38,7 +38,7 @@ test('audit log: list, filter in the address, pages, full entry', async (t) => {
   await page.waitForSelector('dialog >> text=/^(?:127\\.0\\.0\\.1|::1)$/')
   t.true((await page.innerText('dialog')).includes(String(made['id'])))
   await tab.check(t)
-  await page.click('dialog >> text=Everything about this object')
+  await page.click('dialog >> text=All entries for this object')
   await page.waitForURL(new RegExp(`target=${String(made['id'])}`))
   await page.waitForSelector('tbody >> text=template.created')
   await page.reload()
@@ -49,7 +49,7 @@ test('audit log: list, filter in the address, pages, full entry', async (t) => {
   await tab.fill('Until (UTC)', '2020-01-02')
   await page.click('button:has-text("Filter")')
   await page.waitForURL(/since=2020-01-01.*until=2020-01-02/)
-  await page.waitForSelector('text=No entry matches')
+  await page.waitForSelector('text=No entries match')
   await tab.check(t)
   await page.click('[title="This screen as an API call"]')
   t.regex(await page.innerText('.drawer'), /\/v1\/audit\?since=2020-01-01/)
@@ -94,7 +94,7 @@ test('audit log: hidden from viewers, reports failures, translated', async (t) =
   await viewer.page.waitForSelector('main >> a[href^="/members"] >> text=Who can change your role')
   await viewer.check(t)
   await viewer.go('/keys')
-  await viewer.page.waitForSelector('text=Keys of the whole organization are shown to its owners and administrators')
+  await viewer.page.waitForSelector('text=Only owners and administrators see the organization’s keys')
   await viewer.check(t)
   for (const [locale, failed] of [
     ['de', 'Das Protokoll konnte nicht gelesen werden'],

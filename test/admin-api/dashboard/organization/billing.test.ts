@@ -32,7 +32,7 @@ test('invoices: explain, download, print, credit note; sources of credits', asyn
   await tab.check(t)
   await page.click('table[aria-label=Invoices] >> text=/^CN-/')
   await page.waitForSelector('text=Reason: wrong plan')
-  await page.click('text=The invoice that it takes back')
+  await page.click('text=Canceled invoice')
   await page.waitForURL(new RegExp(`/usage/invoices/${invoice}$`))
   await page.waitForSelector('.invoice-state >> text=void')
   await page.waitForSelector('text=paid: by bank, 3 November')
@@ -62,7 +62,7 @@ async function assertFiles(t: ExecutionContext, page: Page): Promise<void> {
 
 async function assertPrints(t: ExecutionContext, page: Page): Promise<void> {
   const opened = page.context().waitForEvent('page')
-  await page.click('header >> text=Page to print')
+  await page.click('header >> text=Printable page')
   const paper = await opened
   await paper.waitForSelector('text=This invoice is void.')
   await paper.emulateMedia({ media: 'print' })
@@ -73,8 +73,8 @@ async function assertPrints(t: ExecutionContext, page: Page): Promise<void> {
 async function assertCredits(t: ExecutionContext, tab: DashboardTab): Promise<void> {
   const { page } = tab
   await tab.go('/usage/credits')
-  await page.waitForSelector('text=812.5 credits are left.')
-  t.deepEqual(await page.locator('.grants li b:first-child').allInnerTexts(), ['Monthly, of the plan', '800', 'Purchased', '12.5'])
+  await page.waitForSelector('text=Credits left: 812.5')
+  t.deepEqual(await page.locator('.grants li b:first-child').allInnerTexts(), ['Monthly, from the plan', '800', 'Purchased', '12.5'])
   await page.waitForSelector('table[aria-label=Ledger] >> text=+12.5')
   const plot = '.plot:has(h2:text-is("Credits left"))'
   await page.waitForSelector(`${plot} >> .plot-key >> text=balance 812.5`)
@@ -127,7 +127,7 @@ test('operator billing: record payment, void, grant credits, take a site down', 
   await page.click('main >> text=Grant credits')
   await page.getByRole('textbox', { name: 'Credits', exact: true }).fill('12.5')
   await page.click('dialog footer >> text=Grant credits')
-  await page.waitForSelector('text=812.5 credits are left.')
+  await page.waitForSelector('text=Credits left: 812.5')
   await tab.check(t)
   await takeDown(t, tab)
 })

@@ -81,14 +81,14 @@ async function seesSystem(t: ExecutionContext, server: Awaited<ReturnType<typeof
   await page.waitForSelector('tbody >> text=Infomaniak')
   await page.waitForSelector('dl >> text=postern backup FILE makes one')
   const findings = page.getByRole('region', { name: 'Findings' })
-  await findings.getByText('The service looks for the first time').waitFor()
+  await findings.getByText('The first check runs').waitFor()
   await tab.check(t)
-  await findings.getByRole('button', { name: 'Look now' }).click()
+  await findings.getByRole('button', { name: 'Check now' }).click()
   await findings.getByText('postern backup every day').waitFor()
   await tab.check(t)
   await writeLastBackup(server.daemon.config.dataDir, Date.now() - 3 * 3_600_000)
   await page.reload()
-  await findings.getByText('There is no backup').waitFor() // result of the previous check
+  await findings.getByText('No backup').waitFor() // result of the previous check
   await page.waitForSelector('.ledger > div:has-text("Last backup") >> text=3 h ago')
   await rm(join(server.daemon.config.dataDir, 'last-backup.json'))
   await page.click('.areas >> text=Failed logins')
