@@ -143,6 +143,6 @@ test('plots: report failed and missing figures', async (t) => {
   await page.route('**/v1/insights/latency*', (route) => route.fulfill({ status: 503, body: '{}', contentType: 'application/json' }))
   await tab.go('/insights')
   await page.waitForSelector('text=Couldn’t load the figures')
-  await page.waitForSelector(`${plot} >> text=Nothing was counted in this time.`)
+  await page.waitForSelector(`${plot} >> text=No data in this time range.`)
   await tab.check(t)
 })

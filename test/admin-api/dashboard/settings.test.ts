@@ -279,7 +279,7 @@ test('roles: viewers see no forbidden action; billing sees invoices, not mail', 
   for (const path of ['/', '/traces', '/destinations', '/keys', '/webhooks', '/suppressions', '/domains', ...setUp]) {
     await vera.go(path)
     const buttons = (await vera.page.locator('main button, main a.button').allInnerTexts()).join(' ')
-    t.notRegex(buttons, /New|Send|Suppress|Add|Rotate|Revoke|Remove|Delete|Promote|Edit|Invite|Change|Get an|Cancel|Replay|Stop/, path)
+    t.notRegex(buttons, /New|Send|Suppress|Add|Rotate|Revoke|Remove|Delete|Promote|Edit|Invite|Change|Get test|Cancel|Replay|Stop/, path)
   }
   await vera.check(t)
   const bill = await server.open({ link: await server.signInLink('bill@alpenblick.example') })

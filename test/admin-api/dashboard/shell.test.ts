@@ -129,7 +129,7 @@ test('API call: the copied command is one call for any address', async (t) => {
   const { id } = await server.daemon.rest.must('POST', '/v1/forms', { name: 'Contact', template: 'contact' })
   await page.goto(`${server.url}/forms/${String(id)}/notifications`)
   await ready()
-  await page.waitForSelector('text=Save the notifications')
+  await page.waitForSelector('text=Save notifications')
   await page.click('.form-tabs >> text=Theme')
   await page.waitForSelector('.form-tabs [aria-current] >> text=Theme')
   await page.click('[title="This screen as an API call"]')

@@ -62,7 +62,7 @@ test('members: an invited member joins by link; the service enforces the role', 
   await tab.page.click('header >> text=Invite a member')
   await tab.fill('Email address', 'dev@alpenblick.example')
   await tab.page.click('dialog >> button:has-text("Invite")')
-  await tab.page.waitForSelector('text=The invitation of dev@alpenblick.example')
+  await tab.page.waitForSelector('text=Invitation for dev@alpenblick.example')
   const link = await takeSecret(tab, 'accept_url')
   const context = await browser().newContext({ locale: 'en-GB', viewport: { width: 1440, height: 900 } })
   t.teardown(() => context.close())
@@ -78,7 +78,7 @@ test('members: an invited member joins by link; the service enforces the role', 
   t.is(await dev.locator('header >> text=Suppress an address').count(), 0)
   await tab.go('/members')
   await tab.page.waitForSelector('tbody >> text=dev@alpenblick.example')
-  await tab.page.waitForSelector('text=No open invitation.')
+  await tab.page.waitForSelector('text=No open invitations.')
 })
 
 test('API keys: create, use, rotate and revoke; old secrets fail at once', async (t) => {

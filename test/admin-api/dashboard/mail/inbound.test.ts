@@ -38,9 +38,9 @@ test('inbound routes: create, test, read and redeliver mail, delete', async (t) 
   const { page } = tab
   const routeId = await makeRoute(t, tab, receiver)
   await page.click('header >> button:has-text("Send a test mail")')
-  await page.waitForSelector('.toast >> text=The made-up mail arrived at the webhook: 204.')
+  await page.waitForSelector('.toast >> text=The webhook accepted the test mail: 204.')
   t.like(JSON.parse(receiver.received[0]?.body ?? ''), { test: true, data: { envelope: { to: [`tickets+test@${inboundDomain}`] } } })
-  await page.waitForSelector('text=Nothing has come in yet')
+  await page.waitForSelector('text=No mail received yet')
   await tab.check(t)
 
   await receiveMail(server, routeId, { to: 'tickets+7', content: mail, from: 'ada@peer.example' })
@@ -69,7 +69,7 @@ test('inbound routes: create, test, read and redeliver mail, delete', async (t) 
 async function makeRoute(t: ExecutionContext, tab: DashboardTab, receiver: WebhookReceiver): Promise<string> {
   const { page } = tab
   await tab.go('/inbound-routes')
-  await page.waitForSelector('text=No inbound route yet')
+  await page.waitForSelector('text=No inbound routes yet')
   await tab.check(t)
   await page.click('header >> text=New inbound route')
   await tab.fill('Local part', 'postmaster')
@@ -139,19 +139,19 @@ async function changeAndEnd(tab: DashboardTab): Promise<void> {
     await page.click('header >> [aria-label=More]')
     await page.click(`.menu >> text=${what}`)
   }
-  await choose('Change route')
+  await choose('Edit route')
   await tab.fill('Webhook', 'http://127.0.0.1:9/other')
   await page.click('dialog >> text=Save')
   await page.waitForSelector('.toast >> text=The route is saved.')
   await page.waitForSelector('main >> text=http://127.0.0.1:9/other')
-  await choose('Rotate the secret')
+  await choose('Rotate secret')
   await page.click('dialog >> button:has-text("Rotate")')
   await page.waitForSelector('[data-secret=hmac_secret]')
   await storeSecret(tab)
-  await choose('Delete the route')
+  await choose('Delete route')
   await tab.fill('Type tickets+* to confirm', 'tickets+*')
-  await page.click('dialog footer >> text=Delete the route')
-  await page.waitForSelector('text=No inbound route yet')
+  await page.click('dialog footer >> text=Delete route')
+  await page.waitForSelector('text=No inbound routes yet')
 }
 
 test('unsubscribes: find by address and list, revert by typing the address', async (t) => {
