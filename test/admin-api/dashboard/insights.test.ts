@@ -102,7 +102,7 @@ test('plots, keyboard: steps, ranges, comparison, and the traces of a step', asy
   await page.click('text=Compare')
   await page.waitForURL(/compare=1/)
   await page.waitForSelector(`${plot} >> .plot-key >> text=Period before 0`)
-  await page.waitForSelector('.plot:has(h2:text-is("Latency")) >> .plot-key >> text=p95, period before')
+  await page.waitForSelector('.plot:has(h2:text-is("Latency")) >> .plot-key >> text=p95, previous period')
   await page.waitForSelector('.strips li:has-text("Infomaniak") >> text=/Period before: –/')
   await page.waitForSelector('.plot:has(h2:text-is("Recipients by domain")) >> td:nth-of-type(2) >> .before >> text=0')
   await page.click('.segments >> text=UTC')

@@ -67,7 +67,7 @@ test('routing rules: create, reorder, test, undo', async (t) => {
   await page.click('aside >> text=Try')
   await page.waitForURL(/from=shop/)
   await page.waitForSelector('text=It would be captured.sandbox_destination.')
-  await page.waitForSelector('.verdict .decisions >> text=/The rule for any sender .priority \\d+. leads to the destination Second/')
+  await page.waitForSelector('.verdict .decisions >> text=/The rule for any sender .priority \\d+. selects the destination Second/')
   await page.waitForSelector('.verdict .decisions >> text=The destination Second is in sandbox mode')
   await tab.check(t)
   await page.check('text=The program that sends gets the error no_route.')
@@ -131,7 +131,7 @@ test('scheduled messages: list, cancel, send now', async (t) => {
     send_at: new Date(Date.now() + 86_400_000).toISOString(),
   })
   await tab.go('/scheduled')
-  await page.waitForSelector('text=One message waits.')
+  await page.waitForSelector('text=One message in the queue.')
   await page.waitForSelector('tbody .c-when >> text=/\\d\\d:\\d\\d UTC/')
   await tab.check(t)
   const sendAt = new Date(Date.now() + 2 * 86_400_000)
@@ -176,7 +176,7 @@ test('scheduled messages: list, cancel, send now', async (t) => {
   await tab.check(t)
   await page.click('dialog >> button:has-text("Cancel the send")')
   await page.waitForSelector('.toast >> text=2 sends are canceled.')
-  await page.waitForSelector('text=One message waits.')
+  await page.waitForSelector('text=One message in the queue.')
   const { data } = (await rest.must('GET', '/v1/messages/scheduled?status=queued')) as { data: { subject: string }[] }
   t.deepEqual(
     data.map(({ subject }) => subject),

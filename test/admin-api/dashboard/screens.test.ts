@@ -60,7 +60,7 @@ test('screens: from the first run to a captured trace, in all languages', async 
   await page.waitForSelector('text=Captured, not sent.')
   t.regex(
     await page.innerText('.story'),
-    /The project is claimed[^]*No rule matches, and there is no default sender[^]*captures what has no route/,
+    /The project is claimed[^]*No rule matches, and there is no default sender[^]*policy is to capture such mail/,
   )
   const trace = new URL(page.url()).pathname
   await page.frameLocator('iframe.paper').locator('text=It works.').waitFor()

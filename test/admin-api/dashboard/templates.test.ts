@@ -151,7 +151,7 @@ test('template preview: desktop, phone, text, dark, sample data; restores drafts
     await tab.check(t)
     await page.click('[role=tab]:has-text("Variables")')
     await tab.fill('Sample data', '{ "name": "Ada", "number": 5')
-    await page.waitForSelector('text=This is not JSON.')
+    await page.waitForSelector('text=This isn’t JSON.')
     await tab.fill('Sample data', '{ "name": "Ada", "number": 5 }')
     await page.waitForSelector('.subject-line >> text=Your order 5')
     await page.click('text=Write a schema of what is used')

@@ -90,7 +90,7 @@ async function assertBurnDown(t: ExecutionContext, { page }: DashboardTab, { dae
   await page.reload()
   const plot = '.plot:has(h2:text-is("Credits left"))'
   await page.waitForSelector(`${plot} >> .plot-key >> text=balance 412.5`)
-  await page.waitForSelector(`${plot} >> .plot-key >> text=/as in the last 7 days until \\d/`)
+  await page.waitForSelector(`${plot} >> .plot-key >> text=/forecast from the last 7 days until \\d/`)
   await page.click('text=Compare')
   await page.waitForSelector(`${plot} >> .plot-key >> text=Period before`)
   await page.click('[aria-label="Show as a table: Credits left"]')
@@ -108,7 +108,7 @@ test('operator billing: record payment, void, grant credits, take a site down', 
   const { page } = tab
   await tab.go('/operator')
   await page.click('.areas >> text=Invoices')
-  await page.waitForSelector('.state >> text=/^No invoice of/')
+  await page.waitForSelector('.state >> text=/^No invoices for/')
   await page.click('a >> text=Close a month')
   await page.click('dialog footer >> text=Close a month')
   await page.waitForSelector('.toast >> text=/is closed: 0 invoices now, 0 before/')
@@ -119,7 +119,7 @@ test('operator billing: record payment, void, grant credits, take a site down', 
   await tab.go(`${one}?tab=invoices`)
   await page.click('main >> text="Edit"')
   await tab.fill('Name and address', 'Alpenblick GmbH\n\n7000 Chur')
-  await tab.fill('VAT rate, in percent', '8.1')
+  await tab.fill('VAT rate (%)', '8.1')
   await page.click('dialog >> text=Save')
   await page.waitForSelector('.invoice-facts >> text=7000 Chur')
   await tab.check(t)
@@ -134,16 +134,16 @@ test('operator billing: record payment, void, grant credits, take a site down', 
 
 async function actOnInvoice(t: ExecutionContext, tab: DashboardTab): Promise<void> {
   const { page } = tab
-  await page.click('.invoice-doing >> text=Note the payment')
-  await tab.fill('Remark', 'by bank')
-  await page.click('dialog footer >> text=Note the payment')
+  await page.click('.invoice-doing >> text=Record payment')
+  await tab.fill('Note', 'by bank')
+  await page.click('dialog footer >> text=Record payment')
   await page.waitForSelector('text=paid: by bank')
   await tab.check(t)
   const [number = ''] = (await page.title()).split(' ')
-  await page.click('.invoice-doing >> text=Take it back')
+  await page.click('.invoice-doing >> text=Cancel invoice')
   await tab.fill('Reason', 'wrong plan')
   await tab.fill(`Type ${number} to confirm`, number)
-  await page.click('dialog footer >> text=Take it back')
+  await page.click('dialog footer >> text=Cancel invoice')
   await page.waitForSelector('text=Reason: wrong plan')
   t.is(await page.locator('.invoice-doing button').count(), 0, 'a credit note is final')
 }
@@ -156,7 +156,7 @@ async function takeDown(t: ExecutionContext, tab: DashboardTab): Promise<void> {
   await page.click('dialog footer >> text=Take down')
   await page.waitForSelector('table[aria-label=Websites] >> text=451: Order of a court')
   await tab.check(t)
-  await page.click('table[aria-label=Websites] >> text=Let it back')
+  await page.click('table[aria-label=Websites] >> text=Restore')
   await page.waitForSelector('.toast >> text=alpenblick is back.')
   await page.waitForSelector('table[aria-label=Websites] >> text=Take down')
   t.pass()

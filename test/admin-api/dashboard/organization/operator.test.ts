@@ -33,8 +33,8 @@ test('operator: state, plan, limits, flags and prices with undo and audit log', 
   await page.click('tbody a')
   await page.waitForURL(/\/operator\/organizations\/org_/)
   await page.getByRole('combobox', { name: 'Plan' }).selectOption('pro')
-  await page.click('button:has-text("Set the plan")')
-  await page.waitForSelector('.toast >> text=The plan is pro.')
+  await page.click('button:has-text("Set plan")')
+  await page.waitForSelector('.toast >> text=The plan is now pro.')
   await page.waitForSelector('.top .tag >> text=pro')
   await page.focus('.toast button') // a focused toast stays
   await tab.check(t)
@@ -43,7 +43,7 @@ test('operator: state, plan, limits, flags and prices with undo and audit log', 
   await page.click('[role=tab]:has-text("Limits")')
   await tab.fill('Own value: sends_per_day', '500')
   await tab.check(t)
-  await page.click('text=Save the limits')
+  await page.click('text=Save limits')
   await page.waitForSelector('tr:has-text("sends_per_day") >> td.num >> text=500')
   await page.click('.toast button')
   await page.waitForSelector('tr:has-text("sends_per_day") >> td.num >> text=no limit')
@@ -55,11 +55,11 @@ test('operator: state, plan, limits, flags and prices with undo and audit log', 
   await page.click('.toast button')
   await page.waitForSelector('li:has-text("bulk_replay") >> [aria-pressed=true] >> text=Default: on')
   await page.click('[role=tab]:has-text("Prices")')
-  await page.click('text=Set a price')
+  await page.click('text=Set price')
   await page.waitForSelector('dialog')
-  await tab.fill('Price of one, in rappen', '2.5')
+  await tab.fill('Unit price (rappen)', '2.5')
   await tab.check(t)
-  await page.click('dialog >> button:has-text("Set a price")')
+  await page.click('dialog >> button:has-text("Set price")')
   await page.waitForSelector('tbody >> text=2.5')
   await tab.check(t)
   await page.click('[role=tab]:has-text("Usage")')
@@ -77,9 +77,9 @@ test('operator: state, plan, limits, flags and prices with undo and audit log', 
 async function seesSystem(t: ExecutionContext, server: Awaited<ReturnType<typeof startDashboard>>, tab: DashboardTab): Promise<void> {
   const { page } = tab
   await page.click('nav >> text=Operator')
-  await page.waitForSelector('text=The service takes and delivers mail.')
+  await page.waitForSelector('text=The service accepts and delivers mail.')
   await page.waitForSelector('tbody >> text=Infomaniak')
-  await page.waitForSelector('dl >> text=postern backup FILE makes one')
+  await page.waitForSelector('dl >> text=Run postern backup FILE')
   const findings = page.getByRole('region', { name: 'Findings' })
   await findings.getByText('The first check runs').waitFor()
   await tab.check(t)
@@ -92,7 +92,7 @@ async function seesSystem(t: ExecutionContext, server: Awaited<ReturnType<typeof
   await page.waitForSelector('.ledger > div:has-text("Last backup") >> text=3 h ago')
   await rm(join(server.daemon.config.dataDir, 'last-backup.json'))
   await page.click('.areas >> text=Failed logins')
-  await page.waitForSelector('text=No SMTP login failed in the last 15 minutes')
+  await page.waitForSelector('text=No failed SMTP logins in the last 15 minutes')
   await tab.check(t)
 }
 
@@ -137,7 +137,7 @@ test('operator: requires a proven address; changes require the same origin', asy
   await invited.context().close()
   const tab = await server.open({ link: await server.signInLink('ops@alpenblick.example') })
   await tab.go('/operator')
-  await tab.page.waitForSelector('text=The service takes and delivers mail.')
+  await tab.page.waitForSelector('text=The service accepts and delivers mail.')
   const cookies = (await tab.page.context().cookies()).map(({ name, value }) => `${name}=${value}`).join('; ')
   const { data } = (await (await fetch(`${server.url}/operator/v1/organizations`, { headers: { cookie: cookies } })).json()) as {
     data: { id: string }[]
