@@ -58,13 +58,13 @@ test('approvals: overview reports waiting mail; the trace links to the decision'
   await tab.go(`/traces/${id}`)
   await page.waitForSelector('.story >> text=Approval asked for')
   await tab.check(t)
-  await page.click('.story >> text=Look and decide')
+  await page.click('.story >> text=Review and decide')
   await page.waitForSelector('h1:has-text("An agent wants to send this")')
   await page.click('text="Approve and send"')
   await page.waitForSelector('text=/Approved by olga/')
   await tab.go(`/traces/${id}`)
   await page.waitForSelector('.story h3:has-text("Approved")')
-  t.is(await page.locator('text=Look and decide').count(), 0)
+  t.is(await page.locator('text=Review and decide').count(), 0)
 })
 
 test('approvals: an administrator requires approval of agent mail and undoes it', async (t) => {
@@ -76,7 +76,7 @@ test('approvals: an administrator requires approval of agent mail and undoes it'
   const tab = await server.open()
   const { page } = tab
   await tab.go('/routing')
-  const box = page.getByRole('checkbox', { name: /A person approves/ })
+  const box = page.getByRole('checkbox', { name: /Approve mail from agents/ })
   await box.waitFor()
   t.false(await box.isChecked())
   await box.check()
@@ -96,7 +96,7 @@ test('approvals: an administrator requires approval of agent mail and undoes it'
   await waitFor('the policy is restored', async () => (await policy()) === 'always')
   const vera = await openAs(browser, server, 'viewer')
   await vera.go('/routing')
-  t.true(await vera.page.getByRole('checkbox', { name: /A person approves/ }).isDisabled())
+  t.true(await vera.page.getByRole('checkbox', { name: /Approve mail from agents/ }).isDisabled())
 })
 
 test('approvals: viewers can open the page but not decide', async (t) => {
@@ -105,7 +105,7 @@ test('approvals: viewers can open the page but not decide', async (t) => {
   const id = await sendAsAgent(t, server, live)
   const vera = await openAs(browser, server, 'viewer')
   await vera.go(`/traces/${id}`)
-  t.is(await vera.page.locator('text=Look and decide').count(), 0)
-  await vera.page.click('.story >> text=Look at it')
+  t.is(await vera.page.locator('text=Review and decide').count(), 0)
+  await vera.page.click('.story >> text=View message')
   await vera.page.waitForSelector('text=Your role cannot approve it')
 })

@@ -35,10 +35,10 @@ test('captures: names the recipients before a release to a live destination', as
   const before = sink.deliveries.length
   await page.click('dialog >> text=Send to 2 recipients')
   await page.waitForURL(/\/traces\//)
-  await page.waitForSelector('text=The captured message')
+  await page.waitForSelector('text=Captured message')
   await waitFor('the mail is delivered', async () => (sink.deliveries.length > before ? true : undefined))
   t.deepEqual(sink.deliveries.at(-1)?.to, ['first@example.test'])
-  await page.click('text=The captured message')
+  await page.click('text=Captured message')
   await page.waitForSelector('text=Released to a destination')
   await tab.check(t)
   await page.click('text=Open in the reader')

@@ -160,7 +160,7 @@ test('unsubscribes: find by address and list, revert by typing the address', asy
   const tab = await server.open({ colorScheme: 'both' })
   const { page } = tab
   await tab.go('/suppressions/unsubscribes')
-  await page.waitForSelector('text=Everybody is still on every list')
+  await page.waitForSelector('text=No unsubscribes yet')
   const project = String((await rest.must('GET', '/v1/projects/me'))['project_id'])
   await addOptOut(database, organizationId, project, { list: 'news', email: 'ada@example.org' })
   await addOptOut(database, organizationId, project, { list: 'offers', email: 'bob@example.org' })
@@ -179,7 +179,7 @@ test('unsubscribes: find by address and list, revert by typing the address', asy
   await tab.check(t)
   await tab.fill('Type ada@example.org to confirm', 'ada@example.org')
   await page.click('dialog footer >> button:has-text("Subscribe again")')
-  await page.waitForSelector('.toast >> text=ada@example.org gets mail of the list again.')
+  await page.waitForSelector('.toast >> text=ada@example.org gets mail from the list again.')
   await page.waitForSelector('tbody >> text=ada@example.org', { state: 'detached' })
   t.is(((await rest.must('GET', '/v1/unsubscribes'))['data'] as unknown[]).length, 1)
   const vera = await openAs(browser, server, 'viewer', { locale: 'fr' })

@@ -186,7 +186,7 @@ test('trace page: diagnosis above the timeline; viewers have no actions', async 
   await anna.go(`/traces/${traces.sent}?diagnose=1`)
   await anna.page.waitForSelector('.diagnosis li >> text=Der Anbieter nahm sie an')
   await anna.check(t)
-  await page.click('.top >> text=Hide the diagnosis')
+  await page.click('.top >> text=Hide diagnosis')
   await page.waitForSelector('.diagnosis', { state: 'detached' })
   const vera = await openAs(browser, server, 'viewer')
   await vera.go(`/traces/${traces.bounced}`)

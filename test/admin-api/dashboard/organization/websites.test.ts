@@ -36,7 +36,7 @@ test('websites: create from an archive, serve without dashboard data, roll back'
   await page.click('dialog >> text=Create')
   await page.waitForSelector('[role=progressbar] >> text=Alpenblick Site.zip')
   progress.release()
-  await page.waitForSelector('.toast >> text=Deployed: 2 files. Visitors get this deploy now.')
+  await page.waitForSelector('.toast >> text=Deployed: 2 files. Visitors now see this deploy.')
   await page.waitForSelector('text=alpenblick is live.')
   await tab.check(t)
 
@@ -48,12 +48,12 @@ test('websites: create from an archive, serve without dashboard data, roll back'
   await visits(t, visitor, String(url), 'Second', server.url)
   await submits(t, visitor, server)
   await page.click('table[aria-label=Deploys] >> text=Roll back')
-  await page.waitForSelector('.toast >> text="Visitors get this deploy now."')
+  await page.waitForSelector('.toast >> text="Visitors now see this deploy."')
   await visits(t, visitor, String(url), 'First', server.url)
 
   await page.click('table[aria-label=Deploys] tbody tr:nth-child(2) a')
   await page.waitForSelector('table[aria-label="Images without alt text"] >> text=/logo.png')
-  await page.waitForSelector('table[aria-label="Links that lead nowhere in the site"] >> text=/nowhere')
+  await page.waitForSelector('table[aria-label="Broken links within the website"] >> text=/nowhere')
   await tab.check(t)
   await endSite(t, tab)
 })
@@ -104,10 +104,10 @@ async function submits(t: ExecutionContext, visitor: Page, { daemon: { rest } }:
 async function endSite(t: ExecutionContext, { page, fill }: DashboardTab): Promise<void> {
   await page.click('header >> text=alpenblick')
   await page.click('header >> [aria-label=More]')
-  await page.click('.menu >> text=Delete the website')
+  await page.click('.menu >> text=Delete website')
   await fill('Type alpenblick to confirm', 'alpenblick')
-  await page.click('dialog footer >> text=Delete the website')
+  await page.click('dialog footer >> text=Delete website')
   await page.waitForURL(/\/websites$/)
-  await page.waitForSelector('text=No website yet')
+  await page.waitForSelector('text=No websites yet')
   t.pass()
 }
