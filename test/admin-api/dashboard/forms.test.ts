@@ -224,7 +224,7 @@ async function notify(t: ExecutionContext, { page }: DashboardTab): Promise<void
   await page.click('dialog footer .primary')
   await page.waitForSelector('.form-recipients >> text=member')
   await page.fill('[aria-label="Address 1"]', 'not saved')
-  await page.click('button:has-text("Send a test event")')
+  await page.click('button:has-text("Send test event")')
   await page.waitForSelector('.toast >> text=204')
   t.like(JSON.parse(receiver.received[0]?.body ?? ''), { test: true })
 }
@@ -243,7 +243,7 @@ test('form tabs: rules, theme, test, versions, notifications, languages, statist
   await page.waitForSelector('.tried .hidden-field >> text=How bad is it?')
   await page.selectOption('.try-out select', { label: 'Problem' })
   await page.waitForSelector('.tried .hidden-field', { state: 'detached' })
-  await page.click('text=Add a rule')
+  await page.click('text=Add rule')
   await page.selectOption('.rules-of-form li:nth-child(2) .chip.action', 'hide')
   await draftAs(
     'the rule is saved',
@@ -309,7 +309,7 @@ test('form tabs, keyboard: rules, theme, versions, test, snippet, dark mode', as
   await tab.go(`/forms/${id}?field=severity`)
   await page.waitForSelector('.shown-when >> text=Rule 1, show when “Topic” is “Problem”')
   await part('Logic')
-  await tabTo('Add a rule')
+  await tabTo('Add rule')
   await keyboard.press('Enter')
   await page.waitForSelector('.rules-of-form li:nth-child(2)')
   for (const _ of ['remove', 'down', 'up']) await keyboard.press('Shift+Tab')

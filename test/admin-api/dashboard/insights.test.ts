@@ -34,7 +34,7 @@ test('plots: pictures, tables and downloads show the recorded mail', async (t) =
   await page.waitForSelector('.plot:has(h2:text-is("Recipients")) >> .plot-key >> text=complained')
   await page.waitForSelector('.plot:has(h2:text-is("Recipients by domain")) >> text=example.org')
   await tab.check(t)
-  await page.click(`${plot} >> [aria-label="Show as a table: Sends"]`)
+  await page.click(`${plot} >> [aria-label="Show as table: Sends"]`)
   await page.waitForSelector(`${plot} >> tbody tr >> nth=47`)
   t.regex(await page.innerText(`${plot} tfoot`), /Whole time\s*4\s*3/)
   t.regex(await page.innerText(`${plot} tbody`), /\d\d:\d\d Infomaniak live/)
@@ -55,7 +55,7 @@ test('plots: pictures, tables and downloads show the recorded mail', async (t) =
   t.deepEqual([strips.name, strips.bytes.subarray(1, 4).toString()], ['health.png', 'PNG'])
   const health = await fileOf(tab, 'CSV: Destinations')
   t.regex(health.bytes.toString(), /^\uFEFFtime,Destination,Attempts,Errors,p95_ms\r\n[^]*Z,Infomaniak,[1-9]/)
-  await page.click('[aria-label="Show as a table: Destinations"]')
+  await page.click('[aria-label="Show as table: Destinations"]')
   t.regex(
     await page.innerText('[aria-label="Table: Destinations"] tr:has-text("Infomaniak")'),
     /Infomaniak\s+[\d.]+\s%\s+[\d.]+\sm?s\s+\d+\s+[\d.]+\s%/,
@@ -94,7 +94,7 @@ test('plots, keyboard: steps, ranges, comparison, and the traces of a step', asy
   t.regex(String(await slider.getAttribute('aria-valuetext')), /relayed \d/)
   await page.keyboard.press('Home')
   await page.waitForSelector(`${plot} >> .plot-key >> text=relayed 0`)
-  await page.waitForSelector('.plot:has(h2:text-is("Recipients")) >> .plot-key >> text=taken by the provider 0')
+  await page.waitForSelector('.plot:has(h2:text-is("Recipients")) >> .plot-key >> text=accepted by the provider 0')
   await page.click('h1')
   await page.keyboard.press('2')
   await page.waitForURL(/range=7d/)

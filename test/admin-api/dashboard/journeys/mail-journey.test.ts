@@ -45,7 +45,7 @@ async function startProvider(t: ExecutionContext, { daemon }: DashboardServer): 
 /** From the first screen to a captured message with its trace. */
 async function capture(t: ExecutionContext, tab: DashboardTab, { port, sink }: Provider): Promise<void> {
   const { page } = tab
-  await page.waitForSelector('text=Nothing can leave yet, so try everything.')
+  await page.waitForSelector('text=Nothing can be sent yet, so try everything.')
   await page.click('.steps a:has-text("New destination")')
   await page.click('.kinds >> text=Any SMTP server')
   await tab.fill('Name', 'Postfix')
@@ -62,7 +62,7 @@ async function capture(t: ExecutionContext, tab: DashboardTab, { port, sink }: P
   await page.waitForSelector('tbody >> text=Postfix')
   await page.click('nav >> text=Overview')
   await page.click('.steps >> text=Send a captured test')
-  await page.waitForSelector('text=This mail stays here.')
+  await page.waitForSelector('text=This mail is captured, not sent.')
   await page.click('dialog >> text=Send a captured test')
   await page.waitForSelector('text=Captured, not sent.')
   await page.frameLocator('iframe.paper').locator('text=It works.').waitFor()
@@ -76,7 +76,7 @@ async function goLive(t: ExecutionContext, tab: DashboardTab, { sink }: Provider
   await page.click('nav >> text=Overview')
   await page.click('.steps a:has-text("Promote to live")')
   await page.click('button:has-text("Collect evidence")')
-  await page.waitForSelector('text=Postfix can be reached.')
+  await page.waitForSelector('text=Postfix is reachable.')
   await page.waitForSelector('.would >> text=would be relayed')
   await tab.fill('Type Postfix to confirm', 'Postfix')
   await page.click('aside >> button:has-text("Promote to live")')
@@ -84,8 +84,8 @@ async function goLive(t: ExecutionContext, tab: DashboardTab, { sink }: Provider
   await page.click('nav >> text=Overview')
   await page.click('header >> text=Send a test')
   await tab.fill('To', ben)
-  await page.waitForSelector('text=This mail leaves the service.')
-  await page.click('dialog >> text=Send it for real')
+  await page.waitForSelector('text=This mail is sent to the recipient.')
+  await page.click('dialog >> text=Send for real')
   await page.waitForSelector('.story >> text=Attempt 1 taken')
   t.regex(await page.innerText('.story'), /250 2\.0\.0 Ok: queued as/)
   await waiting(
@@ -93,7 +93,7 @@ async function goLive(t: ExecutionContext, tab: DashboardTab, { sink }: Provider
     sink.delivered(({ to }) => to.includes(ben)),
   )
   await page.click('nav >> text=Overview')
-  await page.waitForSelector('h2:text-is("All mail is going out.")')
+  await page.waitForSelector('h2:text-is("All mail is being sent.")')
 }
 
 test('mail journey: first run, live mail, a bounce, its suppression and a replay', async (t) => {
@@ -113,13 +113,13 @@ test('mail journey: first run, live mail, a bounce, its suppression and a replay
   await order(anna)
   await page.waitForSelector('.story >> text=Reported as bounced')
   t.regex(await page.innerText('.story'), /550 5\.1\.1 <anna@shop\.example>: no such user/)
-  await page.click('text=Suppress the address')
-  await page.waitForSelector(`.toast >> text=${anna} gets no more mail`)
+  await page.click('text=Suppress address')
+  await page.waitForSelector(`.toast >> text=${anna} is now suppressed`)
   await order(anna)
   await page.waitForSelector('text=Not sent: the recipient is suppressed.')
   await page.click('nav >> text=Suppressions')
   await page.click(`[aria-label="Remove ${anna}"] >> visible=true`)
-  await page.waitForSelector('text=No address is suppressed')
+  await page.waitForSelector('text=No suppressed addresses')
 
   provider.refused.add(carla)
   await order(carla)

@@ -41,7 +41,7 @@ test('captures: names the recipients before a release to a live destination', as
   await page.click('text=Captured message')
   await page.waitForSelector('text=Released to a destination')
   await tab.check(t)
-  await page.click('text=Open in the reader')
+  await page.click('text=Open in reader')
   await page.waitForSelector('.reader-head >> text=Released')
   t.is(await page.locator('.reader-head >> text=Release…').count(), 0)
   await tab.check(t)

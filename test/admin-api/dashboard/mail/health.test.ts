@@ -30,15 +30,12 @@ test('health: a paused destination comes first, with its badge and fallback', as
   await page.clock.install()
   await tab.go('/')
   await page.waitForSelector('.say h2 a:text-is("Mail to 2 of 3 recipients bounced in the last hour.")')
-  t.regex(await page.innerText('.say'), /2 taken by providers, 1 failed, 1 put off\.[^]*1 message is in the queue/)
+  t.regex(await page.innerText('.say'), /2 accepted by providers, 1 failed, 1 deferred\.[^]*1 message is in the queue/)
   t.regex(String(await page.getAttribute('.say h2 a', 'href')), /^\/traces\?status=bounced&since=/)
   await failing(server, live)
   await page.clock.fastForward(31_000)
-  await page.waitForSelector('h2:has-text("No mail is going out. Infomaniak is paused.")')
-  t.regex(
-    await page.innerText('.say'),
-    /At Infomaniak, \d\d\s% of the attempts of the last hour failed\. .*The host refused the connection\./,
-  )
+  await page.waitForSelector('h2:has-text("No mail is being sent. Infomaniak is paused.")')
+  t.regex(await page.innerText('.say'), /Infomaniak: \d\d\s% of the attempts in the last hour failed\. .*The host refused the connection\./)
   await page.waitForSelector('.nav a:has-text("Destinations") >> .count.broken >> text=1')
   await page.waitForSelector('.plot:has(h2:text-is("Sends")) >> svg text:has-text("Infomaniak paused")')
   await tab.check(t)
@@ -47,7 +44,7 @@ test('health: a paused destination comes first, with its badge and fallback', as
   await rest.must('POST', '/v1/failover/policy', { primary_id: live, fallback_ids: [backup], conditions: { on: ['breaker_open'] } })
   await rest.must('POST', '/v1/routing/rules', { match: 'alpenblick.example', destination_id: live })
   const other = await server.open({ colorScheme: 'both' })
-  await other.page.waitForSelector('h2:has-text("Mail is going out. Infomaniak is paused.")')
+  await other.page.waitForSelector('h2:has-text("Mail is being sent. Infomaniak is paused.")')
   await other.page.click('.say h2 a')
   await other.page.waitForSelector('aside .note.bad')
   await other.go('/destinations')

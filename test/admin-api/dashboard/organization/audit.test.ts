@@ -88,7 +88,7 @@ test('audit log: hidden from viewers, reports failures, translated', async (t) =
   await joining.context().close()
   const viewer = await server.open({ link: await server.signInLink('vera@alpenblick.example') })
   await viewer.go('/audit')
-  await viewer.page.waitForSelector('text=Your role cannot do this')
+  await viewer.page.waitForSelector('text=Your role does not allow this')
   t.is(await viewer.page.locator('.audit-filter').count(), 0)
   t.is(await viewer.page.locator('.nav a[href^="/audit"]').count(), 0)
   await viewer.page.waitForSelector('main >> a[href^="/members"] >> text=Who can change your role')

@@ -92,8 +92,8 @@ async function assertBurnDown(t: ExecutionContext, { page }: DashboardTab, { dae
   await page.waitForSelector(`${plot} >> .plot-key >> text=balance 412.5`)
   await page.waitForSelector(`${plot} >> .plot-key >> text=/forecast from the last 7 days until \\d/`)
   await page.click('text=Compare')
-  await page.waitForSelector(`${plot} >> .plot-key >> text=Period before`)
-  await page.click('[aria-label="Show as a table: Credits left"]')
+  await page.waitForSelector(`${plot} >> .plot-key >> text=Previous period`)
+  await page.click('[aria-label="Show as table: Credits left"]')
   t.regex(await page.innerText(`${plot} tbody`), /412\.5\s+412\.5[^]*\s0/)
   t.regex(await page.innerText(`${plot} tbody`), /\+12\.5 credits/)
 }

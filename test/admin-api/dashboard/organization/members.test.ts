@@ -70,7 +70,7 @@ test('members: invite, change role, remove with a choice of keys to keep', async
   const keys = (await server.daemon.rest.must('GET', '/v1/api-keys'))['data'] as { name: string; status: string }[]
   t.is(keys.find(({ name }) => name === 'Key of dev')?.status, 'active')
   await dev.goto(`${server.url}/traces`)
-  await dev.waitForSelector('text=You belong to no organization yet')
+  await dev.waitForSelector('text=You are not a member of an organization yet')
   await dev.context().close()
 })
 

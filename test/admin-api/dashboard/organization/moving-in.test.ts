@@ -16,7 +16,7 @@ test('imports: dry run before the import; report skipped rows and templates', as
   const tab = await server.open()
   const { page } = tab
   await tab.go('/suppressions?import=1')
-  await page.click('dialog >> text=Move in from another service')
+  await page.click('dialog >> text=Import from another service')
   await page.waitForURL(/\/moving-in$/)
   await tab.check(t)
   await page.setInputFiles('main input[type=file]', file('bounces.csv', bounces))

@@ -19,7 +19,7 @@ test('teams: create with key, switch, rename, undo, delete by name', async (t) =
   await tab.check(t)
   await page.keyboard.press('Control+k')
   await page.keyboard.type('create a team')
-  await page.click('[role=option] >> text=Create a team organization')
+  await page.click('[role=option] >> text=Create team organization')
   await page.waitForURL(/new=1/)
   await tab.fill('Name', 'Bakery')
   await tab.check(t)
@@ -118,7 +118,7 @@ test('teams: viewers can only leave; billing sees the plan but no teams', async 
   await developer.page.getByRole('textbox').fill(await developer.page.innerText('tbody tr >> nth=0 >> bdi'))
   await developer.check(t)
   await developer.page.click('dialog footer .danger')
-  await developer.page.waitForSelector('text=You belong to no organization yet')
+  await developer.page.waitForSelector('text=You are not a member of an organization yet')
   await developer.check(t)
   const { data } = await server.daemon.rest.must('GET', '/v1/members')
   t.deepEqual(

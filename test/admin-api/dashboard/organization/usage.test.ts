@@ -73,7 +73,7 @@ test('usage: viewers cannot request plans; billing sees only usage and invoices'
   t.is(await page.locator('header >> text=Invoice preview').count(), 0)
   await check(t)
   const billing = await openAs(browser, server, 'billing')
-  await billing.page.waitForSelector('text=Your role sees the bill, and no mail')
+  await billing.page.waitForSelector('text=Your role has access only to billing')
   await billing.check(t)
   t.deepEqual(await billing.page.locator('nav.nav .nav-group a').allInnerTexts(), ['API reference', 'Usage and billing', 'Organizations'])
   await billing.page.click('main >> text=Usage and billing')

@@ -13,7 +13,7 @@ const browser = browserOf(test)
 const shownIn = {
   held: '.loading',
   failing: 'main [role=alert]',
-  forbidden: 'main >> text=Your role cannot do this',
+  forbidden: 'main >> text=Your role does not allow this',
 } as const satisfies Record<Exclude<Mode, 'through'>, string>
 
 test('every screen: no faults while loading, failed or forbidden', async (t) => {
