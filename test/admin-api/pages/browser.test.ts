@@ -91,7 +91,7 @@ async function tabWithPasskey(t: ExecutionContext, server: PageServer): Promise<
 test('passkeys: add, sign in, confirm the user, and remove', async (t) => {
   const server = await startPageServer(t)
   const tab = await tabWithPasskey(t, server)
-  t.regex(await tab.page.innerText('main'), /The passkey is ready/)
+  t.regex(await tab.page.innerText('main'), /The passkey is added/)
   t.is((await server.mailTo('ada@example.ch')).subject, 'A passkey was added')
   await tab.press('text=Sign out')
 
@@ -203,7 +203,7 @@ for (const hasScripts of [true, false])
     await olga.press('text=Members')
     await olga.page.fill('#email', 'ben@example.ch')
     await olga.press('button:has-text("Invite")')
-    t.regex(await olga.page.innerText('[role=status]'), /Hand this link over to ben@example\.ch/)
+    t.regex(await olga.page.innerText('[role=status]'), /Give this link to ben@example\.ch/)
     const first = await olga.page.innerText('.target')
     await olga.press('text=New link')
     const link = await olga.page.innerText('.target')

@@ -116,7 +116,7 @@ test('approval: approvers get one mail without any text of the agent', async (t)
   t.deepEqual(first.map(({ to }) => to).toSorted(), ['dora@example.ch', 'olga@example.ch'])
   for (const { raw } of first) {
     t.true(raw.includes(held.approval.url))
-    t.regex(raw, /^Subject: An agent waits for your approval in Default\r$/m)
+    t.regex(raw, /^Subject: An agent is waiting for your approval in Default\r$/m)
     for (const word of ['Ignore all', 'at once', 'ada@example.org', held.approval.digest]) t.false(raw.includes(word), word)
   }
   const second = await fixture.hold()
@@ -143,7 +143,7 @@ test('approval: approvers get one mail without any text of the agent', async (t)
   await handedOver(fixture)
   t.is((await news()).length, 6, 'its time is over')
   for (const { raw } of (await news()).slice(4)) {
-    t.regex(raw, /^Subject: An agent waits for your approval in Default\r$/m)
+    t.regex(raw, /^Subject: An agent is waiting for your approval in Default\r$/m)
     t.false(raw.includes('URGENT'), 'the agent uses a partition')
   }
   await assertSound(t, fixture)

@@ -52,7 +52,7 @@ test('sign-in: opening a mailed link changes nothing; its button signs in once',
   for (let i = 0; i < 5; i++) {
     const { status, html, headers } = await pageClient.get(link)
     t.is(status, 200)
-    t.regex(html, /Go on as <b>ada@example\.ch<\/b>/)
+    t.regex(html, /Continue as <b>ada@example\.ch<\/b>/)
     t.is(headers.get('set-cookie'), null)
   }
   t.is((await fetch(server.url + link, { method: 'HEAD' })).status, 200)
@@ -223,7 +223,7 @@ test('first link: creates the owner with an address, and is then invalid', async
   const server = await startPageServer(t)
   const pageClient = new PageClient(server)
   const link = path(server.ownerLink)
-  t.regex((await pageClient.get(link)).html, /Your mail address/)
+  t.regex((await pageClient.get(link)).html, /Your email address/)
   t.is((await pageClient.post(link, { email: 'nonsense' })).status, 400)
   t.is((await pageClient.post(link, { email: 'olga@example.ch' })).status, 303)
   t.regex((await pageClient.get('/organizations')).html, /Owner/)

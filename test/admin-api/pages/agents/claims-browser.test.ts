@@ -32,7 +32,7 @@ async function journey(t: ExecutionContext, hasScripts: boolean): Promise<void> 
     [true, false, false],
   )
   await page.check('text=Send to real recipients')
-  await press('text=Take it over')
+  await press('text=Claim sandbox')
   t.regex(await page.innerText('main'), /The sandbox is now yours/)
 
   const second = await askedBy(server, 'other@example.ch')
@@ -48,7 +48,7 @@ async function journey(t: ExecutionContext, hasScripts: boolean): Promise<void> 
   const third = await askedBy(server, 'ada@example.ch')
   await go(t, page, { open: `${server.url}/integrations` }, hasScripts)
   await press(`[aria-label="Attach ${third.code}"]`)
-  await press('text=Take it over')
+  await press('text=Claim sandbox')
 
   await go(t, page, { open: (await server.mailTo('ada@example.ch')).link }, hasScripts)
   await press('button:has-text("End the session")')

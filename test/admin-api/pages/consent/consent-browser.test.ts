@@ -86,6 +86,6 @@ test('consent: all states of the page pass all checks', async (t) => {
     await tab.press('button:has-text("Allow")')
     t.regex(await tab.page.innerText('[role=alert]'), /Select at least one permission/)
     await open({ client_id: 'nobody' })
-    t.is(await titleOf(tab), 'This request does not work')
+    t.is(await titleOf(tab), 'Invalid request')
   }
 })

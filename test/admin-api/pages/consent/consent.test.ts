@@ -54,7 +54,7 @@ test('consent: anonymous visitors sign in first; approval returns a matching cod
   const { status, html, headers } = await olga.get(back.location)
   t.is(status, 200)
   t.regex(html, /Nightly &lt;report&gt;[^]*Vouched for by <b>client\.example\.net<\/b>/)
-  t.regex(html, /The answer goes to<\/dt>\s*<dd>app\.example\.net<\/dd>/)
+  t.regex(html, /Response goes to<\/dt>\s*<dd>app\.example\.net<\/dd>/)
   t.regex(headers.get('content-security-policy') ?? '', /form-action 'self' https:\/\/app\.example\.net; .*frame-ancestors 'none'/)
   t.is(headers.get('cache-control'), 'no-store')
   t.deepEqual(ticked(html), ['api:read', 'api:send'])
@@ -91,7 +91,7 @@ test('consent: risky scopes are checked only on request; unverified clients mark
   const both = `${asking(server, { scope: '' }).path}&resource=${encodeURIComponent(mcp.resource)}`
   t.deepEqual(ticked((await olga.get(both)).html).toSorted(), ['api:read', 'mcp:read', 'mcp:send-sandbox'])
   const vouched = (await olga.get(asking(server, { redirect_uri: loopbackRedirect }).path)).html
-  t.regex(vouched, /<dd>127\.0\.0\.1:33418<\/dd>[^]*any program there can pretend to be/)
+  t.regex(vouched, /<dd>127\.0\.0\.1:33418<\/dd>[^]*any program on the device can pretend to be/)
   const outsider = await olga.get(asking(server, { client_id: await registered(server) }).path)
   t.regex(outsider.html, /This application is not verified/)
   t.notRegex(outsider.html, /Vouched for/)
@@ -147,7 +147,7 @@ test('consent: only administrators grant organization settings, never by default
   const { html } = await olga.get(request.path)
   t.regex(html, field)
   t.notRegex(field.exec(html)?.[0] ?? '', /checked/)
-  t.regex(html, /one project and nothing else, unless you allow settings of the organization/)
+  t.regex(html, /only this project, unless you allow settings of the organization/)
   t.notRegex((await olga.get(asking(server).path)).html, field, 'REST reaches one project')
 
   const all = ['mcp:read', 'mcp:send-sandbox', 'mcp:send', 'mcp:admin']
@@ -161,9 +161,9 @@ test('consent: only administrators grant organization settings, never by default
   isRefused(t, less, 400, 'without the scope that changes settings')
   t.regex(less.html, /href="#scope">Settings of the organization require/)
   t.is((await agentOf(allowing(place, ...all)))?.reachesOrganization, undefined)
-  t.notRegex((await olga.get('/account/applications')).html, /It may also change settings of the organization/)
+  t.notRegex((await olga.get('/account/applications')).html, /It can also change settings of the organization/)
   t.true((await agentOf([...allowing(place, ...all), wider]))?.reachesOrganization)
-  t.regex((await olga.get('/account/applications')).html, /It may also change settings of the organization/)
+  t.regex((await olga.get('/account/applications')).html, /It can also change settings of the organization/)
 
   const dana = await signedIn(server, 'dana@example.ch')
   const { place: theirs } = await join(server, 'dana@example.ch', 'developer', organizationId)
@@ -365,7 +365,7 @@ test('consent: an unknown client or redirect URI gets a page without a redirect'
   for (const changes of [{ client_id: 'nobody' }, { redirect_uri: 'https://evil.example/back' }]) {
     const shown = await pageClient.get(asking(server, changes).path)
     isRefused(t, shown, 400, JSON.stringify(changes))
-    t.regex(shown.html, /<title>This request does not work – Postern/)
+    t.regex(shown.html, /<title>Invalid request – Postern/)
     t.notRegex(shown.html, /evil\.example/)
   }
 })

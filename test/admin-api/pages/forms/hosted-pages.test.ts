@@ -75,7 +75,7 @@ test('no script: a form is filled in, corrected and sent', async (t) => {
   await Promise.all([page.waitForEvent('load'), page.click('button[type=submit]')])
   t.regex(await page.title(), /^Error: /)
   t.is(await page.innerText('[role=alert] .title'), 'One answer needs another look')
-  t.is(await page.innerText('[role=alert] a'), 'Write the whole address, for example ruth@example.ch.')
+  t.is(await page.innerText('[role=alert] a'), 'Enter the complete address, for example ruth@example.ch.')
   t.is(await page.getAttribute('[role=alert] a', 'href'), '#f-email')
   t.is(await page.inputValue('#f-name'), 'Ruth <b>Amstutz</b>')
   t.is(await page.inputValue('#f-message'), '\nFirst line\n"quoted" </textarea><script>alert(1)</script>')
@@ -118,8 +118,8 @@ test('no script: after a problem, the page names the files to choose again', asy
   await page.fill('#f-email', 'ada.@posteo.de')
   await choose()
   await send()
-  t.is(await page.innerText('[role=alert] a'), 'Write the whole address, for example ruth@example.ch.')
-  const again = /Choose the file once more: browsers do not keep files\./
+  t.is(await page.innerText('[role=alert] a'), 'Enter the complete address, for example ruth@example.ch.')
+  const again = /Choose the file again: browsers do not keep files\./
   t.regex(await page.innerText('[data-field=cv]'), again)
   t.notRegex(await page.innerText('[data-field=photo]'), again)
   t.is(await page.getAttribute('#f-cv', 'aria-describedby'), 'f-cv-again f-cv-note')
@@ -153,7 +153,7 @@ test('recipient page: accessible', async (t) => {
   await check('Send me the submissions')
   const headers = { origin: baseUrl, 'content-type': 'application/x-www-form-urlencoded' }
   t.is((await fetch(`${hosted.url}${path}/confirm`, { method: 'POST', redirect: 'manual', headers })).status, 303)
-  await check('Stop sending them to me')
+  await check('Stop notifications')
   t.deepEqual(blocked, [])
 })
 
@@ -187,7 +187,7 @@ test('no script: steps are sections with links, and conditions are words', async
   await page.goto(address)
   t.is(
     await page.innerText('.skip-to'),
-    'If “What is it about?” is “Something else” and it is not so that “Which website?” is empty, go on at step 3.',
+    'If “What is it about?” is “Something else” and not (“Which website?” is empty), continue with step 3.',
   )
   // the browser must not require a field that may be hidden
   t.deepEqual(await page.evaluate("[...document.querySelectorAll('[required]')].map(({ name }) => name)"), [

@@ -57,9 +57,12 @@ test('revocation: ends a code that was not used yet', async (t) => {
 test('revocation: the page says that logins of the application remain', async (t) => {
   const { server, pageClient: olga } = await signedInServer(t, 'olga@example.ch')
   await redeem(server, await approve(server, olga))
-  t.notRegex((await olga.get('/account/applications')).html, /that it made stay/)
+  t.notRegex((await olga.get('/account/applications')).html, /keep working after you revoke/)
   await redeem(server, await approve(server, olga, ['api:read', 'api:send', 'api:admin']))
-  t.regex((await olga.get('/account/applications')).html, /SMTP credentials and publishable keys that it made stay when you revoke it/)
+  t.regex(
+    (await olga.get('/account/applications')).html,
+    /SMTP credentials and publishable keys that it created keep working after you revoke its access/,
+  )
 })
 
 /** Creates a key for the user with the application's token. */
@@ -82,7 +85,7 @@ test('revocation: lists and revokes keys of the application, except checked ones
   const [doomed, kept] = [await mintByApplication(server, tokens, 'Doomed'), await mintByApplication(server, tokens, 'Kept')]
   t.notRegex((await olga.get('/account/applications')).html, /Doomed/, 'of another user')
   const shown = (await dev.get('/account/applications')).html
-  t.regex(shown, /These 2 API keys end at once, unless you keep them\./)
+  t.regex(shown, /These 2 API keys are revoked immediately, unless you keep them\./)
   t.regex(shown, new RegExp(`name="keep_key" value="${doomed.id}" />\\s*<span>Keep Doomed`))
 
   const form = { client: vouchedFor, organization: organizationId, project: projectId, keep_key: kept.id }
@@ -94,7 +97,7 @@ test('revocation: lists and revokes keys of the application, except checked ones
   // and it ends with its user, unless an administrator keeps it
   const members = `/organizations/${organizationId}/members`
   const page = (await olga.get(members)).html
-  t.regex(page, /This API key ends at once, unless you keep it[^]*Keep Kept/)
+  t.regex(page, /This API key is revoked immediately, unless you keep it[^]*Keep Kept/)
   const { id: member = '' } = (await userByEmail(server.database, 'dev@example.ch'))?.record ?? {}
   t.is((await olga.send(members, `${members}/remove`, { member })).location, `${members}?done=removed`)
   await t.throwsAsync(server.apiKeys.authenticate(kept.key), { message: /unknown, expired or revoked/ })
@@ -111,7 +114,7 @@ test('member removal: a key that an administrator keeps remains valid', async (t
   // a member who leaves cannot keep an own key
   const left = await dev.send(members, `/organizations/${organizationId}/leave`, { keep_key: kept.id })
   t.is(left.status, 403)
-  t.regex((await dev.get(members)).html, /This API key ends at once\.[^]*Kept/)
+  t.regex((await dev.get(members)).html, /This API key is revoked immediately\.[^]*Kept/)
   const { id: member = '' } = (await userByEmail(server.database, 'dev@example.ch'))?.record ?? {}
   await olga.send(members, `${members}/remove`, { member, keep_key: kept.id })
   t.is((await dev.get(members)).status, 404)

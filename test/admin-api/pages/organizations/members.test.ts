@@ -66,7 +66,7 @@ test('members: changes of roles, owner and members require a recent sign-in', as
     ['invite', { email: 'x@example.ch', role: 'viewer' }],
   ] as const)
     t.is((await olga.post(`${members}/${act}`, { ...form, csrf })).location, again, act)
-  t.notRegex((await olga.get(members)).html, /Hand on ownership|name="role"/)
+  t.notRegex((await olga.get(members)).html, /Transfer ownership|name="role"/)
   t.regex((await olga.get(again)).html, /Confirm your identity/)
 
   await olga.signIn('olga@example.ch')
@@ -86,7 +86,7 @@ test('sign-up: if open, a visitor creates an account and one organization', asyn
   await new PageClient(server).signIn('olga@example.ch')
   await pageClient.post('/sign-in', { email: 'new@example.ch' })
   await pageClient.post(new URL((await server.mailTo('new@example.ch')).link).pathname)
-  t.regex((await pageClient.get('/organizations')).html, /Make an organization/)
+  t.regex((await pageClient.get('/organizations')).html, /Create an organization/)
   t.is((await pageClient.send('/organizations', '/organizations', { organization: ' ' })).status, 400)
   const made = await pageClient.send('/organizations', '/organizations', { organization: 'Nova' })
   t.regex(made.location, /^\/organizations\/org_[0-9a-f]{32}\/members\?done=founded$/)

@@ -47,7 +47,7 @@ testInBrowser('the page fits a phone and a desk, with its months', async (t) => 
     await tab.press('main >> text=Sign in >> nth=-1')
     await tab.open(`${server.url}/organizations`)
     await tab.press('[aria-label="Usage of Default"]')
-    await tab.press('text=Month before')
+    await tab.press('text=Previous month')
     await tab.press('text=This month')
     t.is(new URL(tab.page.url()).search, '')
   }

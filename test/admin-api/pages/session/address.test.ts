@@ -96,7 +96,7 @@ const asNamed = (port: string, host: string, accept: string) =>
 
 test('account: explains why passkeys are not available', async (t) => {
   const { pageClient: olga } = await signedInServer(t, 'olga@example.ch', { publicUrl: 'http://192.0.2.7:8080' })
-  t.regex((await olga.get('/account')).html, /Not available here: browsers allow passkeys only under a name with https/)
+  t.regex((await olga.get('/account')).html, /Not available here: passkeys need a host name with https/)
   const named = await startPageServer(t)
   t.notRegex((await (await signedIn(named, 'olga@example.ch')).get('/account')).html, /Not available here/)
 })

@@ -59,7 +59,7 @@ test('a GET of the link shows a page and changes nothing, since scanners follow 
   t.regex(answer.headers.get('content-type') ?? '', /^text\/html/)
   t.regex(answer.headers.get('content-security-policy') ?? '', /default-src 'none'/)
   const html = await answer.text()
-  t.regex(html, /<b>ada@example\.ch<\/b> will no longer receive mail of the mailing list from <b>shop@example\.ch<\/b>/)
+  t.regex(html, /<b>ada@example\.ch<\/b> will no longer get mail of the mailing list from <b>shop@example\.ch<\/b>/)
   t.regex(html, /mail such as receipts and password resets/)
   t.regex(html, /<form method="post"><button name="List-Unsubscribe" value="One-Click">/)
   t.deepEqual(await listed(fixture), [])
@@ -98,7 +98,7 @@ test('an opt-out stops mail of that list only; the owner can remove it', async (
   const { rest } = fixture
   const path = await linkOf(fixture, { list_unsubscribe: { list: 'News' } })
   const asked = await (await fetch(`http://${fixture.address}${path}`)).text()
-  t.regex(asked, /will no longer receive mail of the list <b>News<\/b> from <b>shop@example\.ch<\/b>/)
+  t.regex(asked, /will no longer get mail of the list <b>News<\/b> from <b>shop@example\.ch<\/b>/)
   t.is((await press(fixture, path, 'List-Unsubscribe=One-Click')).status, 200)
   t.regex(await (await fetch(`http://${fixture.address}${path}`)).text(), /You are unsubscribed/)
   await rest.must('POST', '/v1/routing/rules', { match: '*', destination_id: await addDestination(rest, {}, true) })
