@@ -3,11 +3,24 @@ import { computed } from '@preact/signals'
 import { catalog } from './catalog.ts'
 import { words as shell } from './shell-words.ts'
 
+const common = catalog('common', (chosen) => import(`../../../catalogs/dashboard/${chosen}/common.json`))
+const overview = catalog('overview', (chosen) => import(`../../../catalogs/dashboard/${chosen}/overview.json`))
+const messages = catalog('messages', (chosen) => import(`../../../catalogs/dashboard/${chosen}/messages.json`))
+const delivery = catalog('delivery', (chosen) => import(`../../../catalogs/dashboard/${chosen}/delivery.json`))
+const credentials = catalog('credentials', (chosen) => import(`../../../catalogs/dashboard/${chosen}/credentials.json`))
+const endpoints = catalog('endpoints', (chosen) => import(`../../../catalogs/dashboard/${chosen}/endpoints.json`))
 const insights = catalog('insights', (chosen) => import(`../../../catalogs/dashboard/${chosen}/insights.json`))
-const screens = catalog('screens', (chosen) => import(`../../../catalogs/dashboard/${chosen}/screens.json`))
-const settings = catalog('settings', (chosen) => import(`../../../catalogs/dashboard/${chosen}/settings.json`))
 
-const all = computed(() => ({ ...screens(), ...insights(), ...settings(), ...shell() }))
+const all = computed(() => ({
+  ...common(),
+  ...overview(),
+  ...messages(),
+  ...delivery(),
+  ...credentials(),
+  ...endpoints(),
+  ...insights(),
+  ...shell(),
+}))
 
 export type Words = typeof all.value
 
