@@ -213,7 +213,7 @@ test('problems: reported once by REST, metrics, command, mail, webhook, like the
   t.false((await look()).findings.some(({ id }) => id === 'domain.dkim' || id === 'address.listed'))
   const over = JSON.parse((await receiver.hasReceived(2))[1]?.body ?? '{}') as typeof event
   t.deepEqual([over.data.standing, over.data.over.map(({ id }) => id)], [[], ['address.listed', 'domain.dkim']])
-  const second = await sink.delivered(({ text }) => text.includes('findings are over'))
+  const second = await sink.delivered(({ text }) => text.includes('findings are resolved'))
   t.true(second.to.includes('ops@example.org'))
 
   // after a restart, reported problems are known, and open ones are reported again the next day

@@ -68,7 +68,7 @@ test('approval: a later failover policy does not redirect the message', async (t
   await setFallbacks(shown)
   const [held, moved] = [await fixture.hold(), await fixture.hold({ subject: 'Moved' })]
   const olga = await fixture.member('olga@example.ch')
-  t.regex((await olga.get(pathOf(held))).html, /<dt>Or, if that fails<\/dt>\s*<dd[^>]*>Second \([^)]*127\.0\.0\.1:2600\)</)
+  t.regex((await olga.get(pathOf(held))).html, /<dt>Fallback<\/dt>\s*<dd[^>]*>Second \([^)]*127\.0\.0\.1:2600\)</)
   for (const one of [primary_id, shown, other]) transport.closed.add(one)
   await setFallbacks(other, shown)
   t.is(await fixture.decide(olga, held, 'approve'), 303)
