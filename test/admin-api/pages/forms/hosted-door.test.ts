@@ -150,7 +150,7 @@ test('hosted form: an expired token returns the answers with a valid token', asy
   const back = await send(page, { email: 'ada@example.ch', _mnx_ft: old })
   t.is(back.status, 422)
   const text = await back.text()
-  t.regex(text, /Your answers are kept/)
+  t.regex(text, /Your answers are still here/)
   t.regex(text, /value="ada@example\.ch"/)
   const sent = await send(page, { email: 'ada@example.ch', _mnx_ft: tokenIn(text) })
   t.is(sent.status, 303)
