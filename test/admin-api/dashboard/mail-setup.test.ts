@@ -160,7 +160,7 @@ test('scheduled messages: list, cancel, send now', async (t) => {
   await page.click('dialog >> button:has-text("Send now")')
   await page.waitForSelector('.toast >> text=The message is being sent now.')
   await tab.go(`/traces/${String(later)}`)
-  await page.waitForSelector('text=/captured immediately|Its time came, and it was captured/')
+  await page.waitForSelector('text=/captured immediately|At its scheduled time, the message was captured/')
   for (const subject of ['One', 'Two', 'Three'])
     await rest.must('POST', '/v1/messages', {
       ...{ from: 'shop@alpenblick.example', to: 'ada@example.org', subject, text: 'x', destination_id: id },
@@ -338,8 +338,8 @@ test('deliverability tests: wait for mail, show remedies with evidence', async (
   await page.check('thead .choose')
   await page.click('.selection-bar >> text=Compare')
   await page.waitForURL(/\/inspect\/compare\?.*first=.*second=/)
-  await page.waitForSelector('h2 >> text=/\\d+ points? more than before/')
-  t.regex(await page.innerText('section[aria-label="Changed"]'), /Before: failed[^]*After: (?:passed|could be better)/)
+  await page.waitForSelector('h2 >> text=/The score rose by \\d+ points?/')
+  t.regex(await page.innerText('section[aria-label="Changed"]'), /Before: failed[^]*After: (?:passed|can improve)/)
   t.is(await page.locator('main img').count(), 0)
   await tab.check(t)
   const [older, newer] = await Promise.all(['Before', 'After'].map((label) => page.getByLabel(label, { exact: true }).first().inputValue()))
@@ -352,5 +352,5 @@ test('deliverability tests: wait for mail, show remedies with evidence', async (
     .getByLabel('After', { exact: true })
     .first()
     .selectOption(older ?? '')
-  await page.waitForSelector('h2 >> text=/\\d+ points? less than before/')
+  await page.waitForSelector('h2 >> text=/The score fell by \\d+ points?/')
 })

@@ -193,7 +193,7 @@ test('trace list, keyboard: navigate; add a suppression from a trace and undo', 
   await page.keyboard.press('Enter')
   await page.waitForURL(new RegExp(`/traces/${traces.bounced}`))
   await page.click('text=Suppress address')
-  await page.waitForSelector('text=office@example.org gets no more mail')
+  await page.waitForSelector('text=office@example.org is now suppressed')
   const suppressed = (): Promise<unknown> => server.daemon.rest.must('GET', '/v1/suppressions')
   t.regex(JSON.stringify(await suppressed()), /office@example\.org/)
   await page.click('.toast button')

@@ -59,7 +59,7 @@ test('API keys: only send-only keys have failure notices', async (t) => {
   const tab = await server.open({ colorScheme: 'both' })
   const { page } = tab
   await tab.go(`/keys?edit=${String(id)}`)
-  await page.waitForSelector('dialog >> text=Notices today: 0 sent, 0 withheld')
+  await page.waitForSelector('dialog >> text=Failure notices today: 0 sent, 0 withheld')
   await page.getByLabel('Failure notices').selectOption('on')
   await tab.check(t)
   await tab.fill('Send failure notices to', 'ops@example.org')

@@ -93,7 +93,7 @@ test('templates, keyboard: create, write, save, test into an inbox, find', async
   await keyboard.press('Control+z')
   await page.waitForSelector('.top >> text=version 4')
   await keyboard.press('Control+Enter')
-  await page.waitForSelector('dialog >> text=Sends version 4 with the sample data.')
+  await page.waitForSelector('dialog >> text=Uses version 4 with the sample data.')
   await tab.check(t)
   await tabTo('Send test')
   await keyboard.press('Enter')

@@ -107,5 +107,5 @@ test('approvals: viewers can open the page but not decide', async (t) => {
   await vera.go(`/traces/${id}`)
   t.is(await vera.page.locator('text=Review and decide').count(), 0)
   await vera.page.click('.story >> text=View message')
-  await vera.page.waitForSelector('text=Your role cannot approve it')
+  await vera.page.waitForSelector('text=Your role cannot approve this message')
 })

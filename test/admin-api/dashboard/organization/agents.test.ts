@@ -79,6 +79,6 @@ test('agents: claim a pending sandbox; a wrong code shows an error at the field'
   await page.click(`[aria-label="Attach ${code}"]`)
   await page.waitForSelector('text=Is this your agent?')
   await page.waitForSelector(`b >> text=${code}`)
-  await page.click('text=Take it over')
+  await page.click('text=Claim sandbox')
   await page.waitForURL(/\/organizations\/org_.*done=claimed/)
 })

@@ -101,7 +101,7 @@ test('projects: move resources, explain refusals, undo all moves', async (t) => 
   await tab.go(`/projects/${home}`)
   await page.click('text=Move to another project')
   await page.waitForSelector('text=Choose what to move')
-  await page.waitForSelector('label:has-text("Named") >> text=stays while a rule')
+  await page.waitForSelector('label:has-text("Named") >> text=used by a rule')
   await tab.check(t)
   await page.check('label:has-text("Named") input')
   await page.check('label:has-text("Free") input')

@@ -98,7 +98,7 @@ test('approval: a display name cannot imitate an address or reverse the text', a
   const { html } = await (await fixture.member('olga@example.ch')).get(pathOf(held))
   t.true(html.includes('&quot;ada@example.org&gt;, Bob &lt;bob@example.org&quot; &lt;eve@example.net&gt;'), html)
   t.false(html.slice(html.indexOf('<dl class="mail">'), html.indexOf('</dl>')).includes('\u202e'))
-  t.regex(html, /2 characters that change the direction of text/)
+  t.regex(html, /2 characters that change the text direction/)
 })
 
 test('approval: another grant with the same idempotency key gets the same approval', async (t) => {

@@ -383,7 +383,7 @@ test('applications: listed per project; revoking ends all tokens at once', async
   }
   const { html } = await olga.get('/account/applications')
   t.is(count(html, /<h3>Nightly &lt;report&gt;/g), 1)
-  t.regex(html, /client\.example\.net[^]*In the project Default of Default, since[^]*May read, send mail \(REST\)/)
+  t.regex(html, /client\.example\.net[^]*In the project Default of Default, since[^]*Permissions: read, send mail \(REST\)/)
   t.regex((await eve.get('/account/applications')).html, /No application has access/)
 
   const form = { client: vouchedFor, organization: organizationId, project: projectId }

@@ -87,7 +87,7 @@ test('report: shows score, first fixes and requirements of receivers', async (t)
     t.regex(text, /SPF or DKIM passes[^]*Gmail\s+missed \(550 5\.7\.26\)/)
     t.regex(text, /Gmail\s+misses 7 of 9 rules[^]*Yahoo\s+misses 6 of 8 rules/)
     t.regex(text, /Less than 0\.3 % of readers complain\s+Gmail\s+cannot be checked/)
-    t.regex(text, /2 more came later/)
+    t.regex(text, /2 more arrived later/)
     t.regex(text, /All 17 checks/)
   }
 })

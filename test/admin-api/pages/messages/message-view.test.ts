@@ -326,7 +326,7 @@ test('frame: keeps styles, classes and body, without loading before consent', as
   t.regex(await styleOf('.own', 'background-image'), /\/embedded\/0"\)$/)
   for (const selector of ['.hero', 'table', 'td']) t.is(await styleOf(selector, 'background-image'), 'none', selector)
   t.deepEqual([server.connections, tab.away], [0, []])
-  t.regex(await tab.page.innerText('.remote'), /^3 images of other servers were not loaded/)
+  t.regex(await tab.page.innerText('.remote'), /^3 remote images were not loaded/)
   await tab.press('text=Show remote images')
   await settled(tab.page)
   t.regex(await styleOf('.hero', 'background-image'), /\/view\/[^/]+\/image\?u=http/)
