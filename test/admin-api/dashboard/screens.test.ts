@@ -131,7 +131,7 @@ test('screens: overview, trace list and trace; the address stores filters', asyn
     await page.innerText('.story'),
     /550 5\.1\.1 <office@example\.org>: Recipient address rejected: User unknown in virtual mailbox table/,
   )
-  t.regex(await page.innerText('.story'), /Attempt 1 taken/)
+  t.regex(await page.innerText('.story'), /Attempt 1: accepted/)
   await tab.check(t)
   await tab.go(`/traces/${traces.deferred}`)
   t.regex(await page.innerText('.story'), /451 4\.7\.1 Recipient address rejected: Greylisted, come back in 00:01:00/)
@@ -163,7 +163,7 @@ test('trace list, keyboard: navigate; add a suppression from a trace and undo', 
   await page.keyboard.press('x')
   await page.keyboard.press('k')
   await page.keyboard.press('x')
-  await page.waitForSelector('.selection-bar >> text=2 chosen')
+  await page.waitForSelector('.selection-bar >> text=2 selected')
   await tab.check(t)
   const saved = page.waitForEvent('download')
   await page.keyboard.press('e')

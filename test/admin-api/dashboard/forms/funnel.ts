@@ -8,7 +8,7 @@ export async function assertFunnel(t: ExecutionContext, tab: DashboardTab): Prom
   await page.click('.form-tabs >> text=Analytics')
   await page.waitForSelector('.plot >> .plot-key >> text=views')
   await page.click('text=Compare')
-  await page.waitForSelector('.plot >> .plot-key >> text=submissions, period before 0')
+  await page.waitForSelector('.plot >> .plot-key >> text=submissions, previous period 0')
   await tab.check(t)
   await tab.go('/insights')
   const funnel = '.plot:has(h2:text-is("Forms"))'

@@ -228,7 +228,7 @@ test('submissions, keyboard: read, tag, annotate, reply', async (t) => {
   await press('Escape', 'u')
   await page.waitForSelector('.message-list a.unread:has-text("Bettina Hauser")')
   await press('x')
-  await page.waitForSelector('.bulk >> text=1 chosen')
+  await page.waitForSelector('.bulk >> text=1 selected')
   await press('x', 'r')
   await page.waitForSelector('.composer select')
   await press('Tab', 'Tab')

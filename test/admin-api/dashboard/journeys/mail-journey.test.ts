@@ -86,7 +86,7 @@ async function goLive(t: ExecutionContext, tab: DashboardTab, { sink }: Provider
   await tab.fill('To', ben)
   await page.waitForSelector('text=This mail is sent to the recipient.')
   await page.click('dialog >> text=Send for real')
-  await page.waitForSelector('.story >> text=Attempt 1 taken')
+  await page.waitForSelector('.story >> text=Attempt 1: accepted')
   t.regex(await page.innerText('.story'), /250 2\.0\.0 Ok: queued as/)
   await waiting(
     'the mail arrives',
@@ -123,7 +123,7 @@ test('mail journey: first run, live mail, a bounce, its suppression and a replay
 
   provider.refused.add(carla)
   await order(carla)
-  await page.waitForSelector('.story >> text=Attempt 1 refused')
+  await page.waitForSelector('.story >> text=Attempt 1: refused')
   t.regex(await page.innerText('.story'), /550 5\.7\.1 <carla@shop\.example>: Recipient address rejected: Not now/)
   provider.refused.clear()
   await page.click('header >> text=Replay…')
@@ -135,7 +135,7 @@ test('mail journey: first run, live mail, a bounce, its suppression and a replay
     provider.sink.delivered(({ to }) => to.includes(carla)),
   )
   t.regex(replayed.content.toString(), /Subject: Your order/)
-  await page.waitForSelector('.story >> text=Attempt 2 taken')
+  await page.waitForSelector('.story >> text=Attempt 2: accepted')
   await tab.check(t)
   await page.click('nav >> text=Overview')
   await page.waitForSelector('.say h2 a:text-is("Mail to 2 of 4 recipients bounced in the last hour.")')

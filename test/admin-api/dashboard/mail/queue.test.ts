@@ -128,7 +128,7 @@ async function asOperator(t: ExecutionContext, server: DashboardServer, tab: Das
   const { page } = tab
   await tab.go('/operator')
   await page.click('.areas >> text=Queue')
-  await page.waitForSelector('.say >> text=/messages? wait/')
+  await page.waitForSelector('.say >> text=/messages? in the queue/')
   await tab.check(t)
   await page.click('tbody a')
   await page.waitForURL(/\/operator\/queue\?.*organization=org_/)

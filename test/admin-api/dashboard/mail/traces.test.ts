@@ -209,7 +209,7 @@ test('trace list: template and has: terms, columns and saved views, by keys', as
   await page.waitForSelector('td:has-text("welcome")')
   await tab.check(t)
   await page.keyboard.press('Escape')
-  t.is(await page.locator('th:has-text("Took")').count(), 0)
+  t.is(await page.locator('th:has-text("Duration")').count(), 0)
   t.is(await page.evaluate('document.activeElement.textContent'), 'Columns')
   await page.click('button:has-text("Views")')
   await page.getByLabel('View name').fill('<b>Welcomes</b>')

@@ -43,7 +43,7 @@ test('audit log: list, filter in the address, pages, full entry', async (t) => {
   await page.waitForSelector('tbody >> text=template.created')
   await page.reload()
   await page.waitForSelector('tbody >> text=template.created')
-  t.is(await page.inputValue('input[placeholder="Its id"]'), String(made['id']))
+  t.is(await page.inputValue('input[placeholder="Object ID"]'), String(made['id']))
   await page.click('text=Clear all')
   await tab.fill('From (UTC)', '2020-01-01')
   await tab.fill('Until (UTC)', '2020-01-02')

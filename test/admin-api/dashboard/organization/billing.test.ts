@@ -111,7 +111,7 @@ test('operator billing: record payment, void, grant credits, take a site down', 
   await page.waitForSelector('.state >> text=/^No invoices for/')
   await page.click('a >> text=Close a month')
   await page.click('dialog footer >> text=Close a month')
-  await page.waitForSelector('.toast >> text=/is closed: 0 invoices now, 0 before/')
+  await page.waitForSelector('.toast >> text=/is closed: 0 new invoices, 0 existing/')
   await page.getByRole('combobox', { name: 'Month (UTC)' }).selectOption({ index: 0 })
   await page.click('table[aria-label=Invoices] tbody tr td a')
   await actOnInvoice(t, tab)
@@ -157,7 +157,7 @@ async function takeDown(t: ExecutionContext, tab: DashboardTab): Promise<void> {
   await page.waitForSelector('table[aria-label=Websites] >> text=451: Order of a court')
   await tab.check(t)
   await page.click('table[aria-label=Websites] >> text=Restore')
-  await page.waitForSelector('.toast >> text=alpenblick is back.')
+  await page.waitForSelector('.toast >> text=alpenblick is restored.')
   await page.waitForSelector('table[aria-label=Websites] >> text=Take down')
   t.pass()
 }

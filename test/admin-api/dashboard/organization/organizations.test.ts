@@ -37,7 +37,7 @@ test('teams: create with key, switch, rename, undo, delete by name', async (t) =
   await tab.check(t)
   await page.clock.install()
   await page.click('dialog >> button:has-text("Rename")')
-  await page.waitForSelector('.toast >> text=/is called .*U\\+202E/')
+  await page.waitForSelector('.toast >> text=/is now called .*U\\+202E/')
   await page.focus('.toast button')
   await page.clock.fastForward(20_000) // the toast stays while it has the focus
   await tab.check(t)

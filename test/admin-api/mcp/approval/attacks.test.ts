@@ -40,7 +40,7 @@ test('approval: invalid after the destination changes to another server', async 
   const { port } = credentials as { readonly port: number }
   await moveTo(2526)
   const { html } = await olga.get(pathOf(held))
-  t.regex(html, /<dt>Goes through<\/dt>\s*<dd[^>]*>Host \([^)]*:2526\)/)
+  t.regex(html, /<dt>Destination<\/dt>\s*<dd[^>]*>Host \([^)]*:2526\)/)
   t.regex(html, /delivers through [^ ]+:2526 now, and did through/)
   t.false(html.includes('Approve and send'))
   t.is(await fixture.decide(olga, held, 'approve'), 409)

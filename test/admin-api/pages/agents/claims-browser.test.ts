@@ -43,7 +43,7 @@ async function journey(t: ExecutionContext, hasScripts: boolean): Promise<void> 
   t.is(await page.getAttribute('#code', 'aria-invalid'), 'true')
   await page.fill('#code', second.code.toLowerCase())
   await press('button:has-text("Attach")')
-  t.regex(await page.innerText('main'), /another one/)
+  t.regex(await page.innerText('main'), /additional organization/)
   await press('text=Not now')
   const third = await askedBy(server, 'ada@example.ch')
   await go(t, page, { open: `${server.url}/integrations` }, hasScripts)

@@ -184,7 +184,7 @@ test('live form: a double click counts once; a lost connection loses no answers'
   await page.fill('#f-email', 'ada@example.ch')
   await page.route(/\/f\/\w+$/, (route) => route.abort())
   await press(page, 'Send')
-  t.regex(await page.innerText('[role=alert]'), /no connection/)
+  t.regex(await page.innerText('[role=alert]'), /No connection/)
   t.is(await page.inputValue('#f-email'), 'ada@example.ch')
   await page.unroute(/\/f\/\w+$/)
   await page.dblclick('button[type=submit]')

@@ -22,7 +22,7 @@ test('usage: visible to owners, admins and the billing role only', async (t) => 
   t.deepEqual(seen, { owner: [200], admin: [200, 200, 1], developer: [404, 404, 0], viewer: [404, 404, 0], billing: [200, 200, 1] })
   const outsider = await signedIn(server, 'eve@example.ch')
   t.is((await outsider.get(path)).html, (await outsider.get('/organizations/org_none/usage')).html)
-  t.regex((await olga.get(path)).html, /plan free[^]*Sends today[^]*100[^]*CHF[^]*Total[^]*0\.00/)
+  t.regex((await olga.get(path)).html, /free plan[^]*Sends today[^]*100[^]*CHF[^]*Total[^]*0\.00/)
   const csv = await olga.get(`${path}/invoice.csv?period=2029-12`)
   t.regex(csv.headers.get('content-disposition') ?? '', /invoice-preview-2029-12\.csv/)
   t.regex(csv.html, /^"axis","label"[^]*\n"total","Total"/)
