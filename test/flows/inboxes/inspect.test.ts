@@ -78,7 +78,7 @@ test('deliverability test: a mail is scored once within seconds; the link shows 
   t.is(report.requirements.length, 11)
   t.deepEqual(report.caps, [])
   const shown = await page()
-  for (const words of ['Ready for the inbox', 'Your order', 'Domain block lists', 'example.com', 'bad.domains.test', 'Gmail'])
+  for (const words of ['Ready for the inbox', 'Your order', 'Domain blocklists', 'example.com', 'bad.domains.test', 'Gmail'])
     t.true(shown.includes(words), words)
   t.false(shown.includes('<script'))
   t.true(names.questions.includes('shop.example.com TXT'))

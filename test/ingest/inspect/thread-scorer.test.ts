@@ -170,8 +170,8 @@ test('ThreadScorer: expensive large mail gets a report or an immediate reason', 
   ] as const)
     t.deepEqual(await scorer.score(filled('From: a\r\n', unit), session), { ok: false, problem })
 })
-const hugeHeader = 'The header of the mail has more than 1 MiB; no receiver takes such mail.'
-const manyLines = 'The header of the mail has more than 5,000 lines; no receiver takes such mail.'
+const hugeHeader = 'The mail header is larger than 1 MiB. Receivers refuse such mail.'
+const manyLines = 'The mail header has more than 5,000 lines. Receivers refuse such mail.'
 
 const zen = dnsListOf('ip/major/zen.spamhaus.org')
 const dbl = dnsListOf('domain/major/dbl.spamhaus.org')
