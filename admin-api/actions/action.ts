@@ -1,6 +1,6 @@
 /**
- * One thing the service does, described once and without a transport: its input and output as schemas, the scope and feature that it
- * needs, the refusals it gives, and what it runs. Surfaces bind it: `http.ts` makes a REST operation of it, `mcp/` an agent tool.
+ * An action of the service, described once and without a transport: its input and output as schemas, its scope and feature, its refusals,
+ * and the function to run. Surfaces bind it: `http.ts` creates a REST operation from it, `mcp/` an agent tool.
  */
 import * as z from 'zod'
 import type { Feature } from '#config/plans/features.ts'
@@ -12,36 +12,36 @@ import type { GraphqlBinding } from './graphql-binding.ts'
 import type { HttpBinding } from './http-binding.ts'
 import type { ToolBinding } from './tool-binding.ts'
 
-/** Where a request comes from, whatever carried it. */
+/** Origin of a request, regardless of its transport. */
 export interface Client {
-  /** IP address, seen through trusted proxies; empty when the connection is already gone. */
+  /** IP address, seen through trusted proxies; empty if the connection is already closed. */
   readonly address: string
-  /** The web page that asks, as its browser writes it; undefined outside browsers. */
+  /** Origin of the calling web page, as sent by the browser; undefined outside browsers. */
   readonly origin: string | undefined
-  /** What a captcha gave the visitor of that page. */
+  /** Captcha token of the visitor of that page. */
   readonly captchaToken?: string | undefined
-  /** Names the request in the log. */
+  /** Identifies the request in the log. */
   readonly requestId: string
-  /** The user who acts as the operator of the service; undefined for the operator's key. */
+  /** The user acting as the operator of the service; undefined for the operator's key. */
   readonly operatorId?: string | undefined
 }
 
 export interface Continued {
   readonly traceId: string
-  /** The user of the agent does not want it sent. */
+  /** The user of the agent declined to send the message. */
   readonly isDeclined: boolean
 }
 
-/** What an action knows of a call besides its input. */
+/** The context of a call, in addition to its input. */
 export interface CallContext<P = Principal, C = unknown> {
   /** Parts of the daemon that runs the action. */
   readonly core: C
   /** Undefined for actions with the scope `none` or `operator`. */
   readonly principal: P
-  /** Aborts when the caller has gone, the deadline has passed or the server closes. */
+  /** Aborts when the client disconnects, the deadline passes or the server closes. */
   readonly signal: AbortSignal
   readonly client: Client
-  /** The earlier round of the same call, whose message waited for a person. */
+  /** The earlier round of the same call, whose message waited for approval. */
   readonly continues?: Continued | undefined
 }
 
@@ -55,40 +55,43 @@ export interface ActionFacts {
   readonly summary: string
   readonly description?: string
   readonly tags: readonly string[]
-  /** The feature flag without which every surface refuses it. */
+  /** The feature flag that every surface requires. */
   readonly feature?: Feature
-  /** The refusals beyond those that every action can give. */
+  /** Refusals in addition to the common refusals of all actions. */
   readonly errors?: readonly RefusalCode[]
-  /** Send-only keys may call it too, without the scope. */
+  /** Send-only keys may also call it, without the scope. */
   readonly openToSendOnlyKeys?: boolean
-  /** Signed-in members of the role for billing may call it too, without the scope. */
+  /** Signed-in members with the role for billing may also call it, without the scope. */
   readonly openToBilling?: boolean
 }
 
 export interface ActionSpec<I extends z.ZodType, R, O extends z.ZodType, A extends Access, C> extends ActionFacts {
   /** The scope that the principal needs; the scopes of other surfaces follow from it (`core/oauth/protocol/scopes.ts`). */
   readonly scope: A
-  /** One schema for all that the action takes, closed to unknown fields. */
+  /** One schema for the whole input, closed to unknown fields. */
   readonly input: I
-  /** How the result is written; without it there is none. */
+  /** The encoder of the result; without it, the action has no result. */
   readonly output?: Encoder<R, O, NoInfer<C>>
   readonly examples?: { readonly input?: Partial<z.input<I>>; readonly output?: Written<O> }
-  /** Set for lists of a resource: how one entry is written. */
+  /** Set for lists of a resource: the encoder of an entry. */
   readonly list?: { readonly item: Encoder<never, z.ZodType, never> }
-  /** Without it, REST has no such operation. */
+  /** Without it, the action is not in REST. */
   readonly http?: HttpBinding<R, C>
-  /** Without it, agents have no such tool. */
+  /** Without it, the action is not a tool. */
   readonly tool?: ToolBinding
-  /** Without it, GraphQL has no such field. */
+  /** Without it, the action is not in GraphQL. */
   readonly graphql?: GraphqlBinding
-  /** Gets the checked input with its names in camelCase; every field is there, as undefined where it was left out. */
+  /** Receives the validated input with names in camelCase. Every field is present; omitted fields are undefined. */
   readonly run: (context: CallContext<PrincipalFor<A>, C>, input: Decoded<I>) => R | Promise<R>
-  /** Of an action that takes an id alone: many of them together, each in its place, undefined where `run` throws `not_found`. */
+  /**
+   * For an action whose input is only an id: reads many resources at once, in the order of the ids. The result is undefined where `run`
+   * would throw `not_found`.
+   */
   readonly runMany?: (context: CallContext<PrincipalFor<A>, C>, ids: readonly string[]) => Promise<readonly (R | undefined)[]>
 }
 
 /**
- * An action without the types of its schemas. `C` is the part of the core that it uses. Code that only describes actions takes
+ * An action without the types of its schemas. `C` is the part of the core that it uses. Code that only describes actions uses
  * `Action<never>`, which every action satisfies.
  */
 export interface Action<in C = unknown> extends ActionFacts {
@@ -96,19 +99,19 @@ export interface Action<in C = unknown> extends ActionFacts {
   readonly input: z.ZodType
   readonly output: z.ZodType | undefined
   readonly examples: { readonly input?: Readonly<Record<string, unknown>>; readonly output?: unknown }
-  /** Set for lists of a resource: the schema of one entry. */
+  /** Set for lists of a resource: the schema of an entry. */
   readonly list: { readonly item: z.ZodType } | undefined
   readonly http?: HttpBinding<never, C>
   readonly tool?: ToolBinding
   readonly graphql?: GraphqlBinding
-  /** Takes an input that its schema has checked. */
+  /** Expects an input that its schema has validated. */
   readonly run: (context: CallContext<Principal | undefined, C>, checked: unknown) => Promise<unknown>
   readonly runMany: ((context: CallContext<Principal | undefined, C>, ids: readonly string[]) => Promise<readonly unknown[]>) | undefined
-  /** Writes what `run` gave as `output` describes it. */
+  /** Encodes the result of `run` according to `output`. */
   readonly encode: (result: unknown, core: C) => unknown
 }
 
-/** Makes an action from its description, with the types of its schemas carried into `run`. */
+/** Creates an action from its description; the types of its schemas apply to `run`. */
 export function action<I extends z.ZodType, R, O extends z.ZodType, const A extends Access, C = unknown>(
   spec: ActionSpec<I, R, O, A, C>,
 ): Action<C> {

@@ -1,20 +1,20 @@
-/** What an action says of GraphQL: the field of the schema that runs it. */
+/** The GraphQL field that runs an action. */
 
 export interface GraphqlBinding {
   /** Name of the field. */
   readonly field: string
-  /** Of queries those that read, and of mutations all others. */
+  /** `query` for reading actions, `mutation` for all others. */
   readonly root: 'query' | 'mutation'
-  /** Fields of the input that are second names of others. */
+  /** Fields of the input that are aliases of others. */
   readonly without?: readonly string[]
-  /** Fields that the action could do without, but not without their second names too. */
+  /** Fields that are optional in the action but required here, since their aliases are removed. */
   readonly required?: readonly string[]
 }
 
-/** Where a resource or an action of it differs from the custom: the field has the name of the action, without `list` or `get`. */
+/** Differences of a resource or an action from the standard: the field has the name of the action, without `list` or `get`. */
 export type GraphqlFacts = Partial<GraphqlBinding>
 
-/** What one and several of a resource are called in names of fields. */
+/** Singular and plural of a resource in field names. */
 export interface GraphqlNoun {
   readonly one: string
   readonly many: string

@@ -1,4 +1,4 @@
-/** Actions as REST operations: where each field of the input comes from, and what is HTTP's alone. */
+/** Actions as REST operations: the source of each input field, and the HTTP facts. */
 import assert from 'node:assert'
 import type { IncomingHttpHeaders } from 'node:http'
 import * as z from 'zod'
@@ -14,13 +14,13 @@ import type { FieldSource, HttpBinding } from './http-binding.ts'
 
 type Request<C> = HandlerInput<unknown, unknown, unknown, Principal | undefined, C>
 
-/** An action that REST has. */
+/** An action with a REST operation. */
 type Bound<C = never> = Action<C> & { readonly http: HttpBinding<never, C> }
 const isBound = <C>(action: Action<C>): action is Bound<C> => action.http !== undefined
 
-/** The operation that serves the action as its `http` binding says; `credentials` are those of a binding that names none. */
+/** Returns the operation for the action according to its `http` binding. `credentials` apply if the binding names no credentials. */
 export function httpOperation<C>(action: Action<C>, credentials?: Credentials<C>): Operation<C> {
-  assert(isBound(action), `${action.id} says nothing of HTTP`)
+  assert(isBound(action), `${action.id} has no http binding`)
   const { from: _from, emptyBody: _emptyBody, statusOf: _statusOf, headers = {}, ...facts } = action.http
   const { params, query, body, headers: headerFields } = partsOf(action)
   const { input: example, output: response } = action.examples
@@ -47,8 +47,8 @@ export function httpOperation<C>(action: Action<C>, credentials?: Credentials<C>
 }
 
 /**
- * The operations of a table of actions, and of operations that need HTTP as it is. `credentials` are what those take that name none; by
- * default bearer tokens.
+ * Returns the operations of a table of actions and operations. `credentials` apply to entries without credentials. Defaults to bearer
+ * tokens.
  */
 export const operationsOf = <C>(table: readonly (Action<C> | Operation<C>)[], credentials?: Credentials<C>): readonly Operation<C>[] =>
   table.flatMap((entry) => {
@@ -70,7 +70,7 @@ const described = ({ id, summary, description, tags, scope, feature, errors, ope
   ...(openToBilling && { openToBilling }),
 })
 
-/** The schemas of an input by the places of a request. */
+/** The schemas of an input by the parts of a request. */
 interface Parts {
   readonly params: z.ZodObject
   readonly query: z.ZodObject
@@ -86,14 +86,14 @@ interface HeaderField {
 
 const noFields = z.strictObject({})
 
-/** What comes whole from the body keeps its schema, whatever it is; what comes from several places is an object. */
+/** An input read completely from the body keeps its schema of any type; an input from several parts must be an object. */
 function partsOf({ id, input, http: { method, path, from = {}, emptyBody } }: Bound): Parts {
   const inPath = pathParameters(path)
   const rest = method === 'GET' || method === 'DELETE' ? 'query' : 'body'
   const bodyOf = (schema: z.ZodType) => (emptyBody ? schema.prefault(emptyBody) : schema)
   if (rest === 'body' && inPath.length === 0 && Object.keys(from).length === 0)
     return { params: noFields, query: noFields, body: hasNoFields(input) ? undefined : bodyOf(input), headers: [] }
-  assert(input instanceof z.ZodObject, `${id}: an input that comes from several places is an object`)
+  assert(input instanceof z.ZodObject, `${id}: an input from several parts of a request must be an object`)
   const shape: Fields = input.def.shape
   const sourceOf = (name: string) => from[name] ?? (inPath.includes(name) ? 'path' : rest)
   const namesAt = (source: FieldSource) => Object.keys(shape).filter((name) => sourceOf(name) === source)
@@ -125,21 +125,21 @@ function renamed(shape: Fields, name: string, header: string): Fields {
   return { [header]: schema }
 }
 
-/** The checks and the words of the whole stay with the fields that are not in the path. */
+/** Returns the input without the fields from other parts; keeps its checks and metadata. */
 function remainder(input: z.ZodObject, shape: Fields): z.ZodObject {
   const meta = input.meta()
   const part = input.clone({ ...input.def, shape })
   return meta ? part.meta(meta) : part
 }
 
-/** Values of a path and a query are text: fields that are none have a second form for it. */
+/** Replaces the fields of a path or query by their text forms, since their values are text. */
 const asText = (fields: z.ZodObject): z.ZodObject => {
   if (fields === noFields) return fields
   const shape: Fields = fields.def.shape
   return fields.clone({ ...fields.def, shape: Object.fromEntries(Object.entries(shape).map(([name, field]) => [name, textFormOf(field)])) })
 }
 
-/** The checked parts together again; a header stands for the field of its name. */
+/** Combines the validated parts; a header provides the field that it is bound to. */
 function inputOf({ params, query, body, headers }: Request<unknown>, fields: readonly HeaderField[]): unknown {
   const whole = typeof body === 'object' && body !== null ? { ...(params as object), ...(query as object), ...body } : body
   if (body === undefined) return withHeaders({ ...(params as object), ...(query as object) }, headers, fields)

@@ -1,6 +1,6 @@
 /**
- * An action called by a surface that has its own way in: agent tools, GraphQL. The same checks in the same order as for REST – scope,
- * feature, input – and the same refusals; how they are shown is the surface's.
+ * Runs an action for other surfaces: agent tools and GraphQL. The checks (scope, feature, input) have the same order and refusals as in
+ * REST; the surface renders the result.
  */
 import assert from 'node:assert'
 import type { Principal } from '#core/access/principal/principal.ts'
@@ -12,7 +12,7 @@ import type { Action, CallContext } from './action.ts'
 /** Throws `feature_disabled` while the flag is off for the organization. */
 export type RequireFlag = (principal: Principal, feature: Feature) => Promise<void>
 
-/** Returns the result as the action's output describes it; throws `Refusal`. The input is a value with the names of the wire. */
+/** Returns the result encoded according to the action's output; throws `Refusal`. The input has the names of the wire. */
 export async function invoke<C>(
   action: Action<C>,
   context: CallContext<Principal, C>,
@@ -23,7 +23,7 @@ export async function invoke<C>(
   return action.encode(await action.run(context, check(action.input, input, 'body')), context.core)
 }
 
-/** Many things by their ids with one call, each in its place; null for those that are not there. */
+/** Runs an action for many ids with one call and returns the results in the order of the ids; null for unknown ids. */
 export async function invokeMany<C>(
   action: Action<C>,
   context: CallContext<Principal, C>,

@@ -1,6 +1,6 @@
 /**
- * `resource('/v1/webhooks', {…})`: the actions that a resource has by custom, each with the path, status, scope, refusals and id that go
- * with it. What differs is said where it is declared.
+ * `resource('/v1/webhooks', {…})` creates the standard actions of a resource, each with its standard path, status, scope, refusals and id.
+ * A declaration states only the differences.
  */
 import assert from 'node:assert'
 import * as z from 'zod'
@@ -17,40 +17,40 @@ import { customField, type GraphqlFacts, type GraphqlNoun } from './graphql-bind
 import type { HttpBinding } from './http-binding.ts'
 
 interface ResourceFacts<Key extends string, A extends Access> {
-  /** What one is called in the ids of its actions: `Webhook` makes `getWebhook`. */
+  /** The singular in the ids of its actions: `Webhook` gives `getWebhook`. */
   readonly name: string
-  /** Several of them, where that is not the name with an s. */
+  /** The plural, if it is not the name with an s. */
   readonly plural?: string
   readonly tags: readonly string[]
-  /** Its actions are fields of GraphQL; with the names that it has there, where they differ. */
+  /** Adds its actions to GraphQL; may give other names for the fields. */
   readonly graphql?: true | GraphqlNoun
-  /** The feature flag without which its actions are refused. */
+  /** The feature flag that its actions require. */
   readonly feature?: Feature
-  /** The scope of its actions; by default `api:read` for those that read and `api:admin` for those that write. */
+  /** The scope of its actions. Defaults to `api:read` for reading and `api:admin` for writing actions. */
   readonly scope?: A
-  /** The field that names one of them, in the path and in the input; `id` by default. */
+  /** The field that identifies a resource, in the path and in the input. Defaults to `id`. */
   readonly key?: Key
-  /** How that field is read; an `id` by default. */
+  /** The schema of that field. Defaults to an `id`. */
   readonly keySchema?: typeof id
 }
 
 type Shape = Readonly<Record<string, z.core.$ZodType>>
 type ObjectOf<S extends Shape> = z.ZodObject<S, z.core.$ZodObjectConfig>
-/** An input with the key of the resource in it. */
+/** An input that includes the key of the resource. */
 type Keyed<Key extends string, S extends Shape> = ObjectOf<Readonly<Record<Key, typeof id>> & S>
 type NoFields = Readonly<Record<never, never>>
 
-/** What is said of an action beyond what follows from its kind, and what is different from that. */
+/** The declaration of an action: its additions to the standard of its kind, and its differences from it. */
 type Spec<I extends z.ZodType, R, O extends z.ZodType, A extends Access, C> = Pick<
   ActionSpec<I, R, O, A, C>,
   'summary' | 'examples' | 'run' | 'runMany' | 'tool'
 > &
   Partial<Pick<ActionFacts, 'id' | 'description' | 'errors' | 'openToSendOnlyKeys' | 'openToBilling'>> & {
     readonly scope?: A
-    /** Its own flag; `always` where it stays while the flag of the resource is off. */
+    /** The flag of the action; `always` if it stays available when the flag of the resource is off. */
     readonly feature?: Feature | 'always'
     readonly http?: Partial<HttpBinding<R, C>>
-    /** Where its field of GraphQL differs from the custom; `none` where there is none. */
+    /** Differences of its GraphQL field from the standard; `none` for no field. */
     readonly graphql?: GraphqlFacts | 'none'
   }
 
@@ -62,7 +62,7 @@ type Reading<Key extends string, S extends Shape, R, O extends z.ZodType, A exte
   Answered<R, O, C> &
   Partial<Taking<S>>
 
-/** What a list is asked for: a page of the entries that pass the filter. `?project=` and `?project_id=` are `projectId` in the core. */
+/** The input of a list: a page of the entries that match the filter. `?project=` and `?project_id=` are `projectId` in the core. */
 type ListInput<S extends Shape> = { readonly limit: number; readonly cursor: string | undefined } & Omit<Decoded<ObjectOf<S>>, 'project'> &
   (S extends { readonly project: unknown } ? { readonly projectId: string | undefined } : unknown)
 
@@ -70,16 +70,16 @@ type ListSpec<I extends z.ZodType, S extends Shape, Keys, Row, O extends z.ZodTy
   Spec<I, Page<Row>, O, A, C>,
   'run' | 'runMany'
 > & {
-  /** The fields of the query besides `limit` and `cursor`; by default `project` alone. */
+  /** Fields of the query in addition to `limit` and `cursor`. Defaults to `project`. */
   readonly filter?: S
-  /** How one entry is written. */
+  /** The encoder of an entry. */
   readonly item: Encoder<Row, O, NoInfer<C>>
   readonly run: (context: CallContext<PrincipalFor<A>, C>, input: ListInput<S> & Keys) => Promise<Page<Row>>
 }
 
 const noFilter: NoFields = {}
 
-/** The actions of the resource at this path. */
+/** Returns the functions that create actions of the resource at this path. */
 export function resource<const Key extends string = 'id', const A extends Access = Scope>(path: string, facts: ResourceFacts<Key, A>) {
   const { name, plural = `${name}s`, key = 'id' as Key, keySchema = id } = facts
   const one = `${path}/{${key}}`
@@ -105,19 +105,19 @@ export function resource<const Key extends string = 'id', const A extends Access
   }
 
   return {
-    /** `GET` the path. */
+    /** `GET` on the path. */
     list: <Row, O extends z.ZodType, S extends Shape = { readonly project: typeof project }, C = unknown>(
       spec: ListSpec<z.ZodType, S, unknown, Row, O, A, C>,
     ): Action<C> => makeList(reading('GET', path, `list${plural}`), {}, spec),
-    /** `GET` a list that one of them has: its attempts, its messages. */
+    /** `GET` on a list of a resource: its attempts, its messages. */
     listOf: <Row, O extends z.ZodType, S extends Shape = NoFields, C = unknown>(
       what: string,
       spec: ListSpec<z.ZodType, S, Readonly<Record<Camel<Key>, string>>, Row, O, A, C>,
     ): Action<C> => makeList(reading('GET', `${one}/${what}`, `list${name}${pascal(what)}`), keyField, { filter: noFilter as S, ...spec }),
-    /** `GET` one. */
+    /** `GET` on a resource. */
     read: <R, O extends z.ZodType, S extends Shape = NoFields, C = unknown>({ input, ...spec }: Reading<Key, S, R, O, A, C>): Action<C> =>
       make(reading('GET', one, `get${name}`), keyed(input), spec),
-    /** `GET` what one of them has once: its records, its health. */
+    /** `GET` on a single part of a resource: its records, its health. */
     readOf: <R, O extends z.ZodType, S extends Shape = NoFields, C = unknown>(
       what: string,
       { input, ...spec }: Reading<Key, S, R, O, A, C>,
@@ -128,19 +128,19 @@ export function resource<const Key extends string = 'id', const A extends Access
       ...spec
     }: Spec<I, R, O, A, C> & Answered<R, O, C> & { readonly input: I }): Action<C> =>
       make({ ...writing('POST', path, `create${name}`), status: 201 }, input, spec),
-    /** `PATCH` one: only the fields that are given change. */
+    /** `PATCH` on a resource: omitted fields keep their values. */
     change: <S extends Shape, R, O extends z.ZodType, C = unknown>({
       input,
       ...spec
     }: Spec<Keyed<Key, S>, R, O, A, C> & Answered<R, O, C> & Taking<S>): Action<C> =>
       make(writing('PATCH', one, `update${name}`), keyed(input), spec),
-    /** `DELETE` one. */
+    /** `DELETE` on a resource. */
     remove: <R, O extends z.ZodType, S extends Shape = NoFields, C = unknown>({
       input,
       ...spec
     }: Spec<Keyed<Key, S>, R, O, A, C> & MayAnswer<R, O, C> & Partial<Taking<S>>): Action<C> =>
       make(writing('DELETE', one, `delete${name}`), keyed(input), spec),
-    /** `POST` to one what is done with it: `act('rotate-secret', …)`. */
+    /** `POST` of an operation on a resource: `act('rotate-secret', …)`. */
     act: <R, O extends z.ZodType, S extends Shape = NoFields, C = unknown>(
       what: string,
       { input, ...spec }: Spec<Keyed<Key, S>, R, O, A, C> & MayAnswer<R, O, C> & Partial<Taking<S>>,
@@ -148,7 +148,7 @@ export function resource<const Key extends string = 'id', const A extends Access
   }
 }
 
-/** The types of input and result were checked where the action is declared. */
+/** Creates an action; the types of input and result are checked at the declaration. */
 function customAction<C>(
   facts: Pick<ResourceFacts<string, Access>, 'name' | 'tags' | 'feature' | 'scope' | 'graphql'> & { readonly plural: string },
   custom: Custom,
@@ -196,9 +196,10 @@ const writing = (method: Method, path: string, actionId: string): Custom => ({
   errors: ['not_found', 'conflict'],
 })
 
-/** The fields before those of an input, whose checks and words stay. */
+/** Adds fields before the fields of an input, and keeps its checks and metadata. */
 function withFields(fields: Shape, input: z.ZodObject = z.strictObject({})): z.ZodObject {
-  for (const name of Object.keys(fields)) assert(!(name in input.def.shape), `${name} names the resource and is no field of its input`)
+  for (const name of Object.keys(fields))
+    assert(!(name in input.def.shape), `${name} identifies the resource and must not be a field of its input`)
   const both = input.clone({ ...input.def, shape: { ...fields, ...input.def.shape } })
   const meta = input.meta()
   return meta ? both.meta(meta) : both
@@ -206,7 +207,7 @@ function withFields(fields: Shape, input: z.ZodObject = z.strictObject({})): z.Z
 
 const pascal = (text: string): string => text.replaceAll(/(?:^|[-/])([a-z])/g, (_, letter: string) => letter.toUpperCase())
 
-/** `rotate-secret` of a Webhook is `rotateWebhookSecret`. */
+/** Returns the id of an operation: `rotate-secret` of a Webhook is `rotateWebhookSecret`. */
 function verb(what: string, name: string): string {
   const [first = '', ...rest] = what.split('-')
   return `${first}${name}${pascal(rest.join('-'))}`

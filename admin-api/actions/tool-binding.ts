@@ -1,6 +1,6 @@
-/** What an action says of the agent tool that calls it (MCP): its name, what a model must know of it, and which fields it takes. */
+/** The agent tool (MCP) of an action: its name, its description for models, and its arguments. */
 
-/** The groups of tools, in the order in which they are listed; a client can ask for some of them alone. */
+/** The groups of tools, in the order of the list; clients can request individual groups. */
 export const toolsets = [
   'account',
   'setup',
@@ -20,47 +20,47 @@ export const toolsets = [
 ] as const
 export type Toolset = (typeof toolsets)[number]
 
-/** The scopes of agents, each including those before it (spec "Authentication" 1). */
+/** The scopes of agents; each scope includes the previous scopes (spec "Authentication" 1). */
 export const toolScopes = ['mcp:read', 'mcp:send-sandbox', 'mcp:send', 'mcp:admin'] as const
 export type ToolScope = (typeof toolScopes)[number]
 
-/** What clients may show before a call, and what decides whether they ask their user. */
+/** Hints that clients may show before a call, and use to decide whether to ask their user. */
 export interface ToolHints {
-  /** Changes nothing; by default so where the action needs no more than `api:read`. */
+  /** Changes nothing. Defaults to true for actions with the scope `api:read`. */
   readonly readOnly?: boolean
-  /** Takes something away or replaces it. */
+  /** Deletes or replaces data. */
   readonly destructive?: boolean
-  /** The same call again has no further effect. */
+  /** Repeating the call has no further effect. */
   readonly idempotent?: boolean
   /** Reaches systems beyond this service: providers, DNS, recipients. */
   readonly openWorld?: boolean
 }
 
 export interface ToolBinding {
-  /** As the specification names it. */
+  /** Name from the specification. */
   readonly name: string
   readonly toolset: Toolset
-  /** At most 60 words: what it does, when to use another tool instead, its side effect, and the next step. */
+  /** At most 60 words: effect, alternative tools, side effect, and next step. */
   readonly description: string
-  /** Its arguments and the fields of the input that they are, where the two have different names; by default all fields. */
+  /** The arguments, mapped to fields of the input if the names differ. Defaults to all fields. */
   readonly arguments?: readonly string[] | Readonly<Record<string, string>>
-  /** Arguments that the action could do without. */
+  /** Arguments required by the tool although they are optional in the action. */
   readonly required?: readonly string[]
-  /** Fields that no argument is for, where their default is not meant. */
+  /** Fixed values of fields without an argument, if the default does not apply. */
   readonly fixed?: Readonly<Record<string, unknown>>
-  /** By default that of the action's own: `api:read` is `mcp:read`, and so on. */
+  /** Defaults to the scope that matches the action's: `mcp:read` for `api:read`, and so on. */
   readonly scope?: ToolScope
   readonly hints?: ToolHints
-  /** Fields of the result with secrets that are shown once. They are kept out of the text that goes to the model. */
+  /** Fields of the result with secrets that are shown once. They are removed from the text for the model. */
   readonly secrets?: readonly string[]
   /** Fields with links to secrets: the model passes them on, and must not open or show them. */
   readonly secretLinks?: readonly string[]
-  /** Fields of the result, at any depth, in which others wrote: mails, replies of servers. `records.found` is the one in `records`. */
+  /** Fields of the result, at any depth, with text of others: mails, replies of servers. `records.found` is the field in `records`. */
   readonly untrusted?: readonly string[]
-  /** The resource that the result is about: `email://traces/{trace_id}`, with a field of the result. */
+  /** The resource that the result describes: `email://traces/{trace_id}`, with a field of the result. */
   readonly resource?: string
-  /** A field of the result with addresses of files. */
+  /** A field of the result with URLs of files. */
   readonly links?: string
-  /** It concerns the whole organization. A token of one project reaches that only if its user allowed settings of the organization. */
+  /** The tool affects the whole organization. A token of one project needs the consent of its user to settings of the organization. */
   readonly reachesOrganization?: boolean
 }

@@ -1,4 +1,4 @@
-/** Bodies that are read as they come, for operations that take more than memory should hold. */
+/** Streamed bodies, for operations whose bodies are too large for memory. */
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type * as z from 'zod'
 import { resumeWork } from '#core/fairness/thread-meter.ts'
@@ -15,22 +15,22 @@ import {
   type HeldBody,
 } from './request-body.ts'
 
-/** Declares a body that the handler reads as a stream, with a schema for each media type that it takes. */
+/** Declares a body that the handler reads as a stream, with a schema for each accepted media type. */
 export interface StreamShape {
   readonly kind: 'stream'
-  /** By media type, in lower case and without parameters. The schemas are for the OpenAPI document; the handler checks. */
+  /** By media type, in lower case and without parameters. The schemas are for the OpenAPI document; the handler validates. */
   readonly mediaTypes: Readonly<Record<string, z.ZodType>>
-  /** Whatever the header fields call the body, the handler gets it as it was sent, compressed or not. */
+  /** The handler receives the body as sent, compressed or not, regardless of its media type. */
   readonly takesAsSent?: boolean
 }
 
-/** A body on its way in. */
+/** A body in transfer. */
 export interface BodyStream {
-  /** One of the declared ones; what the client wrote where the body is taken as sent. */
+  /** The declared media type, or with `takesAsSent` the Content-Type of the client. */
   readonly mediaType: string
   /**
-   * The body, to be read once; the client sends no faster than it is read. Throws `request_too_large` at the limit, and
-   * `ClientGone`. What is not read is thrown away after the answer.
+   * The body, readable once; the client sends no faster than the handler reads. Throws `request_too_large` at the limit, and `ClientGone`.
+   * Unread bytes are discarded after the response.
    */
   readonly bytes: AsyncIterable<Uint8Array>
   /**
@@ -39,8 +39,8 @@ export interface BodyStream {
    */
   readonly keep: (of?: { readonly mostBytes?: number; readonly crowd?: string }) => Promise<void>
   /**
-   * The whole body, where all of it is there already, as it is of most requests that are short: nothing is waited for, and `bytes` has no
-   * more. Undefined otherwise. Throws `request_too_large`.
+   * Returns the whole body without waiting if it has arrived completely, as with most short requests; `bytes` is then empty. Returns
+   * undefined otherwise. Throws `request_too_large`.
    */
   readonly ready: () => Buffer | undefined
 }
@@ -50,24 +50,24 @@ export function streamed(mediaTypes: StreamShape['mediaTypes']): StreamShape {
   return { kind: 'stream', mediaTypes }
 }
 
-/** Declares a body that is taken as it was sent: its signature is over those bytes. */
+/** Declares a body that the handler receives as sent, since its signature covers those bytes. */
 export const asSent = (mediaTypes: StreamShape['mediaTypes']): StreamShape => ({ kind: 'stream', mediaTypes, takesAsSent: true })
 
 export const isStreamed = (body: z.ZodType | StreamShape | undefined): body is StreamShape => body !== undefined && 'kind' in body
 
-/** Is notified of when the reading begins and of when the whole body is there; throws when the request is not to go on. */
+/** Is notified when reading begins and when the body is complete. Throws to abort the request. */
 export interface BodyWatch {
   began(): void
   ended(): Promise<void>
 }
 
-/** How a body is read that the handler keeps. */
+/** How to read a body that the handler keeps in memory. */
 interface KeptReading {
   readonly turns: Pick<BodyReading, 'reads' | 'works'>
   readonly held: HeldBody
 }
 
-/** Opens the body before anything of it is read. Throws `unsupported_media_type` and `request_too_large`. */
+/** Opens the body before any byte is read. Throws `unsupported_media_type` and `request_too_large`. */
 export function openBodyStream(
   req: IncomingMessage,
   res: ServerResponse,
@@ -107,7 +107,7 @@ function wholeBody(req: IncomingMessage, maxBytes: number): Buffer | undefined {
   return bytes
 }
 
-/** A type and its parameters; all of our types are text, which must be UTF-8. */
+/** A type and its parameters; all accepted types are text in UTF-8. */
 const contentType = /^([\w!#$&^.+-]+\/[\w!#$&^.+-]+)((?: *; *[\w-]+=(?:[^\s;"]+|"[^"]*"))*) *$/
 const otherCharset = /; *charset=(?!"?utf-8"?(?: *;|$))/
 
@@ -120,7 +120,7 @@ function acceptedType(header: string, accepted: readonly string[]): string {
 
 interface StreamWatch {
   readonly began: () => void
-  /** Resolves when the caller may send more; undefined when it may at once. */
+  /** Resolves when the caller may send more. Returns undefined if it may send at once. */
   readonly pace: () => Promise<void> | undefined
   readonly ended: (size: number) => Promise<void>
 }
@@ -131,7 +131,7 @@ async function* bytesOf(req: IncomingMessage, res: ServerResponse, maxBytes: num
   if (req.headers.expect !== undefined) res.writeContinue()
   let size = 0
   try {
-    // a handler that stops reading must still be able to answer, so leaving the loop must not close the connection
+    // leaving the loop must not close the connection, since the handler must still be able to respond
     for await (const chunk of req.iterator({ destroyOnReturn: false })) {
       const pause = watch.pace()
       if (pause) await pause

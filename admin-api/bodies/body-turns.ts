@@ -1,10 +1,10 @@
-/** Memory of request bodies: bounded for all together, and shared between callers. */
+/** Memory of request bodies: limited in total, and shared fairly between callers. */
 import { Refusal } from '#core/refusals.ts'
 
 const tooMany = (): Refusal =>
   new Refusal('overloaded', 'Too many large requests at once; try again in a few seconds.', { retryAfterSeconds: 5 })
 
-/** Bytes of all bodies now in memory, under one limit for the whole server. */
+/** Counts the bytes of all bodies in memory, with one limit for the whole server. */
 export class BodyMemory {
   readonly #maxBytes: number
   #bytes = 0
@@ -13,7 +13,7 @@ export class BodyMemory {
     this.#maxBytes = maxBytes
   }
 
-  /** Counts bytes in; throws `overloaded` when all bodies together take too much. */
+  /** Adds bytes. Throws `overloaded` if the total exceeds the limit. */
   take(bytes: number): void {
     if (this.#bytes + bytes > this.#maxBytes) throw tooMany()
     this.#bytes += bytes
@@ -25,9 +25,9 @@ export class BodyMemory {
 }
 
 interface TurnRule {
-  /** Whether a body may begin beside those of its caller and those of all that have begun. */
+  /** Whether a body may begin in addition to the begun bodies of its caller and of all callers. */
   readonly fits: (bytes: number, ofCaller: number, ofAll: number) => boolean
-  /** While the body whose turn it is does not fit, no other begins. */
+  /** If the next body does not fit, no other body begins. */
   readonly isStrict: boolean
 }
 
@@ -36,14 +36,14 @@ interface Waiting {
   readonly begin: () => void
 }
 
-/** Each waiting request holds up to 64 KiB, which came with its header. */
+/** Each waiting request holds up to 64 KiB, received with its header. */
 const mostWaiting = 512
 const mostWaitingOfCaller = 128
 
-/** Turns of large bodies. Callers take turns, and those of one caller begin in the order in which they came. */
+/** Turns of large bodies. Callers alternate; bodies of one caller begin in their order of arrival. */
 export class BodyTurns {
   readonly #rule: TurnRule
-  /** Bytes that have begun, by caller. */
+  /** Bytes of begun bodies, by caller. */
   readonly #begun = new Map<string, number>()
   readonly #waiting = new Map<string, Waiting[]>()
   #bytes = 0
@@ -70,7 +70,7 @@ export class BodyTurns {
     return new BodyTurns({ fits: (bytes, _ofCaller, ofAll) => ofAll === 0 || ofAll + bytes <= maxBytes, isStrict: true })
   }
 
-  /** Resolves when the body may begin. Call the returned function when its request ends. Throws `overloaded` while too many wait. */
+  /** Resolves when the body may begin. Call the returned function when its request ends. Throws `overloaded` if too many bodies wait. */
   async begin(bytes: number, caller: string): Promise<() => void> {
     const queue = this.#waiting.get(caller) ?? []
     if (this.#waits >= mostWaiting || queue.length >= mostWaitingOfCaller) throw tooMany()
@@ -97,7 +97,7 @@ export class BodyTurns {
       queue.shift()
       this.#waits--
       this.#waiting.delete(caller)
-      if (queue.length > 0) this.#waiting.set(caller, queue) // behind the others
+      if (queue.length > 0) this.#waiting.set(caller, queue) // moves the caller to the end
       this.#count(caller, first.bytes)
       first.begin()
     }

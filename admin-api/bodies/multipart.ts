@@ -1,4 +1,4 @@
-/** Forms in parts (RFC 7578), read as they come: fields are gathered within bounds, and each file is handed on as a stream. */
+/** Multipart forms (RFC 7578), read as a stream: fields are collected within limits, and each file is passed on as a stream. */
 import type { Readable } from 'node:stream'
 import { Busboy } from '@fastify/busboy'
 
@@ -6,21 +6,21 @@ type Parts = InstanceType<typeof Busboy>
 
 export interface MultipartFile {
   readonly key: string
-  /** As it was sent; empty where no file was chosen. */
+  /** The name as sent; empty if no file was chosen. */
   readonly name: string
-  /** As it was sent; empty where nothing says it. */
+  /** The type as sent; empty if it is missing. */
   readonly type: string
   readonly octets: AsyncIterable<Buffer>
 }
 
 export interface MultipartHandlers {
-  /** Files come one after the other; each is to be read to its end, unless this throws. */
+  /** Called for one file at a time. Must read the file to its end or throw. */
   readonly file: (file: MultipartFile) => Promise<void>
-  /** Keys of files beyond as many as are taken, once all others were read. */
+  /** Called with the keys of files beyond the limit, after the other files. */
   readonly filesBeyond: (keys: readonly string[]) => void
-  /** Fields are more, or longer, than are taken. Throws their refusal, or lets the rest be read, of which no field is kept. */
+  /** Called if there are too many or too long fields. Throws the refusal, or lets the reader discard the remaining fields. */
   readonly tooLong: () => void
-  /** Throws the refusal of a body that is none. */
+  /** Throws the refusal of an invalid body. */
   readonly broken: (cause?: unknown) => never
 }
 
@@ -30,16 +30,16 @@ export interface MultipartLimits {
   readonly fieldBytes: number
   readonly files: number
   readonly fileBytes: number
-  /** Of these parts, whatever they call themselves. */
+  /** Keys of parts that are always fields, even if they declare a file. */
   readonly alwaysFields: ReadonlySet<string>
 }
 
 const maxHeaderPairs = 20
 const maxHeaderBytes = 8192
-/** Names of files beyond the limit that are named. */
+/** Maximum number of reported files beyond the limit. */
 const maxBeyond = 20
 
-/** The fields, in their order. */
+/** Returns the fields in their order. */
 export async function readMultipart(
   bytes: AsyncIterable<Uint8Array> | readonly Uint8Array[],
   contentType: string,
@@ -60,7 +60,7 @@ export async function readMultipart(
   }
 }
 
-const cut = (): Error => new Error('the rest of the body is not read')
+const cut = (): Error => new Error('unread parts of the body are discarded')
 
 class Reading {
   readonly fields: (readonly [string, string])[] = []
@@ -92,7 +92,7 @@ class Reading {
     })
     this.#busboy.on('file', (key: string | undefined, stream, name: string | undefined, _, type: string | undefined) => {
       this.#streams.add(stream.on('error', (cause) => this.#fail(cause, false)).on('close', () => this.#streams.delete(stream)))
-      // whoever stops reading says why; a stream that ended with it would look as if the body were broken
+      // a reader that stops throws its own error; ending the stream here would report a broken body
       const octets = { [Symbol.asyncIterator]: () => stream.iterator({ destroyOnReturn: false }) as AsyncIterator<Buffer> }
       const file = { key: key ?? '', name: name ?? '', type: type ?? '', octets }
       this.#files = this.#files
@@ -101,7 +101,7 @@ class Reading {
     })
   }
 
-  /** Resolves when it can take more. */
+  /** Resolves when the parser accepts more. */
   async write(chunk: Uint8Array): Promise<void> {
     if (this.#failure) return
     await this.#until((done) => this.#busboy.write(chunk, () => done()))
@@ -114,14 +114,14 @@ class Reading {
     if (beyond.length > 0) this.#handlers.filesBeyond(beyond)
   }
 
-  /** Throws what went wrong so far. */
+  /** Throws the first failure, if there is one. */
   check(): void {
     if (this.#failure?.isOurs) throw this.#failure.cause
     if (this.#failure) this.#handlers.broken(this.#failure.cause)
     if (this.#isTooLong) this.#handlers.tooLong()
   }
 
-  /** What is not read any more is given up; resolves when whoever reads a file has ended. */
+  /** Discards unread data. Resolves when the current file handler has ended. */
   async close(): Promise<void> {
     for (const stream of this.#streams) stream.destroy(cut())
     this.#busboy.destroy()

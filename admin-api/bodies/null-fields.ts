@@ -1,21 +1,21 @@
-/** Nulls in bodies: for a field that can be left out and takes no null, null says the same as leaving it out. */
+/** Nulls in bodies: for an optional field that does not accept null, null means the same as omitting the field. */
 import type * as z from 'zod'
 
 type Issue = z.core.$ZodIssue
 type Path = readonly PropertyKey[]
 
-/** A field of an object, by the object that has it. */
+/** A field of an object, with the object that contains it. */
 interface NullField {
   readonly holder: Readonly<Record<PropertyKey, unknown>>
   readonly name: PropertyKey
 }
 
-/** Issues of a value of the wrong type; any other issue is about a null that was understood. */
+/** Issues about the type of a value. Other issues concern a null that the schema accepts. */
 const sortFaults: ReadonlySet<Issue['code']> = new Set(['invalid_type', 'invalid_value', 'invalid_union'])
 
 /**
- * The value without the fields that are null and may not be, according to the issues; undefined when they name none. Nulls in
- * lists stay. What is given is not changed.
+ * Returns a copy of the value without the null fields that the issues refuse, or undefined without such fields. Nulls in lists remain. The
+ * given value is not changed.
  */
 export function withoutRefusedNulls(value: unknown, issues: readonly Issue[]): unknown {
   const dropped = new Map<unknown, Set<PropertyKey>>()
@@ -36,7 +36,7 @@ function* faultPaths(issues: readonly Issue[], parents: Path): Iterable<Path> {
   }
 }
 
-/** The field at a path if it is null, with all that lies on the way to it put into `onTheWay`. */
+/** Returns the field at a path if it is null, and adds its parents to `onTheWay`. */
 function nullFieldAt(value: unknown, path: Path, onTheWay: Set<unknown>): NullField | undefined {
   const way: unknown[] = []
   let holder = value

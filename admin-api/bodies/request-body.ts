@@ -1,4 +1,4 @@
-/** Reads a JSON request body from the connection, bounded in bytes; nothing is read before the caller is known. */
+/** Reads a JSON request body within limits. Reading begins only after the caller is authenticated. */
 import { createHash } from 'node:crypto'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Work } from '#core/fairness/work.ts'
@@ -7,45 +7,45 @@ import type { BodyMemory, BodyTurns } from './body-turns.ts'
 import type { JsonLimits } from './json/json-body.ts'
 import type { JsonThread, ReadJson } from './json/json-thread.ts'
 
-/** The client closed the connection before its request was complete: there is no one to answer. */
+/** The client closed the connection before its request was complete: no response is possible. */
 export class ClientGone extends Error {
   override readonly name = 'ClientGone'
 }
 
-/** Bodies from this length on are read in turns, and put in their place as they come. */
+/** Bodies from this length on are read in turns, and memory is reserved for the declared length. */
 export const readInTurnsBytes = 65_536
-/** Bodies from this length on are worked on in turns. */
+/** Bodies from this length on are processed in turns. */
 export const workedInTurnsBytes = 262_144
 
 export interface BodyLimits extends JsonLimits {
   readonly maxBytes: number
   /** Receives the SHA-256 of the body in hexadecimal. Throws if the request declares another digest. */
   readonly checkDigest?: ((sha256: string) => void) | undefined
-  /** The setting that says so, if one does. */
+  /** Name of the setting with this limit, if there is one. */
   readonly setting?: string | undefined
 }
 
-/** Whose body it is. */
+/** The caller of the request. */
 export type BodyCaller = Pick<Work, 'run' | 'pace' | 'crowd'>
 
-/** What the bodies of all requests share. */
+/** Shared state for the bodies of all requests. */
 export interface BodyReading {
-  /** Of bodies that are not read in turns, so that large ones of others do not keep them out. */
+  /** Memory of bodies that are not read in turns, so that large bodies of other callers do not block them. */
   readonly smallMemory: BodyMemory
   readonly reads: BodyTurns
   readonly works: BodyTurns
   readonly json: JsonThread
 }
 
-/** A body that has been read. */
+/** A complete body. */
 export interface ReadBody {
   readonly value: unknown
   readonly bytes: number
 }
 
 /**
- * Reads and parses the body; `undefined` when the request has none. Its caller is charged for it. Throws `unsupported_media_type`,
- * `request_too_large`, `validation_failed`, `overloaded`, `ClientGone`, and what `checkDigest` throws.
+ * Reads and parses the body; returns `undefined` without a body. The work is charged to the caller. Throws
+ * `unsupported_media_type`, `request_too_large`, `validation_failed`, `overloaded`, `ClientGone`, and the errors of `checkDigest`.
  */
 export async function readJsonBody(req: IncomingMessage, limits: BodyLimits, bodies: BodyReading, held: HeldBody): Promise<ReadBody> {
   if (!announcesBody(req)) return { value: undefined, bytes: 0 }
@@ -62,7 +62,7 @@ export async function readJsonBody(req: IncomingMessage, limits: BodyLimits, bod
     })
     if (digest) checkDigest(digest.digest('hex'))
     if (size >= workedInTurnsBytes) await held.turn(bodies.works, size)
-    // what goes to the thread of large bodies is data alone
+    // the thread of large bodies receives only data
     return { value: size === 0 ? undefined : held.value(await intake.value(jsonLimits)), bytes: size }
   } catch (error) {
     held.release()
@@ -71,8 +71,8 @@ export async function readJsonBody(req: IncomingMessage, limits: BodyLimits, bod
 }
 
 /**
- * For an operation that takes no body: an empty one and `{}` pass, whatever their media type; anything else is refused with
- * `validation_failed` and the given message, so that no field is ignored in silence.
+ * For an operation without a body: accepts an empty body and `{}`, with any media type. Throws `validation_failed` with the given message
+ * for other bodies, so that no field is silently ignored.
  */
 export async function readAbsentBody(req: IncomingMessage, bodies: BodyReading, held: HeldBody, message: string): Promise<void> {
   if (!announcesBody(req)) return
@@ -85,13 +85,13 @@ export async function readAbsentBody(req: IncomingMessage, bodies: BodyReading, 
   if (!/^(?:\s*\{\s*\})?\s*$/.test(text)) throw refused
 }
 
-/** Whether a body follows the header: RFC 9112 §6.3. */
+/** Whether the header announces a body (RFC 9112 §6.3). */
 export function announcesBody(req: IncomingMessage): boolean {
   const length = req.headers['content-length']
   return length === undefined ? req.headers['transfer-encoding'] !== undefined : length !== '0'
 }
 
-/** Room for an empty object, however it is laid out. */
+/** Enough for an empty object with any whitespace. */
 const maxAbsentBytes = 1024
 
 const jsonType = /^application\/json *(?:; *charset="?utf-8"? *)?$/i
@@ -100,7 +100,7 @@ const jsonType = /^application\/json *(?:; *charset="?utf-8"? *)?$/i
 export function assertNotEncoded(req: IncomingMessage): void {
   const encoding = req.headers['content-encoding']
   if (encoding !== undefined && encoding.toLowerCase() !== 'identity') {
-    throw new Refusal('unsupported_media_type', 'Send the body as it is, without Content-Encoding.', {
+    throw new Refusal('unsupported_media_type', 'Send the body uncompressed, without Content-Encoding.', {
       nextAction: 'remove_content_encoding',
     })
   }
@@ -113,24 +113,24 @@ function assertPlainJson(req: IncomingMessage): void {
   throw new Refusal('unsupported_media_type', 'Send the body as JSON in UTF-8, with the header "Content-Type: application/json".')
 }
 
-/** The refusal of a body over the limit. */
+/** Returns the refusal of a body that exceeds the limit. */
 export function tooLarge(maxBytes: number, given: string, setting?: string): Refusal {
   const message = `The body may have at most ${maxBytes} bytes; ${given}.${setting === undefined ? '' : ` The operator sets this (${setting}).`}`
   return new Refusal('request_too_large', message, { details: { max_bytes: maxBytes, ...(setting !== undefined && { setting }) } })
 }
 
-/** Whether all of the body has come: it ended, or has as many octets as were declared (RFC 9112 §6.3). */
+/** Whether the body has arrived completely: it ended, or has the declared number of octets (RFC 9112 §6.3). */
 export const isThere = (req: IncomingMessage): boolean =>
   req.complete || (req.readableLength > 0 && req.headers['content-length'] === String(req.readableLength))
 
-/** The body of a request that came in one piece with its header, as most do: nothing has to be waited for. */
+/** Returns the body without waiting if it arrived completely with the header, as in most requests. */
 export function bytesThere(req: IncomingMessage): Buffer | undefined {
   const bytes = isThere(req) ? (req.read() as Buffer | null) : null
-  if (!req.complete && bytes) req.resume() // its end, which Node has not told yet, is heard
+  if (!req.complete && bytes) req.resume() // Node has not emitted the end of the body yet
   return bytes ?? undefined
 }
 
-/** What a body holds until its request is over. */
+/** Resources that a body holds until its request ends. */
 export class HeldBody {
   readonly caller: BodyCaller
   readonly res: ServerResponse
@@ -147,7 +147,7 @@ export class HeldBody {
     this.#ends.push(() => memory.release(bytes))
   }
 
-  /** Waits for its turn. Throws `overloaded`, and `ClientGone` when the request is over meanwhile. */
+  /** Waits for a turn. Throws `overloaded`, and `ClientGone` if the request ends before its turn. */
   async turn(turns: BodyTurns, bytes: number, crowd = this.caller.crowd): Promise<void> {
     const end = await turns.begin(bytes, crowd)
     if (this.#isOver()) {
@@ -204,7 +204,7 @@ async function receiveBody(
   return size
 }
 
-/** Hands over the body as it comes, no faster than its caller may go on. */
+/** Passes on the body as it arrives, paced by the fair share of its caller. */
 function receive(req: IncomingMessage, held: HeldBody, take: (chunk: Buffer) => Promise<void> | undefined): Promise<void> {
   const { res, caller } = held
   const { promise, resolve, reject } = Promise.withResolvers<void>()
@@ -225,7 +225,7 @@ function receive(req: IncomingMessage, held: HeldBody, take: (chunk: Buffer) => 
   }
   const onError = () => stop(new ClientGone())
   const onEnd = () => {
-    req.off('data', onData).off('error', onError) // they would keep the bytes until the request is over
+    req.off('data', onData).off('error', onError) // listeners would retain the bytes until the request ends
     resolve()
   }
   if (req.headers.expect !== undefined) res.writeContinue()
@@ -234,15 +234,15 @@ function receive(req: IncomingMessage, held: HeldBody, take: (chunk: Buffer) => 
 }
 
 /**
- * Lets the rest of a refused body run into the void, so that the client can read its answer, but not for ever: after
- * `maxBytes` further bytes the connection is cut.
+ * Discards the remaining bytes of a refused body, so that the client can read the response. Closes the connection after `maxBytes` further
+ * bytes.
  */
 export function discardRest(req: IncomingMessage, maxBytes: number): void {
   let left = maxBytes
-  req.removeAllListeners('readable') // of a reader that stopped without an end: with them, nothing would flow
+  req.removeAllListeners('readable') // left by a reader that stopped early; with these listeners, no data would flow
   req.on('data', (chunk: Buffer) => {
     left -= chunk.length
     if (left < 0) req.destroy()
   })
-  req.resume() // it may wait for its caller's turn
+  req.resume() // the request may be paused for its caller's turn
 }

@@ -1,7 +1,4 @@
-/**
- * Bodies that are signed instead of sent with a key: read whole and checked against their signature before anything of them is
- * looked at, then inflated within bounds.
- */
+/** Bodies authenticated by a signature instead of a key: read completely, verified before any parsing, then decompressed within limits. */
 import { withCommas } from '#config/words/formats.ts'
 import type { IncomingHttpHeaders } from 'node:http'
 import { promisify } from 'node:util'
@@ -11,26 +8,26 @@ import { invalid, Refusal } from '#core/refusals.ts'
 import type { BodyStream } from './body-stream.ts'
 import { tooLarge } from './request-body.ts'
 
-/** Octets of a body as it is sent. */
+/** Maximum octets of a body as sent. */
 export const maxSignedBytes = 5 * 1024 * 1024
 
-/** What is looked at of a request. */
+/** The parts of a request that are used. */
 export interface SignedRequest {
   readonly query: { readonly source_id?: string | undefined }
   readonly headers: IncomingHttpHeaders
   readonly body: BodyStream
 }
 
-/** A body whose signature was right. */
+/** A body with a valid signature. */
 export interface SignedBody {
   readonly signed: SignedSource
-  /** As it was sent. */
+  /** The body as sent. */
   readonly bytes: Buffer
   readonly isGzip: boolean
 }
 
 /**
- * Reads and checks a body, and runs `work` with it, or with the first `maxKept` octets of one that is not compressed. Throws
+ * Reads and verifies a body, and runs `work` with it, or with the first `maxKept` octets of an uncompressed body. Throws
  * `invalid_signature`, `unsupported_media_type` and `request_too_large`.
  */
 export async function withSignedBody<T>(
@@ -51,7 +48,7 @@ export async function withSignedBody<T>(
   for await (const chunk of body.bytes) {
     check.update(chunk)
     if (isGzip && (size += chunk.length) > maxSignedBytes) throw tooLarge(maxSignedBytes, 'this one has more, compressed')
-    // read to the end all the same, so that the answer does not show which sources exist
+    // read to the end in every case, so that the response does not reveal which sources exist
     const kept = organizationId === undefined ? nothing : chunk.subarray(0, maxKept - held)
     held += kept.length
     if (kept.length > 0) chunks.push(kept)
@@ -69,24 +66,24 @@ function isCompressed(encoding = 'identity'): boolean {
   const name = encoding.trim().toLowerCase()
   if (name === 'identity' || name === '') return false
   if (name === 'gzip' || name === 'x-gzip') return true
-  const message = 'Send the body as it is, or with the header "Content-Encoding: gzip".'
+  const message = 'Send the body uncompressed, or with the header "Content-Encoding: gzip".'
   throw new Refusal('unsupported_media_type', message, { nextAction: 'use_gzip_or_no_content_encoding' })
 }
 
 /**
- * Octets that a body may inflate to whatever its length, and how many times its length beyond that. What is done with a body costs
- * by what it inflates to, and who sends it pays by its length: logs reach some 50 times, only bodies made for it 1,000.
+ * Octets allowed after decompression regardless of the length, and the maximum compression ratio beyond that. Processing cost depends on
+ * the decompressed size, while senders pay for the compressed size. Logs reach a ratio of about 50; only malicious bodies reach 1,000.
  */
 const inflatedAlways = 1024 * 1024
 const maxInflation = 100
 
-/** To how many octets a body of `length` may inflate, of which `maxBytes` are taken at all. */
+/** Returns the allowed octets after decompression for a body of `length`, at most `maxBytes`. */
 export const maxInflated = (length: number, maxBytes: number = maxSignedBytes): number =>
   Math.min(maxBytes, Math.max(inflatedAlways, maxInflation * length))
 
 const inflateWhole = promisify(gunzip)
 
-/** The body in one piece, inflated to as much as may be sent uncompressed. Throws `request_too_large`. */
+/** Returns the decompressed body. Throws `request_too_large` if it exceeds the limit after decompression. */
 export async function inflated({ bytes, isGzip }: SignedBody): Promise<Uint8Array> {
   if (!isGzip) return bytes
   const allowed = maxInflated(bytes.length)
@@ -97,7 +94,9 @@ export async function inflated({ bytes, isGzip }: SignedBody): Promise<Uint8Arra
   }
 }
 
-/** The first `maxKept` octets of a body, inflated. Throws `request_too_large` for one that inflates to more than `maxBytes`. */
+/**
+ * Returns the first `maxKept` octets after decompression. Throws `request_too_large` if the body exceeds `maxBytes` after decompression.
+ */
 export async function beginningOf({ bytes, isGzip }: SignedBody, maxKept: number, maxBytes: number): Promise<Uint8Array> {
   if (!isGzip) return bytes
   const allowed = maxInflated(bytes.length, maxBytes)
@@ -111,14 +110,14 @@ export async function beginningOf({ bytes, isGzip }: SignedBody, maxKept: number
 }
 
 export interface LineBounds {
-  /** Octets when inflated. */
+  /** Octets after decompression. */
   readonly maxBytes: number
   readonly maxLines: number
 }
 
 /**
- * A body of lines in pieces, for readers that hold little at a time; of a body that goes beyond a limit, nothing is given out.
- * Throws `request_too_large`.
+ * Returns a body of lines in pieces, for readers with little memory. The limits are checked before the first piece is returned. Throws
+ * `request_too_large`.
  */
 export async function linesOf({ bytes, isGzip }: SignedBody, { maxBytes, maxLines }: LineBounds): Promise<AsyncIterable<Uint8Array>> {
   const pieces = () => (isGzip ? gunzipped(bytes) : piecesOf(bytes))
@@ -158,5 +157,5 @@ async function* gunzipped(bytes: Buffer): AsyncGenerator<Uint8Array> {
   }
 }
 
-const bomb = (maxBytes: number): Refusal => tooLarge(maxBytes, 'this one has more when it is inflated')
-const notGzip = (): Refusal => invalid([{ path: 'body', message: 'is not gzip, although Content-Encoding says so' }])
+const bomb = (maxBytes: number): Refusal => tooLarge(maxBytes, 'this one is larger after decompression')
+const notGzip = (): Refusal => invalid([{ path: 'body', message: 'is not gzip, but the header says Content-Encoding: gzip' }])

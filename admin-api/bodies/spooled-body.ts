@@ -1,9 +1,9 @@
-/** A body in a file that has no name any more: it goes with the process that reads it, whatever happens to that. */
+/** A body in an unlinked temporary file: the file disappears with the process, even after a crash. */
 import { randomUUID } from 'node:crypto'
 import { open, rm, type FileHandle } from 'node:fs/promises'
 import { join } from 'node:path'
 
-/** The whole body, to be read at any place; closed when it is disposed of. */
+/** Writes the whole body to a file for random access. Disposing of the handle closes it. */
 export async function spooled(bytes: AsyncIterable<Uint8Array>, folder: string): Promise<FileHandle & AsyncDisposable> {
   const path = join(folder, `.upload.${randomUUID()}`)
   const file = await open(path, 'wx+', 0o600)

@@ -1,4 +1,4 @@
-/** The answers to a form, as scripts and browsers send them: JSON with or without a wrapper, or the parts of a form. */
+/** Form submissions from scripts and browsers: JSON with or without a wrapper, form encoding, or multipart. */
 import { captchaKey, definitionLimits, fillTimeKey, honeypotKey, signatureKey } from '#core/forms/definition/definition.ts'
 import type { FilePart } from '#core/forms/uploads/uploads.ts'
 import { malformed } from '#core/forms/submissions/submit.ts'
@@ -8,32 +8,32 @@ import { parseJsonBody } from './json/json-body.ts'
 import { readMultipart } from './multipart.ts'
 import { tooLarge } from './request-body.ts'
 
-/** Spec "Errors", `request_too_large`: of the answers. */
+/** Maximum size of the answers. Spec "Errors", `request_too_large`. */
 const maxAnswerBytes = 65_536
 const limits = { maxDepth: 8, maxValues: 5000 }
 const maxFields = 2000
-/** With the files, and with what stands around parts. */
+/** Includes the files, and the boundaries and headers of parts. */
 export const maxSubmissionBytes = definitionLimits.files * definitionLimits.fileBytes + 4 * maxAnswerBytes
-/** From pages that people send by hand: what is more than is taken is read all the same, so that their text comes back. */
+/** For pages without scripts: excess data is still read, so that the page can show the typed text again. */
 export const maxPageBytes = 4 * maxSubmissionBytes
-/** So long may the files take on a slow line. */
+/** Time limit for uploads over a slow connection, in seconds. */
 export const submissionSeconds = 600
 
 export type SubmissionValues = Readonly<Record<string, unknown>>
 
-/** Where the files go that come with the answers. */
+/** Destination of the files in a submission. */
 export interface SubmissionFiles {
   take(part: FilePart): Promise<void>
   refuse(keys: readonly string[]): void
 }
 
 /**
- * Files of a page without scripts, whose browser sends what was typed but once: where a file cannot be taken, the rest of the body is
- * read all the same, so that the page comes back with it.
+ * Files of a page without scripts. The browser sends the typed text only once: if a file is refused, the remaining body is still read, so
+ * that the page can show the text again.
  */
 export class FilesOfPage implements SubmissionFiles {
   readonly #files: SubmissionFiles
-  /** Of the first part that was not taken; no file is taken after it. */
+  /** Refusal of the first refused part; later files are not accepted. */
   refusal: Refusal | undefined
 
   constructor(files: SubmissionFiles) {
@@ -48,7 +48,7 @@ export class FilesOfPage implements SubmissionFiles {
       this.refusal = error
     }
     const octets = part.octets[Symbol.asyncIterator]()
-    while ((await octets.next()).done !== true); // nothing of it is kept
+    while ((await octets.next()).done !== true); // discards the content
   }
 
   refuse(keys: readonly string[]): void {
@@ -64,7 +64,7 @@ export async function readSubmission(body: BodyStream, contentType: string, file
   return unwrapped(mediaType === 'application/json' ? jsonOf(whole) : fieldsOf(new URLSearchParams(whole.toString('utf8'))))
 }
 
-/** No more of it than is too long. */
+/** Stops reading at the size limit. */
 async function gathered(bytes: BodyStream['bytes']): Promise<Buffer> {
   const pieces: Uint8Array[] = []
   let size = 0
@@ -76,9 +76,9 @@ async function gathered(bytes: BodyStream['bytes']): Promise<Buffer> {
   return Buffer.concat(pieces)
 }
 
-const tooLong = (): Refusal => tooLarge(maxAnswerBytes, 'this one has more, besides files')
+const tooLong = (): Refusal => tooLarge(maxAnswerBytes, 'the fields of this one are larger')
 
-/** A part named `data` with the answers as JSON, or a part for each of them; and files. */
+/** Reads a part `data` with the answers as JSON, or one part per answer, and files. */
 async function readParts(bytes: BodyStream['bytes'], contentType: string, files: SubmissionFiles): Promise<SubmissionValues> {
   const bounds = {
     ...{ fields: maxFields, fieldBytes: maxAnswerBytes, alwaysFields: new Set(['data']) },
@@ -92,14 +92,14 @@ async function readParts(bytes: BodyStream['bytes'], contentType: string, files:
       files.refusal ??= tooLong()
     },
     broken: () => {
-      throw malformed({}, { reason: 'The multipart body is broken.' })
+      throw malformed({}, { reason: 'The multipart body is invalid.' })
     },
   })
   const { data, ...fields } = fieldsOf(entries)
   return typeof data === 'string' ? { ...fields, ...unwrapped(jsonOf(Buffer.from(data))) } : fields
 }
 
-/** What comes more than once is a list. */
+/** Collects repeated keys in lists. */
 function fieldsOf(entries: Iterable<readonly [string, string]>): Readonly<Record<string, unknown>> {
   const fields = new Map<string, string[]>()
   for (const [key, value] of entries) {
@@ -121,7 +121,7 @@ function jsonOf(bytes: Buffer): Readonly<Record<string, unknown>> {
   throw malformed({}, { reason: 'The body must be an object.' })
 }
 
-/** The answers with what submissions use for themselves, whether `data` is around them or not. */
+/** Returns the answers with the reserved fields of submissions, with or without the wrapper `data`. */
 function unwrapped(body: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> {
   const { data } = body
   if (typeof data !== 'object' || data === null || Array.isArray(data)) return body

@@ -1,8 +1,8 @@
-/** What is wrong with a field, in plain words that name the fix. A schema's own message goes before these. */
+/** Error texts of fields, in plain words that name the fix. A message in the schema has precedence. */
 import * as z from 'zod'
 import { nearName } from './near-name.ts'
 
-/** As many fields as a refusal names; what comes after them is not looked at. */
+/** Maximum number of fields in an error; further fields are not reported. */
 export const maxProblems = 20
 
 type RawIssue = z.core.$ZodRawIssue
@@ -32,8 +32,8 @@ const formatWords: Readonly<Record<string, string>> = {
 }
 
 /**
- * The error map for zod. Unknown keys give one line each for the first `maxProblems` of them, in the order of the keys; an empty
- * message says that the inner issues explain it better.
+ * The error map for zod. For unknown keys, returns one line for each of the first `maxProblems` keys, in their order. Returns an empty text
+ * if the inner issues explain the problem better.
  */
 export function problemWords(issue: RawIssue): string {
   switch (issue.code) {
@@ -84,7 +84,7 @@ function unknownKeys(issue: Extract<RawIssue, { code: 'unrecognized_keys' }>): s
     .join('\n')
 }
 
-/** When no alternative even fits the type, the alternatives are named; otherwise the closest one speaks for itself. */
+/** If the input fits the type of no alternative, names the expected types; otherwise leaves the text to the closest alternative. */
 function unionWords(issue: Extract<RawIssue, { code: 'invalid_union' }>): string {
   if (issue.input === undefined) return 'is required'
   const branches = issue.errors as readonly Branch[]

@@ -1,4 +1,4 @@
-/** Checks input against a schema and turns what zod finds into the refusal `validation_failed`, field by field. */
+/** Validates input against a schema, and converts the issues of zod to the refusal `validation_failed` with a text for each field. */
 import type * as z from 'zod'
 import { invalid, type FieldProblem, type Refusal } from '#core/refusals.ts'
 import { withoutRefusedNulls } from './null-fields.ts'
@@ -9,25 +9,27 @@ type Path = readonly PropertyKey[]
 
 const parseOptions = { error: problemWords }
 
-/** The refusal of a body, with what the core would refuse in it besides. */
+/** Adds problems found by the core to the refusal of a body. */
 export function withMore(refusal: Refusal, more: readonly FieldProblem[]): Refusal {
   const { fields = [] } = (refusal.details ?? {}) as { fields?: readonly FieldProblem[] }
   const others = more.filter(({ path }) => !fields.some((field) => field.path === path))
   return others.length === 0 ? refusal : invalid([...fields, ...others].slice(0, maxProblems))
 }
 
-/** Returns the checked value without optional fields that are null. Throws `validation_failed` naming up to twenty fields under `where`. */
+/**
+ * Returns the validated value without optional fields that are null. Throws `validation_failed` naming up to twenty fields under `where`.
+ */
 export function check<S extends z.ZodType>(schema: S, value: unknown, where: 'body' | 'query' | 'path'): z.output<S> {
   const result = parsed(schema, value, where)
   if (result.success) return result.data
-  // An unknown field often explains a missing one, so it comes first.
+  // An unknown field often explains a missing field, so unknown fields come first.
   const isUnknown = ({ code }: Issue): number => (code === 'unrecognized_keys' ? 1 : 0)
   const issues = result.error.issues.toSorted((a, b) => isUnknown(b) - isUnknown(a))
   const problems = issues.flatMap((issue) => toProblems(issue, [], where))
   throw invalid(problems.slice(0, maxProblems))
 }
 
-/** Up to twenty problems in the words of `check`, from issues that a foreign schema found in the value. */
+/** Returns up to twenty problems with the texts of `check`, for issues that another schema found in the value. */
 export const problemsOf = (issues: readonly Issue[], value: unknown, where: string): readonly FieldProblem[] =>
   issues
     .slice(0, maxProblems)
@@ -41,7 +43,7 @@ function inOwnWords(issue: Issue, value: unknown): Issue {
   return { ...whole, message: problemWords(whole as z.core.$ZodRawIssue) }
 }
 
-/** Alternatives can hide nulls behind each other, as deep as bodies have them. */
+/** Alternatives can hide nulls of nested values; this is the maximum depth in bodies. */
 const maxNullRounds = 4
 
 function parsed<S extends z.ZodType>(schema: S, value: unknown, where: string): z.ZodSafeParseResult<z.output<S>> {
@@ -69,7 +71,7 @@ function toProblems(issue: Issue, parents: Path, where: string): FieldProblem[] 
   return [{ path: fieldPath(path, where), message: 'is invalid' }]
 }
 
-/** The alternative the caller most likely meant: of those whose type fits at all, the one with the fewest problems. */
+/** Returns the issues of the most probable alternative: its type fits, and it has the fewest issues. */
 function closestBranch(branches: readonly (readonly Issue[])[]): readonly Issue[] {
   const fitting = branches.filter((issues) => !issues.some((issue) => issue.code === 'invalid_type' && issue.path.length === 0))
   return [...(fitting.length > 0 ? fitting : branches)].sort((a, b) => a.length - b.length)[0] ?? []
@@ -80,7 +82,7 @@ function fieldPath(path: Path, where: string): string {
   return path.map((part, i) => (typeof part === 'number' ? `[${part}]` : `${i === 0 ? '' : '.'}${shortName(String(part))}`)).join('')
 }
 
-/** Names come from the caller: kept short and on one line. */
+/** Shortens a name to one line, since names come from the caller. */
 function shortName(name: string): string {
   const clean = name.replaceAll(/\p{C}/gu, '?')
   return clean.length > 64 ? `${clean.slice(0, 63)}…` : clean

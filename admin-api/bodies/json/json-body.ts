@@ -1,4 +1,4 @@
-/** JSON text into a value: UTF-8 only (RFC 8259 §8.1), limited in depth, with the place of a mistake named. */
+/** Parses JSON text: UTF-8 only (RFC 8259 §8.1), with limits, and with the position of a syntax error. */
 import { isUtf8 } from 'node:buffer'
 import { placeIn } from '#config/words/text-place.ts'
 import { invalid } from '#core/refusals.ts'
@@ -9,23 +9,23 @@ const comma = 0x2c
 const backslash = 0x5c
 const byteOrderMark = 0xfeff
 
-/** What a text may be made of. */
+/** Limits of a JSON text. */
 export interface JsonLimits {
   /** Levels of nesting. */
   readonly maxDepth: number
-  /** Values in all: those of fields, entries of lists, and what holds them. To check a value costs many times more than to read it. */
+  /** Number of all values: of fields, of list entries, and objects and lists. Validating a value costs many times more than parsing it. */
   readonly maxValues: number
 }
 
-/** Of bodies, and of JSON that stands elsewhere in a request. */
+/** Limits of request bodies, and of JSON in other parts of a request. */
 export const usualJson: JsonLimits = { maxDepth: 32, maxValues: 50_000 }
 
-/** The value, or what is wrong, in words that follow the name of the body. */
+/** The value, or the fault as text that follows the name of the body. */
 export type JsonReading = { readonly value: unknown } | { readonly fault: string }
 
 /**
- * Parses a request body. Throws `validation_failed` for bytes that are not UTF-8, for text that is not JSON (with line and
- * column) and for what is beyond the limits, which is counted before anything is built.
+ * Parses a request body. Throws `validation_failed` for bytes other than UTF-8, for text other than JSON (with line and column), and beyond
+ * the limits. The limits are checked before any value is created.
  */
 export function parseJsonBody(bytes: Buffer, limits: JsonLimits): unknown {
   const reading = parseJson(bytes, limits)
@@ -33,7 +33,7 @@ export function parseJsonBody(bytes: Buffer, limits: JsonLimits): unknown {
   return reading.value
 }
 
-/** Likewise, without throwing. */
+/** Parses JSON text without throwing. */
 export function parseJson(bytes: Buffer, limits: JsonLimits): JsonReading {
   if (!isUtf8(bytes)) return { fault: 'must be UTF-8 text' }
   const beyond = faultBeyond(bytes, limits)
@@ -53,7 +53,7 @@ function describeFault(text: string): string {
   return `is not JSON: line ${line}, column ${column} (position ${offset}): expected ${expected}`
 }
 
-/** Marks outside strings are counted byte by byte: all of them are ASCII, and no byte of a longer UTF-8 sequence is. */
+/** Counts the structural characters outside strings byte by byte. They are ASCII, and no byte of a longer UTF-8 sequence is. */
 function faultBeyond(bytes: Buffer, { maxDepth, maxValues }: JsonLimits): string | undefined {
   let depth = 0
   let values = 1

@@ -1,6 +1,6 @@
-/** Where a text stops being JSON (RFC 8259): run only after the parser refused it, to show the caller the place. */
+/** Finds the position of the first syntax error (RFC 8259). Runs only after the parser refused the text. */
 
-/** The first place that cannot be JSON, as an offset in UTF-16 units, and what could have stood there. */
+/** The first position that cannot be JSON, as an offset in UTF-16 units, and the expected token. */
 export interface JsonFault {
   readonly offset: number
   readonly expected: string
@@ -23,7 +23,7 @@ const blank = /[ \t\n\r]*/y
 const literal = /-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?|true|false|null/y
 const escape = /\\(?:["\\/bfnrt]|u[\dA-Fa-f]{4})/y
 
-/** Walks the text by the grammar, one token at a time and without recursion, up to the first token that does not fit. */
+/** Parses the text by the grammar, one token at a time and without recursion, up to the first token that does not fit. */
 export function findJsonFault(text: string): JsonFault {
   const open: ('}' | ']')[] = []
   let expecting: Expecting = 'value'
@@ -41,7 +41,7 @@ export function findJsonFault(text: string): JsonFault {
 interface Step {
   readonly end: number
   readonly next: Expecting
-  /** The token began well but breaks at `end`: what should have stood there. */
+  /** The expected text if a token starts correctly but breaks at `end`. */
   readonly fault?: string
 }
 

@@ -15,9 +15,9 @@ const movedBytes = 16_384
 /** Shorter pieces are joined up to this length, because a client can send single octets. */
 const stageBytes = 65_536
 const idleMs = 30_000
-/** After such a body the thread ends at once: its heap would keep several times the length. */
+/** After a body of this length or more, the thread ends at once: its heap would retain several times the length. */
 const restlessBytes = 1_048_576
-/** A body takes several times its length while it is read. */
+/** A body takes several times its length while it is parsed. */
 const heapMiB = 2048
 const entry = new URL('./json-worker.ts', import.meta.url)
 
@@ -30,23 +30,23 @@ export interface JsonTask {
 }
 
 interface Read {
-  /** Without its long texts. */
+  /** Without the long texts. */
   readonly reading: JsonReading
   readonly texts: readonly LongText[]
 }
 
-/** From the thread. */
+/** Message from the thread. */
 export interface JsonResult extends Read {
   readonly number: number
 }
 
 export interface ReadJson {
   readonly value: unknown
-  /** Frees the long texts that were not read. To read one of them afterwards throws. */
+  /** Frees the unread long texts. Reading such a text afterwards throws. */
   readonly free: () => void
 }
 
-/** A body while it arrives. Dispose of it in every case. */
+/** A body in transfer. Dispose of it in every case. */
 export interface JsonIntake extends Disposable {
   /** Adds a piece. The caller must not use its memory afterwards. */
   push(bytes: Buffer): void
@@ -140,7 +140,7 @@ export class JsonThread implements AsyncDisposable {
   }
 
   #start(): Worker {
-    // it reads untrusted input: no environment, so no secret of it either
+    // the thread parses untrusted input: no environment, and so no secrets of it
     const worker = new Worker(entry, { resourceLimits: { maxOldGenerationSizeMb: heapMiB }, env: {}, execArgv: [] })
     worker.on('message', ({ number, ...result }: JsonResult) => this.#open.get(number)?.resolve(result))
     worker.on('error', (error) => void this.#end(worker, error))

@@ -1,4 +1,4 @@
-/** The thread that reads large JSON bodies. */
+/** The thread that parses large JSON bodies. */
 import { parentPort } from 'node:worker_threads'
 import { parseJson, type JsonLimits } from './json-body.ts'
 import type { JsonResult, JsonTask } from './json-thread.ts'
@@ -6,7 +6,7 @@ import { takeLongTexts } from './long-texts.ts'
 
 type Octets = Uint8Array<ArrayBuffer>
 
-/** Pieces of the bodies that are not complete yet. */
+/** Pieces of incomplete bodies. */
 class Bodies {
   readonly #pieces = new Map<number, Octets[]>()
 
@@ -43,7 +43,7 @@ function answer(number: number, body: Buffer<ArrayBuffer>, limits: JsonLimits): 
   parentPort?.postMessage({ number, reading, texts } satisfies JsonResult, memory)
 }
 
-/** Frees the memory now; a collection would free it later. */
+/** Frees the memory now; garbage collection would free it later. */
 function free(pieces: readonly Octets[]): void {
   for (const { buffer } of pieces) buffer.transfer(0)
 }

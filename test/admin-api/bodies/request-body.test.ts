@@ -29,7 +29,7 @@ test('readJsonBody() refuses a compressed body', async (t) => {
   const { port } = await startDemo(t)
   const reply = await call(port, 'POST', '/v1/notes', { key: 'api:send', body: '{}', headers: { 'content-encoding': 'gzip' } })
   t.is(reply.status, 415)
-  t.is(errorOf(reply).message, 'Send the body as it is, without Content-Encoding.')
+  t.is(errorOf(reply).message, 'Send the body uncompressed, without Content-Encoding.')
 })
 
 test('readJsonBody() refuses by the declared length before the body arrives', async (t) => {
