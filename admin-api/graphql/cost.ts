@@ -1,4 +1,4 @@
-/** What the fields of an operation cost, before any of them runs. */
+/** Computes the cost of an operation before any of its fields runs. */
 import {
   Kind,
   type FieldNode,
@@ -11,7 +11,7 @@ import { beyond, limits } from './limits.ts'
 import { listShapeOf } from './output-types.ts'
 import { showsSecret, type RootField } from './root-fields.ts'
 
-/** A page of a list holds no more. */
+/** Maximum page size of a list. */
 const maxFirst = 200
 const defaultFirst = 50
 const queryCost = 10
@@ -23,7 +23,7 @@ export interface Asked {
   readonly variables: Readonly<Record<string, unknown>>
 }
 
-/** Throws for an operation that costs too much. The limits of its document hold already. */
+/** Throws for an operation that exceeds the cost limit. The limits of its document are already checked. */
 export function requireAffordable(asked: Asked, fields: ReadonlyMap<string, RootField>): void {
   const nodes = [...rootNodes(asked.operation.selectionSet, asked.fragments)]
   const cost = nodes.reduce((sum, node) => sum + costOf(node, fields.get(node.name.value), asked), 0)
@@ -35,7 +35,7 @@ export function requireAffordable(asked: Asked, fields: ReadonlyMap<string, Root
   if (secrets.length > limits.secrets) throw beyond('secrets', secrets.length)
 }
 
-/** The fields of the operation itself, also those in fragments. */
+/** Yields the root fields of the operation, including those in fragments. */
 function* rootNodes(
   { selections }: SelectionSetNode,
   fragments: ReadonlyMap<string, FragmentDefinitionNode>,
@@ -50,7 +50,7 @@ function* rootNodes(
 }
 
 function costOf(node: FieldNode, field: RootField | undefined, asked: Asked): number {
-  if (!field) return 0 // of the schema, which has limits of its own
+  if (!field) return 0 // introspection fields, which have separate limits
   if (field.action.graphql.root === 'mutation') return mutationCost
   if (!field.output || !listShapeOf(field.output)?.isPaged) return queryCost
   const first = node.arguments?.find(({ name }) => name.value === 'first')

@@ -1,4 +1,4 @@
-/** The address of GraphQL: who may ask, requests in, results out. Spec "Project rules" 2, 3 and 5. */
+/** The GraphQL endpoint: authorization, requests, results. Spec "Project rules" 2, 3 and 5. */
 import * as z from 'zod'
 import type { Principal } from '#core/access/principal/principal.ts'
 import { refusals, type Refusal } from '#core/refusals.ts'
@@ -12,7 +12,7 @@ const path = '/v1/graphql'
 const text = z.string().min(1)
 const record = z.record(z.string(), z.unknown())
 
-/** What else is in it is for other servers (GraphQL over HTTP). */
+/** Additional fields are allowed and ignored (GraphQL over HTTP). */
 const body = z.looseObject({
   query: text,
   operationName: z.string().nullish(),
@@ -68,7 +68,10 @@ export function graphqlOperations(options: GraphqlOptions): readonly Operation[]
   ]
 }
 
-/** Refusals of whole requests in the form that clients read. Who lacks a token or a scope gets that of REST, with its challenge. */
+/**
+ * Renders refusals of whole requests in the format of GraphQL clients. A missing token or scope gives the response of REST, with its
+ * challenge.
+ */
 function graphqlRefusal(refusal: Refusal): Answer | undefined {
   const { http } = refusals[refusal.code]
   if (http === 401 || refusal.code === 'insufficient_scope') return undefined

@@ -1,4 +1,6 @@
-/** GraphQL on top of the actions: documents in, results out. It is loaded with the first request, as many daemons meet none. */
+/**
+ * GraphQL on top of the actions: parses, validates and runs documents. Loaded with the first request, since many daemons never receive one.
+ */
 import {
   execute,
   GraphQLError,
@@ -25,11 +27,11 @@ import { buildGraphqlSchema, type Schema } from './schema.ts'
 
 export type Engine = (call: GraphqlCall) => Promise<Answer>
 
-/** A document names many faults at most. */
+/** Maximum number of errors for a document. */
 const maxErrors = 20
 const media = 'application/graphql-response+json'
 
-/** Schema of the service, which all daemons of a process share. */
+/** The schema of the service, shared by all daemons of a process. */
 export const builtSchema: Schema = buildGraphqlSchema(boundActions(restTable))
 
 export function graphqlEngine(options: GraphqlOptions): Engine {
@@ -52,7 +54,7 @@ export function graphqlEngine(options: GraphqlOptions): Engine {
   }
 }
 
-/** The arguments of the execution, or what is wrong with the document. Nothing has run yet. */
+/** Returns the arguments of the execution, or the errors of the document. Runs no field. */
 function prepared(built: Schema, request: GraphqlRequest, params: RequestParams): OperationArgs<Record<never, never>> | GraphQLError[] {
   try {
     const document = parsed(params.query)
@@ -75,7 +77,7 @@ function argsOf(
   const operation = operationOf(document, params.operationName)
   const isMutation = operation.operation === 'mutation'
   if (isMutation && method === 'GET')
-    throw new Refusal('method_not_allowed', 'A mutation is sent with POST.', { details: { allow: ['POST'] } })
+    throw new Refusal('method_not_allowed', 'Send a mutation with POST.', { details: { allow: ['POST'] } })
   const variables = params.variables ?? {}
   requireAffordable({ operation, fragments: fragmentsOf(document), variables }, fields)
   return {
@@ -85,7 +87,7 @@ function argsOf(
     variableValues: variables,
     contextValue: request,
     options: { maxCoercionErrors: maxErrors },
-    // what a mutation does is done, and its outcome alone answers
+    // a mutation that has started is never aborted; its outcome is the response
     ...(!isMutation && { abortSignal: signal }),
   }
 }
@@ -104,7 +106,7 @@ function operationOf({ definitions }: DocumentNode, name: string | null | undefi
   const [first, second] = operations
   const found = name ? operations.find((one) => one.name?.value === name) : second ? undefined : first
   if (found) return found
-  throw new Refusal('validation_failed', 'operationName: must be the name of an operation of the document.')
+  throw new Refusal('validation_failed', 'operationName: must be the name of an operation in the document.')
 }
 
 const fragmentsOf = ({ definitions }: DocumentNode): ReadonlyMap<string, FragmentDefinitionNode> =>

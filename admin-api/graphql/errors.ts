@@ -1,12 +1,12 @@
-/** Errors of GraphQL with the rules and codes of REST: the envelope of REST stands in `extensions`. */
+/** GraphQL errors with the rules and codes of REST: `extensions` contains the error envelope of REST. */
 import { GraphQLError } from 'graphql'
 import { Refusal } from '#core/refusals.ts'
 import { extensionsOf } from './graphql-options.ts'
 
-/** Of messages that quote what was sent. */
+/** Maximum length of messages that quote the document. */
 const maxMessageLength = 500
 
-/** The refusal that an error is. A document that does not fit the schema is one too; `defect` gives that of anything else. */
+/** Converts an error to a refusal. An invalid document is a refusal too; `defect` converts unexpected errors. */
 export function refusalOf(error: unknown, defect: (error: unknown) => Refusal): Refusal {
   if (error instanceof Refusal) return error
   if (!(error instanceof GraphQLError)) return defect(error)
@@ -16,7 +16,7 @@ export function refusalOf(error: unknown, defect: (error: unknown) => Refusal): 
   return refusalOf(originalError, defect)
 }
 
-/** As it is answered: never with a stack, nor with words that are not meant for the caller. */
+/** Creates the error for the response, without a stack and without internal messages. */
 export function toGraphqlError(error: unknown, refusal: Refusal, requestId: string): GraphQLError {
   const { nodes, source, positions, path } = error instanceof GraphQLError ? error : {}
   return new GraphQLError(refusal.message, { nodes, source, positions, path, extensions: extensionsOf(refusal, requestId) })

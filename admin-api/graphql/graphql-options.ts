@@ -1,4 +1,4 @@
-/** What GraphQL needs of the service, and what it reports; and refusals as programs read them, which needs none of its packages. */
+/** The dependencies and events of GraphQL, and the machine-readable part of errors. Needs none of the GraphQL packages. */
 import type { IncomingHttpHeaders } from 'node:http'
 import type { Principal } from '#core/access/principal/principal.ts'
 import { refusals, type Refusal } from '#core/refusals.ts'
@@ -8,9 +8,9 @@ import { envelope } from '../http/rendering.ts'
 import type { Work } from '../operation/operation.ts'
 import type { RestCore } from '../rest/rest-core.ts'
 
-/** One field of `Query` or `Mutation`, or a document that was refused as a whole; for the log and the metrics, without arguments. */
+/** A field of `Query` or `Mutation`, or a refused document; for the log and the metrics, without arguments. */
 export interface FieldAnswered {
-  /** `document` for a document. */
+  /** `document` for a refused document. */
   readonly field: string
   /** `ok`, or the code of the refusal. */
   readonly outcome: string
@@ -24,22 +24,22 @@ export interface FieldAnswered {
 /** Implementations must not throw. */
 export interface GraphqlEvents {
   fieldAnswered(answered: FieldAnswered): void
-  /** Something broke that is not a refusal: to be logged with its stack. */
+  /** An unexpected failure, to be logged with its stack. */
   failed(error: unknown, where: { readonly requestId: string; readonly operationId: string }): void
 }
 
 export interface GraphqlOptions {
   readonly core: RestCore
   readonly requireFlag: RequireFlag
-  /** Throws for what a session must be confirmed for and is not; keys need no such thing. */
+  /** Throws if a session needs a recent confirmation for the action. Keys need no confirmation. */
   readonly requireConfirmed: (actionId: string, headers: IncomingHttpHeaders) => Promise<void>
   readonly admission: { check(work: Work): void }
   readonly events: GraphqlEvents
-  /** Milliseconds that only grow. */
+  /** Milliseconds of a monotonic clock. */
   readonly monotonic: () => number
 }
 
-/** One request. */
+/** A request. */
 export interface GraphqlCall {
   readonly method: 'GET' | 'POST'
   readonly params: {
@@ -53,7 +53,7 @@ export interface GraphqlCall {
   readonly signal: AbortSignal
 }
 
-/** What stands beside the message, for programs. */
+/** Returns the `extensions` of an error, for programs. */
 export function extensionsOf(refusal: Refusal, requestId?: string): Record<string, unknown> {
   const { error } = JSON.parse(envelope(refusal)) as { readonly error: Readonly<Record<string, unknown>> }
   const { message: _message, ...rest } = error

@@ -1,4 +1,4 @@
-/** One request: runs actions for its caller, and turns what goes wrong into errors that are meant for them. */
+/** Handles one request: runs actions for its caller, and converts failures to errors for the caller. */
 import DataLoader from 'dataloader'
 import type { GraphQLError } from 'graphql'
 import { invalid, Refusal } from '#core/refusals.ts'
@@ -36,14 +36,14 @@ export class GraphqlRequest implements RequestContext {
     }
   }
 
-  /** Of a document that is refused as a whole. */
+  /** Returns the error of a document that is refused completely. */
   refusedDocument(error: unknown): GraphQLError {
     const refusal = this.#refusalOf(error, 'document')
     this.#note('document', refusal.code, this.#options.monotonic())
     return toGraphqlError(error, refusal, this.call.client.requestId)
   }
 
-  /** Of one field; what the core refused is noted already. */
+  /** Returns the error of one field; refusals of the core are already logged. */
   failedField(error: GraphQLError): GraphQLError {
     return toGraphqlError(error, this.#refusalOf(error, String(error.path?.[0] ?? 'document')), this.call.client.requestId)
   }
@@ -58,7 +58,7 @@ export class GraphqlRequest implements RequestContext {
     return invoke(action, { core, principal, client, signal }, input, requireFlag)
   }
 
-  /** Those of one tick are read together, and each once in a request. */
+  /** Loads the ids of one tick together, and each id once in a request. */
   #loader(action: Bound): DataLoader<string, Wire | null> {
     const { principal, client, signal } = this.call
     const context = { core: this.#options.core, principal, client, signal }
@@ -67,7 +67,7 @@ export class GraphqlRequest implements RequestContext {
 
   #refusalOf(error: unknown, operationId: string): Refusal {
     if (error instanceof CursorInvalid)
-      return invalid([{ path: 'cursor', message: 'is not a cursor of this list; start again without one' }])
+      return invalid([{ path: 'cursor', message: 'is not a cursor of this list; start again without a cursor' }])
     return refusalOf(error, (defect) => {
       if (this.call.signal.aborted) return interrupted()
       const { requestId } = this.call.client

@@ -1,4 +1,4 @@
-/** Arguments and inputs, made from the schemas of what actions take, and the way from them to the names of REST. */
+/** Creates arguments and inputs from the input schemas of actions, and converts their values to the names of REST. */
 import {
   GraphQLInputObjectType,
   GraphQLList,
@@ -16,16 +16,16 @@ import type { TypeNames } from './type-names.ts'
 type Shape = Readonly<Record<string, z.ZodType>>
 type Values = Readonly<Record<string, unknown>>
 
-/** A field of an input, under both of its names. */
+/** A field of an input, with both names. */
 export interface InputField {
   readonly name: string
   readonly wire: string
   readonly config: GraphQLInputFieldConfig
-  /** What is in it, where its names differ too. */
+  /** The inner fields, if their names differ too. */
   readonly inner: readonly InputField[] | undefined
 }
 
-/** Lists are paged by the names of GraphQL. */
+/** Names of paging fields in GraphQL. */
 const pagingNames: Readonly<Record<string, string>> = { limit: 'first', cursor: 'after', project: 'projectId' }
 
 export class InputTypes {
@@ -36,12 +36,12 @@ export class InputTypes {
     this.#names = names
   }
 
-  /** `path` is the name of the input that they are in. */
+  /** Creates the fields of an input; `path` is its name. */
   fieldsOf(shape: Shape, path: string): readonly InputField[] {
     return Object.entries(shape).map(([wire, schema]) => this.#field(wire, schema, path))
   }
 
-  /** An input object of its own. */
+  /** Creates an input object type. */
   object(name: string, fields: readonly InputField[], description?: string): GraphQLInputObjectType {
     const known = this.#objects.get(name)
     if (known) return known
@@ -85,7 +85,7 @@ export class InputTypes {
 export const configsOf = (fields: readonly InputField[]): Record<string, GraphQLInputFieldConfig> =>
   Object.fromEntries(fields.map(({ name, config }) => [name, config]))
 
-/** Given values under the names of REST. */
+/** Converts values to the names of REST. */
 export function toWire(fields: readonly InputField[], given: Values): Record<string, unknown> {
   const present = fields.filter(({ name }) => given[name] !== undefined)
   return Object.fromEntries(present.map(({ name, wire, inner }) => [wire, inner ? innerToWire(inner, given[name]) : given[name]]))
@@ -96,7 +96,7 @@ function innerToWire(inner: readonly InputField[], value: unknown): unknown {
   return typeof value === 'object' && value !== null ? toWire(inner, value as Values) : value
 }
 
-/** The path of a fault under the names of GraphQL: `from_domains[0]` is `fromDomains[0]`. */
+/** Converts the path of a problem to the names of GraphQL: `from_domains[0]` to `fromDomains[0]`. */
 export function toGraphqlPath(fields: readonly InputField[], path: string): string {
   const [, wire = '', rest = ''] = /^([^.[]*)(.*)$/s.exec(path) ?? []
   const field = fields.find((one) => one.wire === wire)
@@ -105,7 +105,10 @@ export function toGraphqlPath(fields: readonly InputField[], path: string): stri
   return field.name + index + dot + (field.inner && inside !== '' ? toGraphqlPath(field.inner, inside) : inside)
 }
 
-/** One input for the alternatives of a union: what all of them need is needed, and what differs between them is any JSON. */
+/**
+ * Merges the alternatives of a union to one input: fields required in all alternatives are required, and fields that differ between them
+ * are JSON.
+ */
 export function mergedShape(options: readonly z.ZodObject[]): Shape {
   const shapes = options.map(({ shape }) => shape as Shape)
   const names = [...new Set(shapes.flatMap((shape) => Object.keys(shape)))]
@@ -119,7 +122,7 @@ export function mergedShape(options: readonly z.ZodObject[]): Shape {
   )
 }
 
-/** Literals of text are an enum together. */
+/** Combines text literals to an enum. */
 function choiceOf(schemas: readonly z.ZodType[]): z.ZodType {
   const literals = schemas.flatMap((one) => (one instanceof z.ZodLiteral ? [...one.values] : [undefined]))
   return literals.every(isEnumValue) ? z.enum(literals) : z.union(schemas)

@@ -1,6 +1,6 @@
 /**
- * How much one request may ask for. All of it is counted in the document, before it is checked against the schema and before anything runs,
- * so that no document holds the service up.
+ * Limits of one request. They are checked on the document, before it is validated against the schema and before anything runs, so that no
+ * document blocks the service.
  */
 import {
   Kind,
@@ -20,25 +20,25 @@ export const limits = {
   /** Levels of fields. */
   depth: 8,
   aliases: 15,
-  /** Fields and fragments, with those of a fragment counted wherever it stands. */
+  /** Fields and fragments; the fields of a fragment count at each use. */
   selections: 200,
   directives: 20,
   /** Levels of lists and objects in one value. */
   valueDepth: 10,
-  /** What its fields cost together: a list its `first`, any other query 10, a mutation 50. */
+  /** Total cost of the fields: a list costs its `first`, any other query 10, a mutation 50. */
   cost: 500,
-  /** Mutations whose results have a secret. */
+  /** Mutations whose results contain a secret. */
   secrets: 1,
-  /** The same of what asks for the schema. It has no aliases. */
+  /** The same limits for introspection fields, which allow no aliases. */
   schemaDepth: 20,
   schemaSelections: 400,
-  /** Lists of fields, values or types within each other, as each multiplies the answer. */
+  /** Nested lists of fields, values or types, since each level multiplies the response. */
   schemaLists: 2,
 } as const
 
 export type Limit = keyof typeof limits
 
-/** The refusal of a request that asks for more. */
+/** Returns the refusal of a request that exceeds the limit. */
 export function beyond(limit: Limit, given?: number): Refusal {
   const most = limits[limit]
   const count = given === undefined ? '' : `, this one ${Number.isFinite(given) ? given : 'far more'}`
@@ -57,11 +57,11 @@ const words: Readonly<Record<Limit, string>> = {
   tokens: 'tokens',
   depth: 'levels of fields',
   aliases: 'aliases',
-  selections: 'fields, with those of fragments wherever they stand',
+  selections: 'fields, including those of fragments at each use',
   directives: 'directives',
   valueDepth: 'levels in one value',
   cost: 'points of cost',
-  secrets: 'mutation whose result has a secret',
+  secrets: 'mutation whose result contains a secret',
   schemaDepth: 'levels of fields of the schema',
   schemaSelections: 'fields of the schema',
   schemaLists: 'levels of lists of the schema',
@@ -70,17 +70,17 @@ const advice: Partial<Record<Limit, string>> = {
   cost: 'a list costs its first, any other query 10 and a mutation 50; ask for less in one request',
   tokens: 'give values as variables, or ask for less in one request',
   documentLength: 'give values as variables, or ask for less in one request',
-  schemaLists: 'take types by their names, and look these up in the list of types',
+  schemaLists: 'query types by name; the list of types contains the names',
 }
 
 interface Measure {
   readonly depth: number
   readonly selections: number
   readonly aliases: number
-  /** Lists of the schema within each other. */
+  /** Nested lists of the schema. */
   readonly lists: number
 }
-/** What asks for data, and what asks for the schema. */
+/** Measures of data fields, and of introspection fields. */
 interface Measures {
   readonly data: Measure
   readonly schema: Measure
@@ -94,10 +94,10 @@ const beside = (a: Measure, b: Measure): Measure => ({
   lists: Math.max(a.lists, b.lists),
 })
 
-/** What a type has many of; `args` lead to none of them by themselves. */
+/** Introspection fields with many entries; `args` alone lead to none of them. */
 const schemaLists: ReadonlySet<string> = new Set(['fields', 'inputFields', 'interfaces', 'possibleTypes', 'enumValues'])
 
-/** Throws for a document beyond the limits, and for fragments that lead back to themselves. */
+/** Throws for a document that exceeds the limits, and for fragments that include themselves. */
 export function requireWithinLimits(document: DocumentNode): void {
   requireFewDetails(document)
   const count = new Count(document)
@@ -110,7 +110,8 @@ export function requireWithinLimits(document: DocumentNode): void {
     if (schema.depth > limits.schemaDepth) throw beyond('schemaDepth', schema.depth)
     if (schema.selections > limits.schemaSelections) throw beyond('schemaSelections', schema.selections)
     if (schema.lists > limits.schemaLists) throw beyond('schemaLists', schema.lists)
-    if (schema.aliases > 0) throw new Refusal('validation_failed', 'Fields of the schema have no aliases; take them under their own names.')
+    if (schema.aliases > 0)
+      throw new Refusal('validation_failed', 'Fields of the schema allow no aliases; query them under their own names.')
   }
 }
 
@@ -130,7 +131,7 @@ function requireFewDetails(document: DocumentNode): void {
   visit(document, { Directive: directive, ListValue: nested, ObjectValue: nested })
 }
 
-/** Each fragment is counted once, wherever and however often it stands. */
+/** Measures a document. Each fragment is measured once, regardless of the number of its uses. */
 class Count {
   readonly #fragments: ReadonlyMap<string, FragmentDefinitionNode>
   readonly #counted = new Map<string, Measures | 'open'>()
@@ -173,7 +174,7 @@ class Count {
 
   #fragment(name: string): Measures {
     const known = this.#counted.get(name)
-    if (known === 'open') throw new Refusal('validation_failed', `The fragment ${name.slice(0, 80)} leads back to itself.`)
+    if (known === 'open') throw new Refusal('validation_failed', `The fragment ${name.slice(0, 80)} includes itself.`)
     if (known) return known
     const fragment = this.#fragments.get(name)
     this.#counted.set(name, 'open')

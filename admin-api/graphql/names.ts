@@ -1,27 +1,27 @@
-/** Names of the schema: fields in camelCase, types by where they stand. */
+/** Names of the schema: fields in camelCase, types by their path. */
 import * as z from 'zod'
 import { camel } from '../wire/fields/codec.ts'
 
-/** `per_ip_hour` is `PerIpHour`. */
+/** Converts `per_ip_hour` to `PerIpHour`. */
 export const pascal = (name: string): string => camel(`_${name}`)
 
-/** What one of several is called: `recipients` holds a `Recipient`, `entries` an `Entry`. */
+/** Returns the singular: `recipients` gives `Recipient`, `entries` gives `Entry`. */
 export const singular = (name: string): string => name.replace(/ies$/, 'y').replace(/(?<=[^su])s$/, '')
 
-/** Ids are opaque, whatever they are made of. */
+/** Whether a field is an id; ids are opaque. */
 export const isIdName = (name: string): boolean => /(?:^|_)ids?$/.test(name)
 
-/** Values that GraphQL takes as names of an enum; others stay text. */
+/** Whether a value can be an enum value in GraphQL; other values remain text. */
 export const isEnumValue = (value: unknown): value is string => typeof value === 'string' && /^[A-Za-z]\w*$/.test(value)
 
-/** Fields whose shape depends on another field, such as the provider of a destination; their names are those of REST. */
+/** Fields whose shape depends on another field, such as the provider of a destination; their contents keep the names of REST. */
 const shapeless = new Set(['credentials'])
 export const isShapeless = (name: string): boolean => shapeless.has(name)
 
-/** The id that the OpenAPI document has for a schema. */
+/** Returns the id of a schema in the OpenAPI document. */
 export const schemaId = (schema: z.ZodType): string | undefined => schema.meta()?.id
 
-/** A schema without what only says that a value may be missing, and without the conversion that follows a check. */
+/** A schema without its wrappers for optional values and for conversions. */
 export interface Bare {
   readonly schema: z.ZodType
   readonly isNullable: boolean

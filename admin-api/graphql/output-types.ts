@@ -1,4 +1,4 @@
-/** Types of results, made from the schemas of what actions return. */
+/** Creates result types from the output schemas of actions. */
 import {
   GraphQLID,
   GraphQLInterfaceType,
@@ -22,15 +22,15 @@ type Shape = Readonly<Record<string, z.ZodType>>
 type Wire = Readonly<Record<string, unknown>>
 type Field = GraphQLFieldConfig<Wire, RequestContext>
 
-/** A page of a list, as REST has it: `{data, next_cursor}`. */
+/** A page of a list in REST: `{data, next_cursor}`. */
 export interface ListShape {
   readonly item: z.ZodType
   readonly isPaged: boolean
-  /** What it says besides. */
+  /** Further fields. */
   readonly more: Shape
 }
 
-/** Undefined for what is no list. */
+/** Returns undefined for schemas other than lists. */
 export function listShapeOf(schema: z.ZodType): ListShape | undefined {
   if (!(schema instanceof z.ZodObject)) return undefined
   const { data, next_cursor: cursor, ...more } = schema.shape as Shape
@@ -40,7 +40,7 @@ export function listShapeOf(schema: z.ZodType): ListShape | undefined {
 const pageInfo = new GraphQLObjectType({
   name: 'PageInfo',
   fields: {
-    endCursor: { type: GraphQLString, description: 'The `after` of the next page; null on the last one.' },
+    endCursor: { type: GraphQLString, description: 'The `after` of the next page; null on the last page.' },
     hasNextPage: { type: new GraphQLNonNull(GraphQLBoolean) },
   },
 })
@@ -51,14 +51,14 @@ export class OutputTypes {
   readonly #projectOwned: GraphQLInterfaceType
   readonly #related: (kind: RelatedKind) => GraphQLNullableOutputType
 
-  /** `related` gives the types that ids lead to. */
+  /** `related` returns the types of relations. */
   constructor(names: TypeNames, related: (kind: RelatedKind) => GraphQLNullableOutputType) {
     this.#names = names
     this.#related = related
     const owned = (type: GraphQLNullableOutputType) => ({ type: nonNull(type) })
     this.#projectOwned = new GraphQLInterfaceType({
       name: 'ProjectOwned',
-      description: 'What belongs to exactly one project.',
+      description: 'A resource that belongs to exactly one project.',
       fields: () => ({
         id: owned(GraphQLID),
         projectId: owned(GraphQLID),
@@ -68,7 +68,7 @@ export class OutputTypes {
     })
   }
 
-  /** The type of a result; a list is a connection. */
+  /** Returns the type of a result; a list becomes a connection. */
   resultType(schema: z.ZodType): GraphQLNullableOutputType {
     const list = listShapeOf(schema)
     if (!list) return this.#typeOf(schema, '').type
@@ -129,7 +129,7 @@ export class OutputTypes {
       const [, name = '', kind = ''] = /^((?:\w+_)?(project|destination))_id$/.exec(wire) ?? []
       if (kind === '' || name in shape) return []
       const related = kind as RelatedKind
-      const description = `The ${related} of this id, read once in a request; null where the key does not reach it.`
+      const description = `The ${related} with this id, read once in a request; null if the key has no access to it.`
       const resolve: Field['resolve'] = ({ [wire]: id }, _given, context) =>
         typeof id === 'string' ? context.related[related].load(id) : null
       return [[camel(name), { type: this.#related(related), description, resolve }]]
@@ -154,10 +154,10 @@ export class OutputTypes {
   }
 }
 
-/** So many entries of a list are written in one piece. */
+/** Maximum number of list entries written without a pause. */
 const maxEntriesAtOnce = 20
 
-/** Between the pieces of a long list others have their turn. */
+/** Pauses between the pieces of a long list, so that other requests can run. */
 function inTurns(entries: readonly Wire[]): readonly (Wire | Promise<Wire>)[] {
   let turn: Promise<unknown> = Promise.resolve()
   return entries.map((entry, index) => {

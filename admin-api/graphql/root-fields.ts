@@ -1,4 +1,4 @@
-/** The actions of a table as fields of `Query` and `Mutation`: what each takes, and how its input is made of that. */
+/** Maps actions to fields of `Query` and `Mutation`: their arguments and inputs. */
 import assert from 'node:assert'
 import type DataLoader from 'dataloader'
 import * as z from 'zod'
@@ -11,19 +11,19 @@ import { bare, pascal } from './names.ts'
 
 type Shape = Readonly<Record<string, z.ZodType>>
 
-/** An action that GraphQL has. */
+/** An action with a GraphQL field. */
 export type Bound = Action<RestCore> & { readonly graphql: GraphqlBinding }
 
 type Wire = Readonly<Record<string, unknown>>
 
-/** What things with its id lead to. */
+/** Kinds of related resources that an id refers to. */
 export type RelatedKind = 'project' | 'destination'
 
-/** What the resolvers of one request share. */
+/** State shared by the resolvers of one request. */
 export interface RequestContext {
   /** Runs an action as its caller: scope, flag, input, core. Throws `Refusal`. */
   run(action: Bound, input: Wire): Promise<unknown>
-  /** What fields with ids lead to: by kind and id, each read once; null for those that the caller does not reach. */
+  /** Loads related resources by kind and id, each once; null if the caller has no access. */
   readonly related: Readonly<Record<RelatedKind, DataLoader<string, Wire | null>>>
 }
 
@@ -31,9 +31,9 @@ export interface RootField {
   readonly action: Bound
   /** Fields of the input that are arguments. */
   readonly args: Shape
-  /** Those that stand in the argument `input`, and the name of its type. */
+  /** Fields inside the argument `input`, and the name of its type. */
   readonly input: { readonly name: string; readonly shape: Shape } | undefined
-  /** The schema of the result; undefined where there is none. */
+  /** The schema of the result; undefined if there is no result. */
   readonly output: z.ZodType | undefined
 }
 
@@ -42,7 +42,7 @@ export const boundActions = (table: readonly (Action<RestCore> | Operation<RestC
 
 const isBound = (action: Action<RestCore>): action is Bound => action.graphql !== undefined
 
-/** Queries and deletions take arguments alone; what other mutations take beside ids is an input. */
+/** Maps an action to its field. Queries and deletions have only arguments; other mutations have ids as arguments and an input. */
 export function rootField(action: Bound): RootField {
   const { id, graphql, http } = action
   const shape = needing(without(shapeOf(action), graphql.without), graphql.required)
@@ -51,7 +51,7 @@ export function rootField(action: Bound): RootField {
   const isArgument = ([name]: readonly [string, z.ZodType]) => areArguments || named.includes(name)
   const fields = Object.entries(shape)
   const rest = fields.filter((field) => !isArgument(field))
-  assert(!rest.some(([name]) => name === 'input'), `${id}: input is the name of the argument`)
+  assert(!rest.some(([name]) => name === 'input'), `${id}: input is reserved as the name of the argument`)
   return {
     action,
     args: Object.fromEntries(fields.filter(isArgument)),
@@ -63,7 +63,7 @@ export function rootField(action: Bound): RootField {
 function shapeOf({ id, input }: Bound): Shape {
   const { schema } = bare(input, 'input')
   if (schema instanceof z.ZodUnion) return mergedShape(schema.options as readonly z.ZodObject[])
-  assert(schema instanceof z.ZodObject, `${id}: the input is an object`)
+  assert(schema instanceof z.ZodObject, `${id}: the input must be an object`)
   return schema.shape
 }
 
@@ -77,10 +77,10 @@ function needing(shape: Shape, names: readonly string[] = []): Shape {
   return { ...shape, ...Object.fromEntries(needed) }
 }
 
-/** Send-only keys, which get the other alternatives, have no GraphQL. */
+/** Takes the first alternative; the others are for send-only keys, which cannot use GraphQL. */
 const firstOf = (schema: z.ZodType): z.ZodType => (schema instanceof z.ZodUnion ? (schema.options[0] as z.ZodType) : schema)
 
-/** Whether its result has a secret that is shown once: by the name of the result, or as a field of it that only writing fills. */
+/** Whether its result contains a secret that is shown once, by the name of the result or by a field that only mutations fill. */
 export const showsSecret = ({ action, output }: RootField): boolean =>
   (output?.meta()?.id?.startsWith('Minted') ?? false) ||
   (action.graphql.root === 'mutation' && output instanceof z.ZodObject && 'webhook_secret' in output.shape)

@@ -1,4 +1,4 @@
-/** The scalars of the schema beyond those of GraphQL, and the types of plain values. */
+/** Custom scalars of the schema, and the types of plain values. */
 import {
   GraphQLBoolean,
   GraphQLError,
@@ -15,7 +15,7 @@ import { isIdName } from './names.ts'
 
 export const DateTime = new GraphQLScalarType<string, string>({
   name: 'DateTime',
-  description: 'A time as RFC 3339 has it; answers are in UTC with milliseconds.',
+  description: 'A time in RFC 3339 format; responses are in UTC with milliseconds.',
   specifiedByURL: 'https://www.rfc-editor.org/rfc/rfc3339',
   coerceOutputValue: (value) => value as string,
   coerceInputValue: asText,
@@ -24,7 +24,7 @@ export const DateTime = new GraphQLScalarType<string, string>({
 
 export const Json = new GraphQLScalarType({
   name: 'JSON',
-  description: 'Any JSON value; the names in it are those of REST.',
+  description: 'Any JSON value, with the names of REST.',
   coerceOutputValue: (value) => value,
   coerceInputValue: (value) => value,
   coerceInputLiteral: (node) => valueFromASTUntyped(node),
@@ -32,10 +32,10 @@ export const Json = new GraphQLScalarType({
 
 function asText(value: unknown): string {
   if (typeof value === 'string') return value
-  throw new GraphQLError('DateTime is text, such as "2026-11-23T08:00:00Z".')
+  throw new GraphQLError('DateTime must be text, such as "2026-11-23T08:00:00Z".')
 }
 
-/** The type of a field that is neither an object nor a list nor an enum. */
+/** Returns the type of a field other than an object, a list or an enum. */
 export function scalarOf(schema: z.ZodType, field: string): GraphQLScalarType {
   if (schema instanceof z.ZodISODateTime) return DateTime
   if (schema instanceof z.ZodString || schema instanceof z.ZodStringFormat) return isIdName(field) ? GraphQLID : GraphQLString

@@ -1,4 +1,4 @@
-/** The schema of GraphQL, made of the actions: one field of `Query` or `Mutation` for each of them. */
+/** The GraphQL schema, created from the actions: one field of `Query` or `Mutation` for each action. */
 import assert from 'node:assert'
 import {
   GraphQLBoolean,
@@ -24,13 +24,13 @@ type Field = GraphQLFieldConfig<undefined, RequestContext, Wire>
 
 export interface Schema {
   readonly schema: GraphQLSchema
-  /** What each field of `Query` and `Mutation` runs. */
+  /** The action of each field of `Query` and `Mutation`. */
   readonly fields: ReadonlyMap<string, RootField>
-  /** What reads the things that ids lead to. */
+  /** The actions that read related resources by id. */
   readonly related: Readonly<Record<RelatedKind, Bound>>
 }
 
-/** Root fields are nullable: one that is refused leaves the others of its request. */
+/** Root fields are nullable: a refused field does not affect other fields of the request. */
 export function buildGraphqlSchema(actions: readonly Bound[]): Schema {
   const roots = actions.map(rootField)
   const names = namesOf(roots)
@@ -44,16 +44,16 @@ export function buildGraphqlSchema(actions: readonly Bound[]): Schema {
         .map((root) => [root.action.graphql.field, field(root, inputs, root.output && outputs.resultType(root.output))]),
     )
   const fields = new Map(roots.map((root) => [root.action.graphql.field, root]))
-  assert(fields.size === roots.length, 'two actions have one field')
+  assert(fields.size === roots.length, 'two actions have the same field')
   const type = (name: string, of: 'query' | 'mutation') => new GraphQLObjectType({ name, fields: fieldsOf(of) })
-  // a test holds the schema against the rules, which takes some time
+  // a test validates the schema, which takes some time
   const schema = new GraphQLSchema({ query: type('Query', 'query'), mutation: type('Mutation', 'mutation'), assumeValid: true })
   return { schema, fields, related }
 }
 
 function withField(actions: readonly Bound[], field: string): Bound & { readonly output: z.ZodType } {
   const found = actions.find(({ graphql }) => graphql.field === field)
-  assert(found?.output, `no action is the field ${field}`)
+  assert(found?.output, `no action has the field ${field}`)
   return { ...found, output: found.output }
 }
 
@@ -97,7 +97,7 @@ function field(
   }
 }
 
-/** It can be left out where REST takes a request without a body. */
+/** The argument is optional if REST accepts a request without a body. */
 function inputField(inputs: InputTypes, name: string, fields: readonly InputField[], { input, http }: Action<never>): InputField {
   const object = inputs.object(name, fields)
   const isNeeded = !(input instanceof z.ZodPrefault) && http?.emptyBody === undefined
@@ -114,7 +114,7 @@ function describe({ summary, description, scope }: Action<never>, fields: readon
   return [`${summary}. Requires the scope \`${scope}\`.`, ...(words === undefined ? [] : [words])].join('\n\n')
 }
 
-/** Of a refusal that begins with the field that it is about: `project_id: no project has this id`. */
+/** Renames the field at the beginning of a refusal: `project_id: no project has this id`. */
 function withOwnName(refusal: Refusal, own: readonly InputField[], inside: readonly InputField[] | undefined): Refusal {
   const [, wire = '', rest = ''] = /^([a-z]\w*): (.*)$/s.exec(refusal.message) ?? []
   const field = [...own, ...(inside ?? [])].find(({ name }) => name === camel(wire))
@@ -128,7 +128,7 @@ function withOwnName(refusal: Refusal, own: readonly InputField[], inside: reado
   })
 }
 
-/** Faults name the fields as they are called here. */
+/** Renames the fields in errors to their names in GraphQL. */
 function inNamesOf(error: unknown, own: readonly InputField[], inside: readonly InputField[] | undefined): unknown {
   if (!(error instanceof Refusal)) return error
   if (error.code !== 'validation_failed') return withOwnName(error, own, inside)

@@ -1,23 +1,23 @@
 /**
- * What types are called. Schemas with an id have it as their name; one inside another is called after the way to it (`TraceRecipient`), and
- * of several ways after the shortest. Enums are called by the same rule.
+ * Assigns names to types. A schema with an id is named by the id, an inner schema by its shortest path (`TraceRecipient`). Enums follow the
+ * same rule.
  */
 import { GraphQLEnumType } from 'graphql'
 import * as z from 'zod'
 import { bare, isEnumValue, isShapeless, pascal, schemaId, singular } from './names.ts'
 
-/** What makes two schemas one type: what it is made of, whatever words there are about it. */
+/** Identifies schemas that are one type: their shape, regardless of descriptions. */
 const shapeOf = (schema: z.ZodObject): unknown => schema.def
 const valuesOf = (schema: z.ZodEnum): readonly unknown[] => Object.values(schema.def.entries)
 const enumKey = (schema: z.ZodEnum): string => valuesOf(schema).join('|')
 
 export class TypeNames {
   readonly #names = new Map<unknown, string>()
-  /** Those with an id, which keep it. */
+  /** Schemas named by their id. */
   readonly #named = new Set<unknown>()
   readonly #enums = new Map<string, GraphQLEnumType>()
 
-  /** Finds names for the schema and all that is in it. `path` is the name that it has without an id. */
+  /** Assigns names to the schema and its inner schemas. `path` is its name without an id. */
   add(given: z.ZodType, path: string, io: 'input' | 'output'): void {
     const { schema } = bare(given, io)
     if (schema instanceof z.ZodArray) return this.add(schema.element as z.ZodType, path, io)
@@ -44,7 +44,7 @@ export class TypeNames {
     return this.#names.get(shapeOf(schema)) ?? 'Unnamed'
   }
 
-  /** Undefined where a value is no name of GraphQL. */
+  /** Returns undefined if a value is not a valid GraphQL name. */
   enumOf(schema: z.ZodEnum): GraphQLEnumType | undefined {
     const key = enumKey(schema)
     const values = valuesOf(schema)
