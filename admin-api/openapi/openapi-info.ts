@@ -1,4 +1,4 @@
-/** What the OpenAPI document says of the service as a whole: how to begin, and the rules that hold for every operation. */
+/** General information in the OpenAPI document: an introduction, and the rules of all operations. */
 import type { Json } from './openapi-schemas.ts'
 
 const description = `Postern is a mail relay for websites, applications and agents. It accepts a message, decides by your rules whether it is
@@ -22,33 +22,33 @@ only send.
 **Formats**: JSON in UTF-8 with snake_case names; times are RFC 3339 in UTC. Unknown fields are refused in requests; responses may get new
 fields. Every response has an \`X-Request-Id\`, which identifies the request in the log of the service.`
 
-/** The `info` object of the document. */
+/** Returns the `info` object of the document. */
 export const infoOf = ({ baseUrl, version }: { readonly baseUrl: string; readonly version: string }): Json => ({
   title: 'Postern',
   version,
-  summary: 'Send mail through your own providers, capture it in sandboxes, and see what happened to every message.',
+  summary: 'Send mail through your own providers, capture it in sandboxes, and trace every message.',
   description: description.replaceAll(/(?<!\n)\n(?!\n)/g, ' '),
   contact: { name: 'The operator of this service', url: baseUrl },
   license: { name: 'MIT', identifier: 'MIT' },
 })
 
-/** By tag. */
+/** Descriptions by tag. */
 export const tagWords: Readonly<Record<string, string>> = {
-  account: 'The organization that a key belongs to, and how a person claims it from an agent.',
+  account: 'The organization of a key, and the claim of an agent’s project by a person.',
   'api keys': 'Keys for servers, with scopes, for the whole organization or one project.',
-  applications: 'Agents and other programs that members let into a project.',
-  audit: 'Who changed which setting, and when.',
+  applications: 'Agents and other programs authorized by members for a project.',
+  audit: 'Changes of settings, with author and time.',
   destinations: 'Your mail providers: SMTP servers and APIs, in sandbox or live mode.',
-  diagnose: 'Why a message did not arrive, and what a bounce means.',
-  domains: 'Domains that you send from: DNS records, DKIM keys and their verification.',
-  events: 'What changes now, as a stream.',
-  flags: 'Which features are enabled.',
-  forms: 'Forms for web pages: drafts, versions and what people send by them.',
-  'inbound routes': 'Incoming mail: which addresses are accepted, and where the mail is delivered.',
+  diagnose: 'Causes of missing mail and of bounces.',
+  domains: 'Sending domains: DNS records, DKIM keys and their verification.',
+  events: 'Stream of changed lists.',
+  flags: 'Enabled features.',
+  forms: 'Forms for web pages: drafts, versions and submissions.',
+  'inbound routes': 'Incoming mail: accepted addresses, and the webhooks that receive the mail.',
   inboxes: 'Virtual inboxes: captured messages, to list, read, download and wait for.',
-  ingest: 'Bounces, complaints and deliveries as providers and mail servers report them.',
-  insights: 'Figures over time: sends, recipients, latency, destinations, webhooks, suppressions.',
-  inspect: 'Deliverability tests: send a message to an address and get a report on how receivers will rate it.',
+  ingest: 'Bounces, complaints and deliveries reported by providers and mail servers.',
+  insights: 'Statistics over time: sends, recipients, latency, destinations, webhooks, suppressions.',
+  inspect: 'Deliverability tests: send a message to an address and get a report on its expected rating by receivers.',
   members: 'People in the organization, their roles, and invitations.',
   messages: 'Sending, immediately or scheduled.',
   operator: 'For the operator of the service only.',
@@ -56,15 +56,15 @@ export const tagWords: Readonly<Record<string, string>> = {
   process: 'Health, metrics and this document.',
   projects: 'Workspaces within an organization, with budgets and caps.',
   'publishable keys': 'Keys that are safe in web pages: restricted to origins, recipients and one sender.',
-  queue: 'What waits to be delivered: look at it, hold, release, expedite and drop it.',
+  queue: 'The delivery queue: list, hold, release, expedite and drop messages.',
   replays: 'Sending failed messages again in bulk.',
-  routing: 'Rules that choose the destination of a message, failover, and a simulation of both.',
-  sites: 'Managed websites: deploys of folders of files, previews, domains and use.',
+  routing: 'Rules that select the destination of a message, failover, and a simulation of both.',
+  sites: 'Managed websites: deploys of static files, previews, domains and usage.',
   'smtp credentials': 'Logins for software that sends by SMTP.',
-  suppressions: 'Addresses that no mail is sent to.',
+  suppressions: 'Addresses that receive no mail.',
   templates: 'Saved subjects and bodies with variables, in versions.',
-  traces: 'What happened to a message: decisions, attempts, reports.',
+  traces: 'The history of a message: decisions, attempts, reports.',
   tracking: 'Opens and clicks.',
-  usage: 'What the organization used, and what it costs.',
-  webhooks: 'Endpoints that are notified of events.',
+  usage: 'Usage and costs of the organization.',
+  webhooks: 'Endpoints for events.',
 }

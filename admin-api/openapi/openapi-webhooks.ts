@@ -1,4 +1,4 @@
-/** The `webhooks` section of the OpenAPI document: what receivers of events get, as the core writes it. Spec "Outbound event webhooks". */
+/** The `webhooks` section of the OpenAPI document: the requests that receivers of events get. Spec "Outbound event webhooks". */
 import { formSubmissionEventShape } from '#core/forms/notifications/form-webhook.ts'
 import { inboundEventShape } from '#core/inbound-routes/webhook-body.ts'
 import { webhookEventTypes, type WebhookEventType } from '#core/webhooks/endpoint.ts'
@@ -7,16 +7,15 @@ import type { Json, SchemaCollection } from './openapi-schemas.ts'
 
 const summaries: Readonly<Record<WebhookEventType, string>> = {
   delivered: 'The recipient’s server reported delivery of the message',
-  bounced: 'The message bounced after a server had accepted it',
+  bounced: 'The message bounced after a server accepted it',
   complained: 'The recipient reported the message as spam',
   failed: 'Delivery was abandoned: no server accepted the message for this recipient',
   auto_suppressed: 'The recipient was suppressed because of a bounce or complaint',
 }
 
 const headers: Readonly<Record<string, string>> = {
-  'X-Service-Signature':
-    '`sha256=` and the HMAC-SHA-256 of the body in hexadecimal, keyed by the secret as text. Verify before anything else.',
-  'X-Service-Delivery': 'UUID of the delivery, the same at every attempt. Use it to process each event once.',
+  'X-Service-Signature': '`sha256=` and the HMAC-SHA-256 of the body in hexadecimal, keyed by the secret as text. Verify it first.',
+  'X-Service-Delivery': 'UUID of the delivery, identical for all attempts. Use it to process each event once.',
   'webhook-id': 'The same UUID, for libraries of Standard Webhooks.',
   'webhook-timestamp': 'Time of this attempt in seconds since 1970-01-01. Refuse requests older than five minutes.',
   'webhook-signature': '`v1,` and the base64 signature of id, timestamp and body, as defined by Standard Webhooks.',
@@ -50,6 +49,6 @@ export function describeWebhooks(schemas: SchemaCollection): Json {
   return {
     ...Object.fromEntries(webhookEventTypes.map((type) => [type, describe(type, summaries[type], content)])),
     inbound_message: describe('inbound_message', 'An inbound route received a mail', contentOf(inboundEventShape)),
-    form_submission: describe('form_submission', 'A visitor sent a form that has a webhook', contentOf(formSubmissionEventShape)),
+    form_submission: describe('form_submission', 'A visitor submitted a form with a webhook', contentOf(formSubmissionEventShape)),
   }
 }

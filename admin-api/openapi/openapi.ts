@@ -1,4 +1,4 @@
-/** The OpenAPI 3.1 document, written from the operation table: what is not in the table is not in the document. */
+/** The OpenAPI 3.1 document, built from the operation table. */
 import * as z from 'zod'
 import { runAtOnce, type Steps } from '#core/event-loop.ts'
 import { refusals, type RefusalCode } from '#core/refusals.ts'
@@ -16,11 +16,11 @@ interface DescribedService<C> {
   readonly core: C
 }
 
-/** The whole document. Throws an assertion when one schema id stands for two shapes. */
+/** Builds the document. Throws an assertion if one schema id has two shapes. */
 export const buildOpenApi = <C>(operations: readonly Operation<C>[], service: DescribedService<C>): Json =>
   runAtOnce(buildingOpenApi(operations, service))
 
-/** Builds the document, an operation a step: all of it takes half a second. */
+/** Builds the document in steps of one operation; the whole document takes half a second. */
 export function* buildingOpenApi<C>(operations: readonly Operation<C>[], service: DescribedService<C>): Steps<Json> {
   const schemas = new SchemaCollection()
   const paths = new Map<string, Record<string, unknown>>()
@@ -50,7 +50,7 @@ export function* buildingOpenApi<C>(operations: readonly Operation<C>[], service
   }
 }
 
-/** Every refusal an operation can give: its own, and those its shape brings with it. */
+/** Returns all refusal codes of an operation: its declared codes, and the codes of its input and access. */
 export function refusalCodes(operation: Operation<never>): readonly RefusalCode[] {
   const codes = new Set<RefusalCode>(operation.errors)
   if (operation.scope !== 'none') codes.add('unauthorized')
@@ -79,7 +79,7 @@ function describe<C>(operation: Operation<C>, schemas: SchemaCollection, core: C
   }
 }
 
-/** Alternatives, any of which will do; publishable keys are bearer tokens. */
+/** Returns the accepted credentials as alternatives; publishable keys are bearer tokens. */
 function securityOf({ scope, credentials = ['bearer'] }: Operation<never>): Json[] {
   if (scope === 'operator') return [{ operator: [] }]
   if (scope === 'none') return []
@@ -134,7 +134,7 @@ function answerContent({ response, examples, alsoAsPage }: Operation<never>, sch
 
 const requestIdHeader = { 'X-Request-Id': { $ref: '#/components/headers/RequestId' } }
 
-/** One response per status; the codes that share a status have named examples. */
+/** Creates one response per status; codes with the same status have named examples. */
 function refusalResponses(operation: Operation<never>, schemas: SchemaCollection): Json {
   const schema = schemas.toJsonSchema(errorEnvelope.schema, 'output')
   const responses: Record<string, Json> = {}

@@ -107,5 +107,5 @@ test('buildOpenApi() refuses one schema id with two shapes', (t) => {
   const thing = z.strictObject({ size: z.number().default(1) }).meta({ id: 'Thing' })
   const facts = { path: '/', operationId: 'x', summary: 'x', tags: [], scope: 'none' } as const
   const both = operation({ ...facts, method: 'POST', body: thing, response: thing, handle: ({ body }) => body })
-  t.throws(() => buildOpenApi([both], service), { message: /the schema id Thing stands for two shapes/ })
+  t.throws(() => buildOpenApi([both], service), { message: /the schema id Thing has two different shapes/ })
 })
