@@ -1,33 +1,33 @@
-/** Who asks: the bearer key out of the request (RFC 6750 §2.1); whether it is good is for the injected check to say. */
+/** Reads the bearer key of a request (RFC 6750 §2.1); an injected function verifies it. */
 import { hash, timingSafeEqual } from 'node:crypto'
 import type { IncomingHttpHeaders } from 'node:http'
 import type { CredentialRequest } from './credentials.ts'
 import { Refusal } from '#core/refusals.ts'
 import type { Principal } from '#core/access/principal/principal.ts'
 
-/** Finds out who asks, or throws `unauthorized`. `remoteAddress` is for counting guesses. */
+/** Returns the caller, or throws `unauthorized`. `remoteAddress` is for counting failed attempts. */
 export type Authenticate = (headers: IncomingHttpHeaders, remoteAddress: string) => Promise<Principal>
 
 const bearer = /^bearer +([\w.~+/-]{1,4096}=*) *$/i
 
-/** Authentication by `Authorization: Bearer <key>`; `verify` turns the key into a principal or throws `unauthorized`. */
+/** Authenticates by `Authorization: Bearer <key>`; `verify` returns the principal of the key or throws `unauthorized`. */
 export function bearerAuthentication(verify: (key: string, remoteAddress: string) => Promise<Principal>): Authenticate {
   return (headers, remoteAddress) => verify(bearerKey(headers.authorization), remoteAddress)
 }
 
-/** Finds out who acts as the operator: the id of a user, or nothing for the operator's key. Throws `unauthorized`, or `not_found`. */
+/** Returns the id of the user acting as the operator, or undefined for the operator's key. Throws `unauthorized`, or `not_found`. */
 export type AuthenticateOperator = (request: Pick<CredentialRequest, 'method' | 'headers'>) => Promise<string | undefined>
 
 export interface OperatorCredentials {
-  /** Null where there is none. */
+  /** Null if the service has no operator key. */
   readonly key: string | null
-  /** The id of the operator whose session the request carries; undefined where it carries none of an operator. */
+  /** Returns the id of the operator whose session the request contains; undefined without an operator's session. */
   readonly sessionOf?: ((request: Pick<CredentialRequest, 'method' | 'headers'>) => Promise<string | undefined>) | undefined
 }
 
 /**
- * The check of the operator's key, and of sessions of the people who are operators. No key of a tenant is taken: the two have different
- * beginnings. Where there is no key, others learn nothing of these operations.
+ * Checks the operator's key, and sessions of users who are operators. Keys of tenants never match: they have another prefix. If there is no
+ * operator key, these operations appear not to exist.
  */
 export function operatorAuthentication({ key, sessionOf }: OperatorCredentials): AuthenticateOperator {
   const digest = key === null ? undefined : hash('sha256', key, 'buffer')
@@ -43,12 +43,12 @@ export function operatorAuthentication({ key, sessionOf }: OperatorCredentials):
   }
 }
 
-/** Where there is no operator, what is the operator's is not there. */
+/** Throws `not_found`: without an operator, operator operations appear not to exist. */
 export function noOperator(): never {
   throw new Refusal('not_found', 'Nothing is served at this address; /openapi.json lists all addresses.')
 }
 
-/** The key itself, whatever it is good for. Throws `unauthorized`. */
+/** Returns the key without verifying it. Throws `unauthorized`. */
 function bearerKey(header: string | undefined): string {
   if (header === undefined) throw new Refusal('unauthorized', 'Send your API key in the header "Authorization: Bearer <key>".')
   const key = bearer.exec(header)?.[1]

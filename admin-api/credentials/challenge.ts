@@ -1,17 +1,17 @@
-/** How a caller without a good token can get one: the challenge of RFC 6750 §3, with the pointer of RFC 9728 §5.1. */
+/** The challenge for callers without a valid token (RFC 6750 §3), with the metadata URL of RFC 9728 §5.1. */
 import type { Refusal } from '#core/refusals.ts'
 
-/** What tokens are for here. */
+/** A resource that access tokens are valid for. */
 export interface ProtectedResource {
-  /** Where its metadata is. */
+  /** URL of its metadata. */
   readonly metadataUrl: string
-  /** Scopes to ask for to begin with. */
+  /** Scopes to request initially. */
   readonly usualScopes: readonly string[]
-  /** All scopes, each including those before it. */
+  /** All scopes; each scope includes the previous scopes. */
   readonly scopes: readonly string[]
 }
 
-/** The header `WWW-Authenticate` of a refusal; undefined for refusals without one. `isPresented`: it has what could be a token. */
+/** Returns the header `WWW-Authenticate` of a refusal, or undefined. `isPresented`: whether the request contains a possible token. */
 export function challenge(refusal: Refusal, resource: ProtectedResource | undefined, isPresented: boolean): string | undefined {
   if (refusal.code === 'unauthorized') {
     if (!resource) return 'Bearer'

@@ -1,6 +1,6 @@
 /**
- * How a request proves who makes it. An operation takes bearer tokens unless it names its credentials; the first of them that the request
- * carries is the one that counts.
+ * The credentials of requests. An operation accepts bearer tokens unless it names its credentials. The first named credential in the
+ * request applies.
  */
 import type { IncomingHttpHeaders } from 'node:http'
 import type { Principal } from '#core/access/principal/principal.ts'
@@ -8,72 +8,72 @@ import type { Refusal } from '#core/refusals.ts'
 import { challenge, type ProtectedResource } from './challenge.ts'
 import { requireSameOrigin } from './same-origin.ts'
 
-/** The page whose scripts may read an answer; without an origin no page's. */
+/** The origin whose scripts may read the response; undefined allows no origin. */
 export interface CorsReader {
   readonly origin: string | undefined
   readonly requestHeaders: readonly string[]
 }
 
-/** As much of a request as credentials are looked for in. */
+/** The part of a request that may contain credentials. */
 export interface CredentialRequest {
   readonly method: string
-  /** As it was asked for, without the query. */
+  /** Path of the request without the query. */
   readonly path: string
   readonly headers: IncomingHttpHeaders
   readonly search: URLSearchParams | undefined
   readonly remoteAddress: string
 }
 
-/** Whether a request comes with a bearer token, which then counts before any other credential. */
+/** Whether a request contains a bearer token, which has precedence over other credentials. */
 export const carriesBearer = ({ headers: { authorization = '' } }: Pick<CredentialRequest, 'headers'>): boolean =>
   /^bearer /i.test(authorization)
 
-/** Finds out whose secret it is, or throws `unauthorized`. Called again when a body or a wait took its time. */
+/** Returns the owner of the secret, or throws `unauthorized`. Called again after a long body or wait. */
 export type VerifySecret<C = unknown> = (secret: string, request: CredentialRequest, core: C) => Promise<Principal>
 
 export interface Credential<in C = unknown> {
   readonly kind: 'publishable' | 'session' | 'basic' | 'header' | 'query' | 'access token'
-  /** The secret, whatever it is good for; undefined where the request carries none of this kind. */
+  /** Returns the secret without verifying it; undefined if the request contains none of this kind. */
   readonly secretOf: (request: CredentialRequest) => string | undefined
   readonly authenticate: VerifySecret<C>
   /** The error for a request without any credential. */
   readonly hint: string
-  /** The header `WWW-Authenticate` of such an answer (RFC 9110 §11.6.1). */
+  /** The header `WWW-Authenticate` of that response (RFC 9110 §11.6.1). */
   readonly challenge?: string
-  /** What callers without a good token are pointed to, where that is not the REST API. */
+  /** The resource named in challenges to callers without a valid token, if it is not the REST API. */
   readonly resource?: ProtectedResource
-  /** Name and security scheme in the OpenAPI document; without it, it is a bearer token there. */
+  /** Name and security scheme in the OpenAPI document. If absent, the credential is a bearer token there. */
   readonly scheme?: readonly [name: string, scheme: Readonly<Record<string, string>>]
-  /** The field of the query that carries it. */
+  /** The query field with the credential. */
   readonly queryField?: string
-  /** The header with what a captcha gave the visitor (`Client.captchaToken`). */
+  /** The header with the visitor's captcha token (`Client.captchaToken`). */
   readonly captchaHeader?: string
   readonly limits?: BodyLimits<C>
   readonly cors?: Cors
 }
 
-/** Bounds for what requests with one credential may send, where anybody can have it. */
+/** Limits of requests with a credential that is public. */
 export interface BodyLimits<in C = unknown> {
-  /** Largest body in bytes. */
+  /** Maximum body size in bytes. */
   readonly maxBodyBytes: number
-  /** Throws when no body of this client is to be read now. */
+  /** Throws to refuse bodies of this client at present. */
   readonly admit: (principal: Principal, remoteAddress: string, core: C) => Promise<void>
-  /** Is notified of every body that was refused. */
+  /** Is notified of each refused body. */
   readonly countRefused: (principal: Principal, remoteAddress: string, core: C) => Promise<void>
 }
 
-/** Scripts of other origins that may call (CORS, in the Fetch standard). */
+/** Other origins whose scripts may call (CORS, in the Fetch standard). */
 export interface Cors {
-  /** Request headers that they may send. */
+  /** Allowed request headers. */
   readonly requestHeaders: readonly string[]
-  /** The origin whose scripts may read the answer, by the header `Origin`; undefined for none. */
+  /** Returns the origin whose scripts may read the response, given the header `Origin`; undefined for none. */
   readonly allowedOrigin: (origin: string) => string | undefined
 }
 
-/** An operation takes bearer tokens, or these in their place; `bearer` in the list keeps both. */
+/** Credentials that replace bearer tokens; with `bearer` in the list, both are accepted. */
 export type Credentials<C = unknown> = readonly (Credential<C> | 'bearer')[]
 
-/** Keys that stand in web pages: bearer tokens with a beginning of their own. */
+/** Keys in web pages: bearer tokens with a distinct prefix. */
 export const publishable = <C>({
   prefix,
   captchaHeader,
@@ -96,7 +96,7 @@ export const publishable = <C>({
   },
 })
 
-/** Access tokens of the authorization server for another resource than the REST API. */
+/** Access tokens of the authorization server for a resource other than the REST API. */
 export const accessToken = (
   resource: ProtectedResource,
   verify: (token: string, remoteAddress: string) => Promise<Principal>,
@@ -109,11 +109,11 @@ export const accessToken = (
   authenticate: (token, { remoteAddress }) => verify(token, remoteAddress),
 })
 
-/** The resource that an operation's tokens are for; undefined where it is the REST API. */
+/** Returns the resource of an operation's tokens; undefined for the REST API. */
 const ownResource = ({ credentials = [] }: WithCredentials): ProtectedResource | undefined =>
   credentials.map((each) => (each === 'bearer' ? undefined : each.resource)).find((each) => each !== undefined)
 
-/** A header of its own, such as `X-Server-Token`. */
+/** A key in a separate header, such as `X-Server-Token`. */
 export const header = (name: string, authenticate: VerifySecret): Credential => ({
   kind: 'header',
   authenticate,
@@ -125,7 +125,7 @@ export const header = (name: string, authenticate: VerifySecret): Credential => 
   },
 })
 
-/** A field of the query. It is not one of the fields that the operation sees. */
+/** A key in the query. The operation does not receive this field. */
 export const query = (name: string, authenticate: VerifySecret): Credential => ({
   kind: 'query',
   authenticate,
@@ -135,7 +135,7 @@ export const query = (name: string, authenticate: VerifySecret): Credential => (
   secretOf: ({ search }) => search?.get(name) || undefined,
 })
 
-/** The password of HTTP Basic (RFC 7617); the user name is for clients that must send one. */
+/** The password of HTTP Basic (RFC 7617); the user name is ignored, for clients that must send one. */
 export const basic = (authenticate: VerifySecret): Credential => ({
   kind: 'basic',
   authenticate,
@@ -151,7 +151,10 @@ export const basic = (authenticate: VerifySecret): Credential => ({
   },
 })
 
-/** The cookie of somebody who signed in. What changes something must come from a page of this origin, as browsers send cookies along. */
+/**
+ * The cookie of a signed-in user. Requests that change data must come from a page of this origin, since browsers send cookies
+ * automatically.
+ */
 export const session = ({
   cookie,
   ownOrigin,
@@ -181,7 +184,10 @@ interface WithCredentials {
   readonly cors?: Cors
 }
 
-/** Scripts of other origins read what concerns their credential, and answers without any; nothing that another key was given. */
+/**
+ * Returns the origin that may read the response. Scripts of other origins can read responses for their own credential and without a
+ * credential, never those for another key.
+ */
 export function corsReader({ credentials = [], cors }: WithCredentials, request: CredentialRequest): CorsReader | undefined {
   const { origin: page } = request.headers
   if (cors) return { origin: page === undefined ? undefined : cors.allowedOrigin(page), requestHeaders: cors.requestHeaders }
@@ -196,14 +202,17 @@ export function corsReader({ credentials = [], cors }: WithCredentials, request:
   return undefined
 }
 
-/** What a captcha gave the visitor of a web page, in the header that a credential of the operation has for it. */
+/** Returns the captcha token of the visitor, from the header defined by a credential of the operation. */
 export function captchaToken({ credentials = [] }: WithCredentials, headers: IncomingHttpHeaders): string | undefined {
   const named = credentials.map((each) => (each === 'bearer' ? undefined : each.captchaHeader)).find((each) => each !== undefined)
   const given = named && headers[named.toLowerCase()]
   return typeof given === 'string' ? given : undefined
 }
 
-/** The header `WWW-Authenticate` of a refusal. `usual`: the resource of bearer tokens; `isPresented`: it has what could be one. */
+/**
+ * Returns the header `WWW-Authenticate` of a refusal. `usual`: the resource of bearer tokens. `isPresented`: whether the request contains a
+ * possible token.
+ */
 export const challengeFor = (
   operation: WithCredentials,
   refusal: Refusal,
@@ -211,13 +220,13 @@ export const challengeFor = (
   isPresented: boolean,
 ): string | undefined => ownChallenge(operation, refusal) ?? challenge(refusal, ownResource(operation) ?? usual, isPresented)
 
-/** The same where bearer tokens are not taken. */
+/** Returns the challenge of an operation without bearer tokens. */
 function ownChallenge({ credentials }: WithCredentials, { code }: Refusal): string | undefined {
   if (code !== 'unauthorized' || !credentials || credentials.includes('bearer')) return undefined
   return credentials.map((each) => (each === 'bearer' ? undefined : each.challenge)).find((each) => each !== undefined)
 }
 
-/** The query without what is no field of the operation but a credential. */
+/** Returns the query without fields that contain credentials. */
 export function withoutSecrets<T>(fields: Readonly<Record<string, T>>, { credentials }: WithCredentials): Readonly<Record<string, T>> {
   if (!credentials) return fields
   const secrets = new Set(credentials.map((each) => (each === 'bearer' ? undefined : each.queryField)))

@@ -1,8 +1,8 @@
-/** Whether a request came for this service or for a name that somebody else points at this machine (DNS rebinding). */
+/** Checks that a request names this service, and not a foreign name that resolves to this machine (DNS rebinding). */
 import type { IncomingHttpHeaders } from 'node:http'
 import { isIP } from 'node:net'
 
-/** Besides its own names: addresses and names without a dot, which others cannot point here. */
+/** Accepts the own names, IP addresses, and names without a dot, which cannot be registered by others. */
 export function isOwnHost({ host = '' }: IncomingHttpHeaders, names: readonly string[]): boolean {
   const asked = URL.parse(`http://${host}`)
   if (!asked || asked.username !== '') return false

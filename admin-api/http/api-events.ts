@@ -1,27 +1,27 @@
-/** What the HTTP side reports while it works: requests that were answered, and what broke. */
+/** Events of the HTTP side: answered requests, and failures. */
 import type { RefusalCode } from '#core/refusals.ts'
 
-/** One line of the access log and one observation of the metrics. */
+/** A line of the access log and an observation of the metrics. */
 export interface Answered {
   readonly operationId: string
   readonly method: string
   readonly status: number
-  /** Code of the refusal, where it was one. */
+  /** Code of the refusal, if the request was refused. */
   readonly code: RefusalCode | undefined
-  /** Its message. */
+  /** Message of the refusal. */
   readonly reason: string | undefined
-  /** Of who asked, where that is known. */
+  /** Organization of the caller, if known. */
   readonly organizationId: string | undefined
   readonly durationMs: number
   readonly requestId: string
   readonly grantId: string | undefined
 }
 
-/** What the HTTP side reports while it works; implementations must not throw. */
+/** Receives events of the HTTP side. Implementations must not throw. */
 export interface AdminApiEvents {
   answered(answered: Answered): void
-  /** Something broke that is not a refusal: to be logged with its stack. */
+  /** An unexpected failure, to be logged with its stack. */
   failed(error: unknown, where: { readonly requestId: string; readonly operationId: string }): void
-  /** A connection beyond the limit was closed unanswered. */
+  /** A connection beyond the limit was closed without a response. */
   connectionDropped(): void
 }

@@ -1,4 +1,4 @@
-/** A body against its schema, and what the core misses in it: all of it in one error. */
+/** Validates a body against its schema and reports problems found by the core in the same error. */
 import assert from 'node:assert'
 import type { IncomingHttpHeaders } from 'node:http'
 import type { Principal } from '#core/access/principal/principal.ts'
@@ -9,10 +9,10 @@ import type { BodyLimits } from '../credentials/credentials.ts'
 import { maxBodyBytesOf, type Operation } from '../operation/operation.ts'
 import { check, withMore } from '../bodies/validation.ts'
 
-/** Refusals of a body before anything is done with it. */
+/** Refusals of a body before the operation runs. */
 export const bodyRefusals: ReadonlySet<RefusalCode> = new Set(['validation_failed', 'request_too_large', 'unsupported_media_type'])
 
-/** Limits of a JSON body: those of the credential, or of the operation. */
+/** Returns the limits of a JSON body: the limits of the credential, or else of the operation. */
 export function jsonBodyLimits<C>(
   operation: Operation<C>,
   own: BodyLimits | undefined,
@@ -26,13 +26,13 @@ export function jsonBodyLimits<C>(
   }
 }
 
-/** Words for a body that an operation does not take. */
+/** Returns the error for a body sent to an operation without a body. */
 export function noBodyWords({ query: { shape } }: Operation): string {
   const names = Object.keys(shape).join(' and ')
-  return `must be left out: this operation takes no body${names === '' ? '' : `; give ${names} in the query`}`
+  return `must be omitted: this operation has no body${names === '' ? '' : `; give ${names} in the query`}`
 }
 
-/** Returns the checked body; throws `validation_failed`. */
+/** Returns the validated body; throws `validation_failed`. */
 export async function checkBody<C>(
   { body, alsoMissing }: Operation<C>,
   value: unknown,

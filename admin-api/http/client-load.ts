@@ -1,6 +1,6 @@
 /**
- * How much one client may have open at a time: connections, and behind a trusted proxy, whose connections carry many clients,
- * requests under way. An IPv6 /64 counts as one client.
+ * Limits open connections per client. Behind a trusted proxy, whose connections carry many clients, it limits requests in progress instead.
+ * An IPv6 /64 counts as one client.
  */
 import type { IncomingHttpHeaders } from 'node:http'
 import type { Socket } from 'node:net'
@@ -12,19 +12,19 @@ import { Refusal } from '#core/refusals.ts'
 const retryAfterSeconds = 5
 const forwardingField = /^(?:via|forwarded|x-forwarded-.*|x-real-ip|x-client-ip|true-client-ip|cf-connecting-ip)$/
 
-/** Whether a proxy passed the request on: it adds one of these fields, which it does not send on its own behalf. */
+/** Whether a proxy forwarded the request: proxies add one of these fields only when forwarding. */
 export const isForwarded = (headers: IncomingHttpHeaders): boolean => Object.keys(headers).some((name) => forwardingField.test(name))
 
-/** Whether a proxy of this machine passed the request on and is not trusted to name the client. */
+/** Whether a proxy on this machine forwarded the request and is not trusted to name the client. */
 export const isFromLocalProxy = (address: string, headers: IncomingHttpHeaders): boolean =>
   isLoopbackAddress(address) && isForwarded(headers)
 
 export interface ClientLoadOptions {
-  /** For connections and for requests. */
+  /** Limit of connections and of requests. */
   readonly max: number
-  /** Proxies whose connections stand for many clients. */
+  /** Proxies whose connections carry many clients. */
   readonly trustProxy: readonly string[]
-  /** Connections from this machine are a proxy's or the operator's. */
+  /** Whether connections from this machine count; by default they belong to a proxy or the operator. */
   readonly countsLoopback: boolean
 }
 
@@ -37,7 +37,7 @@ export class ClientLoad {
     this.#options = options
   }
 
-  /** Counts a connection in until it closes. False when its client has too many. */
+  /** Counts a connection until it closes. Returns false if its client has too many. */
   admit(socket: Socket): boolean {
     const { max, trustProxy, countsLoopback } = this.#options
     const address = clientAddress(socket.remoteAddress ?? '')
@@ -48,8 +48,8 @@ export class ClientLoad {
   }
 
   /**
-   * Counts a request in that came over a trusted proxy; others are bounded by their connections. Returns what ends the count.
-   * Throws `overloaded` when the client has too many under way.
+   * Counts a request from a trusted proxy; other requests are limited by their connections. Returns a function that ends the count. Throws
+   * `overloaded` if the client has too many requests in progress.
    */
   begin(socket: Pick<Socket, 'remoteAddress'>, client: string): () => void {
     const { max, trustProxy } = this.#options
@@ -60,7 +60,7 @@ export class ClientLoad {
     return leave
   }
 
-  /** The answer to a connection that was not admitted. */
+  /** Returns the response for a refused connection. */
   refusal(): Refusal {
     return tooMany(this.#options.max, 'connections')
   }

@@ -1,4 +1,6 @@
-/** The addresses at which other products take a message, and that are not served here: a request for one gets ours, instead of a 404. */
+/**
+ * Send paths of other products that are not served here. A request to one of them gets an error that names the send path of this service.
+ */
 import { Refusal } from '#core/refusals.ts'
 
 const sendPaths: readonly (readonly [product: string, ...paths: string[]])[] = [
@@ -16,7 +18,7 @@ const sendPaths: readonly (readonly [product: string, ...paths: string[]])[] = [
   ['another product', '/send', '/v1/message', '/v1/messages/send', '/v1/mail/send', '/v1/send-email', '/send-email'],
 ]
 
-/** Every foreign path, as operations write theirs, with its refusal. */
+/** All foreign paths in the notation of operations, with their refusals. */
 export const foreignPaths: ReadonlyMap<string, () => Refusal> = new Map(
   sendPaths.flatMap(([product, ...paths]) => paths.map((path) => [path, () => refusalOf(product, path)] as const)),
 )

@@ -1,4 +1,4 @@
-/** What the handling of a request is given. */
+/** The dependencies and input of request handling. */
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
 import type { Feature } from '#config/plans/features.ts'
@@ -14,18 +14,18 @@ import type { Operation, Work } from '../operation/operation.ts'
 import type { AdminApiEvents } from './api-events.ts'
 import type { ClientLoad } from './client-load.ts'
 
-/** What all exchanges of a server share. */
+/** Shared by all requests of a server. */
 export interface HandlerContext {
   /** Parts of the daemon that the operations use. */
   readonly core: unknown
   readonly authenticate: Authenticate
-  /** Throws `unauthorized` for a request of anybody but the operator, and `not_found` if the service has no operator. */
+  /** Throws `unauthorized` unless the caller is the operator, and `not_found` if the service has no operator. */
   readonly authenticateOperator: AuthenticateOperator
   /** Throws `feature_disabled` while the flag is off for the organization. */
   readonly requireFlag: (principal: Principal, feature: Feature) => Promise<void>
-  /** What callers without a good token are pointed to. */
+  /** The resource named in challenges to callers without a valid token. */
   readonly protectedResource: ProtectedResource | undefined
-  /** Throws `overloaded` while the service sheds load, and `storage_full` for work that stores mail or files while the disk is low. */
+  /** Throws `overloaded` while the service sheds load, and `storage_full` for work that stores mail or files while disk space is low. */
   readonly admission: { check(work: Work): void }
   readonly fairness: Pick<Fairness, 'begin'>
   readonly events: AdminApiEvents
@@ -34,34 +34,34 @@ export interface HandlerContext {
   readonly jsonLimits: JsonLimits
   readonly inFlight: Set<HandledRequest>
   readonly activity: Activity | undefined
-  /** Connections that broke HTTP and were refused for it: no further request of theirs is run. */
+  /** Connections refused for invalid HTTP; their further requests do not run. */
   readonly broken: WeakSet<Socket>
   readonly checkAnswers: boolean
-  /** The public address is https. */
+  /** The public URL is https. */
   readonly isHttps: boolean
   isDraining(): boolean
-  /** Milliseconds that only grow. */
+  /** Milliseconds of a monotonic clock. */
   monotonic(): number
   nextRequestId(): string
 }
 
-/** A request that is handled. */
+/** A request in progress. */
 export interface HandledRequest {
   readonly operation: Operation
   readonly socket: Socket
   /** On the clock of `monotonic`. */
   deadlineAt: number
-  /** Its write may be under way: its outcome alone answers. */
+  /** Its write may have begun, so only its outcome may be the response. */
   readonly isCommitting: boolean
-  /** Resolves when the request is over, also without its client. */
+  /** Resolves when the request ends, even if its client has disconnected. */
   readonly answered: Promise<Response>
-  /** Ends a wait, or a request that takes too long. */
+  /** Ends a wait, or an overdue request. */
   end(reason: 'deadline' | 'draining'): void
-  /** The rest of the connection cannot be read. */
+  /** Called when the connection contains invalid HTTP. */
   breakOff(refusal: Refusal): void
 }
 
-/** The request as the router found it. */
+/** The request from the router. */
 export interface Incoming {
   readonly req: IncomingMessage
   readonly res: ServerResponse

@@ -1,4 +1,4 @@
-/** Requests that break HTTP itself never reach an operation: they are answered on the bare socket, in the same envelope. */
+/** Invalid HTTP never reaches an operation: the response is written to the socket, in the same envelope. */
 import type { Socket } from 'node:net'
 import { Refusal } from '#core/refusals.ts'
 import { envelope } from './rendering.ts'
@@ -24,17 +24,17 @@ const faults: Readonly<Record<string, Fault>> = {
   },
 }
 
-/** The report of a connection that broke. */
+/** Returns the response for a connection error. */
 export const faultOf = (error: { readonly code?: string }): Fault => faults[error.code ?? ''] ?? malformed
 
-/** For the server's `clientError`: says what was wrong if the socket still takes it, then closes the connection. */
+/** Handles the server's `clientError`: sends the error if the socket is writable, then closes the connection. */
 export function answerHttpFault(error: Error & { readonly code?: string }, socket: Socket, requestId: string): void {
   if (!socket.writable || error.code === 'ECONNRESET') return void socket.destroy()
   const { status, refusal } = faultOf(error)
   socket.end(bareAnswer(status, refusal, requestId))
 }
 
-/** How long a refused connection stays open, so that its client can read why. */
+/** Time that a refused connection stays open, so that its client can read the reason. */
 const lingerMs = 2000
 const maxLingering = 100
 
@@ -52,7 +52,7 @@ export class TurnedAway {
       clearTimeout(end)
     })
     socket.on('error', () => socket.destroy())
-    socket.resume() // a socket that is closed with unread data is reset, and the answer lost
+    socket.resume() // closing a socket with unread data resets the connection, and the response is lost
     socket.end(bareAnswer('503 Service Unavailable', refusal, requestId))
   }
 }

@@ -1,4 +1,4 @@
-/** The HTTP side: its listeners, every limit that holds for all of them, and a close that lets requests finish. */
+/** The HTTP side: its listeners, their common limits, and a close that lets requests finish. */
 import { randomBytes } from 'node:crypto'
 import type { Socket } from 'node:net'
 import type { Feature } from '#config/plans/features.ts'
@@ -23,26 +23,26 @@ import { systemOperations, type Health, type MetricsSource } from './system-oper
 /** Limits that hold for the whole listener. */
 export interface AdminApiLimits {
   readonly maxConnections: number
-  /** From one address, and for one client behind a trusted proxy requests under way. */
+  /** Connections from one address; for a client behind a trusted proxy, requests in progress. */
   readonly maxConnectionsPerAddress: number
-  /** Whether connections from this machine are bounded too. */
+  /** Whether connections from this machine are limited too. */
   readonly countsLoopback: boolean
-  /** Connections the kernel holds until they are accepted. */
+  /** Connections that the kernel holds before they are accepted. */
   readonly backlog: number
-  /** Bytes of all request bodies in memory at one time; those of small ones are counted apart. */
+  /** Maximum bytes of all request bodies in memory; small bodies are counted separately. */
   readonly maxBodyMemoryBytes: number
   readonly maxSmallBodyMemoryBytes: number
-  /** Bytes of large bodies that are worked on at one time. One alone may have more. */
+  /** Maximum bytes of large bodies in processing. A single body may be larger. */
   readonly maxBodyWorkBytes: number
   readonly json: JsonLimits
-  /** How often deadlines are looked at. */
+  /** Interval of the deadline check. */
   readonly deadlineCheckMs: number
-  /** A look that comes this many milliseconds too late was held up by a process that was stopped, not by work. */
+  /** If a check runs at least this many milliseconds late, the process was stopped rather than busy. */
   readonly frozenMsMin: number
-  /** Longest time for the header of a request, and for the whole of it, in milliseconds. */
+  /** Maximum time for the header of a request, and for the whole request, in milliseconds. */
   readonly headerMs: number
   readonly requestMs: number
-  /** How often those two are looked at. */
+  /** Interval of the check of these two limits. */
   readonly arrivalCheckMs: number
 }
 
@@ -58,7 +58,7 @@ const defaultLimits: AdminApiLimits = {
   deadlineCheckMs: 1000,
   frozenMsMin: 2000,
   headerMs: 15_000,
-  // Node's own bound on receiving a request; the deadline of the operation usually comes first.
+  // Node's limit for receiving a request; the deadline of the operation is usually shorter.
   requestMs: 130_000,
   arrivalCheckMs: 5000,
 }
@@ -66,43 +66,43 @@ const defaultLimits: AdminApiLimits = {
 export interface AdminApiOptions<C> {
   /** Parts of the daemon that the operations use. */
   readonly core: C
-  /** Port 0 takes a free one. */
+  /** Port 0 selects a free port. */
   readonly listen: Address
-  /** Another listener inside TLS, with the same operations and limits. */
+  /** An additional TLS listener, with the same operations and limits. */
   readonly https?: (HttpsOptions & { readonly listen: Address }) | undefined
-  /** Public address of the service. */
+  /** Public URL of the service. */
   readonly baseUrl: string
   readonly version: string
   readonly operations: readonly Operation<C>[]
   readonly authenticate: Authenticate
-  /** Renders the response for an unknown address; by default the error envelope. */
+  /** Renders the response for an unknown path; defaults to the error envelope. */
   readonly errorRenderer?: ErrorRenderer
-  /** Throws unless the request carries the operator's key; without it there is no operator. */
+  /** Throws unless the request contains the operator's key. If absent, the service has no operator. */
   readonly authenticateOperator?: AuthenticateOperator | undefined
   /** Throws `feature_disabled` while the flag is off for the organization. */
   readonly requireFlag: (principal: Principal, feature: Feature) => Promise<void>
-  /** What callers without a good token are pointed to; without it they get the scheme alone. */
+  /** The resource named in challenges to callers without a valid token. If absent, challenges contain only the scheme. */
   readonly protectedResource?: ProtectedResource
-  /** Throws `overloaded` while the service sheds load, and `storage_full` for work that stores mail or files while the disk is low. */
+  /** Throws `overloaded` while the service sheds load, and `storage_full` for work that stores mail or files while disk space is low. */
   readonly admission: { check(work: Work): void }
-  /** Whose turn it is. Without it, callers are not measured. */
+  /** Shares processing time between callers. If absent, callers are not measured. */
   readonly fairness?: Pick<Fairness, 'begin'>
   readonly events: AdminApiEvents
   readonly activity?: Activity | undefined
   readonly health: Health
   readonly metrics: MetricsSource
-  /** Addresses of proxies whose `X-Forwarded-For` is believed. */
+  /** Addresses of proxies with a trusted `X-Forwarded-For`. */
   readonly trustProxy?: readonly string[]
   readonly limits?: Partial<AdminApiLimits>
-  /** Milliseconds that only grow; those of the process by default. */
+  /** Milliseconds of a monotonic clock; defaults to the clock of the process. */
   readonly monotonic?: () => number
-  /** For tests: an answer that does not match its declared schema becomes an internal error. */
+  /** For tests: a response that does not match its declared schema becomes an internal error. */
   readonly checkAnswers?: boolean
 }
 
-/** What was bound. */
+/** The bound addresses. */
 export interface HttpAddresses extends Address {
-  /** Inside TLS; undefined when there is no such listener. */
+  /** The TLS address; undefined without a TLS listener. */
   readonly https: Address | undefined
 }
 
@@ -133,12 +133,12 @@ export class AdminApi<C = unknown> {
     return this.#options.core
   }
 
-  /** All that is served but for health, metrics and the OpenAPI document. */
+  /** All operations except health, metrics and the OpenAPI document. */
   get operations(): readonly Operation<C>[] {
     return this.#options.operations
   }
 
-  /** Starts to accept; resolves with the addresses that were bound. When one cannot be, it rejects and none stays open. */
+  /** Starts listening. Resolves with the bound addresses; if one cannot be bound, rejects and closes the others. */
   async listen(): Promise<HttpAddresses> {
     const { listen, https, operations } = this.#options
     const system = systemOperations({ ...this.#options, isDraining: () => this.#draining }, operations)
@@ -160,8 +160,9 @@ export class AdminApi<C = unknown> {
   }
 
   /**
-   * Stops accepting and ends waits at once. Other requests have `deadlineMs` to finish, also if their clients have gone. Then connections
-   * are cut, except those of requests whose write may have begun: these get its outcome. Every answer closes its connection.
+   * Stops listening and ends waits at once. Other requests have `deadlineMs` to finish, even if their clients have disconnected. Then
+   * connections are closed, except those of requests whose write may have begun: these receive its outcome. Every response closes its
+   * connection.
    */
   async close(deadlineMs: number): Promise<void> {
     if (this.#listeners.length === 0 || this.#draining) return
@@ -221,14 +222,14 @@ export class AdminApi<C = unknown> {
     }
   }
 
-  /** Inside a handshake no one reads a reason. */
+  /** Refuses a connection; during a TLS handshake the client cannot read a reason. */
   #turnAway(socket: Socket, isSecured: boolean): void {
     this.#options.events.connectionDropped()
     if (isSecured) socket.destroy()
     else this.#turnedAway.answer(socket, this.#clients.refusal(), this.#nextRequestId())
   }
 
-  /** A process that was stopped, or a machine that was frozen, takes no time away from its requests. */
+  /** Ends overdue requests. Extends their deadlines by the time that the process or machine was stopped. */
   #endOverdue(): void {
     const now = this.#now()
     const frozenMs = now - this.#lookedAt - this.#limits.deadlineCheckMs
@@ -239,7 +240,7 @@ export class AdminApi<C = unknown> {
     }
   }
 
-  /** A connection on which no further request can be read. What is under way on it is answered first. */
+  /** Handles a connection with invalid HTTP, which cannot carry further requests. Requests in progress on it are answered first. */
   #broke(error: Error & { readonly code?: string }, socket: Socket): void {
     if (this.#broken.has(socket)) return void socket.destroy()
     const pending = [...this.#inFlight].filter((exchange) => exchange.socket === socket)

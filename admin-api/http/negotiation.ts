@@ -1,20 +1,20 @@
-/** The media types that a client accepts, and which answer it gets: a page for browsers, JSON for programs. RFC 9110 §12.5.1. */
+/** Content negotiation (RFC 9110 §12.5.1): a page for browsers, JSON for programs. */
 import type { IncomingHttpHeaders } from 'node:http'
 import type { Refusal } from '#core/refusals.ts'
 import { raw, type Answer } from '../operation/answer.ts'
 import type { ErrorRenderer } from '../operation/operation.ts'
 import { envelope } from './rendering.ts'
 
-/** Caches keep the two answers apart. */
+/** Makes caches store both variants separately. */
 export const varies = { vary: 'Accept' } as const
 
-/** Whether the client prefers HTML to JSON. Without `Accept`, with a wildcard alone, and where both are equal, JSON it is. */
+/** Whether the client prefers HTML to JSON. Returns false without `Accept`, with only a wildcard, and for equal quality values. */
 export function prefersPage({ accept = '' }: IncomingHttpHeaders): boolean {
   const ranges = rangesOf(accept)
   return quality(ranges, 'text/html') > quality(ranges, 'application/json')
 }
 
-/** Whether the client accepts the type. Without `Accept` it accepts every type. */
+/** Whether the client accepts the type. Without `Accept`, every type is accepted. */
 export const accepts = ({ accept = '' }: IncomingHttpHeaders, type: string): boolean =>
   accept.trim() === '' || quality(rangesOf(accept), type) > 0
 
@@ -34,7 +34,7 @@ function readRange(text: string): MediaRange {
   return { type, quality: value >= 0 && value <= 1 ? value : 0 }
 }
 
-/** The most specific range that fits decides. */
+/** Returns the quality of the most specific matching range. */
 function quality(ranges: readonly MediaRange[], type: string): number {
   for (const wanted of [type, `${type.split('/')[0]}/*`, '*/*']) {
     const range = ranges.find((one) => one.type === wanted)
@@ -43,7 +43,7 @@ function quality(ranges: readonly MediaRange[], type: string): number {
   return 0
 }
 
-/** Refusals as a page for browsers and as the error envelope for programs. */
+/** Renders refusals as a page for browsers and as the error envelope for programs. */
 export const negotiatedRefusal =
   (page: (refusal: Refusal, headers: IncomingHttpHeaders) => Answer): ErrorRenderer =>
   (refusal, headers) => {

@@ -1,4 +1,4 @@
-/** Who makes a request, and whether they may: by the credential that it carries, as it is good at the moment. */
+/** Authenticates the caller of a request by its credential, in its state at that moment, and checks the scope. */
 import type { Principal } from '#core/access/principal/principal.ts'
 import { Refusal } from '#core/refusals.ts'
 import type { Authenticate } from '../credentials/authentication.ts'
@@ -6,13 +6,13 @@ import { carriesBearer, type Credential, type CredentialRequest } from '../crede
 import { requireAccess } from '../operation/access.ts'
 import type { Operation } from '../operation/operation.ts'
 
-/** What proves who makes a request. */
+/** The credential of a request, with its secret. */
 export interface Presented {
   readonly credential: Credential
   readonly secret: string
 }
 
-/** The first credential of the operation that the request carries; undefined for bearer tokens, and where there is none. */
+/** Returns the first credential of the operation that the request contains; undefined for bearer tokens, and without a credential. */
 export function presentedCredential({ credentials = [] }: Operation, request: CredentialRequest): Presented | undefined {
   for (const credential of credentials) {
     if (credential === 'bearer') {
@@ -25,7 +25,7 @@ export function presentedCredential({ credentials = [] }: Operation, request: Cr
   return undefined
 }
 
-/** Throws `unauthorized` and `insufficient_scope`. Cheap enough to be asked again: the checks answer from memory. */
+/** Throws `unauthorized` and `insufficient_scope`. Cheap enough for repeated calls: the checks use memory. */
 export async function principalOf(
   operation: Operation,
   request: CredentialRequest,

@@ -1,6 +1,6 @@
-/** The query of an address, as schemas take it. */
+/** Converts the query of a URL to an object for schemas. */
 
-/** A parameter given once is text, given more often a list. */
+/** A parameter that appears once becomes text, a repeated parameter a list. */
 export function queryObject(search: URLSearchParams): Record<string, string | string[]> {
   const query = Object.create(null) as Record<string, string | string[]>
   for (const [name, value] of search) {

@@ -1,4 +1,4 @@
-/** Results and refusals as HTTP: status, headers and the error envelope `{error: {code, message, next_action, details?}}`. */
+/** Renders results and refusals as HTTP: status, headers and the error envelope `{error: {code, message, next_action, details?}}`. */
 import type { CorsReader } from '../credentials/credentials.ts'
 import { Readable } from 'node:stream'
 import { FastResponse } from 'srvx'
@@ -6,29 +6,29 @@ import { Refusal, refusals } from '#core/refusals.ts'
 import { Answer, type AnswerBody } from '../operation/answer.ts'
 import { errorEnvelope } from '../wire/fields/error.ts'
 
-/** What every answer of one request has in common. */
+/** Facts shared by every response of a request. */
 export interface AnswerFrame {
   readonly requestId: string
-  /** The connection ends after this answer. */
+  /** The connection closes after this response. */
   readonly closes: boolean
-  /** The answer is for one caller: it must not be cached. */
+  /** The response is for one caller and must not be cached. */
   readonly isPrivate: boolean
-  /** HEAD: the headers of the answer without its body. */
+  /** HEAD: the headers of the response without its body. */
   readonly headOnly: boolean
-  /** The service is reached by https alone. */
+  /** The public URL of the service is https. */
   readonly isHttps: boolean
-  /** Scripts of any web page may read the answer. */
+  /** Scripts of any web page may read the response. */
   readonly allowsAnyOrigin: boolean
-  /** The answer depends on the page that asks. */
+  /** The response depends on the calling page. */
   readonly cors?: CorsReader | undefined
 }
 
 type HeaderList = [string, string][]
 
-/** RFC 6797 §6.1: for a year. Not for hosts below this one, which may be others'. */
+/** RFC 6797 §6.1: for one year. Excludes subdomains, which may belong to others. */
 const strictTransport: [string, string] = ['strict-transport-security', 'max-age=31536000']
 
-/** For scripts and for the preflight that browsers send before: no cookies, so nothing is given away by naming every origin. */
+/** For scripts and preflights. Requests with these headers use no cookies, so allowing every origin reveals nothing. */
 const anyOriginHeaders: Readonly<HeaderList> = [
   ['access-control-allow-origin', '*'],
   ['access-control-allow-methods', 'GET, POST'],
@@ -37,17 +37,17 @@ const anyOriginHeaders: Readonly<HeaderList> = [
   ['access-control-max-age', '86400'],
 ]
 
-/** A good answer without a body. */
+/** Renders a successful response without a body. */
 export function renderEmpty(status: number, frame: AnswerFrame): Response {
   return new FastResponse(null, { status, headers: frameHeaders(frame) })
 }
 
-/** A good answer of JSON. */
+/** Renders a successful JSON response. */
 export function renderJson(wire: unknown, status: number, frame: AnswerFrame): Response {
   return renderText(JSON.stringify(wire), status, frameHeaders(frame), frame)
 }
 
-/** An answer with a status, headers or bytes of its own. */
+/** Renders a response with custom status, headers or bytes. */
 export function renderAnswer(answer: Answer, defaultStatus: number, frame: AnswerFrame): Response {
   const headers = joinedHeaders(frameHeaders(frame), answer.headers)
   const status = answer.status ?? defaultStatus
@@ -55,16 +55,16 @@ export function renderAnswer(answer: Answer, defaultStatus: number, frame: Answe
   if (typeof answer.body === 'string') return renderText(answer.body, status, headers, frame, answer.contentType)
   headers.push(['content-type', answer.contentType])
   if (answer.body instanceof Uint8Array) headers.push(['content-length', String(answer.body.byteLength)])
-  // Node's streams are served as they are, although the types of the web know nothing of them.
+  // The server accepts Node streams, although the type declares web streams.
   if (!frame.headOnly) return new FastResponse(answer.body as ReadableStream, { status, headers })
   discard(answer.body)
   return new FastResponse(null, { status, headers })
 }
 
-/** Lists (RFC 9110 §5.3): each layer adds its values to them. */
+/** List headers (RFC 9110 §5.3); each layer adds values. */
 const listHeaders: ReadonlySet<string> = new Set(['vary', 'link'])
 
-/** The headers of the answer in place of those of the frame; lists have the values of both. */
+/** Replaces headers of the frame by headers of the response; merges list headers. */
 function joinedHeaders(frame: HeaderList, own: Readonly<Record<string, string>>): HeaderList {
   const kept = frame.filter(([name]) => own[name] === undefined)
   const joined = Object.entries(own).map(([name, value]): [string, string] => {
@@ -74,7 +74,7 @@ function joinedHeaders(frame: HeaderList, own: Readonly<Record<string, string>>)
   return [...kept, ...joined]
 }
 
-/** A refusal by its row of the table, with the challenge that belongs to it. Spec "Errors". */
+/** Renders a refusal with the status of its code, and its challenge. Spec "Errors". */
 export function renderRefusal(refusal: Refusal, challenge: string | undefined, frame: AnswerFrame): Response {
   const headers = frameHeaders(frame)
   if (challenge !== undefined) headers.push(['www-authenticate', challenge])
@@ -84,7 +84,7 @@ export function renderRefusal(refusal: Refusal, challenge: string | undefined, f
   return renderText(envelope(refusal), refusals[refusal.code].http, headers, frame)
 }
 
-/** The error envelope as JSON text. */
+/** Returns the error envelope as JSON text. */
 export const envelope = (refusal: Refusal): string => JSON.stringify(errorEnvelope.encode(refusal))
 
 function renderText(text: string, status: number, headers: HeaderList, frame: AnswerFrame, contentType = 'application/json'): Response {
@@ -107,7 +107,7 @@ function frameHeaders(frame: AnswerFrame): HeaderList {
   return headers
 }
 
-/** One origin, and never cookies; caches keep the answers to different pages apart. */
+/** Allows one origin and no cookies; `Vary` separates cached responses by origin. */
 function corsHeaders({ origin, requestHeaders }: CorsReader): HeaderList {
   const vary: HeaderList = [['vary', 'Origin']]
   if (origin === undefined) return vary

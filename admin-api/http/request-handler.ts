@@ -1,6 +1,6 @@
 /**
- * One request and its answer, in this order: load shedding, authentication, scope, path, query, body, handler. The first
- * "no" wins, and nothing of the body is read before it is known who sends it.
+ * Handles a request in this order: load shedding, authentication, scope, path, query, body, handler. The first refusal is the response. No
+ * byte of the body is read before authentication.
  */
 import type { Socket } from 'node:net'
 import { Readable } from 'node:stream'
@@ -22,9 +22,9 @@ import { check } from '../bodies/validation.ts'
 import type { HandledRequest, HandlerContext, Incoming } from './handler-context.ts'
 import { bodyRefusals, checkBody, jsonBodyLimits, noBodyWords } from './body-check.ts'
 
-/** Of a body that is not read, this much is taken before the connection is cut. */
+/** Maximum bytes discarded of an unread body before the connection is closed. */
 const maxDiscardedBytes = 1_048_576
-/** Only for the log: the client is gone. */
+/** Only for the log: the client has disconnected. */
 const statusOfGone = 499
 
 type EndReason = 'deadline' | 'draining' | 'client gone' | 'broken'
@@ -47,11 +47,11 @@ export class RequestHandler implements HandledRequest {
   #bodyBytes = 0
   readonly #held: HeldBody
   readonly #answered = Promise.withResolvers<Response>()
-  #given: unknown // as it was read, where wrong ones are recorded
+  #given: unknown // the body as read, for operations that record invalid requests
   #leave: (() => void) | undefined
   #settle: ((response: Response) => void) | undefined
   #isHandling = false
-  /** The handler reads a body that is still coming in, so that it cannot have written anything yet. */
+  /** The handler is reading its body, so it cannot have written anything yet. */
   #isReading = false
 
   constructor(operation: Operation, incoming: Incoming, context: HandlerContext) {
@@ -70,7 +70,7 @@ export class RequestHandler implements HandledRequest {
     this.deadlineAt = this.#startedAt + deadlineSecondsOf(operation) * 1000
   }
 
-  /** Runs the exchange; always resolves. */
+  /** Handles the request; always resolves. */
   run(): Promise<Response> {
     this.#context.inFlight.add(this)
     this.#settle = this.#answered.resolve
@@ -87,21 +87,26 @@ export class RequestHandler implements HandledRequest {
   }
 
   /**
-   * A writing operation has all it needs: its write may be under way, and from now on its outcome alone answers. No deadline,
-   * no closing client and no shutdown may say that nothing happened (architecture, promise 2).
+   * The handler of a writing operation has its complete input, so its write may have begun and only its outcome may be the response. No
+   * deadline, disconnect or shutdown may report that nothing happened (architecture, promise 2).
    */
   get isCommitting(): boolean {
     return this.#isHandling && !this.#isReading && this.operation.method !== 'GET' && !this.operation.waits
   }
 
-  /** Ends a wait, or a request that takes too long: the handler's signal aborts, and unless it commits the client is asked to retry. */
+  /**
+   * Ends a wait or an overdue request: aborts the handler's signal. Unless the request is committing, an overdue client is asked to retry.
+   */
   end(reason: 'deadline' | 'draining'): void {
     this.#ended ??= reason
     this.#aborter?.abort(new Error(reason))
     if (reason === 'deadline' && !this.isCommitting) this.#refuse(this.#interrupted())
   }
 
-  /** The rest of the connection cannot be read. A request still coming in is refused; any other is answered, and the connection closed. */
+  /**
+   * The connection contains invalid HTTP. Refuses a request that is still arriving; other requests are answered before the connection
+   * closes.
+   */
   breakOff(refusal: Refusal): void {
     this.#ended ??= 'broken'
     if (!this.#isHandling || this.#isReading) this.#refuse(refusal)
@@ -121,7 +126,7 @@ export class RequestHandler implements HandledRequest {
     }
   }
 
-  /** Bodies that are refused count against a credential with limits, as reading them costs what sending does. */
+  /** Counts refused bodies against a credential with limits, since reading them costs as much as sending. */
   async #counted(error: unknown): Promise<unknown> {
     const limits = this.#bodyLimits()
     if (!this.#principal || !limits || !(error instanceof Refusal) || !bodyRefusals.has(error.code)) return error
@@ -133,7 +138,7 @@ export class RequestHandler implements HandledRequest {
     }
   }
 
-  /** Wrong requests of those who may ask can be kept on record. */
+  /** Records invalid requests of authenticated callers if the operation wants it. */
   async #recorded(error: unknown): Promise<unknown> {
     const isMeant = this.#given !== undefined && error instanceof Refusal && error.code === 'validation_failed' && this.#settle
     if (!isMeant || !this.#principal) return error
@@ -196,16 +201,16 @@ export class RequestHandler implements HandledRequest {
     }
   }
 
-  /** Waits while the caller has used more than its share of the service. */
+  /** Waits while the caller exceeds its share of the service. */
   async #takeTurn(caller: Pick<Principal, 'credentialId' | 'organizationId'> | undefined): Promise<void> {
     if (caller) this.#work.belongsTo(caller)
     const turn = this.#work.turn()
     if (turn) await this.#work.after(turn).then(() => this.#authenticateAgain())
-    if (turn && this.#incoming.res.destroyed) this.#hangUp() // the client is gone
+    if (turn && this.#incoming.res.destroyed) this.#hangUp() // the client has disconnected
     this.#assertOpen()
   }
 
-  /** What took time may have outlasted the key or token that it began with: one that ended meanwhile does nothing more. */
+  /** Repeats authentication after a delay, since the credential may have expired or been revoked. */
   async #authenticateAgain(): Promise<void> {
     if (this.operation.scope === 'operator') this.#operatorId = await this.#context.authenticateOperator(this.#asked)
     else if (this.#principal) this.#principal = await this.#authenticateCaller()
@@ -220,7 +225,7 @@ export class RequestHandler implements HandledRequest {
     return this.#presented?.credential.limits
   }
 
-  /** A handler that reads its body as it comes has nothing to write before the end of it. */
+  /** Tracks whether a streaming handler still reads its body; it must not write before the body is complete. */
   #bodyWatch(): BodyWatch {
     return {
       began: () => {
@@ -235,20 +240,20 @@ export class RequestHandler implements HandledRequest {
     }
   }
 
-  /** The client was refused for a broken connection, so that nothing more of it may be run. */
+  /** The connection was already refused for invalid HTTP, so its further requests must not run. */
   #hangUp(): never {
     this.socket.destroy()
     throw new ClientGone()
   }
 
-  /** Once the client has been asked to repeat its request, the handler must not run. */
+  /** Throws after a response was sent: the handler must not run then. */
   #assertOpen(): void {
     if (this.#settle) return
     this.#held.release()
     throw new ClientGone()
   }
 
-  /** Made on demand: most handlers never look at it. */
+  /** Created on demand: most handlers never use it. */
   #signal(): AbortSignal {
     if (this.#aborter) return this.#aborter.signal
     const aborter = new AbortController()
@@ -275,7 +280,7 @@ export class RequestHandler implements HandledRequest {
     return renderJson(result, status, this.#frame())
   }
 
-  /** An answer that breaks off while it is sent can no longer be refused; the client sees the connection end, and the log says why. */
+  /** Logs a streamed response that fails during sending. It can no longer be refused; the client sees the connection close. */
   #watch(body: AnswerBody): void {
     if (!(body instanceof Readable)) return
     const where = { requestId: this.#requestId, operationId: this.operation.operationId }
@@ -339,7 +344,7 @@ export class RequestHandler implements HandledRequest {
 
   #frame(): AnswerFrame {
     const { req } = this.#incoming
-    // A client that waits for "100 Continue" may or may not send the body of a refused request: the connection cannot go on.
+    // A client that sent "Expect: 100-continue" may or may not send the body of a refused request, so the connection must close.
     const unclear = req.headers.expect !== undefined && !req.complete
     return {
       requestId: this.#requestId,

@@ -29,7 +29,7 @@ interface RoutedRequest extends H3EventContext {
   readonly handler: HandlerContext
 }
 
-/** Serves operations with distinct ids and routes. `errorRenderer` renders the response for an unknown address. */
+/** Serves operations with distinct ids and routes. `errorRenderer` renders the response for an unknown path. */
 export function serveOperations(operations: readonly Operation[], handler: HandlerContext, errorRenderer?: ErrorRenderer): Fetch {
   assertDistinct(operations)
   const nothing = () => new Refusal('not_found', 'Nothing is served at this address; /openapi.json lists all addresses.')
@@ -82,7 +82,7 @@ function appOf(routes: readonly Route[]): H3 {
   return app
 }
 
-/** Two operations with one id or one route are a defect of the table. */
+/** Throws an assertion if two operations have the same id or route. */
 function assertDistinct(operations: readonly Operation[]): void {
   const seen = new Set<string>()
   for (const { operationId, method, path } of operations) {
@@ -111,7 +111,7 @@ function handleRequest(served: Operation, event: H3Event): Promise<Response> {
 
 const whatever = z.looseObject({})
 
-/** An operation that refuses every request. */
+/** Creates an operation that refuses every request. */
 function refusing(operationId: string, refusal: () => Refusal, errorRenderer?: ErrorRenderer): Operation {
   return {
     method: 'GET',
@@ -134,7 +134,7 @@ function refusing(operationId: string, refusal: () => Refusal, errorRenderer?: E
   }
 }
 
-/** Returns the CORS headers that every response to scripts has. */
+/** Returns the CORS headers of a preflight response. */
 const preflight: Operation = {
   ...refusing('preflight', () => new Refusal('not_found', '')),
   status: 204,
@@ -154,7 +154,7 @@ function toRoute(path: string): string {
   return path.replaceAll(/\{(\w+)\}/g, ':$1')
 }
 
-/** The router leaves escapes in place; a path whose escapes are broken never gets here. */
+/** Decodes escapes in path values, which the router keeps; paths with invalid escapes are refused earlier. */
 function decoded(params: Record<string, string> | undefined): Record<string, string> {
   const values: Record<string, string> = {}
   for (const [name, value] of Object.entries(params ?? {})) values[name] = value.includes('%') ? decodeURIComponent(value) : value

@@ -1,4 +1,4 @@
-/** The operations of the process itself: health, readiness, metrics, and the OpenAPI document of all others. */
+/** Operations of the process: health, readiness, metrics, and the OpenAPI document of all operations. */
 import * as z from 'zod'
 import { answer, media, raw } from '../operation/answer.ts'
 import { runInSteps } from '#core/event-loop.ts'
@@ -8,13 +8,13 @@ import { BuiltText } from '../operation/built-text.ts'
 
 /** Whether the service can do its work. */
 export interface Health {
-  /** Why it cannot, one short reason each: a listener that is down, a store that does not take writes. Empty when it can. */
+  /** Reasons why it is not ready, one short text each: a listener that is down, a store that rejects writes. Empty if it is ready. */
   ready(): readonly string[]
-  /** What needs a person soon, while the work goes on. */
+  /** Problems that need the operator soon, although the service works. */
   warnings?(): readonly string[]
 }
 
-/** The metrics of the process as text; `contentType` is that of the format. */
+/** The metrics of the process as text; `contentType` names their format. */
 export interface MetricsSource {
   readonly contentType: string
   render(): Promise<string>
@@ -25,7 +25,7 @@ export interface SystemParts<C> {
   readonly core: C
   readonly health: Health
   readonly metrics: MetricsSource
-  /** Public address of the service, for the OpenAPI document. */
+  /** Public URL of the service, for the OpenAPI document. */
   readonly baseUrl: string
   readonly version: string
   isDraining(): boolean

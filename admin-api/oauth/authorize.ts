@@ -1,4 +1,4 @@
-/** The authorization endpoint, for people in browsers (RFC 6749 §3.1): checks the request, and lets the pages ask. */
+/** The authorization endpoint for browsers (RFC 6749 §3.1): validates the request and delegates to the pages. */
 import type { IncomingHttpHeaders } from 'node:http'
 import * as z from 'zod'
 import type { Authorizations, PendingAuthorization } from '#core/oauth/endpoints/authorizations.ts'
@@ -8,30 +8,30 @@ import { formBody, readForm } from '../bodies/form-body.ts'
 import { operation, type Operation, type ErrorRenderer } from '../operation/operation.ts'
 import { oauthPaths } from './paths.ts'
 
-/** What the pages may know of the request. */
+/** The part of the request that pages receive. */
 export interface PageRequest {
   readonly headers: IncomingHttpHeaders
   readonly remoteAddress: string
-  /** The query as it came, for a form that posts back to the same address. */
+  /** The original query, for a form that posts to the same URL. */
   readonly query: string
 }
 
 /**
- * The pages that people see: signing in and consent. Whoever makes them ends with `redirectTo` of what `Authorizations.approve`
- * or `deny` answers. They find out who is there, and keep forms from being sent by other sites.
+ * The pages for sign-in and consent. An implementation ends with `redirectTo` of the result of `Authorizations.approve` or `deny`. It
+ * authenticates the user and rejects forms of other sites.
  */
 export interface AuthorizationUi {
-  /** A request that is in order: shows a page, or redirects at once. */
+  /** Handles a valid request: shows a page, or redirects at once. */
   ask(pending: PendingAuthorization, request: PageRequest): Answer | Promise<Answer>
-  /** What a person sent from the page; the request was checked again. */
+  /** Handles the form of the page; the request is validated again before. */
   decide(pending: PendingAuthorization, request: PageRequest, form: URLSearchParams): Answer | Promise<Answer>
-  /** A request that may not be redirected anywhere, because it is not clear who asks. */
+  /** Handles a request that must not be redirected, since its client is not verified. */
   problem(error: OAuthError, request: Pick<PageRequest, 'headers'>): Answer
   /** Renders refusals as a page. */
   readonly errorRenderer?: ErrorRenderer
 }
 
-/** Sends the browser on. The address holds a code, so it is not cached, and the next site does not learn where it came from. */
+/** Redirects the browser. The URL contains a code, so the response is not cached and sends no referrer. */
 export const redirectTo = (location: string): Answer =>
   raw('', { contentType: 'text/plain', status: 303, headers: { location, 'cache-control': 'no-store', 'referrer-policy': 'no-referrer' } })
 
@@ -86,7 +86,7 @@ export function authorizeOperations(authorizations: Authorizations, ui: Authoriz
   ]
 }
 
-/** With every value of a parameter that came more than once. */
+/** Includes all values of repeated parameters. */
 function toSearch(query: Readonly<Record<string, unknown>>): URLSearchParams {
   const search = new URLSearchParams()
   for (const [name, values] of Object.entries(query)) for (const value of [values].flat()) search.append(name, String(value))

@@ -1,4 +1,4 @@
-/** What clients read first: metadata of the authorization server and of what it protects, and the keys (RFC 8414, RFC 9728, RFC 7517). */
+/** Discovery documents: metadata of the authorization server and of its resources, and signing keys (RFC 8414, RFC 9728, RFC 7517). */
 import { anonymousBootstrapClientId, clientAuthentications, grantTypes } from '#core/oauth/clients/client.ts'
 import { oauthScopes, scopesOf, surfaces, usualScopes, type OAuthUrls, type Surface } from '#core/oauth/protocol/scopes.ts'
 import type { SigningKeys } from '#core/oauth/tokens/signing-keys.ts'
@@ -18,13 +18,13 @@ const readable = {
   response: media('application/json'),
 } as const
 
-/** Where the metadata of a resource is: its path behind the well-known one (RFC 9728 §3.1). */
+/** Returns the metadata URL of a resource: its path is appended to the well-known path (RFC 9728 §3.1). */
 function resourceMetadataUrl({ resources }: OAuthUrls, surface: Surface): string {
   const { origin, pathname } = new URL(resources[surface])
   return `${origin}${resourceMetadata}${pathname === '/' ? '' : pathname}`
 }
 
-/** What challenges of a surface say. */
+/** The resource of a surface, for challenges. */
 export const protectedResource = (urls: OAuthUrls, surface: Surface): ProtectedResource => ({
   metadataUrl: resourceMetadataUrl(urls, surface),
   usualScopes: usualScopes(surface),
@@ -67,20 +67,20 @@ export function discoveryOperations(urls: OAuthUrls, keys: SigningKeys): readonl
   ]
 }
 
-/** One origin can have one root document: on an origin of both, it is that of MCP, whose clients look there. */
+/** Returns the surface of the root document. If one origin serves both surfaces, it is MCP, whose clients read the root document. */
 function surfaceOfRoot({ resources }: OAuthUrls, host: string | undefined): Surface {
   const [mcp, rest] = [new URL(resources.mcp), new URL(resources.rest)]
   return mcp.origin !== rest.origin && host === rest.host ? 'rest' : 'mcp'
 }
 
-/** For five minutes by anybody. */
+/** Cacheable by everyone for five minutes. */
 const document = (content: object): Answer =>
   raw(JSON.stringify(content), { contentType: 'application/json', headers: { 'cache-control': 'public, max-age=300' } })
 
 const resourceDocument = ({ issuer, resources }: OAuthUrls, surface: Surface): object => ({
   resource: resources[surface],
   authorization_servers: [issuer],
-  // clients without a challenge ask for all of these
+  // clients without a challenge request all of these
   scopes_supported: usualScopes(surface),
   bearer_methods_supported: ['header'],
   resource_name: surface === 'mcp' ? 'Postern MCP' : 'Postern REST API',

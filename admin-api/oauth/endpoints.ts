@@ -1,4 +1,4 @@
-/** The endpoints that programs call: token, revocation and registration (RFC 6749 §3.2, RFC 7009, RFC 7591). */
+/** The endpoints for programs: token, revocation and registration (RFC 6749 §3.2, RFC 7009, RFC 7591). */
 import { clientMetadata } from '#core/oauth/clients/client.ts'
 import type { ClientRequest } from '#core/oauth/clients/clients.ts'
 import { Parameters } from '#core/oauth/protocol/parameters.ts'
@@ -70,7 +70,7 @@ async function clientRequest({
   return { parameters: new Parameters(await readForm(body)), authorization: headers.authorization, remoteAddress }
 }
 
-/** RFC 6749 §5.1, and the project of a new sandbox. */
+/** RFC 6749 §5.1, with the project of a new sandbox. */
 const toWireToken = ({ accessToken, expiresInSeconds, scopes, refreshToken, projectId }: TokenAnswer): object => ({
   access_token: accessToken,
   token_type: 'Bearer',

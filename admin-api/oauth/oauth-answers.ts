@@ -1,4 +1,4 @@
-/** Responses of the OAuth endpoints: JSON that is not cached, and errors in the form of RFC 6749 §5.2. */
+/** Responses of the OAuth endpoints: uncached JSON, and errors in the format of RFC 6749 §5.2. */
 import type { IncomingHttpHeaders } from 'node:http'
 import { OAuthError, type OAuthErrorCode } from '#core/oauth/protocol/oauth-error.ts'
 import { refusals, type FieldProblem, type Refusal } from '#core/refusals.ts'
@@ -9,10 +9,10 @@ const unkept = { 'cache-control': 'no-store', pragma: 'no-cache' } as const
 
 export const unkeptJson = (wire: object, status = 200): Answer => answer(wire, { status, headers: unkept })
 
-/** An empty answer that is not cached. */
+/** An empty response that is not cached. */
 export const unkeptNothing = (): Answer => raw('', { contentType: 'text/plain', headers: unkept })
 
-/** The error codes of what the machinery refuses before an endpoint is asked. */
+/** Error codes for refusals outside the endpoints. */
 const errorOf: Partial<Record<Refusal['code'], string>> = {
   internal_error: 'server_error',
   overloaded: 'temporarily_unavailable',
@@ -20,7 +20,7 @@ const errorOf: Partial<Record<Refusal['code'], string>> = {
   conflict: 'temporarily_unavailable',
 }
 
-/** Error and description as JSON, with the status of the refusal. */
+/** Returns error and description as JSON, with the status of the refusal. */
 export const oauthRefusal = (refusal: Refusal, headers: IncomingHttpHeaders): Answer => {
   const error = refusal instanceof OAuthError ? refusal.error : (errorOf[refusal.code] ?? 'invalid_request')
   const status = refusal instanceof OAuthError ? refusal.http : refusals[refusal.code].http
@@ -34,14 +34,14 @@ export const oauthRefusal = (refusal: Refusal, headers: IncomingHttpHeaders): An
         ...unkept,
         ...(retryAfterSeconds !== undefined && { 'retry-after': String(Math.ceil(retryAfterSeconds)) }),
         ...(Array.isArray(allow) && { allow: allow.join(', ') }),
-        // a client that tried a scheme learns which one there is
+        // a client that used HTTP authentication needs a challenge with the scheme
         ...(error === 'invalid_client' && headers.authorization !== undefined && { 'www-authenticate': 'Basic realm="oauth"' }),
       },
     },
   )
 }
 
-/** The same for the registration endpoint, which has codes of its own for what is wrong with the body (RFC 7591 §3.2.2). */
+/** Returns the errors of the registration endpoint, which has separate codes for an invalid body (RFC 7591 §3.2.2). */
 export const registrationRefusal = (refusal: Refusal, headers: IncomingHttpHeaders): Answer => {
   if (refusal instanceof OAuthError || refusal.code !== 'validation_failed') return oauthRefusal(refusal, headers)
   const [first] = (refusal.details?.['fields'] ?? []) as readonly FieldProblem[]
@@ -49,5 +49,5 @@ export const registrationRefusal = (refusal: Refusal, headers: IncomingHttpHeade
   return oauthRefusal(new OAuthError(error, refusal.message), headers)
 }
 
-/** The characters that a description may have (RFC 6749 §5.2). */
+/** Replaces characters that a description must not contain (RFC 6749 §5.2). */
 const described = (message: string): string => message.replaceAll(/["\\]/g, "'").replaceAll(/[^\x20-\x7e]+/g, '?')

@@ -1,4 +1,4 @@
-/** The operations of the authorization server that need no person; `authorize.ts` has the one that does. */
+/** The operations of the authorization server without user interaction; `authorize.ts` contains the authorization endpoint. */
 import type { OAuthUrls } from '#core/oauth/protocol/scopes.ts'
 import type { SigningKeys } from '#core/oauth/tokens/signing-keys.ts'
 import type { Operation } from '../operation/operation.ts'

@@ -1,4 +1,4 @@
-/** Where the endpoints of the authorization server are, below its issuer. */
+/** Paths of the authorization server, relative to its issuer. */
 export const oauthPaths = {
   authorize: '/oauth/authorize',
   token: '/oauth/token',

@@ -1,4 +1,4 @@
-/** A final invoice as a page to print: no script, nothing from elsewhere, and one style of its own. */
+/** A final invoice as a printable page: no scripts, no external resources, and an inline style. */
 import { hash } from 'node:crypto'
 import { catalogIn } from '#config/catalogs/catalog-in.ts'
 import { lineLabel } from '#config/plans/line-words.ts'
@@ -41,7 +41,7 @@ export const invoicePage = (invoice: WireFinalInvoice, words: PageWords): Answer
     },
   })
 
-/** Made for each page: the formats of a language are many, and pages to print few. */
+/** Created for each page, since languages have many formats and printed pages are rare. */
 function formatsOf({ locale, lang }: PageWords) {
   const days = new Intl.DateTimeFormat(lang === 'en' ? 'en-GB' : locale, { dateStyle: 'long', timeZone: 'UTC' })
   const numbers = new Intl.NumberFormat(locale)
@@ -84,7 +84,7 @@ const document = (invoice: WireFinalInvoice, words: PageWords): Html => {
   </html>`
 }
 
-/** Its text is that of the digest, so nothing is escaped or moved in it. */
+/** The text must match its digest, so it is not escaped or reformatted. */
 const styled = (): Html => html([`<style>${style}</style>`] as unknown as TemplateStringsArray)
 
 function facts(invoice: WireFinalInvoice, { words, formats: { day } }: Speech): Html {
@@ -142,7 +142,7 @@ const lines = (invoice: WireFinalInvoice, { words, formats: { number, money, pri
     </tfoot>
   </table>`
 
-/** What the quantities are made of, of lines that cost something. */
+/** The parts of the quantities, for lines with an amount. */
 const details = ({ lines: all }: WireFinalInvoice, { words, formats: { number } }: Speech): Html =>
   html`${all
     .filter(({ amount_rappen, axis }) => amount_rappen !== 0 && axis !== 'monthly_fee')

@@ -1,4 +1,4 @@
-/** The words of the page of an invoice. */
+/** The texts of the invoice page. */
 import type { IncomingHttpHeaders } from 'node:http'
 import { invoiceLanguages, type InvoiceLanguage } from '#config/plans/line-words.ts'
 import { wordsByLanguage } from '#config/words/formats.ts'
@@ -14,7 +14,7 @@ export type PageWords = PageCatalogs['invoice'] & {
 
 const wordsIn = wordsByLanguage((lang: InvoiceLanguage): PageWords => ({ lang, locale: `${lang}-CH`, ...pageMessages('invoice', lang) }))
 
-/** In the language of the address, else the first one of the browser, where we have it; else in English. */
+/** Returns the texts in the requested language, or in the first language of the browser if it is supported, or else in English. */
 export function pageWords(asked: string | undefined, headers: IncomingHttpHeaders): PageWords {
   const wanted = [asked, firstLanguage(headers)].map((tag) => tag?.toLowerCase().split('-')[0])
   const found = wanted.flatMap((tag) => invoiceLanguages.filter((language) => language === tag))

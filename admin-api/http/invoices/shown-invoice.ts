@@ -1,4 +1,4 @@
-/** A final invoice in the form that was asked for. */
+/** A final invoice in the requested format. */
 import type { IncomingHttpHeaders } from 'node:http'
 import type { RegisteredInvoice } from '#core/billing/closing/invoice-register.ts'
 import { finalInvoice } from '../../wire/organization/invoices.ts'

@@ -1,4 +1,4 @@
-/** One listening address of the HTTP side: Node's server under srvx, in clear text or TLS, with its connection limits. */
+/** A listening address of the HTTP side: Node's server under srvx, in clear text or TLS, with its connection limits. */
 import { once } from 'node:events'
 import type { RequestListener, Server } from 'node:http'
 import type { AddressInfo, Server as NetServer, Socket } from 'node:net'
@@ -9,7 +9,7 @@ import type { Fetch } from '../routes.ts'
 export interface Address {
   readonly host: string
   readonly port: number
-  /** Bound there already, by a start as root: it is taken over. */
+  /** A socket already bound by a start as root; the listener takes it over. */
   readonly bound?: NetServer | undefined
 }
 
@@ -21,38 +21,38 @@ interface Pair {
 
 export interface HttpsOptions {
   readonly certificate: Pair & {
-    /** Calls with each certificate that takes the place of another, until the returned function is called. */
+    /** Calls `take` with each replaced certificate until the returned function is called. */
     onChange(take: (pair: Pair) => void): () => void
   }
-  /** The certificate by which a name is proved to a certificate authority (RFC 8737). */
+  /** Returns the certificate that proves a name to a certificate authority (RFC 8737). */
   readonly challengeOf?: (name: string) => SecureContext | undefined
 }
 
 export interface HttpListenerOptions {
   readonly fetch: Fetch
-  /** Port 0 takes a free one. */
+  /** Port 0 selects a free port. */
   readonly listen: Address
   readonly tls?: HttpsOptions | undefined
   readonly trustProxy: readonly string[] | undefined
   readonly maxConnections: number
-  /** Connections the kernel holds until they are accepted. */
+  /** Connections that the kernel holds before they are accepted. */
   readonly backlog: number
   readonly headerMs: number
   readonly requestMs: number
   readonly arrivalCheckMs: number
-  /** Counts a connection in; false when its client has too many. */
+  /** Counts a connection. Returns false if its client has too many. */
   admit(socket: Socket): boolean
-  /** A connection that was not admitted. */
+  /** Called for a refused connection. */
   turnedAway(socket: Socket): void
-  /** A connection that the kernel accepted beyond `maxConnections`. */
+  /** Called for a connection that the kernel accepted beyond `maxConnections`. */
   dropped(): void
-  /** A connection on which no further request can be read. */
+  /** Called for a connection with invalid HTTP, which cannot carry further requests. */
   broke(error: Error & { readonly code?: string }, socket: Socket): void
 }
 
 const acmeProtocol = 'acme-tls/1'
 const http1 = 'http/1.1'
-/** Longer than the idle time of common proxies, so that they and not we close idle connections. */
+/** Longer than the idle time of common proxies, so that proxies close idle connections first. */
 const keepAliveMilliseconds = 65_000
 const handshakeMs = 30_000
 const idleSweepMilliseconds = 20
@@ -60,7 +60,7 @@ const idleSweepMilliseconds = 20
 export class HttpListener {
   readonly #options: HttpListenerOptions
   readonly #sockets = new Set<Socket>()
-  /** Accepted, and not yet through with the handshake, by the address of the client. */
+  /** Connections during the TLS handshake, by client address and port. */
   readonly #shaking = new Map<string, Socket>()
   #server: Server | undefined
   #endsChanges: (() => void) | undefined
@@ -69,7 +69,7 @@ export class HttpListener {
     this.#options = options
   }
 
-  /** Starts to accept; resolves with the address that was bound, rejects when it cannot be. */
+  /** Starts listening. Resolves with the bound address; rejects if binding fails. */
   async listen(): Promise<Address> {
     const { fetch, listen, tls, trustProxy, backlog, headerMs, requestMs, arrivalCheckMs } = this.#options
     const served = serve({
@@ -101,7 +101,7 @@ export class HttpListener {
     return { host: address, port }
   }
 
-  /** Stops accepting; connections that have sent nothing and idle ones are closed. Resolves when the last one is gone. */
+  /** Stops listening and closes connections that are idle or have sent no data. Resolves when the last connection is closed. */
   async close(): Promise<void> {
     const server = this.#server
     if (!server?.listening) return
@@ -115,7 +115,7 @@ export class HttpListener {
     clearInterval(sweep)
   }
 
-  /** Ends all connections but these. */
+  /** Closes all connections except `kept`. */
   cut(kept: ReadonlySet<Socket>): void {
     if (kept.size === 0) return this.#server?.closeAllConnections()
     for (const socket of this.#sockets) if (!kept.has(socket)) socket.destroy()
@@ -125,7 +125,7 @@ export class HttpListener {
     server.maxConnections = this.#options.maxConnections
     server.on('drop', () => this.#options.dropped())
     server.on('clientError', (error, socket) => this.#broke(error, socket as Socket))
-    // With a listener of its own, Node leaves "100 Continue" to the body reader: it is sent when the caller is known.
+    // With this listener, Node leaves "100 Continue" to the body reader, which sends it after authentication.
     server.on('checkContinue', handler)
     this.#admitConnections(server)
     if (this.#options.tls) this.#serveSecured(server)
@@ -146,7 +146,7 @@ export class HttpListener {
   #serveSecured(server: Server): void {
     before(server, 'secureConnection', (socket) => {
       this.#shaking.delete(clientOf(socket))
-      // the handshake was all that the certificate authority wanted to see
+      // the certificate authority needs only the handshake
       if ((socket as TLSSocket).alpnProtocol === acmeProtocol) {
         socket.end()
         return false
@@ -175,7 +175,7 @@ export class HttpListener {
 
 const minVersion = 'TLSv1.2'
 
-/** HTTP/1.1 alone: what bounds requests and connections is made for it. */
+/** Only HTTP/1.1, since the limits of requests and connections are designed for it. */
 function tlsOptions({ certificate: { cert, key }, challengeOf }: HttpsOptions) {
   return {
     ...{ cert, key, minVersion, http2: false, handshakeTimeout: handshakeMs },
@@ -191,7 +191,7 @@ function tlsOptions({ certificate: { cert, key }, challengeOf }: HttpsOptions) {
 
 const clientOf = ({ remoteAddress, remotePort }: Socket): string => `${String(remoteAddress)} ${String(remotePort)}`
 
-/** Asks before the listeners that stand: they are called when `admits` says so. */
+/** Calls `admits` before the existing listeners, which run only if it returns true. */
 function before(server: Server, event: 'connection' | 'secureConnection', admits: (socket: Socket) => boolean): void {
   const standing = server.listeners(event)
   server.removeAllListeners(event)

@@ -242,7 +242,7 @@ test('waitForInboxMessage returns timeout if no message arrives', async (t) => {
   t.is(await wrong('timeout=x'), 'timeout: must be a whole number of seconds, at most 120')
   t.is(await wrong('since=x'), 'since: must be a time such as 2026-11-21T13:00:00Z, or the id of a captured message')
   const inBody = await fixture.rest.call('POST', `/v1/inboxes/${inbox}/wait`, { timeout: 5 })
-  t.is(errorOf(inBody).message, 'body: must be left out: this operation takes no body; give since and timeout in the query')
+  t.is(errorOf(inBody).message, 'body: must be omitted: this operation has no body; give since and timeout in the query')
   const missing = await fixture.rest.call('POST', '/v1/inboxes/inb_none/wait')
   t.deepEqual(refusal(missing), [404, 'not_found', 'No virtual inbox has this id.'])
   t.is(objectOf(await fixture.rest.call('GET', `/v1/inboxes/${inbox}`))['id'], inbox)
