@@ -60,7 +60,7 @@ export function putLongTexts(value: object, texts: readonly LongText[]): void {
 }
 
 /**
- * Returns an object with the octets (ISO 8859-1) of a field in place of its text, so that no string is made of a long text. Returns the
+ * Returns an object with the octets (ISO 8859-1) of a field in place of its text, which avoids a long string. Returns the
  * value itself if it is not an object, or if the field is short, was read before, or has characters above U+00FF.
  */
 export function withOctets(value: unknown, name: string): unknown {

@@ -27,7 +27,7 @@ export const apiKeyActions: readonly Action<RestCore>[] = [
     summary: 'Create an API key',
     description:
       'Only this response contains the key. Its scopes cannot exceed those of the creating key. A key created by a member, ' +
-      'directly or through an application, never exceeds the role of the member, and is revoked with the member or the ' +
+      'directly or through an application, never exceeds the role of the member. It is revoked with the member or the ' +
       'application, except after an update with `kept`. A key with an expiry and without `api:admin` for the whole organization ' +
       'cannot create a key that expires later: without `expires_at`, both expire at the same time. With `send_only`, the key can ' +
       'only send, and read the status of its own sends.',

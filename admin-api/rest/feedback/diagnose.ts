@@ -57,7 +57,7 @@ export const diagnoseActions: readonly Action<RestCore>[] = [
     summary: 'Diagnose missing mail',
     description:
       'Returns hypotheses why mail to a recipient did not arrive, the most probable first, each with its evidence and next ' +
-      'action. Lists failed checks too. Reads stored data and the DNS records of the recipient’s domain.',
+      'action, and the checks that were not possible. Reads stored data and the DNS records of the recipient’s domain.',
     tags,
     scope: 'api:read',
     input: z.strictObject({

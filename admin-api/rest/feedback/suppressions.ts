@@ -53,7 +53,7 @@ const entries: readonly Action<RestCore>[] = [
     summary: 'Create a suppression',
     description:
       'Stops all mail to the address. For an address that is already suppressed, returns the existing entry, which never expires ' +
-      'earlier than requested here. A key bound to one project creates the entry for that project. If an entry of another ' +
+      'earlier than requested here. A key bound to one project creates the entry for that project. If an entry outside the ' +
       'project already suppresses the address, such a key receives an entry with the id `outside_project` and no further details.',
     input: newSuppression,
     tool: {
@@ -77,7 +77,7 @@ const entries: readonly Action<RestCore>[] = [
   action({
     id: 'matchSuppression',
     summary: 'Check whether an address is suppressed',
-    description: 'For an entry of another project, a key of one project receives only the match, not the entry.',
+    description: 'For an entry outside its project, a key of one project receives only the match, not the entry.',
     tags,
     scope: 'api:read',
     input: z.strictObject({ address: addressInput }),

@@ -45,10 +45,10 @@ export const organizationActions: readonly Action<RestCore>[] = [
   all.remove({
     summary: 'Delete an organization',
     description:
-      'A team organization can be deleted by the organization that created it; any organization by a signed-in owner. Its keys ' +
-      `and logins stop working and its sending stops immediately. The operator can restore it for ${graceDays} days; then all ` +
-      `its data is permanently removed. Refused with \`conflict\` while mail is queued, unless \`discard_queued\` is true: then that ` +
-      'mail fails.',
+      'A team organization can be deleted by the organization that created it, and every organization by one of its signed-in ' +
+      `owners. Its keys and logins stop working and its sending stops immediately. The operator can restore it for ${graceDays} ` +
+      `days; then all its data is permanently removed. Refused with \`conflict\` while mail is queued, unless \`discard_queued\` ` +
+      'is true: then that mail fails.',
     input: deletion,
     run: ({ core, principal }, { id, ...mail }) => core.organizations.remove(principal, id, mail),
   }),

@@ -33,7 +33,7 @@ const zipLimits = { entries: 4 * deployLimits.files, bytes: deployLimits.bytes, 
 const reading: readonly Action<RestCore>[] = [
   sites.listOf('deploys', {
     summary: 'List the deploys of a website, newest first',
-    description: `Lists the newest ${deployLimits.kept}, which are stored, and the active deploy.`,
+    description: `Only the newest ${deployLimits.kept} deploys and the active deploy are stored.`,
     item: deploy,
     async run({ core, principal }, { id, ...page }) {
       const { rows, nextCursor } = await core.sites.deploys.list(principal, id, page)

@@ -61,7 +61,7 @@ const matchShape = z
     match: z.boolean().meta({ description: 'Whether mail to the address is suppressed now.' }),
     entry: suppressionShape.nullable().meta({
       description:
-        'The entry that applies. Null without a match. Also null for keys of one project if the entry belongs to another project.',
+        'The entry that applies. Null without a match. Also null for keys of one project if the entry does not belong to that project.',
     }),
   })
   .meta({ id: 'SuppressionMatch' })
