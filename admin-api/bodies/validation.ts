@@ -43,7 +43,7 @@ function inOwnWords(issue: Issue, value: unknown): Issue {
   return { ...whole, message: problemWords(whole as z.core.$ZodRawIssue) }
 }
 
-/** Alternatives can hide nulls of nested values; this is the maximum depth in bodies. */
+/** Maximum rounds of removing nulls: an alternative can hide the nulls of nested values. */
 const maxNullRounds = 4
 
 function parsed<S extends z.ZodType>(schema: S, value: unknown, where: string): z.ZodSafeParseResult<z.output<S>> {
