@@ -69,8 +69,8 @@ export const newApiKey = z
       .optional()
       .meta({
         description:
-          'Restricts the key to `POST /v1/messages`, and to `GET /v1/traces/{trace_id}` for the status of its own sends. ' +
-          'Intended for sites and other callers that do not need to read mail.',
+          'Restricts the key to `POST /v1/messages`, and to `GET /v1/traces/{trace_id}` for the status of its sends. Intended ' +
+          'for sites and other callers that do not need to read mail.',
       }),
     project_id: id.optional().meta({
       description:

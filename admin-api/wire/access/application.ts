@@ -16,7 +16,7 @@ const applicationShape = z
     scopes: z.array(z.string()).meta({ description: 'The maximum scopes of the application. The role of the member limits them further.' }),
     reaches_organization: z.boolean().meta({ description: 'Its tools may also access resources of the whole organization.' }),
     created_at: wireTime,
-    last_used_at: wireTime.nullable().meta({ description: 'Accurate to five minutes; null before the first call.' }),
+    last_used_at: wireTime.nullable().meta({ description: 'Accurate to five minutes; null until the first call.' }),
   })
   .meta({ id: 'Application' })
 

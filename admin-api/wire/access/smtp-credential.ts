@@ -34,7 +34,7 @@ const warnings = z
   .optional()
   .meta({ description: 'Settings without effect at present, by field.' })
 
-const lastLogin = wireTime.nullable().meta({ description: 'Accurate to five minutes; null before the first login.' })
+const lastLogin = wireTime.nullable().meta({ description: 'Accurate to five minutes; null until the first login.' })
 const smtpCredentialShape = z.object({ ...fields, last_login_at: lastLogin }).meta({ id: 'SmtpCredential' })
 const changedCredentialShape = z.object({ ...fields, last_login_at: lastLogin, warnings }).meta({ id: 'ChangedSmtpCredential' })
 const credentialWithSecretShape = z

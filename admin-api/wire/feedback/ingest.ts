@@ -105,7 +105,7 @@ export const activityAnswer = z
     duplicates: z.int(),
     metrics: z.int().meta({ description: 'Number of refusals counted; they are not events.' }),
     dropped: z.int().meta({ description: 'Deliveries of postoffices without a mapping.' }),
-    withheld: z.int().meta({ description: 'Recipients that the server accepted before it refused the message as a whole.' }),
+    withheld: z.int().meta({ description: 'Recipients accepted by the server, which then refused the whole message.' }),
     rejected: z.array(z.object({ index: z.int(), reason: z.string() })),
     cursor: z.int().nullable().meta({ description: 'The cursor for the agent to store.' }),
   })

@@ -167,7 +167,7 @@ const loggedAttemptShape = z.object({
   signature: z
     .string()
     .nullable()
-    .meta({ description: 'The X-Service-Signature of the attempt. Null for formats without it, and if nothing was sent.' }),
+    .meta({ description: 'The X-Service-Signature of the attempt. Null for formats without it, and if no request was sent.' }),
 })
 
 const webhookAttemptDetailShape = z

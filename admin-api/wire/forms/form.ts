@@ -111,7 +111,7 @@ const formFields = {
   public_id: z.string().meta({ description: 'Id of the form in its public URLs.' }),
   name: z.string(),
   status: z.enum(formStatuses).meta({ description: 'Visitors can load published forms only.' }),
-  version: z.int().meta({ description: 'The published version, or the last published version; 0 before the first.' }),
+  version: z.int().meta({ description: 'The published version, or the last published version; 0 until the first.' }),
   project_id: z.string(),
   has_captcha_secret: z.boolean(),
   published_at: wireTime.nullable(),

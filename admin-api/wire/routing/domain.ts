@@ -14,7 +14,7 @@ const recordShape = z.object({
   name: z.string(),
   expected: z.string().meta({ description: 'The value to publish.' }),
   required: z.boolean().meta({ description: 'Whether verification requires this record; other records are recommended.' }),
-  found: z.array(z.string()).nullable().meta({ description: 'The values that the latest lookup found; null before the first lookup.' }),
+  found: z.array(z.string()).nullable().meta({ description: 'The values that the latest lookup found; null until the first lookup.' }),
   verdict: z.enum(verdicts).nullable().meta({ description: 'error: the lookup failed, so the status is unknown.' }),
   hint: z.string(),
   spf_lookups: z

@@ -36,7 +36,7 @@ const siteShape = z
     status: z.enum(['live', 'paused', 'paused_credits', 'taken_down']).meta({
       description: 'paused_credits: the organization has no credits left; taken_down: by the operator of the service.',
     }),
-    active_deploy_id: z.string().nullable().meta({ description: 'The deploy served to visitors; null before the first activation.' }),
+    active_deploy_id: z.string().nullable().meta({ description: 'The deploy served to visitors; null until the first activation.' }),
     takedown: takedownShape.nullable(),
     domains: z.array(z.string()).meta({ description: 'Its verified domains.' }),
     created_at: wireTime,
