@@ -51,7 +51,7 @@ export const operatorQueueActions: readonly Action<RestCore>[] = [
       core.queueActs.counts(await inside(core, owner), { ...filter, projectId: project, isHeld: held }),
   }),
   organizations.listOf('queue/acts', {
-    ...{ id: 'operatorListQueueActs', summary: 'List acts on the queue of an organization, newest first', item: queueAct },
+    ...{ id: 'operatorListQueueActs', summary: 'List queue actions of an organization, newest first', item: queueAct },
     run: async ({ core }, { id: owner, ...page }) => core.queueActs.list(await inside(core, owner), page),
   }),
   action({
@@ -89,13 +89,13 @@ export const operatorQueueActions: readonly Action<RestCore>[] = [
   }),
   action({
     ...shared,
-    ...{ id: 'operatorGetQueueAct', summary: 'Get an act on the queue of an organization', errors: ['not_found'] },
+    ...{ id: 'operatorGetQueueAct', summary: 'Get a queue action of an organization', errors: ['not_found'] },
     ...{ input: ids, output: queueAct, http: { method: 'GET', path: oneAct } },
     run: async ({ core }, { id: owner, actId }) => core.queueActs.get(await inside(core, owner), actId),
   }),
   action({
     ...shared,
-    ...{ id: 'operatorStopQueueAct', summary: 'Stop an act on the queue of an organization', errors: ['not_found'] },
+    ...{ id: 'operatorStopQueueAct', summary: 'Stop a queue action of an organization', errors: ['not_found'] },
     ...{ input: ids, output: queueAct, http: { method: 'POST', path: `${oneAct}/stop` } },
     run: async ({ core, client }, { id: owner, actId }) => core.queueActs.stop(await requester(core, owner, client.operatorId), actId),
   }),
