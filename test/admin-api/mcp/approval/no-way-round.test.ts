@@ -33,7 +33,7 @@ test('approval: an agent with all scopes cannot create or change sending credent
   for (const [name, given] of calls) {
     const refused = await agent.refused(name, given)
     t.like(refused, { code: 'approval_required', next_action: 'ask_member' }, name)
-    t.regex(refused.message, /ask a member to do it in the dashboard/)
+    t.regex(refused.message, /Ask a member to do it in the dashboard/)
   }
   t.deepEqual(await rest.must('GET', `/v1/smtp-credentials/${login}`), before)
   t.is(((await rest.must('GET', '/v1/publishable-keys'))['data'] as readonly unknown[]).length, 1)
