@@ -52,7 +52,7 @@ test('routing rules: create, reorder, test, undo', async (t) => {
     await waitFor('the order is changed', async () => String(await order()) === String(wanted))
     await page.waitForSelector(`tbody tr:first-child >> text=${wanted[0] === first ? 'shop@example.ch' : 'any sender'}`)
   }
-  await page.click('[aria-label="Try earlier: *"] >> visible=true')
+  await page.click('[aria-label="Move up: *"] >> visible=true')
   await page.waitForSelector('.toast >> text=The order is saved.')
   await waitFor('the order is changed', async () => String(await order()) === String([second, first]))
   await page.click('[aria-label="Edit: *"] >> visible=true')
@@ -131,7 +131,7 @@ test('scheduled messages: list, cancel, send now', async (t) => {
     send_at: new Date(Date.now() + 86_400_000).toISOString(),
   })
   await tab.go('/scheduled')
-  await page.waitForSelector('text=One message in the queue.')
+  await page.waitForSelector('text=One scheduled send, on')
   await page.waitForSelector('tbody .c-when >> text=/\\d\\d:\\d\\d UTC/')
   await tab.check(t)
   const sendAt = new Date(Date.now() + 2 * 86_400_000)
@@ -176,7 +176,7 @@ test('scheduled messages: list, cancel, send now', async (t) => {
   await tab.check(t)
   await page.click('dialog >> button:has-text("Cancel the send")')
   await page.waitForSelector('.toast >> text=2 sends are canceled.')
-  await page.waitForSelector('text=One message in the queue.')
+  await page.waitForSelector('text=One scheduled send, on')
   const { data } = (await rest.must('GET', '/v1/messages/scheduled?status=queued')) as { data: { subject: string }[] }
   t.deepEqual(
     data.map(({ subject }) => subject),

@@ -17,7 +17,7 @@ test('usage: limits, a month by metric and project, plans with the current one',
   const { page } = tab
   await page.click('nav >> text=Usage and billing')
   await page.waitForURL(/\/usage$/)
-  await page.waitForSelector('text=You are on the plan enterprise.')
+  await page.waitForSelector('text=You are on the enterprise plan.')
   await page.waitForSelector('table[aria-label="Used in the month"] >> text=Captured messages')
   const { sends } = (await server.daemon.rest.must('GET', '/v1/usage')) as { sends: number }
   t.true(sends > 0)
@@ -77,7 +77,7 @@ test('usage: viewers cannot request plans; billing sees only usage and invoices'
   await billing.check(t)
   t.deepEqual(await billing.page.locator('nav.nav .nav-group a').allInnerTexts(), ['API reference', 'Usage and billing', 'Organizations'])
   await billing.page.click('main >> text=Usage and billing')
-  await billing.page.waitForSelector('text=You are on the plan basic.')
+  await billing.page.waitForSelector('text=You are on the basic plan.')
   await billing.page.waitForSelector('th:has-text("basic") >> text=yours')
   await billing.page.waitForSelector('table[aria-label="Used in the month"] >> text=Captured messages')
   t.is(await billing.page.locator('header >> text=Request a plan change').count(), 0)
