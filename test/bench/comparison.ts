@@ -1,4 +1,4 @@
-/** Both servers at the same work, in turns: A B A B. */
+/** Measures both servers with the same work in turns: A B A B. */
 import type { Contender, Postern } from './contenders.ts'
 import type { LoadResult, SmtpDialog } from './load/load-job.ts'
 import { measure, type Measured } from './measure.ts'
@@ -6,7 +6,7 @@ import type { BenchOptions } from './options.ts'
 import { profiled, type Shares } from './profile.ts'
 import { costRow, figure, judgeAll, labelWidth, medianSample, sampleRow, type Sample, type Verdict } from './results.ts'
 
-/** One kind of traffic, and how much of it counts. */
+/** One kind of traffic and its share of the measured messages. */
 export interface Traffic {
   readonly name: string
   readonly label: string
@@ -16,17 +16,17 @@ export interface Traffic {
   readonly share: number
 }
 
-/** Sends `count` messages to a server and ends when the server is done with them. */
+/** Sends `count` messages to a server and waits until the server has processed them. */
 export type Send = (contender: Contender, traffic: Traffic, count: number, mostSeconds: number) => Promise<LoadResult>
 
-/** What two servers are measured at. */
+/** Kinds of traffic for both servers. */
 export interface Work {
   readonly start: {
     readonly postfix: () => Promise<Contender>
     readonly postern: (env?: Readonly<Record<string, string>>) => Promise<Postern>
   }
   readonly send: Send
-  /** The first is the usual one: it warms a server up. */
+  /** The first is the usual traffic, which warms up a server. */
   readonly traffic: readonly [Traffic, ...Traffic[]]
 }
 
@@ -48,8 +48,8 @@ const warmUpShare = 0.1
 const mostWarmUpSeconds = 12
 
 /**
- * One life of a server: the usual traffic cold, after few messages, then each kind once it is warm. A server that is slow is
- * warm after a time.
+ * Measures one run of a server: the usual traffic cold, after few messages, then each kind when the server is warm. Slow servers count as
+ * warm after a time limit.
  */
 export async function measureLife(contender: Contender, work: Work, options: BenchOptions): Promise<ReadonlyMap<string, Measured>> {
   const { cold, warm, messages, seconds, traffic: wanted } = options
@@ -75,7 +75,7 @@ const coldShare = 0.3
 
 const isWanted = (name: string, wanted: BenchOptions['traffic']): boolean => wanted === undefined || wanted.includes(name)
 
-/** Measures each server as often as asked for and takes the medians of each kind of traffic. */
+/** Measures each server in each round and returns the medians of each kind of traffic. */
 export async function compare(work: Work, options: BenchOptions): Promise<ReadonlyMap<string, Comparison>> {
   const lives = { postfix: [] as ReadonlyMap<string, Measured>[], postern: [] as ReadonlyMap<string, Measured>[] }
   for (let round = 0; round < options.rounds; round++) {
@@ -99,7 +99,7 @@ export async function compare(work: Work, options: BenchOptions): Promise<Readon
   return comparisons
 }
 
-/** Shares of the main thread of Postern at each kind of traffic; none where no profile is wanted. */
+/** Shares of Postern's main thread for each kind of traffic; empty without a profile. */
 export const profileWork = (work: Work, options: BenchOptions): Promise<ReadonlyMap<string, Shares>> =>
   options.profile ? profiled(work.start.postern, (postern) => measureLife(postern, work, options)) : Promise.resolve(new Map())
 
@@ -110,7 +110,7 @@ export const comparisonLines = ({ label, postfix, postern, ratio }: Comparison):
   `  ${' '.repeat(labelWidth)}${`${figure(ratio)} x`.padStart(11)}`,
 ]
 
-/** The highest of all rows. */
+/** The peak of all rows. */
 export const memoryAtLoad = (section: string, all: readonly Comparison[]): Verdict[] =>
   judgeAll(all, [
     [
@@ -125,7 +125,7 @@ export const memoryAtLoad = (section: string, all: readonly Comparison[]): Verdi
 /** Processor load above which a generator limits the measurement itself. */
 const busyGenerator = 0.9
 
-/** A line for each row whose rate may be the generator's. */
+/** Warnings for rows whose rate the generator may have limited. */
 export const generatorLines = (all: readonly Comparison[]): string[] =>
   all
     .filter(({ postfix, postern }) => [postfix, postern].some(({ generatorCpu }) => (generatorCpu ?? 0) > busyGenerator))

@@ -10,7 +10,7 @@ import { Dovecot, dovecotPassword } from '../peers/dovecot.ts'
 import { Postfix } from '../peers/postfix.ts'
 import { memoryOf, memoryOfTree, processorTimeOfTree, threadTimes, type ThreadTimes } from './resources.ts'
 
-/** A server under load, as the measurements see it. */
+/** A server under load. */
 export interface Contender extends AsyncDisposable {
   readonly name: 'Postfix' | 'Postern'
   readonly port: number
@@ -86,7 +86,7 @@ export interface Postern extends Contender {
   readonly daemon: Daemon
 }
 
-/** The daemon as shipped, with AUTH and every gate; only the cap on sessions from one address is lifted. */
+/** Starts the daemon as shipped, with authentication and all checks. Only the limit on sessions from one address is raised. */
 export async function startPostern(outlet: Outlet, env: Readonly<Record<string, string>> = {}): Promise<Postern> {
   await using cleanup = new AsyncDisposableStack()
   const folder = cleanup.use(await temporaryFolder('bench-postern')).path
@@ -97,13 +97,13 @@ export async function startPostern(outlet: Outlet, env: Readonly<Record<string, 
   return { ...contender(daemon, login), [Symbol.asyncDispose]: () => all.disposeAsync() }
 }
 
-/** The options of a daemon that is measured. */
+/** Options of a measured daemon. */
 export const posternOptions = (folder: string, env: Readonly<Record<string, string>> = {}): DaemonOptions => ({
   folder,
   env: { POSTERN_SUBMISSION_MAX_CONNECTIONS_PER_ADDRESS: '200', ...env },
 })
 
-/** Sends every message of a daemon to one port, by as many connections as Postfix may use, or captures it. */
+/** Routes all messages of a daemon to one port with as many connections as Postfix may use, or captures them. */
 export async function provision(daemon: Daemon, port: number, mode: 'live' | 'sandbox'): Promise<Login> {
   const destination = await makeDestination(daemon.rest, { name: 'outlet', port, mode, maxConnections: 50 })
   await makeRoute(daemon.rest, destination)
@@ -135,7 +135,7 @@ async function writtenBy(daemon: Daemon): Promise<Written> {
   }
 }
 
-/** A smart host that takes connections and says nothing, so that mail stays queued. */
+/** A smart host that accepts connections and stays silent, so that mail stays queued. */
 export async function silentHost(): Promise<AsyncDisposable & { readonly port: number }> {
   const sockets = new Set<Socket>()
   const server = createServer((socket) => {

@@ -2,11 +2,11 @@
 import type { Postgresql } from '../support/peers/postgresql.ts'
 import { processorTimeOfTree } from './resources.ts'
 
-/** Since the server started. */
+/** Totals since the start of the server. */
 export interface DatabaseWork {
   /** Of all processes of the server, including those that write its log and pages. */
   readonly cpuSeconds: number
-  /** That changed something: the group commits of the daemons, and their beats. */
+  /** Transactions with changes: group commits of the daemons, and their heartbeats. */
   readonly commits: number
   /** Queries that a daemon waits for; a batch counts once. */
   readonly roundTrips: number
@@ -15,7 +15,7 @@ export interface DatabaseWork {
   readonly fsyncs: number
 }
 
-/** As Debian starts it, but for what counts statements. */
+/** Started like Debian's server, with an additional module that counts statements. */
 export const settingsOfDatabase = [
   'autovacuum=on',
   'shared_buffers=128MB',
@@ -26,8 +26,8 @@ export const settingsOfDatabase = [
 export const prepareCounting = (postgresql: Postgresql): Promise<unknown> => postgresql.query('CREATE EXTENSION pg_stat_statements')
 
 /**
- * These are sent together with another statement: a group of writes begins with four in one round trip, and ends with its changes and the
- * commit in another.
+ * Statements sent together with another one. A group of writes begins with four in one round trip, and ends with its changes and the commit
+ * in another.
  */
 const riding = ['BEGIN%', 'UPDATE postern_writers%', 'SELECT nextval%', 'COMMIT%', '%postern_parts%']
 

@@ -20,7 +20,7 @@ const extent = { bodyBytes: 131_072, texts: 1 }
 const attackers = 40
 const dearest = 10
 const bound = 5
-/** A tenant that sends now and then. */
+/** A tenant that sends occasionally. */
 const tenant = { sessions: 2, restMs: 40, size: 2048 }
 const share = 0.05
 
@@ -73,7 +73,7 @@ export async function measureFairness({ messages, seconds }: BenchOptions): Prom
   }
 }
 
-/** The dearest request of each operation, and of these the dearest. */
+/** Finds the most expensive request of each operation, then the most expensive of these. */
 async function findDearest(measured: MeasuredDaemon): Promise<readonly Dear[]> {
   using client = new HostileClient(measured.daemon.addresses.http)
   const ground = await prepare(measured, client)

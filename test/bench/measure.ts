@@ -1,11 +1,11 @@
-/** What load does to a server: rates and waiting times as the generator saw them, and what each message cost. */
+/** Effects of load on a server: rates and latencies by the generator, and costs per message. */
 import type { Contender } from './contenders.ts'
 import { monotonicMs, type LoadResult } from './load/load-job.ts'
 import type { Sample } from './results.ts'
 
 export interface Measured {
   readonly sample: Sample
-  /** Between these moments, by `monotonicMs()`, the server was under the load that counts. */
+  /** Start and end of the measured load, by `monotonicMs()`. */
   readonly from: number
   readonly until: number
 }
@@ -32,7 +32,7 @@ export async function measure(contender: Contender, load: () => Promise<LoadResu
   return { sample, from, until }
 }
 
-/** Of one measurement, whose traffics are compared with each other. */
+/** One measurement with several kinds of traffic to compare. */
 const turns = 4
 
 /**
@@ -51,7 +51,7 @@ export async function inTurns(
   return measured
 }
 
-/** The last turn of each. */
+/** The last turn of each kind. */
 export const lastTurns = (measured: ReadonlyMap<string, readonly Measured[]>): ReadonlyMap<string, Measured> =>
   new Map([...measured].flatMap(([name, all]) => all.slice(-1).map((last) => [name, last] as const)))
 

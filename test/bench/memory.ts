@@ -54,7 +54,7 @@ class ControlGroup implements AsyncDisposable {
     this.#parent = parent
   }
 
-  /** With a limit in octets. Throws where this user may make none. */
+  /** Creates a group with a limit in octets. Throws if this user may not create one. */
   static async make(limit: number): Promise<ControlGroup> {
     const isSecond = existsSync('/sys/fs/cgroup/cgroup.controllers')
     const parent = isSecond ? '/sys/fs/cgroup' : '/sys/fs/cgroup/memory'
@@ -73,7 +73,7 @@ class ControlGroup implements AsyncDisposable {
     return writeFile(join(this.#path, 'cgroup.procs'), String(pid))
   }
 
-  /** What runs in it goes back to the group above. */
+  /** Moves its processes back to the parent group. */
   async [Symbol.asyncDispose](): Promise<void> {
     const pids = (await readFile(join(this.#path, 'cgroup.procs'), 'utf8')).split('\n').filter((pid) => pid !== '')
     for (const pid of pids) await writeFile(join(this.#parent, 'cgroup.procs'), pid)

@@ -20,30 +20,30 @@ export const sectionNames = [
   'websites',
   'fairness',
 ] as const
-/** `cold` is the usual traffic, `reused`, before the server is warm. */
+/** `cold` is the usual traffic, `reused`, before the warm-up. */
 const trafficNames = ['cold', 'reused', 'pipelined', 'single', 'starttls', 'large']
 export type SectionName = (typeof sectionNames)[number]
 
 export interface BenchOptions {
   readonly only: readonly SectionName[]
-  /** Kinds of traffic that are measured in the sections intake and relay; undefined for all. */
+  /** Kinds of traffic for the sections intake and relay; undefined measures all. */
   readonly traffic: readonly string[] | undefined
   /** Messages of the warm-up before the cold and the warm measurement. */
   readonly cold: number
   readonly warm: number
-  /** Counted messages of each measurement of the usual traffic; other kinds take a share. */
+  /** Measured messages of the usual traffic; other kinds take a share. */
   readonly messages: number
   /** Maximum duration of one measurement, regardless of its progress. */
   readonly seconds: number
-  /** How often each server is measured; the median counts. */
+  /** Measurements of each server; the result is their median. */
   readonly rounds: number
   /** Queue lengths of the backlog section. */
   readonly backlogs: readonly number[]
-  /** Captures in the store when their intake is measured; look-ups are timed at the last. */
+  /** Numbers of captures in the store for the measurement of their intake. Lookups are measured with the last number. */
   readonly stored: readonly number[]
   /** Number of lines in each log. */
   readonly logLines: number
-  /** Whether a further life of Postern is profiled. */
+  /** True to profile Postern in a further run. */
   readonly profile: boolean
   readonly output: string
   readonly verbose: boolean
@@ -61,7 +61,7 @@ const usage = `npm run bench -- [options]
   --output FILE  where the JSON goes (bench-results.json)
   --verbose      every single measurement`
 
-/** Reads the command line; prints the usage and ends the process when it makes no sense. */
+/** Parses the command line. Prints the usage and exits on errors. */
 export function readOptions(args: readonly string[]): BenchOptions {
   try {
     return interpret(args)

@@ -1,4 +1,4 @@
-/** Where the main thread of a daemon spends its time under load: a V8 CPU profile of one life, as shares by part of the house. */
+/** Time of a daemon's main thread under load: a V8 CPU profile of one run, as shares by part of the program. */
 import { readdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { temporaryFolder } from '../support/daemon/workspace.ts'
@@ -18,7 +18,7 @@ interface CpuProfile {
   readonly nodes: readonly ProfileNode[]
   readonly startTime: number
   readonly samples: readonly number[]
-  /** Before each sample. */
+  /** Time before each sample. */
   readonly timeDeltas: readonly number[]
 }
 
@@ -31,7 +31,7 @@ interface ProfileNode {
 const root = new URL('../../', import.meta.url).href
 const mostFunctions = 40
 
-/** The first that matches the path of a function's file decides. */
+/** The first pattern that matches the path of a function's file applies. */
 const parts: readonly (readonly [string, RegExp])[] = [
   ['logs and metrics', /^daemon\/observability\/|^node_modules\/(pino|sonic-boom|thread-stream|prom-client|safe-stable-stringify)/],
   ['core: submission', /^daemon\/core\/submission\//],
@@ -52,7 +52,7 @@ const metaParts: ReadonlyMap<string, string> = new Map([
   ['(program)', 'native, without JavaScript'],
 ])
 
-/** Profiles one life of a daemon. `live` puts it under load; the result has the shares of each measurement it made. */
+/** Profiles one run of a daemon. `live` puts it under load; the result has the shares of each of its measurements. */
 export async function profiled(
   start: (env: Readonly<Record<string, string>>) => Promise<Postern>,
   live: (postern: Postern) => Promise<ReadonlyMap<string, Measured>>,
@@ -60,7 +60,7 @@ export async function profiled(
   await using folder = await temporaryFolder('bench-profile')
   await using postern = await start({ NODE_OPTIONS: `--cpu-prof --cpu-prof-dir=${folder.path}` })
   const measured = await live(postern)
-  await postern.daemon.stop() // the profile is written at the end of the process
+  await postern.daemon.stop() // the profile is written when the process exits
   const profile = await mainProfile(folder.path)
   return new Map([...measured].map(([name, { from, until }]) => [name, sharesBetween(profile, from * 1000, until * 1000)]))
 }
@@ -125,7 +125,7 @@ function placesOf(nodes: readonly ProfileNode[]): ReadonlyMap<number, Place> {
 
 const partOf = (path: string): string => parts.find(([, pattern]) => pattern.test(path))?.[0] ?? 'other'
 
-/** Parts as lines, in percent; kinds of traffic as columns. */
+/** Formats the parts as lines in percent, with a column for each kind of traffic. */
 export function shareLines(profile: ReadonlyMap<string, Shares>): string[] {
   const all = [...profile.values()]
   if (all.length === 0) return []

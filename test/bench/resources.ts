@@ -11,7 +11,7 @@ export async function memoryOf(pid: number, kind: 'VmRSS' | 'VmHWM' | 'RssAnon')
   return Number(new RegExp(`^${kind}:\\s*(\\d+) kB`, 'm').exec(status)?.[1]) / mebibyte
 }
 
-/** Memory of a process and its descendants in MiB; pages that several of them share count once. */
+/** Memory of a process and its descendants in MiB. Shared pages count once. */
 export async function memoryOfTree(root: number): Promise<number> {
   const shares = (await descendants(root)).map(async (pid) => {
     const rollup = await readFile(`/proc/${String(pid)}/smaps_rollup`, 'utf8').catch(() => '')
@@ -31,7 +31,7 @@ export async function processorTimeOfTree(root: number): Promise<number> {
 
 /** Processor time of a daemon by kind of thread, in microseconds. */
 export interface ThreadTimes {
-  /** JavaScript of the daemon itself, and all that it does with sockets. */
+  /** JavaScript of the daemon, including all socket operations. */
   readonly main: number
   /** Disk: LevelDB's writes and compaction, files. */
   readonly libuv: number
@@ -41,10 +41,10 @@ export interface ThreadTimes {
   readonly workers: number
 }
 
-/** Names that Node gives its threads; every other one is a worker's, but for the few that never do anything. */
+/** Thread names of Node. All other names belong to workers, except a few idle threads. */
 const kindOfThread: Readonly<Record<string, keyof ThreadTimes>> = { MainThread: 'main', 'libuv-worker': 'libuv', V8Worker: 'v8' }
 
-/** Of the threads that run now; nanoseconds of a thread stand first in its schedstat. */
+/** Sums up running threads. The first field of a thread's schedstat is its time in nanoseconds. */
 export async function threadTimes(pid: number): Promise<ThreadTimes> {
   const times = { main: 0, libuv: 0, v8: 0, workers: 0 }
   const folder = `/proc/${String(pid)}/task`
@@ -56,7 +56,7 @@ export async function threadTimes(pid: number): Promise<ThreadTimes> {
   return times
 }
 
-/** Waits until a process has used less than a tenth of a processor for a second, `mostSeconds` at most; gives the seconds it took. */
+/** Waits until a process has used less than 10% of a processor for one second, at most `mostSeconds`. Returns the waited seconds. */
 export async function untilQuiet(pid: number, mostSeconds: number): Promise<number> {
   const begun = performance.now()
   for (let before = await processorTimeOfTree(pid); ;) {
@@ -68,7 +68,7 @@ export async function untilQuiet(pid: number, mostSeconds: number): Promise<numb
   }
 }
 
-/** Octets that a process causes to be written to the disk while it has nothing to do. */
+/** Octets that an idle process writes to disk. */
 export async function writtenWhileIdle(pid: number, seconds: number): Promise<number> {
   const written = async (): Promise<number> => Number(/^write_bytes: (\d+)/m.exec(await readFile(`/proc/${String(pid)}/io`, 'utf8'))?.[1])
   const before = await written()
@@ -83,7 +83,7 @@ async function descendants(root: number): Promise<number[]> {
   return pids.filter(within)
 }
 
-/** The fields of /proc/PID/stat from the state on, that is, behind the name, which may hold anything. */
+/** Fields of /proc/PID/stat from the state on, after the name, which may contain any character. */
 async function statFields(pid: number): Promise<string[] | undefined> {
   const stat = await readFile(`/proc/${String(pid)}/stat`, 'utf8').catch(() => undefined)
   return stat?.slice(stat.lastIndexOf(')') + 2).split(' ')

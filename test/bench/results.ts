@@ -9,9 +9,9 @@ export interface Sample {
   /** Milliseconds from the final dot to its acknowledgement. */
   readonly dotP50?: number
   readonly dotP99?: number
-  /** Microseconds of the server's processor time for each message, of all its processes and threads. */
+  /** Processor time of the server per message in microseconds, of all its processes and threads. */
   readonly cpuMicros?: number
-  /** The same by kind of thread, of a server that is one process. */
+  /** The same by kind of thread, for a server with a single process. */
   readonly mainMicros?: number
   readonly libuvMicros?: number
   readonly v8Micros?: number
@@ -22,18 +22,18 @@ export interface Sample {
   readonly commits?: number
   readonly syncs?: number
   readonly memoryMebibytes?: number
-  /** The load generator's share of one processor; near 1 it would have been the bottleneck. */
+  /** Processor load of the load generator; near 1, it is the bottleneck. */
   readonly generatorCpu?: number
 }
 
-/** A goal and whether it was met. `value` and `wanted` are in the words of the goal. */
+/** A goal and its result. `value` and `wanted` have the unit of the goal. */
 export interface Verdict {
   readonly goal: string
   readonly value: string
   readonly met: boolean
 }
 
-/** Everything a section found out. */
+/** Results of a section. */
 export interface Section {
   readonly name: string
   readonly lines: readonly string[]
@@ -42,14 +42,14 @@ export interface Section {
   readonly data: unknown
 }
 
-/** The middle of a list; of an even one, the mean of the two in the middle. */
+/** Returns the median of a list. */
 export function median(list: readonly number[]): number {
   const sorted = [...list].sort((a, b) => a - b)
   const middle = sorted.length / 2
   return sorted.length % 2 === 1 ? (sorted[Math.floor(middle)] ?? NaN) : ((sorted[middle - 1] ?? NaN) + (sorted[middle] ?? NaN)) / 2
 }
 
-/** Figure by figure, the median of several samples. */
+/** Returns the median of several samples for each figure. */
 export function medianSample(samples: readonly Sample[]): Sample {
   const names = Object.keys(samples[0] ?? {}) as (keyof Sample)[]
   return Object.fromEntries(names.map((name) => [name, median(samples.map((sample) => sample[name] ?? NaN))])) as unknown as Sample
@@ -69,7 +69,7 @@ export const judgeAll = <Of>(found: Of | undefined, goals: readonly Goal<Of>[]):
 /** Returns the ratio; NaN if a value is unknown. */
 export const shareOf = (part: number | undefined, whole: number | undefined): number => (part ?? NaN) / (whole ?? NaN)
 
-/** A number as short as it stays useful. */
+/** Formats a number with a useful precision. */
 export function figure(value: number): string {
   if (!Number.isFinite(value)) return '–'
   return value >= 100 ? Math.round(value).toLocaleString('en') : value.toFixed(value >= 10 ? 1 : 2)
@@ -77,7 +77,7 @@ export function figure(value: number): string {
 
 export const labelWidth = 38
 
-/** One line of a table: a label and figures under their heads. */
+/** One line of a table: a label and the figures of its columns. */
 export function row(label: string, cells: readonly (string | number)[]): string {
   const shown = cells.map((cell) => (typeof cell === 'number' ? figure(cell) : cell).padStart(11))
   return `  ${label.padEnd(labelWidth)}${shown.join('')}`

@@ -1,4 +1,4 @@
-/** `npm run bench`: Postern and Postfix at the same work in the same run, ratios against goals, and a JSON file of all figures. */
+/** `npm run bench`: Postern and Postfix with the same work in the same run, ratios compared with goals, and a JSON file of all figures. */
 import { execFileSync } from 'node:child_process'
 import { writeFile } from 'node:fs/promises'
 import { cpus, totalmem } from 'node:os'
@@ -43,7 +43,7 @@ const measures: Readonly<Record<SectionName, (options: BenchOptions) => Promise<
   fairness: measureFairness,
 }
 
-/** A section that could not be measured is a missed goal, and no reason to forget the others. */
+/** A failed section counts as a missed goal. The other sections still run. */
 const broken = (name: SectionName, error: unknown): Section => ({
   name,
   lines: [`${name} could not be measured: ${error instanceof Error ? error.message : String(error)}`],

@@ -14,7 +14,7 @@ import { AdminApi } from '../../admin-api/http/http-server.ts'
 /** Variable with the path of the control socket. */
 export const probeVariable = 'BOUNDS_PROBE'
 
-/** An operation as the walk sees it. Schemas are JSON Schema. */
+/** An operation to attack. Schemas are JSON Schema. */
 export interface Served {
   readonly operationId: string
   readonly method: string
@@ -23,7 +23,7 @@ export interface Served {
   readonly maxBodyBytes: number
   /** The operation may delay its response by design. */
   readonly waits: boolean
-  /** Of a streamed body, its media types. */
+  /** Media types of a streamed body. */
   readonly streams?: readonly string[]
   readonly body?: Schema
   readonly query?: Schema
@@ -50,7 +50,7 @@ export interface Schema {
 export interface Cost {
   /** Of all threads of the process. */
   readonly all: number
-  /** The longest that the main thread took in one piece. */
+  /** Longest uninterrupted run of the main thread. */
   readonly piece: number
 }
 
@@ -87,7 +87,7 @@ class Meter {
   }
 }
 
-/** Resolves when the process has come to rest: hardly any processor time in three looks. */
+/** Resolves when the process is idle: nearly no processor time in three successive samples. */
 async function settled(): Promise<void> {
   const lookMs = 15
   for (let quiet = 0, looks = 0; quiet < 3 && looks < 4000; looks++) {

@@ -33,7 +33,7 @@ export class MeasuredDaemon implements AsyncDisposable {
     return this.#order('operations')
   }
 
-  /** What `work` cost the daemon; when it says that something follows, with that. */
+  /** Measures the daemon's cost of `work`, including later work if `work` announces it. */
   async cost(work: () => Promise<boolean>): Promise<Cost> {
     await this.#order('begin')
     if (await work()) await this.#order('settle')

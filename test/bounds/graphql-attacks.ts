@@ -1,4 +1,4 @@
-/** Documents of GraphQL that attack: near the limits, beyond them, and wrong in as many places as fit. */
+/** GraphQL documents for attacks: near the limits, above them, and with as many errors as possible. */
 import { getIntrospectionQuery } from 'graphql'
 import { filled, type Attack } from './json-attacks.ts'
 

@@ -1,7 +1,7 @@
-/** JSON bodies that attack an operation: as a whole, and field by field of its schema, at a size. */
+/** JSON bodies that attack an operation with a given size: as a whole, and in each field of its schema. */
 import type { Schema } from './daemon-probe.ts'
 
-/** Bytes that attack, made when their turn has come. */
+/** Bytes of an attack, created when it starts. */
 export interface Attack {
   readonly title: string
   readonly bytes: () => Buffer
@@ -65,7 +65,7 @@ export const dearTexts: readonly string[] = [
   ...['<b>', '&amp;', '<!--', '=?utf-8?q?a?= ', 'é', '\u{1f600}', '\u0301', '\u202e', 'QUJD\n', 'https://a.', '1.', '::', '@', '\\u0000'],
 ]
 
-/** Attacks on every field of an object, each in an otherwise good body. `pick` chooses among the texts, a few for each field. */
+/** Attacks on every field of an otherwise valid object. `pick` selects some texts for each field. */
 export function fieldBodies(schema: Schema, example: unknown, size: number, texts: number): readonly Attack[] {
   const fields = Object.entries(propertiesOf(schema))
   const base = isObject(example) ? example : {}
@@ -84,7 +84,7 @@ export function fieldBodies(schema: Schema, example: unknown, size: number, text
   })
 }
 
-/** As much of a text as has a length in JSON. */
+/** Returns the part of a text with this length in JSON. */
 function textOf(unit: string, bytes: number): string {
   const each = Buffer.byteLength(JSON.stringify(unit)) - 2
   return unit.repeat(Math.max(1, Math.floor(bytes / each)))

@@ -19,7 +19,7 @@ function work(): number {
   return units
 }
 
-/** How many times as long as usual the work takes now; 1 when it takes no longer. */
+/** Ratio between the current and the usual duration of the computation; at least 1. */
 export function pace(): number {
   const before = process.threadCpuUsage()
   if (work() === 0) throw new Error('no work was done')

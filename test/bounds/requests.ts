@@ -10,7 +10,7 @@ import { fieldBodies, filled, propertiesOf, wholeBodies, type Attack } from './j
 import type { Served } from './daemon-probe.ts'
 import { agentOf, hostileCalls, type ToolUser } from './tools.ts'
 
-/** A request that attacks. */
+/** An attacking request. */
 export interface Hostile {
   readonly operation: string
   readonly title: string
@@ -19,13 +19,13 @@ export interface Hostile {
   readonly headers: Readonly<Record<string, string>>
   /** Creates the body again for each try. */
   readonly bytes: () => Buffer
-  /** Octets that a compressed body inflates to. */
+  /** Size of a compressed body after inflation. */
   readonly inflated?: number
-  /** Records that it may make, each durable by itself. */
+  /** Number of durable records that it may create. */
   readonly records?: number
 }
 
-/** How much is walked: the bytes of a body where its limit is larger, and how many texts are tried in each field. */
+/** Extent of the attacks: the body size if its limit is larger, and the number of texts in each field. */
 export interface Extent {
   readonly bodyBytes: number
   readonly texts: number
@@ -43,7 +43,7 @@ interface Answered {
   readonly cookie: string
 }
 
-/** Sends one request, reads its answer, and gives back the status; 0 when the daemon cut it off. */
+/** Sends a request, reads the response and returns its status; 0 if the daemon closed the connection. */
 export class HostileClient implements Disposable {
   readonly #agent = new Agent({ keepAlive: true, maxSockets: 4 })
   readonly #target: string
@@ -63,7 +63,7 @@ export class HostileClient implements Disposable {
         let text = ''
         response.setEncoding('utf8').on('data', (chunk: string) => {
           if (text.length < 65_536) text += chunk
-          if (response.headers['content-type'] === 'text/event-stream') sent.destroy() // it would go on
+          if (response.headers['content-type'] === 'text/event-stream') sent.destroy() // the response would not end
         })
         const cookie = response.headers['set-cookie']?.map((each) => each.split(';')[0]).join('; ') ?? ''
         response.on('close', () => resolve({ status: response.statusCode ?? 0, text, cookie }))
@@ -81,7 +81,7 @@ export class HostileClient implements Disposable {
 interface Browser {
   /** Origin field of a form request. */
   readonly origin: string
-  /** Of a session, with the token that its forms carry. */
+  /** Cookie of a session, and the token of its forms. */
   readonly cookie: string
   readonly csrf: string
 }
@@ -90,7 +90,7 @@ interface Browser {
 export interface Ground {
   readonly operations: readonly Served[]
   readonly adminKey: string
-  /** The person who owns the place, in a browser. */
+  /** The owner, signed in with a browser. */
   readonly browser: Browser
   readonly publishableKey: string
   readonly agent: ToolUser
@@ -109,7 +109,7 @@ export async function prepare(measured: MeasuredDaemon, client: HostileClient): 
   for (const { method, path, example } of operations) {
     if (method !== 'POST' || example === undefined || path.includes('{') || !path.startsWith('/v1/')) continue
     const { status, text } = await client.send(method, path, { ...json, authorization }, Buffer.from(JSON.stringify(example)))
-    const isObject = status < 300 && /^\{.*\}\s*$/.test(text) // and no lines of them
+    const isObject = status < 300 && /^\{.*\}\s*$/.test(text) // and without lines
     const made = isObject ? (JSON.parse(text) as Record<string, unknown>) : {}
     const id = made['id'] ?? made['trace_id']
     if (typeof id === 'string') ids.set(path, id)
@@ -140,7 +140,7 @@ export async function prepare(measured: MeasuredDaemon, client: HostileClient): 
   }
 }
 
-/** Signs in by the link of the first start. */
+/** Signs in with the link of the first start. */
 async function signIn(daemon: MeasuredDaemon['daemon'], client: HostileClient): Promise<Browser> {
   const origin = `http://${daemon.addresses.http}`
   const [link = ''] = /\/sign-in\/link\/[\w-]+/.exec(daemon.log) ?? []
@@ -195,7 +195,7 @@ function* against(served: Served, ground: Ground, extent: Extent): Iterable<Host
   for (const type of served.streams ?? []) yield* streamAttacks(served, type, ground, extent, make)
 }
 
-/** In place of the key the session of a browser, among as many cookies as fit. A parameter that there is not keeps all as it is. */
+/** Uses a browser session instead of the key, among as many cookies as possible. An unknown parameter keeps objects unchanged. */
 function* bySession(
   { body, ...served }: Served,
   { browser }: Ground,
@@ -212,7 +212,7 @@ function* bySession(
   if (first) yield make({ ...first, title: `by a session, ${first.title}` }, { ...json, ...headers }, false)
 }
 
-/** The path with the id of something that there is, where there is one. */
+/** Returns the path with the id of an existing object, if there is one. */
 function pathOf({ path, waits }: Served, { ids }: Ground): string {
   const filledIn = path.replaceAll(/\{(\w+)\}/g, (_, name: string, at: number) => {
     const id = ids.get(path.slice(0, at - 1))
@@ -279,7 +279,7 @@ function* rowAttacks(type: string): Iterable<Attack> {
 }
 
 const deepLine = '{"a":[{"a":['
-/** Bodies that are streamed, by their media type: forms, tables, logs and mails. */
+/** Streamed bodies by their media type: forms, tables, logs and mails. */
 function* streamAttacks(
   served: Served,
   type: string,
@@ -324,7 +324,7 @@ function* streamAttacks(
   }
 }
 
-/** Signed bodies: plain, and as what inflates to much more. */
+/** Signed bodies: plain, and compressed with a high ratio. */
 function* signed(
   served: Served,
   attack: Attack,

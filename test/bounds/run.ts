@@ -1,6 +1,6 @@
 /**
- * The walk by hand, at any size: `npm run bounds -- --full`, `--only sendMessage`, `--body 1000000 --session 8000000 --texts 8`.
- * Prints what cost most, and ends with 1 when anything is beyond the bounds.
+ * Runs the attacks manually at any size: `npm run bounds -- --full`, `--only sendMessage`, `--body 1000000 --session 8000000 --texts 8`.
+ * Prints the highest costs. Exits with 1 if a cost exceeds the bounds.
  */
 import { parseArgs } from 'node:util'
 import { NameServer } from '../support/web/name-server.ts'

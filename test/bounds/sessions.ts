@@ -1,10 +1,10 @@
-/** Mail sessions that attack: every command of submission and MX with lines, parameters, repetitions and messages at their limits. */
+/** Attacking mail sessions: every command of submission and MX with lines, parameters, repetitions and messages at their limits. */
 import { once } from 'node:events'
 import { connect, type Socket } from 'node:net'
 import { connect as connectTls } from 'node:tls'
 import { filled } from './json-attacks.ts'
 
-/** How a session is protected: not at all, from its first octet on, or from the command on. */
+/** Protection of a session: none, TLS from the first octet, or STARTTLS. */
 export type Security = 'none' | 'tls' | 'starttls'
 
 /** A session: data sent at once, without waiting for replies, until the connection ends. */
@@ -13,9 +13,9 @@ export interface HostileSession {
   readonly security: Security
   /** The server and the kind of attack. */
   readonly title: string
-  /** It must come as far as the content of a message: when a recipient is refused, nothing was attacked. */
+  /** The session must reach the content of a message. If a recipient is refused, nothing was attacked. */
   readonly isMessage: boolean
-  /** Threads that may have to start for it. */
+  /** Threads that may start for it. */
   readonly threads: number
   readonly bytes: () => Promise<Buffer>
 }
@@ -48,13 +48,13 @@ async function opened(port: number, security: Security): Promise<Socket> {
 
 interface Opening {
   readonly door: HostileSession['door']
-  /** Whose address `to` is, where messages are all that is sent there. */
+  /** Owner of the address `to`, which gets only messages. */
   readonly whose?: string
   readonly threads?: number
-  /** Up to where MAIL FROM may come. */
+  /** Commands before MAIL FROM. */
   readonly start: string
   readonly from: string
-  /** Asked for each session. */
+  /** Called for each session. */
   readonly to: () => string | Promise<string>
 }
 
@@ -63,11 +63,11 @@ export interface Taker {
   readonly whose: string
   /** The address to send the next mail to. */
   readonly to: () => string | Promise<string>
-  /** Threads that may have to start for a mail. */
+  /** Threads that may start for a mail. */
   readonly threads: number
 }
 
-/** What opens a session of each door; the whole of MX is walked with the postmaster, and its messages with all who take mail. */
+/** Opening of a session for each entry point. MX is attacked with the postmaster address, and its messages with all recipients. */
 export const openings = (
   login: { readonly username: string; readonly password: string },
   postmaster: string,
@@ -86,7 +86,7 @@ export const openings = (
 const insideTls =
   /^(?:EHLO again and again|NULs|many recipients|a line that does not end|a message of (?:many header fields|many parts|empty lines|one line|dots))$/
 
-/** `bytes` is how much of everything is sent. */
+/** `bytes` is the size of each attack. */
 export function* hostileSessions(all: readonly Opening[], bytes: number): Iterable<HostileSession> {
   for (const opening of all) {
     const plain = [...against(opening, bytes)]

@@ -43,13 +43,13 @@ const headersWith = (token: string) => ({
 
 const request = (method: string, params: string): Buffer => Buffer.from(`{"jsonrpc":"2.0","id":1,"method":"${method}","params":${params}}`)
 
-/** Of an answer that is a stream of events. */
+/** Returns the JSON in a response that is an event stream. */
 const resultOf = (text: string): Json => {
   const data = /^data: (.*)$/m.exec(text)?.[1] ?? text
   return (JSON.parse(data) as { readonly result?: Json }).result ?? {}
 }
 
-/** A sandbox by one call, taken over by the person in the browser, with everything allowed. */
+/** Creates a sandbox with one call. The person takes it over in the browser and allows everything. */
 export async function agentOf(client: Client, { daemon }: MeasuredDaemon, { origin, cookie, csrf }: Person): Promise<ToolUser> {
   const token = async (fields: Record<string, string>): Promise<Json> => {
     const body = new URLSearchParams({ client_id: 'anonymous-bootstrap', ...fields })
@@ -71,7 +71,7 @@ export async function agentOf(client: Client, { daemon }: MeasuredDaemon, { orig
   return { token: next, tools: resultOf(await listed.text())['tools'] as ToolUser['tools'] }
 }
 
-/** Every argument of every tool, too large, too many and too deep. */
+/** Attacks every argument of every tool: too large, too many and too deep. */
 export function* hostileCalls(
   { token, tools }: ToolUser,
   { bodyBytes, texts }: { readonly bodyBytes: number; readonly texts: number },

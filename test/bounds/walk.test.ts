@@ -6,7 +6,7 @@ import { operatorKey } from './requests.ts'
 import { told } from './summary.ts'
 import { allowed, bounds, isBeyond, walk, walkEnvironment, type Walked } from './walk.ts'
 
-/** Bodies of all operations but six are walked at their full limit; `npm run bounds -- --full` walks larger ones. */
+/** Attacks all operations except six with bodies at their full limit. `npm run bounds -- --full` uses larger ones. */
 const extent = { bodyBytes: 131_072, sessionBytes: 262_144, texts: 1 }
 
 /** Number of parts of the walk, each short enough for a slow machine. */

@@ -25,17 +25,17 @@ export interface Walked {
   readonly inflated: number
   readonly records: number
   readonly threads: number
-  /** Milliseconds of all threads, and of the main thread in one piece. */
+  /** Milliseconds of all threads, and of the longest run of the main thread. */
   readonly all: number
   readonly piece: number
-  /** So many times slower than usual was the machine. */
+  /** Factor by which the machine was slower than usual. */
   readonly pace: number
   readonly answer: string
 }
 
 export interface WalkOptions extends Extent {
   readonly sessionBytes: number
-  /** By name: the operation or command, a colon and the title of the attack. All by default. */
+  /** Selects attacks by name: the operation or command, a colon and the title. All by default. */
   readonly isWanted?: (what: string) => boolean
   readonly onWalked?: (walked: Walked) => void
 }
@@ -55,7 +55,7 @@ export const allowed = ({ bytes, inflated, records, threads, pace: slower }: Wei
 export const isBeyond = (walked: Weight & Pick<Walked, 'all' | 'piece'>): boolean =>
   walked.all > allowed(walked) || walked.piece > walked.pace * bounds.piece
 
-/** Walks everything; the environment of the daemon is `walkEnvironment`. */
+/** Attacks everything. The environment of the daemon must be `walkEnvironment`. */
 export async function walk(measured: MeasuredDaemon, options: WalkOptions): Promise<readonly Walked[]> {
   const walked: Walked[] = []
   const take: Take = async (what, { bytes, inflated = 0, records = 0, threads = 0 }, work) => {
@@ -85,7 +85,7 @@ export async function walk(measured: MeasuredDaemon, options: WalkOptions): Prom
 
 interface Outcome {
   readonly answer: string
-  /** Something was accepted, so that work follows. */
+  /** True if something was accepted, so that work follows. */
   readonly isTaken: boolean
 }
 
@@ -93,7 +93,7 @@ interface Measurable {
   readonly bytes: () => Buffer | Promise<Buffer>
   readonly inflated?: number
   readonly records?: number
-  /** Threads that may have to start for it. */
+  /** Threads that may start for it. */
   readonly threads?: number
 }
 
@@ -108,7 +108,7 @@ async function walkRequests(
   using client = new HostileClient(measured.daemon.addresses.http)
   const ground = await prepare(measured, client)
   await measured.settled()
-  pace() // its first time also pays for code that is compiled
+  pace() // the first request also compiles code
   for (const hostile of hostileRequests(ground, options)) {
     const { operation, title, method, path, headers } = hostile
     const what = `${operation}: ${title}`

@@ -1,16 +1,16 @@
-/** The map under test, and short forms for what its contract does with it. */
+/** The map under test, and short forms for the contract. */
 import type { Add, Bytes, Check, Entry, Kv, Range, Write, WriteResult } from '#store/kv.ts'
 import { pack, within } from '#store/tuple.ts'
 
-/** How the suite gets at an implementation. */
+/** Access to an implementation. */
 export interface KvSubject {
   /** A new, empty map. */
   open(): Promise<Kv>
-  /** The same map after its owner has closed it and opened it again. */
+  /** Closes the map and opens it again. */
   reopen(kv: Kv): Promise<Kv>
 }
 
-/** A write with names for keys. */
+/** Creates a write with names as keys. */
 export interface Parts {
   readonly checks?: readonly Check[]
   readonly sets?: readonly (readonly [key: string, value: string | Bytes])[]

@@ -1,4 +1,4 @@
-/** The part of the ordered map's contract about counts by name in one value. */
+/** The part of the ordered map's contract about tallies: counts by name in one value. */
 import type { TestFn } from 'ava'
 import type { Kv, Tally } from '#store/kv.ts'
 import { decodeCounts } from '#store/tally.ts'

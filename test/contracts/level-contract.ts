@@ -7,7 +7,7 @@ import type { Kv } from '#store/kv.ts'
 import { LevelKv, type LevelOptions } from '#store/level/level-kv.ts'
 import { kvContract } from './kv-contract.ts'
 
-/** Declares the tests of the contract, for a store that is opened with these options. */
+/** Declares the tests of the contract, for a store opened with these options. */
 export function levelContract(test: TestFn, options: LevelOptions = {}): void {
   const folders = new Map<Kv, string>()
   const openIn = async (folder: string): Promise<Kv> => {

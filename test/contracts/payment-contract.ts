@@ -1,16 +1,16 @@
-/** What every way of payment must do; a provider's port runs it against the provider's sandbox. */
+/** Behavior of every payment method. A provider's port runs it with the provider's sandbox. */
 import type { ExecutionContext, TestFn } from 'ava'
 import type { InvoiceDocument } from '#core/billing/closing/invoice-document.ts'
 import type { PaymentPort } from '#core/billing/payment/payment-port.ts'
 
 export interface PaymentSubject {
-  /** The port of another daemon, or of the next life of the same: it remembers nothing. */
+  /** The port of another daemon, or of the same one after a restart, without memory of earlier calls. */
   readonly port: () => PaymentPort
-  /** How often its customer is expected to pay the invoice now, as the customer sees it: once or not at all. */
+  /** Number of payments that the customer is currently asked for: 1 or 0. */
   readonly expected: (invoice: InvoiceDocument) => Promise<number>
   /** Pays as a customer; undefined if the port does not see payments. */
   readonly pay?: (invoice: InvoiceDocument) => Promise<void>
-  /** From now on calls fail: before they did anything, or after; undefined where nothing can fail. */
+  /** Makes calls fail from now on, before or after their effect; undefined if calls cannot fail. */
   readonly fail?: (how: 'before' | 'after', isFailing: boolean) => void
 }
 

@@ -6,22 +6,22 @@ import type { ExecutionContext, SerialFn } from 'ava'
 import type { AttemptReport, DeliveryJob, Transport, TransportTarget } from '#core/delivery/transport.ts'
 import { column } from '../support/column.ts'
 
-/** How the peer treats the messages that come next. */
+/** Reaction of the peer to later messages. */
 export type PeerMood = 'accept' | 'defer' | 'refuse' | 'lose-after-handover' | 'hold-before-content' | 'not-there'
 
-/** One transport and its peer, for one test; both end with the test. */
+/** A transport and its peer for one test; both stop with the test. */
 export interface TransportFixture<Target extends TransportTarget = TransportTarget> {
   readonly transport: Transport<Target>
   readonly target: Target
-  /** A target whose only address may not be connected to. */
+  /** A target with only a forbidden address. */
   readonly forbidden: Target
-  /** The peer does so from now on. */
+  /** Sets the reaction of the peer. */
   be(mood: PeerMood): Promise<void>
-  /** Contents of the messages that the peer took responsibility for. */
+  /** Contents of the messages that the peer accepted. */
   received(): readonly string[]
-  /** Resolves when the peer holds an attempt. */
+  /** Resolves when an attempt waits at the peer. */
   held(): Promise<void>
-  /** How many connections or requests have come to the peer. */
+  /** Number of connections or requests to the peer. */
   contacts(): number
 }
 
@@ -51,7 +51,7 @@ function positionOf(target: TransportTarget): { readonly host: string; readonly 
 
 const verdicts = (report: AttemptReport): readonly string[] => report.recipients.map(({ verdict }) => verdict)
 
-/** Registers the contract's tests under the given name. */
+/** Declares the tests of the contract with this name. */
 export function transportContract<Target extends TransportTarget>(
   test: SerialFn,
   name: string,

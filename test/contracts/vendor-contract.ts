@@ -49,7 +49,7 @@ const letter = [
   '',
 ].join('\r\n')
 
-/** As PHP sites write it: octets beyond ASCII in the header, without encoded words. */
+/** As PHP sites write it: 8-bit octets in the header, without encoded words. */
 const eightBitLetter =
   'From: Der Läden <shop@site.test>\r\nTo: Käthe <anna@peer.test>\r\nSubject: Bestellbestätigung\r\nX-Order: Müller\r\n\r\nDanke.\r\n'
 
@@ -74,7 +74,7 @@ function job(changes: Partial<DeliveryJob> = {}): DeliveryJob {
 const verdicts = (report: AttemptReport): readonly string[] => report.recipients.map(({ verdict }) => verdict)
 const all = (verdict: string): readonly string[] => everybody.map(() => verdict)
 
-// One thread for all tests: starting it takes longer than most of them.
+// One thread for all tests, because its start takes longer than most of them.
 const parts = new PartsReader(new FakeClock())
 const reader = { read: (raw: Uint8Array) => parts.read(raw, 'org_1'), [Symbol.asyncDispose]: () => Promise.resolve() }
 
@@ -89,7 +89,7 @@ interface Fixture {
   readonly target: HttpTarget
 }
 
-/** A transport that trusts the test authority, and a vendor to speak to. */
+/** A transport that trusts the test authority, and a simulated vendor. */
 export async function vendorFixture(
   t: ExecutionContext,
   rules: VendorRules,
@@ -112,7 +112,7 @@ const targetOf = ({ provider, credentials }: VendorRules, baseUrl: string, chang
   return { destinationId: 'dst_1', revision: '1', provider, maxConnections: 2, baseUrl, credentials: given, secrets }
 }
 
-/** Registers the contract's tests for the vendor that these rules play. */
+/** Declares the tests of the contract for the vendor with these rules. */
 export function vendorContract(test: SerialFn, rules: VendorRules): void {
   const name = `${rules.provider} contract`
   handover(test, name, rules)

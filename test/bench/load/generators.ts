@@ -7,7 +7,7 @@ import type { AttackJob, AttackResult, LoadResult, RestJob, SmtpJob, StormJob, S
 export const loadBySmtp = (job: SmtpJob): Promise<LoadResult> => generate(new URL('load-smtp.ts', import.meta.url), job)
 export const loadByRest = (job: RestJob): Promise<LoadResult> => generate(new URL('load-rest.ts', import.meta.url), job)
 
-/** A storm of handshakes, which rages from now on until it is ended. */
+/** Starts a storm of handshakes that runs until it is stopped. */
 export const beginStorm = (job: StormJob): Promise<Endless<StormResult>> => begin(new URL('load-handshakes.ts', import.meta.url), job)
 
 /** Starts an attack that runs until it is stopped. */
@@ -36,7 +36,7 @@ async function begin<Result>(script: URL, job: StormJob | AttackJob): Promise<En
   }
 }
 
-/** The result; an error when more than one in a hundred transactions failed, because then nothing was measured. */
+/** Returns the result. Throws if more than 1% of the transactions failed, because the measurement is invalid then. */
 async function generate(script: URL, job: SmtpJob | RestJob): Promise<LoadResult> {
   const child = spawn(process.execPath, [fileURLToPath(script), JSON.stringify(job)], { stdio: ['ignore', 'pipe', 'inherit'] })
   const end = (): void => void child.kill('SIGKILL')

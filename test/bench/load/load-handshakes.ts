@@ -11,7 +11,7 @@ import { monotonicMs, type StormJob, type StormResult } from './load-job.ts'
 
 const { port, sessions } = JSON.parse(process.argv[2] ?? '{}') as StormJob
 
-/** The first octets of a client of TLS 1.3 (RFC 8446 §4.1.2). */
+/** A ClientHello of TLS 1.3 (RFC 8446 §4.1.2). */
 async function clientHello(): Promise<Buffer> {
   const wire = new Duplex({ read: () => undefined, write: (chunk: Buffer) => void wire.emit('first', chunk) })
   const first = once(wire, 'first')

@@ -1,6 +1,6 @@
 /** The job of a load generator, its result, and the clock and counters that all generators share. */
 
-/** Clients at the same time, in all measurements. */
+/** Number of parallel clients in all measurements. */
 export const sessions = 50
 
 export interface LoadJob {
@@ -21,7 +21,7 @@ export interface SmtpDialog {
   readonly pipelining: boolean
   /** Uses a new connection with a login for each message. */
   readonly perConnection: boolean
-  /** STARTTLS before the login, without resuming earlier sessions, as a program does that ends after its message. */
+  /** Uses STARTTLS before the login without session resumption, like a program that ends after its message. */
   readonly starttls: boolean
 }
 
@@ -31,7 +31,7 @@ export interface SmtpJob extends LoadJob, SmtpDialog {
 
 export type RestRequest = RecordedRequest | MadeRequest
 
-/** A request as a client sent it, as Latin-1; it is sent as it is. */
+/** A client's request as Latin-1, sent unchanged. */
 export interface RecordedRequest {
   readonly raw: string
 }
@@ -44,15 +44,15 @@ export interface MadeRequest {
 
 export interface RestJob extends LoadJob {
   readonly key: string
-  /** How long a connection rests between an acknowledgement and its next request; not at all by default. */
+  /** Pause of a connection between an acknowledgement and its next request; 0 by default. */
   readonly restMs?: number
-  /** Sent as it is in place of a message; without a body it is a GET. */
+  /** Sent unchanged instead of a message. Without a body, it is a GET. */
   readonly request?: RestRequest
   /** A file with a `RestRequest` in each line. Each is sent once. */
   readonly requests?: string
 }
 
-/** Clients that come for a handshake, until the storm is ended. */
+/** Clients of the handshake storm. */
 export interface StormJob {
   readonly port: number
   readonly sessions: number
@@ -60,14 +60,14 @@ export interface StormJob {
 
 export interface StormResult {
   readonly handshakes: number
-  /** Connections that ended without an answer. */
+  /** Connections that ended without a response. */
   readonly failures: number
   readonly seconds: number
-  /** The generator's own use of one processor. */
+  /** Processor load of the generator. */
   readonly cpu: number
 }
 
-/** Connections that repeat one request, until the attack is ended. */
+/** Connections that repeat one request until the attack stops. */
 export interface AttackJob {
   readonly port: number
   readonly sessions: number
@@ -77,40 +77,40 @@ export interface AttackJob {
 
 export interface AttackResult {
   readonly served: number
-  /** With 429 or 503. */
+  /** Responses with 429 or 503. */
   readonly refused: number
   readonly broken: number
   readonly seconds: number
 }
 
 export interface LoadResult {
-  /** Acknowledged in all, the first of each session included. */
+  /** All acknowledged messages, including the first of each session. */
   readonly acknowledged: number
   readonly failures: number
   readonly firstFailure?: string
-  /** When the first transaction began, by `monotonicMs()`. */
+  /** Start of the first transaction, by `monotonicMs()`. */
   readonly begunAt: number
   /** Measured acknowledgements per second. */
   readonly perSecond: number
   /** Milliseconds from the first octet of the transaction to its acknowledgement. */
   readonly p50: number
   readonly p99: number
-  /** Milliseconds from the final dot to its acknowledgement; the same as above where there is no dot. */
+  /** Milliseconds from the final dot to its acknowledgement; equal to the previous figure without a dot. */
   readonly dotP50: number
   readonly dotP99: number
-  /** The generator's own use of one processor, 1 being all of it. */
+  /** Processor load of the generator; 1 is one full processor. */
   readonly cpu: number
-  /** Trace ids of about one in two hundred acknowledgements. */
+  /** Trace ids of about 0.5% of the acknowledgements. */
   readonly traceIds: readonly string[]
 }
 
 const uuid = /[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[0-9a-f]{4}-[0-9a-f]{12}/
 const sampleEvery = 200
 
-/** A clock that all processes of the machine share, in milliseconds. */
+/** A clock shared by all processes of the machine, in milliseconds. */
 export const monotonicMs = (): number => Number(process.hrtime.bigint()) / 1e6
 
-/** Collects the acknowledgements of all sessions of one generator and prints the result when the last one has left. */
+/** Collects the acknowledgements of all sessions of a generator. Prints the result after the last session. */
 export class LoadRecorder {
   over = false
   readonly #most: number
@@ -135,7 +135,7 @@ export class LoadRecorder {
     setTimeout(() => (this.over = true), mostSeconds * 1000)
   }
 
-  /** A transaction begins now, by `monotonicMs()`. */
+  /** Starts a transaction now, by `monotonicMs()`. */
   begins(): number {
     const now = monotonicMs()
     if (this.#begunAt === 0) this.#begunAt = now
@@ -153,13 +153,13 @@ export class LoadRecorder {
     this.#dots.push(now - dotAt)
   }
 
-  /** A refusal or a broken link. A server that fails more than a hundred times is not worth measuring. */
+  /** Records a refusal or a lost connection. More than 100 failures end the measurement. */
   failed(what: string): void {
     this.#firstFailure ??= what.slice(0, 300)
     if (++this.#failures > 100) this.over = true
   }
 
-  /** A session ended because the load is over. */
+  /** A session ended with the load. */
   left(): void {
     if (--this.#sessions > 0) return
     process.stdout.write(JSON.stringify(this.#result()), () => process.exit(0))
@@ -188,7 +188,7 @@ export class LoadRecorder {
   }
 }
 
-/** The value below which `share` of the list lies; 0 for an empty list. */
+/** Returns the quantile `share` of the list; 0 for an empty list. */
 export function percentile(list: readonly number[], share: number): number {
   const sorted = Float64Array.from(list).sort()
   return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? 0

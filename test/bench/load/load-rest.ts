@@ -1,4 +1,4 @@
-/** The REST load generator: raw sockets that keep their connection, one request at a time each (RFC 9112). */
+/** The REST load generator: raw sockets with persistent connections, one request at a time each (RFC 9112). */
 import { randomBytes } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { connect, type Socket } from 'node:net'
@@ -10,10 +10,10 @@ const stamp = '0000000000000000'
 const lines = job.requests === undefined ? [] : readFileSync(job.requests, 'utf8').trimEnd().split('\n')
 const once = lines.map((line) => fixedRequest(JSON.parse(line) as RestRequest)).reverse()
 
-/** So that no stamp is that of another run: idempotency keys of an earlier one would be answered, and nothing sent. */
+/** Makes stamps unique per run: the server would answer repeated idempotency keys without sending. */
 const firstStamp = (Math.floor(performance.timeOrigin) % 9e8) * 1000
 
-/** One connection with its own copy of the request, whose stamps make every message another. */
+/** One connection with a copy of the request. Its stamps make every message different. */
 class Client {
   #socket!: Socket
   #pending = ''
@@ -50,7 +50,7 @@ class Client {
     if (job.requests !== undefined) {
       const next = once.pop()
       if (next) this.#request = next
-      else recorder.over = true // the last one is sent again, and counts for nothing
+      else recorder.over = true // repeats the last request, which does not count
     }
     const text = this.#name + String(this.#count++).padStart(stamp.length - this.#name.length, '0')
     for (const at of this.#stampsAt) this.#request.write(text, at, 'latin1')
@@ -77,7 +77,7 @@ class Client {
   }
 }
 
-/** `POST /v1/messages` whose body has `size` octets. */
+/** Creates a `POST /v1/messages` with a body of `size` octets. */
 function makeRequest(): Buffer {
   const empty = JSON.stringify({ from: job.from, to: [job.to], subject: `Load ${stamp}`, text: '' })
   const text = `${stamp} ${randomBytes(job.size).toString('base64')}`.slice(0, job.size - empty.length)

@@ -20,7 +20,7 @@ const hello = Buffer.from('EHLO load.test\r\n')
 const quit = Buffer.from('QUIT\r\n')
 const login = job.login && Buffer.from(`AUTH PLAIN ${Buffer.from(`\0${job.login.username}\0${job.login.password}`).toString('base64')}\r\n`)
 
-/** Made once, as it costs as much as a handshake. The curve is what OpenSSL before 3.5 agrees on, which most mail programs use. */
+/** Created once, because it costs as much as a handshake. OpenSSL before 3.5, which most mail programs use, agrees on this curve. */
 const secureContext = createSecureContext({ ecdhCurve: 'X25519:P-256' })
 
 type Step = 'greeting' | 'hello' | 'starttls' | 'login' | 'envelope' | 'content' | 'quit'
@@ -28,7 +28,7 @@ type Step = 'greeting' | 'hello' | 'starttls' | 'login' | 'envelope' | 'content'
 /** Maximum octets of one read of a session, without a new buffer for each read. */
 const readBytes = 4096
 
-/** One client after the other, each with its own copy of the message, whose stamp makes every message another. */
+/** Runs successive clients with a copy of the message. Its stamp makes every message different. */
 class Client {
   #socket!: Socket
   #step: Step = 'greeting'
@@ -62,7 +62,7 @@ class Client {
     const { port } = job
     const onread = { buffer: this.#buffer, callback: (length: number) => this.#read(this.#buffer.subarray(0, length)) }
     const options = { host: '127.0.0.1', port, noDelay: true }
-    // a socket that is to become a TLS socket must hand its octets on itself
+    // a socket must deliver its own data before it becomes a TLS socket
     this.#take(job.starttls ? connect(options) : connect({ ...options, onread }))
     this.#socket.on('close', () => this.#closed())
   }
@@ -86,7 +86,7 @@ class Client {
     else this.open()
   }
 
-  /** Counts final reply lines; the first digit of each decides. */
+  /** Counts final reply lines by their first digit. */
   #read(chunk: Buffer): true {
     for (const octet of chunk) {
       if (octet === newline) {
@@ -98,7 +98,7 @@ class Client {
       else if (this.#column === 3) this.#goesOn = octet === 45
       this.#column++
     }
-    return true // further octets are wanted
+    return true // more data expected
   }
 
   #replied(chunk: Buffer): void {

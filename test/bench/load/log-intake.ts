@@ -1,4 +1,4 @@
-/** A log through the door: signed and compressed requests to the daemon, one after the other. */
+/** Posts a log to the daemon: signed and compressed requests, one at a time. */
 import { createHmac } from 'node:crypto'
 import { request } from 'node:http'
 import { gzipSync } from 'node:zlib'
@@ -12,15 +12,15 @@ import { perMessage, shippedLog } from './shipped-log.ts'
 export const requestLines = 100_000
 
 export interface DoorFigures {
-  /** Of the daemon's processor time, and of the clock. */
+  /** Processor time of the daemon, and elapsed time. */
   readonly perSecond: number
   readonly perSecondOfClock: number
-  /** Memory of the daemon's own, without mapped files, after the first request and the most after any, in MiB. */
+  /** Private memory of the daemon in MiB, without mapped files: after the first request, and the peak after any request. */
   readonly peakOfFirst: number
   readonly peak: number
 }
 
-/** Posts a log of Postfix about mail that is not ours, `requests` times `requestLines` lines. */
+/** Posts a Postfix log about mail of others: `requests` requests with `requestLines` lines. */
 export async function measureDoor(requests: number): Promise<DoorFigures> {
   await using folder = await temporaryFolder('bench-logs')
   await using daemon = await Daemon.start(posternOptions(folder.path, { POSTERN_LOG_LEVEL: 'warn' }))

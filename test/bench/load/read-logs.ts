@@ -4,14 +4,14 @@ import { readLog, type LogSource } from '#ingest/logs/log.ts'
 import { memoryOf } from '../resources.ts'
 import { shippedLog } from './shipped-log.ts'
 
-/** `plain` splits the lines and parses their JSON, which every reader must do at the least. */
+/** `plain` splits the lines and parses their JSON, the minimum for every reader. */
 export type Way = 'plain' | 'reader'
 
 export interface LogFigures {
-  /** Of one processor's time. */
+  /** Processor time of one processor. */
   readonly perSecond: number
   readonly events: number
-  /** Highest memory of the process, in MiB. */
+  /** Peak memory of the process, in MiB. */
   readonly peak: number
 }
 
@@ -52,7 +52,7 @@ const lines = Number(count)
 const read = (n: number): Promise<number> =>
   way === 'plain' ? readPlain(shippedLog(source, n)) : readEvents(source, shippedLog(source, n))
 await read(20_000) // warm
-// what making the log costs is not the reader's
+// excludes the cost of generating the log
 const cpu = async (work: () => Promise<unknown>): Promise<number> => {
   const before = process.cpuUsage()
   await work()

@@ -40,7 +40,7 @@ export class RequestRecorder implements AsyncDisposable {
 
   async [Symbol.asyncDispose](): Promise<void> {
     this.#server.close()
-    for (const socket of this.#sockets) socket.destroy() // clients keep theirs open
+    for (const socket of this.#sockets) socket.destroy() // clients keep their connections open
     await once(this.#server, 'close')
   }
 }

@@ -40,7 +40,7 @@ function eximMessage(n: number): readonly string[] {
   ]
 }
 
-/** Five lines of Stalwart: two deliveries, and three that say nothing to us. */
+/** Five lines of Stalwart: two deliveries, and three without feedback. */
 function stalwartMessage(n: number): readonly string[] {
   const at = new Date(Date.UTC(2026, 7, 21) + n * 1000).toISOString().slice(0, 19)
   const keys = `queueId = ${String(264519374110425088n + BigInt(n))}, queueName = "remote", from = "b1mzxw6ytb0j3tqnjv8k2d@bounce.example.com", to = ["customer-${String(n)}@example.net"], size = 4711`
@@ -59,7 +59,7 @@ const messages: Readonly<Record<LogSource, (n: number) => readonly string[]>> = 
   ...{ postfix: postfixMessage, exim: eximMessage, stalwart: stalwartMessage },
 }
 
-/** The log as a shipper sends it, made a piece at a time, from the message of this number on. */
+/** The log as a shipper sends it, generated in pieces, starting with the message of this number. */
 export async function* shippedLog(source: LogSource, lines: number, first = 0): AsyncGenerator<Uint8Array> {
   const message = messages[source]
   for (let n = first; n < first + lines / perMessage; n += chunkLines / perMessage) {

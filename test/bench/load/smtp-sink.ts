@@ -1,4 +1,4 @@
-/** Postfix's own `smtp-sink` as the receiving end of relay measurements: it discards and counts. */
+/** Postfix's `smtp-sink` as the receiver of relay measurements: it counts and discards mail. */
 import { spawn, type ChildProcess } from 'node:child_process'
 import { connect } from 'node:net'
 import { once } from 'node:events'
@@ -10,7 +10,7 @@ const stallMinutes = 10
 
 export class SmtpSink implements AsyncDisposable {
   readonly port: number
-  /** Messages that it answered 250 to. */
+  /** Number of accepted messages. */
   count = 0
   #child: ChildProcess
   #counted = new Set<() => void>()
@@ -36,7 +36,7 @@ export class SmtpSink implements AsyncDisposable {
     return new SmtpSink(child, port)
   }
 
-  /** Resolves with the time of the last of `count` messages. Rejects if no message arrives for ten minutes. */
+  /** Resolves with the time of the last of `count` messages. Rejects if no message arrives for 10 minutes. */
   async reached(count: number): Promise<number> {
     const stalled = Promise.withResolvers<never>()
     const timer = setTimeout(() => {

@@ -1,6 +1,6 @@
 /**
- * Section "aliases": the send addresses of nine other services against `POST /v1/messages` of the same life. Each takes the same
- * mail, in the request that the official client of the service sends.
+ * Section "aliases": the send APIs of nine other services compared with `POST /v1/messages` in the same run. Each accepts the same mail, in
+ * a request of the official client of the service.
  */
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -17,13 +17,13 @@ import { profiled, shareLines } from '../profile.ts'
 import { costHead, costRow, judge, medianSample, sampleHead, sampleRow, type Sample, type Section } from '../results.ts'
 
 const native = 'POST /v1/messages'
-/** The client of Amazon SES gives every send an idempotency key: one more row, and a look whether it is there. */
+/** The client of Amazon SES adds an idempotency key to every send, which costs another row and a read. */
 const nativeIdempotent = 'the same, idempotent'
 const names = Object.keys(clients)
-/** Of the warm-up, that each address gets. */
+/** Warm-up messages of each address. */
 const share = 0.25
 const goal = 0.8
-/** The load generator puts another text in its place for each message. */
+/** Placeholder that the load generator replaces with another text in each message. */
 const stamp = '0000000000000000'
 
 const file = { name: 'x.txt', type: 'text/plain', content: Buffer.from('x') }
@@ -33,13 +33,13 @@ const mail: Mail = {
   ...{ file, image: { ...file, cid: 'x' }, tag: 'load', isBare: true },
 }
 
-/** The same mail in our own words. */
+/** The same mail for Postern's own API. */
 const ownBody = JSON.stringify({
   ...{ from: `"Load" <${sender}>`, to: [`"Recipient" <${recipient}>`], cc: [mail.cc], bcc: [mail.bcc], reply_to: mail.replyTo },
   ...{ subject: mail.subject, text: mail.text, html: mail.html, headers: { 'X-Order': '4711' }, tags: [mail.tag] },
 })
 
-/** As a program sends it: by `fetch` of Node, which most of the other clients use too, with all header fields that it adds. */
+/** The request of Node's `fetch`, which most of the other clients use too, with all its header fields. */
 const sendOwn = (address: string, key: string, more: Readonly<Record<string, string>> = {}) =>
   fetch(`${address}${native.replace('POST ', '')}`, {
     ...{ method: 'POST', body: ownBody },
@@ -76,7 +76,7 @@ export async function measureAliases(options: BenchOptions): Promise<Section> {
   }
 }
 
-/** One daemon, and all addresses in turns. */
+/** Measures one daemon, with all addresses in turns. */
 async function measureLife(postern: Postern, { warm, messages, seconds }: BenchOptions) {
   const { daemon } = postern
   await using folder = await temporaryFolder('bench-aliases')
@@ -95,7 +95,7 @@ async function measureLife(postern: Postern, { warm, messages, seconds }: BenchO
       await add(name, send)
       continue
     }
-    // each of these is signed, so that no octet of it can be another one
+    // signed requests, so no octet can change
     kinds.set(name, async (count) => {
       const lines: string[] = []
       while (lines.length < count + sessions) lines.push(JSON.stringify({ raw: await recorder.requestOf(send) }))

@@ -14,14 +14,14 @@ interface Backlog {
   readonly queued: number
   /** Cost of a message with the backlog. */
   readonly intake: Sample
-  /** Seconds until the queue is listed, counted for a hold, and searched in vain for a sender. */
+  /** Seconds to list the queue, to count it for a hold, and to search it for an unknown sender. */
   readonly answers: Answers
   readonly residentMebibytes: number
   /** Private memory of the process. The rest is page cache, which the kernel frees if memory is short. */
   readonly anonymousMebibytes: number
-  /** From the spawn after a kill to the ready file. */
+  /** Seconds from the start after a kill to the ready file. */
   readonly startSeconds: number
-  /** Messages a second that leave after that start, once the smart host takes them. */
+  /** Deliveries per second after that start, when the smart host accepts mail. */
   readonly deliveredPerSecond: number
 }
 
@@ -73,7 +73,7 @@ async function fill(folder: string, adminKey: string, queued: number, options: B
   return { outlet: host.port, figures: { intake: sample, answers, residentMebibytes, anonymousMebibytes } }
 }
 
-/** As `postern queue` asks. */
+/** The request of `postern queue`. */
 async function answersOf({ rest }: Daemon): Promise<Answers> {
   const secondsOf = async (ask: () => Promise<unknown>): Promise<number> => {
     const begun = performance.now()
@@ -121,7 +121,7 @@ function backlogVerdicts(backlogs: readonly Backlog[]): Verdict[] {
   if (!shortest || !longest) return []
   const growth = `backlog of ${longest.queued.toLocaleString('en')} against ${shortest.queued.toLocaleString('en')}`
   const slowest = Math.max(...backlogs.map(({ startSeconds, queued }) => startSeconds / Math.max(1, queued / 100_000)))
-  const answer = Math.max(...backlogs.map(({ answers: { list, count, search } }) => Math.max(list, count, search))) // of 100,000 at most
+  const answer = Math.max(...backlogs.map(({ answers: { list, count, search } }) => Math.max(list, count, search))) // limited to 100,000
   const perMessage = ({ answers, queued }: Backlog): number => answers.search / Math.min(queued, 100_000)
   return [
     judge('postern queue answers: <= 3 s', answer, '<=', 3, 's'),

@@ -1,6 +1,6 @@
 /**
- * Section "dashboard": how soon a screen can be used in a browser that has nothing of it yet, and whether a long list of traces scrolls
- * without a stall, in a store full of traces. The browser is Chromium on the same machine.
+ * Section "dashboard": time until a screen is usable in a browser with an empty cache, and scrolling of a long list in a store full of
+ * traces. The browser is Chromium on the same machine.
  */
 import { Daemon } from '../../support/daemon/daemon.ts'
 import { temporaryFolder } from '../../support/daemon/workspace.ts'
@@ -19,7 +19,7 @@ const mostRows = 2000
 const email = 'olga@alpenblick.example'
 /** Goal: a screen is usable within one second. */
 const mostStartMs = 1000
-/** A frame that takes longer is felt as a stall. */
+/** Users notice a longer frame as a stall. */
 const mostFrameMs = 100
 
 const screens = [

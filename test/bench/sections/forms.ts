@@ -16,7 +16,7 @@ import { profiled, shareLines } from '../profile.ts'
 import { costHead, costRow, judge, medianSample, sampleHead, sampleRow, type Sample, type Section } from '../results.ts'
 
 const size = 2048
-/** A form takes 1,000 in an hour. */
+/** Limit of a form per hour. */
 const perForm = 900
 const shares = { warm: 0.3, fetches: 0.5 }
 const kinds = ['rest', 'submissions', 'definitions'] as const
@@ -65,7 +65,7 @@ export async function measureForms(options: BenchOptions): Promise<Section> {
   }
 }
 
-/** One daemon, and both doors in turns. */
+/** Measures one daemon, with both entry points in turns. */
 async function measureLife(postern: Postern, { warm, messages, seconds }: BenchOptions) {
   const { daemon } = postern
   await using folder = await temporaryFolder('bench-forms')

@@ -1,6 +1,6 @@
 /**
- * Section "handshakes": how long a send by REST takes while clients storm the listener inside TLS: both share a thread. A site sends
- * now and then, so each of its connections rests between two sends.
+ * Section "handshakes": duration of a REST send while clients storm the TLS listener, which runs on the same thread. A site sends
+ * occasionally, so its connections pause between two sends.
  */
 import { portOf } from '../../support/daemon/daemon.ts'
 import { recipient, sender, startPostern } from '../contenders.ts'
@@ -12,22 +12,22 @@ import { median, row, type Section } from '../results.ts'
 const size = 2048
 const sites = 8
 const restMs = 20
-/** An ordinary crowd, and as many as the daemon that is measured lets in from one address. */
+/** A usual number of clients, and the daemon's limit for one address. */
 const storms = [50, 200]
-/** Of the messages that the options ask for: in each storm, and in the quiet before. */
+/** Fractions of the requested messages: in each storm, and before the storms. */
 const share = 0.5
 const quietShare = 0.15
 
 interface Stormed {
   readonly load: LoadResult
-  /** Handshakes a second, and what their generator used of one processor. */
+  /** Handshakes per second, and the processor load of their generator. */
   readonly handshakes: number
   readonly stormCpu: number
 }
 
 interface Life {
   readonly quiet: LoadResult
-  /** In the order of `storms`. */
+  /** Results in the order of `storms`. */
   readonly stormed: readonly Stormed[]
 }
 

@@ -12,7 +12,7 @@ const quietSeconds = 15
 export async function measureIdle({ rounds }: BenchOptions): Promise<Section> {
   await using folder = await temporaryFolder('bench-idle')
   const adminKey = newAdminKey()
-  const options = posternOptions(folder.path, { NODE_COMPILE_CACHE: '' }) // the daemon's own, in its data folder
+  const options = posternOptions(folder.path, { NODE_COMPILE_CACHE: '' }) // uses the cache in the data folder
   {
     await using first = await Daemon.start(options, adminKey)
     await provision(first, 25, 'sandbox')

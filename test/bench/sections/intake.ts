@@ -1,4 +1,4 @@
-/** Section "intake": how fast mail is accepted onto the disk when nothing leaves. */
+/** Section "intake": rate of mail accepted to disk without deliveries. */
 import {
   coldName,
   compare,

@@ -12,7 +12,7 @@ import { accept, pipelined, usual } from './intake.ts'
 
 const calls = 500
 const fillSeconds = 1800
-/** Of the messages of a measurement; reading a capture costs more than taking it. */
+/** Fraction of the messages of a measurement, because reading a capture costs more than accepting it. */
 const share = 0.5
 /** Maximum wait for work after an acknowledgement, such as reading captures. */
 const settleSeconds = 60
@@ -21,7 +21,7 @@ interface Stored {
   readonly captures: number
   /** Cost of another capture, including the background read after its acknowledgement. */
   readonly intake: Sample
-  /** Whether earlier captures were still being read, which then is part of the cost. */
+  /** True if the background read of earlier captures was still running, which adds to the cost. */
   readonly isBehind: boolean
   /** Private memory of the process, without page cache. */
   readonly anonymousMebibytes: number
@@ -71,7 +71,7 @@ export async function measureLookup(options: BenchOptions): Promise<Section> {
 
 interface Filled {
   readonly stored: readonly Stored[]
-  /** Of some of the captures. */
+  /** Trace ids of some captures. */
   readonly traceIds: readonly string[]
   readonly captures: number
 }

@@ -10,9 +10,9 @@ import type { BenchOptions } from '../options.ts'
 import { judge, median, row, type Section } from '../results.ts'
 
 const clients = 32
-/** A call of an agent may cost as much more than its twin. */
+/** Maximum ratio between a call of an agent and the same REST request. */
 const mostRatio = 1.5
-/** Of the messages that the options ask for. */
+/** Fraction of the requested messages. */
 const share = { warm: 0.25, lists: 0.25 }
 
 interface Life {
@@ -86,7 +86,7 @@ async function json(url: string, init: RequestInit): Promise<Readonly<Record<str
   return JSON.parse(text) as Record<string, unknown>
 }
 
-/** The token of a new sandbox for the surface at this path. */
+/** Returns the token of a new sandbox for the interface at this path. */
 async function sandboxOf(address: string, path: string): Promise<string> {
   const { resource } = await json(`${address}/.well-known/oauth-protected-resource${path}`, {})
   const body = new URLSearchParams({ grant_type: 'client_credentials', client_id: 'anonymous-bootstrap', resource: String(resource) })
@@ -94,7 +94,7 @@ async function sandboxOf(address: string, path: string): Promise<string> {
   return String(token)
 }
 
-/** A request of the protocol in its present revision. */
+/** A request of the current protocol revision. */
 function rpc(method: string, given: Readonly<Record<string, unknown>>) {
   const meta = { 'io.modelcontextprotocol/protocolVersion': '2026-07-28', 'io.modelcontextprotocol/clientCapabilities': {} }
   const headers = {

@@ -1,4 +1,4 @@
-/** Section "relay": from the client to the next server, through the disk. */
+/** Section "relay": from the client to the next server, over the disk. */
 import { waiting } from '../../support/waits.ts'
 import {
   coldName,
@@ -20,8 +20,8 @@ import { SmtpSink } from '../load/smtp-sink.ts'
 import { accept, large, pipelined, usual } from './intake.ts'
 
 /**
- * Ends when the last message has arrived; the rate is all of them over all of that time, so that a queue that grew must be paid
- * for. The waiting times are those to the acknowledgement.
+ * Ends when the last message has arrived. The rate includes this time, so a grown queue lowers it. The latencies are those of the
+ * acknowledgements.
  */
 const relayInto =
   (sink: SmtpSink): Send =>

@@ -1,4 +1,4 @@
-/** Section "rest": `POST /v1/messages` against the SMTP intake of the same lives. */
+/** Section "rest": `POST /v1/messages` compared with SMTP intake in the same runs. */
 import { portOf } from '../../support/daemon/daemon.ts'
 import { recipient, sender, startPostern, type Postern } from '../contenders.ts'
 import { loadByRest } from '../load/generators.ts'
@@ -41,7 +41,7 @@ export async function measureRest(options: BenchOptions): Promise<Section> {
   }
 }
 
-/** One daemon, warm by both doors. */
+/** Measures one daemon after a warm-up of both entry points. */
 async function measureLife(postern: Postern, { warm, messages, seconds }: BenchOptions): Promise<ReadonlyMap<string, Measured>> {
   const { daemon } = postern
   const target = { port: portOf(daemon.addresses.http), key: daemon.adminKey, from: sender, to: recipient, sessions, size }

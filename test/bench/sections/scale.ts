@@ -16,7 +16,7 @@ import type { BenchOptions } from '../options.ts'
 import { processorTimeOfTree } from '../resources.ts'
 import { figure, median, row, type Section } from '../results.ts'
 
-/** Daemons at one database; 0 is the embedded store. */
+/** Number of daemons with one database; 0 is the embedded store. */
 const sites = [0, 1, 2, 4] as const
 const works = ['intake', 'relay'] as const
 type Work = (typeof works)[number]
@@ -30,7 +30,7 @@ const warmUpShare = 0.25
 /** Costs of one message. */
 interface Costs {
   readonly perSecond: number
-  /** Milliseconds from MAIL to the acknowledgement, the median. */
+  /** Median of milliseconds from MAIL to the acknowledgement. */
   readonly p50: number
   readonly p99: number
   readonly daemonMicros: number

@@ -55,7 +55,7 @@ async function measured({ rounds }: BenchOptions, prepare: (cleanup: AsyncDispos
   await using cleanup = new AsyncDisposableStack()
   const round = await prepare(cleanup)
   const first = await round(1, 1)
-  await round(keysOfProject, waitsOfKey) // warms it up
+  await round(keysOfProject, waitsOfKey) // warm-up
   const many: number[] = []
   const few: number[] = []
   for (let i = 0; i < rounds; i++) {
@@ -89,7 +89,7 @@ async function inProcess(cleanup: AsyncDisposableStack): Promise<Round> {
       })
       return { id, acknowledged, waiting }
     })
-    await fixture.settled() // all wait
+    await fixture.settled() // all waits are open
     await Promise.all(
       all.map(async ({ id, acknowledged }) => acknowledged.resolve((await fixture.submit({ projectId: id }), performance.now()))),
     )

@@ -1,6 +1,6 @@
 /**
- * Section "websites": a page of 10 KB with a validator, in Brotli, by 64 connections; Debian's nginx sends the same octets of a file. Both
- * run for the whole of a round and take turns; wrk makes the load.
+ * Section "websites": a page of 10 KB with a validator, in Brotli, over 64 connections, compared with the same file on Debian's nginx. Both
+ * run during the whole round and take turns; wrk generates the load.
  */
 import { execFile, spawn } from 'node:child_process'
 import { once } from 'node:events'
@@ -54,7 +54,7 @@ export async function measureWebsites({ rounds, seconds }: BenchOptions): Promis
   }
 }
 
-/** Text that compresses as pages do. */
+/** Text with the compressibility of web pages. */
 function page(): string {
   const random = new Seeded(1)
   let html = ''
@@ -73,7 +73,7 @@ async function deploy({ rest }: Daemon): Promise<void> {
 
 const run = promisify(execFile)
 
-/** The octets as they are sent, compressed. */
+/** The compressed octets. */
 async function fetched(url: string): Promise<Buffer> {
   const options = { encoding: 'buffer', maxBuffer: 1_048_576 } as const
   const { stdout } = await run('curl', ['-sf', '-H', `Host: ${host}`, '-H', 'Accept-Encoding: br', url], options)
@@ -88,7 +88,7 @@ async function load(url: string, seconds: number): Promise<number> {
   return Number(/^Requests\/sec:\s+(\S+)$/m.exec(stdout)?.[1])
 }
 
-/** As Debian has it, but for the log and for how many requests a connection may have. */
+/** Debian's configuration, except for the log and the number of requests per connection. */
 async function startNginx(folder: string, octets: Buffer): Promise<AsyncDisposable & { readonly address: string }> {
   const port = await programPort()
   const name = `${createHash('sha256').update(octets).digest('hex').slice(0, 8)}.html`
