@@ -1,11 +1,11 @@
-/** The last look of a crash test, through the API: every acknowledged message has its trace and, if captured, its place in the inbox. */
+/** The final audit of a crash test, through the API: every acknowledged message has its trace and, if captured, its place in the inbox. */
 import type { RestClient } from '../support/daemon/rest.ts'
 import { catchAllInbox } from '../support/daemon/provision.ts'
 import { waitFor } from '../support/waits.ts'
 import { isRefusedForGood, type Entry, type Ledger } from './ledger.ts'
 import { carriesText, isWholeLetter, letterOf, textOf } from './letters.ts'
 
-/** How many captured messages are fetched whole and compared octet by octet. */
+/** Number of captured messages that are fetched and compared octet by octet. */
 const contentsCompared = 60
 
 /** Resolves when all recipients of acknowledged messages have a copy, or one is lost: its trace is missing or `sent`. */
@@ -19,7 +19,7 @@ export async function arrivals(ledger: Ledger, rest: RestClient): Promise<void> 
   })
 }
 
-/** Reads every acknowledged trace; its status must be the final one for what happened. */
+/** Reads every acknowledged trace and compares its status with the fate of the message. */
 export async function auditTraces(ledger: Ledger, rest: RestClient): Promise<void> {
   const [duplicated, postponed] = [new Set(ledger.duplicated()), new Set(ledger.postponed())]
   await inParallel(8, ledger.acked(), async (entry) => {

@@ -1,4 +1,4 @@
-/** The place a crash test happens in: a data folder, a smart host that survives, and one life of the daemon after the other. */
+/** Environment of a crash test: a data folder, a smart host that stays up, and successive runs of the daemon. */
 import { waiting } from '../support/waits.ts'
 import { Daemon, newAdminKey, portOf, runCommand, type DaemonOptions, type Exit } from '../support/daemon/daemon.ts'
 import { makeDestination, makeLogin, makeRoute, type Login } from '../support/daemon/provision.ts'
@@ -44,13 +44,13 @@ export class CrashServer implements AsyncDisposable {
     return this.#daemon
   }
 
-  /** Spawns the next life without waiting for it. */
+  /** Starts the next run without waiting for it. */
   async launch(): Promise<Daemon> {
     this.#daemon = await Daemon.launch(this.#options, this.#adminKey)
     return this.#daemon
   }
 
-  /** The next life, once it serves. */
+  /** Starts the next run and waits until it serves. */
   async start(): Promise<Daemon> {
     const begun = performance.now()
     const daemon = await this.launch()
@@ -59,7 +59,7 @@ export class CrashServer implements AsyncDisposable {
     return daemon
   }
 
-  /** Walks the store of a daemon that does not run. */
+  /** Verifies the store of a stopped daemon. */
   verify(): Promise<Exit & { readonly output: string }> {
     return runCommand(this.#options, 'verify')
   }

@@ -21,13 +21,13 @@ export interface CrashTestOptions {
 }
 
 export interface CrashReport {
-  /** Failed ledgers first, which begin with `ledger: `. */
+  /** Failed ledgers come first and begin with `ledger: `. */
   readonly problems: readonly string[]
-  /** One line that sums up the run. */
+  /** A summary of the run in one line. */
   readonly summary: string
 }
 
-/** Most messages of one client in one round. */
+/** Maximum messages of one client in one round. */
 const mostPerClient = 150
 
 interface Round {
@@ -35,7 +35,7 @@ interface Round {
   readonly fault: FaultName
   readonly random: Seeded
   readonly seconds: number
-  /** Whether the round ends as an operator ends it, not as a power cut does. */
+  /** Decides if the round ends with an orderly stop instead of a kill. */
   readonly gentle: boolean
 }
 
@@ -57,7 +57,7 @@ export async function crashTest({ seed, rounds, seconds, say = () => undefined }
   return { problems: ledger.faults, summary: summarize(ledger, server, seed) }
 }
 
-/** Starts the daemon again; sometimes it is killed several times on its way up. */
+/** Starts the daemon again, sometimes with several kills during the start. */
 async function nextLife(server: CrashServer, ledger: Ledger, { random }: Round): Promise<void> {
   const tries = random.chance(0.5) ? random.between(1, 5) : 0
   const usual = server.starts[0] ?? 500
@@ -126,7 +126,7 @@ function startClients(server: CrashServer, ledger: Ledger, { number, random }: R
   ]
 }
 
-/** A last life in peace: everything acknowledged must arrive now. */
+/** A final run without faults: all acknowledged mail must arrive now. */
 async function drain(server: CrashServer, ledger: Ledger): Promise<void> {
   server.sink.script = { recipient: refuseForGood }
   const daemon = await server.start()

@@ -16,7 +16,7 @@ export interface Fault {
   readonly name: FaultName
   readonly seed: string
   readonly ended: Promise<void>
-  /** Called for every message whose sender is hung up on after the final dot while it lives. */
+  /** Called for each message whose connection the smart host closes after the final dot while the daemon runs. */
   readonly hangingUpOn: (content: Buffer) => void
 }
 

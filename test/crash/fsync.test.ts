@@ -47,11 +47,11 @@ traced('serve syncs the disk between a POST and its 2xx answer', async (t) => {
   for (const marker of markers) assertSynced(t, calls, { marker, arrived: `end of ${marker}`, answered: /"HTTP\/1\.1 20/ })
 })
 
-/** Runs `work` against a daemon whose system calls are recorded, then gives back the record. */
+/** Runs `work` with a daemon whose system calls are recorded. Returns the record. */
 async function trace(work: (daemon: Daemon, relay: string) => Promise<void>): Promise<SystemCall[]> {
   await using folder = await temporaryFolder('fsync')
   await using sink = await Sink.listen()
-  sink.script = { message: () => new Promise(() => undefined) } // nothing leaves, so that every write of a content is its storing
+  sink.script = { message: () => new Promise(() => undefined) } // without deliveries, every write of a content stores it
   const record = join(folder.path, 'calls')
   const wrapper = ['strace', '-f', '-ttt', '-yy', '-s', '400000', '-e', watched, '-o', record]
   await using daemon = await Daemon.start({ folder: folder.path, wrapper })
@@ -69,7 +69,7 @@ interface Promised {
   readonly answered: RegExp
 }
 
-/** The order must be: last octet read, content and records written to files, those files synced, answer written. */
+/** The required order: last octet read, content and records written to files, files synced, reply written. */
 function assertSynced(t: ExecutionContext, calls: readonly SystemCall[], { marker, arrived, answered }: Promised): void {
   const read = calls.find((call) => isRead(call) && isSocket(call) && call.text.includes(arrived))
   if (!read) return t.fail(`${marker}: its end was not seen to arrive`)

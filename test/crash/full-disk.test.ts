@@ -1,7 +1,4 @@
-/**
- * A disk that has no room and a file that may not grow: nothing acknowledged may be lost by either, and what cannot be
- * kept is refused in words a client understands.
- */
+/** A full disk and a limit on the file size: no acknowledged mail is lost, and refusals have clear messages. */
 import { execFile } from 'node:child_process'
 import { mkdir, open, readdir, rm, statfs } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -22,14 +19,14 @@ const mebibyte = 2 ** 20
 const sender = 'a@capture.test'
 const adminKey = newAdminKey()
 
-/** Mounting is a right that containers often lack; the second test needs none. */
+/** Containers often lack the right to mount; the second test does not need it. */
 const hasMount = await canMount().then(
   () => true,
   () => false,
 )
 const mountable = testIf(hasMount, 'the right to mount a file system')
 
-/** What clients got: trace ids that must exist, and the first refusal. */
+/** Results for the clients: trace ids that must exist, and the first refusal. */
 interface Told {
   readonly acked: string[]
   refusal?: string
@@ -38,7 +35,7 @@ interface Told {
 mountable('full disk: 452 and 503, no acknowledged mail lost, recovery with free space', async (t) => {
   await using folder = await temporaryFolder('full')
   await using disk = await smallDisk(join(folder.path, 'disk'), 96)
-  // A low-water mark of 4 MiB makes the daemon refuse before writes fail; the second half of the test takes that away, too.
+  // A disk limit of 4 MiB makes the daemon refuse mail before writes fail. The second half of the test removes this limit.
   const small = { POSTERN_STORE_LOW_DISK_BYTES: String(4 * mebibyte), POSTERN_STORE_BALLAST_BYTES: String(2 * mebibyte) }
   const options: DaemonOptions = { folder: folder.path, dataDir: join(disk.path, 'data'), env: small }
   const told: Told = { acked: [] }
@@ -105,7 +102,7 @@ test('failed write: the daemon stops and keeps all acknowledged mail', async (t)
   await assertKept(t, options, told)
 })
 
-/** The disk fills up under load with no low-water mark in the way: a write fails, the process ends, nothing is lost. */
+/** The disk fills up under load without a disk limit: a write fails, the process exits, nothing is lost. */
 async function fillWhileItWrites(
   t: ExecutionContext,
   { options, disk, told }: { options: DaemonOptions; disk: SmallDisk; told: Told },
@@ -134,11 +131,11 @@ async function loginOf(daemon: Daemon): Promise<Login> {
 }
 
 interface Session extends AsyncDisposable {
-  /** Sends up to `most` messages until one is not acknowledged. */
+  /** Sends until a message is not acknowledged, at most `most` messages. */
   sendUntilRefused: (told: Told, most: number) => Promise<void>
 }
 
-/** Rejects with the daemon's words when it takes no session now. */
+/** Rejects with the daemon's message if it accepts no session. */
 async function openSession(daemon: Daemon, { username, password }: Login): Promise<Session> {
   const client = await SmtpClient.connect({ port: portOf(daemon.addresses.submission[0]) })
   await client.authenticate(username, password)
@@ -167,7 +164,7 @@ const post = (daemon: Daemon): ReturnType<Daemon['rest']['call']> =>
 
 const postNothing = (daemon: Daemon): ReturnType<Daemon['rest']['call']> => daemon.rest.call('POST', '/v1/messages', {})
 
-/** The next life has every acknowledged message, in its trace and in the inbox, serves, and has a consistent store. */
+/** Asserts that the next run has every acknowledged message in its trace and inbox, serves, and has a consistent store. */
 async function assertKept(t: ExecutionContext, options: DaemonOptions, { acked }: Told): Promise<void> {
   await using daemon = await Daemon.start(options, adminKey)
   const captured = new Set<string>()

@@ -8,7 +8,7 @@ import { carriesText, isNotice, isWholeLetter, letterOf, markerOf, textOf, type 
 /** Outcome for the client. `refused` includes messages that were not sent completely. */
 export type Status = 'open' | 'acked' | 'refused' | 'unknown'
 
-/** Where a message must end: at the smart host, or in the inbox. */
+/** Required end of a message: at the smart host, or in the inbox. */
 export type Fate = 'relay' | 'capture'
 
 export interface Entry extends Mark {
@@ -30,9 +30,9 @@ interface Copy {
 /** Returns true for recipients that the smart host always refuses. */
 export const isRefusedForGood = (address: string): boolean => address.startsWith('refuse')
 
-/** How long after the smart host's answer a kill may still cost a second copy. */
+/** After a reply of the smart host, a kill within this time may cause a second copy. */
 const windowMs = 3000
-/** Time after a kill in which the smart host may still reply to data of the killed daemon. */
+/** After a kill, the smart host may still reply to data of the killed daemon within this time. */
 const afterlifeMs = 1000
 
 export class Ledger {
@@ -50,7 +50,7 @@ export class Ledger {
     return opened
   }
 
-  /** An acknowledgement. A second one, to a repeated key, must name the same trace. */
+  /** Records an acknowledgement. A second one for a repeated key must name the same trace. */
   acknowledge(entry: Entry, traceId: string | undefined): void {
     if (traceId === undefined) this.problem(`${entry.marker}: acknowledged without a trace id`)
     else if (entry.traceId !== undefined && entry.traceId !== traceId) this.problem(`${entry.marker}: the repeated key gave another trace`)
@@ -61,7 +61,7 @@ export class Ledger {
     for (const recipient of owed) this.#awaited.add(copyKey(entry, recipient))
   }
 
-  /** The smart host hung up without a reply. The daemon may wait long before it risks a second copy. */
+  /** The smart host hung up without a reply. The daemon may wait long before a retry, which risks a second copy. */
   hungUpOn(content: Buffer): void {
     const entry = this.entries.get(markerOf(content) ?? '')
     if (!entry) return
@@ -69,7 +69,7 @@ export class Ledger {
     for (const recipient of entry.to) this.#awaited.delete(copyKey(entry, recipient))
   }
 
-  /** Entries that the smart host ever hung up on. */
+  /** Entries whose connection the smart host closed. */
   postponed(): readonly Entry[] {
     return [...this.#postponed]
   }
@@ -89,7 +89,7 @@ export class Ledger {
     this.#kills.push(performance.now())
   }
 
-  /** Books a delivery and looks at once whether it is whole. */
+  /** Records a delivery and checks its content immediately. */
   delivered({ to, content, answeredAt }: Delivery): void {
     const entry = this.entries.get(markerOf(content) ?? '')
     if (!entry) {
@@ -107,7 +107,7 @@ export class Ledger {
     }
   }
 
-  /** A notice goes to the author alone, and is about recipients that were refused for good. */
+  /** A notice goes only to the author and lists only permanently refused recipients. */
   #noticed(entry: Entry, to: readonly string[]): void {
     if (to.join() !== entry.from) this.problem(`${entry.marker}: a notice for ${entry.from} went to ${to.join()}`)
     if (!entry.to.some(isRefusedForGood)) this.problem(`${entry.marker}: a notice about recipients that were not refused`)
@@ -117,7 +117,7 @@ export class Ledger {
     return this.#awaited.size
   }
 
-  /** One acknowledged message that has not arrived yet, to ask the daemon about it. */
+  /** Returns an acknowledged message that has not arrived yet. */
   oneAwaited(): Entry | undefined {
     const [first] = this.#awaited
     return first === undefined ? undefined : this.entries.get(first.slice(0, first.indexOf(' ')))
@@ -133,7 +133,7 @@ export class Ledger {
     this.#others.push(text)
   }
 
-  /** All faults of the daemon. Failed ledgers come first, because the gate reads the first fault. */
+  /** All faults of the daemon. Failed ledgers come first, because the report shows the first fault. */
   get faults(): readonly string[] {
     return [...this.#problems, ...this.#others]
   }

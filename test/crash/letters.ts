@@ -1,7 +1,4 @@
-/**
- * The messages of a crash test. Each has a marker in its subject and a content that follows from marker and size
- * alone, so that any copy of it can be checked anywhere without having kept the original.
- */
+/** Messages of a crash test. Marker and size determine the content, so any copy can be checked without the original. */
 import { Seeded } from '../support/seeded.ts'
 
 /** Data to recognize a message. */
@@ -13,7 +10,7 @@ export interface Mark {
 
 const pool = makePool()
 
-/** A whole Internet message: 8-bit text, dots at line starts, empty lines, and an end that shows a cut. */
+/** Creates an Internet message with 8-bit text, dots at line starts, empty lines, and an end that shows truncation. */
 export function letterOf({ marker, size }: Mark, from: string, to: readonly string[]): Buffer {
   const head = [
     `From: <${from}>`,
@@ -28,7 +25,7 @@ export function letterOf({ marker, size }: Mark, from: string, to: readonly stri
   return Buffer.concat([Buffer.from(`${head.join('\r\n')}\r\n\r\n`), cut({ marker, size }), Buffer.from(`end of ${marker}\r\n`)])
 }
 
-/** A body for the REST door: short lines of ASCII, so that no composer has a reason to encode it. */
+/** Creates a body for REST with short ASCII lines, so that it needs no encoding. */
 export function textOf({ marker, size }: Mark): string {
   const random = new Seeded(marker)
   const lines: string[] = []
@@ -46,21 +43,21 @@ export function isNotice(content: Buffer): boolean {
   return /^content-type: multipart\/report\b/im.test(content.toString('latin1', 0, end < 0 ? content.length : end))
 }
 
-/** Whether `received` is `sent` unchanged, behind nothing but header fields that servers on the way put in front. */
+/** Returns true if `received` is `sent` unchanged after header fields that servers added at the top. */
 export function isWholeLetter(received: Buffer, sent: Buffer): boolean {
   const start = received.length - sent.length
   if (start < 0 || !received.subarray(start).equals(sent)) return false
   return /^(?:[!-9;-~]+:[^\r\n]*\r\n(?:[ \t][^\r\n]*\r\n)*)*$/.test(received.toString('latin1', 0, start))
 }
 
-/** Whether a composed message carries the text of the REST door to its last line. */
+/** Returns true if a composed message contains the complete text of the REST request. */
 export function carriesText(received: Buffer, text: string): boolean {
   const wire = received.toString('latin1')
   const body = wire.slice(wire.indexOf('\r\n\r\n') + 4)
   return body.includes(text.replaceAll('\n', '\r\n'))
 }
 
-/** A slice of the pool that begins and ends with whole lines. */
+/** Returns a part of the pool that begins and ends with whole lines. */
 function cut({ marker, size }: Mark): Buffer {
   const start = pool.indexOf('\n', new Seeded(marker).between(0, 100_000)) + 1
   const end = pool.indexOf('\n', start + size) + 1

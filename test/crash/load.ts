@@ -1,4 +1,4 @@
-/** Clients of a crash test: they send until the daemon is gone and book every answer. */
+/** Clients of a crash test: they send until the daemon ends and record every reply. */
 import { randomUUID } from 'node:crypto'
 import type { Login } from '../support/daemon/provision.ts'
 import type { RestClient } from '../support/daemon/rest.ts'
@@ -8,20 +8,20 @@ import { traceIdOf } from '../support/smtp/smtp-replies.ts'
 import type { Entry, Fate, Ledger } from './ledger.ts'
 import { letterOf, textOf } from './letters.ts'
 
-/** Sender domains; the routes set up for the run send one to the smart host and one to the inbox. */
+/** Sender domains. The routes of the test send one to the smart host and one to the inbox. */
 export const domainOf: Readonly<Record<Fate, string>> = { relay: 'relay.test', capture: 'capture.test' }
 
 export interface Load {
   readonly ledger: Ledger
   readonly random: Seeded
   readonly name: string
-  /** Aborted when the daemon is about to end. */
+  /** Aborted before the daemon ends. */
   readonly over: AbortSignal
-  /** Most messages of this client, so that the load stays bounded on any machine. */
+  /** Maximum messages of this client, so that the load is bounded on any machine. */
   readonly most: number
 }
 
-/** How a client of the SMTP door reaches the daemon; the login decides with its destination where mail goes. */
+/** Access of an SMTP client. The destination of its login decides where mail goes. */
 export interface SmtpDoor {
   readonly port: number
   readonly security: Security
@@ -29,7 +29,7 @@ export interface SmtpDoor {
   readonly fate: Fate
 }
 
-/** Sends over one SMTP session after the other; a session ends at random, so that log-ins are part of the load. */
+/** Sends over successive SMTP sessions with random ends, so that the load includes logins. */
 export async function smtpLoad(load: Load, door: SmtpDoor): Promise<void> {
   let sent = 0
   while (!load.over.aborted && sent < load.most) {
@@ -85,7 +85,7 @@ export async function restLoad(load: Load, rest: RestClient): Promise<void> {
   }
 }
 
-/** Repeats calls whose key was used before, answered or not; their copies must stay single and their traces the same. */
+/** Repeats calls with used keys, with and without an earlier response. There must be one copy and one trace. */
 export async function repeatKeys({ ledger, random, over }: Load, rest: RestClient): Promise<void> {
   const keyed = [...ledger.entries.values()].filter(({ key, status }) => key !== undefined && (status === 'acked' || status === 'unknown'))
   const unknown = keyed.filter(({ status }) => status === 'unknown')
@@ -93,7 +93,7 @@ export async function repeatKeys({ ledger, random, over }: Load, rest: RestClien
   for (const entry of [...unknown, ...acked]) if (over.aborted || !(await post(ledger, rest, entry))) return
 }
 
-/** One call, booked; false when the link failed. */
+/** Makes one call and records it. Returns false if the connection failed. */
 async function post(ledger: Ledger, rest: RestClient, entry: Entry): Promise<boolean> {
   const { from, to, marker: subject, key } = entry
   const body = { from, to, subject, text: textOf(entry), ...(key !== undefined && { idempotency_key: key }) }
@@ -121,7 +121,7 @@ function newEntry({ ledger, random, name }: Load, door: 'smtp' | 'rest', number:
   })
 }
 
-/** Mostly small, some near and some above 64 KiB, where the store keeps contents differently. */
+/** Mostly small sizes, some near and some above 64 KiB, where the store changes the form of contents. */
 function pickSize(random: Seeded): number {
   if (random.chance(0.75)) return random.between(0, 4096)
   return random.chance(0.7) ? random.between(8_000, 66_000) : random.between(66_000, 300_000)

@@ -27,7 +27,7 @@ test('inbox notifications with kills: each capture is notified at most once', as
     return String(trace_id)
   }
   for (let life = 0; life < lives; life++) {
-    // in every other life it dies in the middle of requests that have arrived and are never answered
+    // every other run is killed while received requests have no response
     const isSilent = life % 2 === 0
     receiver.answer = (response) => (isSilent ? undefined : response.writeHead(204).end())
     const [told, taken] = [receiver.received.length, acknowledged.size]

@@ -36,10 +36,10 @@ export function readTrace(trace: string): SystemCall[] {
 }
 
 export const isSocket = ({ file }: SystemCall): boolean => /<(?:TCP|socket)/.test(file)
-/** A file of the disk; log lines leave through pipes. */
+/** Returns true for a file on disk. Log lines use pipes. */
 export const isFile = ({ file }: SystemCall): boolean => /^\d+<\//.test(file)
 export const isSync = ({ name, text }: SystemCall): boolean => (name === 'fdatasync' || name === 'fsync') && text.trimEnd().endsWith('= 0')
-/** The file that was opened so that each write to it is synced before the call returns; undefined for other calls. */
+/** Returns a file opened with synchronous writes; undefined for other calls. */
 export const openedSynced = ({ name, text }: SystemCall): string | undefined =>
   name === 'openat' && text.includes('|O_DSYNC') ? /= (\d+<[^>]*>)$/.exec(text.trimEnd())?.[1] : undefined
 export const isRead = ({ name }: SystemCall): boolean => name === 'read' || name === 'recvfrom' || name === 'readv' || name === 'recvmsg'

@@ -1,4 +1,4 @@
-/** An upgrade that is killed again and again: the next start goes on, and in the end everything is there, once. */
+/** An upgrade that is killed repeatedly: the next start continues it, and in the end all data exist once. */
 import { join } from 'node:path'
 import { cp, readFile } from 'node:fs/promises'
 import test from '#test'
@@ -22,7 +22,7 @@ const kept = new URL('../fixtures/stores/first/', import.meta.url)
 const rows = 4000
 const step = 400
 
-/** As many traces as an earlier release kept them. Returns their ids and the organization. */
+/** Creates this number of traces in the form of an earlier release. Returns their ids and the organization. */
 async function addEarlier(folder: string): Promise<{ readonly organizationId: string; readonly ids: readonly string[] }> {
   await using kv = await LevelKv.open(folder)
   const database = new Database(kv)

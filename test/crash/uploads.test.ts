@@ -1,5 +1,5 @@
 /**
- * Uploaded files of forms when the daemon is killed during uploads: acknowledged submissions have their files, and nothing else is left.
+ * Uploaded files of forms when the daemon is killed during uploads: acknowledged submissions have their files, and other data are removed.
  */
 import { request } from 'node:http'
 import test from '#test'

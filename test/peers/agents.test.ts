@@ -29,7 +29,7 @@ interface DnsRecord {
   readonly expected: string
 }
 
-/** Strings of at most 255 octets, as DNS has them. */
+/** Splits a TXT record into strings of at most 255 octets. */
 const stringsOf = (text: string): readonly string[] => text.match(/[^]{1,255}/g) ?? []
 
 /** Publishes the records that the agent received. */

@@ -1,4 +1,4 @@
-/** Real bounces: Debian's Postfix takes mail from the daemon, is refused by the far end, and sends its notice back. */
+/** Real bounces: Debian's Postfix accepts mail from the daemon, the next server refuses it, and Postfix returns a bounce. */
 import type { ExecutionContext } from 'ava'
 import { Daemon, portOf, runCommand } from '../support/daemon/daemon.ts'
 import { NameServer } from '../core/outbound/name-server.ts'
@@ -24,7 +24,7 @@ interface Recipient {
   readonly status: string
 }
 
-/** Submits a message to both and gives back the id of its trace. */
+/** Submits a message to both recipients and returns its trace id. */
 async function submit(daemon: Daemon, destinationId: string, settings: Readonly<Record<string, unknown>>): Promise<string> {
   const login = await makeLogin(daemon.rest, destinationId, settings)
   const client = await SmtpClient.signIn({ port: portOf(daemon.addresses.submission[0]) }, login)
@@ -34,7 +34,7 @@ async function submit(daemon: Daemon, destinationId: string, settings: Readonly<
   return String(traceIdOf(reply))
 }
 
-/** The trace once it has this status; and the status of each recipient. */
+/** Waits for this status of the trace. Returns the status of each recipient. */
 async function settled(t: ExecutionContext, rest: RestClient, id: string, status: string): Promise<Record<string, unknown>> {
   const trace = await waitFor(`the trace is ${status}`, async () => {
     const found = await rest.must('GET', `/v1/traces/${id}`)
@@ -71,7 +71,7 @@ peers('A bounce of Postfix comes back over MX to the return path of its recipien
   t.deepEqual(statuses(trace), [`${anna} bounced`, `${ben} sent`])
   t.regex(JSON.stringify(trace['timeline']), /no such user/)
   await sink.delivered(({ to }) => to.includes(ben))
-  // the notice went over TLS, and nothing was sent back for it
+  // the bounce used TLS, and caused no reply
   await waitFor('Postfix is done', async () =>
     /to=<b\S+@bounces\.site\.test>.*status=sent \(250 2\.0\.0/.test(await postfix.log()) ? true : undefined,
   )

@@ -1,4 +1,4 @@
-/** Debian's `clamd` as the scanner of files of forms, by its socket and over TCP, with a signature of our own. */
+/** Debian's `clamd` as the scanner of form uploads, by socket and TCP, with a test signature. */
 import { spawn } from 'node:child_process'
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'

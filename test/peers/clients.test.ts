@@ -17,7 +17,7 @@ const swaks = testWith('swaks', 'ssleay')
 const python = testWith('python')
 const curl = testWith('curl')
 
-/** A daemon that captures everything, with a certificate that clients can verify. */
+/** Starts a daemon that captures all mail, with a certificate that clients can verify. */
 interface Place {
   readonly daemon: Daemon
   readonly login: Login
@@ -41,7 +41,7 @@ test.before(async () => {
 })
 test.after.always(() => lifetime.disposeAsync())
 
-/** The one captured message with this subject, in full. */
+/** Returns the complete captured message with this subject. */
 async function captured(t: ExecutionContext, subject: string): Promise<string> {
   const { rest } = place.daemon
   const inbox = await catchAllInbox(rest)

@@ -1,4 +1,4 @@
-/** Signatures of delivered mail, verified by implementations that are not ours: dkimpy and mailauth. */
+/** Signatures of delivered mail, verified by other implementations: dkimpy and mailauth. */
 import { execFile } from 'node:child_process'
 import { promisify } from 'node:util'
 import test, { type ExecutionContext } from '#test'
@@ -42,7 +42,7 @@ print(json.dumps([judge(text) for text in given['messages']]))
 /** Returns the message as submitted, without a signature. */
 const withoutToken = (message: Buffer | undefined): string => message?.toString().replace(/^X-Service-Ref: .*\r\n/, '') ?? ''
 
-/** For each message what dkimpy says of each of its signatures. */
+/** Returns dkimpy's result for each signature of each message. */
 async function verdictsOf(messages: readonly Buffer[], records: Readonly<Record<string, string>>): Promise<unknown> {
   const child = run('/usr/bin/python3', ['-c', verifier], { maxBuffer: 1 << 20 })
   child.child.stdin?.end(JSON.stringify({ records, messages: messages.map((message) => message.toString('base64')) }))
@@ -151,7 +151,7 @@ dkimpy('added, changed or repeated fields break the signature', async (t) => {
   for (const [index, verdict] of verdicts.slice(1).entries()) t.false(verdict.includes(true), changed[index])
 })
 
-dkimpy('DKIM: a subdomain uses the key of its parent domain, other domains have none', async (t) => {
+dkimpy('DKIM: a subdomain uses the key of its parent domain; other domains are unsigned', async (t) => {
   const { fixture, delivered, records } = await signingFixture(t)
   const from = (address: string) => `From: ${address}\r\n\r\nHello\r\n`
   await deliver(fixture, from('a@news.example.com'), '', 'a@news.example.com')

@@ -19,7 +19,7 @@ export interface DovecotOptions {
   readonly folder: string
   /** Owner of the mail; the user that delivers it. */
   readonly owner?: { readonly uid: number; readonly gid: number }
-  /** Whether STARTTLS is offered on the port in clear; it is. */
+  /** True if the port without TLS offers STARTTLS (default). */
   readonly starttls?: boolean
   /** Path of a socket for login checks of other servers, such as Postfix: any user with `dovecotPassword`. */
   readonly authSocket?: string
@@ -71,10 +71,10 @@ ${authSocket === undefined ? '' : `service auth {\n  unix_listener ${authSocket}
 
 /** A running Dovecot with any user and one password; disposal stops it. */
 export class Dovecot implements AsyncDisposable {
-  /** In clear, with STARTTLS. */
+  /** Without TLS, with STARTTLS. */
   readonly port: number
   readonly tlsPort: number
-  /** What clients must trust; the certificate is for `localhost` and 127.0.0.1. */
+  /** The authority that clients must trust. The certificate is for `localhost` and 127.0.0.1. */
   readonly ca: string
   readonly #folder: string
   readonly #owner: { readonly uid: number; readonly gid: number }
@@ -107,7 +107,7 @@ export class Dovecot implements AsyncDisposable {
     }
   }
 
-  /** The process all others descend from. */
+  /** Parent of all other processes. */
   get pid(): number {
     return this.#child.pid ?? NaN
   }
@@ -128,20 +128,20 @@ export class Dovecot implements AsyncDisposable {
   }
   #delivered = 0
 
-  /** Names of the files of a mailbox, which show its flags. */
+  /** File names in a mailbox, which contain the flags. */
   async files(user: string): Promise<string[]> {
     const parts = ['new', 'cur'].map((part) => readdir(join(this.maildir(user), part)).catch(() => [] as string[]))
     return (await Promise.all(parts)).flat()
   }
 
-  /** Takes the nth mail that was delivered out of the mailbox, as another program would. */
+  /** Removes the nth delivered mail from the mailbox, like another program. */
   async remove(user: string, nth: number): Promise<void> {
     for (const part of ['new', 'cur'])
       for (const name of await readdir(join(this.maildir(user), part)))
         if (name.includes(`.${String(nth)}.test`)) await rm(join(this.maildir(user), part, name))
   }
 
-  /** Breaks off the connections of a user. */
+  /** Closes the connections of a user. */
   async kick(user: string): Promise<void> {
     await run('doveadm', ['-c', join(this.#folder, 'dovecot.conf'), 'kick', user])
   }

@@ -1,6 +1,6 @@
 /**
- * The first minute: a daemon as `npm start` makes it, the SMTP login that it prints, and other people's clients with nothing but
- * host, port, user and password. Each is captured by the project's no-route policy.
+ * The first minute: a daemon started by `npm start`, its printed SMTP login, and third-party clients with only host, port, user and
+ * password. The project captures each message, because it has no route.
  */
 import { execFile } from 'node:child_process'
 import { accessSync, constants } from 'node:fs'
@@ -49,7 +49,7 @@ async function assertCaptured(t: ExecutionContext, subject: string): Promise<voi
   t.like(found[0], { capture_reason: 'captured.no_route', intended_from: 'web@site.test', intended_to: ['anna@shop.test'] })
 }
 
-/** Runs a program that gets port, user, password and subject as its arguments. */
+/** Runs a program with port, user, password and subject as arguments. */
 function hasHome(): boolean {
   try {
     accessSync(homedir(), constants.W_OK)
@@ -61,7 +61,7 @@ function hasHome(): boolean {
 
 async function sendWith(t: ExecutionContext, subject: string, command: string, args: readonly string[]): Promise<void> {
   const { login, port } = place
-  // Go compiles into a cache, and a service account may have no home
+  // Go compiles into a cache; a service account may have no home folder
   const env = hasHome() ? process.env : { ...process.env, GOCACHE: join(place.folder, 'go-cache') }
   await run(command, [...args, String(port), login.username, login.password, subject], { env })
   await assertCaptured(t, subject)

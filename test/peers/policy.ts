@@ -1,11 +1,11 @@
-/** A policy service for Postfix (its `check_policy_service` protocol): decides about each recipient as the test says. */
+/** A policy service for Postfix (`check_policy_service` protocol) with decisions of the test for each recipient. */
 import { createServer } from 'node:net'
 import { once } from 'node:events'
 
 /** An action such as `DUNNO` or `450 4.2.1 later`, by recipient. */
 export type Policy = (recipient: string) => string
 
-/** Listens on a free loopback port; Postfix asks it at every RCPT. */
+/** Listens on a free loopback port. Postfix calls it for every RCPT. */
 export async function servePolicy(policy: Policy): Promise<AsyncDisposable & { readonly port: number }> {
   const server = createServer((socket) => {
     let pending = ''

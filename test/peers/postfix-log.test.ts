@@ -1,4 +1,4 @@
-/** What Debian's Postfix writes into its log about mail that it relays, cannot deliver yet, refuses or gives up, as feedback. */
+/** The log of Debian's Postfix as feedback: relayed, deferred, refused and abandoned mail. */
 import { readWholeLog } from '../ingest/logs/log-reading.ts'
 import { waitFor } from '../support/waits.ts'
 import { Sink } from '../support/smtp/sink.ts'
@@ -20,7 +20,7 @@ peers('Postfix log: outcome of each recipient with return path and Message-ID', 
   await using sink = await Sink.listen({ script: { recipient: replyTo } })
   await using postfix = await Postfix.start({
     folder: folder.path,
-    // a message that could not be delivered at once has expired
+    // a message that was first deferred has expired
     settings: { relayhost: `[127.0.0.1]:${String(sink.port)}`, maximal_queue_lifetime: '0', bounce_queue_lifetime: '0' },
   })
   const client = await SmtpClient.connect({ port: postfix.port })

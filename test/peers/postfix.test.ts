@@ -75,11 +75,11 @@ async function submit(daemon: Daemon, login: Login, to: readonly string[], conte
 interface Trace {
   readonly status: string
   readonly text: string
-  /** Every reply in it, one a line, as the other server wrote it. */
+  /** Returns every reply in the trace, one per line, with the text of the other server. */
   readonly replies: string
 }
 
-/** Waits until the trace has one of these statuses. */
+/** Waits until the trace has a wanted status. */
 const traceWith = (daemon: Daemon, traceId: string, ...wanted: readonly string[]): Promise<Trace> =>
   waitFor(`trace ${traceId} is ${wanted.join(' or ')}`, async () => {
     const trace = await daemon.rest.must('GET', `/v1/traces/${traceId}`)
@@ -175,7 +175,7 @@ peers('serve uses STARTTLS with Postfix only when it trusts the certificate, unl
   t.regex(arrived.content.toString('latin1'), /using TLSv1\.3/)
 })
 
-/** Postfix puts the address between the enhanced code and the text of a policy's answer. */
+/** Postfix inserts the address between the enhanced code and the text of a policy's reply. */
 const verbatim = (action: string, recipient: string): string => {
   const [, codes = '', text = ''] = /^(\S+ \S+) (.*)$/.exec(action) ?? []
   return `${codes} <${recipient}>: Recipient address rejected: ${text}`

@@ -8,7 +8,7 @@ import { programPort } from '../support/network/program-port.ts'
 const run = promisify(execFile)
 const command = '/usr/sbin/postfix'
 
-/** Services as Debian's master.cf has them, without chroot; smtpd gets its line from the port. */
+/** Services of Debian's master.cf, without chroot; smtpd gets its line from the port. */
 const services = `
 pickup unix n - n 60 1 pickup
 cleanup unix n - n - 0 cleanup
@@ -56,7 +56,7 @@ const settings = (folder: string): Readonly<Record<string, string>> => ({
 export interface PostfixOptions {
   /** An empty folder that every user may enter. */
   readonly folder: string
-  /** Lines of main.cf in addition to, or instead of, the usual ones. */
+  /** Lines of main.cf that add to or replace the usual ones. */
   readonly settings?: Readonly<Record<string, string>>
 }
 
@@ -83,12 +83,12 @@ export class Postfix implements AsyncDisposable {
     return postfix
   }
 
-  /** The process all others descend from. */
+  /** Parent of all other processes. */
   async masterPid(): Promise<number> {
     return Number(await readFile(join(this.#folder, 'spool', 'pid', 'master.pid'), 'utf8'))
   }
 
-  /** Returns its log so far. */
+  /** Returns its current log. */
   log(): Promise<string> {
     return readFile(join(this.#folder, 'maillog'), 'utf8')
   }

@@ -1,4 +1,7 @@
-/** Debian's Postfix as a satellite that submits here: what Postern refuses for good, Postfix returns to its author through Postern. */
+/**
+ * Debian's Postfix as a satellite that submits to Postern. If Postern permanently refuses a message, Postfix returns it to the author
+ * through Postern.
+ */
 import { Daemon, portOf } from '../support/daemon/daemon.ts'
 import { testWith } from '../support/peers/peers.ts'
 import { makeDestination, makeLogin } from '../support/daemon/provision.ts'

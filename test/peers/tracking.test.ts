@@ -1,4 +1,4 @@
-/** Mail that was rewritten for tracking, read by Python's email package: the marks are there, and nothing else is different. */
+/** Mail rewritten for tracking, parsed by Python's email package: the links have changed, and nothing else. */
 import { execFile } from 'node:child_process'
 import { readFile } from 'node:fs/promises'
 import { promisify } from 'node:util'

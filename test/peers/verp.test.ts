@@ -1,4 +1,4 @@
-/** VERP with Debian's Postfix as smart host: it hands on the return path of each copy, or refuses it at RCPT as it does by default. */
+/** VERP with Debian's Postfix as smart host: it passes on the return path of each copy, or refuses it at RCPT (its default). */
 import { Daemon, portOf } from '../support/daemon/daemon.ts'
 import { waitFor } from '../support/waits.ts'
 import { makeDestination, makeLogin } from '../support/daemon/provision.ts'

@@ -1,4 +1,4 @@
-/** Months are closed while the daemon is killed again and again: one invoice for each organization, and numbers without gaps. */
+/** Months are closed while the daemon is killed repeatedly: one invoice per organization, and numbers without gaps. */
 import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
 import test from '#test'
@@ -18,7 +18,7 @@ const operatorKey = `svcop_${'o'.repeat(43)}`
 const close = '/operator/v1/invoices/close'
 const idOf = (i: number): string => `org_9${String(i).padStart(4, '0')}`
 
-/** Organizations that were there before last month. */
+/** Organizations created before last month. */
 async function addOrganizations(dataDir: string): Promise<void> {
   await using kv = await openStoreOf(dataDir)
   const database = new Database(kv)
@@ -66,7 +66,7 @@ test('month close with kills: one invoice per organization, no gap in the number
   }
   const operator = operatorOf(daemon)
   let last = await operator.must('POST', close, { period })
-  while (last['is_complete'] !== true) last = await operator.must('POST', close, { period }) // a request ends after a while
+  while (last['is_complete'] !== true) last = await operator.must('POST', close, { period }) // a request has a time limit
   t.is(last['none'], 1, 'the first organization was not there last month')
   t.is(Number(last['closed']) + Number(last['already']), count)
   const numbers: string[] = []

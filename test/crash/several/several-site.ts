@@ -16,7 +16,7 @@ import { domainOf } from '../load.ts'
 
 /** Faults of one or two daemons. */
 export const blowsAtDaemons = ['kill', 'pause', 'cut', 'blink', 'stop', 'kill two'] as const
-/** A standby takes the place of the server that takes writes, which is gone, hangs, or goes on. There is no further standby after one. */
+/** A standby replaces the primary, which is gone, hangs, or continues to run. This happens once, because there is no further standby. */
 const failovers = ['fail over', 'freeze', 'split'] as const
 /** Faults of daemons, of the database, or of all clocks. */
 export const blows = [...blowsAtDaemons, 'database', 'clocks', ...failovers] as const
@@ -26,7 +26,7 @@ type Failover = (typeof failovers)[number]
 const isFailover = (blow: Blow): blow is Failover => failovers.some((one) => one === blow)
 
 const count = 3
-/** Longer than a daemon may be silent; and much shorter. */
+/** Pauses longer than the allowed silence of a daemon, and much shorter ones. */
 const [pausedMs, blinkMs] = [9000, 1500]
 /** Differences of the machines' clocks from the right time in seconds: at their start, then in turn. */
 const clocks = [0, 90, -200]
@@ -34,7 +34,7 @@ const setTo = { back: [-900, -300], ahead: [600, 7200] }
 /** Clock changes of the database server: far forward, then slightly back, because queued mail would wait for the difference. */
 const serverClocks = [300, 290]
 
-/** That of all daemons; `verify` compares it too. */
+/** Master key of all daemons; `verify` compares it too. */
 const masterKey = Buffer.alloc(32, 7).toString('base64')
 
 /** A daemon, and the links between it and the other servers. */
@@ -68,7 +68,7 @@ export class Site implements AsyncDisposable {
     this.#ends = ends
   }
 
-  /** With a standby when something is to happen that needs one. The server ends with who started it. */
+  /** Starts a server, with a standby if a fault needs one. The caller stops the server. */
   static async build(server: Postgresql, blows: readonly Blow[]): Promise<Site> {
     await using ends = new AsyncDisposableStack()
     const folder = ends.use(await temporaryFolder('several'))
@@ -159,7 +159,7 @@ export class Site implements AsyncDisposable {
     if (blow === 'kill two') await this.strike('kill', random)
   }
 
-  /** Removes one of the running daemons. */
+  /** Removes a random daemon from the running ones. */
   #pick(random: Seeded): Place {
     const [place] = this.#places.splice(random.between(0, this.#places.length - 1), 1)
     if (!place) throw new Error('no daemon runs')
@@ -178,8 +178,8 @@ export class Site implements AsyncDisposable {
   }
 
   /**
-   * The clock of each machine is set, hours forward or back by minutes, under load and while the daemons wait for the database; then that
-   * of the database. All daemons go on.
+   * Sets the clocks of all machines, hours ahead or minutes back, under load and while the daemons wait for the database. Then sets the
+   * clock of the database. All daemons must continue.
    */
   async #stepClocks(random: Seeded): Promise<void> {
     const setAll = async (to: readonly number[]): Promise<void> => {
@@ -211,7 +211,7 @@ export class Site implements AsyncDisposable {
     })
   }
 
-  /** All daemons write. */
+  /** Makes all daemons write. */
   async #goOn(): Promise<void> {
     const write = async (daemon: Daemon, at: number): Promise<void> => {
       try {
@@ -223,7 +223,7 @@ export class Site implements AsyncDisposable {
     await waiting('all daemons continue', Promise.all(this.daemons.map(write)))
   }
 
-  /** The server that takes writes is gone, or breaks nothing off; the standby takes its place, and all daemons go on. */
+  /** The primary is gone or hangs without closing connections. The standby replaces it, and all daemons must continue. */
   async #failOver(blow: Failover): Promise<void> {
     const [first, standby] = this.#servers
     if (!first || !standby) throw new Error('there is no standby')
@@ -234,7 +234,7 @@ export class Site implements AsyncDisposable {
     await this.#goOn()
   }
 
-  /** It must notice that others took over, and end. */
+  /** The daemon must notice the takeover and stop. */
   async #pause(daemon: Daemon): Promise<void> {
     process.kill(daemon.addresses.pid, 'SIGSTOP')
     await pause(pausedMs)
@@ -242,7 +242,7 @@ export class Site implements AsyncDisposable {
     await this.#takenOut(daemon)
   }
 
-  /** Others take over from a daemon that is cut off from the database: it ends once it sees that again. */
+  /** Other daemons take over from a daemon without access to the database. It stops when it reaches the database again. */
   async #cut({ daemon, fronts }: Place): Promise<void> {
     for (const front of fronts) front.refuse()
     await pause(pausedMs)
@@ -271,7 +271,7 @@ export class Site implements AsyncDisposable {
     await this.fill()
   }
 
-  /** Ends all in order, and walks the store. */
+  /** Stops all daemons in order and verifies the store. */
   async end(): Promise<void> {
     for (const daemon of this.daemons) await this.#stop(daemon, 'at the end')
     const env = { POSTERN_STORE: this.#address(this.#servers), POSTERN_MASTER_KEY: masterKey }

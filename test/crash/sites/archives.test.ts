@@ -13,7 +13,7 @@ const lives = 3
 const files = 60
 const host = 'alpenblick.sites.test'
 
-/** A site of many files that all say which version they are of; most are new in every version. */
+/** A website of many files that contain their version. Most files are new in every version. */
 const version = (n: number, random = new Seeded(n)): Buffer =>
   zipOfFiles({
     ...Object.fromEntries(
@@ -23,7 +23,7 @@ const version = (n: number, random = new Seeded(n)): Buffer =>
     'same.txt': 'the same in all',
   })
 
-/** Resolves with the id of the deploy once it is acknowledged, and with nothing where the connection ends before. */
+/** Resolves with the id of the acknowledged deployment; undefined if the connection ends earlier. */
 function deploy({ addresses, adminKey }: Daemon, site: string, archive: Buffer): Promise<string | undefined> {
   return new Promise((resolve) => {
     const sent = request(`http://${addresses.http}/v1/sites/${site}/deploys?activate=true`, {

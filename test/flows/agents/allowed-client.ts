@@ -1,11 +1,11 @@
-/** Clients of the official SDK that know nothing but an address: whenever they ask for access, a person allows it on the page. */
+/** Clients of the official SDK that know only an address. When they request access, a person allows it on the page. */
 import { Client, StreamableHTTPClientTransport, UnauthorizedError } from '@modelcontextprotocol/client'
 import { toolCalls, type ToolCalls } from '../../support/web/tool-calls.ts'
 import type { Person } from './person.ts'
 
 type Json = Readonly<Record<string, unknown>>
 
-/** No program listens there; the person reads where they are sent. */
+/** No program listens there; the person reads the address of the redirect. */
 const redirectUri = 'http://127.0.0.1:33418/callback'
 
 /** The stored access of a client, and the person who allows it. */

@@ -10,12 +10,12 @@ import type { AllowedClient } from './allowed-client.ts'
 
 type Json = Readonly<Record<string, unknown>>
 
-/** Which tools gave their result, and which refused. */
+/** Tools that returned a result, and tools that refused. */
 export class CalledTools {
   readonly good = new Set<string>()
   readonly refused = new Set<string>()
 
-  /** That each of the listed tools did both. */
+  /** Asserts that each listed tool did both. */
   assertAll(t: ExecutionContext, tools: readonly { readonly name: string }[]): void {
     const names = tools.map(({ name }) => name).toSorted()
     t.deepEqual([...this.good].toSorted(), names, 'every tool gave its result')
@@ -37,13 +37,13 @@ export interface Ground {
   readonly agent: ToolCalls
   readonly rest: RestClient
   readonly origin: string
-  /** A live destination that takes mail, and one where nothing listens. */
+  /** A live destination that accepts mail, and a destination without a listener. */
   readonly live: string
   readonly dead: string
-  /** Where mail of the live one arrives in the end. */
+  /** Final server for mail of the live destination. */
   readonly sink: Sink
   readonly receiver: WebhookReceiver
-  /** A source whose mailbox is polled. */
+  /** A source with a polled mailbox. */
   readonly polled: string
 }
 
@@ -73,7 +73,7 @@ async function look(t: ExecutionContext, { agent, live }: Ground): Promise<void>
   t.like((data as readonly Json[])[0], { untrusted_subject: mail.subject })
 }
 
-/** Mail whose domain has a rule, by a destination that is closed, and on by its fallback. */
+/** Mail with a rule for its domain: first to a closed destination, then to its fallback. */
 async function route(t: ExecutionContext, { agent, live, dead, sink }: Ground): Promise<void> {
   t.like(await agent.must('destination_set_mode', { destination_id: dead, mode: 'live' }), { mode: 'live' })
   await agent.must('email_failover_policy_set', { primary_id: dead, fallback_ids: [live], conditions: { on: ['transient'] } })
@@ -115,7 +115,7 @@ async function suppress(t: ExecutionContext, { agent }: Ground): Promise<void> {
   t.like(await agent.must('email_suppression_remove', { id }), { done: true })
 }
 
-/** Reports of mail servers: a mailbox of Dovecot that is polled, and what servers post. */
+/** Reports of mail servers: a polled Dovecot mailbox, and posted reports. */
 async function readBounces(t: ExecutionContext, { agent, live, polled }: Ground): Promise<void> {
   const { imap } = (await waitFor('the mailbox was polled', async () => {
     const found = await agent.must('bounce_source_get', { id: polled })
@@ -132,7 +132,7 @@ async function readBounces(t: ExecutionContext, { agent, live, polled }: Ground)
   await agent.must('bounce_source_revoke', { id })
 }
 
-/** Logins, keys of web pages, and endpoints of webhooks. */
+/** SMTP logins, publishable keys and webhook endpoints. */
 async function letIn(t: ExecutionContext, { agent, live, receiver }: Ground): Promise<void> {
   const { id: login } = await agent.must('smtp_credential_create', { label: 'Printer' })
   t.true(idsOf(await agent.must('smtp_credential_list')).includes(login))

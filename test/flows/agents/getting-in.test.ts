@@ -1,6 +1,6 @@
 /**
- * Clients as people have them, from nothing but the address to a call: both generations of the SDK, the inspector, and a bridge for
- * clients that start programs. Each asks for access by itself, and a person allows it on the page that it opens or prints.
+ * Real clients from an address to their first call: both generations of the SDK, the inspector, and a bridge for clients that start
+ * programs. Each requests access, and a person allows it on the page that it opens or prints.
  */
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
@@ -46,7 +46,7 @@ function askedFor(output: Readable): Promise<string> {
   return promise
 }
 
-/** Undefined while no program listens there. */
+/** Undefined until a program listens there. */
 async function reached(url: URL): Promise<Response | undefined> {
   try {
     return await fetch(url)
@@ -56,7 +56,7 @@ async function reached(url: URL): Promise<Response | undefined> {
   }
 }
 
-/** The person opens the page, allows it, and their browser goes back to the program, once it listens. */
+/** The person opens the page and allows the access. The browser returns to the program when it listens. */
 async function allowIn({ person }: Place, output: Readable): Promise<void> {
   const url = await waiting('the program asks for a page', askedFor(output))
   const back = await person.consent(url)

@@ -1,4 +1,4 @@
-/** An agent from nothing to a diagnosis: a sandbox, a person who takes it over, a provider, live mail, and why some did not arrive. */
+/** An agent from an address to a diagnosis: a sandbox, a person who takes it over, a provider, live mail, and reasons of failed mail. */
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client'
 import test from '#test'
 import { Daemon, portOf } from '../../support/daemon/daemon.ts'

@@ -1,7 +1,7 @@
 /** A person with a browser, reduced to its HTTP requests: opens links and submits forms. */
 import { runCommand, type DaemonOptions } from '../../support/daemon/daemon.ts'
 
-/** The fields of a form with this name, as they are written. */
+/** Fields of the form with this name, unparsed. */
 const inputsOf = (html: string, name: string): readonly string[] =>
   [...html.matchAll(/<input\b[^>]*>/g)].map(([tag]) => tag).filter((tag) => tag.includes(`name="${name}"`))
 
@@ -28,7 +28,7 @@ export class Person {
     return person
   }
 
-  /** Fills in the form of a page, and sends it. */
+  /** Fills in the form of a page and submits it. */
   async allow(path: string, fields: Readonly<Record<string, string>>): Promise<number> {
     const csrf = valueOf(await this.#read(this.#origin + path), 'csrf')
     const { status, headers } = await this.#send(this.#origin + path, [['csrf', csrf], ...Object.entries(fields)])
@@ -36,7 +36,10 @@ export class Person {
     return status
   }
 
-  /** Allows an application all that it asks for, in the first project of the page and its organization; where the browser goes then. */
+  /**
+   * Allows all requested permissions of an application, in the first project and organization of the page. Returns the address of the
+   * redirect.
+   */
   async consent(url: string | URL): Promise<URL> {
     const page = await this.#read(String(url))
     const scopes = inputsOf(page, 'scope')

@@ -1,4 +1,4 @@
-/** Octets beyond ASCII in header fields, which programs write without asking for SMTPUTF8, at a server that does not offer it. */
+/** 8-bit header fields of programs that do not request SMTPUTF8, on a server that does not offer it. */
 import test, { type ExecutionContext } from '#test'
 import { portOf } from '../../support/daemon/daemon.ts'
 import { catchAllInbox, makeDestination, makeLogin } from '../../support/daemon/provision.ts'

@@ -105,7 +105,7 @@ const table: readonly Row[] = [
   ['no listener', '-', 'connect_refused', 'connect', 'at once'],
 ]
 
-/** Milliseconds that a peer has for its word. */
+/** Milliseconds that a peer has for a reply. */
 function timeoutWith(fault: Fault, step: Step): number {
   if (fault === 'silent handshake' || step === 'greeting') return 20_000
   return step === 'dot' ? 120_000 : 60_000
@@ -130,7 +130,7 @@ const broken: Readonly<Partial<Record<Fault, SinkOptions>>> = {
 
 const content = 'Subject: order\r\nMessage-ID: <m@example.com>\r\n\r\n.Thank you.\r\n'
 
-/** A smart host that fails until it is healed, and counts the contents that it was handed. */
+/** A smart host that fails until it is repaired, and counts the messages it received. */
 class Provider {
   readonly sink: Sink
   /** Number of complete messages with their final dot, regardless of their outcome. */
@@ -170,7 +170,7 @@ class Provider {
     this.sink.release()
   }
 
-  /** From now on it works. */
+  /** Repairs the smart host. */
   async heal(): Promise<void> {
     if (this.#fault === 'no listener') await this.#front?.open()
     this.#fault = undefined

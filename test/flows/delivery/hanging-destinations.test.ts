@@ -1,4 +1,4 @@
-/** A daemon with 200 destinations on separate servers, 20 of which hang. The mail of the other 180 does not wait for them. */
+/** A daemon with 200 destinations on separate servers. The mail of 180 destinations does not wait for 20 that hang. */
 import test, { type ExecutionContext } from '#test'
 import { Daemon } from '../../support/daemon/daemon.ts'
 import { waiting } from '../../support/waits.ts'
@@ -7,11 +7,11 @@ import { Front } from '../../support/network/front.ts'
 import { Sink } from '../../support/smtp/sink.ts'
 import { temporaryFolder } from '../../support/daemon/workspace.ts'
 
-/** Fewer than the hanging destinations could take, so that they would have them all if they were let. */
+/** Fewer connections than the hanging destinations could use, so without a limit they would use all of them. */
 const connectionsTotal = 40
 const mailsForEachHanging = 10
 
-/** A smart host that takes the whole message and never answers the final dot. */
+/** A smart host that accepts the whole message and never replies to the final dot. */
 class MuteSink {
   readonly sink: Sink
   readonly reached: Promise<void>
@@ -82,7 +82,7 @@ test('hanging destinations: mail of 180 others is delivered while 20 hang', asyn
 
   t.deepEqual(new Set(healthy.map(({ deliveries }) => deliveries.length)), new Set([2]), 'ledger: each letter arrives once')
   const queued = await Array.fromAsync(rest.rows('/v1/queue'))
-  // An entry whose next attempt moves during the walk is listed twice.
+  // an entry whose next attempt moves during the listing appears twice
   const pending = new Set(queued.filter((row) => hanging.includes(String(row['destination_id']))).map((row) => row['trace_id']))
   t.is(pending.size, hanging.length * mailsForEachHanging, 'hanging destinations delivered nothing')
   t.true(mute.every(({ sink }) => sink.deliveries.length === 0))

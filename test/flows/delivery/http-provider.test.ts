@@ -1,4 +1,4 @@
-/** A destination with an HTTP provider through the whole daemon: a send over REST reaches the vendor, and wrong settings let mail wait. */
+/** A destination with an HTTP provider, with the whole daemon: a send by REST reaches the vendor, and wrong settings delay mail. */
 import test from '#test'
 import { Daemon } from '../../support/daemon/daemon.ts'
 import { waitFor, waiting } from '../../support/waits.ts'

@@ -59,7 +59,7 @@ for (const [what, line, copies] of [
       t.deepEqual(await send(), [250, 250, 354, 250])
       await waitFor('the message is delivered', async () => sink.messages >= messages)
     }
-    await sent(1) // finds everything cold
+    await sent(1) // the first message finds cold caches
     sink.octets = 0
     const handled = countHandled(t)
     await sent(2)

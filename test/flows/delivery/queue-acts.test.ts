@@ -1,4 +1,4 @@
-/** The queue as its operator works with it: by the command line, against a daemon and a provider that defers. */
+/** The queue from the command line, with a daemon and a provider that defers. */
 import test from '#test'
 import { Daemon, runCommand } from '../../support/daemon/daemon.ts'
 import { makeDestination, makeRoute } from '../../support/daemon/provision.ts'

@@ -46,7 +46,7 @@ test('permanent refusal: recorded as a bounce, suppressed, and listed per recipi
   const listed = (await rest.must('GET', '/v1/suppressions?source=bounce'))['data'] as { email: string }[]
   t.deepEqual(listed.map(({ email }) => email).toSorted(), ['gone.a@example.net', 'gone.b@example.net', 'gone@example.net'])
 
-  // one reply to the content, which does not say whose address is bad
+  // one reply to the content, which names no recipient
   sink.script = { message: () => '550 5.1.1 no such user' }
   const shared = await rest.must('POST', '/v1/messages', {
     from: 'shop@example.com',

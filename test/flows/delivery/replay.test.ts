@@ -1,4 +1,4 @@
-/** A replay as its operator sees it: a provider refuses, another one takes over, and everything arrives once. */
+/** A replay for an operator: a provider refuses, another one accepts, and everything arrives once. */
 import test from '#test'
 import { Daemon } from '../../support/daemon/daemon.ts'
 import { makeDestination, makeRoute } from '../../support/daemon/provision.ts'

@@ -1,4 +1,4 @@
-/** A retry as the owner of a site sees it: a provider refuses one recipient, mends that, and the message arrives there once. */
+/** A retry for the owner of a site: a provider refuses one recipient, then accepts, and the message arrives there once. */
 import test from '#test'
 import { Daemon } from '../../support/daemon/daemon.ts'
 import { waitFor, waiting } from '../../support/waits.ts'
@@ -38,7 +38,7 @@ test('retry: one refused recipient gets the message once; the trace is in order'
   ])
   t.deepEqual(column(provider.deliveries, 'to'), [['anna@inbox.test']])
 
-  // a recipient suppressed in between is not tried, and the reason of the failure is kept
+  // a recipient suppressed in between is not tried, and the trace keeps the reason of the failure
   const { id } = await rest.must('POST', '/v1/suppressions', { email: 'ben@inbox.test' })
   const held = await rest.call('POST', `${path}/retry`)
   t.is(held.status, 409)
@@ -48,7 +48,7 @@ test('retry: one refused recipient gets the message once; the trace is in order'
 
   provider.script = {}
   const [first, second] = await Promise.all([rest.call('POST', `${path}/retry`), rest.call('POST', `${path}/retry`)])
-  // the other one finds it queued or, when the provider was quick, sent
+  // the other recipient is queued or, with a fast provider, sent
   t.true([first, second].some(({ status }) => status === 200))
   t.true([first, second].every(({ status }) => status === 200 || status === 409))
   const delivery = await waiting(

@@ -1,4 +1,4 @@
-/** Scheduled sends seen from outside: a real daemon, a real clock, a smart host that keeps what arrives, and kills in between. */
+/** Scheduled sends with a real daemon, a real clock, a smart host that stores mail, and kills. */
 import test, { type ExecutionContext } from '#test'
 import type { Daemon } from '../../support/daemon/daemon.ts'
 import { livesOf, type Lives } from '../../support/daemon/daemon-lives.ts'
@@ -20,7 +20,7 @@ async function routed(daemon: Daemon, sink: Sink): Promise<void> {
   await makeRoute(daemon.rest, await makeDestination(daemon.rest, { name: 'sink', port: sink.port, mode: 'live' }))
 }
 
-/** Schedules a send and gives back its trace id and its time. */
+/** Schedules a send. Returns its trace id and its time. */
 async function schedule(
   daemon: Daemon,
   subject: string,
@@ -33,7 +33,7 @@ async function schedule(
   return { id: String(trace_id), at }
 }
 
-/** How long it takes to schedule a send on this machine, in milliseconds. */
+/** Measures the time to schedule a send on this machine, in milliseconds. */
 async function slownessOf(daemon: Daemon): Promise<number> {
   const before = Date.now()
   const { id } = await schedule(daemon, 'measured', 3_600_000)
@@ -96,7 +96,7 @@ test.serial('scheduled sends: a cancellation with status 200 prevents the delive
       // spread around their due time
       await new Promise((resolve) => setTimeout(resolve, Math.max(0, at - Date.now() - 30 + i * 2)))
       const answers = await Promise.all([1, 2, 3].map(() => daemon.rest.call('DELETE', `/v1/messages/scheduled/${id}`)))
-      // 503: the daemon sheds load on a busy machine, which promises nothing
+      // 503: a busy daemon sheds load, and the send is not acknowledged
       for (const { status } of answers) t.true([200, 409, 503].includes(status), String(status))
       if (answers.some(({ status }) => status === 200)) canceled.add(i)
     }),

@@ -212,7 +212,7 @@ test('5,000 random bodies: no internal error, and only named recipients get mail
         ? await Promise.all(messages.map(async (one) => (await rest.call('POST', '/v1/messages', one)).body as Result))
         : ((await rest.must('POST', '/v1/messages/batch', { messages, validation: 'permissive' }))['results'] as Result[])
     for (const [i, { trace_id: id, error }] of results.entries()) {
-      // a key that comes again is of the first body with it
+      // a repeated key belongs to the first body with it
       if (id !== undefined) taken.set(id, new Set([...(taken.get(id) ?? []), ...(made[i]?.marks ?? [])]))
       else codes.add(error?.code ?? 'none')
     }

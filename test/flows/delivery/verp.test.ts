@@ -1,4 +1,4 @@
-/** VERP seen from outside: a real daemon takes a message by SMTP, and a smart host sees a transaction for each recipient. */
+/** VERP with a real daemon: it accepts a message by SMTP, and a smart host gets a transaction for each recipient. */
 import test, { type ExecutionContext } from '#test'
 import { portOf, type Daemon } from '../../support/daemon/daemon.ts'
 import { livesOf, type Lives } from '../../support/daemon/daemon-lives.ts'
@@ -30,7 +30,7 @@ async function place(t: ExecutionContext, script: SinkWords = {}): Promise<Place
   return { sink, daemon, login, start, verify }
 }
 
-/** Submits to all three and gives back the trace id. */
+/** Submits to all three recipients and returns the trace id. */
 async function submit({ daemon, login }: Place): Promise<string> {
   const client = await SmtpClient.signIn({ port: portOf(daemon.addresses.submission[0]) }, login)
   const { accepted, reply } = await client.send({ from: 'shop@site.test', to: three, content: Buffer.from(content) })

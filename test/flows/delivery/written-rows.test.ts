@@ -17,19 +17,19 @@ interface Commit {
 interface Service {
   readonly daemon: StartedDaemon
   readonly sink: Sink
-  /** Signed in. */
+  /** A session that is logged in. */
   readonly client: SmtpClient
 }
 
-/** What messages cost, from their acceptance on. */
+/** Costs of messages after their acceptance. */
 interface Cost {
-  /** Of each message, in its order, the commits that name it up to now. */
+  /** For each message, in order, its commits until now. */
   readonly messages: () => readonly (readonly Commit[])[]
-  /** Keys that were read after the last message was accepted. */
+  /** Keys read after the acceptance of the last message. */
   readonly looks: readonly string[]
 }
 
-/** A service that has had a message already, so that it finds nothing cold. */
+/** A daemon that has already processed a message, so that caches are warm. */
 async function warmService(t: ExecutionContext, mode: 'live' | 'sandbox'): Promise<Service> {
   const sink = await Sink.listen()
   t.teardown(() => sink[Symbol.asyncDispose]())
@@ -45,7 +45,7 @@ async function warmService(t: ExecutionContext, mode: 'live' | 'sandbox'): Promi
 
 const envelope = { from: 'shop@site.test', to: ['anna@peer.test'], content }
 
-/** Runs the work, and returns its cost once it is done. */
+/** Runs the work and returns its cost. */
 async function costOf(daemon: StartedDaemon, work: () => Promise<unknown>): Promise<Cost> {
   const writes: Write[] = []
   let looks: string[] = []

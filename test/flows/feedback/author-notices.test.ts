@@ -1,4 +1,4 @@
-/** A refusal after the 250, seen from outside: the author of local mail gets a report, and the callers of REST read their traces. */
+/** A refusal after the 250: the author of local mail gets a report, and REST callers read their traces. */
 import test from '#test'
 import { readReport } from '#ingest/report/report.ts'
 import { makeDestination, makeLogin } from '../../support/daemon/provision.ts'

@@ -128,7 +128,7 @@ test.serial('bounces: unknown recipients are refused; forged or invalid mail has
     t.regex(reply.lines.join(' '), /^5\.1\.1 /, address)
   }
   t.true((await deliver(here, [path], 'From: MAILER-DAEMON@mx.peer.test\r\nSubject: hm\r\n\r\n???\r\n')).accepted)
-  // without a return path of ours it is unknown whom it is about
+  // without our return path, the recipient is unknown
   t.true((await deliver(here, ['postmaster@bounces.site.test'], notice(ben))).accepted)
   t.true((await deliver(here, ['abuse@bounces.site.test'], 'Subject: spam from you\r\n\r\nStop.\r\n', 'ada@peer.test')).accepted)
 

@@ -1,4 +1,4 @@
-/** Diagnoses through the whole daemon: mail that a smart host takes, defers and refuses, and mail that never got that far. */
+/** Diagnoses with the whole daemon: mail that a smart host accepts, defers and refuses, and mail that never reached it. */
 import { createHmac } from 'node:crypto'
 import ava, { type TestFn } from '#test'
 import { Daemon } from '../../support/daemon/daemon.ts'
@@ -74,7 +74,7 @@ test.before(async (t) => {
       message: () => '250 2.0.0 Ok: queued as 4bXyZ91Qwz',
     },
   })
-  const dns = await closedUdpPort({ teardown: (end) => ends.push(async () => end()) }) // DNS checks are reported as not made
+  const dns = await closedUdpPort({ teardown: (end) => ends.push(async () => end()) }) // the report marks DNS checks as not done
   const daemon = await Daemon.start({ folder: folder.path, env: { POSTERN_DNS_SERVERS: `127.0.0.1:${dns}` } })
   ends.push(async () => {
     await daemon[Symbol.asyncDispose]()

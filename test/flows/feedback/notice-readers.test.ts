@@ -1,4 +1,4 @@
-/** Notices to authors of every origin, as our reader of reports and the email package of Python read them. */
+/** Notices to authors, parsed by our report reader and by the email package of Python. */
 import type { ExecutionContext } from 'ava'
 import { readReport } from '#ingest/report/report.ts'
 import { makeDestination, makeLogin, type Login } from '../../support/daemon/provision.ts'
@@ -19,10 +19,10 @@ const longAddress = `gone.${'a'.repeat(59)}@${'long-label.'.repeat(6)}example.ne
 interface Expected {
   readonly status: string
   readonly recipient?: string
-  /** As Diagnostic-Code has it; undefined when no server replied. */
+  /** Diagnostic-Code; undefined if no server replied. */
   readonly diagnostic?: string
   readonly remoteMta?: string
-  /** A sentence of the text for people. */
+  /** A sentence in the text part. */
   readonly reason: RegExp
 }
 
@@ -109,7 +109,7 @@ async function world(t: ExecutionContext) {
   }
 }
 
-/** Each notice that arrived, with what both readers find in it. */
+/** Each received notice with the results of both parsers. */
 async function assertRead(t: ExecutionContext, notices: Sink['deliveries']): Promise<void> {
   const contents = notices.map(({ content }) => Buffer.from(content))
   const pythons = await readByPython(contents)

@@ -1,4 +1,4 @@
-/** Suppressed recipients through the whole daemon: REST and SMTP in, a smart host out. */
+/** Suppressed recipients with the whole daemon: REST and SMTP in, a smart host out. */
 import test from '#test'
 import { Daemon, portOf } from '../../support/daemon/daemon.ts'
 import { waitFor, waiting } from '../../support/waits.ts'

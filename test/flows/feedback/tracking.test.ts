@@ -1,4 +1,4 @@
-/** Click and open tracking through the whole daemon: SMTP and REST in, a smart host out, and the recipient who follows a link. */
+/** Click and open tracking with the whole daemon: SMTP and REST in, a smart host out, and a recipient who follows a link. */
 import test, { type ExecutionContext } from '#test'
 import { simpleParser } from 'mailparser'
 import { Daemon, portOf, runCommand } from '../../support/daemon/daemon.ts'
@@ -41,7 +41,7 @@ async function submit(t: ExecutionContext, daemon: Daemon, login: Login): Promis
   return /[0-9a-f-]{36}/.exec(JSON.stringify(answer.reply))?.[0] ?? ''
 }
 
-/** What arrives of a message, by its trace. */
+/** Received messages by trace. */
 async function arrived(sink: Sink, traceId: string): Promise<Buffer> {
   const { content } = await waiting(
     'the message arrives',

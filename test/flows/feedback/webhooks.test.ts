@@ -1,4 +1,4 @@
-/** Event webhooks through the whole daemon: a message that no server takes, a receiver notified of it, and a kill between the two. */
+/** Event webhooks with the whole daemon: a message that no server accepts, a receiver of its event, and a kill in between. */
 import { createHmac } from 'node:crypto'
 import test from '#test'
 import { Daemon, runCommand } from '../../support/daemon/daemon.ts'

@@ -36,7 +36,7 @@ interface Order {
   readonly token: string
 }
 
-/** A form whose submissions its owner is mailed, into a sandbox. */
+/** Creates a form that mails submissions to its owner, in a sandbox. */
 async function formOf({ rest, addresses }: Daemon, options: DaemonOptions): Promise<{ readonly path: string; readonly open: string }> {
   const link = /\/sign-in\/link\/[\w-]{43}/.exec((await runCommand(options, 'login-link', owner)).output)?.[0] ?? ''
   const origin = `http://${addresses.http}`
@@ -50,7 +50,7 @@ async function formOf({ rest, addresses }: Daemon, options: DaemonOptions): Prom
   return { path, open: `/v1/public/forms/${String(public_id)}` }
 }
 
-/** A file that no other visitor sends; every eighth has one. */
+/** A unique file. Every eighth visitor sends one. */
 const fileOf = (number: number): Buffer | undefined => (number % 8 === 0 ? pdfWith(Buffer.from(`file ${number}`)) : undefined)
 
 const send = (client: RestClient, open: string, { number, token }: Order): Promise<RestAnswer> => {
@@ -68,7 +68,7 @@ const send = (client: RestClient, open: string, { number, token }: Order): Promi
 test('forms: an acknowledged submission survives kill -9; a repeated one is one row', async (t) => {
   await using folder = await temporaryFolder('form-crash')
   await using scanner = await FakeClamd.listen()
-  scanner.conduct = () => undefined // the first life never gets a result
+  scanner.conduct = () => undefined // the first run never gets a scan result
   const options = { folder: folder.path, env: { POSTERN_TRUST_PROXY: '127.0.0.1', POSTERN_CLAMD: `127.0.0.1:${scanner.port}` } }
   const ids = new Map<number, string>()
   const orders: Order[] = []

@@ -1,4 +1,4 @@
-/** A generated form in Chromium, on pages of two origins, posting to the service at a third; providers of captchas are replaced. */
+/** A generated form in Chromium, on pages of two origins, that posts to the service at a third origin. Captcha providers are simulated. */
 import { createServer } from 'node:http'
 import type { ExecutionContext } from 'ava'
 import { captchaDouble } from '../../admin-api/rest/fixture/publishable.ts'
@@ -11,7 +11,7 @@ const test = testWith('chromium')
 
 const browser = browserOf(test)
 
-/** A web site of one page; answers its origin. */
+/** Starts a website of one page and returns its origin. */
 async function siteWith(t: ExecutionContext, html: { current: string }): Promise<string> {
   const server = createServer((_, res) => {
     const document = `<!doctype html><html lang="en"><head><title>Contact</title></head><body><main><h1>Contact</h1>${html.current}</main></body></html>`
@@ -68,7 +68,7 @@ async function sendAndRead(page: Page): Promise<string> {
   return page.innerText('[role=status]')
 }
 
-/** What surrounds the text of a field. */
+/** Elements around the text of a field. */
 const frameOf = (page: Page, selector: string) =>
   page.evaluate<string>(`(({ font, padding, border, borderRadius }) => [font, padding, border, borderRadius].join())
     (getComputedStyle(document.querySelector('form ${selector}')))`)

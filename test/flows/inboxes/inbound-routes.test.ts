@@ -70,7 +70,7 @@ async function follow({ daemon }: Place, url: string): Promise<Buffer> {
   return bytes
 }
 
-/** A domain with SPF, DKIM and DMARC; answers how to sign for it. */
+/** Publishes SPF, DKIM and DMARC for a domain. Returns a function that signs for it. */
 function publishSender({ dns }: Place): Parameters<typeof dkimSign>[1] {
   const { privateKey, publicKey } = generateKeyPairSync('rsa', { modulusLength: 2048 })
   const key = publicKey.export({ type: 'spki', format: 'der' }).toString('base64')
@@ -204,7 +204,7 @@ test.serial(
   async (t) => {
     const here = await place(t)
     const route = await routeTo(here, 'shop')
-    // the daemon dies while it asks for authentication
+    // the daemon is killed during the authentication checks
     here.dns.zones.set('peer.test', { silent: true })
     t.true((await deliver(here, [`shop@${domain}`], 'From: ada@peer.test\r\nSubject: kept\r\n\r\nx\r\n')).accepted)
     await here.daemon.kill()

@@ -1,4 +1,4 @@
-/** A deliverability test from outside: a real daemon, a name server, a mail over SMTP with TLS, and the report over REST and as a page. */
+/** A deliverability test with a real daemon, a name server, mail over SMTP with TLS, and the report by REST and as a page. */
 import test, { type ExecutionContext } from '#test'
 import { Daemon, portOf, runCommand } from '../../support/daemon/daemon.ts'
 import { waitFor, waiting } from '../../support/waits.ts'
@@ -89,7 +89,7 @@ test('deliverability test: a mail is scored once within seconds; the link shows 
   assertVerified(t, await runCommand(options, 'verify'))
 })
 
-/** A forged mail from a look-alike domain: its findings, and advice based on the DNS records. */
+/** A forged mail from a similar domain: its findings, and advice based on the DNS records. */
 async function advisedReport(t: ExecutionContext, { rest, addresses }: Daemon): Promise<void> {
   const { id, address } = (await rest.must('POST', '/v1/inspect/tests', {})) as unknown as Report
   const head = `From: Bank <news@xn--bnk-6cd.com>\r\nTo: ${address}\r\nSubject: Your account\r\nMessage-ID: <2@example.com>\r\n`
@@ -111,7 +111,7 @@ async function advisedReport(t: ExecutionContext, { rest, addresses }: Daemon): 
   t.like(adviceOf('dmarc_policy'), { status: 'fail', fix_said: [begin] })
 }
 
-/** The test that a promotion sends: by the provider, which passes it on to our MX, to the scorer; its score stays with the destination. */
+/** The test mail of a promotion goes through the provider to our MX and is scored. The destination stores the score. */
 async function promotionScore(t: ExecutionContext, { rest, addresses }: Daemon): Promise<void> {
   await using provider = await Sink.listen()
   const credentials = { host: '127.0.0.1', port: provider.port, security: 'none' }

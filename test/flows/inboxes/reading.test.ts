@@ -1,4 +1,7 @@
-/** One mail by every way in and every way out: capture and inbound route; REST, webhook, agent tool and view say the same. */
+/**
+ * The same mail by every entry point and in every interface: capture and inbound route; REST, webhook, agent tool and view return the same
+ * reading.
+ */
 import { readFile } from 'node:fs/promises'
 import test, { type ExecutionContext } from '#test'
 import { startMcp, type Agent, type McpFixture } from '../../admin-api/mcp/mcp-fixture.ts'
@@ -11,9 +14,9 @@ import { WebhookReceiver } from '../../support/web/webhook-receiver.ts'
 interface Expected {
   readonly subject?: string
   readonly text: string
-  /** Sanitized HTML; empty if the mail has none. */
+  /** Sanitized HTML; empty for mail without HTML. */
   readonly html?: string
-  /** If the webhook has other HTML than REST. */
+  /** Set if the HTML of the webhook differs from REST. */
   readonly webhookHtml?: string
   /** Name, type and content of each file. */
   readonly files?: readonly (readonly [name: string, type: string, content: string])[]
@@ -103,7 +106,7 @@ const mails: readonly (readonly [title: string, make: () => Buffer | Promise<Buf
     },
   ],
   [
-    'a damaged winmail.dat beside a text',
+    'a damaged winmail.dat next to a text',
     written(
       'Content-Type: multipart/mixed; boundary=m',
       ...['--m', '', 'Hello', '--m', 'Content-Type: application/octet-stream; name=winmail.dat', 'Content-Transfer-Encoding: base64', ''],
@@ -115,7 +118,7 @@ const mails: readonly (readonly [title: string, make: () => Buffer | Promise<Buf
 
 const nested = tnef([], [{ data: winmail, properties: [text(0x3707, 'winmail.dat')] }])
 
-/** Mails that are built to confuse a reader. */
+/** Mails designed to confuse a parser. */
 const nasty: typeof mails = [
   [
     'no empty line after the header',
@@ -138,7 +141,7 @@ const nasty: typeof mails = [
     { text: 'Hello', notes: ['no_delimiter'] },
   ],
   [
-    'boundaries that begin as others do',
+    'boundaries with a common prefix',
     written(
       'Content-Type: multipart/mixed; boundary=b',
       ...['--b', 'Content-Type: multipart/alternative; boundary=b--', '', '--b--', '', 'page', '--b--', 'Content-Type: text/html', ''],
@@ -152,11 +155,7 @@ const nasty: typeof mails = [
     { text: '', files: [['ü c.pdf', 'application/pdf', 'PDF\r\n']] },
   ],
   ['ASCII declared as UTF-16', written('Content-Type: text/plain; charset=utf-16', 'Hello'), { text: 'Hello' }],
-  [
-    'two types, of which the first counts',
-    written('Content-Type: text/plain\r\nContent-Type: text/html', '<p>x</p>'),
-    { text: '<p>x</p>' },
-  ],
+  ['two types; the first counts', written('Content-Type: text/plain\r\nContent-Type: text/html', '<p>x</p>'), { text: '<p>x</p>' }],
   ['lines that end in bare carriage returns and line feeds', written('X-A: b', 'one\rtwo\nthree'), { text: 'one\ntwo\nthree' }],
   ['names of fields beyond ASCII', written('\xdcber: x\r\nX-A: b', 'Hello'), { text: 'Hello', notes: ['header_cut'] }],
   [
@@ -192,7 +191,7 @@ const nasty: typeof mails = [
 
 const lines = (octets: Buffer): string => octets.toString('base64').replaceAll(/.{76}/g, '$&\r\n')
 
-/** HTML with something long between two words. */
+/** HTML with a long gap between two words. */
 const long = (between: string): (() => Buffer) =>
   written(
     'Content-Type: text/html; charset=utf-8\r\nContent-Transfer-Encoding: base64',
@@ -239,7 +238,7 @@ const linkedMails: typeof mails = [
   ],
 ]
 
-/** Mails that are longer than a limit, or only because of a picture. */
+/** Mails above a size limit, some only because of an image. */
 const longMails: typeof mails = [
   ['a picture of 200 KiB inside the HTML', long(picture(200)), withPicture(200)],
   ['a picture of 800 KiB inside the HTML', long(picture(800)), withPicture(800)],
@@ -282,7 +281,7 @@ interface Reading {
 const field = (message: Json, name: string, ...columns: readonly string[]): string[] =>
   (message[name] as readonly Json[]).map((row) => columns.map((one) => String(row[one])).join(' '))
 
-/** What REST and the webhook say. `fetch` gets a file by its address. */
+/** The reading by REST and webhook. `fetch` downloads a file by its address. */
 async function readingOf(message: Json, fetch: (path: string) => Promise<Buffer>): Promise<Reading> {
   const files = (message['attachments'] as readonly Record<'filename' | 'content_type' | 'url', string>[]).map(
     async ({ filename, content_type, url }) => [filename, content_type, (await fetch(new URL(url).pathname)).toString('latin1')] as const,
@@ -311,7 +310,7 @@ const newest = async ({ rest }: Place, path: string): Promise<string> =>
 const entities: Readonly<Record<string, string>> = { '&lt;': '<', '&gt;': '>', '&quot;': '"', '&#39;': "'", '&amp;': '&' }
 const unescaped = (html: string): string => html.replaceAll(/&(?:lt|gt|quot|#39|amp);/g, (entity) => entities[entity] ?? '')
 
-/** The page of a message says what REST says of it. */
+/** Asserts that the page of a message equals the reading by REST. */
 async function assertView(t: ExecutionContext, { client }: Place, message: Json, reading: Reading, title: string): Promise<void> {
   const get = async (path: string): Promise<string> => (await client('').call('GET', path)).bytes.toString()
   const { pathname } = new URL(String(message['view_url']))
@@ -324,14 +323,14 @@ async function assertView(t: ExecutionContext, { client }: Place, message: Json,
   for (const [name] of reading.files) t.true(unescaped(files).includes(`>${name}</a>`), title)
 }
 
-/** The frame of a message holds these pieces of HTML. */
+/** Asserts that the frame of a message contains these pieces of HTML. */
 async function assertFrame(t: ExecutionContext, { client }: Place, message: Json, pieces: readonly string[], title: string): Promise<void> {
   const { pathname } = new URL(String(message['view_url']))
   const page = (await client('').call('GET', `${pathname}/html`)).bytes.toString()
   for (const piece of pieces) t.true(page.includes(piece), `${title}: ${piece.slice(0, 200)}`)
 }
 
-/** The tool of agents says the same, without names that the sender declared. */
+/** Asserts that the agent tool returns the same, without file names declared by the sender. */
 async function assertTool(t: ExecutionContext, { agentClient }: Place, id: string, message: Json, title: string): Promise<void> {
   const { untrusted } = (await agentClient.must('virtual_inbox_message_get', { id })) as { readonly untrusted: Json }
   t.is(untrusted['subject'], message['subject'], title)
@@ -347,7 +346,7 @@ async function assertTool(t: ExecutionContext, { agentClient }: Place, id: strin
   for (const note of field(message, 'reading_notes', 'message')) t.true(findings.includes(note.replaceAll(/ "[^"]*"/g, '')), title)
 }
 
-/** One test after the other reads some mails, as under load all of them take longer than the deadline of a test. */
+/** Several tests read some mails each, because under load all mails exceed the deadline of one test. */
 const groups: Readonly<Record<string, typeof mails>> = { 'as it comes': mails, nasty, 'with links': linkedMails, 'that is long': longMails }
 
 for (const [kind, some] of Object.entries(groups))

@@ -1,4 +1,4 @@
-/** Figures over time at the door: a daemon that relays, captures and refuses, and is killed in between. */
+/** Figures over time by REST, with a daemon that relays, captures, refuses and is killed in between. */
 import test from '#test'
 import { makeDestination, makeLogin, makeRoute } from '../../support/daemon/provision.ts'
 import type { RestClient } from '../../support/daemon/rest.ts'

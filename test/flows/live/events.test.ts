@@ -69,7 +69,7 @@ class Events {
         this.#notify()
       }
     } catch {
-      // closed by the test, or broken off
+      // closed by the test, or lost
     }
     this.hasEnded = true
     this.#notify()
@@ -78,10 +78,10 @@ class Events {
 
 const mail = { from: 'shop@site.test', to: ['anna@peer.test'], subject: 'Hi', text: 'Hi' }
 
-/** How long changes are gathered, and the time between two comments. */
+/** Collection time of changes, and the interval of comments. */
 const [gatherMs, beatMs] = [250, 15_000]
 
-/** A stream that has begun. */
+/** Opens a stream and waits for its start. */
 async function begun(t: ExecutionContext, daemon: StartedDaemon, ...more: readonly [key?: string, query?: string]): Promise<Events> {
   const events = await Events.open(t, daemon, ...more)
   await events.until('the stream begins', ({ seen }) => seen[0]?.event === 'open')

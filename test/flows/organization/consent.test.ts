@@ -1,6 +1,6 @@
 /**
- * An application gets access as applications and people do it: openid-client on one side, the links, pages and buttons of the
- * daemon in Chromium on the other, with and without scripts.
+ * Access of an application with openid-client on one side and the links, pages and buttons of the daemon in Chromium on the other, with and
+ * without scripts.
  */
 import type { ExecutionContext } from 'ava'
 import {
@@ -34,7 +34,7 @@ async function signIn(page: Page, link: string, email?: string): Promise<void> {
   await Promise.all([page.waitForURL(/:\d+\/$/), page.click('main >> text=Sign in >> nth=-1')])
 }
 
-/** One request of the application, from its address to the REST call with the token. */
+/** A complete authorization, from the authorization URL to a REST call with the token. */
 async function access(t: ExecutionContext, page: Page, issuer: string, name: string): Promise<void> {
   const redirectUri = await startApplication(t)
   const metadata = { redirect_uris: [redirectUri], client_name: name, token_endpoint_auth_method: 'none' }
@@ -73,7 +73,7 @@ async function access(t: ExecutionContext, page: Page, issuer: string, name: str
   await t.throwsAsync(openid.refreshTokenGrant(config, refreshed.refresh_token ?? ''))
 }
 
-/** An agent with the official MCP client: found from its resource, registered, allowed by the person, and refreshed. */
+/** An agent with the official MCP client: discovery, registration, consent of the person, and refresh. */
 async function agentAccess(t: ExecutionContext, page: Page, issuer: string): Promise<void> {
   const redirectUrl = await startApplication(t)
   const resource = await discoverOAuthProtectedResourceMetadata(`${issuer}/v1`)
@@ -94,7 +94,7 @@ async function agentAccess(t: ExecutionContext, page: Page, issuer: string): Pro
   t.is(onRest.status, 200)
 }
 
-/** A sandbox in one call, with oauth4webapi. */
+/** Creates a sandbox with one call by oauth4webapi. */
 async function sandboxAccess(t: ExecutionContext, issuer: string): Promise<void> {
   const insecure = { [oauth.allowInsecureRequests]: true }
   const url = new URL(issuer)

@@ -16,13 +16,13 @@ const labelForm = /([a-zA-Z_][a-zA-Z0-9_]*)="((?:[^"\\\n]|\\["\\n])*)"(?:,|$)/g
 
 interface Scrape {
   readonly text: string
-  /** By name and labels as they are written. */
+  /** Values by name and labels, in their text form. */
   readonly samples: ReadonlyMap<string, number>
   /** Errors in the format (Prometheus text format 0.0.4) or in the names, one sentence each. */
   readonly faults: readonly string[]
 }
 
-/** Reads the text format strictly: what `promtool check metrics` complains of is a fault. */
+/** Parses the text format strictly. A problem that `promtool check metrics` would report is an error. */
 function read(text: string): Scrape {
   const faults: string[] = []
   const types = new Map<string, string>()
@@ -59,7 +59,7 @@ function read(text: string): Scrape {
   return { text, samples, faults }
 }
 
-/** Buckets that shrink, or whose last one is not the count. */
+/** Decreasing buckets, or a last bucket that differs from the count. */
 function bucketFaults(name: string, samples: ReadonlyMap<string, number>): string[] {
   const faults: string[] = []
   const series = new Map<string, number[]>()
@@ -96,7 +96,7 @@ const expected: Readonly<Record<string, number>> = {
   'postern_webhook_attempts_total{result="failed"}': 1,
   'postern_webhook_attempts_total{result="succeeded"}': 0,
 }
-/** Counters that alerts use: they are 0 before the first event. */
+/** Counters that alerts use: they exist with 0 before an event. */
 const known = Object.keys(expected).filter((key) => !key.includes('messages_accepted'))
 
 test('metrics: a scrape counts bounce, suppression and failed webhook without names', async (t) => {

@@ -1,4 +1,4 @@
-/** An agent without an account, through the whole daemon: found by discovery, a sandbox by one call, and still there after a crash. */
+/** An agent without an account, with the whole daemon: discovery, a sandbox by one call, and the same sandbox after a crash. */
 import test from '#test'
 import { Daemon, runCommand } from '../../support/daemon/daemon.ts'
 import { temporaryFolder } from '../../support/daemon/workspace.ts'

@@ -1,4 +1,4 @@
-/** Plans through the whole daemon: the operator's command line, quotas at both doors, and the sweep at the next start. */
+/** Plans with the whole daemon: the operator's command line, quotas by REST and SMTP, and the sweep at the next start. */
 import test from '#test'
 import { Daemon, portOf, runCommand } from '../../support/daemon/daemon.ts'
 import { waitFor } from '../../support/waits.ts'

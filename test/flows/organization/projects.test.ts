@@ -1,4 +1,4 @@
-/** The deletion of a project seen from outside: it is gone at once, a kill in between loses nothing of that, and its data goes. */
+/** Deletion of a project: it disappears immediately, stays deleted after a kill, and its data are removed. */
 import test from '#test'
 import { Daemon, newAdminKey, runCommand } from '../../support/daemon/daemon.ts'
 import { makeDestination } from '../../support/daemon/provision.ts'
@@ -38,7 +38,7 @@ test('deleted project: stays deleted after a kill, and a later run removes its d
     await using daemon = await Daemon.start(options, key)
     t.is((await daemon.rest.call('GET', `/v1/projects/${project}`)).status, 404)
     t.is(((await daemon.rest.must('GET', '/v1/traces?limit=200'))['data'] as unknown[]).length, 1)
-    await sink.delivered(({ to }) => to.includes('witness@peer.test')) // the time of the other one has passed
+    await sink.delivered(({ to }) => to.includes('witness@peer.test')) // the removal time of the other project has passed
     t.is((await daemon.stop()).code, 0)
   }
   t.is(sink.deliveries.length, 1)

@@ -1,4 +1,4 @@
-/** Publishable keys seen from outside: a real daemon that is killed and started again, without a proxy in front of it. */
+/** Publishable keys with a real daemon that is killed and restarted, without a proxy. */
 import test from '#test'
 import { captchaDouble } from '../../admin-api/rest/fixture/publishable.ts'
 import { Daemon, newAdminKey, runCommand } from '../../support/daemon/daemon.ts'
@@ -21,7 +21,7 @@ test('publishable keys: limits, captchas and links survive a kill and forged add
   }
   const options = { folder: folder.path, env }
   const admin = newAdminKey()
-  /** The statuses of sends, with a solved captcha each, from addresses that the visitor made up. */
+  /** Statuses of sends with a solved captcha each, from forged client addresses. */
   const sends = async (daemon: Daemon, token: string, captchas: readonly string[]): Promise<number[]> => {
     using client = new RestClient(daemon.addresses.http, token)
     const answers = captchas.map((captcha, i) => {
@@ -64,7 +64,7 @@ test('publishable keys: a flood with a kill stays within the limit and is counte
   const options = { folder: folder.path }
   const admin = newAdminKey()
   const rates = { per_ip_hour: 0, per_recipient_hour: 0, per_key_hour: 30, per_key_day: 0 }
-  /** How many of 60 sends were answered with 200; `each` is notified of every answer. */
+  /** Returns the number of 200 responses for 60 sends. Calls `each` for every response. */
   const flood = async (daemon: Daemon, token: string, each: (status: number) => void = () => undefined): Promise<number> => {
     using client = new RestClient(daemon.addresses.http, token)
     const send = () => client.call('POST', '/v1/messages', { to: 'ada@example.ch', text: 'Hello' }, { origin })

@@ -1,4 +1,4 @@
-/** Mail of the service itself through the whole daemon: a sign-in link goes through the operator's destination, and no key sees it. */
+/** Mail of the service itself with the whole daemon: a sign-in link uses the operator's destination, and no key can read it. */
 import test from '#test'
 import { Daemon, runCommand } from '../../support/daemon/daemon.ts'
 import { waiting } from '../../support/waits.ts'

@@ -10,15 +10,15 @@ import { blockOf, fileWith, GuideWalk } from './guide-walk.ts'
 const guide = 'cron-sendmail'
 const loginOptions = { allowed_from_domains: ['site.test'] }
 
-/** The commands of PHP as php-fpm runs it: as the user of the web server, without variables. */
+/** Commands of PHP as php-fpm runs it: as the user of the web server, without variables. */
 const asPhp = (subject: string): string =>
   `cd /var/www 2>/dev/null || cd /; setpriv --reuid www-data --regid www-data --clear-groups env -i /usr/bin/php -r '` +
   `exit(mail("ann@inbox.test", "${subject}", "Hello", "From: shop@site.test") ? 0 : 1);'\n`
 
-/** Jobs that cron runs once it has started, of root and of another user. */
+/** Jobs that cron runs after its start, of root and of another user. */
 const jobs = fileWith('/etc/cron.d/walk', '@reboot root echo "from a job of root"\n@reboot www-data echo "from a job of www-data"\n')
 
-/** Cron in the foreground; in a container it may not note who logged in. */
+/** Runs cron in the foreground, without records of logins, which a container may not write. */
 const cron = `sed -i '/pam_loginuid/d' /etc/pam.d/cron\nrm -f /run/crond.pid /run/crond.reboot\nexec cron -f\n`
 
 const bySubject = (rows: readonly Record<string, unknown>[], t: ExecutionContext, subject: RegExp): Record<string, unknown> => {
@@ -49,7 +49,7 @@ testWith(
       fileWith('/etc/default/postern-sendmail', settings),
       await blockOf(guide, 'as root'),
       asPhp('From PHP'),
-      // the daemon is away: the mail waits where the guide says, and nowhere else
+      // the daemon is away: mail waits only in the spool of the guide
       `sed -i s,^POSTERN_SENDMAIL_URL=.*,POSTERN_SENDMAIL_URL=http://127.0.0.1:1, /etc/default/postern-sendmail\n`,
       asPhp('While away'),
       'stat -c "kept: %U %G %a" /var/spool/postern/*.mail\n',
@@ -82,7 +82,7 @@ testWith(
   const destination = await makeDestination(daemon.rest, { name: 'sandbox', port: 25, mode: 'sandbox' })
   const { username, password } = await makeLogin(daemon.rest, destination, loginOptions)
   const msmtprc = await blockOf(guide, '/etc/msmtprc', {
-    'tls on': 'tls off', // the certificate of this daemon is self-made
+    'tls on': 'tls off', // the certificate of this daemon is self-signed
     'auth on': 'auth plain',
     'mail.example.com': '127.0.0.1',
     'port 587': `port ${String(portOf(daemon.addresses.submission[0]))}`,
@@ -93,7 +93,7 @@ testWith(
   await using walk = await GuideWalk.start(
     outer.path,
     [
-      'rm -f /usr/sbin/sendmail\nln -s /usr/bin/msmtp /usr/sbin/sendmail\n', // as msmtp-mta does
+      'rm -f /usr/sbin/sendmail\nln -s /usr/bin/msmtp /usr/sbin/sendmail\n', // as msmtp-mta creates it
       fileWith('/etc/msmtprc', msmtprc, '644'),
       fileWith('/etc/msmtp.aliases', 'default: ops@inbox.test\n'),
       jobs,

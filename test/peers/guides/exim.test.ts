@@ -10,7 +10,7 @@ import { blockOf, fileWith, GuideWalk } from './guide-walk.ts'
 const guide = 'exim'
 const test = testWith('exim', 'eximBase', 'eximConfig', 'gnutlsDane', 'liblockfile', 'liblockfileBin', 'mailx', 'unshare')
 
-/** Exim takes the place of the mail server of this machine, in the overlay. */
+/** Exim replaces the mail server of this machine in the overlay. */
 const installed = (questions: string): string =>
   'export DEBIAN_FRONTEND=noninteractive\n' +
   'dpkg --purge --force-all postfix >/dev/null 2>&1\n' +
@@ -18,7 +18,7 @@ const installed = (questions: string): string =>
   'cd /var/cache/postern-peers\n' +
   'dpkg -i --force-depends exim4-*.deb bsd-mailx_*.deb liblockfile*.deb >/mnt/installed 2>&1 || { cat /mnt/installed; exit 1; }\n'
 
-/** What `dpkg-reconfigure exim4-config` asks, with the answers of the guide. */
+/** Values of the guide for `dpkg-reconfigure exim4-config`. */
 const answers = (port: number): string =>
   [
     'exim4/dc_eximconfig_configtype select mail sent by smarthost; no local mail',
@@ -77,7 +77,7 @@ test('Exim guide, Debian: mail of the machine reaches the local daemon', async (
 test('Exim guide, separate configuration: mail reaches the daemon over TLS', async (t) => {
   await using folder = await temporaryFolder('guide-exim-own')
   await using outer = await temporaryFolder('guide-exim-own-machine')
-  // Exim logs in once TLS has begun, which the daemon announces to it
+  // Exim logs in only after TLS has begun, because the daemon offers AUTH only then
   const { daemon: started, port, username, password } = await placeOf(folder.path, { POSTERN_SUBMISSION_CLEARTEXT_AUTH: 'never' })
   await using daemon = started
   const own = await blockOf(guide, 'exim.conf', {

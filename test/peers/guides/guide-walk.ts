@@ -8,7 +8,7 @@ import { fileURLToPath } from 'node:url'
 const here = dirname(fileURLToPath(import.meta.url))
 const root = join(here, '../../..')
 
-/** The block of a guide with this title or in this place, with replacements. */
+/** Returns the block of a guide with this title or number, with replacements. */
 export async function blockOf(guide: string, title: string, values: Readonly<Record<string, string>> = {}): Promise<string> {
   const text = await readFile(join(root, 'admin-api/docs/guides', `${guide}.md`), 'utf8')
   const [, code] = new RegExp(`^\`\`\`\\w+ title="${title}"\n([^]*?)^\`\`\`$`, 'm').exec(text) ?? []
@@ -19,10 +19,10 @@ export async function blockOf(guide: string, title: string, values: Readonly<Rec
   }, code)
 }
 
-/** A command that writes a file with this text. */
+/** Returns a command that writes a file with this text. */
 export const fileWith = (path: string, text: string, mode = '644'): string => `cat >${path} <<'FILE'\n${text}FILE\nchmod ${mode} ${path}\n`
 
-/** A script in the overlay; disposal ends it and everything that it has started. */
+/** A script in the overlay. Disposal ends it and all processes that it started. */
 export class GuideWalk implements AsyncDisposable {
   readonly #child: ChildProcessByStdio<null, Readable, Readable>
   readonly #ended: Promise<number | null>
@@ -34,16 +34,16 @@ export class GuideWalk implements AsyncDisposable {
     this.#ended = new Promise((resolve) => child.once('close', resolve))
   }
 
-  /** `folder` is an empty one. */
+  /** `folder` must be empty. */
   static async start(folder: string, script: string): Promise<GuideWalk> {
     for (const name of ['system', 'files']) await mkdir(join(folder, name))
     await writeFile(join(folder, 'files', 'walk'), script)
     const words = ['--mount', '--pid', '--fork', '--kill-child', 'sh', join(here, 'guide-walk.sh'), folder, root, process.execPath]
-    const env = Object.fromEntries(Object.entries(process.env).filter(([name]) => !name.startsWith('POSTERN_'))) // which are settings
+    const env = Object.fromEntries(Object.entries(process.env).filter(([name]) => !name.startsWith('POSTERN_'))) // settings
     return new GuideWalk(spawn('unshare', words, { env, stdio: ['ignore', 'pipe', 'pipe'] }))
   }
 
-  /** Output of the script and its programs so far. */
+  /** Current output of the script and its programs. */
   get output(): string {
     return this.#output
   }

@@ -1,4 +1,4 @@
-/** The guide "Send Joomla mail through Postern" with PHPMailer, which Joomla sends with. */
+/** The guide "Send Joomla mail through Postern" with PHPMailer, the library of Joomla. */
 import { testWith } from '../../support/peers/peers.ts'
 import { saidIn, Site, tableIn } from './site.ts'
 

@@ -1,11 +1,11 @@
-/** The guide "Send Laravel mail through Postern" with Laravel 8, and with Symfony Mailer, which later versions send with. */
+/** The guide "Send Laravel mail through Postern" with Laravel 8, and with Symfony Mailer, the library of later versions. */
 import { testWith } from '../../support/peers/peers.ts'
 import { blockOf } from './guide-walk.ts'
 import { saidIn, Site } from './site.ts'
 
 const shop = 'Shop <shop@example.com>'
 
-/** The lines of the guide, for this port and with this login. */
+/** The lines of the guide with this port and login. */
 const env = (site: Site, port: string, password = site.login.password): Promise<string> =>
   blockOf('laravel', '.env', {
     'mail.example.com': 'localhost',

@@ -9,7 +9,7 @@ testWith('actionmailer')('Action Mailer sends by the guide of Rails', async (t) 
   await using site = await Site.start('rails')
   await using beside = await Site.start('rails-beside', { beside: true })
   const { password } = site.login
-  // the configuration tells the kind of TLS by the port
+  // the configuration selects the kind of TLS by the port
   const lines = await blockOf('rails', 'config/environments/production.rb', {
     "'587'": `'${site.starttls}'`,
     "'465'": `'${site.implicitTls}'`,

@@ -1,4 +1,4 @@
-/** A site that is set up by a guide: the daemon that it sends to, the letter that its program sends, and how that must arrive. */
+/** A site configured by a guide: the daemon, the message of the program, and the checks of its arrival. */
 import { execFile, type ExecFileException } from 'node:child_process'
 import { readFile, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
@@ -59,7 +59,7 @@ const addressOf = (from: string): string => /<(.*)>/.exec(from)?.[1] ?? from
 
 type Place = Pick<Site, 'folder' | 'daemon' | 'login' | 'certificates'> & { readonly protocol: string }
 
-/** A daemon that takes logins over TLS alone, with a certificate for localhost and a login for example.com. */
+/** A daemon that accepts logins only over TLS, with a certificate for localhost and a login for example.com. */
 export class Site implements AsyncDisposable {
   readonly folder: string
   readonly daemon: Daemon
@@ -67,7 +67,7 @@ export class Site implements AsyncDisposable {
   readonly certificates: CertificateFiles
   /** Port with STARTTLS, which is 587 in the guides. Programs on the same machine use port 2525 without TLS. */
   readonly starttls: string
-  /** The port with TLS from the first byte, which is 465 in the guides. */
+  /** Port with TLS from the first octet, which is 465 in the guides. */
   readonly implicitTls: string
   readonly #protocol: string
   readonly #lifetime: AsyncDisposableStack
@@ -98,14 +98,14 @@ export class Site implements AsyncDisposable {
     return new Site({ folder, daemon, login, certificates, protocol: beside ? 'ESMTPA' : 'ESMTPSA' }, lifetime.move())
   }
 
-  /** Writes a file into the folder and gives back its path. */
+  /** Writes a file into the folder and returns its path. */
   async file(name: string, text: string): Promise<string> {
     const path = join(this.folder, name)
     await writeFile(path, text)
     return path
   }
 
-  /** Runs a program of `programs/` that sends the letter. */
+  /** Runs a program of `programs/` that sends the message. */
   async send(command: readonly string[], program: string, args: readonly string[], env: NodeJS.ProcessEnv = {}): Promise<Ended> {
     const [name = '', ...words] = [...command, join(here, 'programs', program), ...args]
     const { subject, to, bcc, text, html, name: LETTER_NAME } = letter
@@ -123,7 +123,7 @@ export class Site implements AsyncDisposable {
     }
   }
 
-  /** Asserts that the program has ended well, and that its letter has arrived whole, and once. */
+  /** Asserts that the program succeeded and its message arrived once, complete. */
   async assertArrived(t: ExecutionContext, ended: Ended, from: string): Promise<void> {
     const { path, message } = await this.#next(t, ended)
     const { subject, to, bcc, text, html, name, content } = letter
@@ -143,21 +143,21 @@ export class Site implements AsyncDisposable {
     t.true(headers.get('Received')?.includes(` with ${this.#protocol} `), headers.get('Received'))
   }
 
-  /** Asserts that the program has ended well, and that the test mail of the guide has arrived. */
+  /** Asserts that the program succeeded and the test mail of the guide arrived. */
   async assertHello(t: ExecutionContext, ended: Ended, from: string): Promise<void> {
     const { message } = await this.#next(t, ended)
     t.like(message, { subject: 'Hello', intended_from: addressOf(from), intended_to: ['customer@example.org'] })
     t.is(String(message['text']).trim(), 'It works.')
   }
 
-  /** Asserts that the program has failed with these words, and that nothing has arrived. */
+  /** Asserts that the program failed with this text and no mail arrived. */
   async assertRefused(t: ExecutionContext, { code, output }: Ended, words: RegExp): Promise<void> {
     t.not(code, 0, output)
     t.regex(output, words)
     t.deepEqual(await this.#unseen(), [])
   }
 
-  /** The one message that has arrived since. */
+  /** Returns the only new message. */
   async #next(t: ExecutionContext, { code, output }: Ended): Promise<{ readonly path: string; readonly message: Json }> {
     t.is(code, 0, output)
     const found = await this.#unseen()

@@ -1,4 +1,4 @@
-/** The guide "Send Spring mail through Postern" with Spring's JavaMailSenderImpl and Jakarta Mail, as Spring Boot sets them up. */
+/** The guide "Send Spring mail through Postern" with Spring's JavaMailSenderImpl and Jakarta Mail, configured like Spring Boot. */
 import { execFile } from 'node:child_process'
 import { promisify } from 'node:util'
 import { testWith } from '../../support/peers/peers.ts'
@@ -27,7 +27,7 @@ testWith(
   const store = `${site.folder}/trusted.p12`
   const kept = ['-keystore', store, '-storepass', 'changeit', '-storetype', 'PKCS12']
   await run('keytool', ['-importcert', '-noprompt', '-alias', 'test', '-file', certificates.ca, ...kept])
-  // names of hosts that the network does not know
+  // host names that do not resolve in this network
   const hosts = await site.file('hosts', '127.0.0.1 localhost\n127.0.0.1 mail.foreign.test\n')
   const trusted = [`-Djavax.net.ssl.trustStore=${store}`, '-Djavax.net.ssl.trustStorePassword=changeit']
   const java = ['java', '-XX:TieredStopAtLevel=1', ...trusted, `-Djdk.net.hosts.file=${hosts}`, '-cp', classes]

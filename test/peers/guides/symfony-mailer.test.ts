@@ -1,4 +1,4 @@
-/** The guides of TYPO3, Nextcloud and Drupal with Symfony Mailer, which these programs send with. */
+/** The guides of TYPO3, Nextcloud and Drupal with Symfony Mailer, the library of these programs. */
 import { execFile } from 'node:child_process'
 import { chmod, readFile, rm } from 'node:fs/promises'
 import { promisify } from 'node:util'
@@ -26,7 +26,7 @@ test('Symfony Mailer sends by the guide of TYPO3', async (t) => {
   await site.assertRefused(t, await send(site.starttls, { 'web@example.com': 'web@foreign.test' }), /553 5\.7\.1/)
 })
 
-/** A command that adds the words of each call to a file, as a line. */
+/** A command that appends the arguments of each call to a file. */
 const occ = `#!/bin/sh
 for word; do printf '%s\\t' "$word"; done >>calls
 echo >>calls

@@ -1,4 +1,4 @@
-/** Debian's gem of Postmark with whole objects of the gem Mail, as Rails applications use it. */
+/** Debian's Postmark gem with objects of the Mail gem, as Rails applications use it. */
 import { execFile } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
