@@ -80,7 +80,7 @@ const file = operation({
 /** Returns a chapter as a page, or as Markdown for a path with `.md`. */
 function documentAt(path: string, headers: IncomingHttpHeaders): Promise<Answer> | Answer {
   const manifest = readDocsManifest()
-  if (!manifest) throw new Refusal('feature_unavailable', 'The documentation is not built: run npm run prepare in the folder of Postern.')
+  if (!manifest) throw new Refusal('feature_unavailable', 'The documentation is not built. Run npm run prepare in the folder of Postern.')
   const fresh = { 'cache-control': 'no-cache' }
   const chapter = path.replace(/\.md$/, '')
   if (manifest.pages.includes(path)) return contentOf(nameOf(path, 'html'), headers, 'text/html; charset=utf-8', { ...safety, ...fresh })
@@ -89,7 +89,7 @@ function documentAt(path: string, headers: IncomingHttpHeaders): Promise<Answer>
   throw nothing()
 }
 
-const nothing = (): Refusal => new Refusal('not_found', 'There is no such page; /docs lists all chapters.')
+const nothing = (): Refusal => new Refusal('not_found', 'This page does not exist. /docs lists all chapters.')
 
 /** Uses full addresses, since a language model may read the text elsewhere. */
 function llms(path: '/llms.txt' | '/llms-full.txt', operationId: string, baseUrl: string): Operation {

@@ -5,7 +5,7 @@ import type { Group } from './chapters/contents.ts'
 import { framed, type Site } from './frame.ts'
 
 const description =
-  'Postern sits between your websites and the mail providers you already pay. It takes every mail, says where it went, holds what should not leave, and tells you in words why something did not arrive.'
+  'Postern accepts mail from your websites and relays it through your own mail providers. It records the path of every message, captures test mail, and explains why a message did not arrive.'
 
 const firstMail = `$ npm ci && npm start
   listening   http://127.0.0.1:8080
@@ -16,10 +16,10 @@ $ npx postern send --from shop@example.com \\
   outcome     captured.no_route`
 
 const stations: readonly (readonly [title: string, words: string])[] = [
-  ['Accepted', 'On disk before you get the answer. By REST, SMTP, a form or an agent.'],
-  ['Decided', 'Rules choose a destination. Without a live one the mail is captured, never lost.'],
-  ['Tried', 'Your provider’s reply, word for word. Retries and failover are yours to set.'],
-  ['Known', 'Delivered, bounced or complained about, as reported back.'],
+  ['Accepted', 'By REST, SMTP, a form or an agent. The message is on disk before you get the response.'],
+  ['Routed', 'Rules select a destination. Without a live destination, the message is captured.'],
+  ['Relayed', 'The trace shows the reply of your provider. You configure retries and failover.'],
+  ['Reported', 'Delivery, bounce and complaint reports are added to the trace.'],
 ]
 
 export function startPage(site: Site): string {
@@ -28,7 +28,7 @@ export function startPage(site: Site): string {
   const content = html`<main id="content" class="start">
     <div class="hero">
       <div>
-        <h1>Mail and forms through one small door</h1>
+        <h1>A mail relay for your websites and forms</h1>
         <p class="lead">${description}</p>
         <p class="ways">
           <a class="button" href="${addresses.page('getting-started', '')}">Start in five minutes</a>
@@ -38,8 +38,8 @@ export function startPage(site: Site): string {
       <div class="door">${arch} ${Html.of([codeBlock(firstMail, { language: '', title: 'Terminal', tab: undefined })], [])}</div>
     </div>
     <section class="stations" aria-labelledby="stations">
-      <h2 id="stations">What happens to a mail</h2>
-      <p>Every send walks the same four stations. Each one writes a line into the trace, so that “where is my mail?” has an answer.</p>
+      <h2 id="stations">The path of a message</h2>
+      <p>Every message passes four steps. Each step adds an entry to its trace, so you can always look up where it is.</p>
       <ol>
         ${stations.map(
           ([title, words], index) =>
@@ -53,15 +53,15 @@ export function startPage(site: Site): string {
     </section>
     <section class="from" aria-labelledby="from">
       <div>
-        <h2 id="from">Come from where you are</h2>
-        <p>Each guide starts with what you have and ends with a mail you can see.</p>
+        <h2 id="from">Guides for your software</h2>
+        <p>Each guide starts with your current setup and ends with a test mail that you can open.</p>
       </div>
       <div>${guides.map((group) => guideList(site, group))}</div>
     </section>
   </main>`
   return framed(site, {
     path: '',
-    title: 'Mail and forms through one small door',
+    title: 'A mail relay for your websites and forms',
     description,
     section: undefined,
     content,

@@ -12,7 +12,7 @@ export function textOf(tokens: readonly Token[]): string {
 
 const callouts: Readonly<Record<string, string>> = {
   NOTE: 'Note',
-  TIP: 'How it looks when it works',
+  TIP: 'Expected result',
   IMPORTANT: 'Important',
   WARNING: 'If it does not work',
   CAUTION: 'Careful',

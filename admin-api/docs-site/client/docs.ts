@@ -13,7 +13,7 @@ function addCopyButtons(): void {
     button.textContent = 'Copy'
     button.addEventListener('click', () => {
       void copy(copiedText(code.textContent)).then((isDone) => {
-        button.textContent = isDone ? 'Copied' : 'Select it and copy'
+        button.textContent = isDone ? 'Copied' : 'Select the code and copy it'
         setTimeout(() => (button.textContent = 'Copy'), copiedMs)
       })
     })

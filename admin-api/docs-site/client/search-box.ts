@@ -98,7 +98,7 @@ class ResultView {
       const search = await load()
       if (this.#input.value === words) this.#show(search.find(wanted), wanted)
     } catch {
-      this.#say('The search could not be loaded. The list of chapters leads on.')
+      this.#say('The search could not be loaded. Use the list of chapters instead.')
     }
   }
 
@@ -139,7 +139,7 @@ class ResultView {
     this.#list.replaceChildren(...found.map((one, index) => optionOf(one, index)))
     this.#list.hidden = false
     this.#input.ariaExpanded = 'true'
-    this.#status.textContent = found.length === 1 ? 'One place found.' : `${String(found.length)} places found.`
+    this.#status.textContent = found.length === 1 ? '1 result' : `${String(found.length)} results`
     this.#choose(-1)
   }
 
