@@ -75,7 +75,7 @@ test('sandbox: a narrow grant stays narrow and works on both surfaces', async (t
 
 test('sandbox: five an hour and twenty a day per network, with a retry time', async (t) => {
   const fixture = await startOAuth(t)
-  // to the beginning of a day, so that the windows are known
+  // to the beginning of a day, so that the windows start at a fixed time
   fixture.clock.advance(day - (fixture.clock.now() % day))
   const from = (address: string) => fixture.bootstrap({}, address)
   const many = async (address: string, times: number) => {

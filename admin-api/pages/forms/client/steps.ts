@@ -118,7 +118,7 @@ export class Steps {
     attribute(link, 'href', own < place ? `#step-${String(item.dataset['page'])}` : undefined)
   }
 
-  /** Makes completed steps links. */
+  /** Opens a completed step after a click in the list of steps. */
   follow(event: Event): void {
     const item = event.target instanceof Element ? event.target.closest<HTMLElement>('.stepper li.done') : null
     if (!item) return
