@@ -21,7 +21,7 @@ export interface Client {
   readonly verifiedHost?: string
 }
 
-/** Client id with which anyone can create a sandbox; the server metadata publish it. */
+/** Client id for anonymous sandboxes, which anyone can use; the server metadata publish it. */
 export const anonymousBootstrapClientId = 'anonymous-bootstrap'
 
 /** Clients that are built into the service. */

@@ -42,7 +42,7 @@ export function redirectHost(uri: string): string {
   return /^https?:$/.test(url.protocol) ? url.host : url.protocol
 }
 
-/** Appends response parameters to the URI (RFC 6749 §4.1.2); the rest of the URI does not change. */
+/** Appends response parameters to the URI (RFC 6749 §4.1.2) and changes nothing else. */
 export function withParameters(uri: string, parameters: Readonly<Record<string, string | undefined>>): string {
   const given = Object.entries(parameters).filter((entry): entry is [string, string] => entry[1] !== undefined)
   return `${uri}${uri.includes('?') ? '&' : '?'}${new URLSearchParams(given).toString()}`

@@ -62,7 +62,7 @@ export class Registrations {
     return (await this.#read(id))?.client
   }
 
-  /** Adds to the write that the client was approved, so that it is kept. */
+  /** Adds to the write that the client was approved, which makes it permanent. */
   async markUsed(change: Change, id: string): Promise<void> {
     const registration = await this.#read(id)
     if (registration && !registration.isUsed) change.set(rowKey(id), encode({ ...registration, isUsed: true }))

@@ -54,11 +54,11 @@ export interface PendingAuthorization {
   readonly scopes: readonly OAuthScope[]
   /** Whether the request contained scopes; otherwise `scopes` has the defaults. */
   readonly namesScopes: boolean
-  /** With `none`, no page may be shown; call `deny` with `login_required` or `consent_required`. */
+  /** With `none`, the caller must not show a page; it calls `deny` with `login_required` or `consent_required`. */
   readonly prompts: readonly Prompt[]
 }
 
-/** `problem` is shown to the user without a redirect; `redirect` returns the error to the client. */
+/** `problem`: show the error to the user without a redirect. `redirect`: return the error to the client. */
 export type AuthorizationCheck =
   | { readonly kind: 'problem'; readonly error: OAuthError }
   | { readonly kind: 'redirect'; readonly location: string; readonly error: OAuthError }

@@ -29,7 +29,7 @@ export interface StoredAuthorizationCode {
 }
 
 export const codeMs = 60_000
-/** A used code is kept for this time, because a second use revokes the tokens of the first (RFC 6749 §4.1.2). */
+/** Used codes remain stored for this time, because a second use revokes the tokens of the first (RFC 6749 §4.1.2). */
 const usedMs = 86_400_000
 
 const codeKey = (text: string): readonly Element[] => globalKey('oauth.code', hashOpaqueToken(text))

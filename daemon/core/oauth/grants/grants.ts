@@ -23,7 +23,7 @@ export interface GrantOptions extends Core {
   readonly scopesOfMember: ScopesOfMember
 }
 
-/** The grant before its revocation, and the ended and kept keys that it created. */
+/** The revoked grant, and the ended and kept keys that it created. */
 export interface RevokedGrant {
   readonly grant: Grant
   readonly keys: KeyFates

@@ -11,7 +11,7 @@ export interface AccessTokenOptions {
   readonly clock: Clock
 }
 
-/** Claims of a token except its times. Plan, role and claim status are not included, because they are read on every request. */
+/** Claims of a token except its times. Excludes plan, role and claim status, which every request reads from the store. */
 export interface AccessTokenFacts {
   readonly grantId: string
   readonly organizationId: string

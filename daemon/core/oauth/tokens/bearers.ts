@@ -3,7 +3,7 @@ import type { ApiKeys } from '../../access/keys/api-keys.ts'
 import type { Principal } from '../../access/principal/principal.ts'
 import type { TokenCheck } from './token-check.ts'
 
-/** The compact form of RFC 7515 §7.1: three parts, the first of which is a JSON object. */
+/** The compact form of RFC 7515 §7.1: three parts. The first part is a JSON object. */
 const jwt = /^eyJ[\w-]*\.[\w-]*\.[\w-]*$/
 
 /** Authenticates `Authorization: Bearer …` for REST. The function throws `unauthorized`. */
