@@ -144,7 +144,7 @@ test('list_unsubscribe needs one recipient and no List-Unsubscribe header field'
   }
   t.regex(await refused({ cc: 'ben@example.ch' }), /^list_unsubscribe: requires exactly one recipient/)
   t.regex(await refused({ headers: { 'List-Unsubscribe': '<mailto:a@b.ch>' } }), /^list_unsubscribe: sets the List-Unsubscribe fields/)
-  t.regex(await refused({ list_unsubscribe: { list: 'a@b.ch' } }), /^list_unsubscribe\.list: is a name such as news/)
+  t.regex(await refused({ list_unsubscribe: { list: 'a@b.ch' } }), /^list_unsubscribe\.list: must be a name such as news/)
   for (const list of ['', ' ']) t.regex(await refused({ list_unsubscribe: { list } }), /^list_unsubscribe\.list: must not be empty/)
   t.regex(await refused({ list_unsubscribe: 'news' }), /^list_unsubscribe: /)
 })
