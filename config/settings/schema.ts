@@ -138,7 +138,7 @@ const inspect = section({
   dnsLists: listOf(
     {
       description:
-        'Block lists that deliverability tests query for addresses and domains. Most lists are free for a small number of queries, and respond only to your own name server. Empty: no lists.',
+        'Blocklists that deliverability tests query for addresses and domains. Most lists are free for a small number of queries, and respond only to your own name server. Empty: no lists.',
       limit: dnsListsLimit,
     },
     dnsList,

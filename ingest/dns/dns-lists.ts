@@ -1,4 +1,4 @@
-/** The configured DNS block lists, and tests whether they work: a dead list contains no address or every address. */
+/** The configured DNS blocklists, and tests whether they work: a dead list contains no address or every address. */
 import type { Clock } from '#core/clock.ts'
 import type { DnsList, ListFault, Resolve } from './resolve.ts'
 

@@ -125,7 +125,7 @@ export function afterAcceptance(
       ...(check
         ? []
         : [{ what: `SPF, DKIM and DMARC of ${sender}`, why: 'The domain is not added under /v1/domains, or was never verified.' }]),
-      { what: 'Block lists', why: 'The IP address that the destination sends from is not known.' },
+      { what: 'Blocklists', why: 'The IP address that the destination sends from is not known.' },
       { what: 'Filters and forwarding of the recipient', why: 'Only the log of the receiving server shows them.' },
     ],
   }
