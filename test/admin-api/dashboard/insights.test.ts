@@ -36,7 +36,7 @@ test('plots: pictures, tables and downloads show the recorded mail', async (t) =
   await tab.check(t)
   await page.click(`${plot} >> [aria-label="Show as table: Sends"]`)
   await page.waitForSelector(`${plot} >> tbody tr >> nth=47`)
-  t.regex(await page.innerText(`${plot} tfoot`), /Whole time\s*4\s*3/)
+  t.regex(await page.innerText(`${plot} tfoot`), /Whole time range\s*4\s*3/)
   t.regex(await page.innerText(`${plot} tbody`), /\d\d:\d\d Infomaniak live/)
   await tab.check(t)
   await tab.go('/insights')

@@ -36,7 +36,7 @@ async function comeLate(t: ExecutionContext, server: DashboardServer, tab: Dashb
   await page.waitForSelector('.message-list a.unread:has-text("Late Comer")')
   await page.click('.sub-meta >> text=version 1')
   await page.waitForSelector('h2 >> text=Version 1')
-  await page.click('text=Submissions')
+  await page.click('text=Submissions of this version')
   await page.waitForSelector('.sub-filters a[aria-current] >> text=version 1')
   await becomesTrue(page, `document.querySelectorAll('.message-list li').length === 7`)
   await page.click('.sub-filters >> text=All forms')

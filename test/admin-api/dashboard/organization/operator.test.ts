@@ -88,7 +88,7 @@ async function seesSystem(t: ExecutionContext, server: Awaited<ReturnType<typeof
   await tab.check(t)
   await writeLastBackup(server.daemon.config.dataDir, Date.now() - 3 * 3_600_000)
   await page.reload()
-  await findings.getByText('No backup').waitFor() // result of the previous check
+  await findings.getByText('No backup', { exact: true }).waitFor() // result of the previous check
   await page.waitForSelector('.ledger > div:has-text("Last backup") >> text=3 h ago')
   await rm(join(server.daemon.config.dataDir, 'last-backup.json'))
   await page.click('.areas >> text=Failed logins')

@@ -18,7 +18,7 @@ test('teams: create with key, switch, rename, undo, delete by name', async (t) =
   await page.waitForSelector('text=The plan has no limit.')
   await tab.check(t)
   await page.keyboard.press('Control+k')
-  await page.keyboard.type('create a team')
+  await page.keyboard.type('create team')
   await page.click('[role=option] >> text=Create team organization')
   await page.waitForURL(/new=1/)
   await tab.fill('Name', 'Bakery')
