@@ -85,7 +85,7 @@ test('templates, keyboard: create, write, save, test into an inbox, find', async
   await tabTo('version 1')
   await keyboard.press('Enter')
   await page.waitForSelector('.diff .gone')
-  t.regex(await page.innerText('.diff'), /gone\s+Your order \{\{\.number\}\}\s[^]*added\s+Your order \{\{\.number\}\}!/)
+  t.regex(await page.innerText('.diff'), /removed\s+Your order \{\{\.number\}\}\s[^]*added\s+Your order \{\{\.number\}\}!/)
   await tab.check(t)
   await tabTo('Restore this version')
   await keyboard.press('Enter')
