@@ -131,7 +131,7 @@ test('whole messages: the rules of SMTP for refusal, suppression and capture app
     ['From: a@example.ch, b@example.ch\r\n\r\nHi', /exactly one address/],
     ['From: shop@example.ch\r\nTo: ada@@example.net\r\n\r\nHi', /header to contains an invalid address/],
     ['From: shop@example.ch\r\nSubject: Hi\r\n\r\nHi', /no recipient/],
-    [`${head}\r\nHi`, /Content\.Raw: holds the whole/, { ReplyToAddresses: ['help@example.ch'] }],
+    [`${head}\r\nHi`, /Content\.Raw: contains the whole/, { ReplyToAddresses: ['help@example.ch'] }],
     [`${head}\r\nHi`, /FromEmailAddress/, { FromEmailAddress: 'a@b@c' }],
   ]
   for (const [message, sentence, more] of refused) {
