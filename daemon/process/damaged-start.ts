@@ -15,7 +15,7 @@ export async function damagedStart(kv: StoreKv, dataDir: string, error: unknown)
   const store = `The store in ${dataDir} is damaged, and the daemon cannot start with it: ${first?.sentence ?? (error as Error).message}`
   if (isMendable)
     return new StartRefused(`${store} The next start repairs this file, or reports the next step.`, exitCodes.crashed, { cause: error })
-  const withoutBackup = first ? ' Without one, "postern verify --accept-losses" goes on without these rows.' : ''
+  const withoutBackup = first ? ' Without a backup, run "postern verify --accept-losses" to continue without these rows.' : ''
   return new StartRefused(`${store} Restore the last good backup.${withoutBackup}`, exitCodes.damaged, { cause: error })
 }
 

@@ -37,7 +37,7 @@ export async function prepareDataFolder(dataDir: string): Promise<void> {
 export async function requireRestored(dataDir: string): Promise<void> {
   if (!(await isThere(unfinishedRestore(dataDir)))) return
   throw new StartRefused(
-    `A restore into ${dataDir} is under way or broke off, and data are missing; delete the folder and restore the backup again.`,
+    `A restore into ${dataDir} is running or has failed, so data are missing. Delete the folder and restore the backup again.`,
     exitCodes.failed,
   )
 }

@@ -174,7 +174,7 @@ async function refusals(t: ExecutionContext, options: DaemonOptions, at: (name: 
   const broken = { ...options, dataDir: at('cut') }
   const start = await runCommand(broken, 'serve')
   t.is(start.code, 1)
-  t.regex(start.output, /^A restore into .*\/cut is under way or broke off, and data are missing; delete the folder/)
+  t.regex(start.output, /^A restore into .*\/cut is running or has failed, so data are missing\. Delete the folder/)
   t.is((await runCommand(broken, 'verify')).code, 1)
   await mkdir(at('empty'))
   const none = await runCommand({ ...options, dataDir: at('empty') }, 'backup', at('none.backup'))
