@@ -61,7 +61,7 @@ export interface Submission {
   readonly template?: Trace['template']
   /** Tags and metadata of the sender. */
   readonly labels?: Labels | undefined
-  /** Set if the message has an unsubscribe link for its single recipient: reach of the link. */
+  /** Set if the message has an unsubscribe link, which requires a single recipient: where the link works. */
   readonly unsubscribeLink?: LinkScope | undefined
   /** List that the link unsubscribes from. */
   readonly list?: MailingList | undefined
@@ -75,15 +75,18 @@ export interface Submission {
   readonly windows?: readonly Window[] | undefined
   /** Captures the message, regardless of the destination's mode. */
   readonly isTest?: boolean | undefined
-  /** Deliverability test of the destination, only to an address of this service. Relayed even by a sandbox destination, or refused. */
+  /**
+   * Deliverability test of the destination; its recipient is an address of this service. Relayed even if the destination is in sandbox
+   * mode; refused if it cannot be relayed.
+   */
   readonly isProof?: boolean | undefined
   /** Address for a notice if the message does not reach a recipient; no notice by default. */
   readonly noticeTo?: string | undefined
   /** Id of the failed message's trace, if this message is a failure notice. */
   readonly noticeOf?: string | undefined
-  /** Captured message that this message releases; relayed or refused. */
+  /** The captured message that this submission releases. The submission is relayed or refused, never captured again. */
   readonly release?: Stored<Trace> | undefined
-  /** Key that the message consumes. If it was consumed before, the message is refused. */
+  /** A single-use key, such as a captcha token. The write that accepts the message marks the key as used. A used key causes `refusal`. */
   readonly once?: { readonly key: readonly Element[]; readonly expiresAt: number; readonly refusal: Refusal } | undefined
   /** Adds to the write that accepts the message. May throw to refuse the message. */
   readonly stage?: ((change: Change, trace: Trace) => void | Promise<void>) | undefined
@@ -98,7 +101,7 @@ export type Routable = Pick<Submission, 'door' | 'projectId' | 'mailFrom' | 'des
   readonly facts: Pick<ContentFacts, 'headerFrom'>
 }
 
-/** Returns the question that routing answers for the submission. */
+/** Returns the input of the routing decision for the submission. */
 export function questionOf({ projectId, facts, mailFrom, door, destinationId, environment }: Routable): RouteQuestion {
   const by = door === 'smtp' ? 'credential' : 'request'
   const from = facts.headerFrom || mailFrom
@@ -116,7 +119,7 @@ export interface ContentDraft {
   discard(): Promise<void>
 }
 
-/** Set if the outcome alone would be misleading. */
+/** Status in addition to the outcome. Set if the outcome alone would be misleading. */
 export type AcceptedStatus = 'queued' | 'suppressed' | 'awaiting_approval'
 
 /** Result of an acceptance. Everything about the message is on disk. */

@@ -1,11 +1,12 @@
 /**
- * Detects files in a message while it is written. Reads the fields of each MIME part (RFC 2045 §5, RFC 2183 §2) line by line; decodes and
- * stores nothing. The number of boundaries and the length of lines and fields are bounded. A part with an unreadable delimiter counts as a
- * file, because no mail program writes such parts. Content beyond the bounds is ignored, so a crafted message can hide a file.
+ * Detects files in a message while it is written, for plans without attachments. Reads the fields of each MIME part (RFC 2045 §5, RFC 2183
+ * §2) line by line; decodes and stores nothing. The number of boundaries and the length of lines and fields are bounded. A multipart
+ * without a readable boundary, or with a boundary beyond the maximum, counts as a file, because no mail program writes such parts. Lines
+ * and fields are read up to their bounds, so a crafted message can hide a file.
  */
 import { limitsOf } from '../../plan/limits.ts'
 
-/** Maximum number of known boundaries. Parts nested deeper are not scanned. */
+/** Maximum number of boundaries in a message; a further multipart counts as a file. */
 const maxBoundaries = 20
 const maxBoundaryOctets = 70
 /** Maximum octets read of a line, and of a field including its folded lines. */
@@ -13,9 +14,12 @@ const maxLineOctets = 1000
 const maxFieldOctets = 4096
 
 const lf = 0x0a
-/** Content types of the mail itself. */
+/** Content types that are not files. */
 const ofMail = /^(?:text|multipart|message)\//
-/** Signatures and encryption of mail, which mail programs send as named attachments (RFC 3156 §5, RFC 8551 §3.5.3). */
+/**
+ * Parts of signed and encrypted mail. They do not count as files, although mail programs send them as named attachments (RFC 3156 §5, RFC
+ * 8551 §3.5.3).
+ */
 const signature = /^application\/(?:pgp-signature|pgp-encrypted|(?:x-)?pkcs7-signature)$/
 const named = /;[ \t]*(?:file)?name\*?\d*\*?[ \t]*=/i
 const wanted = /^content-(?:type|disposition)[ \t]*:/i
@@ -23,7 +27,7 @@ const wanted = /^content-(?:type|disposition)[ \t]*:/i
 export class FileScan {
   /** True once a part is an attachment, has a name or has a type that is not text. */
   hasFile = false
-  /** State of the current part. */
+  /** The current part is an attachment, has a name or has a type that is not text. */
   #looksLikeFile = false
   #isSignature = false
   readonly #boundaries = new Set<string>()

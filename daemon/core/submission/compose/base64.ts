@@ -7,7 +7,7 @@ import { runAtOnce, type Steps } from '../../event-loop.ts'
 /** RFC 2045 §6.8: at most 76 characters in a line, which are 57 octets. */
 const lineDigits = 76
 const lineOctets = 57
-// Large enough that waiting for the disk after each piece does not add up.
+// The writer waits for the disk after each piece, so large pieces keep the number of waits small.
 const digitsPerPiece = lineDigits * 32_768
 
 /** Error text for invalid base64, to follow the name of a field. */

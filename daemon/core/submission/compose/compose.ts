@@ -70,7 +70,7 @@ export function* composing(request: SendRequest, traceId: string, nowMs: number)
   }
 }
 
-/** Maximum size of a piece, so that hashing and writing it takes a few milliseconds. */
+/** Maximum UTF-16 units of a piece, so that hashing and writing it takes a few milliseconds. */
 const pieceUnits = 262_144
 
 /** Joins consecutive short texts into one piece. */

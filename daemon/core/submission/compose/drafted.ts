@@ -1,8 +1,11 @@
-/** Writes a composed message into the draft of its content. */
+/** Writes the octets of a composed message to a draft: stored content that is not committed yet. */
 import type { Draft } from '#store/content.ts'
 import type { Composed } from './compose.ts'
 
-/** Writes a message piece by piece. Pieces of a file are encoded one at a time, after the previous piece was written. */
+/**
+ * Writes the message piece by piece. Files are encoded one piece at a time, after the previous piece was written. Discards the draft on an
+ * error.
+ */
 export async function drafted(draft: Draft, { pieces }: Pick<Composed, 'pieces'>): Promise<Draft> {
   try {
     for (const piece of pieces) {

@@ -92,7 +92,7 @@ export function noticeMessage(order: NoticeOrder): Composed {
   }
 }
 
-/** The bodies of text parts are text. */
+/** Converts the pieces of the body to strings. */
 const withText = ({ headers, body }: Part): { readonly headers: readonly string[]; readonly body: readonly string[] } => ({
   headers,
   body: body.map(String),

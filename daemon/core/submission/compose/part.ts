@@ -19,7 +19,10 @@ export type Piece = string | Buffer | WrittenLater
 /** 998 octets without CRLF. */
 export const maxLineOctets = 998
 
-/** Returns an unfolded header field. Throws for a line break, because the request check must prevent injected fields. */
+/**
+ * Returns an unfolded header field. Throws for a line break: the check of the request refuses line breaks, so that no caller can inject
+ * fields.
+ */
 export function headerLine(line: string): string {
   if (/[\r\n\0]/.test(line)) throw new TypeError('a header field must not hold a line break or NUL')
   return line

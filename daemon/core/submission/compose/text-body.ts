@@ -5,7 +5,7 @@ import { isSevenBit, quotedPrintable, sevenBit, type TextEncoding } from './text
 
 /** Characters that are encoded in one step. */
 const stepUnits = 65_536
-/** Octets written at a time. An encoded piece is always shorter. */
+/** Octets that `lines` yields at a time. The encoded form of one step always fits. */
 const outBytes = 1_048_576
 /** Most octets that one UTF-16 unit takes in UTF-8. */
 const octetsOfUnit = 3

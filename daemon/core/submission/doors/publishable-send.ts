@@ -81,7 +81,7 @@ export class PublishableSends {
       idempotencyKey: order.idempotencyKey,
       orderDigest: await orderDigest(order),
     })
-    if (earlier) return earlier // its captcha was solved and it was counted
+    if (earlier) return earlier // the earlier send passed the captcha check and the rate limits
     const { organizationId } = principal
     const counted: Counted = { remoteAddress: visit.remoteAddress, recipients: recipients.map(({ address }) => address) }
     await this.#windows.check(organizationId, key, counted)

@@ -16,7 +16,10 @@ export interface SmtpLogin {
    */
   turn(): Promise<void> | undefined
   openDraft(): ContentDraft
-  /** Opens the reading of a message's content, which is charged to the credential. */
+  /**
+   * Starts the accounting for a message's content: its processing time is charged to the credential, and `pace` delays a credential beyond
+   * its share.
+   */
   openReading(): Reading
   /**
    * Submits the message: runs the gates, decides, and commits one durable write. Throws a refusal if nothing of the message was stored.

@@ -42,7 +42,7 @@ export interface SmtpDoorOptions extends Core {
   readonly localRecipient: string | null
 }
 
-/** Compared for unknown users, so that the response takes the same time. */
+/** Password hash that is compared for unknown users, so that the response takes the same time. */
 const hashOfUnknownUser = ''
 const maxPlaces = 10_000
 

@@ -57,7 +57,7 @@ export const allSuppressed: Obstacle = {
 export interface SendAgain {
   readonly policy: Policy
   readonly organizationId: string
-  /** Id of the credential that requested it. */
+  /** Id of the credential that requested the retry or the replay. */
   readonly by: string
   readonly now: number
 }

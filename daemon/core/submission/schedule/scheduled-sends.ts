@@ -120,7 +120,7 @@ export class ScheduledSends implements List<ScheduledFilter, Trace> {
 type Planned = Trace & Readonly<Record<'sendAt', number>>
 type Move = Pick<Planned, 'sendAt'> & Pick<Trace, 'broughtForward' | 'rescheduled'>
 
-/** Stored changes of time after the first. */
+/** Maximum number of stored time changes, in addition to the first change. */
 const keptMoves = 19
 
 function refuseTooLate({ status, begunAt }: Trace): void {

@@ -1,6 +1,6 @@
 /**
- * Simulates counters over a walk of stored sends, oldest first: adds the use of each send in the windows of the real counters. Reads the
- * sends of other projects from the counters of their day.
+ * Counters for a simulation of stored sends, oldest first. Adds each simulated send to the same windows as the real counters: minute, day
+ * and month. Sends of other projects count toward the plan's daily limit with the number in the stored counters of that day.
  */
 import type { Database } from '#store/database.ts'
 import { keyName, pack } from '#store/tuple.ts'
@@ -55,7 +55,7 @@ export class CountedAlong {
     }
   }
 
-  /** Adds the counts of an accepted send. */
+  /** Adds the increments of an accepted send. */
   add({ createdAt, projectId, submittedBy }: Trace, counted: ReadonlyMap<string, number>): void {
     const { day, month, rates } = this.#counts
     const minute = minuteOf(createdAt)

@@ -57,7 +57,7 @@ export interface TraceSimulation extends Simulation {
 
 /** Overrides of the current time and state. */
 export interface OtherGround {
-  /** Time that the limits apply to. */
+  /** Time at which the limits are evaluated. */
   readonly nowMs?: number
   readonly counter?: Ground['counter']
   readonly health?: FailoverHealth

@@ -50,7 +50,7 @@ export interface SimulationStep {
 /** Fields of a message that the simulation reads. */
 export type Sketch = Routable & Sendable & { readonly list?: MailingList | undefined }
 
-/** State of a walk. Fields after a refusal are undefined. */
+/** Result of the checks so far. After a refusal, the fields of later checks are undefined. */
 export interface Walk {
   readonly steps: SimulationStep[]
   route?: Route
@@ -64,7 +64,7 @@ export interface Walk {
   counted?: ReadonlyMap<string, number>
 }
 
-/** Settings and state that the walk reads. */
+/** Settings and state that the checks read. */
 export interface Ground {
   readonly policy: Policy
   readonly project: Project
@@ -83,7 +83,7 @@ const decidedBy: Readonly<Record<Outcome, SimulationStep['step']>> = {
   'captured.no_route': 'no_route_policy',
 }
 
-/** Limits in words, for the message with their use. */
+/** Names of the limits in the messages of steps. */
 const countedAs: Partial<Record<RefusalCode, string>> = {
   rate_limit_exceeded: 'messages that this SMTP credential may still send in this minute',
   quota_exhausted_captures: 'captures that the project has in this month',

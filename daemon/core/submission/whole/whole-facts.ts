@@ -3,7 +3,7 @@ import { rfc5322Date } from '../compose/compose.ts'
 import type { ParsedHeaders } from '../doors/headers.ts'
 import type { ContentFacts } from '../submission.ts'
 
-/** Arrival of the message. */
+/** How and when the message arrived. */
 export interface Arrival {
   readonly traceId: string
   readonly nowMs: number
