@@ -31,7 +31,7 @@ export interface FeedbackOutcome {
   readonly result: FeedbackResult
   readonly traceId: string | null
   readonly projectId: string | null
-  /** Recipient address from the envelope; null if unknown. */
+  /** Recipient of the reported message, as in its envelope; null if unknown. */
   readonly recipient: string | null
   readonly bounce: BounceClass | null
   /** The event is unverified: it is shown in the trace and changes nothing. */

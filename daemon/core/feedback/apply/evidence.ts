@@ -31,7 +31,7 @@ export function isBetterEvidence(report: TraceReport, standing: TraceReport): bo
   return earlier === later ? words < others : earlier < later
 }
 
-/** Whether the report is stronger, regardless of its text. */
+/** Whether the report meets an earlier criterion of `isBetterEvidence` than the stored report. Ignores time and text. */
 export const isStrongerEvidence = (report: TraceReport, standing: TraceReport): boolean => compareStrength(report, standing) > 0
 
 function compareStrength(report: TraceReport, standing: TraceReport): number {

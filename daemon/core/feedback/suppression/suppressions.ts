@@ -115,7 +115,7 @@ export class Suppressions implements List<SuppressionFilter, Suppression> {
     })
   }
 
-  /** Returns every matching entry, oldest first, and reads pages as the caller iterates. Throws `not_found` without a read. */
+  /** Returns every matching entry, oldest first, and reads pages as the caller iterates. Throws `not_found` before the first read. */
   async all(principal: Principal, filter: SuppressionFilter): Promise<AsyncIterable<Suppression>> {
     const { projects } = await this.#core.policies.of(principal.organizationId)
     reachableProject(principal, projects, filter.projectId, 'project')

@@ -44,7 +44,10 @@ export class Unsubscribes implements List<OptOutFilter, OptOut> {
     this.#options = options
   }
 
-  /** Where links work: `public` over https, as RFC 8058 §3.1 requires, or `local` near this service only. */
+  /**
+   * Where links work. `public`: the service has an https address, as RFC 8058 §3.1 requires. `local`: its address has no https, so links
+   * only work in a local network.
+   */
   get reach(): LinkScope {
     return this.#options.baseUrl.startsWith('https://') ? 'public' : 'local'
   }

@@ -5,7 +5,7 @@ import type { Database } from '#store/database.ts'
 import { addDue, webhookDeliveries, type WebhookDelivery } from '../delivery.ts'
 
 export type NewDelivery = Pick<WebhookDelivery, 'eventId' | 'eventType' | 'endpointId' | 'projectId' | 'traceId' | 'body'> & {
-  /** Time of the announcement, in milliseconds since the epoch. */
+  /** Time of the write that adds the delivery, in milliseconds since the epoch. */
   readonly at: number
 }
 

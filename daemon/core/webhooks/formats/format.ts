@@ -22,7 +22,7 @@ export interface FormatEvent {
   /** UUID, equal for every attempt. */
   readonly deliveryId: string
   readonly type: EventWire['type']
-  /** Times of the announcement and of the event, in milliseconds since the epoch. */
+  /** Time of the write that added the delivery, and time of the event, in milliseconds since the epoch. */
   readonly createdAt: number
   readonly occurredAt: number
   /** As in the native body. */

@@ -22,6 +22,6 @@ export function says(format: WebhookFormat | undefined, type: DeliveryType): boo
   return formats[format].says.has(type)
 }
 
-/** Returns the error of a delivery whose event type is not supported. */
+/** Returns the error text for a delivery whose event type the format does not support. */
 export const unsaid = (format: WebhookFormat, type: DeliveryType): string =>
   `The format ${format} has no event for ${type}, so nothing was sent. Set another format on the endpoint, then redeliver it.`

@@ -58,7 +58,7 @@ export class Dispatcher {
     return this.#total
   }
 
-  /** Starts with the stored due rows of an earlier process, and subscribes to announcements. */
+  /** Starts with the stored due rows of an earlier process. Subscribes to new due rows, resumed endpoints and deleted endpoints. */
   async start(): Promise<void> {
     const { database } = this.#options
     database.onWork(deliveryWork, (endpointIds) => {
@@ -105,10 +105,10 @@ export class Dispatcher {
     return queue
   }
 
-  /** Schedules a read of the queue after an announcement or at its due time. */
+  /** Reads the queue's rows again: called after a write added rows, and at the due time of the next delivery. */
   #look(queue: EndpointQueue): void {
     queue.hasUnread = true
-    queue.nextDueMs = Infinity // until the read
+    queue.nextDueMs = Infinity // the read sets it again
     this.#settle(queue)
     this.#pump()
   }
@@ -119,7 +119,10 @@ export class Dispatcher {
     this.#look(queue)
   }
 
-  /** Moves the queue to its current state. Skips a paused queue, which would otherwise be read repeatedly. */
+  /**
+   * Adds the queue to the round robin, reads its rows, or removes an idle queue. Skips a paused queue, which would otherwise be read
+   * repeatedly.
+   */
   #settle(queue: EndpointQueue): void {
     if (queue.isPaused) return
     if (queue.ready.length > 0) this.#turns.add(queue)
@@ -157,11 +160,11 @@ export class Dispatcher {
       queue.inFlight.add(row.id)
       this.#count(queue.organizationId, 1)
       this.#later(this.#attempt(queue, row), row.id)
-      if (queue.ready.length > 0) this.#turns.add(queue) // at the end of the round
+      if (queue.ready.length > 0) this.#turns.add(queue) // at the end of the rotation
     }
   }
 
-  /** Whether the queue may start an attempt. Otherwise, the end of its pause or of another attempt returns it to the round. */
+  /** Whether the queue may start an attempt. If not, the queue returns to the rotation when its pause or another attempt ends. */
   #mayGo(queue: EndpointQueue): boolean {
     const { clock } = this.#options
     const restMs = queue.restsUntilMs - clock.monotonic()
@@ -194,7 +197,7 @@ export class Dispatcher {
       const result = await attempts.run(row, this.#abort.signal)
       if (result === 'paused') {
         queue.isPaused = queue.resumed === resumed
-        queue.forget() // so that skipped deliveries are first again
+        queue.forget() // the next read starts with the skipped deliveries
       } else if (result?.isGood) queue.succeeded()
       else if (result) queue.failed(clock.monotonic(), result.milliseconds)
     } catch (error) {
@@ -207,7 +210,7 @@ export class Dispatcher {
     const waiting = this.#waiting.get(queue.organizationId) ?? []
     this.#waiting.delete(queue.organizationId)
     this.#enter(waiting)
-    this.#settle(queue) // after the waiting queues
+    this.#settle(queue) // queues that waited for the organization's limit come first
     this.#pump()
   }
 
