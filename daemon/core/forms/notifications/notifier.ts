@@ -275,7 +275,10 @@ export class FormNotifier {
 const messageOf = (error: unknown): string =>
   error instanceof Refusal ? error.message : 'The mail could not be created because of an internal error.'
 
-/** Returns the visitor's address, unless the visitor's version masks it. */
+/**
+ * Returns the visitor's address from the Reply-To field of the settings. Returns no address if the visitor's version of the form masks that
+ * field.
+ */
 function replyToOf({ replyToField }: NotificationSettings, { submission, definition }: Noticed): readonly Mailbox[] {
   const field = definition.schema.fields.find(({ key }) => key === replyToField)
   if (field?.type !== 'email' || field.email_mask === true) return []

@@ -31,7 +31,7 @@ export async function problemsOf(
   return [...problems, ...problemsOfLine('subject_tmpl', subjectTmpl)]
 }
 
-/** Returns the problems by the first definition; none if the condition is valid for any definition. */
+/** Returns no problems if the condition is valid for any of the definitions; otherwise the problems with the first definition. */
 function conditionProblems(when: unknown, path: string, definitions: readonly Definition[]): readonly FieldProblem[] {
   const all = definitions.map(({ schema }) => {
     const found = new Findings()

@@ -29,7 +29,7 @@ export interface RepliesOptions extends Core {
   readonly sendApprovals: Pick<SendApprovals, 'continue'>
 }
 
-/** Reference to an earlier call of an agent that this call continues. */
+/** The message that waits for approval, and whether the agent's user declined it. */
 type Continues = Parameters<SendApprovals['continue']>[1]
 
 /** Content of a reply; a template supplies missing parts. */
@@ -46,7 +46,7 @@ export interface NewReply extends ReplyContent {
   readonly templateVars?: Variables | undefined
 }
 
-/** Marks for content without a template. */
+/** Ranges of variable values in content without a template: none. */
 const unfilled: MarkedTemplate['filled'] = { subject: [], text: [] }
 
 export interface ReplyPreview {
@@ -183,7 +183,7 @@ export class Replies {
     return { reply, acceptance }
   }
 
-  /** Continues a send after the user of an agent saw the message: waits for a limited time for the approval. */
+  /** Repeats an agent's send after its user has opened the approval page. Waits up to 45 seconds for the decision of the approver. */
   async continueSend(principal: Principal, draftId: string, continues: Continues, signal: AbortSignal): Promise<OutcomeSoFar> {
     const { form, reply } = await this.#byId(principal, draftId)
     return this.#options.sendApprovals.continue(principal, continues, await requestDigest(orderOf(form, reply)), signal)
@@ -211,7 +211,7 @@ export class Replies {
     throw new Refusal('not_found', 'No reply draft has this id.')
   }
 
-  /** Returns the earlier result of a sent or pending reply. Its trace may be removed already. */
+  /** Returns the earlier result of a reply that was sent or waits for approval. Retention may have removed its trace. */
   async #known({ organizationId }: Principal, { traceId: sent, heldTraceId }: FormReply): Promise<Acceptance | undefined> {
     const traceId = sent ?? heldTraceId
     if (traceId === undefined) return undefined

@@ -9,7 +9,9 @@ import { openWindows, type Window, type WindowLimit, type WindowShape } from '..
 import type { Transaction } from '../../writes/transact.ts'
 import { keyName, pack } from '#store/tuple.ts'
 
-/** Each visitor has few separate slices, so a window can last up to 25% longer than its nominal length. */
+/**
+ * Each window has few slices, which keeps few counters per visitor. A window can therefore last up to 25% longer than its nominal length.
+ */
 const minute: WindowShape = { sliceMs: 15_000, slices: 4 }
 const hour: WindowShape = { sliceMs: 900_000, slices: 4 }
 const dayMs = 86_400_000

@@ -275,7 +275,7 @@ export class SubmitForms {
     change.limits.set(keyName(pack(counter)), noRoom)
   }
 
-  /** Returns the page counts not recorded yet; without scripts, no page was recorded on the way. */
+  /** Returns the names of page counts that are not recorded yet. A browser without scripts reports no page before the submission. */
   #pagesPassed({ found, token, spam, evaluation }: Draft): readonly string[] {
     return token && spam.length === 0 ? this.#options.visits.fresh(found.stored.record, token.nonce, evaluation.pages) : []
   }

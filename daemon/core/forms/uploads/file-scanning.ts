@@ -46,7 +46,7 @@ export class FileScanning {
   /** Consecutive rounds with an unavailable scanner. */
   #failures = 0
   readonly #stopped = new AbortController()
-  /** The scanner is unavailable until the next alarm. */
+  /** True until the next alarm, if the scanner is unavailable. New rows then start no round. */
   #isDown = false
 
   constructor(options: FileScanningOptions) {
@@ -73,7 +73,7 @@ export class FileScanning {
     this.#alarm?.cancel()
   }
 
-  /** Scans all due rows. While the scanner is unavailable, new rows wait for the alarm too. */
+  /** Scans all due rows, then schedules the next round if rows remain. */
   async #round(): Promise<void> {
     const { scanner, clock } = this.#options
     if (!scanner) return

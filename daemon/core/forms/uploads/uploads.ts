@@ -44,7 +44,7 @@ export interface UploadTarget {
 
 export interface UploadsOptions {
   readonly database: Database
-  /** Finds the form, and throws the refusal of the visitor. Called once, at the first file. */
+  /** Finds the form. Throws a refusal if the visitor may not submit it. Called once, at the first file. */
   readonly open: () => Promise<UploadTarget>
   /** Called at disposal. */
   readonly close: () => void
@@ -70,7 +70,7 @@ export class Uploads {
   readonly #uploads: StoredUpload[] = []
   #target: Promise<UploadTarget> | undefined
   #takenIds: ReadonlySet<string> = new Set()
-  /** A file was sent to a form that accepts none. */
+  /** True if a file was sent to a form that accepts no files. */
   isRefused = false
 
   constructor(options: UploadsOptions) {
@@ -78,7 +78,7 @@ export class Uploads {
     this.submissionId = options.database.newId('sub', options.nowMs)
   }
 
-  /** The form, the origin and the rate were checked. */
+  /** True if `open` was called, so form, origin and rate are already checked. */
   get isOpen(): boolean {
     return this.#target !== undefined
   }
@@ -121,7 +121,7 @@ export class Uploads {
     this.#uploads.push({ key, size, kind, sha256: ref.sha256, file, ...(!virus.isFound && { draft }) })
   }
 
-  /** Records files above the limit of files per form. */
+  /** Adds a `too_many_files` problem for each of these fields. Their files exceed the maximum number per submission and are not read. */
   refuse(keys: readonly string[]): void {
     for (const key of keys) this.#uploads.push({ key, size: 0, sha256: '', problem: tooMany })
   }

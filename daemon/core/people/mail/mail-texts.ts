@@ -120,8 +120,8 @@ export function claimedMail(client: string, code: string, undoUrl: string): Mail
 }
 
 /**
- * Contains no part of the message, because an agent wrote it. `project` is the parent project if the message belongs to a partition,
- * because people name projects.
+ * Contains no part of the message, because an agent wrote it. `project` is the parent project if the message belongs to a partition: people
+ * name projects, but agents name partitions.
  */
 export function approvalMail(project: string, url: string): MailText {
   const { subject, text, decide, button, footnote } = words().approval

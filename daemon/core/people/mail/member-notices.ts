@@ -16,7 +16,7 @@ export interface MemberNoticesOptions extends Core {
 }
 
 interface Asked {
-  /** Name of the work, which writes that add a row announce. */
+  /** Work name that a write announces when it adds a row; see `Database.onWork`. */
   readonly work: string
   /** Key prefix of the rows. */
   readonly prefix: readonly Element[]
