@@ -63,8 +63,8 @@ export class SecretBox {
   }
 
   /**
-   * Returns an HMAC-SHA-256 that authenticates data when it comes back from outside. `purpose` keeps a token of one kind from being
-   * accepted as another kind.
+   * Returns an HMAC-SHA-256 that authenticates data which a client returns later. `purpose` prevents the use of a token for another
+   * purpose.
    */
   mac(purpose: string, data: Uint8Array): Buffer {
     return hmac(this.#tokens, Buffer.from(`${purpose}\0`), data)

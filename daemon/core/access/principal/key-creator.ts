@@ -12,7 +12,7 @@ export interface GrantedApplication {
 
 export interface KeyCreator {
   readonly userId: string
-  /** Role of the creator at that time. A later, higher role does not extend the key. */
+  /** Role of the creator when the key was created. A later, higher role does not extend the key. */
   readonly role: Role
   /** The application that created the key for the member; the key ends with the grant. */
   readonly application: GrantedApplication | null

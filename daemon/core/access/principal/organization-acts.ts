@@ -33,7 +33,7 @@ const internal = { developer: 'all', bound: 'none', reading: 'viewers' } as cons
 /** Only for administrators. */
 const administered = { developer: 'none', bound: 'none' } as const
 const ofProjects = { developer: 'all', bound: 'own', reading: 'viewers' } as const
-/** The record names its origin project, and keys of that project can undo it. */
+/** Administrators, and keys of one project for records that came from their project, as stated in the record's `projectId`. */
 const attributed = { developer: 'none', bound: 'own' } as const
 
 // prettier-ignore

@@ -81,7 +81,10 @@ export class Grants {
     }
   }
 
-  /** Returns the highest level of the holder on a surface. Returns undefined if the user is no longer a member. */
+  /**
+   * Returns the highest scope that the user's role allows for the MCP server or the REST API, as its index in ascending order. Returns
+   * undefined if the user is no longer a member.
+   */
   async levelOfHolder({ userId }: Grant, organizationId: string, surface: Surface): Promise<number | undefined> {
     if (userId === null) return levelOfAnonymous(surface)
     const member = await this.#options.scopesOfMember(organizationId, userId)
@@ -89,8 +92,8 @@ export class Grants {
   }
 
   /**
-   * Returns the current scopes of a token, limited by the token, its grant and its holder. If messages of agents need approval, an agent's
-   * grant can only read over REST. Returns undefined if the holder has no permissions in the organization.
+   * Returns the current scopes of a token, limited by the token, its grant and the user's role. If messages of agents need approval, an
+   * agent's grant can only read over REST. Returns undefined if the user is no longer a member.
    */
   async liveScopes(grant: StoredGrant, inToken: readonly OAuthScope[], surface: Surface): Promise<readonly OAuthScope[] | undefined> {
     const held = await this.levelOfHolder(grant.record, grant.organizationId, surface)
@@ -99,7 +102,10 @@ export class Grants {
     return scopesUpTo(surface, Math.min(levelOf(inToken, surface), levelOf(grant.record.scopes, surface), held, most))
   }
 
-  /** Returns the limit for REST. REST sends without approval, so a grant that also covers agents could bypass the approval. */
+  /**
+   * Returns the highest level that the approval setting allows. REST sends without approval, so a REST scope of an agent's grant could
+   * bypass the approval.
+   */
   async #mostBeside({ record: { scopes, projectId }, organizationId }: StoredGrant, surface: Surface): Promise<Level> {
     if (surface === 'mcp' || levelOf(scopes, 'mcp') < 0) return Infinity
     return approvesAgents(await this.#options.policies.of(organizationId), projectId) ? quietLevel.rest : Infinity

@@ -1,5 +1,6 @@
 /**
- * Surfaces of tokens and their scopes in ascending order; each scope includes the preceding scopes of its surface. Spec "Authentication" 1.
+ * The two surfaces that access tokens are valid for (`mcp`: the MCP server, `rest`: the REST API), with their scopes in ascending order.
+ * Each scope includes the preceding scopes of its surface. Spec "Authentication" 1.
  */
 import { scopesInOrder, type Scope } from '../../access/principal/principal.ts'
 import { OAuthError } from './oauth-error.ts'
@@ -23,7 +24,7 @@ export interface OAuthUrls {
   readonly resources: Readonly<Record<Surface, string>>
 }
 
-/** Index in the scopes of a surface; -1 means no scope. */
+/** Index of a scope in the ascending scopes of a surface; -1 means no scope. */
 export type Level = number
 
 /** Level of a member's scope on each surface. */
@@ -71,7 +72,7 @@ export const covers = (granted: readonly OAuthScope[], asked: readonly OAuthScop
 export const ofSurface = (scopes: readonly OAuthScope[], surface: Surface): readonly OAuthScope[] =>
   scopes.filter((scope) => surfaceOf(scope) === surface)
 
-/** Default scopes of a request without scopes, which challenges also name. */
+/** Default scopes of a request without scopes. */
 export const usualScopes = (surface: Surface): readonly OAuthScope[] => scopesUpTo(surface, anonymousLevel[surface])
 
 /** Returns the scopes that anonymous callers can have, on every surface. */

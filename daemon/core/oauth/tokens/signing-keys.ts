@@ -73,7 +73,7 @@ export class SigningKeys {
     return this.#keys
   }
 
-  /** Discards a failure, so that the next call tries again. */
+  /** Stores the promise in the cache only while it does not fail, so that the next call tries again. */
   #kept(keys: Promise<readonly SigningKey[]>): Promise<readonly SigningKey[]> {
     keys.catch(() => (this.#keys = undefined))
     return keys
