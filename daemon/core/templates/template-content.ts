@@ -18,7 +18,7 @@ export interface RenderedTemplate {
   readonly html: string | null
 }
 
-/** Includes the ranges of values in subject and text. HTML is analyzed in its rendered form instead. */
+/** Includes the ranges of variable values in subject and text. HTML is analyzed in its rendered form instead. */
 export interface MarkedTemplate extends RenderedTemplate {
   readonly filled: { readonly subject: readonly Span[]; readonly text: readonly Span[] }
 }
@@ -123,7 +123,7 @@ export function* renderingContent(content: TemplateContent, variables: Variables
   return rendered
 }
 
-/** Renders content that is already parsed, with the ranges of values. */
+/** Renders parsed content. Also returns the ranges that variable values occupy in the rendered subject and text. */
 export function* renderingMarked(
   content: TemplateContent,
   variables: Variables,

@@ -66,14 +66,17 @@ export class RoundRobin {
     return undefined
   }
 
-  /** Lets the queue wait until its destination has room. */
+  /** Removes the queue from the rotation until its destination has room; see `release`. */
   wait(queue: DestinationQueue): void {
     const queues = this.#waiting.get(queue.load)
     if (queues) queues.add(queue)
     else this.#waiting.set(queue.load, new Set([queue]))
   }
 
-  /** Lets the longest-waiting queue of a destination with room wait for its turn again. Returns false if no queue waits. */
+  /**
+   * Returns the longest-waiting queue of the destination to the rotation. Called while the destination has room. Returns false if no queue
+   * waits.
+   */
   release(load: DestinationLoad): boolean {
     const queues = this.#waiting.get(load)
     const [queue] = queues ?? []

@@ -88,7 +88,7 @@ async function removeBlob(database: Database, change: Change, organizationId: st
     for (let row = 0; row < rows; row++) change.delete(contentRowKey(organizationId, id, row))
 }
 
-/** Removes counters from the site's creation on, which its id contains. */
+/** Removes the daily counters of a deleted site, from its creation to tomorrow. The site id contains the time of creation. */
 async function removeCounts({ database, nowMs }: SweepWork, organizationId: string, siteId: string): Promise<void> {
   const change = new Change()
   for (let at = Number.parseInt(siteId.slice(4, 16), 16); at <= nowMs + dayMs; at += dayMs)
