@@ -180,7 +180,7 @@ test('trace list, keyboard: navigate; add a suppression from a trace and undo', 
   await page.click('.selection-bar >> text=Send 1 again')
   await page.waitForSelector('dialog >> text=Send 1 message again?')
   await page.click('dialog >> button:has-text("Send again")')
-  await page.waitForSelector('.toast >> text=Queued again: 1.')
+  await page.waitForSelector('.toast >> text=1 queued again.')
   await page.waitForSelector('.selection-bar', { state: 'detached' })
   await waitFor('the message was sent once more', async () =>
     Number((await server.daemon.rest.must('GET', `/v1/traces/${traces.failed}`))['attempts']) > 1 ? true : undefined,

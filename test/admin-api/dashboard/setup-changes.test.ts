@@ -62,7 +62,7 @@ test('API keys: only send-only keys have failure notices', async (t) => {
   await page.waitForSelector('dialog >> text=Failure notices today: 0 sent, 0 withheld')
   await page.getByLabel('Failure notices').selectOption('on')
   await tab.check(t)
-  await tab.fill('Send failure notices to', 'ops@example.org')
+  await tab.fill('Send notices to', 'ops@example.org')
   await page.click('dialog >> text=Save')
   await page.waitForSelector('.toast')
   const kept = { name: 'Shop', failure_notices: 'on', failure_notice_to: 'ops@example.org', expires_at: null }

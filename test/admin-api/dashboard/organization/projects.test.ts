@@ -112,7 +112,7 @@ test('projects: move resources, explain refusals, undo all moves', async (t) => 
   await page.getByLabel('Target project', { exact: true }).selectOption({ label: 'Shop' })
   await page.click('button:has-text("Move 5")')
   await page.waitForSelector('.toast >> text=4 moved to Shop.')
-  await page.waitForSelector('label:has-text("Named") >> text=not moved')
+  await page.waitForSelector('label:has-text("Named") >> text=kept here')
   await page.focus('.toast button') // a focused toast stays
   await tab.check(t)
   t.deepEqual(await homes(), [other, other, other, other])
