@@ -136,7 +136,7 @@ for (const [what, html] of [
   test(`doubtful text: style sheet rules ${what} mark it and add a finding`, async (t) => {
     const { text, findings } = await readByTool(await startMcp(t), html)
     t.regex(text, /\[may be hidden\]MOLE/)
-    t.true(findings.some((finding) => /style sheets .* left out/.test(finding)))
+    t.true(findings.some((finding) => /style sheets .* omitted/.test(finding)))
   })
 
 test('links: every address is shown with its host, in any element', async (t) => {
