@@ -8,7 +8,7 @@ export interface StoredJobsOptions {
   readonly openKeys: readonly Element[]
   /** Runs a job; returns early if `stopping` is set. */
   readonly carryOut: (organizationId: string, id: string) => Promise<void>
-  /** Notified of defects. The job continues on the next start. */
+  /** Called with internal errors. The job continues on the next start. */
   readonly onError: (error: unknown, id: string) => void
 }
 

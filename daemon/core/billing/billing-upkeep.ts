@@ -18,7 +18,7 @@ export interface BillingUpkeepOptions extends Core {
 
 const everyMs = 3_600_000
 
-/** Returns the work, which is also woken after a month was closed. */
+/** Returns the work, which runs a round at the start and every hour. */
 export const billingUpkeep = (options: BillingUpkeepOptions): TimedRounds =>
   new TimedRounds({ ...options, everyMs, round: (stopping) => round(options, stopping) })
 

@@ -73,7 +73,7 @@ export interface DeliveryJob {
 /** Result of an attempt. Contains exactly one report for each recipient of the job. */
 export interface AttemptReport {
   readonly recipients: readonly RecipientReport[]
-  /** Provider of the destination; the caller adds it. */
+  /** Provider of the destination. The caller of the transport sets it. */
   readonly provider?: string | undefined
   readonly host: string
   readonly port: number

@@ -87,7 +87,7 @@ export class SystemResolver implements Resolver, RecordResolver {
     this.#clock = options.clock ?? systemClock
     this.#deadlineMs = options.deadlineMs ?? 5_000
     this.#ownServers = (options.servers?.length ?? 0) > 0
-    // A query without a caller must not exceed the deadline by much.
+    // two tries of half the deadline each, so that a query ends soon after its caller stopped waiting
     this.#dns = new dns.Resolver({ timeout: Math.ceil(this.#deadlineMs / 2), tries: 2 })
     if (this.#ownServers) this.#dns.setServers([...(options.servers ?? [])])
   }

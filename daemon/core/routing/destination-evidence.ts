@@ -41,6 +41,6 @@ export type DestinationEvidence = Immutable<z.infer<typeof schema>>
 export const destinationEvidence = defineRecord<DestinationEvidence>({
   name: 'destination_evidence',
   schema,
-  // accessible to all callers who can access the destination
+  // `Promotions.evidence` checks access through the destination
   projectOf: () => undefined,
 })

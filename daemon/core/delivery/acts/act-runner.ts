@@ -1,6 +1,6 @@
 /**
- * Runs acts on the queue, in one write per message. Trace, entry and count of the act change together, so that a crash leaves no message
- * half changed or counted twice. Unfinished acts continue on start.
+ * Runs operations on the queue (acts: hold, release, expedite, drop), in one write per message. Trace, entry and count of the act change
+ * together, so that a crash leaves no message half changed or counted twice. Unfinished acts continue on start.
  */
 import type { Change } from '#store/change.ts'
 import type { QueueEntry } from '#store/queue.ts'
@@ -17,7 +17,7 @@ import { isBehind, pendingHolds, rangeOf, waitingOf, walkQueue, type QueueCursor
 export interface ActRunnerOptions extends Core {
   /** Notifies the queue of an entry that becomes due. */
   readonly queued: (entry: QueueEntry) => void
-  /** Notified of defects. The act continues on the next start. */
+  /** Called with internal errors. The act continues on the next start. */
   readonly onError: (error: unknown, actId: string) => void
 }
 

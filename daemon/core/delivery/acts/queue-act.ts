@@ -1,4 +1,4 @@
-/** An act on the queue: the filter of waiting messages, the action and its progress. */
+/** An act: an operation of a person on the queue, with its filter of waiting messages and its progress. */
 import { defineRecord, globalKey, type Immutable } from '#store/record-kind.ts'
 import type { Element } from '#store/tuple.ts'
 import * as z from 'zod'

@@ -26,7 +26,7 @@ export interface DeliveryQueueOptions extends Core {
   readonly readyTotal?: number
   /** Maximum bytes of messages in memory that wait for their first attempt. */
   readonly maxMemoryBytes: number
-  /** Notified of defects; the entry is tried again later. */
+  /** Called with internal errors; the entry is tried again later. */
   readonly onError: (error: unknown, traceId: string) => void
 }
 
@@ -60,7 +60,7 @@ export class DeliveryQueue {
   readonly #roundRobin: RoundRobin
   readonly #abort = new AbortController()
   readonly #idle: (() => void)[] = []
-  /** Traces whose attempt ended with a defect and may have begun. */
+  /** Traces whose attempt ended with an internal error and may have begun. */
   readonly #possiblyStarted = new Set<string>()
   #refills = 0
   #memoryBytes = 0
@@ -164,8 +164,8 @@ export class DeliveryQueue {
   }
 
   /**
-   * Milliseconds since the first due time of the longest-waiting message, for metrics. 0 if every message waits for its first attempt and
-   * no message is late.
+   * Milliseconds since the earliest due time of a message that is late or was deferred, for metrics. The age of a deferred message counts
+   * from the due time of its first attempt. 0 without such messages.
    */
   async oldestMs(): Promise<number> {
     const since = await oldestSince(this.#options.database)

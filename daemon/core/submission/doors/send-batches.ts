@@ -13,7 +13,7 @@ export interface SendBatchOptions {
   readonly accept: Accept
   readonly sendMessages: SendMessages
   readonly refusedSends: RefusedSends
-  /** Notified of a defect that prevented an acceptance. */
+  /** Called with an internal error that prevented an acceptance. */
   readonly onError: (error: unknown) => void
 }
 
@@ -121,7 +121,7 @@ export class SendBatches {
     }
   }
 
-  /** Returns the error of a strict batch: a defect, else all validation problems, else the first other refusal. */
+  /** Returns the error of a strict batch: an internal error, else all validation problems, else the first other refusal. */
   async #whole(principal: Principal, { messages }: Batch, failed: readonly Failure[]): Promise<unknown> {
     const problems: FieldProblem[] = []
     let other: Refusal | undefined

@@ -23,7 +23,7 @@ import { transact, type Transaction } from '../../writes/transact.ts'
 export interface ReplayRunnerOptions extends Core {
   /** Notifies the queue of a new entry. */
   readonly queued: (entry: QueueEntry) => void
-  /** Notified of defects. The job continues on the next start. */
+  /** Called with internal errors. The job continues on the next start. */
   readonly onError: (error: unknown, jobId: string) => void
 }
 
