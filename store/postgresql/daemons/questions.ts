@@ -1,4 +1,4 @@
-/** Questions to other daemons, and the daemons that have not answered yet. */
+/** Notices to other daemons that request an answer, here called questions, and the daemons that have not answered yet. */
 import { randomUUID } from 'node:crypto'
 
 interface Question {
@@ -6,18 +6,18 @@ interface Question {
   readonly answered: () => void
 }
 
-/** An open question. Dispose it after the wait for its answers. */
+/** A question without all answers yet. Dispose it after the wait for its answers. */
 export interface Asked extends Disposable {
-  /** Other daemons repeat it in their answer. */
+  /** Id of the question. Each answer contains it. */
   readonly id: string
-  /** Resolves when each daemon has answered or can write nothing. */
+  /** Resolves when each daemon has answered, or was removed and can no longer write to the store. */
   readonly answered: Promise<void>
 }
 
 export class Questions {
   readonly #open = new Map<string, Question>()
 
-  /** Opens a question to these daemons. */
+  /** Creates a question to these daemons. The caller sends it. */
   ask(daemons: readonly string[]): Asked {
     const id = randomUUID()
     const { promise: answered, resolve } = Promise.withResolvers<void>()
@@ -32,7 +32,7 @@ export class Questions {
     if (question?.missing.size === 0) question.answered()
   }
 
-  /** Closes questions to all other daemons: they will not answer. */
+  /** Stops waiting for daemons that are not in the list: they were removed and will not answer. */
   living(daemons: readonly string[]): void {
     for (const { missing, answered } of this.#open.values()) {
       for (const id of missing) if (!daemons.includes(id)) missing.delete(id)
@@ -41,11 +41,11 @@ export class Questions {
   }
 }
 
-/** Replies to questions of other daemons. A question that is repeated during the work gets one answer at its end. */
+/** Sends answers to the questions of other daemons. Ignores a question that is repeated while its work is in progress. */
 export class Answers {
   readonly #inFlight = new Set<string>()
 
-  /** Does the work, then answers. After a failure it does not answer, and the other daemon asks again. */
+  /** Does the work, then answers. After a failure it sends no answer, so the other daemon repeats the question. */
   async give(id: string, work: () => Promise<unknown>, answer: () => void): Promise<void> {
     if (this.#inFlight.has(id)) return
     this.#inFlight.add(id)

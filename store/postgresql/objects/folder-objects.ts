@@ -68,7 +68,7 @@ export class FolderObjects implements ObjectStore {
     }
   }
 
-  /** Creates only one level. If the folder of the store is missing, the file system is not mounted. */
+  /** Creates a folder, but not its parent. If the parent is missing, the file system is not mounted, and the call throws. */
   async #make(folder: string): Promise<void> {
     await mkdir(folder, { mode: 0o700 }).catch(unlessThere)
     await syncFolder(dirname(folder))
