@@ -1,6 +1,4 @@
-/**
- * Enforces the deadlines of a session: silence, slow data, useless commands. Uses one timer for all of them, without a cost per command.
- */
+/** Enforces the deadlines of a session: silence, slow data, useless commands. One timer checks all of them, so commands cost nothing. */
 import type { Clock, Timer } from '#core/clock.ts'
 
 /** State of the session: waits for a command, receives a message, or processes something that needs a reply. */
@@ -11,7 +9,7 @@ export interface Watched {
   readonly phase: Phase
   /** Octets received since the start. Any change counts as activity. */
   readonly octetsReceived: number
-  /** Connections are scarce, so silent sessions end earlier. */
+  /** True while more than 75 % of the connections are in use. Silent sessions then end after `scarceIdleMs`. */
   readonly isScarce: boolean
   expire(why: Expiry): void
 }
@@ -20,7 +18,7 @@ export interface Watched {
 const slowestOctetsPerWindow = 60 * 1024
 const rateWindowMs = 60_000
 const maxLookEveryMs = 10_000
-/** Maximum silence while connections are scarce. */
+/** Maximum silence while `isScarce`. */
 const scarceIdleMs = 30_000
 
 export class SessionWatch {

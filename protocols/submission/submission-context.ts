@@ -1,4 +1,4 @@
-/** State shared by the listeners and sessions of a submission server: the door of the core and the logins. */
+/** State shared by the listeners and sessions of a submission server: the entry point into the core, and the logins. */
 import type { SmtpDoor, SmtpLogin } from '#core/submission/doors/smtp-door.ts'
 import type { SMTPServerSession } from 'smtp-server'
 import { ReceptionContext } from '../reception/reception-context.ts'

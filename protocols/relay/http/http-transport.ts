@@ -1,4 +1,4 @@
-/** Transport for mail providers with an HTTP API: kept connections, one report for each attempt. */
+/** Transport for mail providers with an HTTP API. Reuses connections, and reports each attempt once. */
 import type { HttpProvider } from '#config/mail/providers.ts'
 import type { AttemptReport, DeliveryJob, HttpTarget, ProbeStep, Transport } from '#core/delivery/transport.ts'
 import { PartsReader } from '#ingest/messages/parts-reader.ts'
@@ -45,7 +45,7 @@ export class HttpTransport implements Transport<HttpTarget> {
     return attempt.report(new Failure(job.signal.aborted ? 'aborted' : 'closed', 'connect'))
   }
 
-  /** Uses a separate connection, so that every step is reported. */
+  /** Tests a destination. Opens a new connection, so that the steps of connecting (DNS, TCP, TLS) are reported too. */
   async probe(target: HttpTarget, signal: AbortSignal, seen?: (step: ProbeStep) => void): Promise<readonly ProbeStep[]> {
     const { clock, deadlines } = this.#network
     const walk = new ProbeWalk(target, clock, seen)

@@ -1,11 +1,11 @@
-/** Creates the reports of SMTP delivery attempts. */
+/** Creates the reports of SMTP delivery attempts: replies for each recipient, the peer, and the time of each stage. */
 import type { AttemptReport, RecipientReport } from '#core/delivery/transport.ts'
 import type { Delivery } from './transaction/delivery.ts'
 import type { Failure } from '../attempt-failure.ts'
 import type { Peer } from './connection/handshake.ts'
 import type { Transaction } from './transaction/transaction.ts'
 
-/** Reports a delivery without a reply for any recipient. All recipients are transient. */
+/** Creates the report of an attempt that failed before any recipient had a reply. All recipients are `transient`, so they are retried. */
 export function reportFailure(delivery: Delivery, failure: Failure, now: number): AttemptReport {
   const { target, job } = delivery
   return {
@@ -19,7 +19,7 @@ export function reportFailure(delivery: Delivery, failure: Failure, now: number)
   }
 }
 
-/** Reports a delivery without a dialog, because this peer can accept none of its recipients. */
+/** Creates the report of an attempt that sent no MAIL command, because this peer can accept none of the recipients. */
 export function reportUnsent(
   delivery: Delivery,
   peer: Peer,
@@ -38,7 +38,7 @@ export function reportUnsent(
   }
 }
 
-/** Reports a finished dialog, whether it succeeded or not. */
+/** Creates the report of an attempt that sent MAIL, with the replies and the time of each stage that it reached. */
 export function reportTransaction(transaction: Transaction, peer: Peer, now: number): AttemptReport {
   const { delivery, times, reused } = transaction
   const spent: Record<string, number> = reused ? {} : { ...peer.milliseconds }

@@ -1,4 +1,4 @@
-/** Brevo, API version 3: the message in fields. */
+/** Brevo, API version 3. A message is sent as JSON fields, not as MIME. */
 import { httpProviders } from '#config/mail/providers.ts'
 import { jsonOf, postJson, textOf, verdictByStatus } from '../contract/answers.ts'
 import { encodedWords } from '../contract/addressed-mime.ts'
@@ -53,7 +53,7 @@ function bodyOf({ from, to, cc, bcc, replyTo, subject, text, html, headers, atta
 /** The API limits names of recipients to 70 characters. */
 const mailbox = ({ name, address }: NamedAddress) => ({ email: address, ...(name !== '' && { name: name.slice(0, 70).toWellFormed() }) })
 
-/** Parses `{code, message}`. The wait is in a separate header. */
+/** Parses `{code, message}`. The delay before a retry is in a separate header. */
 function refusal(answer: VendorAnswer): VendorVerdict {
   const { code, message } = jsonOf(answer)
   const verdict = verdictByStatus(answer, { code: textOf(code), message: textOf(message) })
